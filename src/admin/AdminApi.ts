@@ -25,12 +25,18 @@ export interface AdminResponse {
   readonly status: number
   readonly contentType: string
   readonly body: string
+  /** Bytes that replace `body`: events, until the client disconnects. */
+  readonly stream?: ReadableStream<Uint8Array> | undefined
   readonly headers: Readonly<Record<string, string>>
 }
 
 export class AdminApi extends Context.Service<
   AdminApi,
   {
+    /** Returns the OpenAPI document; `prefix` is the normalised `server.path_prefix`. */
+    readonly openApi: (prefix: string) => AdminResponse
+    /** Returns the same as a page for people. */
+    readonly docs: (prefix: string) => AdminResponse
     /** Handles a request of a client that has to log in. */
     readonly handle: (request: AdminRequest) => Effect.Effect<AdminResponse>
     /** Handles a request of a user who may read and write the data folder, and so needs no session. */

@@ -1,81 +1,158 @@
 /**
- * Serves `/api/admin`: checks that the administration is enabled, authenticates, and dispatches. Without a session only the login responds,
- * and no response reveals which paths exist.
+ * Serves the administration with the router of its definition (src/admin/api): converts requests and responses, and responds to paths and
+ * methods that the definition lacks. Without a session only the login responds, and no response reveals which paths exist.
  */
 import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import type { HttpServerError } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
-import { AdminApi } from "./AdminApi.ts"
-import type { AdminResponse, AdminRequest } from "./AdminApi.ts"
-import { readAdminCredentials, howToTurnOn } from "./AdminCredentials.ts"
+import type { Operations } from "../queue/operator/Operations.ts"
+import type { Progress } from "../observability/Progress.ts"
+import type { Queue } from "../queue/Queue.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
+import type { Batches } from "../store/Batches.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
-import { notFound, problem, AdminRefusal } from "./Answers.ts"
-import type { Handler, RouteFailure, Services } from "./Handler.ts"
-import { login, logout, revoke } from "./Login.ts"
-import { routes } from "./Routes.ts"
-import { findSession, tokenIn } from "./Sessions.ts"
+import type { Outbox } from "../store/Outbox.ts"
+import type { Receipts } from "../store/Receipts.ts"
+import type { Runs } from "../store/Runs.ts"
+import type { Statistics } from "../store/Statistics.ts"
+import { AdminApi } from "./AdminApi.ts"
+import type { AdminRequest, AdminResponse } from "./AdminApi.ts"
+import { AdminHttpApi, adminPath } from "./api/AdminHttpApi.ts"
+import { listHeaders, MethodNotAllowed, notFound } from "./api/Problems.ts"
+import * as Authentication from "./Authentication.ts"
+import * as BatchHandlers from "./BatchHandlers.ts"
+import { Caller } from "./Caller.ts"
+import * as ConfigHandlers from "./ConfigHandlers.ts"
+import { docsHeaders, renderDocs } from "./DocsPage.ts"
+import * as DraftHandlers from "./DraftHandlers.ts"
+import * as EventHandlers from "./EventHandlers.ts"
+import * as NodeHandlers from "./NodeHandlers.ts"
+import type { Nodes } from "./Nodes.ts"
+import { describeApi } from "./OpenApiDocument.ts"
+import * as QueueHandlers from "./QueueHandlers.ts"
+import * as RequestRules from "./RequestRules.ts"
+import { findMethods } from "./RouteTable.ts"
+import * as RunHandlers from "./RunHandlers.ts"
+import { loginLayer, sessionLayer } from "./SessionHandlers.ts"
+import * as StatisticsHandlers from "./StatisticsHandlers.ts"
 
-const unauthorized = new AdminRefusal({
-  status: 401,
-  code: "unauthorized",
-  detail: "Log in first: this needs the token of a session that has not ended.",
-  headers: { "www-authenticate": 'Bearer realm="admin"' }
-})
+type Services =
+  | AdminSessions
+  | Batches
+  | ConfigStore
+  | LoginAttempts
+  | Nodes
+  | Operations
+  | Outbox
+  | Queue
+  | Receipts
+  | Progress
+  | Runs
+  | Statistics
 
-const methodNotAllowed = (allowed: string): AdminRefusal =>
-  new AdminRefusal({
-    status: 405,
-    code: "method_not_allowed",
-    detail: `Allowed here: ${allowed}.`,
-    headers: { allow: allowed }
+const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
+  Layer.provide([
+    loginLayer,
+    sessionLayer,
+    QueueHandlers.layer,
+    BatchHandlers.layer,
+    EventHandlers.layer,
+    RunHandlers.layer,
+    NodeHandlers.layer,
+    ConfigHandlers.layer,
+    DraftHandlers.layer,
+    StatisticsHandlers.layer
+  ]),
+  Layer.provide([RequestRules.layer, Authentication.layer]),
+  Layer.provide(HttpServer.layerServices)
+)
+
+/** Removes a trailing slash. */
+const normalise = (path: string): string => (path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path)
+
+const toServerRequest = ({ body, headers, method, path, query }: AdminRequest) => {
+  const given = new Headers()
+  for (const [name, value] of Object.entries(headers)) if (typeof value === "string") given.set(name, value)
+  const url = `http://local${adminPath}${normalise(path)}?${query.toString()}`
+  if (method === "GET" || method === "HEAD") {
+    return HttpServerRequest.fromWeb(new Request(url, { method: "GET", headers: given }))
+  }
+  // An empty body counts as an object without fields.
+  const content = body.length === 0 ? "{}" : Buffer.from(body)
+  if (body.length === 0) given.set("content-type", "application/json")
+  return HttpServerRequest.fromWeb(new Request(url, { method, headers: given, body: content }))
+}
+
+/** Responses of programs and of pages without login; they contain nothing confidential. */
+const publicHeaders = { "cache-control": "no-cache", "x-content-type-options": "nosniff" }
+
+const fixedHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+
+const toResponse = (response: HttpServerResponse.HttpServerResponse): Effect.Effect<AdminResponse> =>
+  Effect.promise(async () => {
+    const web = HttpServerResponse.toWeb(response)
+    const {
+      "content-type": contentType = "application/json",
+      "content-length": _,
+      ...headers
+    } = Object.fromEntries(web.headers)
+    const head = { status: web.status, contentType, headers: { ...headers, ...fixedHeaders } }
+    return contentType.startsWith("text/event-stream") && web.body !== null
+      ? { ...head, body: "", stream: web.body }
+      : { ...head, body: await web.text() }
   })
 
-interface Found {
-  readonly handlers: Readonly<Partial<Record<string, Handler>>>
-  readonly id: string
-}
-
-/** Returns the route of a path and the value of its `:id`. */
-const find = (path: string): Found | undefined => {
-  const exact = routes[path]
-  if (exact !== undefined && !path.includes(":")) return { handlers: exact, id: "" }
-  const [, place = "", id = "", ...rest] = path.split("/")
-  const handlers = id === "" ? undefined : routes[["", place, ":id", ...rest].join("/")]
-  return handlers === undefined ? undefined : { handlers, id: id.slice(0, 128) }
-}
-
-const answer = Effect.fnUntraced(function* (
-  request: AdminRequest
-): Effect.fn.Return<AdminResponse, RouteFailure, AdminSessions | ConfigStore | LoginAttempts | Services> {
-  const snapshot = (yield* ConfigStore).current()
-  const credentials = readAdminCredentials(snapshot)
-  if (credentials === undefined) return yield* notFound(howToTurnOn(snapshot))
-  const path = request.path.length > 1 && request.path.endsWith("/") ? request.path.slice(0, -1) : request.path
-  if (path === "/login") {
-    return request.method === "POST" ? yield* login(request, credentials) : yield* methodNotAllowed("POST")
-  }
-  const token = tokenIn(request.headers["authorization"])
-  const session = token === undefined ? undefined : yield* findSession(token, credentials)
-  if (token === undefined || session === undefined) return yield* unauthorized
-  const own = path === "/logout" ? logout : path === "/sessions/revoke" ? revoke : undefined
-  if (own !== undefined) {
-    return request.method === "POST" ? yield* own(request, token, credentials) : yield* methodNotAllowed("POST")
-  }
-  return yield* dispatch(request, path, session.username)
+/** Responds to a path or a method that the definition lacks. */
+const unknownRoute = Effect.gen(function* () {
+  const { method, path } = (yield* Caller).request
+  yield* Authentication.authenticate
+  const allowed = findMethods(`${adminPath}${normalise(path)}`)
+  if (allowed.length === 0 || allowed.includes(method)) return yield* notFound("This path does not exist.")
+  const list = allowed.join(", ")
+  const refusal = new MethodNotAllowed({ code: "method_not_allowed", detail: `Allowed here: ${list}.` })
+  return HttpServerResponse.setHeader(yield* HttpServerRespondable.toResponse(refusal), "allow", list)
 })
 
-/** Calls the handler of the path and the method. */
-const dispatch = Effect.fnUntraced(function* (
-  request: AdminRequest,
-  path: string,
-  username: string
-): Effect.fn.Return<AdminResponse, RouteFailure, Services> {
-  const found = find(path)
-  if (found === undefined) return yield* notFound("This path does not exist.")
-  const handler = found.handlers[request.method === "HEAD" ? "GET" : request.method]
-  if (handler === undefined) return yield* methodNotAllowed(Object.keys(found.handlers).join(", "))
-  return yield* handler({ ...request, id: found.id, username })
-})
+const respondUnknown = Effect.catch(unknownRoute, (problem) =>
+  Effect.map(HttpServerRespondable.toResponse(problem), HttpServerResponse.setHeaders(listHeaders(problem)))
+)
+
+const isRouteNotFound = (error: HttpServerError.HttpServerError): boolean => error.reason._tag === "RouteNotFound"
+
+export const layer = Layer.effect(
+  AdminApi,
+  Effect.gen(function* () {
+    const context = yield* Effect.context<Services>()
+    const app = yield* HttpRouter.toHttpEffect(routes)
+    const respond = (request: AdminRequest, localUser: string | undefined): Effect.Effect<AdminResponse> =>
+      app.pipe(
+        Effect.catch((error) => (isRouteNotFound(error) ? respondUnknown : Effect.die(error))),
+        Effect.flatMap(toResponse),
+        Effect.provideService(HttpServerRequest.HttpServerRequest, toServerRequest(request)),
+        Effect.provideService(Caller, { request, localUser }),
+        Effect.scoped,
+        Effect.provide(context)
+      )
+    return AdminApi.of({
+      openApi: (prefix) => ({
+        status: 200,
+        contentType: "application/json",
+        body: JSON.stringify(describeApi(prefix)),
+        headers: publicHeaders
+      }),
+      docs: (prefix) => ({
+        status: 200,
+        contentType: "text/html; charset=utf-8",
+        body: renderDocs(describeApi(prefix), prefix),
+        headers: { ...publicHeaders, ...docsHeaders }
+      }),
+      handle: (request) => respond(request, undefined),
+      handleLocal: (request) => respond(request, readLocalUser(request))
+    })
+  })
+)
 
 /** Header with the name of a local user, for the log and the records. */
 const localUserHeader = "x-aicr-user"
@@ -85,39 +162,3 @@ const readLocalUser = ({ headers }: AdminRequest): string => {
   const name = headers[localUserHeader]
   return typeof name === "string" && /^[\w.-]{1,64}$/.test(name) ? name : "local"
 }
-
-const unavailable = (message: string): Effect.Effect<AdminResponse> =>
-  Effect.as(
-    Effect.logError("administration request failed", { error: message }),
-    problem(
-      new AdminRefusal({
-        status: 503,
-        code: "unavailable",
-        detail: "A server that this request needs is unavailable; see the service's log.",
-        headers: { "retry-after": "5" }
-      })
-    )
-  )
-
-export const layer = Layer.effect(
-  AdminApi,
-  Effect.gen(function* () {
-    const context = yield* Effect.context<AdminSessions | ConfigStore | LoginAttempts | Services>()
-    const responding = (
-      handled: Effect.Effect<AdminResponse, RouteFailure, AdminSessions | ConfigStore | LoginAttempts | Services>
-    ) =>
-      handled.pipe(
-        Effect.catchTags({
-          AdminRefusal: (refusal) => Effect.succeed(problem(refusal)),
-          NodesError: ({ message }) => unavailable(message),
-          QueueError: ({ message }) => unavailable(message),
-          StoreError: ({ message }) => unavailable(message)
-        }),
-        Effect.provide(context)
-      )
-    return AdminApi.of({
-      handle: (request) => responding(answer(request)),
-      handleLocal: (request) => responding(dispatch(request, request.path, readLocalUser(request)))
-    })
-  })
-)

@@ -6,15 +6,25 @@ import { mkdirSync, unlinkSync } from "node:fs"
 import { createServer, request } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { dirname } from "node:path"
+import { pipeline } from "node:stream"
 import { Effect, Layer } from "effect"
+import { newId } from "../domain/Ids.ts"
 import { AdminApi, maxBodyBytes } from "./AdminApi.ts"
 import type { AdminResponse } from "./AdminApi.ts"
+import { adminPath } from "./api/AdminHttpApi.ts"
 
 /** Maximum length of a path of a socket on every supported system. */
 const maxPathBytes = 103
 const ownerOnly = 0o177
-/** Path of the administration, as on the port of the service. */
-const base = "/api/admin"
+const refusal = (status: number, code: string, title: string, detail: string): AdminResponse => ({
+  status,
+  contentType: "application/problem+json",
+  body: JSON.stringify({ type: "about:blank", title, status, code, detail }),
+  headers: {}
+})
+
+const notFound = refusal(404, "not_found", "Not Found", "This path does not exist.")
+const tooLarge = refusal(413, "body_too_large", "Content Too Large", `The body may have at most ${maxBodyBytes} bytes.`)
 
 /** Reads the body; undefined if it exceeds the limit. */
 const readBody = async (incoming: IncomingMessage): Promise<Uint8Array | undefined> => {
@@ -28,8 +38,16 @@ const readBody = async (incoming: IncomingMessage): Promise<Uint8Array | undefin
   return Buffer.concat(blocks)
 }
 
-const respond = (outgoing: ServerResponse, { body, contentType, headers, status }: AdminResponse): void => {
-  outgoing.writeHead(status, { ...headers, "content-type": contentType, connection: "close" }).end(body)
+const respond = (outgoing: ServerResponse, { body, contentType, headers, status, stream }: AdminResponse): void => {
+  outgoing.writeHead(status, {
+    ...headers,
+    "content-type": contentType,
+    "x-request-id": newId(),
+    connection: "close"
+  })
+  if (stream === undefined) return void outgoing.end(body)
+  // Fails when the client disconnects, which ends the stream.
+  pipeline(stream, outgoing, () => {})
 }
 
 const handle = async (
@@ -39,12 +57,14 @@ const handle = async (
   outgoing: ServerResponse
 ): Promise<void> => {
   const body = await readBody(incoming)
-  if (body === undefined) return void outgoing.writeHead(413, { connection: "close" }).end()
+  if (body === undefined) return respond(outgoing, tooLarge)
   const url = new URL(incoming.url ?? "/", "http://local")
-  if (!url.pathname.startsWith(`${base}/`)) return void outgoing.writeHead(404, { connection: "close" }).end()
+  if (url.pathname === "/api/openapi.json") return respond(outgoing, api.openApi(""))
+  if (url.pathname === "/api/docs") return respond(outgoing, api.docs(""))
+  if (!url.pathname.startsWith(`${adminPath}/`)) return respond(outgoing, notFound)
   const call = {
     method: incoming.method ?? "GET",
-    path: url.pathname.slice(base.length),
+    path: url.pathname.slice(adminPath.length),
     query: url.searchParams,
     headers: incoming.headers,
     address: "local",

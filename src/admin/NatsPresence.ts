@@ -5,6 +5,7 @@ import packageJson from "../../package.json" with { type: "json" }
 import { NatsNodes } from "../../nats/NatsNodes.ts"
 import type { NodeRecord } from "../../nats/NatsNodes.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import type { Role } from "../domain/Role.ts"
 
@@ -29,6 +30,12 @@ export const readDetails = ({ more }: NodeRecord) => ({
   /** Beginning of the hash of its configuration. */
   configuration: textOf(more["configuration"])
 })
+
+export const toVersion = (node: NodeRecord): NodeVersion => {
+  const { name, version } = node
+  const { configuration = "unknown" } = readDetails(node)
+  return { name, version, configuration }
+}
 
 /** Lists this node until its scope closes. */
 export const presence = (roles: ReadonlySet<Role>) =>

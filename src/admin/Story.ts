@@ -16,7 +16,8 @@ import { Receipts } from "../store/Receipts.ts"
 import type { StoredEvent } from "../store/Receipts.ts"
 import { Runs } from "../store/Runs.ts"
 import type { Run } from "../store/Runs.ts"
-import { entryView, eventView, publicationView, runView } from "./Views.ts"
+import { publicationView, runView } from "./RunViews.ts"
+import { entryView, eventView } from "./Views.ts"
 
 /** Maximum number of deliveries, of entries per target and of runs per target. The newest are kept. */
 const maxItems = 200

@@ -4,8 +4,9 @@
 import { Effect, Redacted } from "effect"
 import { Prompt } from "effect/cli"
 import type { Snapshot } from "../config/Snapshot.ts"
-import { detail, toPath } from "./AdminCall.ts"
-import type { AdminCall, AdminReply, SendCall } from "./AdminCall.ts"
+import { detail, request } from "./AdminCall.ts"
+import type { AdminCall, AdminClient, AdminReply, ProblemReply } from "./AdminCall.ts"
+import { makeAdminClient } from "./AdminHttpClient.ts"
 import { ExitWith, refused } from "./Exit.ts"
 
 export interface ServiceAddress {
@@ -46,22 +47,23 @@ export const defaultServiceAddress = ({ admin, server }: Snapshot["document"]): 
 /** Variable with a token of a session, which replaces the login. */
 const tokenEnv = "SVC_ADMIN_TOKEN"
 
+const clientWith = (service: ServiceAddress, token: Redacted.Redacted): Effect.Effect<AdminClient> =>
+  makeAdminClient((call) =>
+    Effect.flatMap(send(service, call, token), (reply) =>
+      reply.status === 401
+        ? refused(`the service at ${service.url} refused the session; check ${tokenEnv}`)
+        : Effect.succeed(reply)
+    )
+  )
+
 /** Opens a session for the duration of `use`, and ends it. With a token in the environment that session is used and remains. */
 export const withService = <A>(
   service: ServiceAddress,
-  use: (send: SendCall) => Effect.Effect<A, ExitWith>
+  use: (client: AdminClient) => Effect.Effect<A, ExitWith>
 ): Effect.Effect<A, ExitWith, Prompt.Environment> =>
   Effect.gen(function* () {
-    const given = process.env[tokenEnv] ?? ""
-    const sendWith =
-      (token: Redacted.Redacted): SendCall =>
-      (call) =>
-        Effect.flatMap(request(service, call, token), (reply) =>
-          reply.status === 401
-            ? refused(`the service at ${service.url} refused the session; check ${tokenEnv}`)
-            : Effect.succeed(reply)
-        )
-    if (given !== "") return yield* use(sendWith(Redacted.make(given)))
+    const existing = process.env[tokenEnv] ?? ""
+    if (existing !== "") return yield* use(yield* clientWith(service, Redacted.make(existing)))
     const username = process.env[service.usernameEnv] ?? ""
     if (username === "") {
       return yield* refused(
@@ -70,9 +72,9 @@ export const withService = <A>(
     }
     const password = yield* readPassword(service)
     return yield* Effect.acquireUseRelease(
-      login(service, username, password),
-      (token) => use(sendWith(token)),
-      (token) => Effect.ignore(request(service, { method: "POST", path: "/logout" }, token))
+      Effect.flatMap(login(service, username, password), (token) => clientWith(service, token)),
+      use,
+      ({ sessions }) => Effect.ignore(sessions.logout())
     )
   })
 
@@ -87,36 +89,47 @@ const readPassword = Effect.fnUntraced(function* ({ passwordEnv }: ServiceAddres
 })
 
 const login = Effect.fnUntraced(function* (service: ServiceAddress, username: string, password: Redacted.Redacted) {
-  const { usernameEnv, passwordEnv, url } = service
-  const body = { username, password: Redacted.value(password) }
-  const reply = yield* request(service, { method: "POST", path: "/login", body })
-  const { token } = reply.body
-  if (reply.status === 200 && typeof token === "string") return Redacted.make(token)
-  if (reply.status === 401)
-    return yield* refused(`the service at ${url} refused the login; check ${usernameEnv} and ${passwordEnv}`)
-  if (reply.status === 404)
-    return yield* refused(`no administration at ${url}/api/admin: ${detail(reply)}; check the address and the prefix`)
-  return yield* unexpected(service, reply)
+  const { login: endpoints } = yield* makeAdminClient((call) => send(service, call))
+  const opened = endpoints.login({ payload: { username, password: Redacted.value(password) } })
+  const { token } = yield* request(
+    Effect.catchTags(opened, {
+      Unauthorized: () =>
+        refused(
+          `the service at ${service.url} refused the login; check ${service.usernameEnv} and ${service.passwordEnv}`
+        ),
+      NotFound: (problem) =>
+        refused(`no administration at ${service.url}/api/admin: ${detail(problem)}; check the address and the prefix`),
+      BadRequest: (problem) => unexpected(service, problem)
+    })
+  )
+  return Redacted.make(token)
 })
 
-const unexpected = ({ url }: ServiceAddress, reply: AdminReply) =>
-  new ExitWith({ code: 3, message: `the service at ${url} responded with ${reply.status}: ${detail(reply)}` })
+const unexpected = ({ url }: ServiceAddress, problem: ProblemReply) =>
+  new ExitWith({ code: 3, message: `the service at ${url} responded with ${problem.status}: ${detail(problem)}` })
 
-const request = (
+const send = (
   { url }: ServiceAddress,
   call: AdminCall,
   token?: Redacted.Redacted
 ): Effect.Effect<AdminReply, ExitWith> =>
   Effect.tryPromise({
     try: async (signal): Promise<AdminReply> => {
-      const response = await fetch(`${url}/api/admin${toPath(call)}`, {
+      const response = await fetch(`${url}${call.path}`, {
         method: call.method,
         redirect: "error",
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMillis)]),
-        ...(token === undefined ? {} : { headers: { authorization: `Bearer ${Redacted.value(token)}` } }),
-        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) })
+        headers: {
+          "content-type": "application/json",
+          ...(token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` })
+        },
+        ...(call.body === undefined ? {} : { body: call.body })
       })
-      return { status: response.status, body: parse(await readText(response)) }
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        text: await readText(response)
+      }
     },
     catch: (cause) =>
       new ExitWith({
@@ -134,15 +147,6 @@ const readText = async (response: Response): Promise<string> => {
     parts.push(part)
   }
   return Buffer.concat(parts).toString("utf8")
-}
-
-const parse = (text: string): AdminReply["body"] => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Object(value)
-  } catch {
-    return {}
-  }
 }
 
 const reason = (cause: unknown): string => {

@@ -11,6 +11,9 @@ import type { CheckedFile } from "./CheckReport.ts"
 import { refused } from "./Exit.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { configuration, readSnapshot } from "./ReadSnapshot.ts"
+import { compareWithDatabase, describeDifference, enablesDatabase, makeSourceCommands } from "./ConfigSourceCommands.ts"
+import type { EditorAccess, OpenEditor } from "./ConfigSourceCommands.ts"
+import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
 
 interface Runs {
   /** Returns problems of this build that prevent the service from starting with a valid configuration. */
@@ -68,44 +71,54 @@ const check = (runs: Effect.Effect<Runs>) =>
     ])
   )
 
-const show = Command.make(
-  "show",
-  {
-    config: configFlag,
-    workspace: Flag.String("workspace").pipe(
-      Flag.withAlias("w"),
-      Flag.withDescription("Show the effective values of one workspace"),
-      Flag.optional
-    ),
-    json: Flag.Boolean("json").pipe(
-      Flag.withDefault(false),
-      Flag.withDescription("One JSON array of {path, value, origin}")
-    )
-  },
-  Effect.fnUntraced(function* ({ config, workspace, json }) {
-    const snapshot = yield* readSnapshot(config)
-    const shown = Option.match(workspace, {
-      onNone: () => showDocument(snapshot),
-      onSome: (id) => showWorkspace(snapshot, id)
-    })
-    if (shown === undefined) {
-      const ids = [...snapshot.workspaces.keys()].slice(0, 20).join(", ")
-      const name = Option.getOrElse(workspace, () => "")
-      return yield* refused(
-        `${config} has no workspace ${JSON.stringify(name)}; ${ids === "" ? "it has none" : `there are ${ids}`}`
+/** Returns the shown values: of the file and the database if the file enables it, otherwise of the file. */
+const listShown = Effect.fnUntraced(function* (openEditor: OpenEditor, config: string, workspace: string | undefined) {
+  if (yield* enablesDatabase(config))
+    return yield* openEditor(
+      config,
+      ConfigEditor.use((editor) =>
+        workspace === undefined ? Effect.map(editor.effective, ({ values }) => values) : editor.workspace(workspace)
       )
-    }
-    yield* Console.log(json ? JSON.stringify(shown, undefined, 2) : table(shown))
-  })
-).pipe(
-  Command.withDescription("Print the configuration in force, with the origin of every value and secrets masked"),
-  Command.withExamples([
+    )
+  const snapshot = yield* readSnapshot(config)
+  const shown = workspace === undefined ? showDocument(snapshot) : showWorkspace(snapshot, workspace)
+  if (shown !== undefined) return shown
+  const ids = [...snapshot.workspaces.keys()].slice(0, 20).join(", ")
+  return yield* refused(
+    `${config} has no workspace ${JSON.stringify(workspace)}; ${ids === "" ? "it has none" : `there are ${ids}`}`
+  )
+})
+
+const show = (openEditor: OpenEditor) =>
+  Command.make(
+    "show",
     {
-      command: "aicr config show --workspace app",
-      description: "Effective values of one workspace, and their layers"
-    }
-  ])
-)
+      config: configFlag,
+      workspace: Flag.String("workspace").pipe(
+        Flag.withAlias("w"),
+        Flag.withDescription("Show the effective values of one workspace"),
+        Flag.optional
+      ),
+      json: Flag.Boolean("json").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("One JSON array of {path, value, origin}")
+      )
+    },
+    Effect.fnUntraced(function* ({ config, workspace, json }) {
+      const id = Option.getOrUndefined(workspace)
+      const shown = yield* listShown(openEditor, config, id)
+      if (shown === undefined) return yield* refused(`no workspace ${JSON.stringify(id)} in ${config} or its database`)
+      yield* Console.log(json ? JSON.stringify(shown, undefined, 2) : table(shown))
+    })
+  ).pipe(
+    Command.withDescription("Print the configuration in force, with the origin of every value and secrets masked"),
+    Command.withExamples([
+      {
+        command: "aicr config show --workspace app",
+        description: "Effective values of one workspace, and their layers"
+      }
+    ])
+  )
 
 const table = (shown: ReadonlyArray<ShownValue>): string => {
   const rows = shown.map(({ path, value, origin }) => ({ left: `${path} = ${JSON.stringify(value)}`, origin }))
@@ -143,32 +156,40 @@ const schema = Command.make(
   ])
 )
 
-const compare = Command.make(
-  "diff",
-  {
-    before: Argument.String("A").pipe(Argument.withDescription("Configuration file")),
-    after: Argument.String("B").pipe(Argument.withDescription("Configuration file to compare with"))
-  },
-  Effect.fnUntraced(function* ({ before, after }) {
-    const left = yield* readSnapshot(before)
-    const right = yield* readSnapshot(after)
-    const differences = diff(left.document, right.document)
-    for (const { path, change, before: old, after: now } of differences) {
-      if (change === "added") yield* Console.log(`+ ${path} = ${JSON.stringify(now)}`)
-      else if (change === "removed") yield* Console.log(`- ${path} = ${JSON.stringify(old)}`)
-      else yield* Console.log(`~ ${path}: ${JSON.stringify(old)} -> ${JSON.stringify(now)}`)
-    }
-    if (differences.length === 0) yield* Console.log("no difference")
-  })
-).pipe(
-  Command.withDescription("Compare two configurations after filling in defaults"),
-  Command.withExamples([
-    { command: "aicr config diff config.yaml new.yaml", description: "The effect of a change to the file" }
-  ])
-)
-
-export const configCommand = (runs: Effect.Effect<Runs>) =>
-  Command.make("config").pipe(
-    Command.withDescription("Check, show, describe and compare configurations"),
-    Command.withSubcommands([check(runs), show, schema, compare])
+const compare = (openEditor: OpenEditor) =>
+  Command.make(
+    "diff",
+    {
+      before: Argument.String("A").pipe(
+        Argument.withDescription("Configuration file; without B a document that is compared with the database")
+      ),
+      after: Argument.String("B").pipe(
+        Argument.withDescription("Configuration file to compare with"),
+        Argument.optional
+      ),
+      config: configFlag
+    },
+    Effect.fnUntraced(function* ({ after, before, config }) {
+      if (Option.isNone(after)) return yield* openEditor(config, compareWithDatabase(before))
+      const left = yield* readSnapshot(before)
+      const right = yield* readSnapshot(after.value)
+      const differences = diff(left.document, right.document)
+      for (const difference of differences)
+        yield* Console.log(describeDifference({ ...difference, names: [difference.path] }))
+      if (differences.length === 0) yield* Console.log("no difference")
+    })
+  ).pipe(
+    Command.withDescription("Compare two configurations after filling in defaults, or a document with the database"),
+    Command.withExamples([
+      { command: "aicr config diff config.yaml new.yaml", description: "The effect of a change to the file" },
+      { command: "aicr config diff database.yaml", description: "The effect of pushing this document" }
+    ])
   )
+
+export const configCommand = (runs: Effect.Effect<Runs>, editors: Effect.Effect<EditorAccess>) => {
+  const { commands, openEditor } = makeSourceCommands(editors)
+  return Command.make("config").pipe(
+    Command.withDescription("Check, show, describe and compare configurations, and edit that of the database"),
+    Command.withSubcommands([check(runs), show(openEditor), schema, compare(openEditor), ...commands])
+  )
+}

@@ -1,37 +1,12 @@
 /** Formats deliveries for people. */
-import { Schema } from "effect"
+import type { DeliveryRecord } from "../admin/api/EventRecords.ts"
 import { count, oneLine, second } from "./Wording.ts"
-
-const text = Schema.optionalKey(Schema.String)
-
-/** The parts of a delivery that commands print. */
-export const DeliveryItem = Schema.Struct({
-  id: Schema.String,
-  received_at: Schema.String,
-  event: Schema.String,
-  action: text,
-  workspace: text,
-  repo: text,
-  number: Schema.optionalKey(Schema.Int),
-  head: text,
-  branch: text,
-  sender: text,
-  command: text,
-  decision: Schema.String,
-  reason: text,
-  rule: text,
-  duplicates: Schema.Int,
-  duplicated_at: text,
-  outcome: text,
-  outcome_reason: text
-})
-export type DeliveryItem = typeof DeliveryItem.Type
 
 const join = (parts: ReadonlyArray<string | false | undefined>, separator: string): string =>
   parts.filter(Boolean).join(separator)
 
 /** Formats what happened: `pull_request opened by ada, head 0a1b2c3d4e5f into main: queued`. */
-export const formatOccurrence = (item: DeliveryItem): string => {
+export const formatOccurrence = (item: DeliveryRecord): string => {
   const what = join([item.event, item.action, item.command !== undefined && `/aicr ${item.command}`], " ")
   const by = item.sender === undefined ? "" : ` by ${item.sender}`
   const head = item.head === undefined ? "" : `, head ${item.head.slice(0, 12)}`
@@ -41,7 +16,7 @@ export const formatOccurrence = (item: DeliveryItem): string => {
 }
 
 /** Lines below an occurrence: the rule, repetitions and the outcome. */
-export const listConsequences = (item: DeliveryItem): ReadonlyArray<string> => [
+export const listConsequences = (item: DeliveryRecord): ReadonlyArray<string> => [
   ...(item.rule === undefined ? [] : [`rule: ${oneLine(item.rule)}`]),
   ...(item.duplicates === 0
     ? []
@@ -52,7 +27,7 @@ export const listConsequences = (item: DeliveryItem): ReadonlyArray<string> => [
 ]
 
 /** Formats a delivery as one line. */
-export const formatDelivery = (item: DeliveryItem): string => {
+export const formatDelivery = (item: DeliveryRecord): string => {
   const target = `${item.repo ?? "-"}${item.number === undefined ? "" : `#${item.number}`}`
   const times = item.duplicates === 0 ? "" : `  +${count(item.duplicates, "duplicate")}`
   const outcome = item.outcome === undefined ? "" : `  ${item.outcome}`

@@ -38,9 +38,18 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       offline: Flag.Boolean("offline").pipe(
         Flag.withDefault(false),
         Flag.withDescription("Do not connect to servers, and call no model")
+      ),
+      json: Flag.Boolean("json").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("Print one JSON object: ok, and checks with level and text")
       )
     },
-    Effect.fnUntraced(function* ({ config, offline }) {
+    Effect.fnUntraced(function* ({ config, json, offline }) {
+      const checks: Array<AccessReport> = []
+      const line = (level: AccessReport["level"], text: string): Effect.Effect<void> => {
+        checks.push({ level, text })
+        return json ? Effect.void : Console.log(`${level.padEnd(8)} ${text}`)
+      }
       const { buildProblems, hostAccess, modelAccess } = yield* runs
       const { readConfigFile } = yield* configuration
       // Unset variables do not prevent the other checks; the strict reading reports those that prevent a start.
@@ -76,6 +85,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
           yield* line(level, text)
         }
       }
+      if (json) yield* Console.log(JSON.stringify({ ok: bad === 0, checks }, undefined, 2))
       if (bad > 0)
         return yield* new ExitWith({
           code: 2,
@@ -92,9 +102,6 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       { command: "aicr doctor --offline", description: "Without connecting to anything" }
     ])
   )
-
-const line = (mark: "ok" | "warning" | "error", text: string): Effect.Effect<void> =>
-  Console.log(`${mark.padEnd(8)} ${text}`)
 
 const lookup = ({ name }: Program): Effect.Effect<boolean> =>
   Effect.promise(async () => {

@@ -4,17 +4,15 @@
  */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
+import { findDifferences } from "../domain/NodeDifferences.ts"
+import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import type { ExitWith } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { columns } from "./Columns.ts"
 import { time } from "./Wording.ts"
 
-export interface NodeLine {
-  readonly name: string
+export interface NodeLine extends NodeVersion {
   readonly roles: ReadonlyArray<string>
-  readonly version: string
-  /** Beginning of the hash of its configuration. */
-  readonly configuration: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   /** Maximum number of concurrent reviews. */
@@ -36,20 +34,6 @@ const tableOf = (nodes: ReadonlyArray<NodeLine>): string =>
       String(actors)
     ])
   ])
-
-const isMixed = (values: ReadonlyArray<string>): boolean => new Set(values).size > 1
-
-/** Returns a warning for each property in which nodes differ that should be the same everywhere. */
-export const findDifferences = (
-  nodes: ReadonlyArray<Pick<NodeLine, "configuration" | "version">>
-): ReadonlyArray<string> => [
-  ...(isMixed(nodes.map(({ version }) => version))
-    ? ["nodes run different versions of aicr; finish the upgrade or roll it back"]
-    : []),
-  ...(isMixed(nodes.map(({ configuration }) => configuration))
-    ? ["nodes have different configurations; give each node the same config.yaml"]
-    : [])
-]
 
 export const nodesCommand = (
   runs: Effect.Effect<{ readonly nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith> }>

@@ -5,12 +5,11 @@
  */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { detail, request, unexpected, urlFlag } from "./AdminCall.ts"
-import type { AdminReply, AdminTarget, OpenAdmin, SendCall } from "./AdminCall.ts"
+import { detail, request, urlFlag } from "./AdminCall.ts"
+import type { AdminClient, AdminTarget, OpenAdmin } from "./AdminCall.ts"
 import { configFlag } from "./ConfigFlag.ts"
-import { ExitWith } from "./Exit.ts"
+import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
-import { Drained, QueuePage } from "./QueueReplies.ts"
 import { formatBatch, formatDetails, formatEntry, formatPause } from "./QueueText.ts"
 
 /** Number of entries per request. */
@@ -35,24 +34,24 @@ const selectScope = Effect.fnUntraced(function* (workspace: Option.Option<string
   return yield* new ExitWith({ code: 2, message: "Name one: --workspace ID or --node NAME" })
 })
 
+const toScope = (kind: "workspace" | "node", name: string) =>
+  kind === "workspace" ? { workspace: name } : { node: name }
+
 const unknown = (what: string) =>
   new ExitWith({ code: 2, message: `no entry or batch has the id ${what}; see aicr queue list --status all` })
 
 /** Reads all pages of the queue. */
-const readQueue = Effect.fnUntraced(function* (send: SendCall, status: string, workspace: string | undefined) {
-  const items: Array<QueuePage["items"][number]> = []
-  const raw: Array<unknown> = []
-  let first: QueuePage | undefined
-  let cursor: string | undefined
-  do {
-    const query = { status, workspace, cursor, limit: page }
-    const { body, value } = yield* request(send, QueuePage, { method: "GET", path: "/queue", query })
-    first ??= value
-    items.push(...value.items)
-    if (Array.isArray(body["items"])) raw.push(...body["items"])
-    cursor = value.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return { items, raw, batches: first.held_batches, pauses: first.pauses }
+const readQueue = Effect.fnUntraced(function* ({ queue }: AdminClient, status: string, workspace: string | undefined) {
+  const filter = { status, limit: page, ...(workspace === undefined ? {} : { workspace }) }
+  const first = yield* request(queue.list({ query: filter }))
+  const entries = [...first.items]
+  let cursor = first.next_cursor
+  while (cursor !== null) {
+    const next = yield* request(queue.list({ query: { ...filter, cursor } }))
+    entries.push(...next.items)
+    cursor = next.next_cursor
+  }
+  return { entries, batches: first.held_batches, pauses: first.pauses }
 })
 
 const list = (openAdmin: OpenAdmin) =>
@@ -68,14 +67,14 @@ const list = (openAdmin: OpenAdmin) =>
       )
     },
     Effect.fnUntraced(function* ({ config, json, status, url, workspace }) {
-      const { batches, items, pauses, raw } = yield* openAdmin({ config, url, use: "looking" }, (send) =>
-        readQueue(send, status, Option.getOrUndefined(workspace))
+      const { batches, entries, pauses } = yield* openAdmin({ config, url, use: "looking" }, (client) =>
+        readQueue(client, status, Option.getOrUndefined(workspace))
       )
-      if (json) return yield* Console.log(JSON.stringify({ entries: raw, batches, pauses }, null, 2))
+      if (json) return yield* Console.log(JSON.stringify({ entries, batches, pauses }, null, 2))
       for (const pause of pauses) yield* Console.log(formatPause(pause))
-      for (const item of items) yield* Console.log(formatEntry(item))
+      for (const entry of entries) yield* Console.log(formatEntry(entry))
       for (const batch of batches) yield* Console.log(formatBatch(batch))
-      if (items.length + batches.length === 0) yield* Console.log("No entries.")
+      if (entries.length + batches.length === 0) yield* Console.log("No entries.")
     })
   ).pipe(
     Command.withDescription("List waiting and running entries, with reasons and times"),
@@ -90,12 +89,11 @@ const show = (openAdmin: OpenAdmin) =>
     "show",
     { ...shared, json: jsonFlag, id },
     Effect.fnUntraced(function* ({ config, id: wanted, json, url }) {
-      const path = `/queue/${encodeURIComponent(wanted)}`
-      const reply = yield* openAdmin({ config, url, use: "looking" }, (send) => send({ method: "GET", path }))
-      if (reply.status === 404) return yield* unknown(wanted)
-      if (reply.status !== 200) return yield* unexpected(reply)
-      if (json) return yield* Console.log(JSON.stringify(reply.body, null, 2))
-      for (const line of formatDetails(reply.body)) yield* Console.log(line)
+      const item = yield* openAdmin({ config, url, use: "looking" }, ({ queue }) =>
+        request(Effect.catchTag(queue.get({ params: { id: wanted } }), "NotFound", () => unknown(wanted)))
+      )
+      if (json) return yield* Console.log(JSON.stringify(item, null, 2))
+      for (const line of formatDetails(item)) yield* Console.log(line)
     })
   ).pipe(
     Command.withDescription("One entry or batch in full"),
@@ -108,27 +106,31 @@ const show = (openAdmin: OpenAdmin) =>
   )
 
 /** Changes the queue. */
-const change = (openAdmin: OpenAdmin, { config, url }: Given, path: string, body?: object) =>
-  openAdmin({ config, url, use: "changing" }, (send) => send({ method: "POST", path, body }))
-
-const changeEntry = (openAdmin: OpenAdmin, given: Given, entryId: string, action: "cancel" | "retry", body?: object) =>
-  Effect.flatMap(
-    change(openAdmin, given, `/queue/${encodeURIComponent(entryId)}/${action}`, body),
-    (reply): Effect.Effect<AdminReply, ExitWith> =>
-      reply.status === 404 ? Effect.fail(unknown(entryId)) : Effect.succeed(reply)
-  )
+const change = <A>(
+  openAdmin: OpenAdmin,
+  { config, url }: Given,
+  use: (client: AdminClient) => Effect.Effect<A, ExitWith>
+) => openAdmin({ config, url, use: "changing" }, use)
 
 const cancel = (openAdmin: OpenAdmin) =>
   Command.make(
     "cancel",
     { ...shared, id, reason },
     Effect.fnUntraced(function* ({ config, id: wanted, reason: why, url }) {
-      const reply = yield* changeEntry(openAdmin, { config, url }, wanted, "cancel", { reason: why })
-      if (reply.status === 409) return yield* Console.log(`${wanted} had ended already; nothing was changed.`)
-      if (reply.status !== 202) return yield* unexpected(reply)
-      yield* Console.log(
-        reply.body["status"] === "cancelled" ? `${wanted} is cancelled.` : `${wanted} runs; its worker ends it.`
+      const { status } = yield* change(openAdmin, { config, url }, ({ queue }) =>
+        request(
+          Effect.catchTags(queue.cancel({ params: { id: wanted }, payload: { reason: why } }), {
+            NotFound: () => unknown(wanted),
+            StateConflict: () => Effect.succeed({ status: "ended" as const })
+          })
+        )
       )
+      const texts = {
+        ended: `${wanted} had ended already; nothing was changed.`,
+        cancelled: `${wanted} is cancelled.`,
+        stopping: `${wanted} runs; its worker ends it.`
+      }
+      yield* Console.log(texts[status])
     })
   ).pipe(
     Command.withDescription("Cancel a waiting or running entry"),
@@ -145,16 +147,20 @@ const retry = (openAdmin: OpenAdmin) =>
     "retry",
     { ...shared, id },
     Effect.fnUntraced(function* ({ config, id: wanted, url }) {
-      const reply = yield* changeEntry(openAdmin, { config, url }, wanted, "retry")
-      if (reply.status === 202) return yield* Console.log(`${wanted} waits again, with its full number of attempts.`)
-      if (reply.status !== 409) return yield* unexpected(reply)
-      return yield* new ExitWith({
-        code: 2,
-        message:
-          reply.body["code"] === "not_dead"
-            ? `${wanted} is not dead: only dead entries can be retried`
-            : `${wanted} is not retried: ${detail(reply)}`
-      })
+      yield* change(openAdmin, { config, url }, ({ queue }) =>
+        request(
+          Effect.catchTags(queue.retry({ params: { id: wanted } }), {
+            NotFound: () => unknown(wanted),
+            StateConflict: (problem) =>
+              refused(
+                problem.code === "not_dead"
+                  ? `${wanted} is not dead: only dead entries can be retried`
+                  : `${wanted} is not retried: ${detail(problem)}`
+              )
+          })
+        )
+      )
+      yield* Console.log(`${wanted} waits again, with its full number of attempts.`)
     })
   ).pipe(
     Command.withDescription("Retry a dead entry or batch"),
@@ -176,8 +182,8 @@ const pause = (openAdmin: OpenAdmin) =>
     { ...shared, ...scope, reason },
     Effect.fnUntraced(function* ({ config, node, reason: why, url, workspace }) {
       const [kind, name] = yield* selectScope(workspace, node)
-      const reply = yield* change(openAdmin, { config, url }, "/queue/pause", { [kind]: name, reason: why })
-      if (reply.status !== 200) return yield* unexpected(reply)
+      const payload = { ...toScope(kind, name), reason: why }
+      yield* change(openAdmin, { config, url }, ({ queue }) => request(queue.pause({ payload })))
       yield* Console.log(
         `${kind} ${name} starts no reviews until it is resumed. Running reviews finish, and deliveries are accepted.`
       )
@@ -199,8 +205,8 @@ const resume = (openAdmin: OpenAdmin) =>
     { ...shared, ...scope },
     Effect.fnUntraced(function* ({ config, node, url, workspace }) {
       const [kind, name] = yield* selectScope(workspace, node)
-      const reply = yield* change(openAdmin, { config, url }, "/queue/resume", { [kind]: name })
-      if (reply.status !== 200) return yield* unexpected(reply)
+      const payload = toScope(kind, name)
+      yield* change(openAdmin, { config, url }, ({ queue }) => request(queue.resume({ payload })))
       yield* Console.log(`${kind} ${name} is resumed.`)
     })
   ).pipe(
@@ -226,12 +232,11 @@ const drain = (openAdmin: OpenAdmin) =>
       )
     },
     Effect.fnUntraced(function* ({ config, node, reason: why, url, wait }) {
-      const body = { node, reason: why }
-      const left = yield* openAdmin({ config, url, use: "changing" }, (send) =>
+      const payload = { node, reason: why }
+      const left = yield* change(openAdmin, { config, url }, ({ queue }) =>
         Effect.gen(function* () {
           while (true) {
-            const call = { method: "POST", path: "/queue/drain", body } as const
-            const { running } = (yield* request(send, Drained, call)).value
+            const { running } = yield* request(queue.drain({ payload }))
             if (!wait || running === 0) return running
             yield* Effect.sleep(drainPoll)
           }

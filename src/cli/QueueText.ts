@@ -1,14 +1,14 @@
 /** Formats entries, batches and pauses of the queue for people. */
-import type { HeldBatch, QueueItem, QueuePause } from "./QueueReplies.ts"
+import type { BatchRecord, EntryRecord, PauseRecord } from "../admin/api/QueueRecords.ts"
 import { count, second } from "./Wording.ts"
 
-export const formatEntry = ({ id, status, target_key, until, why, workspace }: QueueItem): string =>
+export const formatEntry = ({ id, status, target_key, until, why, workspace }: EntryRecord): string =>
   `${id}  ${status.padEnd(10)} ${workspace}  ${target_key}  ${why}${until === undefined ? "" : `, until ${second(until)}`}`
 
-export const formatBatch = ({ commits, due_at, id, status, stream, workspace }: HeldBatch): string =>
+export const formatBatch = ({ commits, due_at, id, status, stream, workspace }: BatchRecord): string =>
   `${id}  ${status.padEnd(10)} ${workspace}  ${stream}  ${count(commits, "commit")}, waits for the previous batch, due ${second(due_at)}`
 
-export const formatPause = ({ name, reason, scope, since }: QueuePause): string =>
+export const formatPause = ({ name, reason, scope, since }: PauseRecord): string =>
   `${scope} ${name} is paused since ${second(since)}: ${reason}`
 
 /** Fields in the order of their lines. Fields with a time end in `_at` or are `until`. */
@@ -39,7 +39,8 @@ const formatValue = (name: string, value: unknown): string => {
 }
 
 /** Returns one line per field of an entry or a batch. */
-export const formatDetails = (item: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+export const formatDetails = (record: object): ReadonlyArray<string> => {
+  const item: Readonly<Record<string, unknown>> = { ...record }
   const named = [[String(item["kind"]), item["id"]] as const, ...fields.map((name) => [name, item[name]] as const)]
   return named.flatMap(([name, value]) =>
     value === undefined || value === null || value === ""

@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { formatUsd } from "../domain/Money.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { Replay } from "../engine/ReplayRun.ts"
-import type { RecordedAnswers } from "../llm/RecordedGateway.ts"
+import type { RecordedResponses } from "../llm/RecordedGateway.ts"
 import type { Run } from "../store/Runs.ts"
 import type { ExitWith } from "./Exit.ts"
 import { formatLocation, formatTitle } from "./local/Report.ts"
@@ -23,7 +23,7 @@ export interface ReplayReport {
   readonly run: Run
   readonly replay: Replay
   /** Undefined if a model was called. */
-  readonly responses: (ReturnType<RecordedAnswers["asked"]> & { readonly recorded: number }) | undefined
+  readonly responses: (ReturnType<RecordedResponses["asked"]> & { readonly recorded: number }) | undefined
   /** True if the current configuration differs from the one under which the run was admitted. */
   readonly otherConfiguration: boolean
 }

@@ -4,6 +4,9 @@ import { Argument, Command, Flag, Prompt } from "effect/cli"
 import { readFile, rename, stat, writeFile } from "node:fs/promises"
 import { refused } from "./Exit.ts"
 import { configFlag } from "./ConfigFlag.ts"
+import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
+import { cliActor, enablesDatabase } from "./ConfigSourceCommands.ts"
+import type { EditorAccess } from "./ConfigSourceCommands.ts"
 
 const sealing = Effect.promise(() => import("../config/SealField.ts"))
 
@@ -78,52 +81,68 @@ const seal = Command.make(
   ])
 )
 
-const rotate = Command.make(
-  "rotate",
-  {
-    config: configFlag,
-    dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDefault(false),
-      Flag.withDescription("Print what would be resealed without writing")
-    )
-  },
-  Effect.fnUntraced(function* ({ config, dryRun }) {
-    const { rotateText } = yield* sealing
-    const found = rotateText(yield* readText(config), process.env)
-    if (Result.isFailure(found)) {
-      return yield* refused(
-        `${config} stays as it is:\n${found.failure.map((problem) => `${config}: ${problem}`).join("\n")}`
-      )
-    }
-    const { text, rotated, current } = found.success
-    if (rotated.length > 0 && !dryRun) {
-      yield* Effect.tryPromise({
-        try: async () => {
-          const beside = `${config}.${process.pid}.new`
-          await writeFile(beside, text, { mode: (await stat(config)).mode & 0o777, flag: "wx" })
-          await rename(beside, config)
-        },
-        catch: (cause) => refused(`${config} could not be written: ${because(cause)}`)
-      })
-    }
-    for (const path of rotated) yield* Console.log(`${dryRun ? "would seal" : "sealed"} ${path}`)
-    for (const path of current) yield* Console.log(`kept ${path}: it has the current key`)
-    if (rotated.length + current.length === 0) yield* Console.log(`${config} holds no sealed credentials`)
-  })
-).pipe(
-  Command.withDescription(
-    "Seal every sealed credential of a file with SVC_CONFIG_SECRETS_KEY; SVC_CONFIG_SECRETS_KEY_PREVIOUS opens what older keys sealed. Nothing else in the file changes"
-  ),
-  Command.withExamples([
-    {
-      command:
-        "SVC_CONFIG_SECRETS_KEY=$NEW SVC_CONFIG_SECRETS_KEY_PREVIOUS=$OLD aicr secrets rotate --config config.yaml",
-      description: "From an old key to a new one"
-    }
-  ])
-)
+/** Seals the revisions, drafts and pinned configurations of the database. Records that no key opens end the command with their names. */
+const resealDatabase = Effect.fnUntraced(function* (editors: Effect.Effect<EditorAccess>, config: string) {
+  const { openEditor, resealPinned } = yield* editors
+  const revisions = yield* openEditor(
+    config,
+    ConfigEditor.use((editor) => editor.reseal(cliActor()))
+  )
+  const pinned = yield* resealPinned(config)
+  const failed = [...revisions.failed, ...pinned.failed]
+  yield* Console.log(`sealed ${revisions.resealed + pinned.resealed} records of the database with the current key`)
+  if (failed.length > 0) return yield* refused(failed.join("\n"))
+})
 
-export const secretsCommand = Command.make("secrets").pipe(
-  Command.withDescription("Seal credentials, so that a configuration can hold them"),
-  Command.withSubcommands([seal, rotate])
-)
+const rotate = (editors: Effect.Effect<EditorAccess>) =>
+  Command.make(
+    "rotate",
+    {
+      config: configFlag,
+      dryRun: Flag.Boolean("dry-run").pipe(
+        Flag.withDefault(false),
+        Flag.withDescription("Print what would be resealed without writing")
+      )
+    },
+    Effect.fnUntraced(function* ({ config, dryRun }) {
+      const { rotateText } = yield* sealing
+      const found = rotateText(yield* readText(config), process.env)
+      if (Result.isFailure(found)) {
+        return yield* refused(
+          `${config} stays as it is:\n${found.failure.map((problem) => `${config}: ${problem}`).join("\n")}`
+        )
+      }
+      const { text, rotated, current } = found.success
+      if (rotated.length > 0 && !dryRun) {
+        yield* Effect.tryPromise({
+          try: async () => {
+            const beside = `${config}.${process.pid}.new`
+            await writeFile(beside, text, { mode: (await stat(config)).mode & 0o777, flag: "wx" })
+            await rename(beside, config)
+          },
+          catch: (cause) => refused(`${config} could not be written: ${because(cause)}`)
+        })
+      }
+      for (const path of rotated) yield* Console.log(`${dryRun ? "would seal" : "sealed"} ${path}`)
+      for (const path of current) yield* Console.log(`kept ${path}: it has the current key`)
+      if (rotated.length + current.length === 0) yield* Console.log(`${config} holds no sealed credentials`)
+      if (!dryRun && (yield* enablesDatabase(config))) yield* resealDatabase(editors, config)
+    })
+  ).pipe(
+    Command.withDescription(
+      "Seal every sealed credential of a file, and of its database if config_sources.database is enabled, with SVC_CONFIG_SECRETS_KEY; SVC_CONFIG_SECRETS_KEY_PREVIOUS opens what older keys sealed. Nothing else changes. Can be repeated after an interruption"
+    ),
+    Command.withExamples([
+      {
+        command:
+          "SVC_CONFIG_SECRETS_KEY=$NEW SVC_CONFIG_SECRETS_KEY_PREVIOUS=$OLD aicr secrets rotate --config config.yaml",
+        description: "From an old key to a new one"
+      }
+    ])
+  )
+
+export const secretsCommand = (editors: Effect.Effect<EditorAccess>) =>
+  Command.make("secrets").pipe(
+    Command.withDescription("Seal credentials, so that a configuration can hold them"),
+    Command.withSubcommands([seal, rotate(editors)])
+  )

@@ -1,9 +1,10 @@
 /** Client of the administration on a local socket (src/admin/LocalSocket.ts). */
 import { request } from "node:http"
+import type { IncomingHttpHeaders } from "node:http"
 import { userInfo } from "node:os"
 import { Effect } from "effect"
-import { toPath } from "./AdminCall.ts"
 import type { AdminCall, AdminReply, SendCall } from "./AdminCall.ts"
+import { adminPath } from "../admin/api/AdminHttpApi.ts"
 import { ExitWith } from "./Exit.ts"
 
 const timeoutMillis = 15_000
@@ -17,14 +18,19 @@ const userName = (): string => {
   }
 }
 
+const toSingleValues = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : []))
+  )
+
 const send = (socketPath: string, call: AdminCall): Promise<AdminReply> =>
   new Promise((done, failed) => {
     const outgoing = request(
       {
         socketPath,
-        path: `/api/admin${toPath(call)}`,
+        path: call.path,
         method: call.method,
-        headers: { "x-aicr-user": userName() },
+        headers: { "x-aicr-user": userName(), "content-type": "application/json" },
         timeout: timeoutMillis
       },
       (response) => {
@@ -32,19 +38,17 @@ const send = (socketPath: string, call: AdminCall): Promise<AdminReply> =>
         response.on("data", (block: Buffer) => blocks.push(block))
         response.once("error", failed)
         response.once("end", () => {
-          try {
-            const text = Buffer.concat(blocks).toString("utf8")
-            const body: unknown = text === "" ? {} : JSON.parse(text)
-            done({ status: response.statusCode ?? 0, body: Object(body) })
-          } catch (cause) {
-            failed(cause)
-          }
+          done({
+            status: response.statusCode ?? 0,
+            headers: toSingleValues(response.headers),
+            text: Buffer.concat(blocks).toString("utf8")
+          })
         })
       }
     )
     outgoing.once("timeout", () => outgoing.destroy(new Error(`no response within ${timeoutMillis / 1000} seconds`)))
     outgoing.once("error", failed)
-    outgoing.end(call.body === undefined ? undefined : JSON.stringify(call.body))
+    outgoing.end(call.body)
   })
 
 /** Returns whether the error means that no process listens on the file. */
@@ -69,7 +73,7 @@ export const findServed = (socketPaths: ReadonlyArray<string>): Effect.Effect<st
   Effect.promise(async () => {
     for (const path of socketPaths) {
       try {
-        await send(path, { method: "GET", path: "/nodes" })
+        await send(path, { method: "GET", path: `${adminPath}/nodes`, body: undefined })
         return path
       } catch (cause) {
         // A service that listens but fails is the one to use; its error is reported by the command.

@@ -1,56 +1,24 @@
 /** Implements `aicr why OWNER/REPO#N`: prints what happened to a pull request or issue, in the order of time. */
-import { Console, Effect, Schema } from "effect"
+import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
+import type { StoryRecord } from "../admin/api/EventGroup.ts"
+import type { EntryRecord } from "../admin/api/QueueRecords.ts"
 import { request, urlFlag } from "./AdminCall.ts"
 import type { OpenAdmin } from "./AdminCall.ts"
 import { configFlag } from "./ConfigFlag.ts"
-import { DeliveryItem, formatOccurrence, listConsequences } from "./DeliveryText.ts"
+import { formatOccurrence, listConsequences } from "./DeliveryText.ts"
 import { refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
-import { QueueItem } from "./QueueReplies.ts"
 import { count, oneLine, second } from "./Wording.ts"
 
-const text = Schema.optionalKey(Schema.String)
-
-const StoryPublication = Schema.Struct({
-  channel: Schema.String,
-  operation: Schema.String,
-  status: Schema.String,
-  url: text,
-  error: text
-})
-
-const StoryRun = Schema.Struct({
-  id: Schema.String,
-  status: Schema.String,
-  reason: text,
-  head: text,
-  created_at: Schema.String,
-  finished_at: text,
-  duration_ms: Schema.optionalKey(Schema.Int),
-  findings: Schema.optionalKey(Schema.Int),
-  cost_usd: Schema.NullOr(Schema.Number),
-  publications: Schema.Array(StoryPublication)
-})
-
-const StoryEntry = Schema.Struct({ ...QueueItem.fields, admitted_at: Schema.String, attempts: Schema.Int })
-
-export const Story = Schema.Struct({
-  repo: Schema.String,
-  number: Schema.Int,
-  partial: Schema.Boolean,
-  deliveries: Schema.Array(DeliveryItem),
-  entries: Schema.Array(StoryEntry),
-  runs: Schema.Array(StoryRun)
-})
-export type Story = typeof Story.Type
+type StoryRun = StoryRecord["runs"][number]
 
 interface Paragraph {
   readonly at: string
   readonly lines: ReadonlyArray<string>
 }
 
-const formatRun = (run: (typeof StoryRun)["Type"]): ReadonlyArray<string> => {
+const formatRun = (run: StoryRun): ReadonlyArray<string> => {
   const facts = [
     run.head === undefined ? undefined : `head ${run.head.slice(0, 12)}`,
     run.findings === undefined ? undefined : count(run.findings, "finding"),
@@ -67,11 +35,18 @@ const formatRun = (run: (typeof StoryRun)["Type"]): ReadonlyArray<string> => {
   ]
 }
 
-const formatStoryEntry = ({ attempts, id, until, why }: (typeof StoryEntry)["Type"]): string =>
+const formatStoryEntry = ({ attempts, id, until, why }: EntryRecord): string =>
   `queue entry ${id}: ${oneLine(why)}${until === undefined ? "" : `, until ${second(until)}`}${attempts === 0 ? "" : `, ${count(attempts, "attempt")}`}`
 
 /** Returns the lines of a story, in the order of time. The first line of each part has the time. */
-export const formatStory = ({ deliveries, entries, number, partial, repo, runs }: Story): ReadonlyArray<string> => {
+export const formatStory = ({
+  deliveries,
+  entries,
+  number,
+  partial,
+  repo,
+  runs
+}: StoryRecord): ReadonlyArray<string> => {
   const parts: ReadonlyArray<Paragraph> = [
     ...deliveries.map((item) => ({
       at: item.received_at,
@@ -111,11 +86,9 @@ export const whyCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }
         return yield* refused(`${JSON.stringify(target)}: expected OWNER/REPO#NUMBER, such as team/app#5`)
       }
       const { openAdmin } = yield* runs
-      const { body, value } = yield* openAdmin({ config, url, use: "records" }, (send) =>
-        request(send, Story, { method: "GET", path: "/story", query })
-      )
-      if (json) return yield* Console.log(JSON.stringify(body, null, 2))
-      for (const line of formatStory(value)) yield* Console.log(line)
+      const story = yield* openAdmin({ config, url, use: "records" }, ({ events }) => request(events.story({ query })))
+      if (json) return yield* Console.log(JSON.stringify(story, null, 2))
+      for (const line of formatStory(story)) yield* Console.log(line)
     })
   ).pipe(
     Command.withDescription("Print what happened to a pull request: deliveries, decisions, reviews, comments, errors"),

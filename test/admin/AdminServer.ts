@@ -1,10 +1,11 @@
-/** The administration behind a real HTTP server, over real records and a queue. */
+/** The administration behind a real HTTP server, over real records and a queue. Each response is checked against the served description. */
 import { Context, Layer, Effect, Logger, ManagedRuntime } from "effect"
 import * as Handle from "../../src/admin/Handle.ts"
 import { Nodes } from "../../src/admin/Nodes.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import { Progress } from "../../src/observability/Progress.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import { IngressServer } from "../../src/ingress/Server.ts"
 import { Wake } from "../../src/ingress/Wake.ts"
@@ -13,6 +14,8 @@ import { Operations } from "../../src/queue/operator/Operations.ts"
 import type { Queue } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import * as Store from "../../src/store/Store.ts"
+import { editorAlone } from "../harness/ConfigSource.ts"
+import { ApiContract } from "./ApiContract.ts"
 
 export const password = "correct horse battery staple"
 
@@ -26,6 +29,8 @@ export interface AdminSettings {
   readonly document?: object
   readonly env?: Readonly<Record<string, string>>
   readonly records?: Layer.Layer<Store.Records, unknown>
+  /** True: the configuration is also edited in a database. */
+  readonly database?: boolean
 }
 
 export interface Reply {
@@ -39,7 +44,9 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
   const env = { SECRET: "s", ...(settings.env ?? { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: password }) }
   const logged: Array<string> = []
   const parts = Layer.mergeAll(
-    Layer.unwrap(Effect.map(toSnapshot({ ...document, ...settings.document }, env), layerStatic)),
+    settings.database === true
+      ? editorAlone({ document: { ...document, ...settings.document }, env })
+      : Layer.unwrap(Effect.map(toSnapshot({ ...document, ...settings.document }, env), layerStatic)),
     settings.records ?? Layer.fresh(Store.layerMemory),
     Layer.fresh(MemoryQueue.layerMemory({ perWorkspace: 100, total: 100 })),
     Layer.succeed(Wake, {
@@ -50,6 +57,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
       installationChanged: () => {}
     }),
     OwnAccounts.layer,
+    Progress.layer,
     NodeIdentity.layer("node-1"),
     Logger.layer([Logger.make(({ message }) => logged.push(JSON.stringify(message)))])
   )
@@ -60,6 +68,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
     IngressServer.layerWith({ port: 0 }).pipe(Layer.provide(api), Layer.provideMerge(parts))
   )
   const { url } = Context.get(await runtime.context(), IngressServer)
+  const contract = new ApiContract(await (await fetch(`${url}/api/openapi.json`)).json())
 
   const call = async (
     method: string,
@@ -69,6 +78,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
     const response = await fetch(`${url}/api/admin${path}`, {
       method,
       headers: {
+        ...(more.body === undefined ? {} : { "content-type": "application/json" }),
         ...(more.token === undefined ? {} : { authorization: `Bearer ${String(more.token)}` }),
         ...more.headers
       },
@@ -77,6 +87,13 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
         : { body: typeof more.body === "string" ? more.body : JSON.stringify(more.body) })
     })
     const text = await response.text()
+    contract.check({
+      method,
+      path: `/api/admin${path}`,
+      status: response.status,
+      contentType: response.headers.get("content-type"),
+      text
+    })
     const body: unknown = text === "" ? {} : JSON.parse(text)
     return { status: response.status, headers: response.headers, text, body: Object(body) }
   }
@@ -88,7 +105,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
     call,
     login,
     token: async (): Promise<unknown> => (await login()).body["token"],
-    run: <A, E>(effect: Effect.Effect<A, E, Store.Records | Queue | QueueControl>): Promise<A> =>
+    run: <A, E>(effect: Effect.Effect<A, E, Store.Records | Progress | Queue | QueueControl>): Promise<A> =>
       runtime.runPromise(effect),
     stop: () => runtime.dispose()
   }

@@ -5,16 +5,20 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
+import { getAccess } from "../harness/FakeAccess.ts"
+import { repoName, startHost } from "../forge/Clients.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 
 const root = join(import.meta.dirname, "../..")
+
+const tokenOfHost = "t0ken-of-the-reviewer"
 
 const doctor = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "doctor", ...args],
-      { env: { PATH: process.env["PATH"] } },
+      { env: { PATH: process.env["PATH"], TEST_TOKEN: tokenOfHost } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )
   })
@@ -67,4 +71,31 @@ it("each model is called once; one that does not exist and a refused key are err
   const offline = await doctor("--config", config, "--offline")
   expect([offline.code, offline.out]).toEqual([0, expect.not.stringContaining("model-of")])
   expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1])
+}, 60_000)
+
+it("reads the webhooks of a repository and the host's log of their deliveries, and prints them as JSON", async () => {
+  const { forge, pull } = await startHost("github")
+  const access = getAccess(pull.repository)
+  const url = "https://user:pa55@aicr.test/webhooks/github"
+  access.hooks = [{ id: 7, active: true, events: ["pull_request"], config: { url } }]
+  access.deliveries = [{ id: 1, status_code: 401, delivered_at: "2026-01-31T12:00:00Z" }]
+  const config = join(temporaryFolder(), "config.yaml")
+  await writeFile(
+    config,
+    JSON.stringify({
+      server: { base_url: "https://aicr.test" },
+      triggers: [{ name: "hub", kind: "github", base_url: forge.url, token_env: "TEST_TOKEN" }],
+      workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: repoName } } } }
+    })
+  )
+  const { out, err } = await doctor("--config", config, "--json")
+  const { checks } = JSON.parse(out)
+  expect(checks).toContainEqual({
+    level: "warning",
+    text: expect.stringMatching(/^trigger hub on .*: the host's log has 1 failed deliveries .* status 401; the secret/)
+  })
+  expect(out + err).not.toMatch(new RegExp(`pa55|${tokenOfHost}`))
+  const offline = JSON.parse((await doctor("--config", config, "--json", "--offline")).out)
+  expect(JSON.stringify(offline.checks)).not.toContain("trigger hub")
+  await forge.stop()
 }, 60_000)

@@ -6,7 +6,7 @@ import { NotReplayable, replayRun } from "../../engine/ReplayRun.ts"
 import type { Catalog } from "../../llm/catalog/Catalog.ts"
 import type { Gateway } from "../../llm/Gateway.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
-import { recordedAnswers } from "../../llm/RecordedGateway.ts"
+import { recordedResponses } from "../../llm/RecordedGateway.ts"
 import { Runs } from "../../store/Runs.ts"
 import type { Run } from "../../store/Runs.ts"
 import type { ReplayOptions, ReplayReport } from "../ReplayCommand.ts"
@@ -73,7 +73,7 @@ export const replayStored = Effect.fn("replayStored")(function* (
     )
     return { run, replay, responses: undefined, otherConfiguration } satisfies ReplayReport
   }
-  const recorded = yield* recordedAnswers(run.id)
+  const recorded = yield* recordedResponses(run.id)
   const workspace = { ...found, agent: { ...found.agent, default: "native-llm" as const } }
   const replay = yield* replayRun(run, withoutNetwork(configured), workspace).pipe(
     billed,

@@ -11,6 +11,7 @@ import { reviewLocally } from "../../../src/cli/local/ReviewLocally.ts"
 import type { LocalReviewOptions } from "../../../src/cli/local/ReviewLocally.ts"
 import type { ModelFinder } from "../../../src/cli/local/LocalConfig.ts"
 import { reviewCommand } from "../../../src/cli/ReviewCommand.ts"
+import { noUsage } from "../../../src/domain/Analysis.ts"
 import { localPublisher } from "../../../src/app/PublishLocally.ts"
 import { layerLocal } from "../../../src/vcs/git/GitLocalRepository.ts"
 import { Catalog } from "../../../src/llm/catalog/Catalog.ts"
@@ -135,6 +136,14 @@ describe("aicr review", () => {
     const bare = temporaryFolder()
     execFileSync("git", ["clone", "-q", "--bare", repository.path, bare])
     expect((await aicr([bare, "--base", "main", "--head", "feature"])).stdout).toContain("2 problems")
+  })
+
+  it("fails if the budget allows no model call", async () => {
+    vi.stubEnv("TEST_MODEL_KEY", "k")
+    const refused = { ...emptyReport, usage: noUsage, stopped: "the budget is used up" }
+    const { code, stdout, stderr } = await aicr([shop().path], refused)
+    expect([code, stdout]).toEqual([3, ""])
+    expect(stderr).toContain("the change was not reviewed: llm.budget does not allow a model call")
   })
 
   it("prints one JSON object; lines only where the quote was found", async () => {
@@ -296,7 +305,7 @@ review: {output_language: en, verification: "off"}
 triggers: [{name: t, kind: manual}]
 workspaces: {instances: {one: {source_repo: {trigger: t, repo: a/b}}}}
 agent: {default: native-llm}
-review: {output_language: en, verification: "off", evidence: {sarif: [out/lint.sarif]}}
+review: {output_language: en, verification: "off", evidence: {sarif: [out/lint.sarif], ci: {artifacts: ["*"]}}}
 `
     )
     const repository = shop()
@@ -306,6 +315,7 @@ review: {output_language: en, verification: "off", evidence: {sarif: [out/lint.s
     const { briefs, stdout } = await aicr([repository.path, "--config", join(folder.path, "c.yaml")])
     expect(briefs[0]?.prompt).toContain("src/a b.ts:2: `Linter` rule `no-zero`: zero")
     expect(stdout).toContain("This line was also reported by `Linter` rule `no-zero`.")
+    expect(stdout).toContain("Artifacts of CI (review.evidence.ci) are read by the service only")
   })
 
   it("names the next step for a shallow clone, and deepens it where that is allowed", async () => {

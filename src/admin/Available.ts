@@ -1,0 +1,33 @@
+/** Converts failures of servers that a handler needs to one response. */
+import { Effect } from "effect"
+import type { SourceUnavailable } from "../config/revisions/RevisionStore.ts"
+import type { StoreError } from "../database/StoreError.ts"
+import type { QueueError } from "../queue/Queue.ts"
+import { Unavailable } from "./api/Problems.ts"
+import type { NodesError } from "./Nodes.ts"
+
+type Failure = NodesError | QueueError | SourceUnavailable | StoreError
+
+const unavailable = ({ message }: Failure) =>
+  Effect.andThen(
+    Effect.logError("administration request failed", { error: message }),
+    Effect.fail(
+      new Unavailable({
+        code: "unavailable",
+        detail: "A server that this request needs is unavailable; see the service's log."
+      })
+    )
+  )
+
+const tags: ReadonlySet<unknown> = new Set(["NodesError", "QueueError", "SourceUnavailable", "StoreError"])
+
+const isFailure = (error: unknown): error is Failure =>
+  typeof error === "object" && error !== null && "_tag" in error && tags.has(error._tag)
+
+/** Logs a failure of a store, the queue or the bus, and fails with `Unavailable`. */
+export const orUnavailable = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, Failure> | Unavailable, R> =>
+  Effect.catch(effect, (error): Effect.Effect<never, Exclude<E, Failure> | Unavailable> =>
+    isFailure(error) ? unavailable(error) : Effect.fail(error as Exclude<E, Failure>)
+  )

@@ -1,0 +1,192 @@
+/** Handles requests about the configuration: what is effective, and edits of the database's part. */
+import { Effect } from "effect"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import { jsonSchema } from "../config/JsonSchema.ts"
+import type { ConfigOperation } from "../config/revisions/Operations.ts"
+import type { PublishRequest, RouteRequest } from "../config/revisions/ConfigEditor.ts"
+import { showDocument } from "../config/Show.ts"
+import { AdminHttpApi } from "./api/AdminHttpApi.ts"
+import { ConfigNotFound } from "./api/ConfigProblems.ts"
+import { pageSize } from "./api/Parameters.ts"
+import { invalid } from "./api/Problems.ts"
+import { CurrentUser } from "./api/Rules.ts"
+import { orUnavailable } from "./Available.ts"
+import { listOptions } from "./ConfigOptions.ts"
+import { toPublished, toRefusal } from "./ConfigOutcome.ts"
+import { auditView, operationView, previewView, revisionDetails, revisionView, statusView } from "./ConfigViews.ts"
+import { findEditor, requireEditor } from "./DatabaseSource.ts"
+import { withoutUndefined } from "./WithoutUndefined.ts"
+
+/** Returns the revision that `if-match` names. */
+export const parseIfMatch = (header: string | undefined): number | undefined =>
+  header === undefined ? undefined : Number(header.slice(1, -1))
+
+/** Checks that the strict form names the base of the edit. */
+export const isStrict = (header: string | undefined, base: number) => {
+  const named = parseIfMatch(header)
+  return named === undefined || named === base
+    ? Effect.succeed(named !== undefined)
+    : Effect.fail(invalid("if-match", "expected the base revision of the edit"))
+}
+
+const effective = Effect.gen(function* () {
+  const editor = yield* findEditor
+  if (editor === undefined) {
+    const snapshot = (yield* ConfigStore).current()
+    const body = {
+      head: 0,
+      active: 0,
+      snapshot: snapshot.hash,
+      values: showDocument(snapshot),
+      document: { globals: {}, entities: {} },
+      shadowed: [],
+      owned_by_file: []
+    }
+    return HttpApiSchema.withHeaders({ body, headers: { etag: '"0"' } })
+  }
+  const { ownedByFile, values, ...found } = yield* editor.effective
+  const body = {
+    ...found,
+    values: values.map(({ value, ...rest }) => ({ ...rest, value: value ?? null })),
+    owned_by_file: ownedByFile.map((one) => withoutUndefined(one))
+  }
+  return HttpApiSchema.withHeaders({ body, headers: { etag: `"${found.head}"` } })
+})
+
+const options = Effect.fnUntraced(function* (source: string) {
+  const items = listOptions((yield* ConfigStore).current(), source)
+  if (items !== undefined) return { items }
+  return yield* new ConfigNotFound({
+    code: "option_source_not_found",
+    detail: "No such source exists; name a kind of entities, such as triggers, or an enumeration, such as providerKind."
+  })
+})
+
+interface EditBody {
+  readonly base_revision: number
+  readonly operations: ReadonlyArray<ConfigOperation>
+}
+
+const validate = Effect.fnUntraced(function* ({ base_revision: base, operations }: EditBody, ifMatch?: string) {
+  const strict = yield* isStrict(ifMatch, base)
+  return previewView(yield* (yield* requireEditor).preview({ base, operations, strict }))
+})
+
+interface RouteBody extends Pick<RouteRequest, "trigger" | "source">, Partial<EditBody> {}
+
+const previewRoute = Effect.fnUntraced(function* ({ base_revision, operations = [], source, trigger }: RouteBody) {
+  const editor = yield* requireEditor
+  const base = base_revision ?? (yield* editor.status).head
+  return yield* editor.previewRoute({ base, operations, source, trigger })
+})
+
+interface PublishOptions {
+  readonly operation_id: string
+  readonly reason?: string
+  readonly break_glass?: boolean
+}
+
+const toOptions = (body: PublishOptions): Pick<PublishRequest, "breakGlass" | "operationId" | "reason"> => ({
+  operationId: body.operation_id,
+  reason: body.reason,
+  breakGlass: body.break_glass
+})
+
+const publish = Effect.fnUntraced(function* (body: EditBody & PublishOptions, ifMatch?: string) {
+  const { base_revision: base, operations } = body
+  const editor = yield* requireEditor
+  const strict = yield* isStrict(ifMatch, base)
+  const { username } = yield* CurrentUser
+  return yield* toPublished(yield* editor.publish(username, { base, operations, strict, ...toOptions(body) }))
+})
+
+const restore = Effect.fnUntraced(function* (revision: number, body: PublishOptions, ifMatch?: string) {
+  const editor = yield* requireEditor
+  const { username } = yield* CurrentUser
+  const request = { revision, expectedHead: parseIfMatch(ifMatch), ...toOptions(body) }
+  return yield* toPublished(yield* editor.restore(username, request))
+})
+
+const revisionNotFound = new ConfigNotFound({
+  code: "revision_not_found",
+  detail: "No revision with this number exists, or not any more."
+})
+
+const found = <A>(value: A | undefined, missing: ConfigNotFound) =>
+  value === undefined ? Effect.fail(missing) : Effect.succeed(value)
+
+const operation = Effect.fnUntraced(function* (id: string) {
+  const record = yield* (yield* requireEditor).operation(id)
+  const missing = new ConfigNotFound({ code: "operation_not_found", detail: "This operation id has no final result." })
+  return operationView(yield* found(record, missing))
+})
+
+interface Paging {
+  readonly cursor?: string
+  readonly limit?: number
+}
+
+const revisions = Effect.fnUntraced(function* (query: Paging) {
+  const { cursor } = query
+  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+    return yield* invalid("cursor", "expected `next_cursor` of the previous page")
+  const before = cursor === undefined ? undefined : Number(cursor)
+  const page = yield* (yield* requireEditor).revisions({ before, limit: pageSize(query) })
+  return { items: page.items.map(revisionView), next_cursor: page.next === undefined ? null : String(page.next) }
+})
+
+const audit = Effect.fnUntraced(function* (query: Paging) {
+  const page = yield* (yield* requireEditor).audit({ before: query.cursor, limit: pageSize(query) })
+  return { items: page.items.map(auditView), next_cursor: page.next ?? null }
+})
+
+const revision = Effect.fnUntraced(function* (number: number) {
+  return revisionDetails(yield* found(yield* (yield* requireEditor).revision(number), revisionNotFound))
+})
+
+const previewRestore = Effect.fnUntraced(function* (number: number) {
+  return previewView(yield* found(yield* (yield* requireEditor).previewRestore(number), revisionNotFound))
+})
+
+const exportYaml = Effect.gen(function* () {
+  return yield* (yield* requireEditor).exportYaml((yield* CurrentUser).username)
+})
+
+const importYaml = Effect.fnUntraced(function* (yaml: string) {
+  const result = yield* (yield* requireEditor).importYaml(yaml)
+  return result._tag === "Operations"
+    ? { base_revision: result.base, operations: result.operations }
+    : yield* toRefusal(result.problems)
+})
+
+const reseal = Effect.gen(function* () {
+  return yield* (yield* requireEditor).reseal((yield* CurrentUser).username)
+})
+
+export const layer = HttpApiBuilder.group(AdminHttpApi, "config", (handlers) =>
+  handlers.handleAll({
+    effective: () => orUnavailable(effective),
+    schema: () => Effect.sync(jsonSchema),
+    options: ({ params }) => options(params.source),
+    validate: ({ headers, payload }) => orUnavailable(validate(payload, headers["if-match"])),
+    previewRoute: ({ payload }) => orUnavailable(previewRoute(payload)),
+    publish: ({ headers, payload }) => orUnavailable(publish(payload, headers["if-match"])),
+    operation: ({ params }) => orUnavailable(operation(params.id)),
+    revisions: ({ query }) => orUnavailable(revisions(query)),
+    revision: ({ params }) => orUnavailable(revision(params.number)),
+    previewRestore: ({ params }) => orUnavailable(previewRestore(params.number)),
+    restore: ({ headers, params, payload }) => orUnavailable(restore(params.number, payload, headers["if-match"])),
+    status: () =>
+      orUnavailable(
+        Effect.map(
+          Effect.flatMap(requireEditor, (editor) => editor.status),
+          statusView
+        )
+      ),
+    audit: ({ query }) => orUnavailable(audit(query)),
+    export: () => orUnavailable(exportYaml),
+    import: ({ payload }) => orUnavailable(importYaml(payload.yaml)),
+    reseal: () => orUnavailable(reseal)
+  })
+)

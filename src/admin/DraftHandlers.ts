@@ -1,0 +1,82 @@
+/** Handles requests about drafts of the configuration. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import type { DraftInput } from "../config/revisions/ConfigEditor.ts"
+import { AdminHttpApi } from "./api/AdminHttpApi.ts"
+import { CurrentUser } from "./api/Rules.ts"
+import { orUnavailable } from "./Available.ts"
+import { isStrict } from "./ConfigHandlers.ts"
+import { draftConflict, draftNotFound, toDraft, toPublished } from "./ConfigOutcome.ts"
+import { draftView } from "./ConfigViews.ts"
+import { requireEditor } from "./DatabaseSource.ts"
+
+interface DraftBody extends Pick<DraftInput, "title" | "operations"> {
+  readonly reason?: string
+  readonly base_revision: number
+}
+
+const toInput = ({ base_revision: base, operations, reason = "", title }: DraftBody): DraftInput => ({
+  title,
+  reason,
+  base,
+  operations
+})
+
+const list = Effect.gen(function* () {
+  return { items: (yield* (yield* requireEditor).drafts).map(draftView) }
+})
+
+const load = Effect.fnUntraced(function* (id: string) {
+  return (yield* (yield* requireEditor).draft(id)) ?? (yield* draftNotFound)
+})
+
+const create = Effect.fnUntraced(function* (body: DraftBody) {
+  const { username } = yield* CurrentUser
+  return yield* toDraft(yield* (yield* requireEditor).createDraft(username, toInput(body)))
+})
+
+const save = Effect.fnUntraced(function* (id: string, version: number, body: DraftBody) {
+  const { username } = yield* CurrentUser
+  return yield* toDraft(yield* (yield* requireEditor).saveDraft(username, id, version, toInput(body)))
+})
+
+const approve = Effect.fnUntraced(function* (id: string, version: number) {
+  const { username } = yield* CurrentUser
+  return yield* toDraft(yield* (yield* requireEditor).approveDraft(username, id, version))
+})
+
+const remove = Effect.fnUntraced(function* (id: string, version: number) {
+  const { username } = yield* CurrentUser
+  const editor = yield* requireEditor
+  if (yield* editor.removeDraft(username, id, version)) return
+  return yield* draftConflict((yield* load(id)).version)
+})
+
+interface PublishBody {
+  readonly version: number
+  readonly operation_id: string
+  readonly break_glass?: boolean
+}
+
+const publish = Effect.fnUntraced(function* (id: string, body: PublishBody, ifMatch?: string) {
+  const { break_glass: breakGlass, operation_id: operationId, version } = body
+  const editor = yield* requireEditor
+  const { username } = yield* CurrentUser
+  // A draft is removed once it is published: a repeated request gets the result of the first one.
+  const draft = yield* editor.draft(id)
+  const strict = draft === undefined ? false : yield* isStrict(ifMatch, draft.base)
+  const request = { version, operationId, breakGlass, strict }
+  return yield* toPublished(yield* editor.publishDraft(username, id, request))
+})
+
+export const layer = HttpApiBuilder.group(AdminHttpApi, "drafts", (handlers) =>
+  handlers.handleAll({
+    list: () => orUnavailable(list),
+    create: ({ payload }) => orUnavailable(create(payload)),
+    get: ({ params }) => orUnavailable(Effect.map(load(params.id), draftView)),
+    save: ({ params, payload }) => orUnavailable(save(params.id, payload.version, payload)),
+    remove: ({ params, query }) => orUnavailable(remove(params.id, query.version)),
+    approve: ({ params, payload }) => orUnavailable(approve(params.id, payload.version)),
+    publish: ({ headers, params, payload }) => orUnavailable(publish(params.id, payload, headers["if-match"]))
+  })
+)

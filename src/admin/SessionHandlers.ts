@@ -1,0 +1,67 @@
+/** Handles the login, the logout and the end of sessions. */
+import { Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import { AdminHttpApi } from "./api/AdminHttpApi.ts"
+import { TooManyRequests, Unauthorized } from "./api/Problems.ts"
+import { CurrentUser } from "./api/Rules.ts"
+import { requireCredentials } from "./Authentication.ts"
+import { orUnavailable } from "./Available.ts"
+import { Caller } from "./Caller.ts"
+import { throttled } from "./LoginThrottle.ts"
+import { closeSession, openSession, revokeSessions } from "./Sessions.ts"
+import { toTime } from "./Views.ts"
+
+const login = Effect.fnUntraced(function* (username: string, password: string) {
+  const credentials = yield* requireCredentials
+  const { admin } = (yield* ConfigStore).current().document
+  const { address, client } = (yield* Caller).request
+  const attempt = yield* throttled(
+    client,
+    username,
+    Effect.sync(() => credentials.match(username, password))
+  )
+  switch (attempt._tag) {
+    case "Held":
+      yield* Effect.logWarning("login throttled", { address })
+      return yield* new TooManyRequests({
+        code: "login_throttled",
+        detail: `Too many failures. Try again in ${attempt.seconds} seconds.`,
+        retry_after: attempt.seconds
+      })
+    case "Wrong":
+      yield* Effect.logWarning("login failed", { address })
+      return yield* new Unauthorized({
+        code: "invalid_credentials",
+        detail: "The user name or the password is wrong."
+      })
+    case "Right": {
+      const { expiresAt, token } = yield* openSession(credentials, admin.session_ttl_seconds)
+      return { token, expires_at: toTime(expiresAt) }
+    }
+  }
+})
+
+export const loginLayer = HttpApiBuilder.group(AdminHttpApi, "login", (handlers) =>
+  handlers.handle("login", ({ payload }) => orUnavailable(login(payload.username, payload.password)))
+)
+
+const logout = Effect.gen(function* () {
+  const { token } = yield* CurrentUser
+  if (token !== undefined) yield* closeSession(Redacted.value(token), yield* requireCredentials)
+})
+
+const revoke = Effect.fnUntraced(function* (keepsCurrent: boolean) {
+  const { token, username } = yield* CurrentUser
+  const kept = keepsCurrent && token !== undefined ? Redacted.value(token) : undefined
+  const revoked = yield* revokeSessions(kept, yield* requireCredentials)
+  yield* Effect.logInfo("sessions of administrators revoked", { username, revoked })
+  return { revoked }
+})
+
+export const sessionLayer = HttpApiBuilder.group(AdminHttpApi, "sessions", (handlers) =>
+  handlers.handleAll({
+    logout: () => orUnavailable(logout),
+    revoke: ({ payload }) => orUnavailable(revoke(payload.keep_current ?? false))
+  })
+)

@@ -1,0 +1,66 @@
+/** Defines the endpoints of deliveries and of what followed them. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { EventDecision } from "../../domain/Decision.ts"
+import { Event, EventDetails } from "./EventRecords.ts"
+import { text as field } from "./Fields.ts"
+import { RejectedSignature } from "./NodeRecords.ts"
+import { byId, number, allowOne, page, paging, text, time, workspace } from "./Parameters.ts"
+import { NotFound } from "./Problems.ts"
+import { Entry } from "./QueueRecords.ts"
+import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Publication, run } from "./RunRecords.ts"
+
+export const Story = Schema.Struct({
+  repo: Schema.String,
+  number: Schema.Int,
+  partial: Schema.Boolean.annotate({ description: "True if only the latest deliveries and runs are listed" }),
+  deliveries: Schema.Array(Event),
+  entries: Schema.Array(Entry),
+  runs: Schema.Array(
+    Schema.Struct({ ...run, entry_id: field("Id of its queue entry"), publications: Schema.Array(Publication) })
+  )
+}).annotate({ identifier: "Story", description: "What happened to a pull request or issue, oldest first" })
+export type StoryRecord = typeof Story.Type
+
+const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+const repo = text("Full name of the repository, OWNER/NAME")
+
+export class EventGroup extends HttpApiGroup.make("events")
+  .add(
+    HttpApiEndpoint.get("list", "/events", {
+      query: {
+        workspace,
+        decision: Schema.optionalKey(allowOne(EventDecision, "Decision")),
+        reason: Schema.optionalKey(text("Reason of the decision, such as draft")),
+        repo: Schema.optionalKey(repo),
+        number: Schema.optionalKey(number),
+        since: Schema.optionalKey(time("Earliest time of receipt, in ISO 8601")),
+        ...paging
+      },
+      success: Schema.Struct(page(Event))
+    }).annotateMerge(describe("List deliveries", "Lists verified deliveries with their decisions, newest first.")),
+    HttpApiEndpoint.get("get", "/events/:id", {
+      params: byId,
+      success: EventDetails,
+      error: NotFound
+    }).annotateMerge(describe("Get a delivery", "Returns a delivery with the work that it started.")),
+    HttpApiEndpoint.get("story", "/story", {
+      query: { repo, number },
+      success: Story
+    }).annotateMerge(
+      describe("Get the story of a pull request", "Returns its deliveries, queue entries, runs and publications.")
+    ),
+    HttpApiEndpoint.get("rejectedSignatures", "/rejected-signatures", {
+      success: Schema.Struct({ items: Schema.Array(RejectedSignature) })
+    }).annotateMerge(
+      describe(
+        "Count rejected signatures",
+        "Counts deliveries with a wrong signature since the start of the node that serves this request."
+      )
+    )
+  )
+  .middleware(ValidRequest)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Deliveries", description: "Deliveries and what followed them" })) {}

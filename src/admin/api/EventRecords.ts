@@ -1,0 +1,54 @@
+/** Defines the records of deliveries. */
+import { Schema } from "effect"
+import { EventDecision, EventOutcome } from "../../domain/Decision.ts"
+import { change, count, maybe, maybeCount, maybeTime, recordId, targetKey, text, time, workspace } from "./Fields.ts"
+
+const event = {
+  id: recordId,
+  received_at: time("Time of the delivery"),
+  provider: text("Kind of the host or of the call"),
+  event: text("Event, as the host names it"),
+  action: maybe("Action of the event"),
+  trigger: maybe("Name of the trigger"),
+  workspace: Schema.optionalKey(workspace),
+  target_kind: maybe("Kind of the target"),
+  target_key: Schema.optionalKey(targetKey),
+  repo: maybe("Full name of the repository"),
+  number: maybeCount("Number of the pull request or issue"),
+  head: maybe("Commit of the head"),
+  branch: maybe("Target branch of a pull request, or branch of a push"),
+  author: maybe("Author of the change"),
+  sender: maybe("Account whose action caused the delivery"),
+  command: Schema.optionalKey(Schema.Literals(["review", "help", "cancel"])).annotateKey({
+    description: "Command of a comment"
+  }),
+  decision: EventDecision,
+  reason: maybe("Reason of the decision"),
+  rule: maybe("Part of the configuration or of the delivery that decided"),
+  duplicates: count("Number of further deliveries with the same id"),
+  duplicated_at: maybeTime("Time of the latest of them"),
+  outcome: Schema.optionalKey(EventOutcome),
+  outcome_reason: maybe("Reason of the outcome"),
+  outcome_at: maybeTime("Time of the outcome"),
+  run_id: maybe("Id of the run")
+}
+
+export const Event = Schema.Struct(event).annotate({
+  identifier: "Event",
+  description: "A delivery with its decision and outcome"
+})
+export type DeliveryRecord = typeof Event.Type
+
+export const EventDetails = Schema.Struct({
+  ...event,
+  delivery: text("Id of the delivery at the host"),
+  work: Schema.optionalKey(
+    Schema.Struct({
+      ...change,
+      command: Schema.optionalKey(Schema.Literals(["help", "cancel"])),
+      priority: count("Smaller values run first"),
+      due_at: time("Earliest start"),
+      config_hash: text("Hash of the configuration that admitted it")
+    })
+  ).annotateKey({ description: "The accepted work; absent if the delivery starts none" })
+}).annotate({ identifier: "EventDetails", description: "A delivery with the work that it started" })

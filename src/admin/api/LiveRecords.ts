@@ -1,0 +1,21 @@
+/** Defines the events of running reviews. */
+import { Schema } from "effect"
+import { maybe, maybeCount, time } from "./Fields.ts"
+
+export const LiveEvent = Schema.Struct({
+  type: Schema.Literals(["heartbeat", "started", "checked_out", "analysed", "published", "finished"]).annotate({
+    description: "What happened; a heartbeat is sent every 15 seconds"
+  }),
+  at: time("Time"),
+  workspace: maybe("Id of the workspace"),
+  target_key: maybe("Key of the pull request, branch or issue"),
+  run_id: maybe("Id of the run"),
+  head: maybe("Commit that is reviewed (started)"),
+  problems: maybeCount("Number of problems (analysed)"),
+  models: Schema.optionalKey(Schema.Array(Schema.String)),
+  operation: maybe("Kind of the outbound operation (published)"),
+  status: maybe("Status of the publication or of the run"),
+  url: maybe("Address of what was posted (published)"),
+  reason: maybe("Reason of the status (finished)")
+}).annotate({ identifier: "LiveEvent", description: "An event of a running review" })
+export type LiveEventRecord = typeof LiveEvent.Type

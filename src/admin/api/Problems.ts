@@ -1,0 +1,133 @@
+/**
+ * Defines the error responses of the administration: problem details (RFC 9457), one class per status, with a machine-readable `code`. The
+ * classes are the errors of the handlers and of the typed client.
+ */
+import { Schema } from "effect"
+import { HttpApiError, HttpApiSchema } from "effect/http-api"
+
+const blank = "about:blank"
+
+export const RequestIssue = Schema.Struct({
+  path: Schema.String.annotate({ description: "Name of the parameter, or path of the field, such as `reason`" }),
+  message: Schema.String.annotate({ description: "Expected value" })
+})
+export type RequestIssue = typeof RequestIssue.Type
+
+const code = <const A extends string>(codes: ReadonlyArray<A>) =>
+  Schema.Literals(codes).annotate({ description: "Stable name of the error, for programs" })
+
+const issues = Schema.Array(RequestIssue).annotate({ description: "Every invalid parameter or field" })
+
+export class BadRequest extends HttpApiError.Problem<BadRequest>()(
+  "BadRequest",
+  { type: blank, status: 400, title: "Bad Request" },
+  { code: code(["invalid_json", "invalid_payload"]), issues: Schema.optionalKey(issues) }
+) {}
+
+export class Unauthorized extends HttpApiError.Problem<Unauthorized>()(
+  "Unauthorized",
+  { type: blank, status: 401, title: "Unauthorized" },
+  { code: code(["unauthorized", "invalid_credentials"]) }
+) {}
+
+export class Forbidden extends HttpApiError.Problem<Forbidden>()(
+  "Forbidden",
+  { type: blank, status: 403, title: "Forbidden" },
+  { code: code(["cross_origin"]) }
+) {}
+
+export class NotFound extends HttpApiError.Problem<NotFound>()(
+  "NotFound",
+  { type: blank, status: 404, title: "Not Found" },
+  { code: code(["not_found", "unknown_workspace"]) }
+) {}
+
+export class MethodNotAllowed extends HttpApiError.Problem<MethodNotAllowed>()(
+  "MethodNotAllowed",
+  { type: blank, status: 405, title: "Method Not Allowed" },
+  { code: code(["method_not_allowed"]) }
+) {}
+
+export class StateConflict extends HttpApiError.Problem<StateConflict>()(
+  "StateConflict",
+  { type: blank, status: 409, title: "Conflict" },
+  { code: code(["already_ended", "newer", "not_a_pull_request", "not_dead", "workspace_gone"]) }
+) {}
+
+export class PayloadTooLarge extends HttpApiError.Problem<PayloadTooLarge>()(
+  "PayloadTooLarge",
+  { type: blank, status: 413, title: "Content Too Large" },
+  { code: code(["body_too_large"]) }
+) {}
+
+export class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaType>()(
+  "UnsupportedMediaType",
+  { type: blank, status: 415, title: "Unsupported Media Type" },
+  { code: code(["unsupported_media_type"]) }
+) {}
+
+export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()(
+  "TooManyRequests",
+  { type: blank, status: 429, title: "Too Many Requests" },
+  {
+    code: code(["login_throttled"]),
+    retry_after: Schema.Int.annotate({ description: "Seconds until the next attempt, as in the header `retry-after`" })
+  }
+) {}
+
+export class Unavailable extends HttpApiError.Problem<Unavailable>()(
+  "Unavailable",
+  { type: blank, status: 503, title: "Service Unavailable" },
+  { code: code(["source_contended", "unavailable"]) }
+) {}
+
+const seconds = { "retry-after": Schema.String.annotate({ description: "Seconds until the next attempt" }) }
+const scheme = { "www-authenticate": Schema.String.annotate({ description: "The scheme of the administration" }) }
+
+const challenge = { "www-authenticate": 'Bearer realm="admin"' }
+const retryUnavailable = { "retry-after": "5" }
+
+/** Responses with the headers that HTTP requires of them. */
+export const UnauthorizedResponse = Unauthorized.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    { body: Unauthorized, headers: scheme },
+    { decode: ({ body }) => body, encode: (body) => ({ body, headers: challenge }) }
+  )
+)
+
+export const TooManyRequestsResponse = TooManyRequests.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    { body: TooManyRequests, headers: seconds },
+    { decode: ({ body }) => body, encode: (body) => ({ body, headers: { "retry-after": `${body.retry_after}` } }) }
+  )
+)
+
+export const UnavailableResponse = Unavailable.pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    { body: Unavailable, headers: seconds },
+    { decode: ({ body }) => body, encode: (body) => ({ body, headers: retryUnavailable }) }
+  )
+)
+
+/** Returns the headers of an error of a path that the definition lacks. */
+export const listHeaders = (problem: NotFound | Unauthorized | Unavailable): Record<string, string> => {
+  if (problem instanceof Unauthorized) return challenge
+  return problem instanceof Unavailable ? retryUnavailable : {}
+}
+
+export const notFound = (detail: string): NotFound => new NotFound({ code: "not_found", detail })
+
+export const conflict = (name: StateConflict["code"], detail: string): StateConflict =>
+  new StateConflict({ code: name, detail })
+
+/** Refuses one parameter or field; an empty path is the whole body. Names the expected value, never the received one. */
+export const invalid = (path: string, message: string): BadRequest => invalidAll([{ path, message }])
+
+export const invalidAll = (found: readonly [RequestIssue, ...ReadonlyArray<RequestIssue>]): BadRequest => {
+  const [{ message, path }] = found
+  return new BadRequest({
+    code: "invalid_payload",
+    detail: path === "" ? message : `${path}: ${message}`,
+    issues: found
+  })
+}

@@ -1,0 +1,106 @@
+/** Defines the endpoints of the queue: what waits and runs, and the operations of an administrator. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { EntryStatus } from "../../domain/Entry.ts"
+import { count, text } from "./Fields.ts"
+import { bodyText, byId, page, paging, allowSeveral, workspace } from "./Parameters.ts"
+import { StateConflict, NotFound } from "./Problems.ts"
+import { Batch, Entry, Pause } from "./QueueRecords.ts"
+import { Authenticated, ValidRequest } from "./Rules.ts"
+
+const QueuePage = Schema.Struct({
+  ...page(Entry),
+  by_status: Schema.Record(EntryStatus, Schema.Int).annotate({ description: "Number of entries by status" }),
+  oldest_waiting_at: Schema.NullOr(Schema.String).annotate({ description: "Admission of the oldest waiting entry" }),
+  pauses: Schema.Array(Pause),
+  held_batches: Schema.Array(Batch).annotate({
+    description: "Batches that are not queued, because the previous one of their branch is; on the first page only"
+  })
+}).annotate({ identifier: "QueuePage" })
+
+const reason = Schema.optionalKey(bodyText("Reason, shown to other operators"))
+const nodeName = bodyText("Name of the node (SVC_NODE_NAME)")
+
+const Scope = Schema.Struct({
+  workspace: Schema.optionalKey(bodyText("Id of the workspace")),
+  node: Schema.optionalKey(nodeName),
+  reason
+})
+  .check(
+    Schema.makeFilter(({ node, workspace: id }) =>
+      (node === undefined) === (id === undefined) ? "expected either workspace or node" : undefined
+    )
+  )
+  .annotate({ identifier: "PauseScope", description: "A workspace or a node" })
+
+const paused = <const A extends string>(statuses: ReadonlyArray<A>) => ({
+  scope: Schema.Literals(["workspace", "node"]),
+  name: text("Workspace or node"),
+  status: Schema.Literals(statuses)
+})
+
+export const changed = <const A extends string>(statuses: ReadonlyArray<A>) =>
+  Schema.Struct({ id: text("Id of the record"), status: Schema.Literals(statuses) }).pipe(HttpApiSchema.status(202))
+
+const QueueItem = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("entry"), ...Entry.fields }),
+  Schema.Struct({ kind: Schema.Literal("batch"), ...Batch.fields, members: count("Number of pushes") })
+]).annotate({ identifier: "QueueItem" })
+
+const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+export class QueueGroup extends HttpApiGroup.make("queue")
+  .add(
+    HttpApiEndpoint.get("list", "/queue", {
+      query: {
+        workspace,
+        status: Schema.optionalKey(
+          allowSeveral(EntryStatus, "Statuses, separated by commas, or all; default waiting, ready and running")
+        ),
+        ...paging
+      },
+      success: QueuePage
+    }).annotateMerge(describe("List the queue", "Lists entries, oldest first, with the reason of each wait.")),
+    HttpApiEndpoint.post("pause", "/queue/pause", {
+      payload: Scope,
+      success: Schema.Struct(paused(["paused"])),
+      error: NotFound
+    }).annotateMerge(
+      describe("Pause a workspace or a node", "It starts no reviews until it is resumed. Running reviews finish.")
+    ),
+    HttpApiEndpoint.post("resume", "/queue/resume", {
+      payload: Scope,
+      success: Schema.Struct(paused(["resumed"]))
+    }).annotateMerge(describe("Resume a workspace or a node", "Waiting entries continue in order.")),
+    HttpApiEndpoint.post("drain", "/queue/drain", {
+      payload: Schema.Struct({ node: nodeName, reason }).annotate({ identifier: "Drain" }),
+      success: Schema.Struct({ ...paused(["drained", "draining"]), running: count("Reviews that it still runs") }),
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "Drain a node",
+        "Pauses a node and counts the reviews that it still runs. Repeat it until there are none."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/queue/:id", {
+      params: byId,
+      success: QueueItem,
+      error: NotFound
+    }).annotateMerge(describe("Get an entry or a batch", "Returns a queue entry, or a batch that is not queued yet.")),
+    HttpApiEndpoint.post("retry", "/queue/:id/retry", {
+      params: byId,
+      success: changed(["retried"]),
+      error: [NotFound, StateConflict]
+    }).annotateMerge(describe("Retry a dead entry", "It waits again with its full number of attempts.")),
+    HttpApiEndpoint.post("cancel", "/queue/:id/cancel", {
+      params: byId,
+      payload: Schema.Struct({ reason: Schema.optionalKey(bodyText("Reason, kept on record")) }).annotate({
+        identifier: "Cancellation"
+      }),
+      success: changed(["cancelled", "stopping"]),
+      error: [NotFound, StateConflict]
+    }).annotateMerge(describe("Cancel an entry", "A running one is ended by its worker (`stopping`)."))
+  )
+  .middleware(ValidRequest)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Queue", description: "What waits and runs" })) {}

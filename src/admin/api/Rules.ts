@@ -1,0 +1,40 @@
+/**
+ * Defines the conditions that requests meet before a handler runs, with the errors of requests that do not. The implementations are in
+ * src/admin.
+ */
+import { Context } from "effect"
+import type { Redacted } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import {
+  BadRequest,
+  Forbidden,
+  NotFound,
+  PayloadTooLarge,
+  UnauthorizedResponse,
+  UnavailableResponse,
+  UnsupportedMediaType
+} from "./Problems.ts"
+
+/** The user whose session, or whose access to the local socket, authorises the request. */
+export class CurrentUser extends Context.Service<
+  CurrentUser,
+  {
+    readonly username: string
+    /** Token of the session; undefined on the local socket. */
+    readonly token: Redacted.Redacted | undefined
+  }
+>()("aicr/admin/CurrentUser") {}
+
+/** Requires a session, except on the local socket. */
+export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentUser }>()(
+  "aicr/admin/Authenticated",
+  {
+    error: [UnauthorizedResponse, NotFound, UnavailableResponse],
+    security: { session: HttpApiSecurity.bearer }
+  }
+) {}
+
+/** Requires known parameters, a body within limits, and for a write a caller of the same origin. */
+export class ValidRequest extends HttpApiMiddleware.Service<ValidRequest>()("aicr/admin/ValidRequest", {
+  error: [BadRequest, Forbidden, PayloadTooLarge, UnsupportedMediaType]
+}) {}

@@ -1,0 +1,58 @@
+/** Defines the endpoints of runs. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { RunStatus } from "../../domain/Run.ts"
+import { text as field } from "./Fields.ts"
+import { LiveEvent } from "./LiveRecords.ts"
+import { byId, allowOne, page, paging, text, workspace } from "./Parameters.ts"
+import { StateConflict, NotFound } from "./Problems.ts"
+import { changed } from "./QueueGroup.ts"
+import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Run, RunDetails } from "./RunRecords.ts"
+
+const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+export class RunGroup extends HttpApiGroup.make("runs")
+  .add(
+    HttpApiEndpoint.get("list", "/runs", {
+      query: {
+        workspace,
+        status: Schema.optionalKey(allowOne(RunStatus, "Status")),
+        target: Schema.optionalKey(text("Key of a pull request, branch or issue (`target_key`)")),
+        ...paging
+      },
+      success: Schema.Struct(page(Run))
+    }).annotateMerge(describe("List runs", "Lists reviews, newest first.")),
+    HttpApiEndpoint.get("live", "/runs/live", {
+      success: HttpApiSchema.StreamSse({ data: LiveEvent })
+    }).annotateMerge(
+      describe(
+        "Follow running reviews",
+        "Sends events of all nodes as server-sent events for at most 15 minutes. Events may be lost; the records of runs are complete."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/runs/:id", {
+      params: byId,
+      success: RunDetails,
+      error: NotFound
+    }).annotateMerge(describe("Get a run", "Returns a review with findings, coverage, cost and publications.")),
+    HttpApiEndpoint.post("cancel", "/runs/:id/cancel", {
+      params: byId,
+      success: changed(["cancelled", "stopping"]),
+      error: [NotFound, StateConflict]
+    }).annotateMerge(describe("Cancel a run", "A running one is ended by its worker (`stopping`).")),
+    HttpApiEndpoint.post("rereview", "/runs/:id/rereview", {
+      params: byId,
+      success: Schema.Struct({
+        id: field("Id of the run"),
+        event_id: field("Id of the delivery that records the request"),
+        status: field("Decision about it, such as queued or coalesced")
+      }).pipe(HttpApiSchema.status(202)),
+      error: [NotFound, StateConflict]
+    }).annotateMerge(
+      describe("Review again", "Reviews the pull request of a run again, in the state that the host has now.")
+    )
+  )
+  .middleware(ValidRequest)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Runs", description: "Reviews" })) {}

@@ -1,0 +1,51 @@
+/** Defines the endpoints of sessions. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { count, text, time } from "./Fields.ts"
+import { bodyText } from "./Parameters.ts"
+import { NotFound, TooManyRequestsResponse, UnauthorizedResponse, UnavailableResponse } from "./Problems.ts"
+import { Authenticated, ValidRequest } from "./Rules.ts"
+
+const Login = Schema.Struct({ username: bodyText("User name"), password: bodyText("Password") }).annotate({
+  identifier: "Login"
+})
+
+const Session = Schema.Struct({
+  token: text("Value of `authorization: Bearer …`"),
+  expires_at: time("End of the session")
+}).annotate({ identifier: "Session" })
+
+export class LoginGroup extends HttpApiGroup.make("login")
+  .add(
+    HttpApiEndpoint.post("login", "/login", {
+      payload: Login,
+      success: Session,
+      error: [UnauthorizedResponse, NotFound, TooManyRequestsResponse, UnavailableResponse]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Log in",
+        description:
+          "Opens a session. After five failures in five minutes an address is refused for the rest of that time."
+      })
+    )
+  )
+  .middleware(ValidRequest)
+  .annotateMerge(OpenApi.annotations({ title: "Login", description: "Opening a session" })) {}
+
+export class SessionGroup extends HttpApiGroup.make("sessions")
+  .add(
+    HttpApiEndpoint.post("logout", "/logout", { success: HttpApiSchema.NoContent }).annotateMerge(
+      OpenApi.annotations({ summary: "Log out", description: "Ends the session of the caller." })
+    ),
+    HttpApiEndpoint.post("revoke", "/sessions/revoke", {
+      payload: Schema.Struct({
+        keep_current: Schema.optionalKey(Schema.Boolean).annotateKey({ description: "Keeps the session of the caller" })
+      }).annotate({ identifier: "Revocation" }),
+      success: Schema.Struct({ revoked: count("Number of sessions that were ended") })
+    }).annotateMerge(
+      OpenApi.annotations({ summary: "End sessions", description: "Ends all sessions, or all but that of the caller." })
+    )
+  )
+  .middleware(ValidRequest)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Sessions", description: "Ending sessions" })) {}

@@ -1,0 +1,62 @@
+/** Defines the endpoints of statistics. The fields are defined in src/domain/StatisticsJson.ts. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { BucketJson, ModelJson, ProjectJson, WindowsJson } from "../../domain/StatisticsJson.ts"
+import { time as timeField } from "./Fields.ts"
+import { allowOne, time } from "./Parameters.ts"
+import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Run } from "./RunRecords.ts"
+
+const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+const since = Schema.optionalKey(time("A time in ISO 8601: runs since the beginning of its day (UTC). Default: all"))
+
+export class StatisticsGroup extends HttpApiGroup.make("statistics")
+  .add(
+    HttpApiEndpoint.get("summary", "/stats", {
+      success: Schema.Struct({
+        generated_at: timeField("Time of this response"),
+        timezone: Schema.Literal("UTC"),
+        windows: WindowsJson,
+        projects: Schema.Array(ProjectJson).annotate({
+          description: "The 100 projects with the newest runs, of all time"
+        }),
+        providers: Schema.Array(ModelJson).annotate({ description: "At most 100 models, of all time" }),
+        recent_runs: Schema.Array(Run).annotate({ description: "The 20 newest runs" })
+      })
+    }).annotateMerge(
+      describe("Get statistics", "Returns sums of ended runs, which remain when retention removes the runs.")
+    ),
+    HttpApiEndpoint.get("projects", "/stats/projects", {
+      query: { since },
+      success: Schema.Array(ProjectJson)
+    }).annotateMerge(
+      describe(
+        "List projects",
+        "Returns at most 1000 projects with runs in the period, those with the newest runs first."
+      )
+    ),
+    HttpApiEndpoint.get("providers", "/stats/providers", {
+      query: { since },
+      success: Schema.Array(ModelJson)
+    }).annotateMerge(
+      describe("List models", "Returns at most 1000 models of providers with runs in the period, by name.")
+    ),
+    HttpApiEndpoint.get("timeline", "/stats/timeline", {
+      query: {
+        bucket: Schema.optionalKey(allowOne(Schema.Literals(["hour", "day"]), "Length of an item; default: day")),
+        since: Schema.optionalKey(
+          time("A time in ISO 8601, which the first item contains. Default: 48 hours or 90 days; at most 840 or 3660")
+        )
+      },
+      success: Schema.Array(BucketJson)
+    }).annotateMerge(
+      describe(
+        "Get a timeline",
+        "Returns one item per hour or day (UTC) until now, oldest first, also where no run ended."
+      )
+    )
+  )
+  .middleware(ValidRequest)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Statistics", description: "Sums of ended runs" })) {}

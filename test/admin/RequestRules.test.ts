@@ -1,0 +1,126 @@
+/** Requests that the administration refuses before a handler runs, over real HTTP. */
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { isDeeper } from "../../src/admin/RequestBody.ts"
+import { isCrossOrigin } from "../../src/admin/SameOrigin.ts"
+import { startAdmin } from "./AdminServer.ts"
+import type { AdminServer } from "./AdminServer.ts"
+
+let admin: AdminServer
+let token: unknown
+beforeAll(async () => {
+  admin = await startAdmin()
+  token = await admin.token()
+})
+afterAll(() => admin.stop())
+
+const issuesOf = (body: Record<string, unknown>): unknown => body["issues"]
+
+describe("query parameters", () => {
+  it.each([
+    ["/nodes?all=true", "all", "unknown parameter (there are none)"],
+    ["/runs?stauts=failed", "stauts", "unknown parameter (there are: workspace, status, target, cursor, limit)"],
+    ["/runs?limit=5&limit=6", "limit", "given more than once"],
+    ["/runs?limit=1e2", "limit", "expected 1 to 200"],
+    ["/runs?limit=201", "limit", "expected 1 to 200"],
+    ["/events?since=yesterday", "since", "expected a time in ISO 8601, such as 2026-03-04T12:00:00Z"],
+    ["/events?decision=maybe", "decision", "expected one of queued, deferred, coalesced, duplicate, ignored, rejected"],
+    ["/story?number=1", "repo", "missing"],
+    ["/story?repo=a/b&number=0", "number", "expected a positive integer"]
+  ])("%s is refused with its name", async (path, name, message) => {
+    const { body, status } = await admin.call("GET", path, { token })
+    assert.deepStrictEqual([status, body["code"], issuesOf(body)], [400, "invalid_payload", [{ path: name, message }]])
+  })
+
+  it("every wrong parameter is named", async () => {
+    const { body } = await admin.call("GET", "/runs?limit=0&status=no", { token })
+    assert.sameMembers(
+      (Array.isArray(body["issues"]) ? body["issues"] : []).map((issue) => Object(issue).path),
+      ["limit", "status"]
+    )
+  })
+
+  it("an empty parameter counts as missing", async () => {
+    assert.strictEqual((await admin.call("GET", "/runs?status=&limit=", { token })).status, 200)
+  })
+})
+
+describe("bodies", () => {
+  const pause = (body: unknown, headers: Record<string, string> = {}) =>
+    admin.call("POST", "/queue/pause", { token, body, headers })
+  const nested = (levels: number) => `{"workspace":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`
+
+  it.each([
+    ["an unknown field", { workspace: "app", more: 1 }, "invalid_payload", "more", "unknown field"],
+    ["neither field", { reason: "x" }, "invalid_payload", "", "expected either workspace or node"],
+    ["half a character in a text", { workspace: "app", reason: "\ud800" }, "invalid_payload", "reason", undefined],
+    ["an array", [], "invalid_payload", "", "expected an object"]
+  ])("with %s are refused", async (_, given, code, path, message) => {
+    const { body, status } = await pause(given)
+    assert.deepStrictEqual([status, body["code"]], [400, code])
+    const [issue] = Array.isArray(body["issues"]) ? body["issues"] : []
+    assert.deepInclude(issue, message === undefined ? { path } : { path, message })
+  })
+
+  it("nested deeper than 64 levels are refused before they are parsed", async () => {
+    const deep = await pause(nested(65))
+    assert.deepStrictEqual([deep.status, deep.body["code"]], [400, "invalid_json"])
+    assert.include(deep.body["detail"], "64")
+    const { body } = await pause(nested(64))
+    assert.deepStrictEqual(body["code"], "invalid_payload")
+  })
+
+  it("of another type than JSON are refused", async () => {
+    const { body, status } = await pause("workspace=app", { "content-type": "application/x-www-form-urlencoded" })
+    assert.deepStrictEqual([status, body["code"]], [415, "unsupported_media_type"])
+  })
+
+  it("of endpoints without a body are refused", async () => {
+    const { body, status } = await admin.call("POST", "/runs/x/cancel", { token, body: { reason: "why" } })
+    assert.deepStrictEqual([status, body["detail"]], [400, "expected no body"])
+  })
+})
+
+describe("writes of browsers", () => {
+  it.each([
+    [{ "sec-fetch-site": "cross-site" }, 403],
+    [{ "sec-fetch-site": "same-site" }, 403],
+    [{ origin: "https://evil.test" }, 403],
+    [{ origin: "null" }, 403],
+    // Allowed; this workspace does not exist.
+    [{ "sec-fetch-site": "same-origin", origin: "https://behind-a-proxy.test" }, 404]
+  ])("with the headers %j get %d", async (headers, expected) => {
+    const { status } = await admin.call("POST", "/queue/pause", { token, body: { workspace: "nothing" }, headers })
+    assert.strictEqual(status, expected)
+  })
+
+  it("of another site are also refused at the login", async () => {
+    const { body, status } = await admin.login(undefined, undefined, { "sec-fetch-site": "cross-site" })
+    assert.deepStrictEqual([status, body["code"]], [403, "cross_origin"])
+  })
+
+  it("reads of another site are left to the browser", async () => {
+    const headers = { "sec-fetch-site": "cross-site" }
+    assert.strictEqual((await admin.call("GET", "/nodes", { token, headers })).status, 200)
+  })
+})
+
+it.each([
+  [{}, false],
+  [{ origin: "http://a.test:8080", host: "a.test:8080" }, false],
+  [{ origin: "http://a.test:8080", host: "a.test" }, true],
+  [{ origin: "http://A.test", host: "a.TEST" }, false],
+  [{ "sec-fetch-site": "none" }, false],
+  [{ "sec-fetch-site": "cross-site", origin: "http://a.test", host: "a.test" }, true]
+])("the headers %j come from another site: %s", (headers, expected) => {
+  assert.strictEqual(isCrossOrigin({ headers }), expected)
+})
+
+it.each([
+  ["[[]]", 2, false],
+  ["[[[]]]", 2, true],
+  ['{"a":"[[[["}', 1, false],
+  ['{"a\\"[[":1}', 1, false],
+  ["[[],[],[]]", 2, false]
+])("%s is nested deeper than %d: %s", (text, maximum, expected) => {
+  assert.strictEqual(isDeeper(text, maximum), expected)
+})
