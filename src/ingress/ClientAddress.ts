@@ -4,6 +4,7 @@
  * the proxy before this server has seen, because the client controls all earlier ones.
  */
 import { BlockList, isIP } from "node:net"
+import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { Document } from "../config/Document.ts"
 
 type TrustProxy = Document["server"]["trust_proxy"]
@@ -78,4 +79,15 @@ export const clientKey = (address: string): string => {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(":")}::/64`
+}
+
+/** Returns client addresses according to the current configuration. */
+export const currentClients = (config: ConfigStore["Service"]): (() => ClientAddresses) => {
+  const known = new WeakMap<object, ClientAddresses>()
+  return () => {
+    const { server } = config.current().document
+    const addresses = known.get(server) ?? clientAddresses(server.trust_proxy)
+    known.set(server, addresses)
+    return addresses
+  }
 }

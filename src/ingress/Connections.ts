@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import { pipeline } from "node:stream"
 import type { Duplex } from "node:stream"
 import { clientKey } from "./ClientAddress.ts"
 
@@ -57,6 +58,7 @@ export const rankConnection = (
 }
 
 export class Connections {
+  readonly #streaming = new Set<ServerResponse>()
   readonly #open = new Map<Duplex, Connection>()
   readonly #perClient = new Map<string, number>()
   #reserved = 0
@@ -114,7 +116,16 @@ export class Connections {
     else connection.closing ??= setTimeout(() => socket.destroy(), lingerMillis)
   }
 
+  /** Writes a stream until it ends, the client disconnects, or the server stops. Each stream occupies a connection. */
+  stream(response: ServerResponse, stream: ReadableStream<Uint8Array>): void {
+    this.#streaming.add(response)
+    // Fails when the client disconnects, which ends the stream.
+    pipeline(stream, response, () => this.#streaming.delete(response))
+  }
+
+  /** Closes connections without a request, and ends streams. */
   closeIdle(): void {
+    for (const response of this.#streaming) response.end()
     for (const { response, socket } of this.#open.values()) {
       if (response === undefined || response.writableFinished) socket.destroy()
     }

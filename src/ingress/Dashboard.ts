@@ -36,7 +36,7 @@ const page = (prefix: string): string => `<!doctype html>
   <dt><a href="${prefix}/metrics">Metrics</a></dt>
   <dd>In Prometheus format.</dd>
   <dt><code>${prefix}/api/admin</code></dt>
-  <dd>What waits and runs, and what became of each delivery, for programs: the token comes from <code>POST ${prefix}/api/admin/login</code>.</dd>
+  <dd>What waits and runs, and what became of each delivery, for programs: see <a href="${prefix}/api/docs">its endpoints</a>.</dd>
 </dl>
 </main>
 </html>

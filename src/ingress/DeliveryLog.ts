@@ -4,7 +4,7 @@ import { addPastSpan, addRootSpan, inEventTrace } from "../domain/EventTrace.ts"
 import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
 import type { RejectedSignatureCounts } from "../observability/RejectedSignatures.ts"
 import type { EventRecord } from "../store/Receipts.ts"
-import { RepeatedWarnings } from "./RepeatedWarnings.ts"
+import { RepeatedWarnings } from "../domain/RepeatedWarnings.ts"
 
 /** Returns the fields of a delivery, without those that its payload does not have. */
 const deliveryFields = ({ facts, ...record }: EventRecord, eventId: string) => {

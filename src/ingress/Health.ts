@@ -1,17 +1,20 @@
 /**
  * Serves `/readyz`: whether configuration, record store, queue and, in a cluster, the bus are available. Names the part that is not ready,
- * without details.
+ * without details, and the nodes of the cluster with their versions.
  */
 import { Cause, Clock, Effect, Exit } from "effect"
 import { basename } from "node:path"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { RefusedDocument } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { findDifferences } from "../domain/NodeDifferences.ts"
+import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { Queue } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Responses.ts"
 import { health } from "./Responses.ts"
 import type { Intake } from "./Intake.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 
 const checkTimeout = "2 seconds"
 /** Minimum interval of checks, so that callers do not decide how often the stores are queried. */
@@ -56,10 +59,21 @@ const refusedDocument = (refused: RefusedDocument | undefined) =>
         }
       }
 
+/** Nodes that differ are ready: an upgrade replaces them one by one. Returns nothing while the bus, which has its own check, is unavailable. */
+const describeNodes = (list: Effect.Effect<ReadonlyArray<NodeVersion>, unknown> | undefined): Effect.Effect<object> => {
+  if (list === undefined) return Effect.succeed({})
+  const listed = Effect.map(Effect.timeout(list, checkTimeout), (nodes) => {
+    const warnings = findDifferences(nodes)
+    return warnings.length === 0 ? { nodes } : { nodes, warnings }
+  })
+  return Effect.orElseSucceed(listed, () => ({}))
+}
+
 /** Returns an effect that checks at most once a second and otherwise returns the previous result. */
 const makeReadiness = Effect.fnUntraced(function* (
   intake: Pick<Intake, "failed" | "recovered">,
-  further: ReadonlyArray<ReadyCheck>
+  further: ReadonlyArray<ReadyCheck>,
+  nodes: Effect.Effect<object>
 ) {
   const config = yield* ConfigStore
   const receipts = yield* Receipts
@@ -72,7 +86,12 @@ const makeReadiness = Effect.fnUntraced(function* (
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.interrupt
-          : Effect.as(Effect.logWarning("readiness check failed", { part: name }, cause), { name, ready: false })
+          : Effect.as(
+              limitWarning(`ready ${name}`, (suppressed) =>
+                Effect.logWarning("readiness check failed", { part: name, suppressed }, cause)
+              ),
+              { name, ready: false }
+            )
       )
     )
 
@@ -90,7 +109,7 @@ const makeReadiness = Effect.fnUntraced(function* (
   const storeProbe = storage.database.kind === "postgres" ? receipts.probe : undefined
 
   const names = namesOf(config.current().document)
-  const checkAll = Effect.all(
+  const checks = Effect.all(
     [
       check(
         "config",
@@ -101,14 +120,15 @@ const makeReadiness = Effect.fnUntraced(function* (
       ...further.map(({ name, check: probe }) => check(name, probe))
     ],
     { concurrency: "unbounded" }
-  ).pipe(
-    Effect.map((checks) => {
+  )
+  const checkAll = Effect.all([checks, nodes], { concurrency: "unbounded" }).pipe(
+    Effect.map(([results, cluster]) => {
       // One server may hold the queue and the bus, or the queue and the records.
-      const missing = [...new Set(checks.filter(({ ready }) => !ready).map(({ name }) => name))]
-      const configuration = refusedDocument(config.refused())
+      const missing = [...new Set(results.filter(({ ready }) => !ready).map(({ name }) => name))]
+      const details = { ...refusedDocument(config.refused()), ...cluster }
       return missing.length === 0
-        ? health(200, { status: "ready", ...configuration })
-        : health(503, { status: "not_ready", not_ready: missing, ...configuration })
+        ? health(200, { status: "ready", ...details })
+        : health(503, { status: "not_ready", not_ready: missing, ...details })
     })
   )
 
@@ -128,7 +148,11 @@ export const makeProbes = Effect.fnUntraced(function* (
   checks: {
     readonly alive?: ReadonlyArray<ReadyCheck> | undefined
     readonly ready?: ReadonlyArray<ReadyCheck> | undefined
+    readonly nodes?: Effect.Effect<ReadonlyArray<NodeVersion>, unknown> | undefined
   }
 ) {
-  return { liveness: makeLiveness(checks.alive ?? []), readiness: yield* makeReadiness(intake, checks.ready ?? []) }
+  return {
+    liveness: makeLiveness(checks.alive ?? []),
+    readiness: yield* makeReadiness(intake, checks.ready ?? [], describeNodes(checks.nodes))
+  }
 })

@@ -8,6 +8,7 @@ const partOf = {
   Webhook: "deliveries",
   Trigger: "deliveries",
   Dashboard: "admin",
+  ApiDescription: "admin",
   Admin: "admin",
   Metrics: "metrics",
   // Probes may come to any port.

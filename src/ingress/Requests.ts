@@ -13,7 +13,7 @@ import type { IngressResponse } from "./Responses.ts"
 import * as Responses from "./Responses.ts"
 import { declaresMore } from "./Body.ts"
 import type { Body, BodyReader } from "./Body.ts"
-import { clientAddresses, clientKey } from "./ClientAddress.ts"
+import { clientKey, currentClients } from "./ClientAddress.ts"
 import type { ClientAddresses } from "./ClientAddress.ts"
 import { dashboard } from "./Dashboard.ts"
 import type { Exchange } from "./HttpListener.ts"
@@ -83,23 +83,16 @@ export class Requests {
   readonly #parts: RequestParts
   readonly #clock: Clock.Clock
   readonly #metrics: MetricsText
-  readonly #addresses = new WeakMap<object, ClientAddresses>()
+  readonly #clients: () => ClientAddresses
 
   constructor(parts: RequestParts) {
     this.#parts = parts
     this.#clock = Context.get(parts.context, Clock.Clock)
     this.#metrics = new MetricsText(parts.context)
+    this.#clients = currentClients(parts.config)
   }
 
-  /** Client addresses according to the current configuration. */
-  clients(): ClientAddresses {
-    const { server } = this.#parts.config.current().document
-    const addresses = this.#addresses.get(server) ?? clientAddresses(server.trust_proxy)
-    this.#addresses.set(server, addresses)
-    return addresses
-  }
-
-  /** Responds to a request; routes that `isOffered` rejects do not exist. Undefined: the sender disconnected. */
+  /** A `RequestHandler`. */
   handle(exchange: Exchange, isOffered: (route: Route) => boolean): Handled {
     const { request } = exchange
     const route = parseRoute(this.#parts.prefix, request.url ?? "/")
@@ -117,9 +110,9 @@ export class Requests {
     const { request } = exchange
     switch (route._tag) {
       case "Webhook":
-        return this.#webhook(route.kind, exchange)
+        return this.#underHead(() => this.#webhook(route.kind, exchange))
       case "Trigger":
-        return this.#trigger(route.path, exchange)
+        return this.#underHead(() => this.#trigger(route.path, exchange))
       case "Health":
         return this.#parts.run(this.#parts.liveness).then((alive) => unread(request, alive))
       case "Ready":
@@ -128,14 +121,29 @@ export class Requests {
         return unread(
           request,
           config.current().document.server.metrics.enabled
-            ? Responses.text(200, "text/plain; version=0.0.4; charset=utf-8", this.#metrics.current())
-            : Responses.notFound("Metrics are off (server.metrics.enabled).")
+            ? Responses.metrics(this.#metrics.current())
+            : Responses.metricsOff
         )
       case "Dashboard":
         return unread(request, dashboard(config.current(), prefix))
+      case "ApiDescription":
+        return unread(
+          request,
+          Option.isNone(admin)
+            ? Responses.notFound()
+            : route.form === "docs"
+              ? admin.value.docs(prefix)
+              : admin.value.openApi(prefix)
+        )
       case "Admin":
         return Option.isSome(admin) ? this.#administration(admin.value, route.path, exchange) : Responses.notFound()
     }
+  }
+
+  /** Lets this node work with the newest configuration before it decides about a delivery. */
+  #underHead(handle: () => Handled): Handled {
+    const adopting = this.#parts.config.adoptHead()
+    return adopting === undefined ? handle() : this.#parts.run(adopting).then(handle)
   }
 
   #webhook(kind: ForgeKind, exchange: Exchange): Handled {
@@ -203,7 +211,7 @@ export class Requests {
   }
 
   #addressOf({ headers, socket }: IncomingMessage): string {
-    return this.clients().clientOf(socket.remoteAddress ?? "", headers["x-forwarded-for"])
+    return this.#clients().clientOf(socket.remoteAddress ?? "", headers["x-forwarded-for"])
   }
 
   #bodyLimit(): number {

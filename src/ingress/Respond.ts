@@ -20,6 +20,16 @@ export const respond = (
 ): void => {
   if (response.headersSent || response.destroyed || request.socket.writableEnded) return
   const close = reply.close === true || stopping
+  if (reply.stream !== undefined) {
+    response.writeHead(reply.status, {
+      "content-type": reply.contentType,
+      "x-request-id": requestId,
+      ...reply.headers,
+      connection: "close"
+    })
+    connections.stream(response, reply.stream)
+    return
+  }
   // Node sends a string, unlike bytes, in one packet with the header.
   const { body } = reply
   response.writeHead(reply.status, {

@@ -6,6 +6,8 @@ export interface IngressResponse {
   readonly status: number
   readonly contentType: string
   readonly body: string
+  /** Bytes that replace `body`, of unknown length. */
+  readonly stream?: ReadableStream<Uint8Array> | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The request was not read to its end, so the connection cannot carry another one. */
   readonly close?: boolean | undefined
@@ -83,7 +85,7 @@ export const notConfigured: IngressResponse = json(
 )
 
 /** Nothing was accepted; the host should resend the delivery. */
-export const unavailable = (reason: "store_unavailable" | "queue_full"): IngressResponse =>
+export const unavailable = (reason: "store_unavailable" | "queue_full" | "starting"): IngressResponse =>
   json(503, { accepted: false, reason }, { headers: retryAfter })
 
 const problem = (
@@ -177,6 +179,20 @@ export const text = (
   body,
   headers
 })
+
+export const metrics = (rendered: string): IngressResponse =>
+  text(200, "text/plain; version=0.0.4; charset=utf-8", rendered)
+
+export const metricsOff: IngressResponse = notFound("Metrics are off (server.metrics.enabled).")
+
+/** The node waits for its servers; `/readyz` names them. */
+export const starting: IngressResponse = problem(
+  503,
+  "starting",
+  "Service Unavailable",
+  "The service is starting. Send it again later.",
+  { headers: retryAfter }
+)
 
 export const health = (status: 200 | 503, body: unknown): IngressResponse =>
   json(status, body, { headers: { "cache-control": "no-store" } })

@@ -10,12 +10,14 @@ export type Route =
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Metrics" }
   | { readonly _tag: "Dashboard" }
+  /** Description of the administration, for programs or for people. */
+  | { readonly _tag: "ApiDescription"; readonly form: "openapi" | "docs" }
   /** `path` is below `/api/admin`. */
   | { readonly _tag: "Admin"; readonly path: string }
 
 /** Returns the methods of a route as an `allow` header. The administration determines its methods itself. */
-export const listMethods = (route: Route): "POST" | "GET, HEAD" | "GET, HEAD, POST" => {
-  if (route._tag === "Admin") return "GET, HEAD, POST"
+export const listMethods = (route: Route): "POST" | "GET, HEAD" | "GET, HEAD, POST, PUT, DELETE" => {
+  if (route._tag === "Admin") return "GET, HEAD, POST, PUT, DELETE"
   return route._tag === "Webhook" || route._tag === "Trigger" ? "POST" : "GET, HEAD"
 }
 
@@ -25,6 +27,8 @@ const routes = new Map<string, Route>([
   ["/metrics", { _tag: "Metrics" }],
   ["/", { _tag: "Dashboard" }],
   ["/dashboard", { _tag: "Dashboard" }],
+  ["/api/openapi.json", { _tag: "ApiDescription", form: "openapi" }],
+  ["/api/docs", { _tag: "ApiDescription", form: "docs" }],
   ...listNames("webhookPath").flatMap((kind) =>
     [kind, ...listSpellings("webhookPath", kind)].map((name): [string, Route] => [
       `/webhooks/${name}`,

@@ -1,51 +1,40 @@
-/** Starts the HTTP server: its ports, the limits per client, and the parts that handle requests. */
+/** Starts the parts that handle requests of the HTTP server. */
 import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { AdminApi } from "../admin/AdminApi.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { ServerConfig } from "../config/schema/Server.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
+import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
-import { connectionsAtLimit, openConnections, webhookDecisions } from "../observability/Metrics.ts"
+import { webhookDecisions } from "../observability/Metrics.ts"
 import { RejectedSignatures } from "../observability/RejectedSignatures.ts"
 import { Queue } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
-import type { ConnectionObserver } from "./Connections.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
 import { makeProbes } from "./Health.ts"
 import type { ReadyCheck } from "./Health.ts"
-import { startListener } from "./HttpListener.ts"
-import type { ListenerSettings } from "./HttpListener.ts"
 import { Intake } from "./Intake.ts"
 import type { IntakeStores } from "./Intake.ts"
 import { LargeWork } from "./LargeWork.ts"
 import { Requests } from "./Requests.ts"
-import { listPorts } from "./Ports.ts"
-import type { Port } from "./Ports.ts"
-import type { Route } from "./Routes.ts"
+import { AwaitedServers } from "./AwaitedServers.ts"
+import { OpenPorts } from "./OpenPorts.ts"
+import type { PortOptions } from "./OpenPorts.ts"
 import { normalisePrefix } from "./Routes.ts"
 import { PullBranches } from "./PullBranches.ts"
 import { makeTriggers } from "./Triggers.ts"
 import { Wake } from "./Wake.ts"
 import { makeWebhooks } from "./Webhooks.ts"
 
-export interface IngressOptions {
-  /** Overrides server.port; 0 selects a free one. */
-  readonly port?: number | undefined
-  readonly headersTimeoutMillis?: number | undefined
-  /** Timeout of the whole request. Hosts give up after 10 to 30 seconds. */
-  readonly requestTimeoutMillis?: number | undefined
+export interface IngressOptions extends PortOptions {
   /** Time for which a body may be slower than `server.limits.body_min_rate`. */
   readonly slowBodyMillis?: number | undefined
-  /** Time for requests in progress when the server stops. */
-  readonly graceMillis?: number | undefined
-  /** False if other nodes receive deliveries, whose paths are unknown here. */
-  readonly receives?: boolean | undefined
-  /** False if other nodes serve the dashboard. */
-  readonly dashboard?: boolean | undefined
   /** Checks of `/readyz` in addition to the stores. */
   readonly ready?: ReadonlyArray<ReadyCheck> | undefined
+  /** Nodes of the cluster, which `/readyz` compares. */
+  readonly nodes?: Effect.Effect<ReadonlyArray<NodeVersion>, unknown> | undefined
   /** Checks of `/healthz`: failures that a restart of the process may end. */
   readonly alive?: ReadonlyArray<ReadyCheck> | undefined
 }
@@ -60,12 +49,18 @@ export class IngressServer extends Context.Service<
     readonly url: string
   }
 >()("aicr/ingress/IngressServer") {
-  static readonly layerWith = (options: IngressOptions) =>
+  /** Serves the ports that are open already. */
+  static readonly layerOnPorts = (options: Omit<IngressOptions, keyof PortOptions>) =>
     Layer.effect(
       IngressServer,
       Effect.suspend(() => make(options))
     )
-  static readonly layer = IngressServer.layerWith({})
+  /** Opens the ports and serves them. */
+  static readonly layerWith = (options: IngressOptions) =>
+    IngressServer.layerOnPorts(options).pipe(
+      Layer.provide(OpenPorts.layer(options)),
+      Layer.provide(AwaitedServers.layer)
+    )
 }
 
 /** Logs once per `name`; the configuration limits their number. */
@@ -89,7 +84,7 @@ const bodyReader = ({ limits, webhook_body_limit_mb }: ServerConfig, slowBodyMil
   })
 }
 
-const make = Effect.fnUntraced(function* (options: IngressOptions) {
+const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof PortOptions>) {
   const config = yield* ConfigStore
   const queue = yield* Queue
   const receipts = yield* Receipts
@@ -146,22 +141,10 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
     context
   })
 
-  const listener: Omit<ListenerSettings, "port" | "handle"> = {
-    hostname: settings.hostname,
-    connections: {
-      total: settings.limits.connections,
-      perClient: settings.limits.connections_per_client,
-      isProxy: (address) => requests.clients().isProxy(address)
-    },
-    headersTimeoutMillis: options.headersTimeoutMillis ?? 10_000,
-    requestTimeoutMillis: options.requestTimeoutMillis ?? 30_000,
-    graceMillis: options.graceMillis ?? 5000,
-    observer: connectionObserver(context),
-    onDefect: (id, defect) => void run(Effect.logError("request failed", { request_id: id }, defect))
-  }
-  const port = yield* startListeners(requests, listener, options, settings)
-  const host = settings.hostname === "0.0.0.0" || settings.hostname === "::" ? "127.0.0.1" : settings.hostname
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}${prefix}`
+  const ports = yield* OpenPorts
+  yield* Effect.addFinalizer(() => ports.close)
+  ports.serve((exchange, isOffered) => requests.handle(exchange, isOffered))
+  const { port, url } = ports
   yield* Effect.logInfo("listening", {
     url,
     ...(settings.admin_port === undefined ? {} : { admin_port: settings.admin_port }),
@@ -169,56 +152,6 @@ const make = Effect.fnUntraced(function* (options: IngressOptions) {
   })
   return IngressServer.of({ port, url })
 })
-
-/** Starts a listener per port; returns the main port. */
-const startListeners = Effect.fnUntraced(function* (
-  requests: Requests,
-  listener: Omit<ListenerSettings, "port" | "handle">,
-  options: IngressOptions,
-  settings: ServerConfig
-) {
-  const listenOn = ({ port, serves }: Port) =>
-    startListener({
-      ...listener,
-      port,
-      handle: (exchange) => requests.handle(exchange, (route) => serves(route) && isOffered(route, options))
-    })
-  const [main, ...others] = listPorts(settings, options.port ?? settings.port)
-  const port = yield* listenOn(main)
-  for (const other of others) yield* listenOn(other)
-  return port
-})
-
-const isOffered = ({ _tag }: Route, { dashboard: shown, receives }: IngressOptions): boolean =>
-  _tag === "Webhook" || _tag === "Trigger"
-    ? receives !== false
-    : (_tag !== "Dashboard" && _tag !== "Admin") || shown !== false
-
-const limitWarningMillis = 60_000
-
-/** Counts connections of all listeners. Limits are logged at most once a minute. */
-const connectionObserver = (context: Context.Context<never>): ConnectionObserver => {
-  const counts = {
-    closed_for_another: Metric.withAttributes(connectionsAtLimit, { outcome: "closed_for_another" }),
-    refused: Metric.withAttributes(connectionsAtLimit, { outcome: "refused" })
-  }
-  let open = 0
-  let loggedAt = Number.NEGATIVE_INFINITY
-  return {
-    onCount: (change) => {
-      open += change
-      openConnections.updateUnsafe(open, context)
-    },
-    onLimit: (client, outcome) => {
-      counts[outcome].updateUnsafe(1, context)
-      if (performance.now() - loggedAt < limitWarningMillis) return
-      loggedAt = performance.now()
-      Effect.runForkWith(context)(
-        Effect.logWarning("connection limit reached").pipe(Effect.annotateLogs({ client, outcome }))
-      )
-    }
-  }
-}
 
 const counter = (context: Context.Context<never>) => {
   const series = new Map<string, Metric.Counter<number>>()

@@ -103,7 +103,7 @@ export const actorStarts = Metric.counter("aicr_actor_starts_total", {
   incremental: true
 })
 
-export const modelAnswersReused = Metric.counter("aicr_llm_answers_reused_total", {
+export const modelResponsesReused = Metric.counter("aicr_llm_answers_reused_total", {
   description: "Recorded responses of a lost attempt that were reused instead of calling the model again",
   incremental: true
 })

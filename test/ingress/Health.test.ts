@@ -1,6 +1,6 @@
 /** Readiness of a server whose stores fail for one write. */
 import { Effect, Layer } from "effect"
-import { afterEach, assert, it } from "vitest"
+import { afterEach, assert, expect, it } from "vitest"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -44,6 +44,25 @@ it.each([
   isFull = false
   assert.strictEqual((await fetch(`${ingress.url}/readyz`)).status, status)
   assert.strictEqual((await deliver(ingress, "pull_request", pullRequest())).status, 202)
+})
+
+const nodeOf = (name: string, version: string) => ({ name, version, configuration: "0123456789ab" })
+
+it.each([
+  ["of one version", [nodeOf("a", "1.0.0"), nodeOf("b", "1.0.0")], undefined],
+  ["of two versions", [nodeOf("a", "1.0.0"), nodeOf("b", "1.1.0")], [expect.stringContaining("different versions")]]
+])("shows nodes %s, and is ready", async (_, nodes, warnings) => {
+  ingress = await startIngress({ nodes: Effect.succeed(nodes) })
+  const response = await fetch(`${ingress.url}/readyz`)
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { status: "ready", nodes, ...(warnings && { warnings }) }
+  ])
+})
+
+it("shows no nodes while they cannot be listed", async () => {
+  ingress = await startIngress({ nodes: Effect.fail("unavailable") })
+  expect(await (await fetch(`${ingress.url}/readyz`)).json()).toEqual({ status: "ready" })
 })
 
 it("reports the store while no write succeeds, although reads do", async () => {

@@ -1,5 +1,5 @@
 /**
- * Limits warnings that outsiders can cause: one per key and minute, and a fixed number per minute over all keys. What is not logged is
+ * Limits warnings that repeat, or that outsiders can cause: one per key and minute, and a fixed number per minute over all keys. What is not logged is
  * counted, and the next warning carries the count.
  */
 const windowMillis = 60_000

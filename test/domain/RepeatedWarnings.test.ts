@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { RepeatedWarnings } from "../../src/ingress/RepeatedWarnings.ts"
+import { RepeatedWarnings } from "../../src/domain/RepeatedWarnings.ts"
 
 describe("repeated warnings", () => {
   it("are logged once per key and minute, and the next one carries the count", () => {

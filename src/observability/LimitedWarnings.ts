@@ -1,0 +1,20 @@
+/** Limits warnings that repeat while a server or a disk is unavailable: each at most once a minute, with the number of those since the last. */
+import { Clock, Context, Effect } from "effect"
+import { RepeatedWarnings } from "../domain/RepeatedWarnings.ts"
+
+/** Limits of this process by name of the warning. */
+export const WarningLimits = Context.Reference<Map<string, RepeatedWarnings>>("aicr/observability/WarningLimits", {
+  defaultValue: () => new Map()
+})
+
+/** Runs `warn` if the warning `name` is due. Names are constants, or one for each of a few known servers. */
+export const limitWarning = Effect.fnUntraced(function* (
+  name: string,
+  warn: (suppressed: number) => Effect.Effect<void>
+) {
+  const limits = yield* WarningLimits
+  const limit = limits.get(name) ?? new RepeatedWarnings()
+  limits.set(name, limit)
+  const suppressed = limit.admit(name, yield* Clock.currentTimeMillis)
+  if (suppressed !== undefined) yield* warn(suppressed)
+})
