@@ -9,10 +9,13 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent, StatusState } from "../domain/Publication.ts"
 import type { Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
+import type { HostWebhook } from "./HostWebhook.ts"
 import type { ForgeError } from "./ForgeError.ts"
+import type { HostCi } from "./HostCi.ts"
 import type { HostWrite, OwnText } from "./HostWrite.ts"
 import type { Writing } from "./WriteOwner.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./HostIssues.ts"
+export type { CiArtifact, CiRun, HostCi, Listed } from "./HostCi.ts"
 export type {
   CommitAuthor,
   CommitComments,
@@ -142,6 +145,8 @@ export interface ForgeClient {
    * is known to be missing. Reads only.
    */
   readonly missing: (repo: Repo) => Effect.Effect<ReadonlyArray<string>, ForgeError>
+  /** Lists the webhooks of a repository with their latest deliveries; undefined where the credential has none, as that of an app. */
+  readonly webhooks: ((repo: Repo) => Effect.Effect<ReadonlyArray<HostWebhook>, ForgeError>) | undefined
   /**
    * Creates one review with all comments. A host that accepts a review only as a whole fails with `invalid` (422) when it refuses
    * a line; one that accepts comments one by one posts the others and returns the refused ones in `refused`.
@@ -185,6 +190,8 @@ export interface ForgeClient {
   ) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly issues: HostIssues
   readonly threads: HostThreads
+  /** Undefined where the API of the host has no artifacts of CI runs (Forgejo). */
+  readonly ci: HostCi | undefined
   /** Undefined where the host has no comments on commits (Gitea, Forgejo). */
   readonly commitComments: CommitComments | undefined
   /** Adds a label to a pull request. Creates the label if the repository has none of this name. */

@@ -11,7 +11,9 @@ import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { request as requestHttp } from "undici"
 import type { Dispatcher } from "undici"
 import { ResponseTimeout } from "./ResponseTimeout.ts"
+import { download } from "./Download.ts"
 import type { ForgeError } from "./ForgeError.ts"
+import type { Download } from "./HostCi.ts"
 import { observe, retryRead, waitUntilAvailable } from "./HostHealth.ts"
 import { flatHeaders, toRefusal, toMissingResponse, toUnreadable } from "./HostResponse.ts"
 import type { HostResponse, HostRequest } from "./HostResponse.ts"
@@ -74,6 +76,8 @@ export interface Rest {
   readonly get: <S extends Codec>(call: Call, schema: S) => Effect.Effect<S["Type"], ForgeError>
   /** Headers of the response to a GET, with names in lower case. */
   readonly headers: (call: Call) => Effect.Effect<HostResponse["headers"], ForgeError>
+  /** Returns the file that a GET responds with, also from the storage to which the host redirects. */
+  readonly download: (call: Call, maxBytes: number) => Effect.Effect<Download, ForgeError>
   readonly query: <S extends Codec>(call: QueryCall, schema: S) => Effect.Effect<S["Type"], ForgeError>
   readonly write: <S extends Codec>(call: WriteCall, schema: S) => Effect.Effect<S["Type"], ForgeError, Writing>
   /** Reads all pages of a list in the host's order, at most `maxPages` of them; with `max` no page after that many items. */
@@ -193,18 +197,31 @@ const decode = <S extends Codec>(schema: S, { response, request }: { response: H
 
 const isSuccess = (status: number): boolean => status >= 200 && status <= 299
 
-export const makeRest = (options: RestOptions): Rest => {
-  const prepare = Effect.fnUntraced(function* (
-    method: Dispatcher.HttpMethod,
-    call: Call & { readonly body?: unknown },
-    writes: boolean
-  ) {
-    const operation = `${method} ${call.path}`
-    const root = yield* options.apiUrl
-    const credential = yield* options.credential
-    const dispatcher = yield* options.dispatcher
-    const secrets = [...credential.secrets, ...Object.values(credential.headers)].map(Redacted.value)
-    const sent: OutgoingRequest = {
+/** A request that is ready to be sent, and how its outcome is described. */
+interface Prepared {
+  readonly operation: string
+  readonly sent: OutgoingRequest
+  readonly toHostRequest: (now: number) => HostRequest
+  /** Key of the pace, and of the circuit. */
+  readonly key: string
+  readonly circuit: string
+}
+
+const prepare = Effect.fnUntraced(function* (
+  options: RestOptions,
+  method: Dispatcher.HttpMethod,
+  call: Call & { readonly body?: unknown },
+  writes: boolean
+): Effect.fn.Return<Prepared, ForgeError> {
+  const operation = `${method} ${call.path}`
+  const root = yield* options.apiUrl
+  const credential = yield* options.credential
+  const dispatcher = yield* options.dispatcher
+  const secrets = [...credential.secrets, ...Object.values(credential.headers)].map(Redacted.value)
+  const { origin } = new URL(root)
+  return {
+    operation,
+    sent: {
       url: `${root}${fillPath(call.path, call.params ?? {})}${toQueryString(call.query)}`,
       method,
       headers: {
@@ -217,32 +234,56 @@ export const makeRest = (options: RestOptions): Rest => {
       body: call.body === undefined ? undefined : JSON.stringify(call.body),
       dispatcher,
       timeout: Duration.toMillis(yield* ResponseTimeout)
-    }
-    const toHostRequest = (now: number): HostRequest => ({ operation, writes, secrets, now })
-    const exchanged = Effect.gen(function* () {
-      const start = yield* Clock.currentTimeMillis
-      const response = yield* Effect.tryPromise({
-        try: (signal) => exchange(sent, signal),
-        catch: (cause) => toMissingResponse(toHostRequest(start), cause)
-      })
-      const status = isSuccess(response.status) ? (options.status?.(response) ?? response.status) : response.status
-      if (!isSuccess(status))
-        return yield* toRefusal(toHostRequest(yield* Clock.currentTimeMillis), { ...response, status })
-      return { response, request: toHostRequest(start) }
-    })
-    const { origin } = new URL(root)
-    const key = createHash("sha256").update(`${origin}\n${credential.account}`).digest("hex")
-    const circuit = `${origin}${options.api ?? ""}`
-    return { circuit, request: [key, operation, observe(circuit, exchanged)] as const }
-  })
+    },
+    toHostRequest: (now) => ({ operation, writes, secrets, now }),
+    key: createHash("sha256").update(`${origin}\n${credential.account}`).digest("hex"),
+    circuit: `${origin}${options.api ?? ""}`
+  }
+})
 
+const exchangeText = Effect.fnUntraced(function* ({ sent, toHostRequest }: Prepared, options: RestOptions) {
+  const start = yield* Clock.currentTimeMillis
+  const response = yield* Effect.tryPromise({
+    try: (signal) => exchange(sent, signal),
+    catch: (cause) => toMissingResponse(toHostRequest(start), cause)
+  })
+  const status = isSuccess(response.status) ? (options.status?.(response) ?? response.status) : response.status
+  if (!isSuccess(status))
+    return yield* toRefusal(toHostRequest(yield* Clock.currentTimeMillis), { ...response, status })
+  return { response, request: toHostRequest(start) }
+})
+
+const downloadBytes = Effect.fnUntraced(function* (
+  { sent, toHostRequest }: Prepared,
+  maxBytes: number
+): Effect.fn.Return<Download, ForgeError> {
+  const start = yield* Clock.currentTimeMillis
+  const { dispatcher, timeout, url } = sent
+  // A file is no JSON, and a host that negotiates the format may refuse it otherwise.
+  const headers = { ...sent.headers, accept: "*/*" }
+  const found = yield* Effect.tryPromise({
+    try: (signal) => download({ url, headers, dispatcher, timeout, maxBytes }, signal),
+    catch: (cause) => toMissingResponse(toHostRequest(start), cause)
+  })
+  return found._tag === "Refused"
+    ? yield* toRefusal(toHostRequest(yield* Clock.currentTimeMillis), found.response)
+    : found
+})
+
+export const makeRest = (options: RestOptions): Rest => {
+  const request = (prepared: Prepared) => {
+    const { circuit, key, operation } = prepared
+    return [key, operation, observe(circuit, exchangeText(prepared, options))] as const
+  }
   const send = (call: Call, method: "GET" | "POST" = "GET") =>
-    Effect.flatMap(prepare(method, call, false), ({ circuit, request }) => retryRead(circuit, paced(...request)))
+    Effect.flatMap(prepare(options, method, call, false), (prepared) =>
+      retryRead(prepared.circuit, paced(...request(prepared)))
+    )
   const write = Effect.fnUntraced(function* (call: WriteCall) {
-    const { circuit, request } = yield* prepare(call.method, call, true)
+    const prepared = yield* prepare(options, call.method, call, true)
     // Wait before the permit is acquired, so that an outage does not block the other writes of the account.
-    yield* waitUntilAvailable(circuit)
-    return yield* call.content ? pacedWrite(...request) : fencedWrite(...request)
+    yield* waitUntilAvailable(prepared.circuit)
+    return yield* call.content ? pacedWrite(...request(prepared)) : fencedWrite(...request(prepared))
   })
 
   const pages = Effect.fnUntraced(function* <S extends Codec>(call: Call, item: S, size: PageSize) {
@@ -261,6 +302,15 @@ export const makeRest = (options: RestOptions): Rest => {
   return {
     get: (call, schema) => Effect.flatMap(send(call), (exchanged) => decode(schema, exchanged)),
     headers: (call) => Effect.map(send(call), ({ response }) => response.headers),
+    download: (call, maxBytes) =>
+      Effect.flatMap(prepare(options, "GET", call, false), (prepared) => {
+        // The storage behind a download fails independently of the host.
+        const circuit = `${prepared.circuit}/download`
+        return retryRead(
+          circuit,
+          paced(prepared.key, prepared.operation, observe(circuit, downloadBytes(prepared, maxBytes)))
+        )
+      }),
     query: (call, schema) => Effect.flatMap(send(call, "POST"), (exchanged) => decode(schema, exchanged)),
     write: (call, schema) => Effect.flatMap(write(call), (exchanged) => decode(schema, exchanged)),
     pages

@@ -11,6 +11,39 @@ import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { failure, repoName, run, startHost, unpaced } from "./Clients.ts"
 import type { Host } from "./Clients.ts"
 
+interface HookSettings {
+  readonly url?: string
+  readonly isActive?: boolean
+  readonly hasPulls?: boolean
+}
+
+/** A webhook as the API of the host lists it. */
+const toHook = (kind: ForgeKind, { hasPulls = true, isActive = true, url = "" }: HookSettings): object => {
+  const pulls = kind === "github" ? ["pull_request"] : ["pull_request", "pull_request_sync"]
+  return kind === "gitlab"
+    ? {
+        id: 1,
+        url,
+        merge_requests_events: hasPulls,
+        push_events: true,
+        note_events: false,
+        alert_status: isActive ? "executable" : "disabled"
+      }
+    : {
+        id: 1,
+        type: kind,
+        active: isActive,
+        events: [...(hasPulls ? pulls : []), "push"],
+        config: { url, content_type: "json" }
+      }
+}
+
+/** A delivery of the host's log; 0 is no response. */
+const toDelivery = (kind: ForgeKind, status: number): object =>
+  kind === "gitlab"
+    ? { id: 1, response_status: status === 0 ? "internal error" : String(status) }
+    : { id: 1, status_code: status, delivered_at: "2026-01-31T12:00:00Z" }
+
 describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
   let host: Host | undefined
   afterEach(async () => {
@@ -23,54 +56,65 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
     host = here
     return { here, access: getAccess(here.pull.repository) }
   }
-  const reports = ({ forge }: Host) => {
-    const workspace = testWorkspace()
+  const reports = ({ forge }: Host, { review = {}, server = {} } = {}) => {
+    const workspace = testWorkspace({ review })
     const instance = { ...workspace.instance, source_repo: { trigger: "host", repo: repoName } }
     const snapshot = {
-      ...testSnapshot({}),
+      ...testSnapshot({ server }),
       triggers: new Map([["host", forge.profile()]]),
       workspaces: new Map([["one", { ...workspace, instance }]])
     }
     return Effect.runPromise(unpaced(Effect.provide(reportAccess(snapshot), Forges.layer)))
   }
 
-  it("that may do everything are reported as authenticated", async () => {
+  it("that may do everything but list webhooks are reported as authenticated, with what that needs", async () => {
     const { here } = await start()
-    expect(await reports(here)).toEqual([{ level: "ok", text: `trigger host: authenticated as aicr on ${repoName}` }])
+    expect(await reports(here)).toEqual([
+      { level: "ok", text: `trigger host on ${repoName}: authenticated as aicr` },
+      {
+        level: "ok",
+        text: expect.stringMatching(/webhooks not checked: the credential may not list them, which needs /)
+      }
+    ])
   })
 
   it("without write access are reported with what needs it", async () => {
     const { access, here } = await start()
     access.push = false
     const [report, ...others] = await reports(here)
-    expect(others).toEqual([])
+    expect(others).toEqual([expect.objectContaining({ level: "ok" })])
     expect(report?.level).toBe("warning")
     expect(report?.text).toMatch(kind === "gitlab" ? /below Developer/ : /need write access/)
   })
 
-  const listing = kind === "gitea" || kind === "forgejo" ? [kind] : []
-  it.each(listing)("that may list webhooks at %s have them checked", async () => {
+  it("that may list webhooks have them checked, with the log of the host where it has one", async () => {
     const { access, here } = await start()
-    const hook = (more: object = {}) => ({
-      id: 1,
-      type: "gitea",
-      active: true,
-      events: ["pull_request", "pull_request_sync", "push"],
-      config: { url: "https://aicr.test/prefix/webhooks/gitea", content_type: "json" },
-      ...more
-    })
+    const address = `https://aicr.test/prefix/webhooks/${kind}`
     const texts = async (...hooks: ReadonlyArray<object>) => {
       access.hooks = hooks
-      return (await reports(here)).map(({ text }) => text)
+      return (await reports(here, { server: { base_url: "https://aicr.test", path_prefix: "/prefix" } })).map(
+        ({ text }) => text
+      )
     }
-    expect(await texts(hook())).toEqual([`trigger host: authenticated as aicr on ${repoName}`])
-    expect(await texts(hook({ config: { url: "https://ci.test/hook" } }))).toEqual([
-      expect.stringContaining("no webhook of the repository points to a path /webhooks/")
+    const hook = (more: HookSettings = {}) => toHook(kind, { url: address, ...more })
+    const complete = [`trigger host on ${repoName}: authenticated as aicr`]
+    expect(await texts(hook())).toEqual(complete)
+    expect(await texts(hook({ url: "https://ci.test/hook" }))).toEqual([
+      expect.stringContaining(`no webhook of the repository points to ${address}`)
     ])
-    expect(await texts(hook({ active: false }))).toEqual([expect.stringContaining("is not active")])
-    expect(await texts(hook({ events: ["push"] }))).toEqual([
-      expect.stringContaining("lacks the events pull_request, pull_request_sync")
-    ])
+    const [elsewhere = ""] = await texts(hook({ url: `https://user:pa55@old.test/webhooks/${kind}?token=pa55` }))
+    expect(elsewhere).toContain(`points to https://old.test/webhooks/${kind}, and server.base_url gives ${address}`)
+    expect(elsewhere).not.toContain("pa55")
+    expect(await texts(hook({ isActive: false }))).toEqual([expect.stringContaining("is not active")])
+    expect(await texts(hook({ hasPulls: false }))).toEqual([expect.stringContaining("lacks the events ")])
+
+    access.deliveries = [401, 0, 202].map((status) => toDelivery(kind, status))
+    const hasLog = kind === "github" || kind === "gitlab"
+    const at = kind === "github" ? " at 2026-01-31T12:00:00Z" : ""
+    const failing = `trigger host on ${repoName}: the host's log has 2 failed deliveries of the last 3, the newest${at} with status 401; the secret of the webhook is not that of webhook_secret_env`
+    expect(await texts(hook())).toEqual(hasLog ? [failing] : complete)
+    access.deliveries = [202, 500].map((status) => toDelivery(kind, status))
+    expect(await texts(hook())).toEqual(complete)
   })
 
   it("that the host refuses are named with what to check", async () => {
@@ -83,6 +127,23 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
     expect(report?.text).toContain(lacks)
     here.forge.fail("/user", fault.unauthorized)
     expect((await reports(here))[0]?.text).toContain("check token_env or app of the trigger")
+  })
+
+  it("are checked for CI where a review reads its artifacts", async () => {
+    const { access, here } = await start()
+    access.hooks = [toHook(kind, { url: `https://aicr.test/webhooks/${kind}` })]
+    const review = { evidence: { ci: { artifacts: ["sarif"] } } }
+    const texts = async () => (await reports(here, { review })).map(({ level, text }) => `${level}: ${text}`)
+    const prefix = `trigger host on ${repoName}: review.evidence.ci reads nothing:`
+    const none = `warning: ${prefix} the API of forgejo has no artifacts of CI`
+    const ok = `ok: trigger host on ${repoName}: authenticated as aicr`
+    expect(await texts()).toEqual([kind === "forgejo" ? none : ok])
+    here.forge.fail(
+      kind === "gitlab" ? "/pipelines" : "/actions/runs",
+      fault.answered(403, { message: "Resource not accessible" }, { "x-accepted-github-permissions": "actions=read" })
+    )
+    const refused = new RegExp(`^warning: ${prefix} GET .* Resource not accessible: needs actions=read`)
+    expect(await texts()).toEqual([expect.stringMatching(kind === "forgejo" ? none : refused)])
   })
 
   it("that lack a scope for a write have it on the run", async () => {

@@ -1,5 +1,5 @@
-/** Forgejo: Gitea's row with comments that may span lines and with its own delivery headers. */
+/** Forgejo: Gitea's row with comments that may span lines with its own delivery headers, and without an API for artifacts of CI runs. */
 import { giteaRow } from "../gitea/Forge.ts"
 import { webhook } from "./Webhook.ts"
 
-export const forgejo = giteaRow({ kind: "forgejo", webhook, dialect: { ranges: true } })
+export const forgejo = giteaRow({ kind: "forgejo", webhook, dialect: { ranges: true, hasActions: false } })

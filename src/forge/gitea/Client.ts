@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Person } from "../../domain/Change.ts"
+import { actionsCi } from "../ActionsCi.ts"
 import { ForgeError } from "../ForgeError.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../Http.ts"
@@ -11,6 +12,7 @@ import { giteaComments, giteaStatus } from "./Comments.ts"
 import { giteaContents } from "./Contents.ts"
 import { giteaIssues } from "./Issues.ts"
 import { giteaPermissions } from "./Permissions.ts"
+import { giteaWebhooks } from "./Webhooks.ts"
 import { giteaPulls } from "./Pulls.ts"
 import { giteaReviews } from "./Reviews.ts"
 import type { GiteaDialect } from "./Reviews.ts"
@@ -38,12 +40,14 @@ export const giteaClient =
       gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("aicr", token)),
       ...giteaPulls(rest),
       ...giteaPermissions(rest),
+      webhooks: giteaWebhooks(rest),
       ...giteaReviews(rest, self, dialect),
       ...comments,
       setStatus: giteaStatus(rest),
       ...giteaIssues(rest, self),
       ...giteaContents(rest),
       threads: giteaThreads(rest, self, comments.updateComment),
+      ci: dialect.hasActions ? actionsCi(() => rest, { name: "limit", value: 50 }) : undefined,
       findAccount: undefined,
       commitComments: undefined
     }

@@ -7,7 +7,6 @@ import { ownerAndName, sameName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess } from "../WriteAccess.ts"
 import { Permission, Repository, User, toUsername } from "./Responses.ts"
-import { Hook, listWebhookProblems } from "./WebhookProblems.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const writers = ["write", "admin", "owner"]
@@ -40,22 +39,12 @@ export const giteaPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "re
   const repositoryId: ForgeClient["repositoryId"] = (repo) =>
     Effect.map(rest.get({ path: repoPath, params: ownerAndName(repo) }, RepositoryId), ({ id }) => id)
 
-  /** Only administrators of a repository may list its webhooks: for others nothing is known. */
-  const webhookProblems = (repo: Repo) =>
-    rest.get({ path: `${repoPath}/hooks`, params: ownerAndName(repo) }, Schema.Array(Hook)).pipe(
-      Effect.map(listWebhookProblems),
-      Effect.catchIf(
-        (error) => error.reason === "forbidden" || error.reason === "not_found",
-        () => Effect.succeed([])
-      )
-    )
-
   /** The scopes of a token cannot be read, but a read that needs a missing scope is refused with its name. */
   const missing: ForgeClient["missing"] = Effect.fnUntraced(function* (repo) {
     const params = ownerAndName(repo)
     const { permissions } = yield* rest.get({ path: repoPath, params }, Repository)
     yield* rest.get({ path: `${repoPath}/issues`, params, query: { limit: 1 } }, Schema.Unknown)
-    return [...missingWriteAccess(permissions), ...(yield* webhookProblems(repo))]
+    return missingWriteAccess(permissions)
   })
 
   return { canWrite, repositoryId, missing }

@@ -14,6 +14,8 @@ import { toOwnText } from "./Comments.ts"
 export interface GiteaDialect {
   /** True where a comment may span lines: `extra_lines_count` after its first line. */
   readonly ranges: boolean
+  /** True where the API has runs of CI and their artifacts. */
+  readonly hasActions: boolean
 }
 
 const reviewsPath = "/repos/{owner}/{repo}/pulls/{index}/reviews"

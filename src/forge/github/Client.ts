@@ -4,12 +4,14 @@
  */
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
+import { actionsCi } from "../ActionsCi.ts"
 import { access } from "./Access.ts"
 import { githubComments, githubStatus } from "./Comments.ts"
 import { githubCommitComments } from "./CommitComments.ts"
 import { githubContents } from "./Contents.ts"
 import { githubIssues } from "./Issues.ts"
 import { githubPermissions } from "./Permissions.ts"
+import { githubWebhooks } from "./Webhooks.ts"
 import { githubPulls } from "./Pulls.ts"
 import { makeResolveThread } from "./ResolveThread.ts"
 import { githubReviews } from "./Reviews.ts"
@@ -22,12 +24,14 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     self,
     gitAuthorization,
     ...githubPermissions(host, profile.settings.app !== undefined),
+    webhooks: githubWebhooks(host, profile.settings.app !== undefined),
     ...githubPulls(rest),
     ...githubReviews(host),
     ...githubComments(host),
     setStatus: githubStatus(rest),
     ...githubIssues(rest, self),
     ...githubContents(rest),
+    ci: actionsCi(rest, { name: "per_page", value: 100 }),
     findAccount: undefined,
     commitComments: githubCommitComments(host),
     threads: githubThreads(rest, self, makeResolveThread(profile.name, graphql))

@@ -5,6 +5,7 @@ import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../Http.ts"
 import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
 import { findAccount } from "./Accounts.ts"
+import { gitlabCi } from "./Ci.ts"
 import { User, toPerson } from "./Responses.ts"
 import { gitlabComments, gitlabStatus } from "./Comments.ts"
 import { gitlabCommitComments } from "./CommitComments.ts"
@@ -12,6 +13,7 @@ import { gitlabContents } from "./Contents.ts"
 import { gitlabIssues } from "./Issues.ts"
 import { mergeRequest } from "./Paths.ts"
 import { gitlabPermissions } from "./Permissions.ts"
+import { gitlabWebhooks } from "./Webhooks.ts"
 import { gitlabPulls } from "./Pulls.ts"
 import { createReview } from "./Review.ts"
 import { gitlabThreads } from "./Threads.ts"
@@ -30,12 +32,14 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("oauth2", token)),
     ...gitlabPulls(rest),
     ...gitlabPermissions(rest),
+    webhooks: gitlabWebhooks(rest),
     createReview: (repo, number, review) => createReview(rest, mergeRequest(repo, number), review),
     verdicts: undefined,
     ...gitlabComments(rest, self),
     setStatus: gitlabStatus(rest),
     ...gitlabIssues(rest),
     ...gitlabContents(rest),
+    ci: gitlabCi(rest),
     findAccount: findAccount(rest),
     commitComments: gitlabCommitComments(rest, self),
     threads: gitlabThreads(rest, self, mergeRequest)
