@@ -77,7 +77,9 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     addLabel: () => unexpected,
     file: () => unexpected,
     commitAuthor: () => unexpected,
-    findAccount: undefined
+    ci: undefined,
+    findAccount: undefined,
+    webhooks: undefined
   }
   return Forges.of({ of: (kind) => forgeTable[kind], client: () => client, forget: () => {} })
 }

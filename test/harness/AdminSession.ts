@@ -22,7 +22,11 @@ export class AdminSession {
 
   /** Logs in at the service with this base URL. */
   static async open(url: string): Promise<AdminSession> {
-    const { body } = await call(`${url}/api/admin/login`, { method: "POST", body: JSON.stringify(adminCredentials) })
+    const { body } = await call(`${url}/api/admin/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(adminCredentials)
+    })
     if (typeof body["token"] !== "string") throw new Error(`no token: ${JSON.stringify(body)}`)
     return new AdminSession(`${url}/api/admin`, body["token"])
   }
@@ -34,8 +38,8 @@ export class AdminSession {
   post(path: string, body: object = {}): Promise<AdminReply> {
     return call(`${this.#url}${path}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${this.token}` },
-      body: JSON.stringify(body)
+      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
+      body: Object.keys(body).length === 0 ? null : JSON.stringify(body)
     })
   }
 

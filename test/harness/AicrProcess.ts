@@ -10,7 +10,8 @@ import { promisify } from "node:util"
 import { serviceFlags } from "./ServiceFlags.ts"
 import { waitUntil } from "./Wait.ts"
 
-const root = join(import.meta.dirname, "../..")
+/** Folder of this program. */
+export const programFolder = join(import.meta.dirname, "../..")
 
 /** Maximum time in milliseconds from SIGTERM to the exit of the service, in any state. */
 export const stopWithin = 15_000
@@ -31,11 +32,14 @@ export interface Exited {
 export class AicrProcess implements AsyncDisposable {
   readonly url: string
   readonly #installation: Installation
+  #env: Readonly<Record<string, string>>
+  #program = programFolder
   #child: ChildProcess | undefined
   #log = ""
 
   constructor(installation: Installation) {
     this.#installation = installation
+    this.#env = installation.env
     this.url = installation.url
   }
 
@@ -44,13 +48,23 @@ export class AicrProcess implements AsyncDisposable {
     return this.#log
   }
 
+  /** Sets variables of the next process. */
+  setEnv(more: Readonly<Record<string, string>>): void {
+    this.#env = { ...this.#env, ...more }
+  }
+
+  /** Uses the program in this folder for the next process. */
+  setProgram(folder: string): void {
+    this.#program = folder
+  }
+
   /** Starts the process without waiting for it. */
   spawn(): void {
     if (this.#child !== undefined) throw new Error("it is running")
     const child = spawn(
-      join(root, "node_modules/.bin/node"),
+      join(this.#program, "node_modules/.bin/node"),
       [...serviceFlags, "src/main.ts", "serve", "--config", this.#installation.configFile],
-      { cwd: root, env: { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#installation.env } }
+      { cwd: this.#program, env: { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#env } }
     )
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += String(text)))
     child.once("exit", () => (this.#child = this.#child === child ? undefined : this.#child))

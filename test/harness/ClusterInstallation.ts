@@ -37,6 +37,8 @@ import { waitUntil } from "./Wait.ts"
 export interface ClusterOptions {
   /** Number of repositories, each with a workspace and a token of its own. */
   readonly repositories: number
+  /** Number of repositories in the first configuration of each node. Default: all. */
+  readonly configured?: number
   readonly queue?: "redis" | "nats"
   /** Slots of each executor node. */
   readonly slots?: number
@@ -49,6 +51,8 @@ export interface ClusterOptions {
   readonly line?: boolean
   /** Daily cost limit of a repository in US dollars. */
   readonly dailyUsd?: number
+  /** Reviews are retried as in a configuration without `queue.retry`; default: almost immediately. */
+  readonly defaultRetry?: boolean
 }
 
 export class ClusterInstallation implements AsyncDisposable {
@@ -68,6 +72,7 @@ export class ClusterInstallation implements AsyncDisposable {
   /** Every response to a delivery. */
   readonly answers: Array<{ readonly node: string; readonly status: number }> = []
   readonly #options: ClusterOptions
+  readonly #ports = new Map<string, number>()
   #turn = 0
 
   private constructor(
@@ -141,13 +146,26 @@ export class ClusterInstallation implements AsyncDisposable {
   async add(name: string, roles: string, more: Readonly<Record<string, string>> = {}): Promise<AicrProcess> {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const configFile = join(this.directory, `${name}.yaml`)
-    await writeFile(configFile, stringify(this.#document(name, port)))
+    this.#ports.set(name, port)
+    await this.configure(name, this.#options.configured ?? this.repositories.length)
+    const configFile = this.#configFile(name)
     const env = { ...this.env(name, roles), ...more }
     const node = new AicrProcess({ configFile, url, env })
     this.nodes.set(name, node)
     if (roles.includes("ingress") || roles === "all") this.ingress.push(name)
     return node
+  }
+
+  /** Writes the configuration of a node with the first `count` repositories. */
+  async configure(name: string, count: number): Promise<void> {
+    const port = this.#ports.get(name)
+    if (port === undefined) throw new Error(`no node ${name}`)
+    const document = this.#document(name, port, this.repositories.slice(0, count))
+    await writeFile(this.#configFile(name), stringify(document))
+  }
+
+  #configFile(name: string): string {
+    return join(this.directory, `${name}.yaml`)
   }
 
   /**
@@ -192,23 +210,25 @@ export class ClusterInstallation implements AsyncDisposable {
     })
   }
 
-  /** Sends a delivery until a node accepts it. */
-  async deliver(pull: DemoPull, action: "opened" | "synchronized" = "opened"): Promise<void> {
+  /** Sends a delivery until a node, by default any, accepts it. */
+  async deliver(pull: DemoPull, action: "opened" | "synchronized" = "opened", to?: string): Promise<void> {
     this.forge.setWebhookUrl("http://ingress.test/webhooks/gitea")
     const delivery = this.forge.delivery({ kind: "pull", pull, action, sender: this.forge.user("dana") })
-    await waitUntil(() => this.#send(delivery), {
+    await waitUntil(() => this.#send(delivery, to), {
       timeout: 60_000,
       describe: () => `${pull.title} is accepted; answers: ${JSON.stringify(this.answers.slice(-10))}`
     })
   }
 
-  async #send(delivery: DemoDelivery): Promise<boolean> {
-    const name = this.ingress[this.#turn++ % this.ingress.length]
+  async #send(delivery: DemoDelivery, only?: string): Promise<boolean> {
+    const name = only ?? this.ingress[this.#turn++ % this.ingress.length]
     if (name === undefined) throw new Error("no node takes deliveries")
     const to = { ...delivery, url: `${this.node(name).url}/webhooks/gitea` }
     const answer = await this.forge.send(to).catch(() => undefined)
     if (answer === undefined) return false
     this.answers.push({ node: name, status: answer.status })
+    if (Object(answer.body).reason !== undefined && answer.status === 202)
+      throw new Error(`${name} ignored ${delivery.url}: ${JSON.stringify(answer.body)}`)
     return answer.status === 202
   }
 
@@ -285,11 +305,18 @@ export class ClusterInstallation implements AsyncDisposable {
     await rm(this.directory, { recursive: true, force: true })
   }
 
-  #document(name: string, port: number) {
-    const { dailyUsd, maxWaitingForModel, perWorkspaceConcurrency = 1, queue = "redis", slots = 4 } = this.#options
+  #document(name: string, port: number, repositories: ReadonlyArray<string>) {
+    const {
+      dailyUsd,
+      defaultRetry = false,
+      maxWaitingForModel,
+      perWorkspaceConcurrency = 1,
+      queue = "redis",
+      slots = 4
+    } = this.#options
     const base = makeDocument(
       { queue: "memory", concurrency: slots, perWorkspaceConcurrency, maxWaitingForModel },
-      this.repositories,
+      repositories,
       {
         directory: this.directory,
         port,
@@ -309,7 +336,7 @@ export class ClusterInstallation implements AsyncDisposable {
               model_catalog: { overrides: { "fake/fake": { cost: { input: 2, output: 10 } } } }
             })
       },
-      queue: { ...base.queue, kind: queue },
+      queue: { ...base.queue, ...(defaultRetry ? { retry: {} } : {}), kind: queue },
       storage: {
         ...base.storage,
         database: { kind: "postgres", postgres: { url_env: "TEST_POSTGRES" } },

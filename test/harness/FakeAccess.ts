@@ -7,13 +7,15 @@ export interface FakeAccess {
   push: boolean
   /** Scopes of the token: GitHub's classic ones and GitLab's; undefined where the token does not report them. */
   scopes: ReadonlyArray<string> | undefined
-  /** Webhooks of the repository; undefined where the account may not list them. Gitea and Forgejo only. */
+  /** Webhooks of the repository; undefined where the account may not list them. */
   hooks: ReadonlyArray<object> | undefined
+  /** Log of the deliveries of every webhook, in the form of the host. */
+  deliveries: ReadonlyArray<object>
 }
 
 const all = new WeakMap<DemoRepository, FakeAccess>()
 export const getAccess = (repository: DemoRepository): FakeAccess => {
-  const known = all.get(repository) ?? { push: true, scopes: undefined, hooks: undefined }
+  const known = all.get(repository) ?? { push: true, scopes: undefined, hooks: undefined, deliveries: [] }
   all.set(repository, known)
   return known
 }
@@ -43,7 +45,29 @@ const hooks: DemoRoute = {
   }
 }
 
+const deliveries: DemoRoute = {
+  method: "GET",
+  path: "/repos/{owner}/{repo}/hooks/{hook_id}/deliveries",
+  answer: (context) => {
+    const found = findRepository(context)
+    return { status: 200, body: found === undefined ? [] : getAccess(found).deliveries }
+  }
+}
+
 const gitlab: ReadonlyArray<DemoRoute> = [
+  {
+    method: "GET",
+    path: "/projects/{id}/hooks",
+    answer: (context) => {
+      const listed = onlyOne(context)?.hooks
+      return listed === undefined ? { status: 403, body: { message: "403 Forbidden" } } : { status: 200, body: listed }
+    }
+  },
+  {
+    method: "GET",
+    path: "/projects/{id}/hooks/{hook_id}/events",
+    answer: (context) => ({ status: 200, body: onlyOne(context)?.deliveries ?? [] })
+  },
   {
     method: "GET",
     path: "/projects/{id}",
@@ -85,7 +109,7 @@ const withScopes = (route: DemoRoute): DemoRoute => ({
 })
 
 export const withAccess = (kind: "gitea" | "github" | "gitlab", dialect: DemoDialect): DemoDialect => {
-  const own = { gitea: [repository, hooks], github: [repository], gitlab }[kind]
+  const own = { gitea: [repository, hooks], github: [repository, hooks, deliveries], gitlab }[kind]
   const routes = [...own, ...dialect.routes]
   return { ...dialect, routes: kind === "github" ? routes.map(withScopes) : routes }
 }

@@ -14,6 +14,7 @@ import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
 import { hostUrls } from "../../src/domain/HostUrls.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { withAccess } from "./FakeAccess.ts"
+import { withCi } from "./FakeCi.ts"
 import { getIssues, withIssues } from "./FakeIssues.ts"
 import type { FakeIssues } from "./FakeIssues.ts"
 import { withGraphql } from "./FakeGraphql.ts"
@@ -23,10 +24,13 @@ import { gitlabDialect } from "./FakeGitlab.ts"
 import { openApi } from "./OpenApi.ts"
 
 const dialects: Readonly<Record<ForgeKind, DemoDialect>> = {
-  gitea: withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect))),
+  gitea: withCi("gitea", withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect)))),
   forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect))),
-  github: withGraphql(withAccess("github", withThreads("github", withIssues("github", githubDialect)))),
-  gitlab: withAccess("gitlab", withThreads("gitlab", withIssues("gitlab", gitlabDialect)))
+  github: withCi(
+    "github",
+    withGraphql(withAccess("github", withThreads("github", withIssues("github", githubDialect))))
+  ),
+  gitlab: withCi("gitlab", withAccess("gitlab", withThreads("gitlab", withIssues("gitlab", gitlabDialect))))
 }
 
 export interface Seen {

@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite"
 import { stringify } from "yaml"
 import { startDemoForge } from "../../src/demo/DemoForge.ts"
 import type { DemoForge, Fault } from "../../src/demo/DemoForge.ts"
-import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
+import type { ApiRequest, DemoDialect } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { AicrProcess } from "./AicrProcess.ts"
 import { review, startFakeModel } from "./FakeModel.ts"
@@ -37,6 +37,12 @@ export interface InstallationOptions {
   /** Fields of the provider, and of `llm.retry`, in addition to the defaults of the tests. */
   readonly provider?: Readonly<Record<string, unknown>>
   readonly modelRetry?: Readonly<Record<string, unknown>>
+  /** Fields of `llm.budget`. A million tokens of the model cost a dollar then. */
+  readonly budget?: Readonly<Record<string, unknown>>
+  /** Fields of `review`, in addition to the defaults of the tests. */
+  readonly review?: Readonly<Record<string, unknown>>
+  /** Default: that of Gitea without CI. */
+  readonly dialect?: DemoDialect
   /** Default: off. */
   readonly verification?: "auto" | "always"
   /** Records in this Postgres instead of a file. */
@@ -135,6 +141,7 @@ export class Installation implements AsyncDisposable {
       accounts: Object.fromEntries(tokens.map((index) => [makeToken(index), "aicr"])),
       secret,
       webhookUrl: `${url}/webhooks/gitea`,
+      dialect: options.dialect,
       onRequest: (request) => host.onRequest(request),
       onAnswer: (request) => host.onAnswer(request)
     })
@@ -276,10 +283,16 @@ export const makeDocument = (
       }
     ],
     model_chain: { default: [{ provider: "fake", model: "fake" }] },
-    retry: { max_attempts: 1, ...options.modelRetry }
+    retry: { max_attempts: 1, ...options.modelRetry },
+    ...(options.budget === undefined
+      ? {}
+      : {
+          budget: options.budget,
+          model_catalog: { overrides: { "fake/fake": { cost: { input: 1, output: 1 } } } }
+        })
   },
   agent: { default: "native-llm" },
-  review: { output_language: "en", verification: options.verification ?? "off" },
+  review: { output_language: "en", verification: options.verification ?? "off", ...options.review },
   queue: {
     kind: options.queue,
     sqlite: { path: join(parts.directory, "queue.db") },

@@ -21,7 +21,10 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals",
     "GET /repos/{owner}/{repo}/collaborators/{username}/permission",
     "GET /repos/{owner}/{repo}/branches/{branch}",
-    "GET /repos/{owner}/{repo}/commits"
+    "GET /repos/{owner}/{repo}/commits",
+    // "List repository webhooks", "List deliveries for a repository webhook"
+    "GET /repos/{owner}/{repo}/hooks",
+    "GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries"
   ],
   // docs.gitlab.com, "Delete a draft note", "Get single repository branch", "List repository commits"
   // docs.gitlab.com, "Get single personal access token, using a request header"
@@ -29,7 +32,10 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /projects/{id}/repository/branches/{branch}",
     "GET /projects/{id}/repository/commits",
     "DELETE /projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}",
-    "GET /personal_access_tokens/self"
+    "GET /personal_access_tokens/self",
+    // "List webhooks for a project", "List all events for a project webhook"
+    "GET /projects/{id}/hooks",
+    "GET /projects/{id}/hooks/{hook_id}/events"
   ]
 }
 
@@ -90,7 +96,7 @@ const patternOf = (path: string): RegExp =>
     `^${path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, (_, name: string) => (/path|basehead/.test(name) ? "(.+)" : "([^/]+)"))}$`
   )
 
-/** Operation that the available copies of the hosts' descriptions lack: Gitea's and Forgejo's `repoListPullRequests`. */
+/** Operations that the available copies of the hosts' descriptions lack, first Gitea's and Forgejo's `repoListPullRequests`. */
 const pullList = {
   get: {
     parameters: [
@@ -99,9 +105,38 @@ const pullList = {
     ]
   }
 }
+const get = (query: Readonly<Record<string, "integer" | "string">>, path: ReadonlyArray<string> = []) => ({
+  get: {
+    parameters: [
+      ...Object.entries(query).map(([name, type]) => ({ name, in: "query", schema: { type } })),
+      ...path.map((name) => ({ name, in: "path", required: true, schema: { type: "integer" } }))
+    ]
+  }
+})
+
+/** Operations of docs.github.com, "Workflow runs" and "Artifacts"; Gitea's getWorkflowRuns, getArtifactsOfRun and downloadArtifact. */
+const actions = (size: "limit" | "per_page"): Node => ({
+  "/repos/{owner}/{repo}/actions/runs": get({
+    head_sha: "string",
+    status: "string",
+    page: "integer",
+    [size]: "integer"
+  }),
+  "/repos/{owner}/{repo}/actions/runs/{run_id}/artifacts": get({ name: "string", page: "integer", [size]: "integer" }, [
+    "run_id"
+  ]),
+  "/repos/{owner}/{repo}/actions/artifacts/{artifact_id}/zip": get({}, ["artifact_id"])
+})
 const leftOut: Readonly<Record<string, Node>> = {
-  gitea: { "/repos/{owner}/{repo}/pulls": pullList },
-  forgejo: { "/repos/{owner}/{repo}/pulls": pullList }
+  gitea: { "/repos/{owner}/{repo}/pulls": pullList, ...actions("limit") },
+  forgejo: { "/repos/{owner}/{repo}/pulls": pullList },
+  github: actions("per_page"),
+  // docs.gitlab.com, "List project pipelines", "List pipeline jobs", "Get job artifacts"
+  gitlab: {
+    "/projects/{id}/pipelines": get({ sha: "string", source: "string", page: "integer", per_page: "integer" }),
+    "/projects/{id}/pipelines/{pipeline_id}/jobs": get({ page: "integer", per_page: "integer" }, ["pipeline_id"]),
+    "/projects/{id}/jobs/{job_id}/artifacts": get({}, ["job_id"])
+  }
 }
 
 /** Returns the check of requests to a host with this API description, which it changes. */

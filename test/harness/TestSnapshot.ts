@@ -17,6 +17,7 @@ export const testSnapshot = (tree: unknown, env: Env = {}): Snapshot => {
   const given = decode(tree)
   if (given._tag === "Failure") throw new Error(JSON.stringify(given.failure))
   return {
+    revision: undefined,
     hash: "test",
     document: resolve(Document, given.success),
     given: given.success,

@@ -1,42 +1,94 @@
 /**
  * `npm run soak -- [--changes N] [--minutes N] [--seed N] [--json]`: the real service over SQLite, with a host that fails one
  * request in ten, killed every 20 seconds, its configuration rewritten every 30. The changes are opened over the given minutes.
+ *
+ * `npm run soak -- chaos [--shape apart|equal] [--changes N] [--faults N] [--seed N] [--json]`: a cluster under one fault after another.
+ *
  * Exits with 1 and lists the faults when a change is lost, duplicated, misplaced or paid for twice.
  */
 import { parseArgs } from "node:util"
+import { chaos } from "./chaos/Chaos.ts"
+import type { Shape } from "./chaos/Chaos.ts"
 import { soak } from "./Soak.ts"
 
-const { values } = parseArgs({
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
   options: {
-    changes: { type: "string", default: "300" },
+    changes: { type: "string" },
+    faults: { type: "string", default: "12" },
+    json: { type: "boolean", default: false },
     minutes: { type: "string", default: "6" },
     seed: { type: "string", default: "1" },
-    json: { type: "boolean", default: false }
+    shape: { type: "string" }
   }
 })
-const [changes, minutes, seed] = [Number(values.changes), Number(values.minutes), Number(values.seed)]
-if (!Number.isInteger(changes) || changes < 1 || changes > 10_000 || !Number.isInteger(seed)) {
-  process.stderr.write("soak: --changes is a number from 1 to 10000, --seed a whole number\n")
+
+const refuse = (why: string): never => {
+  process.stderr.write(`soak: ${why}\n`)
   process.exit(2)
 }
-if (!(minutes >= 0 && minutes <= 1440)) {
-  process.stderr.write("soak: --minutes is a number from 0 to 1440\n")
-  process.exit(2)
+
+/** The value of an option, between two limits. */
+const numberIn = (option: string, text: string, [least, most]: readonly [number, number]): number => {
+  const value = Number(text)
+  if (!(value >= least && value <= most)) refuse(`--${option} is a number from ${least} to ${most}`)
+  return value
 }
-const options = {
-  changes,
-  seed,
-  faults: 0.1,
-  killEveryMillis: 20_000,
-  reloadEveryMillis: 30_000,
-  spreadMillis: minutes * 60_000,
-  timeoutMillis: 300_000 + changes * 5000
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+const seed = numberIn("seed", values.seed, [0, 2 ** 32])
+
+const print = (figures: { readonly wrong: ReadonlyArray<string> }, line: string): void => {
+  const { wrong } = figures
+  for (const what of wrong) say(what)
+  const end = wrong.length === 0 ? "nothing wrong" : `${wrong.length} wrong`
+  process.stdout.write(values.json ? `${JSON.stringify({ ...figures, seed })}\n` : `${line}: ${end}\n`)
+  if (wrong.length > 0) process.exitCode = 1
 }
-const { wrong, ...figures } = await soak(options, (line) => void process.stderr.write(`${line}\n`))
-for (const what of wrong) process.stderr.write(`${what}\n`)
-process.stdout.write(
-  values.json
-    ? `${JSON.stringify({ ...figures, seed, wrong })}\n`
-    : `${figures.changes} changes, ${figures.kills} kills, ${figures.reloads} configurations, ${figures.faults} of ${figures.requests} requests failed, ${figures.seconds} s: ${wrong.length === 0 ? "nothing wrong" : `${wrong.length} wrong`}\n`
-)
-process.exitCode = wrong.length === 0 ? 0 : 1
+
+const runSoak = async (): Promise<void> => {
+  const changes = numberIn("changes", values.changes ?? "300", [1, 10_000])
+  const figures = await soak(
+    {
+      changes,
+      seed,
+      faults: 0.1,
+      killEveryMillis: 20_000,
+      reloadEveryMillis: 30_000,
+      spreadMillis: numberIn("minutes", values.minutes, [0, 1440]) * 60_000,
+      timeoutMillis: 300_000 + changes * 5000
+    },
+    say
+  )
+  const { faults, kills, reloads, requests, seconds } = figures
+  print(
+    figures,
+    `${changes} changes, ${kills} kills, ${reloads} configurations, ${faults} of ${requests} requests failed, ${seconds} s`
+  )
+}
+
+const runChaos = async (shape: Shape): Promise<void> => {
+  const figures = await chaos(
+    {
+      shape,
+      seed,
+      changes: numberIn("changes", values.changes ?? "100", [1, 10_000]),
+      faults: numberIn("faults", values.faults, [1, 1000]),
+      repositories: 20,
+      lastsMillis: 8000,
+      settleMillis: 30_000
+    },
+    say
+  )
+  const { changes, faults, paid, repeated, seconds, settledSeconds } = figures
+  print(
+    { ...figures },
+    `${shape}: ${changes} changes, ${faults.length} faults, ${paid} paid calls, ${repeated} of them repeated, done ${settledSeconds} s after the last fault, ${seconds} s`
+  )
+}
+
+if (positionals.length === 0) await runSoak()
+else if (positionals.join() !== "chaos") refuse(`unknown series ${positionals.join(" ")}; it is chaos, or none`)
+else if (values.shape === undefined) for (const shape of ["apart", "equal"] as const) await runChaos(shape)
+else if (values.shape === "apart" || values.shape === "equal") await runChaos(values.shape)
+else refuse(`unknown shape ${values.shape}; it is apart or equal`)
