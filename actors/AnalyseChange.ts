@@ -4,6 +4,7 @@ import type { TriggerProfile } from "../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger } from "../src/domain/Change.ts"
 import { cloneUrl } from "../src/domain/HostUrls.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
+import type { CiEvidence } from "../src/engine/CiEvidence.ts"
 import { reviewOnRecord } from "../src/engine/ReviewOnRecord.ts"
 import type { Forge } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
@@ -35,7 +36,7 @@ export const toAnalyzing = Effect.fnUntraced(
 )
 
 /** Checks the run's head out and reviews it. */
-export const analyseChange = Effect.fnUntraced(function* (run: Run, work: ReviewWork) {
+export const analyseChange = Effect.fnUntraced(function* (run: Run, work: ReviewWork, ci: CiEvidence | undefined) {
   const { lease, snapshot, workspace, profile } = work
   const { change } = run
   const { baseUrl } = profile
@@ -77,6 +78,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       description: change.description,
       issues,
       lessons,
+      ci,
       isLastAttempt: isLastAttempt(work),
       previous: previous !== undefined && carriesOver(previous, run) ? previous.analysis : undefined,
       filters: fileFilters(snapshot, change)

@@ -45,6 +45,7 @@ import type { SendResult } from "./PublishRow.ts"
 import { endStatus, followHead } from "./SupersededHead.ts"
 import { holdTarget } from "./TargetHold.ts"
 import type { TargetHold } from "./TargetHold.ts"
+import { missingToken } from "./MissingToken.ts"
 import { reportUnpublished } from "./Unpublished.ts"
 
 const Publish = Rpc.make("Publish")
@@ -68,6 +69,14 @@ const cooldown = Duration.seconds(15)
 
 const workspaceOf = Effect.fnUntraced(function* (run: Run) {
   return (yield* (yield* ConfigStore).pinned(run.configHash)).workspaces.get(run.workspace)
+})
+
+const configuredFor = Effect.fnUntraced(function* (run: Run) {
+  const snapshot = yield* (yield* ConfigStore).pinned(run.configHash)
+  if (snapshot.workspaces.has(run.workspace)) {
+    return (yield* missingToken(snapshot, run.change.trigger)) === undefined ? "yes" : "unknown"
+  }
+  return snapshot.hash === run.configHash ? "no" : "unknown"
 })
 
 /** Ends the run when none of its rows is open. */
@@ -125,7 +134,7 @@ const takeStep = Effect.fnUntraced(function* (
   const step =
     isSuccess(row) && isUnpublished(yield* (yield* Outbox).ofRun(row.runId))
       ? ({ _tag: "Drop", reason: "nothing of the review was published" } as const)
-      : nextStep(run, workspace !== undefined, row, yield* Clock.currentTimeMillis)
+      : nextStep(run, run === undefined ? "no" : yield* configuredFor(run), row, yield* Clock.currentTimeMillis)
   if (step._tag === "MarkUnknown") {
     // This activation sends one row at a time and is not sending now, so an earlier publisher sent it and did not record the outcome.
     yield* hold.move(row, "sending", { status: "unknown" })

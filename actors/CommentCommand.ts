@@ -17,6 +17,7 @@ import { renderMarker } from "../src/outputs/Marker.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { afterCommandFailure } from "./PublishDecision.ts"
 import { isBoundByBranch, noCommands, workspaceOfBase } from "./ReviewSubject.ts"
+import { missingToken } from "./MissingToken.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const help = [
@@ -70,6 +71,10 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
   const snapshot = yield* (yield* ConfigStore).pinned(work.configHash)
   const profile = snapshot.triggers.get(change.trigger)
   const { number } = change.target
+  const isMissing = profile === undefined || !snapshot.workspaces.has(change.workspace)
+  // A node that has the configuration of the command executes it: Housekeeping.ts sends it again.
+  if (isMissing && snapshot.hash !== work.configHash) return
+  if ((yield* missingToken(snapshot, change.trigger)) !== undefined) return
   if (profile === undefined || number === undefined)
     return yield* settle("skipped", `trigger ${change.trigger} is no longer configured`)
   const client = (yield* Forges).client(profile)

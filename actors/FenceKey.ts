@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import { evidenceFolder } from "../src/llm/Evidence.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Objects } from "../src/store/Objects.ts"
 
 const maxBytes = 1_024
@@ -23,10 +24,13 @@ export const loadFenceKey = Effect.fnUntraced(
   (effect, runId) =>
     Effect.catch(effect, ({ message }) =>
       Effect.as(
-        Effect.logWarning("fence key of a run not stored, that of the process is used", {
-          run_id: runId,
-          error: message
-        }),
+        limitWarning("fence key", (suppressed) =>
+          Effect.logWarning("fence key of a run not stored, that of the process is used", {
+            run_id: runId,
+            error: message,
+            suppressed
+          })
+        ),
         undefined
       )
     )

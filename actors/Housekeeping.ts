@@ -6,7 +6,7 @@
  * - expires automatic work that waited longer than queued_timeout_hours, and notifies chat groups;
  * - sets a final status on commits whose review ended without a result;
  * - wakes schedulers with work and publishers with open rows or open runs;
- * - removes records beyond the retention limits.
+ * - completes the statistics, and removes records beyond the retention limits.
  */
 import { Cause, Clock, DateTime, Duration, Effect, Exit, Metric } from "effect"
 import { Singleton } from "effect/cluster"
@@ -37,6 +37,7 @@ import { publishers } from "./ChangePublisher.ts"
 import { pruneEvidence } from "./EvidenceRetention.ts"
 import type { ShardGroup } from "./Placement.ts"
 import { logEnded, withStory } from "./RunLog.ts"
+import { keepStatistics } from "./StatisticsRetention.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 const sweepEvery = Duration.seconds(15)
@@ -224,6 +225,7 @@ export const prune = Effect.fnUntraced(function* (now: number) {
   })
   yield* step("prune events", Effect.asVoid(Receipts.use((receipts) => receipts.prune(keep(retention.events)))))
   yield* step("prune pull requests", Effect.asVoid(PullBases.use((bases) => bases.prune(keep(retention.events)))))
+  yield* step("statistics", keepStatistics(now))
   yield* step("prune runs", Effect.asVoid(Runs.use((runs) => runs.prune(keep(retention.recent_runs)))))
   yield* step("prune queue", Effect.asVoid(Queue.use((queue) => queue.prune(keep(retention.queue)))))
   yield* step("prune lessons", Effect.asVoid(Lessons.use((lessons) => lessons.prune(now))))

@@ -61,7 +61,7 @@ export const layer = ProviderLimiter.toLayer(
 /** Added to the requested timeout: round trip, and takeover by another node. */
 const slackMillis = 15_000
 
-/** Maximum duration of `Release` and `Pause`, whose senders do not depend on them. */
+/** Time after which `Release` is sent again, and `Pause`, whose sender does not depend on it, is given up. */
 const noticeTimeout = Duration.seconds(2)
 
 /** Implements the gateway's limiter with these actors. */
@@ -86,15 +86,7 @@ export const limiterLayer = Layer.effect(
             )
           ),
       release: (provider, id, { kind, retryAfterMillis }) =>
-        clientOf(provider)
-          .Release({ id, kind, retryAfterMillis })
-          .pipe(
-            // Without the actor the permit expires.
-            Effect.timeoutOption(noticeTimeout),
-            Effect.catch((error) =>
-              Effect.logWarning("permit of a provider not released", { provider, error: error.message })
-            )
-          ),
+        clientOf(provider).Release({ id, kind, retryAfterMillis }).pipe(Effect.timeout(noticeTimeout)),
       pause: (provider, millis) =>
         clientOf(provider)
           .Pause({ millis })

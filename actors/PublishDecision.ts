@@ -24,16 +24,28 @@ const backoff = { kind: "exponential", base_ms: 1000, max_ms: Duration.toMillis(
 
 const pauseMillis = (attempt: number, random: number): number => backoffMillis(backoff, attempt, random)
 
+/**
+ * Whether the configuration of a run has its workspace. `unknown`: this node cannot read that configuration, and its own has no such
+ * workspace, or it lacks the token of the trigger.
+ */
+export type Configured = "yes" | "no" | "unknown"
+
+/** Age up to which failures before a write cost no attempt, and up to which an unknown configuration is waited for. */
+const maxDeferral = Duration.toMillis("24 hours")
+/** Pause until a publication whose configuration is unknown on this node is tried again, there or on another node. */
+const unknownPause = Duration.toMillis("15 seconds")
+
 /** Returns the next step for an open row of a target while nothing is being sent to it. */
 export const nextStep = (
-  run: Pick<Run, "workspace"> | undefined,
-  isConfigured: boolean,
+  run: Pick<Run, "workspace" | "createdAt"> | undefined,
+  configured: Configured,
   { status, notBefore }: Pick<Publication, "status" | "notBefore">,
   now: number
 ): PublishStep => {
   if (status === "sending") return { _tag: "MarkUnknown" }
   if (run === undefined) return { _tag: "Drop", reason: "its run is no longer on record" }
-  if (!isConfigured) return { _tag: "Drop", reason: `workspace ${run.workspace} is no longer configured` }
+  if (configured === "unknown" && now - run.createdAt < maxDeferral) return { _tag: "Wait", millis: unknownPause }
+  if (configured !== "yes") return { _tag: "Drop", reason: `workspace ${run.workspace} is no longer configured` }
   if (notBefore !== undefined && notBefore > now) return { _tag: "Wait", millis: notBefore - now }
   return status === "unknown" ? { _tag: "LookUp" } : { _tag: "Send" }
 }
@@ -62,8 +74,6 @@ export interface SendFailure {
   readonly ageMillis: number
 }
 
-/** Age up to which failures before a write cost no attempt. */
-const maxDeferral = Duration.toMillis("24 hours")
 /** Minimum pause in milliseconds during an outage of the host. The client waits for the host itself; this spaces calls that do not wait. */
 const outagePause = 1000
 

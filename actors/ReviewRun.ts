@@ -26,8 +26,10 @@ import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import type { AnalysisError } from "../src/engine/threads/AnalysisError.ts"
+import type { CiEvidence } from "../src/engine/CiEvidence.ts"
 import type { CheckoutError } from "../src/vcs/Checkout.ts"
 import { analyseChange, toAnalyzing } from "./AnalyseChange.ts"
+import { awaitCi } from "./AwaitCi.ts"
 import { loadFenceKey } from "./FenceKey.ts"
 import { announce, cancelRun, completeRun, failRun, publish, refuseRun, skipRun } from "./EndRun.ts"
 import { watchHead } from "./ReplacedHead.ts"
@@ -179,8 +181,10 @@ const execute = Effect.fnUntraced(
       if (outcome._tag === "Reviewed") yield* removeSpooled(run)
       return outcome
     }
+    const ci = subject._tag === "Review" ? yield* awaitCi(run, work) : undefined
+    if (ci?._tag === "Waiting") return ci
     // The final status must come after the pending one.
-    const analysing = Effect.all([analysisOf(run, subject, work), announce(run, work)], {
+    const analysing = Effect.all([analysisOf(run, subject, work, ci?.evidence), announce(run, work)], {
       concurrency: "unbounded"
     }).pipe(Effect.provideService(ModelRun, yield* modelAccount(run, work)))
     const [analysis] = yield* Effect.raceFirst(analysing, watchHead(run, work, heads, cancelled))
@@ -225,9 +229,10 @@ const isLost = ({ analysis, reason, status }: Run): boolean =>
 const analysisOf = Effect.fnUntraced(function* (
   run: Run,
   subject: Exclude<Subject, { readonly _tag: "Skip" }>,
-  work: ReviewWork
+  work: ReviewWork,
+  ci: CiEvidence | undefined
 ) {
-  if (subject._tag === "Review") return yield* analyseChange(run, work)
+  if (subject._tag === "Review") return yield* analyseChange(run, work, ci)
   yield* toAnalyzing(run, work.lease)
   return yield* triageAnalysis(work.snapshot, work.workspace, subject.issue)
 }, Effect.scoped)
@@ -245,9 +250,10 @@ const analysisFailure = Effect.fnUntraced(function* (
   }
   const retryable = error._tag !== "PatchTooLarge" && passing.has(error.reason)
   const timedOut = error._tag === "AgentError" && error.reason === "timeout"
-  if (error._tag === "CheckoutError" && error.reason === "unreachable") {
+  const outage = error._tag === "CheckoutError" ? outages.get(error.reason) : undefined
+  if (outage !== undefined) {
     const current = (yield* (yield* Runs).get(run.id)) ?? run
-    return yield* waitForServer(current, work, `the repository could not be fetched: ${error.message}`, undefined)
+    return yield* waitForServer(current, work, `${outage}: ${error.message}`, undefined)
   }
   const wait = error._tag === "AgentError" ? error.retryAfterMillis : undefined
   const now = yield* Clock.currentTimeMillis
@@ -263,7 +269,13 @@ const analysisFailure = Effect.fnUntraced(function* (
 })
 
 /** Failures that may not occur in another attempt. */
-const passing: ReadonlySet<string> = new Set(["retryable", "unreachable", "crashed"])
+const passing: ReadonlySet<string> = new Set(["retryable", "crashed"])
+
+/** Failures of a checkout that last for a while and end, or do not occur on another node, by reason. */
+const outages: ReadonlyMap<string, string> = new Map([
+  ["unreachable", "the repository could not be fetched"],
+  ["disk", "the disk of the node takes no writes"]
+])
 
 const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, error: ForgeError) {
   const passes = error.reason === "rate_limited" || error.reason === "unavailable" || error.reason === "unknown_outcome"
@@ -275,7 +287,10 @@ const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, 
   return failed(reason, false, undefined, run.id)
 })
 
-/** Defers the review during an outage of the host or the model provider. This costs no attempt, and the record shows the reason and the time. */
+/**
+ * Defers the review during an outage of the host, the model provider or the disk. This costs no attempt, and the record shows the reason
+ * and the time.
+ */
 const waitForServer = Effect.fnUntraced(function* (
   run: Run,
   work: ReviewWork,

@@ -5,6 +5,7 @@ import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot
 import { hostTrigger } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import type { Lease } from "../src/queue/Queue.ts"
+import { missingToken } from "./MissingToken.ts"
 
 export interface ReviewWork {
   readonly entry: Entry
@@ -16,7 +17,10 @@ export interface ReviewWork {
   readonly isRepeated?: boolean
 }
 
-/** Names what is missing in a configuration. `isPinned`: the configuration is the one under which the entry was admitted. */
+/**
+ * Names what is missing in a configuration. `isPinned`: it is missing on every node, because the configuration is the one under which the
+ * entry was admitted.
+ */
 export interface MissingWork {
   readonly _tag: "Missing"
   readonly reason: string
@@ -36,6 +40,9 @@ export const loadWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease)
   if (workspace === undefined) return missing(`workspace ${entry.workspace}`)
   const profile = snapshot.triggers.get(hostTrigger(entry.change))
   if (profile === undefined) return missing(`trigger ${hostTrigger(entry.change)}`)
+  const variable = yield* missingToken(snapshot, profile.name)
+  if (variable !== undefined)
+    return { _tag: "Missing", reason: `variable ${variable} is not set`, isPinned: false } satisfies MissingWork
   return { entry, lease, snapshot, workspace, profile } satisfies ReviewWork
 })
 

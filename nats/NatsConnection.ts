@@ -7,7 +7,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream"
 import { connect, credsAuthenticator, errors, nkeyAuthenticator } from "@nats-io/transport-node"
 import type { NatsConnection as RawConnection, NodeConnectionOptions } from "@nats-io/transport-node"
-import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, Schedule } from "effect"
 import type { Scope } from "effect"
 import { NatsError, attempt, toNatsError } from "./NatsError.ts"
 import type { NatsSettings } from "./NatsSettings.ts"
@@ -50,22 +50,40 @@ export interface NatsConnectOptions {
   readonly name: string
   /** Timeout of the first connection; 30 seconds by default. */
   readonly connectWithin?: Duration.Input
+  /** Waits for the first connection, and for JetStream, without a limit. */
+  readonly wait?: NatsWait | undefined
+}
+
+/** Notifications of a start that waits for NATS. */
+export interface NatsWait {
+  readonly failed: (message: string) => Effect.Effect<void>
+  readonly connected: Effect.Effect<void>
 }
 
 /** Timeout of every call of JetStream's API: a third of the refresh interval of leases, so that two more attempts fit in. */
 export const callTimeoutMillis = 900
 
+/** Pause between attempts at the first connection. */
+const pauseMillis = 200
+
 /** Ping interval. A connection whose server does not respond is given up after twice this time. */
 const pingIntervalMillis = 2000
 
-const make = Effect.fnUntraced(function* ({
-  settings,
-  name,
-  connectWithin = "30 seconds"
-}: NatsConnectOptions): Effect.fn.Return<NatsConnection["Service"], NatsError, Scope.Scope> {
-  const place = settings.servers.join(", ")
-  const raw = yield* Effect.acquireRelease(firstConnection(settings, name, Duration.toMillis(connectWithin)), close)
+/** Opens a connection to a supported server, which closes with the scope. */
+const open = Effect.fnUntraced(function* ({ settings, name, connectWithin = "30 seconds", wait }: NatsConnectOptions) {
+  const first = firstConnection(settings, name, Duration.toMillis(connectWithin), wait)
+  const raw = yield* Effect.acquireRelease(first, close, { interruptible: true })
   yield* verifyVersion(raw, settings)
+  if (wait !== undefined) yield* awaitJetStream(raw, wait)
+  return raw
+})
+
+const make = Effect.fnUntraced(function* (
+  connectOptions: NatsConnectOptions
+): Effect.fn.Return<NatsConnection["Service"], NatsError, Scope.Scope> {
+  const { name, settings } = connectOptions
+  const place = settings.servers.join(", ")
+  const raw = yield* open(connectOptions)
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const listeners = new Set<(connected: boolean) => void>()
   let connected = true
@@ -150,7 +168,12 @@ const verifyVersion = (raw: RawConnection, { replicas }: NatsSettings): Effect.E
  * Opens the first connection. The client's own retry has no end and does not distinguish wrong credentials from a server that is still
  * starting.
  */
-const firstConnection = Effect.fnUntraced(function* (settings: NatsSettings, name: string, waitMillis: number) {
+const firstConnection = Effect.fnUntraced(function* (
+  settings: NatsSettings,
+  name: string,
+  waitMillis: number,
+  wait: NatsWait | undefined
+) {
   const place = settings.servers.join(", ")
   const options = yield* Effect.try({
     try: () => connectionOptions(settings, name),
@@ -160,11 +183,11 @@ const firstConnection = Effect.fnUntraced(function* (settings: NatsSettings, nam
   const deadline = performance.now() + waitMillis
   let told = false
   for (;;) {
-    const result = yield* Effect.result(attempt(`connection to ${place}`, () => connect({ ...options })))
+    const result = yield* Effect.result(connectOnce(options, place))
     if (result._tag === "Success") return result.success
     const error = result.failure
     if (error.reason !== "unavailable") return yield* Effect.fail(error)
-    if (performance.now() > deadline) {
+    if (wait === undefined && performance.now() > deadline) {
       return yield* Effect.fail(
         new NatsError({
           reason: "unavailable",
@@ -172,11 +195,33 @@ const firstConnection = Effect.fnUntraced(function* (settings: NatsSettings, nam
         })
       )
     }
-    if (!told) yield* Effect.logInfo("waiting for NATS", { error: error.message })
+    if (wait !== undefined) yield* wait.failed(error.message)
+    else if (!told) yield* Effect.logInfo("waiting for NATS", { error: error.message })
     told = true
-    yield* Effect.sleep(200)
+    yield* Effect.sleep(pauseMillis)
   }
 })
+
+/** Connects. A connection that opens after an interruption is closed. */
+const connectOnce = (options: NodeConnectionOptions, place: string): Effect.Effect<RawConnection, NatsError> =>
+  Effect.callback((resume) => {
+    let wanted = true
+    connect({ ...options }).then(
+      (raw) => (wanted ? resume(Effect.succeed(raw)) : void raw.close()),
+      (cause: unknown) => resume(Effect.fail(toNatsError(`connection to ${place}`, cause)))
+    )
+    return Effect.sync(() => {
+      wanted = false
+    })
+  })
+
+/** Waits until JetStream responds: a server that has just started, or whose cluster elects a leader, is connected without it. */
+const awaitJetStream = (raw: RawConnection, wait: NatsWait): Effect.Effect<void, NatsError> =>
+  attempt("JetStream", () => jetstreamManager(raw, { timeout: callTimeoutMillis, checkAPI: true })).pipe(
+    Effect.tapError(({ message, reason }) => (reason === "unavailable" ? wait.failed(message) : Effect.void)),
+    Effect.retry({ while: ({ reason }) => reason === "unavailable", schedule: Schedule.spaced(pauseMillis) }),
+    Effect.andThen(wait.connected)
+  )
 
 const connectionOptions = (settings: NatsSettings, name: string): NodeConnectionOptions => ({
   servers: [...settings.servers],

@@ -194,11 +194,23 @@ describe("budget", () => {
     Effect.gen(function* () {
       const fake = yield* fakeModel({ text: "hello" })
       const error = yield* Effect.flip(call(snapshot(fake.url, { per_run_usd: 1 }, false), "unpriced"))
-      assert.strictEqual(error.reason, "budget")
+      assert.strictEqual(error.reason, "unpriced")
       assert.match(error.message, /price is unknown.*llm.model_catalog.overrides/)
       assert.strictEqual(fake.requests.length, 0)
       const answer = yield* call(snapshot(fake.url, {}, false), "unpriced")
       assert.isUndefined(answer.usage.costUsd)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("a chain of a model over its cap and one without a price is refused by the budget", () =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel({ text: "hello" })
+      const one = snapshot(fake.url, { per_run_usd: 0.01 })
+      const chain = ["m", "unpriced"].map((model) => ({ provider: "p", model, role: "any" as const }))
+      const llm = { ...one.document.llm, model_chain: { default: chain } }
+      const error = yield* Effect.flip(call({ ...one, document: { ...one.document, llm } }, "both"))
+      assert.strictEqual(error.reason, "budget")
+      assert.match(error.message, /per_run_usd.*price is unknown/)
     }).pipe(Effect.scoped, run)
   )
 

@@ -1,6 +1,6 @@
 /** The publisher's guarantee: whatever was lost in between, each operation is done once, and only on the newest head. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Ref } from "effect"
+import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -420,6 +420,22 @@ describe("ChangePublisher", () => {
       assert.strictEqual(yield* statusOf(run), "succeeded")
       assert.include((yield* Ref.get(host.bodies)).join(), "when reviews of this repository are resumed")
     })
+  )
+
+  const known = testSnapshotWith("w", "t")
+  const other = testSnapshotWith("another workspace", "t")
+  // The archive of configurations is readable from the second minute on.
+  const late = Effect.map(Clock.currentTimeMillis, (now) => (now < 60_000 ? other.current() : known.current()))
+  layer(worldWith({ ...known, pinned: () => late }))((it) =>
+    it.effect("a run whose configuration is unknown on this node is published when it is known", () =>
+      Effect.gen(function* () {
+        const host = yield* Host
+        const run = yield* publishingRun()
+        yield* publish
+        assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+        assert.strictEqual(yield* statusOf(run), "succeeded")
+      })
+    )
   )
 
   each("a closed pull request gets the summary only", () =>

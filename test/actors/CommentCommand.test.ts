@@ -152,6 +152,27 @@ it.effect("a host that takes it again gets one reply", () =>
   }).pipe(Effect.provide(world("createComment")))
 )
 
+describe("a comment command whose workspace this node does not have", () => {
+  const known = testSnapshotWith("w", "t")
+  const other = testSnapshotWith("another workspace", "t")
+  it.effect("waits for a node that has its configuration", () =>
+    Effect.gen(function* () {
+      const { event } = yield* helpAfter(undefined, 1)
+      assert.strictEqual(event?.outcomeReason, "the help text is posted")
+    }).pipe(
+      Effect.provide(
+        world(
+          "createComment",
+          Layer.succeed(ConfigStore, {
+            ...known,
+            pinned: () => Effect.map(Clock.currentTimeMillis, (now) => (now < 60_000 ? other : known).current())
+          })
+        )
+      )
+    )
+  )
+})
+
 describe("where rules name branches and the pull request is into main", () => {
   const rule = (branch: string, comment_commands: boolean) => ({
     match: [{ source: { repo_ref: { exact: "team/app" }, branch: { exact: branch } } }],

@@ -17,6 +17,7 @@ import { Objects } from "../../src/store/Objects.ts"
 import { PullBases } from "../../src/store/PullBases.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
+import { Statistics } from "../../src/store/Statistics.ts"
 import * as Store from "../../src/store/Store.ts"
 import { admission, toTarget } from "../queue/Admissions.ts"
 import { ignored } from "../store/Fixtures.ts"
@@ -65,9 +66,15 @@ const counts = Effect.gen(function* () {
 })
 const all = { events: 3, bases: 3, runs: 3, batches: 3, entries: 3 }
 
-const parts = (retention: object) =>
+/** Configures the project of the runs. */
+const configured = {
+  triggers: [{ name: "main", kind: "gitea", base_url: "https://git.test", webhook_secret_env: "SECRET" }],
+  workspaces: { instances: { app: { source_repo: { trigger: "main", repo: "team/app" } } } }
+}
+
+const parts = (retention: object, more: object = {}) =>
   Layer.mergeAll(
-    Layer.unwrap(Effect.map(toSnapshot({ storage: { retention } }, {}), layerStatic)),
+    Layer.unwrap(Effect.map(toSnapshot({ storage: { retention }, ...more }, { SECRET: "s" }), layerStatic)),
     Layer.fresh(Store.layerMemory),
     Layer.fresh(layerMemory({ perWorkspace: 100, total: 100 })),
     LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))),
@@ -93,4 +100,52 @@ it.effect.each([
       yield* BatchKeeper.prune
       assert.deepStrictEqual(yield* counts, { ...all, ...fewer })
     }).pipe(Effect.provide(parts(retention)))
+)
+
+it.effect("statistics remain when runs are removed", () =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(now)
+    yield* Effect.forEach(receivedAt, populate)
+    yield* Housekeeping.prune(now)
+    const windows = yield* Statistics.use((statistics) => statistics.windows(now))
+    assert.strictEqual((yield* counts).runs, 1)
+    assert.strictEqual(windows.all.counts.runs_failed, 3)
+  }).pipe(Effect.provide(parts({ recent_runs: { max_count: 1 } })))
+)
+
+it.effect.each([
+  [
+    "a project of a workspace that is not configured remains until deleted_project_grace_days have passed",
+    10,
+    { after: 9, left: 1 }
+  ],
+  [
+    "a project of a workspace that is not configured is removed once deleted_project_grace_days have passed",
+    10,
+    { after: 10, left: 0 }
+  ],
+  ["a grace period of no days removes it immediately", 0, { after: 0, left: 0 }]
+] as const)("%s", ([, days, { after, left }]) =>
+  Effect.gen(function* () {
+    const { projects } = yield* Statistics
+    const count = Effect.map(projects({ limit: 10 }), (found) => found.length)
+    yield* TestClock.setTime(now)
+    yield* populate(now, 0)
+    assert.strictEqual(yield* count, 1)
+    yield* Housekeeping.prune(now)
+    yield* Housekeeping.prune(now + after * 86_400_000)
+    assert.strictEqual(yield* count, left)
+  }).pipe(Effect.provide(parts({ deleted_project_grace_days: days })))
+)
+
+it.effect("a project that is configured remains", () =>
+  Effect.gen(function* () {
+    const { projects } = yield* Statistics
+    yield* TestClock.setTime(now)
+    yield* populate(now, 0)
+    yield* Housekeeping.prune(now)
+    yield* Housekeeping.prune(now + 86_400_000)
+    const [found] = yield* projects({ limit: 10 })
+    assert.deepInclude(found?.project, { workspace: "app", deletedAt: undefined })
+  }).pipe(Effect.provide(parts({ deleted_project_grace_days: 0 }, configured)))
 )

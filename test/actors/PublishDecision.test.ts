@@ -7,31 +7,34 @@ import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { ChannelMissing } from "../../src/outputs/Outputs.ts"
 import type { PublicationUpdate } from "../../src/store/Outbox.ts"
 
-const run = { workspace: "w" }
+const day = 24 * 3_600_000
+const run = { workspace: "w", createdAt: 0 }
+const old = { workspace: "w", createdAt: 1000 - day }
 const gone = { _tag: "Drop", reason: "workspace w is no longer configured" } as const
 
 describe("the next step of an open row", () => {
   const cases = [
-    ["pending", run, true, undefined, { _tag: "Send" }],
-    ["pending", run, true, 1000, { _tag: "Send" }],
-    ["pending", run, true, 1500, { _tag: "Wait", millis: 500 }],
-    ["unknown", run, true, undefined, { _tag: "LookUp" }],
-    ["unknown", run, true, 1500, { _tag: "Wait", millis: 500 }],
+    ["pending", run, "yes", undefined, { _tag: "Send" }],
+    ["pending", run, "yes", 1000, { _tag: "Send" }],
+    ["pending", run, "yes", 1500, { _tag: "Wait", millis: 500 }],
+    ["unknown", run, "yes", undefined, { _tag: "LookUp" }],
+    ["unknown", run, "yes", 1500, { _tag: "Wait", millis: 500 }],
     // Only from `unknown` may it be dropped.
-    ["sending", run, true, undefined, { _tag: "MarkUnknown" }],
-    ["sending", undefined, false, undefined, { _tag: "MarkUnknown" }],
-    ["pending", undefined, false, undefined, { _tag: "Drop", reason: "its run is no longer on record" }],
-    ["unknown", run, false, undefined, gone],
-    ["pending", run, false, 1500, gone]
+    ["sending", run, "yes", undefined, { _tag: "MarkUnknown" }],
+    ["sending", undefined, "no", undefined, { _tag: "MarkUnknown" }],
+    ["pending", undefined, "no", undefined, { _tag: "Drop", reason: "its run is no longer on record" }],
+    ["unknown", run, "no", undefined, gone],
+    ["pending", run, "no", 1500, gone],
+    ["pending", run, "unknown", undefined, { _tag: "Wait", millis: 15_000 }],
+    ["unknown", run, "unknown", 1500, { _tag: "Wait", millis: 15_000 }],
+    ["pending", old, "unknown", undefined, gone]
   ] as const
-  for (const [status, known, isConfigured, notBefore, step] of cases) {
-    it(`${status}, run ${known === undefined ? "lost" : "known"}, configured ${isConfigured}, not before ${notBefore}`, () => {
-      assert.deepStrictEqual(nextStep(known, isConfigured, { status, notBefore }, 1000), step)
+  for (const [status, known, configured, notBefore, step] of cases) {
+    it(`${status}, run ${known === undefined ? "lost" : known === old ? "of yesterday" : "known"}, configured: ${configured}, not before ${notBefore}`, () => {
+      assert.deepStrictEqual(nextStep(known, configured, { status, notBefore }, 1000), step)
     })
   }
 })
-
-const day = 24 * 3_600_000
 
 describe("a row that could not be sent", () => {
   const failure = (reason: ForgeError["reason"], more: Partial<ForgeError> = {}) =>

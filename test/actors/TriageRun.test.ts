@@ -13,7 +13,7 @@ import type { ReadIssue } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
-import type { GatewayAnswer } from "../../src/llm/Gateway.ts"
+import type { GatewayResponse } from "../../src/llm/Gateway.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -37,7 +37,7 @@ class Given extends Context.Service<
   {
     readonly issue: Ref.Ref<ReadIssue>
     readonly enabled: Ref.Ref<boolean>
-    readonly answer: Ref.Ref<GatewayAnswer | GatewayError>
+    readonly answer: Ref.Ref<GatewayResponse | GatewayError>
     readonly accounts: Ref.Ref<ReadonlyArray<ModelAccount>>
   }
 >()("test/Given") {
@@ -46,7 +46,7 @@ class Given extends Context.Service<
     Effect.all({
       issue: Ref.make(spam),
       enabled: Ref.make(true),
-      answer: Ref.make<GatewayAnswer | GatewayError>(calling("triage", close)),
+      answer: Ref.make<GatewayResponse | GatewayError>(calling("triage", close)),
       accounts: Ref.make<ReadonlyArray<ModelAccount>>([])
     })
   )
