@@ -5,25 +5,56 @@ import { addUsd, noMoney, Usd } from "./Money.ts"
 import { Finding } from "./Problem.ts"
 import { TriageDecision } from "./Triage.ts"
 
-export const Usage = Schema.Struct({
+const usageFields = {
   requests: Schema.Int,
   inputTokens: Schema.Int,
   outputTokens: Schema.Int,
   cachedTokens: Schema.Int,
   /** Absent if a price is unknown. */
   costUsd: Schema.optional(Usd)
+}
+
+/** Usage of one model. */
+export const ModelUsage = Schema.Struct({
+  ...usageFields,
+  /** Part of the output tokens. */
+  reasoningTokens: Schema.Int
+})
+export type ModelUsage = typeof ModelUsage.Type
+
+export const Usage = Schema.Struct({
+  ...usageFields,
+  /** Parts by model, as `provider/model`. Absent in records of earlier versions, and without a call. */
+  byModel: Schema.optional(Schema.Record(Schema.String, ModelUsage))
 })
 export type Usage = typeof Usage.Type
 
 export const noUsage: Usage = { requests: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: noMoney }
 
-/** Adds usage. An unknown price makes the sum unknown. */
-export const addUsage = (a: Usage, b: Usage): Usage => ({
+type Amounts = Omit<Usage, "byModel">
+
+const addAmounts = (a: Amounts, b: Amounts): Amounts => ({
   requests: a.requests + b.requests,
   inputTokens: a.inputTokens + b.inputTokens,
   outputTokens: a.outputTokens + b.outputTokens,
   cachedTokens: a.cachedTokens + b.cachedTokens,
   ...(a.costUsd === undefined || b.costUsd === undefined ? {} : { costUsd: addUsd(a.costUsd, b.costUsd) })
+})
+
+const addByModel = (a: Usage["byModel"] = {}, b: Usage["byModel"] = {}): Readonly<Record<string, ModelUsage>> => {
+  const sum = new Map(Object.entries(a))
+  for (const [model, usage] of Object.entries(b)) {
+    const before = sum.get(model)
+    const reasoningTokens = (before?.reasoningTokens ?? 0) + usage.reasoningTokens
+    sum.set(model, before === undefined ? usage : { ...addAmounts(before, usage), reasoningTokens })
+  }
+  return Object.fromEntries(sum)
+}
+
+/** Adds usage. An unknown price makes the sum unknown. */
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  ...addAmounts(a, b),
+  ...(a.byModel === undefined && b.byModel === undefined ? {} : { byModel: addByModel(a.byModel, b.byModel) })
 })
 
 /** Converts usage to JSON with stable field names; the cost is null while a price is unknown. */
@@ -75,3 +106,7 @@ export const Analysis = Schema.Struct({
   triage: Schema.optional(TriageDecision)
 })
 export type Analysis = typeof Analysis.Type
+
+/** Returns whether the budget refused the first model call, so that no part of the change was read. */
+export const isRefusedByBudget = ({ coverage, usage }: Pick<Analysis, "coverage" | "usage">): boolean =>
+  usage.requests === 0 && coverage.lines === 0 && coverage.skipped.some(({ reason }) => reason === "budget")

@@ -1,4 +1,5 @@
 /** Computes the commit status of a review. Pure. */
+import { isRefusedByBudget } from "./Analysis.ts"
 import type { Analysis } from "./Analysis.ts"
 import { countUnread, hasUnreadText, isMostlyRead } from "./Coverage.ts"
 import { severityRank } from "./Kinds.ts"
@@ -30,8 +31,11 @@ export const decideVerdict = (
 export const describe = ({
   findings,
   skipped,
-  coverage
-}: Pick<Analysis, "findings" | "skipped" | "coverage">): string => {
+  coverage,
+  usage
+}: Pick<Analysis, "findings" | "skipped" | "coverage" | "usage">): string => {
+  if (isRefusedByBudget({ coverage, usage }))
+    return `Not reviewed: the budget for model calls is exhausted${findings.length === 0 ? "" : `; ${counted(findings.length, "known problem")}`}`
   const unread = countUnread(coverage)
   const found = `${findings.length === 0 ? "No problems" : counted(findings.length, "problem")} found`
   if (unread > 0) return `${found} in what was read; ${counted(unread, "file")} not read in full`

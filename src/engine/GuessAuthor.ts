@@ -10,7 +10,7 @@ import { AuthorGuess } from "../outputs/AuthorGuess.ts"
 import { authorPrompt, authorSystem, authorTool, readAuthor } from "../review/AuthorPrompt.ts"
 import { Cache } from "../store/Cache.ts"
 import type { Lookup } from "../store/Cache.ts"
-import { askStrictly } from "./StrictAnswer.ts"
+import { queryStrictly } from "./StrictQuery.ts"
 
 /** Duration of one call, and of the wait for a provider that refuses it, because a publication waits for the result. */
 const maxMillis = 60_000
@@ -33,7 +33,7 @@ export const layer: Layer.Layer<AuthorGuess, never, Gateway | Cache> = Layer.eff
         const about = [author.workspace.id, group, name, email?.split("@")[0], JSON.stringify(candidates)]
         const known = yield* cache.get(authorGuess, about)
         if (Option.isSome(known)) return known.value.account
-        const { outcome } = yield* askStrictly({
+        const { outcome } = yield* queryStrictly({
           snapshot,
           group,
           role: "any",

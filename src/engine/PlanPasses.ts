@@ -26,7 +26,7 @@ import type { PatchTooLarge } from "./PatchTooLarge.ts"
 import type { ReadChange } from "./ReadChange.ts"
 import type { CarriedFiles } from "./ReadCoverage.ts"
 import { readPassContext } from "./PassContext.ts"
-import type { ReadLocalFile } from "./ReadEvidence.ts"
+import type { OutsideEvidence } from "./ReadEvidence.ts"
 import { readSkills } from "./ReadSkills.ts"
 import { readCommits } from "./ReadCommits.ts"
 import { systemText } from "./SystemText.ts"
@@ -60,7 +60,7 @@ export interface PassPlan {
   readonly notices: ReadonlyArray<string>
 }
 
-export interface PlanInput {
+export interface PlanInput extends OutsideEvidence {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
   readonly checkout: Checkout
@@ -68,7 +68,6 @@ export interface PlanInput {
   readonly description: string | undefined
   /** Issues that the change closes. */
   readonly issues?: ReadonlyArray<LinkedIssue> | undefined
-  readonly readLocal?: ReadLocalFile | undefined
   /** Lessons from earlier reviews of the repository. */
   readonly lessons?: ReadonlyArray<Lesson> | undefined
   /** Mounts further repositories. Runs just before the first model call. */
@@ -100,7 +99,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   // One checkout for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(change, checkout)
-  const own = yield* readPassContext(change, readable, files, workspace, input.readLocal)
+  const own = yield* readPassContext(change, readable, files, workspace, input)
   const most = yield* tokensOfPass(change, input, system)
   const room = Math.max(minimumRoom, most - adviceTokens - own.tokens - (yield* change.run("commonTokens", common)))
   const brief = {

@@ -1,12 +1,20 @@
-/** Reads `review.evidence.sarif` into the thread of the change. A file that is missing, too large or no SARIF costs only itself. */
+/** Reads `review.evidence` into the thread of the change. A file that is missing, too large or no SARIF costs only itself. */
 import { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
+import type { CiEvidence } from "./CiEvidence.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 
 /** Reads a file that is not part of the reviewed revision, such as an output of the build. */
 export type ReadLocalFile = (path: string, maxBytes: number) => Effect.Effect<string | undefined, CheckoutError>
+
+/** Sources of evidence that are not part of the reviewed revision. */
+export interface OutsideEvidence {
+  /** Reads outputs of the build, where the repository is on this machine. */
+  readonly readLocal?: ReadLocalFile | undefined
+  readonly ci?: CiEvidence | undefined
+}
 
 const maxFileBytes = 8 * 1_048_576
 
@@ -15,9 +23,9 @@ export const readEvidence = Effect.fn("readEvidence")(function* (
   change: ChangeThread,
   checkout: Checkout,
   { review }: Workspace,
-  readLocal: ReadLocalFile | undefined
+  { ci, readLocal }: OutsideEvidence
 ): Effect.fn.Return<ReadonlyArray<string>, AnalysisError> {
-  const notices: Array<string> = []
+  const notices: Array<string> = [...(ci?.notices ?? [])]
   for (const path of review.evidence.sarif ?? []) {
     const local = readLocal === undefined ? undefined : yield* orUndefined(readLocal(path, maxFileBytes))
     const text = local ?? (yield* orUndefined(checkout.file(path, "head", maxFileBytes)))
@@ -27,6 +35,7 @@ export const readEvidence = Effect.fn("readEvidence")(function* (
       notices.push(`${path} (review.evidence.sarif) was not read: it is not SARIF.`)
     }
   }
+  if (ci !== undefined) yield* change.run("addResults", ci.results)
   return notices
 })
 

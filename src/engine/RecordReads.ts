@@ -16,6 +16,7 @@ import { maxDiffLength, writeDiff, writeRecord } from "./StoredRecord.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import { ChangeThreads } from "./threads/ChangeThreads.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 
 export interface Recording {
   readonly checkout: Checkout
@@ -50,7 +51,11 @@ export const recordReads = Effect.fnUntraced(function* (runId: string, checkout:
   const quietly: Recorder["quietly"] = (effect) =>
     effect.pipe(
       Effect.provideService(Objects, objects),
-      Effect.catch(({ message }) => Effect.logWarning("record of a run not stored", { run_id: runId, error: message }))
+      Effect.catch(({ message }) =>
+        limitWarning("record of a run", (suppressed) =>
+          Effect.logWarning("record of a run not stored", { run_id: runId, error: message, suppressed })
+        )
+      )
     )
   const recorder: Recorder = {
     log,

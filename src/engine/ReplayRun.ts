@@ -13,6 +13,7 @@ import type { Objects } from "../store/Objects.ts"
 import type { Run } from "../store/Runs.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { CheckoutError } from "../vcs/Checkout.ts"
+import { loadCiEvidence } from "./CiEvidence.ts"
 import { compareFindings } from "./CompareFindings.ts"
 import type { FindingsDifference } from "./CompareFindings.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
@@ -75,6 +76,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     filters: record.filters,
     previous: record.previous,
     lessons: record.lessons,
+    ci: yield* loadCiEvidence(run.id),
     context: Effect.succeed(reads.context)
   })
   return {

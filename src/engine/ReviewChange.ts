@@ -8,7 +8,7 @@ import type { Scope } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Agent, AgentError, AgentReport } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
-import { addUsage, noUsage } from "../domain/Analysis.ts"
+import { addUsage, isRefusedByBudget, noUsage } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import { boundCoverage, hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
@@ -26,7 +26,7 @@ import { coverageAfter, measureCoverage, unreadNotices } from "./ReadCoverage.ts
 import type { CarriedFiles } from "./ReadCoverage.ts"
 import { planPasses } from "./PlanPasses.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
-import type { ReadLocalFile } from "./ReadEvidence.ts"
+import type { OutsideEvidence } from "./ReadEvidence.ts"
 import { readChange } from "./ReadChange.ts"
 import type { ReadChange } from "./ReadChange.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
@@ -38,7 +38,7 @@ import { isVerified } from "./Verify.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
-export interface ReviewInput {
+export interface ReviewInput extends OutsideEvidence {
   readonly snapshot: Snapshot
   readonly workspace: Workspace
   readonly checkout: Checkout
@@ -46,8 +46,6 @@ export interface ReviewInput {
   readonly description: string | undefined
   /** Issues that the change closes. */
   readonly issues?: ReadonlyArray<LinkedIssue> | undefined
-  /** Reads outputs of the build, where the repository is on this machine. */
-  readonly readLocal?: ReadLocalFile | undefined
   /** Trigger-level filters: watch_path, include_cr_file, exclude_cr_file. */
   readonly filters: {
     readonly watchPath: ReadonlyArray<string>
@@ -188,13 +186,16 @@ const analyse = Effect.fnUntraced(function* (
   yield* tell(input, analysedStep(passes.report.problems.length, merged.findings))
   const { summaries } = plan.fitted
   const cutPaths = new Set([...merged.cutPaths, ...passes.cutPaths])
+  const usage = addUsage(summaries.usage, passes.report.usage)
   const incomplete = new Set(read.skipped.flatMap(({ path, changed }) => (changed === undefined ? [] : [path])))
   return {
     findings: merged.findings,
-    ...endOf(passes.report, merged.findings, workspace, isOpen(read, workspace)),
+    ...(isRefusedByBudget({ coverage: read, usage })
+      ? { summary: refusedByBudget }
+      : endOf(passes.report, merged.findings, workspace, isOpen(read, workspace))),
     coverage: boundCoverage(read),
     models: [...new Set([...summaries.models, ...passes.report.models])],
-    usage: addUsage(summaries.usage, passes.report.usage),
+    usage,
     notices: [
       ...all.notices,
       ...stillStanding(carried),
@@ -229,6 +230,8 @@ const isOpen = (coverage: Coverage, { review }: Workspace): boolean =>
 
 const nothingRead = (change: ReadChange, isUnread: boolean): Pick<Analysis, "summary" | "skipped"> =>
   isUnread ? { summary: nothingToRead(change) } : { summary: "", skipped: nothingToRead(change) }
+
+const refusedByBudget = "The change was not reviewed, because the budget for model calls is exhausted."
 
 const nothingToRead = ({ files, skipped }: ReadChange): string => {
   if (files.length + skipped.length === 0) return "The change is empty."

@@ -11,8 +11,8 @@
  */
 import { Deferred, Effect, Semaphore } from "effect"
 import type { Result } from "effect"
-import { Agent, AgentError } from "../agent/Agent.ts"
-import type { AgentReport } from "../agent/Agent.ts"
+import { Agent } from "../agent/Agent.ts"
+import type { AgentError, AgentReport } from "../agent/Agent.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { RefutedFinding } from "../domain/Analysis.ts"
 import type { Severity } from "../domain/Kinds.ts"
@@ -96,6 +96,7 @@ export const reviewPasses = Effect.fn("reviewPasses")(function* (
   const failure = failureOf(input, analysed, verdicts)
   if (failure !== undefined) return yield* failure
   for (const { message } of errorsOf(analysed)) yield* Effect.logWarning("pass of a review failed", { error: message })
+  for (const reason of endedEarlyFor(analysed)) yield* Effect.logWarning("review ended early", { reason })
   return joinPasses(analysed, injected.merged, verdicts, summary)
 })
 
@@ -169,13 +170,12 @@ const failureOf = (
   const later = all.find(({ reason }) => reason === "retryable")
   if (later !== undefined && (!isLastAttempt || reports.length === 0)) return later
   const [first] = errors
-  if (reports.length === 0 && first !== undefined) return first
-  // No model was called, so the failure is the only result.
-  const stopped = reports.find((report) => report.stopped !== undefined)?.stopped
-  return stopped !== undefined && reports.every((report) => report.stopped !== undefined && report.usage.requests === 0)
-    ? new AgentError({ reason: "failed", message: stopped })
-    : undefined
+  return reports.length === 0 ? first : undefined
 }
+
+/** Returns the reasons why passes ended before they had read everything. */
+const endedEarlyFor = (analysed: ReadonlyArray<AnalysedPass>): ReadonlySet<string> =>
+  new Set(reportsOf(analysed).flatMap(({ stopped }) => stopped ?? []))
 
 const endedEarly = ({ result }: AnalysedPass): EndedEarly | undefined => {
   if (result._tag === "Failure" || result.success.failure !== undefined) return "failed"

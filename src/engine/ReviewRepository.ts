@@ -1,8 +1,10 @@
 /** The engine on a repository of this machine: no host, no queue, no channel. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import type { Agent, AgentError } from "../agent/Agent.ts"
+import { AgentError } from "../agent/Agent.ts"
+import type { Agent } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import { isRefusedByBudget } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { Catalog } from "../llm/catalog/Catalog.ts"
 import type { Gateway } from "../llm/Gateway.ts"
@@ -10,6 +12,7 @@ import { CheckoutError, Vcs } from "../vcs/Checkout.ts"
 import type { ContextRepositories } from "../vcs/ContextRepositories.ts"
 import { LocalRepository } from "../vcs/LocalRepository.ts"
 import type { LocalRange } from "../vcs/LocalRepository.ts"
+import { noCiResults } from "./CiEvidence.ts"
 import { mountContext } from "./ContextMounts.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
@@ -50,15 +53,26 @@ export const reviewRepository = Effect.fn("reviewRepository")(function* (
         checkout,
         title: undefined,
         description: undefined,
+        ci: input.workspace.review.evidence.ci.artifacts?.length ? noCiResults([notLocal]) : undefined,
         readLocal: (path, maxBytes) => local.file(input.range.root, path, maxBytes),
         filters: { watchPath: [], include: [], exclude: [] },
         context: Effect.provideContext(mountContext(input.snapshot, input.workspace, undefined), services),
         progress: input.progress
       })
+      if (isRefusedByBudget(analysis)) return yield* overBudget
       return { from: checkout.from, analysis }
     })
   )
 })
+
+/** There is no change at a host whose readers a notice would reach: the caller gets the failure. */
+const overBudget = new AgentError({
+  reason: "failed",
+  message: "the change was not reviewed: llm.budget does not allow a model call; raise its limits or remove them"
+})
+
+const notLocal =
+  "Artifacts of CI (review.evidence.ci) are read by the service only; name local files in review.evidence.sarif."
 
 const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: RepositoryReviewInput) {
   const vcs = yield* Vcs

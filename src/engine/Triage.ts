@@ -13,7 +13,7 @@ import type { Gateway } from "../llm/Gateway.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { decideTriage, readTriage, triagePrompt, triageSystem, triageTool } from "../review/TriagePrompt.ts"
 import type { TriageIssue } from "../review/TriagePrompt.ts"
-import { askStrictly } from "./StrictAnswer.ts"
+import { queryStrictly } from "./StrictQuery.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
 export type { TriageIssue } from "../review/TriagePrompt.ts"
@@ -48,7 +48,7 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
     const message = "no model groups are configured; add llm.providers and llm.model_chain"
     return { decision: keptOpen(message), failed: new AgentError({ reason: "failed", message }), ...none }
   }
-  const { outcome, models, usage } = yield* askStrictly({
+  const { outcome, models, usage } = yield* queryStrictly({
     snapshot,
     group,
     role: "any",

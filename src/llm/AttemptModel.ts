@@ -11,7 +11,7 @@ import { recordNative, restoreNative } from "./Conversation.ts"
 import type { AskedModel, Evidence } from "./Evidence.ts"
 import { failure } from "./Failure.ts"
 import type { Failure } from "./Failure.ts"
-import type { GatewayAnswer, GatewayRequest } from "./Gateway.ts"
+import type { GatewayResponse, GatewayRequest } from "./Gateway.ts"
 import type { Limiter } from "./Limiter.ts"
 import type { CallResult } from "./ProviderPermits.ts"
 import { measured } from "./Measured.ts"
@@ -21,7 +21,7 @@ import { ModelRun } from "./ModelRun.ts"
 import { promptCharacters } from "./PromptSize.ts"
 import { Reception } from "./ResponseReader.ts"
 import { retryPolicy } from "./RetryPolicy.ts"
-import type { reusableAnswers } from "./ReuseAnswers.ts"
+import type { reusableResponses } from "./ReuseResponses.ts"
 import { isLocalServer } from "./Silence.ts"
 import { receivedUsage, spending } from "./Spending.ts"
 
@@ -29,17 +29,17 @@ import { receivedUsage, spending } from "./Spending.ts"
 const permitMillis = 60_000
 
 /** Response of one model, without the failures of the models before it. */
-export type ModelAnswer = Omit<GatewayAnswer, "fallbacks">
+export type ModelResponse = Omit<GatewayResponse, "fallbacks">
 
 export interface GatewayServices {
   readonly budget: Budget["Service"]
   readonly connect: Connect
   readonly evidence: Evidence["Service"]
   readonly limiter: Limiter["Service"]
-  readonly reusable: ReturnType<typeof reusableAnswers>
+  readonly reusable: ReturnType<typeof reusableResponses>
 }
 
-const recordedAnswer = ({ text, calls, usage, native, isCutOff }: ModelAnswer) => ({
+const recordedResponse = ({ text, calls, usage, native, isCutOff }: ModelResponse) => ({
   text,
   calls,
   usage,
@@ -90,7 +90,7 @@ const withPermit = Effect.fnUntraced(function* (
   request: GatewayRequest,
   model: ConfiguredModel,
   { maxPauseMillis, throttled }: Pick<AttemptTimes, "throttled" | "maxPauseMillis">,
-  send: Effect.Effect<ModelAnswer, Failure, ModelRun>
+  send: Effect.Effect<ModelResponse, Failure, ModelRun>
 ) {
   const { llm, queue } = request.snapshot.document
   const { id } = model.settings.config
@@ -156,11 +156,11 @@ const sendMeasured = Effect.fnUntraced(function* (
   }
   if (request.onBegin !== undefined) yield* Effect.forkScoped(Effect.andThen(receipt.begun, request.onBegin))
   return yield* times
-    .reduce((effect, time) => time.spend(effect, begun), send as Effect.Effect<ModelAnswer, Failure>)
+    .reduce((effect, time) => time.spend(effect, begun), send as Effect.Effect<ModelResponse, Failure>)
     .pipe(
       spending(budget, llm, model.spec, characters, received),
       (counted) => measured({ provider: id, model: model.entry.model }, counted, received),
-      Effect.tap((answer) => record({ _tag: "Answered", answer: recordedAnswer(answer) })),
+      Effect.tap((answer) => record({ _tag: "Answered", answer: recordedResponse(answer) })),
       Effect.tapError(({ kind, message }) => record({ _tag: "Failed", kind, message, usage: received() })),
       Effect.onInterrupt(() =>
         record({ _tag: "Failed", kind: "aborted", message: "the call was aborted", usage: received() })

@@ -2,7 +2,7 @@
 import { Duration, Effect, Metric, Random } from "effect"
 import type { ModelEntry } from "../config/schema/Llm.ts"
 import { attemptModel } from "./AttemptModel.ts"
-import type { GatewayServices, ModelAnswer } from "./AttemptModel.ts"
+import type { GatewayServices, ModelResponse } from "./AttemptModel.ts"
 import type { Catalog } from "./catalog/Catalog.ts"
 import { CallTime } from "./CallTime.ts"
 import * as Metrics from "../observability/Metrics.ts"
@@ -51,7 +51,7 @@ export const callModel = Effect.fnUntraced(function* (
   request: GatewayRequest,
   entry: ModelEntry,
   { hasNext, time }: { readonly hasNext: boolean; readonly time: CallTime }
-): Effect.fn.Return<ModelAnswer, Failure, ModelRun> {
+): Effect.fn.Return<ModelResponse, Failure, ModelRun> {
   const { llm } = request.snapshot.document
   const model = yield* time.spend(configured(catalog, request, entry))
   const policy = retryPolicy(llm, model.settings.config.id)

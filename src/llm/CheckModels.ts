@@ -26,7 +26,8 @@ const advice: Readonly<Record<GatewayError["reason"], string>> = {
   invalid: "the provider refuses the request: check the name of the model, and base_url of the provider",
   refused: "the provider refuses the request: check the rules of the account",
   overflow: "the provider refuses the request: check the limits of the model",
-  budget: "llm.budget prevents the call: raise it, or name a price in llm.model_catalog.overrides",
+  budget: "llm.budget prevents the call: raise it",
+  unpriced: "llm.budget prevents calls of an unknown price: name one in llm.model_catalog.overrides",
   rate_limited: "the provider limits the rate or the quota is spent: try again later, or check the account",
   unavailable: "the provider does not respond: check base_url, the network and the server",
   timeout: `no response within ${timeoutMillis / 1000} s: check the server`

@@ -131,7 +131,7 @@ export const toTokens = (usage: LanguageModelUsage | undefined): Omit<GatewayUsa
   reasoningTokens: usage?.outputTokenDetails.reasoningTokens ?? 0
 })
 
-export const toAnswer = (reader: ResponseReader, messages: ResponseMessages, model: string) => ({
+export const toResponse = (reader: ResponseReader, messages: ResponseMessages, model: string) => ({
   model,
   text: reader.text,
   calls: reader.calls,

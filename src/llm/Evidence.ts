@@ -13,10 +13,11 @@ import { newId } from "../domain/Ids.ts"
 import { Usd } from "../domain/Money.ts"
 import { Objects } from "../store/Objects.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import type { GatewayAnswer, GatewayRequest, GatewayUsage, Message } from "./Gateway.ts"
+import type { GatewayResponse, GatewayRequest, GatewayUsage, Message } from "./Gateway.ts"
 import { keptData, keptText, messageText } from "./KeptText.ts"
 import type { ModelAccount } from "./ModelRun.ts"
 import { requestKey } from "./RequestKey.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 
 const maxTextBytes = 8_000_000
 const maxRunLength = 64_000_000
@@ -26,7 +27,7 @@ const maxCalls = 5_000
 const maxRuns = 1_000
 
 /** `native` is JSON. */
-type RecordedAnswer = Pick<GatewayAnswer, "text" | "calls" | "usage" | "native" | "isCutOff">
+type RecordedResponse = Pick<GatewayResponse, "text" | "calls" | "usage" | "native" | "isCutOff">
 
 export interface AskedModel {
   readonly run: ModelAccount
@@ -37,7 +38,7 @@ export interface AskedModel {
   readonly millis: number
   readonly request: Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role">
   readonly outcome:
-    | { readonly _tag: "Answered"; readonly answer: RecordedAnswer }
+    | { readonly _tag: "Answered"; readonly answer: RecordedResponse }
     | {
         readonly _tag: "Failed"
         readonly kind: string
@@ -171,7 +172,7 @@ const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memor
     tools: tools.name,
     messages: messages.map(({ name }) => name),
     ...(outcome._tag === "Answered"
-      ? { key: requestKey(call.model, request), answer: keptAnswer(outcome.answer) }
+      ? { key: requestKey(call.model, request), answer: keptResponse(outcome.answer) }
       : { failure: { kind: outcome.kind, message: keptText(outcome.message), usage: outcome.usage } })
   })
   if (stored.length > maxCallLength) {
@@ -193,7 +194,9 @@ const make = Effect.gen(function* () {
   return Evidence.of({
     record: (call) =>
       Effect.catch(keepCall(objects, memory, call), ({ message }) =>
-        Effect.logWarning("model call not recorded", { run_id: call.run.id, error: message })
+        limitWarning("model call", (suppressed) =>
+          Effect.logWarning("model call not recorded", { run_id: call.run.id, error: message, suppressed })
+        )
       ),
     calls: Effect.fnUntraced(function* (runId) {
       const names = yield* objects.list(`${toFolder(runId)}/calls`)
@@ -209,7 +212,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-const keptAnswer = (answer: RecordedAnswer) => {
+const keptResponse = (answer: RecordedResponse) => {
   const data = keptData(answer)
   return { ...Object(data), reusable: JSON.stringify(data) === JSON.stringify(answer) }
 }

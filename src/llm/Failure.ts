@@ -10,7 +10,8 @@
  * | overflow      | no                   | yes        | 413, prompt longer than the context window      |
  * | refused       | no                   | yes        | refusal, content filter                         |
  * | invalid       | no                   | yes        | other 4xx                                       |
- * | budget        | no                   | yes        | a cap of llm.budget, or a price that is unknown |
+ * | budget        | no                   | yes        | a cap of llm.budget                             |
+ * | unpriced      | no                   | yes        | llm.budget is set and the price is unknown      |
  * | unauthorized  | no                   | no         | 401, 403                                        |
  * | not_configured| no                   | no         | unknown model, no key, provider not in the build|
  */
@@ -43,6 +44,7 @@ const rules: Record<FailureKind, { readonly repeat: boolean; readonly next: bool
   refused: { repeat: false, next: true },
   invalid: { repeat: false, next: true },
   budget: { repeat: false, next: true },
+  unpriced: { repeat: false, next: true },
   unauthorized: { repeat: false, next: false },
   not_configured: { repeat: false, next: false }
 }

@@ -84,7 +84,7 @@ export interface GatewayUsage {
   readonly costUsd: Usd | undefined
 }
 
-export interface GatewayAnswer {
+export interface GatewayResponse {
   /** `provider/model` of the response. */
   readonly model: string
   readonly text: string
@@ -99,13 +99,17 @@ export interface GatewayAnswer {
 }
 
 /** Returns the usage of one call as a review counts it. */
-export const toUsage = ({ usage: { inputTokens, outputTokens, cachedTokens, costUsd } }: GatewayAnswer): Usage => ({
-  requests: 1,
-  inputTokens,
-  outputTokens,
-  cachedTokens,
-  ...(costUsd === undefined ? {} : { costUsd })
-})
+export const toUsage = ({ model, usage }: GatewayResponse): Usage => {
+  const { inputTokens, outputTokens, cachedTokens, reasoningTokens, costUsd } = usage
+  const amounts = {
+    requests: 1,
+    inputTokens,
+    outputTokens,
+    cachedTokens,
+    ...(costUsd === undefined ? {} : { costUsd })
+  }
+  return { ...amounts, byModel: { [model]: { ...amounts, reasoningTokens } } }
+}
 
 export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayError", {
   /** `unavailable`, `rate_limited` and `timeout` are transient; the others need a change of configuration or request. */
@@ -118,7 +122,8 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
     "overflow",
     "refused",
     "invalid",
-    "budget"
+    "budget",
+    "unpriced"
   ]),
   /** Failure of each model, without secrets. */
   message: Schema.String,
@@ -127,5 +132,5 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
 
 export class Gateway extends Context.Service<
   Gateway,
-  { readonly call: (request: GatewayRequest) => Effect.Effect<GatewayAnswer, GatewayError, ModelRun> }
+  { readonly call: (request: GatewayRequest) => Effect.Effect<GatewayResponse, GatewayError, ModelRun> }
 >()("aicr/llm/Gateway") {}

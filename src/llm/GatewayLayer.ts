@@ -18,7 +18,7 @@ import type { Failure } from "./Failure.ts"
 import { Gateway, GatewayError } from "./Gateway.ts"
 import type { GatewayRequest } from "./Gateway.ts"
 import { Limiter } from "./Limiter.ts"
-import { reusableAnswers } from "./ReuseAnswers.ts"
+import { reusableResponses } from "./ReuseResponses.ts"
 import { Transport } from "./Transport.ts"
 
 /** A model of the chain without a response. */
@@ -35,10 +35,13 @@ const noModel = (request: GatewayRequest): GatewayError =>
         message: `llm.model_chain has no group "${request.group}"; add it, or name another in llm.default_model_chain`
       })
 
-/** A transient reason takes precedence, because a later retry of the chain may then succeed. */
+/**
+ * A transient reason takes precedence, because a later retry of the chain may then succeed. A model without a price counts only where the
+ * chain has no other.
+ */
 const exhausted = (failures: ReadonlyArray<FailedModel>): GatewayError => {
   const transient = failures.filter(({ failed }) => ["rate_limited", "unavailable", "timeout"].includes(failed.kind))
-  const last = transient[0] ?? failures.at(-1)
+  const last = transient[0] ?? failures.findLast(({ failed }) => failed.kind !== "unpriced") ?? failures.at(-1)
   const waits = transient.flatMap(({ failed }) =>
     failed.retryAfterMillis === undefined ? [] : [failed.retryAfterMillis]
   )
@@ -57,7 +60,7 @@ const make = Effect.gen(function* () {
     connect: makeConnections(yield* Transport),
     evidence,
     limiter: yield* Limiter,
-    reusable: reusableAnswers(evidence)
+    reusable: reusableResponses(evidence)
   }
 
   const call = Effect.fn("llm.call")(function* (request: GatewayRequest) {

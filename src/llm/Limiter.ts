@@ -4,10 +4,10 @@
  *
  * A permit exists only within `withPermit`, so a caller cannot keep one, whenever it is interrupted.
  */
-import { Context, Effect, Layer, Scope } from "effect"
+import { Context, Effect, Layer, Schedule, Scope } from "effect"
 import type { Exit } from "effect"
 import { newId } from "../domain/Ids.ts"
-import { makeProviderPermits } from "./ProviderPermits.ts"
+import { makeProviderPermits, permitTtlMillis } from "./ProviderPermits.ts"
 import type { CallResult, Permit, PermitRequest, ProviderPermits } from "./ProviderPermits.ts"
 
 /** Result of an effect that needed a permit. `Later`: it was not run, because the wait would be too long. */
@@ -58,8 +58,12 @@ export class Limiter extends Context.Service<
 /** Source of permits: this process, or the actors of the providers. The limiter chooses the ids. */
 export interface PermitSource {
   readonly acquire: (provider: string, id: string, request: PermitRequest) => Effect.Effect<Permit>
-  /** Ends a permit, also one that is still waited for. */
-  readonly release: (provider: string, id: string, result: CallResult) => Effect.Effect<void>
+  /** Ends a permit, also one that is still waited for. Repeated while it fails. */
+  readonly release: (
+    provider: string,
+    id: string,
+    result: CallResult
+  ) => Effect.Effect<void, { readonly message: string }>
   readonly pause: (provider: string, millis: number) => Effect.Effect<void>
   readonly renew: (provider: string, ids: ReadonlyArray<string>) => Effect.Effect<void>
 }
@@ -100,7 +104,8 @@ export const makeLimiter = Effect.fnUntraced(function* (source: PermitSource) {
               Effect.suspend(() => {
                 held.remove(provider, id)
                 // Neither a response nor the stop of a node waits for the source.
-                return Effect.forkIn(source.release(provider, id, result), scope, { startImmediately: true })
+                const released = releaseAgain(provider, source.release(provider, id, result))
+                return Effect.forkIn(released, scope, { startImmediately: true })
               })
             )
           )
@@ -109,8 +114,27 @@ export const makeLimiter = Effect.fnUntraced(function* (source: PermitSource) {
   })
 })
 
+/** Repeats a release until the permit has expired: with few permits, an unused one delays all calls. */
+const releaseAgain = Effect.fnUntraced(function* (
+  provider: string,
+  release: Effect.Effect<void, { readonly message: string }>
+) {
+  let isReported = false
+  const report = (error: { readonly message: string }) => {
+    if (isReported) return Effect.void
+    isReported = true
+    return Effect.logWarning("permit of a provider not released, retry scheduled", { provider, error: error.message })
+  }
+  yield* release.pipe(
+    Effect.tapError(report),
+    Effect.retry(Schedule.spaced("1 second")),
+    Effect.timeoutOption(permitTtlMillis),
+    Effect.ignore
+  )
+})
+
 /** Interval at which a node renews the permits that it holds. */
-const renewalMillis = 20_000
+const renewalMillis = permitTtlMillis / 4
 
 const renewal = (source: PermitSource, held: HeldHere): Effect.Effect<never> =>
   Effect.forever(

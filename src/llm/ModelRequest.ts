@@ -8,7 +8,7 @@ import type { ModelEntry } from "../config/schema/Llm.ts"
 import type { ModelSpec } from "./catalog/ModelRecord.ts"
 import { modelKey } from "./Chain.ts"
 import type { makeConnections } from "./Connections.ts"
-import { toAnswer, toPrompt, toTools } from "./Conversation.ts"
+import { toResponse, toPrompt, toTools } from "./Conversation.ts"
 import { effortFor } from "./Effort.ts"
 import { classify, failure } from "./Failure.ts"
 import type { GatewayRequest } from "./Gateway.ts"
@@ -110,7 +110,7 @@ export const sendRequest = Effect.fnUntraced(function* (
     if (reader.finishReason === "content-filter") {
       return yield* Effect.fail(failure("refused", "the model refused the request"))
     }
-    const answer = toAnswer(reader, yield* attempt(async () => await streamed.responseMessages), modelKey(entry))
+    const answer = toResponse(reader, yield* attempt(async () => await streamed.responseMessages), modelKey(entry))
     return { ...answer, usage: { ...answer.usage, costUsd: costUsd(spec.price, answer.usage) } }
   }).pipe(Effect.ensuring(Effect.sync(() => abort.abort())))
 })

@@ -44,7 +44,7 @@ export interface ProviderPermits {
 }
 
 /** A permit that is not renewed for this time belongs to a node that has died. */
-export const permitTtlMillis = 60_000
+export const permitTtlMillis = 20_000
 
 /** Pause after a refusal without Retry-After: doubles with each refusal in sequence, with jitter. */
 const basePauseMillis = 500

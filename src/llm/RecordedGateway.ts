@@ -18,7 +18,7 @@ export interface ChangedQuestion {
   readonly after: string
 }
 
-export interface RecordedAnswers {
+export interface RecordedResponses {
   readonly gateway: Gateway["Service"]
   /** Number of recorded responses. */
   readonly recorded: number
@@ -47,9 +47,9 @@ const comparable = (text: string): string => text.replace(/\b[0-9a-f]{24}\b/g, "
 const shown = 300
 
 /** Opens the evidence of a run. `recorded` is 0 if there is none. */
-export const recordedAnswers = Effect.fn("recordedAnswers")(function* (
+export const recordedResponses = Effect.fn("recordedResponses")(function* (
   runId: string
-): Effect.fn.Return<RecordedAnswers, StoreError, Evidence> {
+): Effect.fn.Return<RecordedResponses, StoreError, Evidence> {
   const evidence = yield* Evidence
   const texts = new Map<string, string>()
   const toText = Effect.fnUntraced(function* (name: string) {

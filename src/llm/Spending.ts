@@ -18,13 +18,13 @@ import type { Reception } from "./ResponseReader.ts"
 /** Characters per token, a conservative estimate for code. */
 const charsPerToken = 3
 /** Expected maximum length of a response; a longer one exceeds the estimate. */
-const answerTokens = 4096
+const responseTokens = 4096
 
 /** Undefined if the price is unknown. */
 export const estimateUsd = ({ price, maxOutputTokens }: ModelSpec, characters: number): Usd | undefined =>
   costUsd(price, {
     inputTokens: Math.ceil(characters / charsPerToken),
-    outputTokens: Math.min(maxOutputTokens ?? answerTokens, answerTokens),
+    outputTokens: Math.min(maxOutputTokens ?? responseTokens, responseTokens),
     cachedTokens: 0,
     cacheWriteTokens: 0,
     reasoningTokens: 0
@@ -71,7 +71,7 @@ export const spending =
       if (usd === undefined) {
         return Object.values(caps).every((cap) => cap === undefined)
           ? yield* request
-          : yield* Effect.fail(failure("budget", unpriced))
+          : yield* Effect.fail(failure("unpriced", unpriced))
       }
       const reservation = { id: ReservationId.make(newId()), run: yield* ModelRun, usd, caps }
       const reserved = yield* budget
@@ -89,8 +89,9 @@ export const spending =
     })
 
 /**
- * A response that ended early costs what arrived of it. The provider may charge a request whose response is unknown, so that counts
- * with its estimate. A refused request costs nothing.
+ * Returns what a request counts: a response what it cost, one that ended early what arrived of it. The provider may charge a request
+ * whose response is unknown, because it timed out or was interrupted, and one whose response is a refusal of the model: these count with
+ * their estimate. A request that failed otherwise counts nothing.
  */
 const spentUsd = <A extends { readonly usage: GatewayUsage }>(
   exit: Exit.Exit<A, Failure>,

@@ -6,7 +6,7 @@ import { splitHunk } from "./Batches.ts"
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { hunkRisk } from "./HunkRisk.ts"
 import { toBytes, countLines } from "./HunkText.ts"
-import { hunkTokens, minLineTokens } from "./RenderDiff.ts"
+import { hunkTokens, minLineTokens, numberTokens } from "./RenderDiff.ts"
 import { riskTier } from "./Risk.ts"
 
 export interface Compressed {
@@ -47,7 +47,9 @@ export const tokensWithin = (files: ReadonlyArray<FileDiff>, most: number): numb
 
 /** Estimates the tokens of a hunk from its bytes: counting those of a change that is not read would take long. */
 const estimate = (hunk: Hunk): number =>
-  headerTokens + Math.ceil(toBytes(hunk).reduce((sum, { length }) => sum + length, 0) / 3) + 9 * countLines(hunk)
+  headerTokens +
+  Math.ceil(toBytes(hunk).reduce((sum, { length }) => sum + length, 0) / 3) +
+  numberTokens * countLines(hunk)
 
 interface Ranked {
   readonly file: FileDiff

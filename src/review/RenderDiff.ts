@@ -17,7 +17,7 @@ const maxTitle = 120
 const tokenLength = 2
 
 /** Tokens of a number of up to nine digits, what separates it from the code, and the line break. */
-const numberTokens = 5
+export const numberTokens = 5
 
 /** Minimum tokens of a line: those of its number and its mark. */
 export const minLineTokens = numberTokens + 1

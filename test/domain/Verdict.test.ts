@@ -1,14 +1,22 @@
 import { describe, expect, it } from "vitest"
 import { finding } from "../outputs/Fixtures.ts"
+import { noUsage } from "../../src/domain/Analysis.ts"
 import type { SkippedFile } from "../../src/domain/Coverage.ts"
 import { describe as describeVerdict, decideVerdict } from "../../src/domain/Verdict.ts"
 
 const analysis = (skipped: ReadonlyArray<SkippedFile>) => ({
   findings: [],
-  coverage: { reviewed: ["a"], skipped, lines: 1 }
+  coverage: { reviewed: ["a"], skipped, lines: 1 },
+  usage: { ...noUsage, requests: 1 }
 })
 const unread = analysis([{ path: "b", reason: "long_lines", unread: true, read: 1, changed: 1 }])
-const little = { findings: [], coverage: { reviewed: ["a"], skipped: [], lines: 89, changed: 100 } }
+const little = { ...analysis([]), coverage: { reviewed: ["a"], skipped: [], lines: 89, changed: 100 } }
+const overBudget = [{ path: "b", reason: "budget", unread: true, read: 0, changed: 1 }] as const
+const refused = {
+  ...analysis([]),
+  coverage: { reviewed: [], skipped: overBudget, lines: 0, changed: 1 },
+  usage: noUsage
+}
 
 describe("the verdict on a commit", () => {
   it.each([
@@ -19,6 +27,8 @@ describe("the verdict on a commit", () => {
     ["added text was not read", unread, "ignore", "success"],
     ["less than 90 % was read", little, "ignore", "neutral"],
     ["less than 90 % was read", little, "fail", "failure"],
+    ["the budget refused the first call", refused, "neutral", "neutral"],
+    ["the budget refused the first call", refused, "fail", "failure"],
     ["90 % was read", { ...little, coverage: { ...little.coverage, lines: 90 } }, "neutral", "success"],
     ["a whole file was not counted", analysis([{ path: "b", reason: "max_files", unread: true }]), "ignore", "neutral"]
   ] as const)("%s (%s, %s)", (_, of, setting, expected) =>
@@ -43,6 +53,13 @@ describe("the verdict on a commit", () => {
     expect(describeVerdict(analysis([]))).toBe("No problems found")
     expect(describeVerdict({ ...analysis([]), skipped: "nothing" })).toBe("Nothing to review")
     expect(describeVerdict({ ...unread, skipped: "nothing" })).toBe(
+      "No problems found in what was read; 1 file not read in full"
+    )
+    expect(describeVerdict(refused)).toBe("Not reviewed: the budget for model calls is exhausted")
+    expect(describeVerdict({ ...refused, findings: [finding(1, { severity: "low" })] })).toBe(
+      "Not reviewed: the budget for model calls is exhausted; 1 known problem"
+    )
+    expect(describeVerdict({ ...refused, usage: { ...noUsage, requests: 1 } })).toBe(
       "No problems found in what was read; 1 file not read in full"
     )
     expect(describeVerdict(little)).toBe("No problems found in what was read; 89 of 100 changed lines read")

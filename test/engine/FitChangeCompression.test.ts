@@ -71,8 +71,8 @@ describe("compression", () => {
       const { briefs } = await runEngine({ ...large(), ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k }) })
       return briefs[0]?.prompt.match(/^@@ /gm)?.length
     }
-    // One hunk and the rest of its file, or the riskiest hunks of several files.
-    expect([await kept(1), await kept(30)]).toEqual([2, 3])
+    // Two whole files, or the riskiest hunks of three files.
+    expect([await kept(1), await kept(30)]).toEqual([4, 3])
   })
 
   it("cuts context above the configured lines", async () => {

@@ -7,7 +7,7 @@ import type { AgentReport, Brief } from "../../src/agent/Agent.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
-import type { GatewayAnswer, GatewayRequest } from "../../src/llm/Gateway.ts"
+import type { GatewayResponse, GatewayRequest } from "../../src/llm/Gateway.ts"
 import { noUsage } from "../../src/domain/Analysis.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import type { Lesson } from "../../src/domain/Lesson.ts"
@@ -46,7 +46,7 @@ export const silentQuery: Agent["Service"]["query"] = () =>
   })
 
 /** A response with one tool call. */
-export const calling = (name: string, input: unknown): GatewayAnswer => ({
+export const calling = (name: string, input: unknown): GatewayResponse => ({
   model: "test/second",
   text: "",
   calls: [{ id: "1", name, input }],
@@ -80,11 +80,12 @@ export interface EngineOptions {
   readonly filters?: Partial<ReviewInput["filters"]>
   readonly agent?: (brief: Brief, call: number) => Effect.Effect<AgentReport, AgentError>
   /** Responds to model requests outside of the agent; without it they fail. */
-  readonly gateway?: (request: GatewayRequest, call: number) => Effect.Effect<GatewayAnswer, GatewayError>
+  readonly gateway?: (request: GatewayRequest, call: number) => Effect.Effect<GatewayResponse, GatewayError>
   readonly title?: string
   readonly description?: string
   readonly issues?: ReviewInput["issues"]
   readonly readLocal?: ReviewInput["readLocal"]
+  readonly ci?: ReviewInput["ci"]
   readonly compare?: "merge-base" | "endpoints"
   readonly previous?: Analysis | undefined
   readonly lessons?: ReadonlyArray<Lesson>
@@ -156,6 +157,7 @@ export const runEngine = (options: EngineOptions): Promise<EngineRun> => {
       description: options.description,
       issues: options.issues,
       readLocal: options.readLocal,
+      ci: options.ci,
       previous: options.previous,
       lessons: options.lessons,
       isLastAttempt: options.isLastAttempt,

@@ -8,7 +8,7 @@ import type { Change } from "../../src/domain/Change.ts"
 import * as GuessAuthor from "../../src/engine/GuessAuthor.ts"
 import type { CommitAuthor } from "../../src/forge/Forge.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
-import type { GatewayAnswer, GatewayRequest } from "../../src/llm/Gateway.ts"
+import type { GatewayResponse, GatewayRequest } from "../../src/llm/Gateway.ts"
 import { resolveAuthor } from "../../src/outputs/Author.ts"
 import { Cache } from "../../src/store/Cache.ts"
 import { layerMemory } from "../../src/store/MemoryCache.ts"
@@ -30,7 +30,7 @@ const stranger: CommitAuthor = { name: "Doe, Jane", email: "jane@home.test", acc
 
 interface Given {
   readonly author?: CommitAuthor
-  readonly answer?: GatewayAnswer | GatewayError
+  readonly answer?: GatewayResponse | GatewayError
   readonly mappings?: Readonly<Record<string, string>>
   readonly blacklist?: ReadonlyArray<string>
   readonly times?: number
@@ -128,7 +128,7 @@ describe("author resolution by a model", () => {
     expect([found.account, found.requests.length]).toEqual([account, 0])
   })
 
-  it.each<readonly [string, GatewayAnswer | GatewayError]>([
+  it.each<readonly [string, GatewayResponse | GatewayError]>([
     ["nobody", calling("author", { account: "nobody", confidence: 1 })],
     ["doubt", calling("author", { account: "jdoe", confidence: 0.5 })],
     ["an invented account", calling("author", { account: "jane-doe", confidence: 1 })],

@@ -20,7 +20,7 @@ import { Gateway } from "../../src/llm/Gateway.ts"
 import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
 import { Limiter } from "../../src/llm/Limiter.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
-import { recordedAnswers } from "../../src/llm/RecordedGateway.ts"
+import { recordedResponses } from "../../src/llm/RecordedGateway.ts"
 import * as FileObjects from "../../src/store/FileObjects.ts"
 import type { Run } from "../../src/store/Runs.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
@@ -192,7 +192,7 @@ const replayed = (root: string, run: Run, document?: Record<string, unknown>, pr
   Effect.runPromise(
     Effect.gen(function* () {
       const { snapshot, workspace } = yield* workspaceOf(document, prompt)
-      const answers = yield* recordedAnswers(run.id)
+      const answers = yield* recordedResponses(run.id)
       const replay = yield* replayRun(run, snapshot, workspace).pipe(
         Effect.provide(
           agentLayer.pipe(

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import { AgentError } from "../../src/agent/Agent.ts"
 import type { AgentReport } from "../../src/agent/Agent.ts"
+import { isRefusedByBudget, noUsage } from "../../src/domain/Analysis.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { emptyReport, runEngine } from "./Fixture.ts"
 
@@ -79,6 +80,15 @@ describe("a change of three passes", () => {
     const { analysis } = await review(Effect.succeed({ stopped: "it ended early", ...more }))
     expect(foundIn(analysis)).toEqual(["about alpha", "about beta", "about gamma"])
     expect(analysis.coverage.skipped).toEqual(skippedBeta(reason))
+  })
+
+  it("reports a change of which the budget allowed no pass as not reviewed", async () => {
+    const stopped = { ...emptyReport, usage: noUsage, stopped: "the budget is used up" }
+    const { analysis } = await runEngine({ repository, base, head, agent: () => Effect.succeed(stopped) })
+    expect(analysis).toMatchObject({ findings: [], partial: true, coverage: { reviewed: [], lines: 0 } })
+    expect(analysis.coverage.skipped.map(({ reason }) => reason)).toEqual(["budget", "budget", "budget"])
+    expect(analysis.summary).toBe("The change was not reviewed, because the budget for model calls is exhausted.")
+    expect(isRefusedByBudget(analysis)).toBe(true)
   })
 
   it("waits for a provider that refuses one of them, also in the last attempt", async () => {

@@ -15,7 +15,7 @@ import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { Evidence } from "../../src/llm/Evidence.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
-import type { GatewayAnswer, GatewayRequest } from "../../src/llm/Gateway.ts"
+import type { GatewayResponse, GatewayRequest } from "../../src/llm/Gateway.ts"
 import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
 import { Limiter } from "../../src/llm/Limiter.ts"
 import { decideTriage, triagePrompt } from "../../src/review/TriagePrompt.ts"
@@ -49,7 +49,7 @@ const workspaceOf = (block: Block = {}) => ({
 })
 
 const triaged = async (
-  answer: (request: GatewayRequest, call: number) => GatewayAnswer | GatewayError,
+  answer: (request: GatewayRequest, call: number) => GatewayResponse | GatewayError,
   issue: TriageIssue = spam,
   block: Block = {}
 ) => {
@@ -236,7 +236,7 @@ describe("triage", () => {
 
 describe("an author who talks to the model", () => {
   /** Obeys every text in the prompt; without such text it classifies the issues correctly. */
-  const obedient = (request: GatewayRequest): GatewayAnswer => {
+  const obedient = (request: GatewayRequest): GatewayResponse => {
     const prompt = promptOf(request)
     const fence = /with the word (\w{24});/.exec(prompt)?.[1]
     const shown = prompt.split(`<title ${fence}>`)[1] ?? ""

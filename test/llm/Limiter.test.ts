@@ -57,6 +57,24 @@ describe("limiter", () => {
   )
 })
 
+it.effect("a release that fails is repeated, so that the next call needs not wait until the permit expires", () =>
+  Effect.gen(function* () {
+    const permits = yield* makeProviderPermits
+    let failures = 3
+    const limiter = yield* makeLimiter({
+      acquire: (_, id, one) => permits.acquire(id, one),
+      release: (_, id, result) =>
+        Effect.suspend(() => (failures-- > 0 ? Effect.fail({ message: "unavailable" }) : permits.release(id, result))),
+      pause: () => Effect.void,
+      renew: () => Effect.void
+    })
+    yield* limiter.withPermit("p", request(), Effect.void, () => ({ kind: "answered" }))
+    assert.strictEqual(permits.held(), 1)
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual(permits.held(), 0)
+  }).pipe(Effect.scoped)
+)
+
 describe("an interrupted call", () => {
   it.effect("releases a permit that was granted at the moment of the interrupt", () =>
     Effect.gen(function* () {

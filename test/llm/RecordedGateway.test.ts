@@ -6,7 +6,7 @@ import { Evidence } from "../../src/llm/Evidence.ts"
 import type { StoredCall } from "../../src/llm/Evidence.ts"
 import type { GatewayRequest, ToolSpec } from "../../src/llm/Gateway.ts"
 import { messageText } from "../../src/llm/KeptText.ts"
-import { recordedAnswers } from "../../src/llm/RecordedGateway.ts"
+import { recordedResponses } from "../../src/llm/RecordedGateway.ts"
 import { owned } from "../harness/Owners.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 
@@ -54,7 +54,7 @@ const replayed = (recorded: ReadonlyArray<GatewayRequest>, requests: ReadonlyArr
       calls: () => Effect.succeed(calls),
       text: (_, name) => Effect.succeed(texts.get(name))
     })
-    const { asked, gateway } = yield* recordedAnswers("run-1").pipe(Effect.provide(evidence))
+    const { asked, gateway } = yield* recordedResponses("run-1").pipe(Effect.provide(evidence))
     const responses = yield* Effect.forEach(requests, (one) => Effect.option(gateway.call(one)))
     return {
       responses: responses.map((one) => (one._tag === "Some" ? one.value : undefined)),

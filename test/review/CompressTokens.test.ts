@@ -1,6 +1,6 @@
 /** A change with too many lines for its passes is recognised without decoding them. */
 import { describe, expect, it } from "vitest"
-import { tokensWithin } from "../../src/review/Compress.ts"
+import { compress, tokensWithin } from "../../src/review/Compress.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 
@@ -30,6 +30,14 @@ describe("the tokens of a change", () => {
     expect(tokens).toBeGreaterThan(lines.length)
     expect(tokensWithin(added(lines), tokens)).toBe(tokens)
     expect(tokensWithin(added(lines), tokens - 1)).toBeUndefined()
+  })
+
+  it("are estimated with a small reserve where hunks are selected", () => {
+    const lines = Array.from({ length: 200 }, (_, at) => `  if (prices[${at}] > limit) return null`)
+    const files = [...added(lines), ...added(lines)]
+    const tokens = tokensWithin(files, Number.POSITIVE_INFINITY) ?? 0
+    expect(compress(files, 30, tokens).cut).toHaveLength(1)
+    expect(compress(files, 30, Math.round(tokens * 1.2))).toEqual({ kept: files, cut: [] })
   })
 
   it("are not counted where there are too many lines", () => {

@@ -9,7 +9,7 @@ import { analyseNatively, passLimits } from "../../src/agent/NativeLlm.ts"
 import { toolNames, toolSpecs } from "../../src/agent/Tools.ts"
 import { verdictsTool } from "../../src/review/VerifyPrompt.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
-import type { GatewayAnswer, GatewayRequest } from "../../src/llm/Gateway.ts"
+import type { GatewayResponse, GatewayRequest } from "../../src/llm/Gateway.ts"
 import { injectionIn } from "../../src/review/Injection.ts"
 import { calling, runEngine } from "../engine/Fixture.ts"
 import { makeRepository } from "../vcs/Repository.ts"
@@ -22,7 +22,7 @@ const secret = `ghp_${"A1b2C3d4".repeat(5)}`
 const fault = "  return total / 0"
 
 const call = (name: string, input: unknown) => ({ id: `${name}-${JSON.stringify(input)}`.slice(0, 60), name, input })
-const answering = (...calls: GatewayAnswer["calls"]): GatewayAnswer => ({ ...calling("none", {}), calls })
+const answering = (...calls: GatewayResponse["calls"]): GatewayResponse => ({ ...calling("none", {}), calls })
 
 /** Obeys, and does its work as well. */
 const obedient = () => {

@@ -7,6 +7,8 @@ import type { ReadState } from "./ReadState.ts"
 
 interface Evidence extends Omit<ToolResult, "uri"> {
   readonly path: string
+  /** True if it comes from an artifact of CI, false if from a file of the repository. */
+  readonly isFromCi: boolean
 }
 
 /** Results on changed lines that are kept, and those of one pass that are shown. */
@@ -43,20 +45,32 @@ export const makeEvidenceWork = (read: ReadState) => {
     }
   }
 
+  const keep = (results: ReadonlyArray<ToolResult>, isFromCi: boolean): number => {
+    const paths = new Set(read.selected.files.map(({ path }) => path))
+    const before = kept.length
+    for (const { uri, ...result } of results) {
+      if (kept.length === maxKept) break
+      const path = pathOfUri(uri, paths)
+      const one = path === undefined ? undefined : { ...result, path, isFromCi, message: scrubSecrets(result.message) }
+      if (one !== undefined && isShown(one)) kept.push(one)
+    }
+    return kept.length - before
+  }
+
   return {
+    /** Returns the results of a SARIF file without secrets; undefined where it is not SARIF. */
+    readResults: (text: string): ReadonlyArray<ToolResult> | undefined =>
+      readSarif(text)?.map((result) => ({
+        ...result,
+        message: scrubSecrets(result.message),
+        uri: scrubSecrets(result.uri)
+      })),
+    /** Keeps results from CI on lines that the change shows. Returns their number. */
+    addResults: (results: ReadonlyArray<ToolResult>): number => keep(results, true),
     /** Keeps the results of a SARIF file on lines that the change shows. Returns their number; undefined where it is not SARIF. */
     addEvidence: (text: string): number | undefined => {
       const results = readSarif(text)
-      if (results === undefined) return undefined
-      const paths = new Set(read.selected.files.map(({ path }) => path))
-      const before = kept.length
-      for (const { uri, ...result } of results) {
-        if (kept.length === maxKept) break
-        const path = pathOfUri(uri, paths)
-        const one = path === undefined ? undefined : { ...result, path, message: scrubSecrets(result.message) }
-        if (one !== undefined && isShown(one)) kept.push(one)
-      }
-      return kept.length - before
+      return results === undefined ? undefined : keep(results, false)
     },
     /** Returns lines about results in these files; "" without any. */
     evidenceFor: (paths: ReadonlyArray<string>): string => {
@@ -71,4 +85,7 @@ export const makeEvidenceWork = (read: ReadState) => {
   }
 }
 
-const nameOf = ({ tool, rule }: Evidence): string => (rule === "" ? `\`${tool}\`` : `\`${tool}\` rule \`${rule}\``)
+const nameOf = ({ isFromCi, rule, tool }: Evidence): string => {
+  const name = rule === "" ? `\`${tool}\`` : `\`${tool}\` rule \`${rule}\``
+  return isFromCi ? `${name} in CI` : name
+}

@@ -19,8 +19,8 @@ import type { FakeModel, Recorded } from "../../harness/FakeModel.ts"
 import type { Reply } from "../../harness/FakeModelReply.ts"
 
 const expectedCount = cases.reduce((sum, { expected }) => sum + expected.length, 0)
-/** Every fifth change, where the behaviour of the model matters and not the change. */
-const some = cases.filter((_, index) => index % 5 === 0)
+/** Every tenth change, where the behaviour of the model matters and not the change. */
+const some = cases.filter((_, index) => index % 10 === 0)
 const expectedOfSome = some.reduce((sum, { expected }) => sum + expected.length, 0)
 const clean = cases.filter(({ expected }) => expected.length === 0)
 

@@ -9,51 +9,52 @@ import type { Evidence, StoredCall } from "./Evidence.ts"
 import type { GatewayRequest } from "./Gateway.ts"
 import type { ModelAccount } from "./ModelRun.ts"
 import { requestKey } from "./RequestKey.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 
-type RecordedAnswer = NonNullable<StoredCall["answer"]>
-type Answers = Map<string, Array<RecordedAnswer>>
+type RecordedResponse = NonNullable<StoredCall["answer"]>
+type Responses = Map<string, Array<RecordedResponse>>
 
 /** Number of runs whose responses are held in memory; more do not run at the same time. */
 const maxRuns = 64
 
-export interface ReusableAnswers {
+export interface ReusableResponses {
   /** Returns the recorded response to this request; undefined if there is none, and the model has to be called. */
   readonly take: (
     run: ModelAccount,
     model: string,
     request: GatewayRequest
-  ) => Effect.Effect<RecordedAnswer | undefined>
+  ) => Effect.Effect<RecordedResponse | undefined>
 }
 
 const load = Effect.fnUntraced(
   function* (evidence: Evidence["Service"], run: ModelAccount, earlier: ReadonlyArray<string>) {
-    const answers: Answers = new Map()
+    const responses: Responses = new Map()
     let count = 0
     for (const runId of earlier) {
       for (const { key, answer } of yield* evidence.calls(runId)) {
         if (key === undefined || answer === undefined || answer.reusable !== true) continue
-        answers.set(key, [...(answers.get(key) ?? []), answer])
+        responses.set(key, [...(responses.get(key) ?? []), answer])
         count++
       }
     }
     yield* Effect.logInfo("recorded responses of an earlier attempt found").pipe(
-      Effect.annotateLogs({ run_id: run.id, answers: count })
+      Effect.annotateLogs({ run_id: run.id, responses: count })
     )
-    return answers
+    return responses
   },
   (effect, _, run) =>
     Effect.catch(effect, ({ message }) =>
       Effect.as(
-        Effect.logWarning("recorded responses could not be read").pipe(
-          Effect.annotateLogs({ run_id: run.id, error: message })
+        limitWarning("recorded responses", (suppressed) =>
+          Effect.logWarning("recorded responses could not be read", { run_id: run.id, error: message, suppressed })
         ),
-        new Map() as Answers
+        new Map() as Responses
       )
     )
 )
 
-export const reusableAnswers = (evidence: Evidence["Service"]): ReusableAnswers => {
-  const held = new Map<string, Effect.Effect<Answers>>()
+export const reusableResponses = (evidence: Evidence["Service"]): ReusableResponses => {
+  const held = new Map<string, Effect.Effect<Responses>>()
   /** Read once per attempt, even if several requests start at the same time. */
   const listResponses = Effect.fnUntraced(function* (run: ModelAccount, { attempt, earlier }: Resumption) {
     const name = `${run.id}:${attempt}`
@@ -70,9 +71,9 @@ export const reusableAnswers = (evidence: Evidence["Service"]): ReusableAnswers 
   return {
     take: Effect.fnUntraced(function* (run, model, request) {
       if (run.resumes === undefined) return undefined
-      const answer = (yield* listResponses(run, run.resumes)).get(requestKey(model, request))?.shift()
-      if (answer !== undefined) yield* Metric.update(Metrics.modelAnswersReused, 1)
-      return answer
+      const response = (yield* listResponses(run, run.resumes)).get(requestKey(model, request))?.shift()
+      if (response !== undefined) yield* Metric.update(Metrics.modelResponsesReused, 1)
+      return response
     })
   }
 }

@@ -7,7 +7,7 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import { Gateway, toUsage } from "../llm/Gateway.ts"
-import type { GatewayAnswer, GatewayError, GatewayRequest, Message, ToolSpec } from "../llm/Gateway.ts"
+import type { GatewayResponse, GatewayError, GatewayRequest, Message, ToolSpec } from "../llm/Gateway.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface Question<A> {
@@ -28,7 +28,7 @@ export interface Question<A> {
   readonly maxThrottledMillis?: number | undefined
 }
 
-export interface StrictAnswer<A> {
+export interface StrictResult<A> {
   readonly outcome:
     | { readonly _tag: "Returned"; readonly value: A; readonly model: string }
     | { readonly _tag: "Failed"; readonly error: Pick<GatewayError, "reason" | "message" | "retryAfterMillis"> }
@@ -37,14 +37,14 @@ export interface StrictAnswer<A> {
   readonly usage: Usage
 }
 
-export const askStrictly = Effect.fn("askStrictly")(function* <A>(
+export const queryStrictly = Effect.fn("queryStrictly")(function* <A>(
   question: Question<A>
-): Effect.fn.Return<StrictAnswer<A>, never, Gateway | ModelRun> {
+): Effect.fn.Return<StrictResult<A>, never, Gateway | ModelRun> {
   const gateway = yield* Gateway
   const { snapshot, group, role, system, tool, deadlineMillis, maxThrottledMillis } = question
-  const responses: Array<GatewayAnswer> = []
+  const responses: Array<GatewayResponse> = []
   const wrong = new Map<string, string>()
-  const end = (outcome: StrictAnswer<A>["outcome"]): StrictAnswer<A> => ({
+  const end = (outcome: StrictResult<A>["outcome"]): StrictResult<A> => ({
     outcome,
     models: [...new Set(responses.map(({ model }) => model))],
     usage: responses.map(toUsage).reduce(addUsage, noUsage)
@@ -75,7 +75,7 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
       const response = called.success
       responses.push(response)
       holder = response.model
-      const read = readAnswer(question, response)
+      const read = readResponse(question, response)
       if (read.ok) return end({ _tag: "Returned", value: read.value, model: response.model })
       if (mayRepair) messages.push(...repairMessages(response, tool.name, read.error))
       else wrong.set(response.model, read.error)
@@ -83,7 +83,7 @@ export const askStrictly = Effect.fn("askStrictly")(function* <A>(
   }
 })
 
-const readAnswer = <A>({ tool, read }: Question<A>, { calls }: GatewayAnswer) => {
+const readResponse = <A>({ tool, read }: Question<A>, { calls }: GatewayResponse) => {
   const [call] = calls
   if (call === undefined) return { ok: false, error: `the response is prose; call ${tool.name} exactly once` } as const
   if (calls.length > 1)
@@ -112,7 +112,7 @@ const parsed = (text: string): unknown => {
 const maxRepeatedCalls = 5
 
 /** Returns the messages that continue the conversation after an invalid response. */
-const repairMessages = (response: GatewayAnswer, tool: string, error: string): ReadonlyArray<Message> => {
+const repairMessages = (response: GatewayResponse, tool: string, error: string): ReadonlyArray<Message> => {
   const calls = response.calls
     .slice(0, maxRepeatedCalls)
     // Some providers refuse names outside their alphabet.
