@@ -7,19 +7,21 @@ import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { natsSettings } from "../../nats/NatsSettings.ts"
 import { AdminApi } from "../admin/AdminApi.ts"
+import { adminPath } from "../admin/api/AdminHttpApi.ts"
 import { listSockets } from "./AdminSocket.ts"
 import * as Handle from "../admin/Handle.ts"
 import { Nodes } from "../admin/Nodes.ts"
-import { toPath } from "../cli/AdminCall.ts"
-import type { AdminTarget, OpenAdmin, SendCall } from "../cli/AdminCall.ts"
+import type { AdminClient, AdminTarget, OpenAdmin } from "../cli/AdminCall.ts"
+import { makeAdminClient } from "../cli/AdminHttpClient.ts"
 import { defaultServiceAddress, serviceAt, withService } from "../cli/AdminClient.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { findServed, sendThrough } from "../cli/SocketClient.ts"
 import { layerStatic } from "../config/FileConfigStore.ts"
-import { loadConfig } from "../config/LoadConfig.ts"
+import { loadForStores } from "./CommandConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
+import { Progress } from "../observability/Progress.ts"
 import * as Logging from "../observability/Logging.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import { QueueError } from "../queue/Queue.ts"
@@ -82,33 +84,42 @@ const recordsFor = (snapshot: Snapshot, use: AdminTarget["use"]) => {
     : records
 }
 
-/** Sends calls to the administration of this process over the stores of a configuration. */
+/** Calls the administration of this process over the stores of a configuration. */
 const withStores = <A>(
   snapshot: Snapshot,
   use: AdminTarget["use"],
-  command: (send: SendCall) => Effect.Effect<A, ExitWith>
+  command: (client: AdminClient) => Effect.Effect<A, ExitWith>
 ) => {
-  const stores = Layer.mergeAll(queueOf(snapshot, use), recordsFor(snapshot, use), layerStatic(snapshot))
+  const stores = Layer.mergeAll(
+    queueOf(snapshot, use),
+    recordsFor(snapshot, use),
+    layerStatic(snapshot),
+    Progress.layer
+  )
   const administration = Handle.layer.pipe(
     Layer.provide([Operations.layer, Layer.succeed(Nodes, Nodes.of({ list: Effect.succeed([]) }))]),
     Layer.provide(stores)
   )
   return Effect.gen(function* () {
     const api = yield* AdminApi
-    const send: SendCall = (call) => {
-      const url = new URL(toPath(call), "http://local")
+    const client = yield* makeAdminClient(({ body = "", method, path }) => {
+      const url = new URL(path, "http://local")
       const request = {
-        method: call.method,
-        path: url.pathname,
+        method,
+        path: url.pathname.slice(adminPath.length),
         query: url.searchParams,
-        headers: {},
+        headers: { "content-type": "application/json" },
         address: "local",
         client: "local",
-        body: new TextEncoder().encode(call.body === undefined ? "" : JSON.stringify(call.body))
+        body: new TextEncoder().encode(body)
       }
-      return Effect.map(api.handleLocal(request), ({ body, status }) => ({ status, body: Object(JSON.parse(body)) }))
-    }
-    return yield* command(send)
+      return Effect.map(api.handleLocal(request), ({ body: text, contentType, headers, status }) => ({
+        status,
+        headers: { ...headers, "content-type": contentType },
+        text
+      }))
+    })
+    return yield* command(client)
   }).pipe(Effect.provide(administration))
 }
 
@@ -134,9 +145,9 @@ export const openAdmin: OpenAdmin = ({ config, url, use }, command) =>
   Effect.gen(function* () {
     if (Option.isSome(url)) return yield* withService(yield* serviceAt(url.value), command)
     // Unset variables are warnings, because only the service needs all of them, such as webhook secrets.
-    const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
+    const snapshot = yield* loadForStores(config)
     const socket = yield* findServed(listSockets(snapshot))
-    if (socket !== undefined) return yield* command(sendThrough(socket))
+    if (socket !== undefined) return yield* command(yield* makeAdminClient(sendThrough(socket)))
     if (yield* needsService(snapshot, use)) return yield* withService(defaultServiceAddress(snapshot.document), command)
     return yield* withStores(snapshot, use, command)
   }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)

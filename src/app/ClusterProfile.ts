@@ -13,6 +13,7 @@ import * as WritePacer from "../../actors/WritePacer.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
 import { NatsLockHealth, observeRunner } from "../../nats/NatsLockHealth.ts"
+import { NatsNodes } from "../../nats/NatsNodes.ts"
 import * as NatsRunner from "../../nats/NatsRunner.ts"
 import type { NatsSettings } from "../../nats/NatsSettings.ts"
 import { wakeActors } from "./ActorMessages.ts"
@@ -23,18 +24,19 @@ import { agentLayer } from "../agent/AgentModes.ts"
 import { clusterProblems } from "../config/checks/Cluster.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { layerClient, locateDatabase } from "./Database.ts"
-import { fromConfig } from "./FromConfig.ts"
 import * as StoreClock from "../database/StoreClock.ts"
 import { ConfigInvalid } from "../config/LoadConfig.ts"
 import * as NatsConfigHead from "../config/NatsConfigHead.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
+import { AwaitedServers } from "../ingress/AwaitedServers.ts"
+import { OpenPorts } from "../ingress/OpenPorts.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import * as ModelServices from "./ModelServices.ts"
 import * as NatsMetrics from "../observability/NatsMetrics.ts"
 import * as NatsProgress from "../observability/NatsProgress.ts"
 import * as OutputsLayer from "../outputs/OutputsLayer.ts"
 import { identity, records, threads, vcs } from "./Parts.ts"
-import { actorCount, presence, withoutActors } from "../admin/NatsPresence.ts"
+import { actorCount, presence, toVersion, withoutActors } from "../admin/NatsPresence.ts"
 import * as NatsCancellations from "../queue/dispatch/NatsCancellations.ts"
 import * as NatsEvictions from "../queue/dispatch/NatsEvictions.ts"
 import * as NatsLiveNodes from "../queue/dispatch/NatsLiveNodes.ts"
@@ -51,12 +53,20 @@ const refuseOwnStores = Layer.effectDiscard(
 )
 
 /** The time of the records, on every node. */
-const clock = fromConfig((snapshot) => StoreClock.layer.pipe(Layer.provide(layerClient(locateDatabase(snapshot)))))
+const clock = Layer.unwrap(
+  Effect.map(Effect.all([ConfigStore, AwaitedServers]), ([config, awaited]) =>
+    StoreClock.layer(awaited.of("postgres")).pipe(Layer.provide(layerClient(locateDatabase(config.current()))))
+  )
+)
 
 const bus = (settings: NatsSettings) =>
   Layer.merge(NatsEvents.layer, NatsLockHealth.layer).pipe(
     Layer.provideMerge(
-      Layer.unwrap(Effect.map(NodeIdentity, ({ name }) => NatsConnection.layer({ settings, name: `aicr ${name}` })))
+      Layer.unwrap(
+        Effect.map(Effect.all([NodeIdentity, AwaitedServers]), ([{ name }, awaited]) =>
+          NatsConnection.layer({ settings, name: `aicr ${name}`, wait: awaited.of("nats") })
+        )
+      )
     )
   )
 
@@ -82,20 +92,21 @@ const notifications = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer,
 
 export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOptions) => {
   const server = Layer.unwrap(
-    Effect.map(Effect.all([NatsConnection, NatsLockHealth]), ([{ roundTrip }, locks]) =>
-      IngressServer.layerWith({
+    Effect.map(Effect.all([NatsConnection, NatsLockHealth, NatsNodes]), ([{ roundTrip }, locks, nodes]) =>
+      IngressServer.layerOnPorts({
         ...ingress,
-        receives: roles.has("ingress"),
-        dashboard: roles.has("dashboard"),
         ready: [
           { name: "nats", check: roundTrip },
           { name: "locks", check: locks.isHeld }
         ],
+        nodes: Effect.map(nodes.list, (listed) => listed.map(toVersion)),
         alive: [{ name: "locks", check: locks.isAlive }]
       })
     )
   )
-  const http = Layer.merge(server, adminSocket).pipe(
+  // A node is ready once commands reach it on its socket.
+  const http = server.pipe(
+    Layer.provide(adminSocket),
     Layer.provide([
       wakeActors.pipe(Layer.provide(NatsNewerHeads.layer)),
       administration.pipe(Layer.provide([NatsNodeList.layer, NatsCancellations.layer]))
@@ -127,6 +138,8 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
     Layer.provide(bus(settings)),
     Layer.provide(identity),
     Layer.provide(clock),
+    Layer.provide(OpenPorts.layer({ ...ingress, receives: roles.has("ingress"), dashboard: roles.has("dashboard") })),
+    Layer.provide(AwaitedServers.layer),
     Layer.provide(refuseOwnStores)
   )
 }

@@ -18,6 +18,7 @@ import { reviewCommand } from "../cli/ReviewCommand.ts"
 import { routeCommand } from "../cli/RouteCommand.ts"
 import { secretsCommand } from "../cli/SecretsCommand.ts"
 import { serveCommand } from "../cli/ServeCommand.ts"
+import { statsCommand } from "../cli/StatsCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
 import { whyCommand } from "../cli/WhyCommand.ts"
@@ -44,6 +45,7 @@ export const aicr = Command.make("aicr").pipe(
     queueCommand(load(() => import("./AdminAccess.ts"))),
     eventsCommand(load(() => import("./AdminAccess.ts"))),
     whyCommand(load(() => import("./AdminAccess.ts"))),
+    statsCommand(load(() => import("./AdminAccess.ts"))),
     nodesCommand(load(() => import("./NodeList.ts"))),
     replayCommand(load(() => import("./Replay.ts"))),
     evalCommand(load(() => import("./Evaluate.ts"))),
@@ -52,10 +54,13 @@ export const aicr = Command.make("aicr").pipe(
       load(() => import("./DatabaseMigrations.ts")),
       load(() => import("./DatabaseBackups.ts"))
     ),
-    configCommand(load(() => import("./BuildProblems.ts"))),
+    configCommand(
+      load(() => import("./BuildProblems.ts")),
+      load(() => import("./EditorAccess.ts"))
+    ),
     routeCommand(load(() => import("../outputs/RouteReport.ts"))),
     templateCommand(load(() => import("../outputs/SampleRender.ts"))),
-    secretsCommand,
+    secretsCommand(load(() => import("./EditorAccess.ts"))),
     doctorCommand(load(() => import("./Doctor.ts")))
   ])
 )

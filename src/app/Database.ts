@@ -1,13 +1,16 @@
 /** The configured database of records. The Postgres client is loaded only where it is configured. Wiring only. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import type { Redacted } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { hostname } from "node:os"
 import { dirname, resolve } from "node:path"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { awaitDatabase } from "../database/AwaitDatabase.ts"
 import * as DataLock from "../database/DataLock.ts"
 import * as SqliteClient from "../database/SqliteClient.ts"
 import * as Store from "../store/Store.ts"
+import { unavailable } from "../database/StoreFailure.ts"
+import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { StoreError } from "../database/StoreError.ts"
 
 export type DatabaseLocation =
@@ -39,12 +42,27 @@ export const layerClient = (location: DatabaseLocation): Layer.Layer<SqlClient.S
   return Layer.unwrap(Effect.map(postgresClient, ({ layer }) => layer({ url, applicationName })))
 }
 
-/** The repositories over it. */
+/** The repositories over it. A starting service waits for Postgres, a command does not. */
 export const layerRecords = (
   snapshot: Snapshot,
   migrate: "auto" | "verify" = snapshot.document.storage.database.migrate
-): Layer.Layer<Store.Records | SqlClient.SqlClient, StoreError> =>
-  Layer.provideMerge(Store.layer(migrate), layerClient(locateDatabase(snapshot)))
+): Layer.Layer<Store.Records | SqlClient.SqlClient, StoreError> => {
+  const location = locateDatabase(snapshot)
+  const client = layerClient(location)
+  return Layer.provideMerge(
+    Store.layer(migrate),
+    location.kind === "sqlite" ? client : Layer.provideMerge(awaitPostgres, client)
+  )
+}
+
+const awaitPostgres = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const awaited = yield* Effect.serviceOption(AwaitedServers)
+    if (Option.isNone(awaited)) return
+    const sql = yield* SqlClient.SqlClient
+    yield* awaitDatabase(sql`SELECT 1`, awaited.value.of("postgres")).pipe(unavailable("open"))
+  })
+)
 
 /** Keeps other processes out of a SQLite file while the layer lives; Postgres needs no lock. */
 export const layerLock = (location: DatabaseLocation): Layer.Layer<never, StoreError> =>

@@ -15,6 +15,8 @@ import { adminSocket } from "./AdminSocket.ts"
 import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
+import { AwaitedServers } from "../ingress/AwaitedServers.ts"
+import { OpenPorts } from "../ingress/OpenPorts.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import * as ModelServices from "./ModelServices.ts"
 import { worksAlone } from "../domain/Role.ts"
@@ -63,7 +65,8 @@ const administering = (roles: ServiceOptions["roles"]) =>
   )
 
 export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
-  const http = Layer.merge(IngressServer.layerWith(ingress), adminSocket.pipe(Layer.provide(identity)))
+  // A node is ready once commands reach it on its socket.
+  const http = IngressServer.layerOnPorts(ingress).pipe(Layer.provide(adminSocket.pipe(Layer.provide(identity))))
   const serving = worksAlone(roles)
     ? http.pipe(
         Layer.provide([wakeActors.pipe(Layer.provide(NewerHeads.layerMemory)), administering(roles)]),
@@ -72,5 +75,9 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
     : http.pipe(
         Layer.provide([wakeNobody, administrationAlone.pipe(Layer.provide(thisNode(roles)), Layer.provide(identity))])
       )
-  return serving.pipe(Layer.provide(records))
+  return serving.pipe(
+    Layer.provide(records),
+    Layer.provide(OpenPorts.layer(ingress)),
+    Layer.provide(AwaitedServers.layer)
+  )
 }

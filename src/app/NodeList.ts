@@ -3,7 +3,7 @@ import { Effect, Result } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { listNodes } from "../../nats/NatsNodes.ts"
 import { natsSettings } from "../../nats/NatsSettings.ts"
-import { readDetails } from "../admin/NatsPresence.ts"
+import { readDetails, toVersion } from "../admin/NatsPresence.ts"
 import { refused } from "../cli/Exit.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
@@ -26,8 +26,8 @@ export const nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith
   })
   const nodes = yield* listNodes.pipe(Effect.provide(connection), endWithCode)
   return nodes.map((node) => {
-    const { name, roles, startedAt, version } = node
-    const { slots = 0, actors = 0, configuration = "unknown" } = readDetails(node)
-    return { name, roles, version, configuration, startedAt, slots, actors }
+    const { roles, startedAt } = node
+    const { slots = 0, actors = 0 } = readDetails(node)
+    return { ...toVersion(node), roles, startedAt, slots, actors }
   })
 }).pipe(Effect.provide(quietLogs))

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { existsSync } from "node:fs"
 import { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
-import { loadConfig } from "../config/LoadConfig.ts"
+import { loadForStores } from "./CommandConfig.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { layerRecords, locateDatabase } from "./Database.ts"
 import * as Logging from "../observability/Logging.ts"
@@ -18,7 +18,7 @@ export const onRecords = <A>(
   operation: Effect.Effect<A, StoreError | ExitWith, Records>
 ): Effect.Effect<A, ExitWith> =>
   Effect.gen(function* () {
-    const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
+    const snapshot = yield* loadForStores(config)
     const location = locateDatabase(snapshot)
     if (location.kind === "sqlite" && !existsSync(location.path)) {
       return yield* new ExitWith({ code: 3, message: `no records yet: ${location.path} does not exist` })

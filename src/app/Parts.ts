@@ -1,6 +1,7 @@
 /** Parts that a node has in either profile, over the stores of its configuration. Wiring only. */
 import { Effect, Layer } from "effect"
 import { hostname } from "node:os"
+import { configSource } from "./ConfigSource.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
@@ -14,11 +15,14 @@ import * as GitVcs from "../vcs/git/GitVcs.ts"
 import { processLimits } from "../vcs/ProcessLimits.ts"
 import * as KeepWorkspaceCache from "../vcs/KeepWorkspaceCache.ts"
 
+export const identity = NodeIdentity.layer(process.env["SVC_NODE_NAME"] ?? hostname())
+
 /**
  * Records, queue, cache and hosts. Every node loads its own accounts, because a node that receives deliveries has to
  * recognise comments of this service.
  */
 export const records = queues.pipe(
+  Layer.provideMerge(configSource.pipe(Layer.provide(identity))),
   Layer.provideMerge(KeepConfigurations.layer),
   Layer.provideMerge(stores),
   Layer.provideMerge(spool),
@@ -42,5 +46,3 @@ export const vcs = KeepWorkspaceCache.layer.pipe(
 
 /** Threads that analyse changes. */
 export const threads = ChangeThreads.layer
-
-export const identity = NodeIdentity.layer(process.env["SVC_NODE_NAME"] ?? hostname())

@@ -3,13 +3,14 @@ import { Effect, Layer, Option } from "effect"
 import { resolve } from "node:path"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { fromConfig } from "./FromConfig.ts"
+import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import * as MemoryQueue from "../queue/journal/MemoryQueue.ts"
 import { QueueError } from "../queue/Queue.ts"
 import { layerJournal } from "../queue/journal/JournalQueue.ts"
 import { makeSqliteJournal } from "../queue/journal/SqliteJournal.ts"
 import type { QueueLimits } from "../queue/core/QueueLimits.ts"
 
-/** The queue in the Redis that storage.cache.redis names. */
+/** The queue in the Redis that storage.cache.redis names. A starting service waits for it, a command does not. */
 export const redisQueue = ({ credential, document: { storage } }: Snapshot, limits: QueueLimits) => {
   const url = credential(storage.cache.redis, "url")
   if (url === undefined) {
@@ -19,7 +20,8 @@ export const redisQueue = ({ credential, document: { storage } }: Snapshot, limi
   return Layer.unwrap(
     Effect.gen(function* () {
       const { makeRedisJournal } = yield* Effect.promise(() => import("../queue/journal/RedisJournal.ts"))
-      return layerJournal(makeRedisJournal(url, process.env["SVC_REDIS_PREFIX"]), limits)
+      const awaited = Option.getOrUndefined(yield* Effect.serviceOption(AwaitedServers))
+      return layerJournal(makeRedisJournal(url, process.env["SVC_REDIS_PREFIX"], awaited?.of("redis")), limits)
     })
   )
 }

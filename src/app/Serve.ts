@@ -5,6 +5,7 @@ import { natsSettings } from "../../nats/NatsSettings.ts"
 import { refused } from "../cli/Exit.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
+import { readRevisions } from "./ConfigSource.ts"
 import type { ServeOptions } from "../cli/ServeCommand.ts"
 import { layerFile } from "../config/FileConfigStore.ts"
 import { rolesProblem } from "../cli/Roles.ts"
@@ -23,7 +24,9 @@ export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, Exit
   const settings = nats.success
   const problem = rolesProblem(roles, settings !== undefined)
   if (problem !== undefined) return refused(problem)
-  const configured = Layer.provide(layerFile(config, process.env, { receives: roles.has("ingress") }))
+  const configured = Layer.provide(
+    layerFile(config, process.env, { receives: roles.has("ingress"), revisions: readRevisions })
+  )
   const launch = <E>(service: Layer.Layer<never, E>) => Layer.launch(keepCompiled.pipe(Layer.provide(service)))
   return Effect.gen(function* () {
     // Files of this process and of its children are readable by their own user only.

@@ -10,6 +10,8 @@ import type { Duration } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { useIdClock } from "../domain/Ids.ts"
+import { awaitDatabase } from "./AwaitDatabase.ts"
+import type { DatabaseWait } from "./AwaitDatabase.ts"
 import type { StoreError } from "./StoreError.ts"
 import { unavailable } from "./StoreFailure.ts"
 
@@ -65,47 +67,35 @@ const read = Effect.fnUntraced(function* (sql: SqlClient.SqlClient): Effect.fn.R
   return { offset: Number(row?.millis) - (sentAt + receivedAt) / 2, error: (receivedAt - sentAt) / 2 }
 })
 
-/** A start waits for the database as a running node does. Wrong credentials end it. */
-const waitForDatabase = <A>(first: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> => {
-  let isReported = false
-  return first.pipe(
-    Effect.tapError((error) => {
-      if (isReported) return Effect.void
-      isReported = true
-      return Effect.logWarning("waiting for the database", { error: error.message })
-    }),
-    Effect.retry({ while: ({ reason }) => reason._tag === "ConnectionError", schedule: Schedule.spaced("500 millis") })
-  )
-}
-
 /** Replaces the clock of everything that is built over this layer. Over Postgres. */
-export const layer: Layer.Layer<never, StoreError, SqlClient.SqlClient> = Layer.effect(
-  Clock.Clock,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const machine = yield* Clock.Clock
-    const clock = new StoreClock(machine)
-    let current: number | undefined
-    let reported = 0
-    const synchronise = Effect.gen(function* () {
-      current = adjust(current, yield* read(sql))
-      clock.offset = current
-      const apart = clock.currentTimeMillisUnsafe() - machine.currentTimeMillisUnsafe()
-      if (Math.abs(apart - reported) < reportedMillis) return
-      reported = apart
-      yield* Effect.logWarning("clock of this machine differs from the clock of the database, which is used", {
-        seconds: Math.round(apart / 1000)
+export const layer = (wait: DatabaseWait): Layer.Layer<never, StoreError, SqlClient.SqlClient> =>
+  Layer.effect(
+    Clock.Clock,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const machine = yield* Clock.Clock
+      const clock = new StoreClock(machine)
+      let current: number | undefined
+      let reported = 0
+      const synchronise = Effect.gen(function* () {
+        current = adjust(current, yield* read(sql))
+        clock.offset = current
+        const apart = clock.currentTimeMillisUnsafe() - machine.currentTimeMillisUnsafe()
+        if (Math.abs(apart - reported) < reportedMillis) return
+        reported = apart
+        yield* Effect.logWarning("clock of this machine differs from the clock of the database, which is used", {
+          seconds: Math.round(apart / 1000)
+        })
       })
-    })
-    yield* waitForDatabase(synchronise)
-    useIdClock(() => clock.currentTimeMillisUnsafe())
-    yield* Effect.addFinalizer(() => Effect.sync(() => useIdClock(Date.now)))
-    yield* synchronise.pipe(
-      Effect.catch(() => Effect.void),
-      Effect.delay(readInterval),
-      Effect.repeat(Schedule.forever),
-      Effect.forkScoped
-    )
-    return clock
-  }).pipe(unavailable("open"))
-)
+      yield* awaitDatabase(synchronise, wait)
+      useIdClock(() => clock.currentTimeMillisUnsafe())
+      yield* Effect.addFinalizer(() => Effect.sync(() => useIdClock(Date.now)))
+      yield* synchronise.pipe(
+        Effect.catch(() => Effect.void),
+        Effect.delay(readInterval),
+        Effect.repeat(Schedule.forever),
+        Effect.forkScoped
+      )
+      return clock
+    }).pipe(unavailable("open"))
+  )

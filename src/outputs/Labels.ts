@@ -1,4 +1,5 @@
 /** Fixed texts of published comments in the supported languages; the model writes the rest in `review.output_language`. */
+import { isRefusedByBudget } from "../domain/Analysis.ts"
 import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { SkipReason } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
@@ -13,6 +14,8 @@ export interface Labels {
   readonly clean: string
   /** Replaces `clean` where added text was not read. */
   readonly cleanAsRead: string
+  /** Replaces `clean` where the budget refused the first model call. */
+  readonly cleanUnread: string
   readonly skipped: string
   readonly listed: string
   readonly refused: string
@@ -76,6 +79,7 @@ const english: Labels = {
   atLines: "See the comments on the affected lines.",
   clean: "No problems found.",
   cleanAsRead: "No problems found in the parts that were read. Some parts of the change were not read.",
+  cleanUnread: "Not reviewed.",
   skipped: "Not reviewed",
   listed: "Problems without a line comment",
   refused: "The host does not accept comments on these lines",
@@ -137,6 +141,7 @@ const chinese: Labels = {
   atLines: "评论位于对应的代码行。",
   clean: "没有发现问题。",
   cleanAsRead: "已读部分没有发现问题；部分改动未被读取。",
+  cleanUnread: "未进行评审。",
   skipped: "未评审",
   listed: "没有行评论的问题",
   refused: "平台不接受这些行上的评论",
@@ -181,6 +186,7 @@ export const labelsFor = (language: string): Labels => (/^zh\b/i.test(language) 
 export const reviewLabels = ({ analysis, workspace }: PublishInput): Labels => {
   const labels = labelsFor(workspace.review.output_language)
   const { coverage } = analysis
+  if (isRefusedByBudget(analysis)) return { ...labels, clean: labels.cleanUnread }
   const isClean = isMostlyRead(coverage) && (workspace.review.unread === "ignore" || !hasUnreadText(coverage))
   return isClean ? labels : { ...labels, clean: labels.cleanAsRead }
 }

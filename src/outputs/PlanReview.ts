@@ -5,6 +5,7 @@
  */
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Change } from "../domain/Change.ts"
+import { isRefusedByBudget } from "../domain/Analysis.ts"
 import { hasUnreadText, isMostlyRead, namesAll } from "../domain/Coverage.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { InlineComment, Operation } from "../domain/Publication.ts"
@@ -110,11 +111,12 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, policy
 }
 
 const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: PlanInput): ReadonlyArray<Planned> => {
-  const { head, workspace } = input
+  const { analysis, head, workspace } = input
   const event = visible.length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
-  const postsClean = hasLines && visible.length === 0 && !workspace.review.skip_lgtm
+  const isReviewed = !isRefusedByBudget(analysis)
+  const postsClean = hasLines && visible.length === 0 && !workspace.review.skip_lgtm && isReviewed
   // A verdict is also published where no problem has a line.
-  const postsVerdict = hasLines && renderer.verdicts && event === "REQUEST_CHANGES"
+  const postsVerdict = hasLines && renderer.verdicts && event === "REQUEST_CHANGES" && isReviewed
   const count = Math.max(Math.ceil(inline.length / maxPerReview), postsClean || postsVerdict ? 1 : 0)
   return Array.from({ length: count }, (_, part): Planned => {
     const batch = inline.slice(part * maxPerReview, (part + 1) * maxPerReview)

@@ -25,6 +25,8 @@ import pullBases from "./migrations/0015_pull_bases.ts"
 import findingOutcomes from "./migrations/0016_finding_outcomes.ts"
 import deliveryFacts from "./migrations/0017_delivery_facts.ts"
 import heartbeats from "./migrations/0018_heartbeats.ts"
+import statistics from "./migrations/0019_statistics.ts"
+import configSource from "./migrations/0020_config_source.ts"
 
 const all = {
   "0001_events": events,
@@ -44,7 +46,9 @@ const all = {
   "0015_pull_bases": pullBases,
   "0016_finding_outcomes": findingOutcomes,
   "0017_delivery_facts": deliveryFacts,
-  "0018_heartbeats": heartbeats
+  "0018_heartbeats": heartbeats,
+  "0019_statistics": statistics,
+  "0020_config_source": configSource
 }
 
 const table = "aicr_migrations"

@@ -51,6 +51,16 @@ export const layer: Layer.Layer<Configurations, never, SqlClient.SqlClient> = La
           Effect.map(([row]) => row),
           unavailable("configurations.find")
         ),
+      hashes: sql<{ hash: string }>`SELECT hash FROM configurations ORDER BY kept_at`.pipe(
+        Effect.map((rows) => rows.map(({ hash }) => hash)),
+        unavailable("configurations.hashes")
+      ),
+      replace: (hash, before, after) =>
+        sql`UPDATE configurations SET document = ${after}
+          WHERE hash = ${hash} AND document = ${before} RETURNING hash`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          unavailable("configurations.replace")
+        ),
       pinned: sql<{ hash: string }>`${pinned}`.pipe(
         Effect.map((rows) => new Set(rows.map(({ hash }) => hash))),
         unavailable("configurations.pinned")

@@ -42,6 +42,13 @@ const committedOf = (sql: SqlClient.SqlClient, account: string) =>
     Number(row?.committed ?? 0)
   )
 
+/** Returns the amount of a run in billionths of a US dollar; undefined if it never reserved one. */
+export const findRunNanos = (sql: SqlClient.SqlClient, runId: string) =>
+  Effect.map(
+    sql<{ committed: number }>`SELECT committed FROM ledger_accounts WHERE id = ${runAccount(runId)}`,
+    ([row]) => row?.committed
+  )
+
 /** Returns the sum of open reservations of an account. */
 const openOf = (sql: SqlClient.SqlClient, account: string) =>
   Effect.map(

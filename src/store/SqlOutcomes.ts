@@ -6,6 +6,8 @@ import { decideOutcomes, FindingOutcome } from "../domain/FindingOutcome.ts"
 import type { OutcomeRecord } from "../domain/FindingOutcome.ts"
 import { Severity } from "../domain/Kinds.ts"
 import { Reaction } from "../domain/Publication.ts"
+import { countOutcome } from "../domain/RunCounts.ts"
+import type { RunCounts } from "../domain/RunCounts.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { lockNames } from "../database/RowLocks.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
@@ -19,9 +21,13 @@ const Row = Schema.Struct({
   path: Schema.String,
   head: Schema.String,
   outcome: FindingOutcome,
-  replied: Schema.Number
+  replied: Schema.Number,
+  model: Schema.String,
+  found_at: Schema.Number,
+  project: Schema.NullOr(Schema.String)
 })
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeRows = (found: ReadonlyArray<object>) =>
+  Schema.decodeUnknownEffect(Schema.Array(Row))(found).pipe(Effect.mapError((error) => corrupt("outcomes.read", error)))
 const Reactions = Schema.Struct({ reactions: Schema.fromJsonString(Schema.Array(Reaction)) })
 const decodeReactions = Schema.decodeUnknownEffect(Schema.Array(Reactions))
 
@@ -33,13 +39,33 @@ const reactionsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, runId
   return row?.reactions
 })
 
-const rowOf = (record: OutcomeRecord, run: Run, by: SettledBy | undefined, now: number) => ({
+const unknownModel = "unknown"
+const modelOf = ({ analysis }: Run): string => analysis?.models[0] ?? unknownModel
+
+/** Counts that the outcome of a finding adds, at the time, project and model of its discovery. */
+export interface OutcomeCounted {
+  readonly foundAt: number
+  readonly project: string
+  /** Undefined if it is unknown. */
+  readonly model: string | undefined
+  readonly counts: RunCounts
+}
+
+const countedFor = (project: string, model: string, foundAt: number, counts: RunCounts): OutcomeCounted => ({
+  foundAt,
+  project,
+  model: model === unknownModel ? undefined : model,
+  counts
+})
+
+const rowOf = (record: OutcomeRecord, run: Run, by: SettledBy | undefined, project: string, now: number) => ({
   target_key: run.targetKey,
   ...record,
   replied: record.replied ? 1 : 0,
   repository: repositoryKey(run.change),
   agent: by?.agent ?? "unknown",
-  model: run.analysis?.models[0] ?? "unknown",
+  model: modelOf(run),
+  project,
   found_in: run.id,
   found_at: now,
   decided_in: run.id,
@@ -47,40 +73,80 @@ const rowOf = (record: OutcomeRecord, run: Run, by: SettledBy | undefined, now: 
 })
 
 /**
- * Updates the outcomes of a pull request with a published run. Called in the transaction that settles the run, which happens once. A run of
- * another kind of target compares nothing with an earlier one and has no outcomes.
+ * Updates the outcomes of a pull request with a published run, and returns what the statistics gain. Called in the transaction that settles
+ * the run, which happens once. A run of another kind of target compares nothing with an earlier one and has no outcomes.
  */
 export const recordOutcomes = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   run: Run,
   by: SettledBy | undefined,
+  project: string,
   now: number
 ) {
+  const counted: Array<OutcomeCounted> = []
   const { analysis, targetKey, change, head, id } = run
-  if (analysis === undefined || change.target.kind !== "pull_request") return
+  if (analysis === undefined || change.target.kind !== "pull_request") return counted
   yield* lockNames(sql, [`outcomes:${targetKey}`])
   const found = yield* sql`
-    SELECT fingerprint, category, severity, path, head, outcome, replied FROM finding_outcomes WHERE target_key = ${targetKey}`
-  const rows = yield* decodeRows(found.map((row) => ({ ...Object(row), replied: Number(Object(row).replied) }))).pipe(
-    Effect.mapError((error) => corrupt("outcomes.read", error))
-  )
+    SELECT fingerprint, category, severity, path, head, outcome, replied, model, found_at, project
+    FROM finding_outcomes WHERE target_key = ${targetKey}`
+  const rows = yield* decodeRows(found)
   const reactions = yield* reactionsOf(sql, id)
-  const before = rows.map((row) => ({ ...row, replied: row.replied === 1 }))
+  const known = new Map(rows.map((row) => [row.fingerprint, row]))
+  const before = rows.map(({ category, fingerprint, head: newest, outcome, path, replied, severity }) => ({
+    fingerprint,
+    category,
+    severity,
+    path,
+    head: newest,
+    outcome,
+    replied: replied === 1
+  }))
   for (const record of decideOutcomes(before, { head, analysis, maxProblems: by?.maxProblems, reactions })) {
     yield* sql`
-      INSERT INTO finding_outcomes ${sql.insert(rowOf(record, run, by, now))}
+      INSERT INTO finding_outcomes ${sql.insert(rowOf(record, run, by, project, now))}
       ON CONFLICT (target_key, fingerprint) DO UPDATE SET
         head = excluded.head, outcome = excluded.outcome, replied = excluded.replied,
-        decided_in = excluded.decided_in, decided_at = excluded.decided_at`
+        decided_in = excluded.decided_in, decided_at = excluded.decided_at,
+        project = COALESCE(finding_outcomes.project, excluded.project)`
+    const earlier = known.get(record.fingerprint)
+    // A row without a project is not in the statistics yet.
+    const last = earlier?.project == null ? undefined : { outcome: earlier.outcome, replied: earlier.replied === 1 }
+    const at = earlier?.found_at ?? now
+    counted.push(
+      countedFor(earlier?.project ?? project, earlier?.model ?? modelOf(run), at, countOutcome(last, record))
+    )
   }
+  return counted
 })
 
-/** Removes outcomes that no review has changed since then. */
+/**
+ * Adds the project to the outcomes of a target that earlier versions recorded, and returns what the statistics gain. At most `limit` rows,
+ * in the transaction of the caller.
+ */
+export const countOldOutcomes = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  targetKey: string,
+  project: string,
+  limit: number
+) {
+  yield* lockNames(sql, [`outcomes:${targetKey}`])
+  const found = yield* sql`
+    UPDATE finding_outcomes SET project = ${project} WHERE (target_key, fingerprint) IN (
+      SELECT target_key, fingerprint FROM finding_outcomes WHERE target_key = ${targetKey} AND project IS NULL LIMIT ${limit})
+    RETURNING fingerprint, category, severity, path, head, outcome, replied, model, found_at, project`
+  const rows = yield* decodeRows(found)
+  return rows.map(({ found_at, model, outcome, replied }) =>
+    countedFor(project, model, found_at, countOutcome(undefined, { outcome, replied: replied === 1 }))
+  )
+})
+
+/** Removes outcomes that no review has changed since then, and that the statistics contain. */
 export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
   deleteInSteps(
     (step) => sql`
       DELETE FROM finding_outcomes WHERE (target_key, fingerprint) IN (
-        SELECT target_key, fingerprint FROM finding_outcomes WHERE decided_at < ${before} LIMIT ${step})
+        SELECT target_key, fingerprint FROM finding_outcomes WHERE decided_at < ${before} AND project IS NOT NULL LIMIT ${step})
       RETURNING fingerprint`
   )
 

@@ -9,11 +9,12 @@ import { newId } from "../domain/Ids.ts"
 import { RunStatus, isTerminal, listSources } from "../domain/Run.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
-import { lockNames } from "../database/RowLocks.ts"
+import { forUpdate, lockNames } from "../database/RowLocks.ts"
+import { countEndedRun } from "./CountRun.ts"
 import { decodeRunRows, encodeAnalysis, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
-import { pruneOutcomes, recordOutcomes } from "./SqlOutcomes.ts"
+import { pruneOutcomes } from "./SqlOutcomes.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 
@@ -101,30 +102,56 @@ const wait =
       unavailable("runs.wait")
     )
 
-const move =
-  (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
-  (runId, token, to, now, reason) =>
+const move = (sql: SqlClient.SqlClient): Runs["Service"]["move"] => {
+  const endRun = end(sql)
+  return (runId, token, to, now, reason) => {
+    if (isTerminal(to)) return endRun(runId, token, to, now, reason)
     // Only `complete` enters publishing, together with the publications.
-    to === "publishing"
-      ? Effect.succeed(false)
-      : sql`
-        UPDATE runs
-        SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${isTerminal(to) ? now : null},
-          waiting_until = NULL, waiting_since = ${to === "preparing" ? sql`waiting_since` : null}
-        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources(to))} RETURNING id`.pipe(
-          Effect.map((rows) => rows.length > 0),
-          unavailable("runs.move")
-        )
+    if (to === "publishing") return Effect.succeed(false)
+    return sql`
+      UPDATE runs
+      SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = NULL,
+        waiting_until = NULL, waiting_since = ${to === "preparing" ? sql`waiting_since` : null}
+      WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources(to))} RETURNING id`.pipe(
+      Effect.map((rows) => rows.length > 0),
+      unavailable("runs.move")
+    )
+  }
+}
+
+/** Ends a run and adds it to the statistics. */
+const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
+  Effect.fnUntraced(
+    function* (runId, token, to, now, reason) {
+      const found = yield* sql`
+        SELECT * FROM runs WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources(to))} ${forUpdate(sql)}`
+      const [before] = yield* decode("runs.move")(found)
+      if (before === undefined) return false
+      const [row] = yield* Effect.flatMap(
+        sql`
+          UPDATE runs
+          SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${now}, waiting_until = NULL,
+            waiting_since = NULL, counted = 1
+          WHERE id = ${runId} RETURNING *`,
+        decode("runs.move")
+      )
+      if (row === undefined) return false
+      yield* countEndedRun(sql, toRun(row), { mayHaveCalled: before.status === "analyzing", hasOutcomes: false }, now)
+      return true
+    },
+    sql.withTransaction,
+    unavailable("runs.move")
+  )
 
 const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
   Effect.fnUntraced(
     function* (runId, to, { partial, reason, by }, now) {
       const moved = yield* sql`
-        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}
+        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}, counted = 1
         WHERE id = ${runId} AND status = 'publishing' RETURNING *`
       const [row] = yield* decode("runs.settle")(moved)
       if (row === undefined) return false
-      if (to === "succeeded") yield* recordOutcomes(sql, toRun(row), by, now)
+      yield* countEndedRun(sql, toRun(row), { mayHaveCalled: true, by, hasOutcomes: to === "succeeded" }, now)
       return true
     },
     sql.withTransaction,
@@ -192,7 +219,7 @@ const prune =
     }).pipe(unavailable("runs.prune"))
 
 /**
- * Removes ended runs with their publications, except the newest sent one of each target, channel and kind: it contains the location of a
+ * Removes ended runs that the statistics contain, with their publications, except the newest sent one of each target, channel and kind: it contains the location of a
  * managed summary, and is only removed by age.
  */
 const removeRuns = Effect.fnUntraced(function* (
@@ -201,7 +228,7 @@ const removeRuns = Effect.fnUntraced(function* (
 ) {
   const removed = yield* sql<{ id: string }>`
     DELETE FROM runs WHERE id IN (
-      SELECT id FROM runs WHERE ${sql.in("status", ended)}
+      SELECT id FROM runs WHERE ${sql.in("status", ended)} AND counted = 1
         AND (COALESCE(started_at, created_at) < ${keep.before}
           OR id <= (SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ${keep.maxCount}))
       ORDER BY id LIMIT ${keep.step})

@@ -28,6 +28,8 @@ import * as SqlPullBases from "./SqlPullBases.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRuns from "./SqlRuns.ts"
 import * as SqlSchedules from "./SqlSchedules.ts"
+import * as SqlStatistics from "./SqlStatistics.ts"
+import type { Statistics } from "./Statistics.ts"
 import * as SqliteClient from "../database/SqliteClient.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
@@ -45,6 +47,7 @@ export type Records =
   | AdminSessions
   | LoginAttempts
   | Lessons
+  | Statistics
 
 /** The repositories over any SqlClient. */
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreError, SqlClient.SqlClient> =>
@@ -60,6 +63,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlHeartbeats.layer,
     SqlLedger.layer,
     SqlLessons.layer,
+    SqlStatistics.layer,
     SqlAdminSessions.layer,
     SqlLoginAttempts.layer
   ).pipe(Layer.provide(Migrations.layer(migrate)))

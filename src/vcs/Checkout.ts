@@ -35,10 +35,10 @@ export interface CheckoutRequest {
 
 export class CheckoutError extends Schema.TaggedError<CheckoutError>()("CheckoutError", {
   /**
-   * Only `unreachable` is transient. `unauthorized`, `missing` (no such commit or repository), `failed` (git refused) and `limit`
-   * (the repository or the change exceeds a limit) are permanent.
+   * `unreachable` and `disk` (the disk of this node takes no writes) are transient. `unauthorized`, `missing` (no such commit or
+   * repository), `failed` (git refused) and `limit` (the repository or the change exceeds a limit) are permanent.
    */
-  reason: Schema.Literals(["unreachable", "unauthorized", "missing", "failed", "limit"]),
+  reason: Schema.Literals(["unreachable", "unauthorized", "missing", "failed", "limit", "disk"]),
   message: Schema.String
 }) {}
 

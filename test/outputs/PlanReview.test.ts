@@ -1,5 +1,7 @@
 /** The operations for an analysis: the bodies as people see them, and their distribution over operations. */
 import { describe, expect, it } from "vitest"
+import { noUsage } from "../../src/domain/Analysis.ts"
+import type { Coverage } from "../../src/domain/Coverage.ts"
 import { noMoney, Usd } from "../../src/domain/Money.ts"
 import type { Operation } from "../../src/domain/Publication.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
@@ -129,6 +131,24 @@ describe("plan", () => {
   it("writes a summary where files could not be reviewed, though nothing was found", () => {
     const list = operations(input([], { analysis: analysis([], { partial: true }) }))
     expect(list.map((one) => [one._tag, "onlyUpdate" in one])).toEqual([["Summary", false]])
+  })
+
+  it("writes only a summary if the budget refused the first model call", () => {
+    const coverage: Coverage = {
+      reviewed: [],
+      skipped: [{ path: "a.ts", reason: "budget", unread: true, read: 0, changed: 1 }],
+      lines: 0,
+      changed: 1
+    }
+    const refused = analysis([], { summary: "Not reviewed, over budget.", coverage, usage: noUsage, partial: true })
+    const settings = workspace({}, { output_language: "en", skip_lgtm: false })
+    const given = { ...input([]), workspace: settings, analysis: refused }
+    for (const review_event of ["COMMENT", "REQUEST_CHANGES"] as const) {
+      const planned = operations(given, channel({ review_event }))
+      expect(reviewsOf(planned)).toEqual([])
+      expect(summaryOf(planned)).toContain("Not reviewed, over budget.")
+      expect(summaryOf(planned)).not.toContain("No problems found")
+    }
   })
 
   it("posts a clean review too where skip_lgtm is off", () => {

@@ -36,7 +36,10 @@ describe("records in Postgres, with an administrator", () => {
   ): Promise<Record<string, unknown>> => {
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: token === undefined ? {} : { authorization: `Bearer ${String(token)}` },
+      headers: {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${String(token)}` })
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     const answer: unknown = await response.json()

@@ -9,7 +9,7 @@ import { honest, namesIn, postedOn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Enough workspaces that each of two nodes has some. */
-const repositories = 16
+const repositories = 8
 
 let at: ClusterInstallation
 /** Time of the first model call for each pull request. */

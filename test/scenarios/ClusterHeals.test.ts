@@ -1,7 +1,7 @@
 /** A cluster whose NATS loses everything it stores: truth is in the records, so that the cluster rebuilds what it needs. */
 import { expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
-import { postedOn } from "../harness/Installation.ts"
+import { honest, postedOn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 it("NATS without its data: nodes report missing locks, then create it again and review without a restart", async () => {
@@ -32,6 +32,42 @@ it("NATS without its data: nodes report missing locks, then create it again and 
   const pulls = await Promise.all(at.repositories.map((repository, index) => at.open(`after-${index}`, repository)))
   for (const pull of pulls) await at.deliver(pull)
   await at.reviewed(pulls, 60_000)
+  await at.settled()
+  expect(pulls.map((pull) => postedOn(pull))).toMatchObject(
+    pulls.map((pull) => ({ reviews: [pull.head], summaries: 1 }))
+  )
+}, 240_000)
+
+it("NATS without its data while it holds the queue: what waits and what runs is reviewed once", async () => {
+  await using at = await ClusterInstallation.make({
+    repositories: 2,
+    dailyUsd: 50,
+    queue: "nats",
+    slots: 1,
+    maxWaitingForModel: 0
+  })
+  await Promise.all([at.start("one", "all"), at.start("two", "all")])
+  const responding = Promise.withResolvers<void>()
+  at.model.script(async (request) => {
+    await responding.promise
+    return honest(request)
+  })
+  // Each node reviews one, the others wait.
+  const pulls = []
+  for (let index = 0; index < 6; index++) {
+    pulls.push(await at.open(`lost-${index}`, at.repositories[index % 2] ?? ""))
+  }
+  for (const pull of pulls) await at.deliver(pull)
+  await waitUntil(() => at.model.requests.length === 2, { timeout: 60_000, describe: () => at.logs(20) })
+
+  await at.nats.kill()
+  at.nats.loseData()
+  await at.nats.start()
+  const created = /"stream":"aicr_log_queue-journal"[^\n]*stream was missing on the NATS server, created again/
+  const logs = () => [...at.nodes.values()].map(({ log }) => log).join("")
+  await waitUntil(() => created.test(logs()), { timeout: 60_000, describe: () => at.logs(20) })
+  responding.resolve()
+  await at.reviewed(pulls, 120_000)
   await at.settled()
   expect(pulls.map((pull) => postedOn(pull))).toMatchObject(
     pulls.map((pull) => ({ reviews: [pull.head], summaries: 1 }))

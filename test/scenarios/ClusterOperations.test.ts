@@ -55,6 +55,11 @@ it("aicr nodes shows who is there and what they do", async () => {
   const { err: warnings, out } = await aicr("nodes")
   // The documents of these nodes have different ports.
   expect(warnings).toContain("nodes have different configurations")
+  const readiness: unknown = await (await fetch(`${at.node("front").url}/readyz`)).json()
+  expect(readiness).toMatchObject({
+    nodes: nodes.map(({ name, version, configuration }: Record<string, string>) => ({ name, version, configuration })),
+    warnings: [expect.stringContaining("nodes have different configurations")]
+  })
   expect(out.split("\n")[0]).toMatch(/^NAME +ROLES +VERSION +CONFIGURATION +SINCE +SLOTS +ACTORS$/)
   expect(out).toMatch(/^work +executor +\d+\.\d+\.\d+ +[0-9a-f]{12} +\d{4}-\d\d-\d\dT\S+Z +2 +0$/m)
   const { code, err } = await new Promise<{ readonly code: number; readonly err: string }>((resolve) => {

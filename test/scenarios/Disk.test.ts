@@ -4,10 +4,11 @@
  * restart.
  */
 import { execFileSync } from "node:child_process"
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { SmallDisk } from "../harness/SmallDisk.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 interface Disk {
@@ -32,26 +33,11 @@ const immutable = (at: Installation, names: RegExp): Disk => {
   return { refuse: () => set("+i"), heal: () => set("-i"), [Symbol.dispose]: () => set("-i") }
 }
 
-/** A small disk of its own for both databases; needs root. */
+/** A small disk of its own for both databases. */
 const small = (at: Installation): Disk => {
-  const folder = join(at.directory, "disk")
-  mkdirSync(folder)
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder])
-  for (const name of ["aicr.db", "queue.db"]) symlinkSync(join(folder, name), join(at.directory, name))
-  const rest = join(folder, "rest")
-  return {
-    refuse: () => {
-      try {
-        writeFileSync(rest, Buffer.alloc(9 * 1024 * 1024))
-      } catch {
-        // Written as far as there was room.
-      }
-    },
-    heal: () => rmSync(rest),
-    [Symbol.dispose]: () => {
-      execFileSync("umount", ["--lazy", folder])
-    }
-  }
+  const disk = new SmallDisk(join(at.directory, "disk"), 8)
+  for (const name of ["aicr.db", "queue.db"]) symlinkSync(join(disk.folder, name), join(at.directory, name))
+  return { refuse: () => disk.fill(), heal: () => disk.free(), [Symbol.dispose]: () => disk[Symbol.dispose]() }
 }
 
 const withoutRoom = (at: Installation): Disk => ({
@@ -69,7 +55,6 @@ const canBeMade = (command: string, args: ReadonlyArray<string>): boolean => {
   }
 }
 const isRoot = process.getuid?.() === 0
-const canMount = isRoot && canBeMade("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
 const canFreeze =
   isRoot && canBeMade("sh", ["-c", "f=$(mktemp); chattr +i $f && chattr -i $f; r=$?; rm -f $f; exit $r"])
 
@@ -105,7 +90,7 @@ const opened = (at: Installation, pull: Awaited<ReturnType<Installation["open"]>
 describe.each([
   ["files may not grow", true, withoutRoom],
   ["files are read-only", canFreeze, (at: Installation) => immutable(at, /^(aicr|queue)\.db(-wal)?$/)],
-  ["the disk is full", canMount, small]
+  ["the disk is full", SmallDisk.isPossible, small]
 ] as const)("%s", (_, can, diskOf) => {
   it.skipIf(!can)(
     "a delivery is refused, health reports it, and everything is reviewed once when the disk has space again",
@@ -163,3 +148,21 @@ it.skipIf(!canFreeze)(
     await readyAgain(at)
   }
 )
+
+it("logs each warning about a store of objects without room once, not for each of several reviews", async () => {
+  await using at = await Installation.make({ queue: "sqlite" })
+  // A file in place of the folder: every write into it fails.
+  writeFileSync(join(at.directory, "objects"), "")
+  await at.aicr.start()
+  for (const name of ["one", "two"]) {
+    const pull = await at.open(name)
+    await at.forge.notify(pull, "opened")
+    await at.reviewed(pull)
+  }
+  const count = (warning: string) =>
+    at.aicr.log.split("\n").filter((line) => line.includes(`"msg":"${warning}"`)).length
+  expect(["model call not recorded", "fence key of a run not stored, that of the process is used"].map(count)).toEqual([
+    1, 1
+  ])
+  expect(count("record of a run not stored")).toBeLessThanOrEqual(1)
+}, 120_000)

@@ -36,7 +36,9 @@ describe("Migrations", () => {
         "0015_pull_bases",
         "0016_finding_outcomes",
         "0017_delivery_facts",
-        "0018_heartbeats"
+        "0018_heartbeats",
+        "0019_statistics",
+        "0020_config_source"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -20,7 +20,7 @@ import { newId } from "../../domain/Ids.ts"
 import { readMessage } from "../../database/RedisClient.ts"
 import { findOtherLayout, mark } from "./RedisLayout.ts"
 import { openRedis, unavailable } from "./RedisLink.ts"
-import type { RedisLink } from "./RedisLink.ts"
+import type { RedisLink, RedisWait } from "./RedisLink.ts"
 import type { QueueError } from "../Queue.ts"
 import { JournalError } from "./Journal.ts"
 import type { AppendResult, Journal, JournalChanges, JournalRecord, JournalPosition } from "./Journal.ts"
@@ -74,13 +74,14 @@ redis.call('XTRIM', KEYS[2], 'MINID', string.format('%d-0', old + 1))
 if KEYS[4] then redis.call('EXPIRE', KEYS[4], ARGV[3]) end
 return 1`)
 
-/** Fails when Redis cannot be reached at first, or holds a queue of another layout. `prefix` starts every key. */
+/** Fails when Redis cannot be reached at first, unless it `wait`s, or holds a queue of another layout. `prefix` starts every key. */
 export const makeRedisJournal = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
-  prefix = "aicr"
+  prefix = "aicr",
+  wait?: RedisWait
 ): Effect.fn.Return<Journal, QueueError, Scope.Scope> {
   const base = `{${prefix}}:queue:`
-  const { attempt, place, redis } = yield* openRedis(url, "aicr-queue", (client) => mark(client, base))
+  const { attempt, place, redis } = yield* openRedis(url, "aicr-queue", (client) => mark(client, base), wait)
   const other = yield* attempt(() => findOtherLayout(redis, base))
   if (other !== undefined) return yield* unavailable(place, other)
   const call = <A>(use: () => Promise<A>): Effect.Effect<A, JournalError> =>

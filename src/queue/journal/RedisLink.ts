@@ -2,7 +2,7 @@
  * A client of Redis for the queue, and what operators learn of it: when Redis disconnects and is available again, what to change when it
  * refuses a call, and which of its settings would lose work.
  */
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import type { Redacted, Scope } from "effect"
 import type { Redis } from "ioredis"
 import { explainFailure, failFast, open, parsePlace } from "../../database/RedisClient.ts"
@@ -10,6 +10,7 @@ import { QueueError } from "../Queue.ts"
 
 /** A call without a response for this long failed: Redis hangs, or the network lost it. */
 const timeoutMillis = 5000
+const betweenAttempts = "500 millis"
 
 export interface RedisLink {
   readonly redis: Redis
@@ -21,11 +22,21 @@ export interface RedisLink {
   readonly log: (entry: Effect.Effect<void>) => void
 }
 
-/** Fails when Redis cannot be reached at first. `reconnected` runs each time it is available again. */
+/** Notifications of a start that waits for Redis. */
+export interface RedisWait {
+  readonly failed: (message: string) => Effect.Effect<void>
+  readonly connected: Effect.Effect<void>
+}
+
+/**
+ * Fails when Redis cannot be reached at first; with `wait` it waits, except for what only another configuration or server ends. `reconnected`
+ * runs each time Redis is available again.
+ */
 export const openRedis = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
   name: string,
-  reconnected: (redis: Redis) => Promise<unknown>
+  reconnected: (redis: Redis) => Promise<unknown>,
+  wait?: RedisWait
 ): Effect.fn.Return<RedisLink, QueueError, Scope.Scope> {
   const place = parsePlace(url) ?? "(no URL)"
   const { redis, lastError } = yield* Effect.mapError(open(url, failFast(name, timeoutMillis)), () =>
@@ -34,6 +45,29 @@ export const openRedis = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() => Effect.sync(() => redis.removeAllListeners("close")))
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const log = (entry: Effect.Effect<void>) => void fork(entry)
+  const failure = (cause: unknown) => unavailable(place, remedied(explainFailure(cause, lastError())))
+  const attempt = <A>(use: () => Promise<A>): Effect.Effect<A, QueueError> =>
+    Effect.tryPromise({ try: use, catch: failure })
+
+  const first = Effect.gen(function* () {
+    // After a failed attempt the client connects by itself.
+    if (redis.status === "wait" || redis.status === "end") yield* attempt(() => redis.connect())
+    return yield* attempt(() => redis.info())
+  })
+  const info = yield* wait === undefined
+    ? first
+    : first.pipe(
+        Effect.tapError(({ message }) => (isRefused(lastError(), message) ? Effect.void : wait.failed(message))),
+        Effect.retry({
+          while: ({ message }) => !isRefused(lastError(), message),
+          schedule: Schedule.spaced(betweenAttempts)
+        }),
+        Effect.tap(() => wait.connected)
+      )
+  const tooOld = explainVersion(info)
+  if (tooOld !== undefined) return yield* unavailable(place, tooOld)
+  yield* warnOfLosses(info, place)
+
   let away = false
   redis.on("close", () => {
     if (!away)
@@ -51,15 +85,6 @@ export const openRedis = Effect.fnUntraced(function* (
     log(Effect.logInfo("Redis reconnected", { server: place }))
     reconnected(redis).catch(() => undefined)
   })
-  const failure = (cause: unknown) => unavailable(place, remedied(explainFailure(cause, lastError())))
-  const attempt = <A>(use: () => Promise<A>): Effect.Effect<A, QueueError> =>
-    Effect.tryPromise({ try: use, catch: failure })
-
-  yield* attempt(() => redis.connect())
-  const info = yield* attempt(() => redis.info())
-  const tooOld = explainVersion(info)
-  if (tooOld !== undefined) return yield* unavailable(place, tooOld)
-  yield* warnOfLosses(info, place)
   return { redis, place, attempt, failure, log }
 })
 
@@ -76,6 +101,10 @@ const remedies: ReadonlyArray<readonly [RegExp, string]> = [
   [/^MISCONF/, "Redis cannot write to its disk; see its log."],
   [/^READONLY/, "It is a replica; connect to the primary."]
 ]
+
+/** Returns whether the server refuses the user. */
+const isRefused = (...messages: ReadonlyArray<string>): boolean =>
+  messages.some((message) => /\b(NOAUTH|WRONGPASS|NOPERM)\b/.test(message))
 
 const remedied = (reason: string): string => {
   const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1]

@@ -6,6 +6,10 @@ type Reason = CheckoutError["reason"]
 
 /** Patterns in order of precedence. The texts are git's own in the C locale, which the environment sets. */
 const table: ReadonlyArray<readonly [RegExp, Reason]> = [
+  [/Permission denied/i, "failed"],
+  // Some messages about a write lack the error of the system.
+  [/No space left on device|Out of diskspace|Disk quota exceeded|Read-only file system|Input\/output error/i, "disk"],
+  [/(couldn't|could not|unable to|failed to) write|write error/i, "disk"],
   [
     /Authentication failed|could not read (Username|Password)|returned error: 40[13]|HTTP Basic: Access denied/i,
     "unauthorized"

@@ -9,6 +9,7 @@
 import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
+import { hasProperty } from "effect/Predicate"
 import { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
 import type { GitCommand } from "./GitProcess.ts"
@@ -44,12 +45,15 @@ const packLimit = 40
 
 export const isCommitId = (id: string): boolean => /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(id)
 
+/** Codes of a disk that takes no writes. */
+const diskCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO"])
+
 export const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, CheckoutError> =>
   Effect.tryPromise({
     try: run,
     catch: (cause) =>
       new CheckoutError({
-        reason: "failed",
+        reason: hasProperty(cause, "code") && diskCodes.has(cause.code) ? "disk" : "failed",
         message: `${what}: ${cause instanceof Error ? cause.message : String(cause)}`
       })
   })

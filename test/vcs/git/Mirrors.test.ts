@@ -19,6 +19,7 @@ import { layerGit } from "../../../src/vcs/git/GitVcs.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
 import { refName } from "../../../src/vcs/git/Fetch.ts"
 import { mirrorFolder } from "../../../src/vcs/git/Mirrors.ts"
+import { SmallDisk } from "../../harness/SmallDisk.ts"
 import { startGitServer } from "../GitServer.ts"
 import type { GitServer } from "../GitServer.ts"
 import { wholeDiff } from "../WholeDiff.ts"
@@ -330,3 +331,9 @@ it.each([
   ["", undefined],
   [undefined, undefined]
 ])("ref %s is fetched as %s", (given, expected) => expect(refName(given)).toBe(expected))
+
+it.skipIf(!SmallDisk.isPossible)("a full disk is the reason of a checkout that fails because of it", async () => {
+  using disk = new SmallDisk(join(temporaryFolder(), "root"), 4)
+  disk.fill()
+  await expect(run(Effect.scoped(checkout()), disk.folder)).rejects.toMatchObject({ reason: "disk" })
+})

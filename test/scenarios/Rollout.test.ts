@@ -1,0 +1,102 @@
+/** Rollouts, one node at a time while changes arrive: a configuration with another workspace, and another release of the program. */
+import { expect, it } from "vitest"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { programFolder } from "../harness/AicrProcess.ts"
+import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
+import { makeToken, postedOn } from "../harness/Installation.ts"
+import { OtherRelease } from "../harness/OtherRelease.ts"
+import type { Change } from "../harness/OtherRelease.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const names = ["one", "two", "three"] as const
+
+/** Returns what is posted on each change and its number of model calls, once nothing is left to do, and runs that did not succeed. */
+const settle = async (at: ClusterInstallation, pulls: ReadonlyArray<DemoPull>) => {
+  await at.reviewed(pulls, 120_000)
+  await at.settled()
+  return {
+    changes: pulls.map((pull) => ({ ...postedOn(pull), calls: at.countModelCalls(pull.headBranch) })),
+    failed: await at.query("SELECT status, reason FROM runs WHERE status <> 'succeeded'")
+  }
+}
+
+const once = (pulls: ReadonlyArray<DemoPull>) => ({
+  changes: pulls.map((pull) => ({ reviews: [pull.head], summaries: 1, calls: 1 })),
+  failed: []
+})
+
+it("a workspace with a token of its own is added node by node: no review of it fails on nodes without them", async () => {
+  await using at = await ClusterInstallation.make({ repositories: 3, configured: 2, dailyUsd: 50 })
+  await Promise.all(names.map((name) => at.start(name, "all", { TEST_TOKEN_2: "" })))
+  const pulls: Array<DemoPull> = []
+  const deliver = async (repository: number, to: string): Promise<void> => {
+    const pull = await at.open(`change-${pulls.length}`, at.repositories[repository] ?? "")
+    pulls.push(pull)
+    await at.deliver(pull, "opened", to)
+  }
+  for (const name of names) {
+    await at.node(name).stop()
+    await at.configure(name, 3)
+    at.node(name).setEnv({ TEST_TOKEN_2: makeToken(2) })
+    await at.node(name).start()
+    for (const repository of [0, 1, 2, 2, 2]) await deliver(repository, name)
+  }
+  expect(await settle(at, pulls)).toMatchObject(once(pulls))
+}, 300_000)
+
+/** The next release: records, messages of the queue and node records have fields that are unknown to this release. */
+const nextRelease: ReadonlyArray<Change> = [
+  [
+    "src/domain/Change.ts",
+    "requestedBy: Schema.optional(Schema.String)\n",
+    "requestedBy: Schema.optional(Schema.String),\n  received: Schema.optional(Schema.String)\n"
+  ],
+  ["src/admission/Admit.ts", "const common = {", 'const common = { received: "by the next release",'],
+  [
+    "src/queue/journal/NatsMessages.ts",
+    "rows: Schema.String, details: Details })",
+    "rows: Schema.String, details: Details, release: Schema.optional(Schema.String) })"
+  ],
+  ["src/queue/journal/NatsJournal.ts", "encode({ id,", 'encode({ release: "next", id,'],
+  ["src/admin/NatsPresence.ts", "return { owner, slots,", 'return { zone: "north", owner, slots,']
+]
+
+const step = "0999_next_release"
+/** The same with a step of the schema. */
+const nextSchema: ReadonlyArray<Change> = [
+  ...nextRelease,
+  ["src/store/Migrations.ts", "const all = {", `const all = { "${step}": Effect.void,`]
+]
+
+it("releases replace each other node by node, forth and back; a node refuses records with an unknown step", async () => {
+  using next = new OtherRelease("0.9.0", nextRelease)
+  using later = new OtherRelease("1.0.0", nextSchema)
+  await using at = await ClusterInstallation.make({ repositories: 2, dailyUsd: 50, queue: "nats" })
+  await Promise.all(names.map((name) => at.start(name, "all")))
+  const pulls: Array<DemoPull> = []
+  const replace = async (name: string, program: string): Promise<void> => {
+    await at.node(name).stop()
+    at.node(name).setProgram(program)
+    await at.node(name).start()
+    for (const repository of at.repositories) {
+      const pull = await at.open(`change-${pulls.length}`, repository)
+      pulls.push(pull)
+      await at.deliver(pull)
+    }
+  }
+  for (const program of [next.folder, programFolder]) for (const name of names) await replace(name, program)
+  expect(await settle(at, pulls)).toMatchObject(once(pulls))
+
+  await replace("one", later.folder)
+  const readiness: unknown = await (await fetch(`${at.node("two").url}/readyz`)).json()
+  expect(readiness).toMatchObject({ warnings: expect.arrayContaining([expect.stringContaining("different versions")]) })
+  await at.node("two").kill()
+  at.node("two").spawn()
+  await waitUntil(() => at.node("two").log.includes(`The database has the migrations ${step}, which are unknown`), {
+    timeout: 60_000,
+    describe: () => at.node("two").log.slice(-4000)
+  })
+  await replace("two", later.folder)
+  await replace("three", later.folder)
+  expect(await settle(at, pulls)).toMatchObject(once(pulls))
+}, 600_000)
