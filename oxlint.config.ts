@@ -11,7 +11,7 @@ import type { OxlintOverride } from "oxlint"
 
 /** The files of a folder that other folders may import: services and types, no adapter. */
 export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
-  admin: ["AdminApi.ts", "AdminCredentials.ts"],
+  admin: ["AdminApi.ts", "AdminCredentials.ts", "api/**"],
   agent: ["Agent.ts", "CodeSearch.ts", "SharedPrompt.ts"],
   config: [
     "Snapshot.ts",
@@ -21,17 +21,20 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Diff.ts",
     "Document.ts",
     "JsonSchema.ts",
+    "LayeredFile.ts",
     "LoadConfig.ts",
     "Matcher.ts",
     "Reference.ts",
     "Requirements.ts",
     "SealField.ts",
     "Show.ts",
+    "revisions/**",
     "schema/**"
   ],
   engine: [
     "threads/AnalysisError.ts",
     "threads/ChangeThreads.ts",
+    "CiEvidence.ts",
     "ReviewChange.ts",
     "ReplayRun.ts",
     "ReviewOnRecord.ts",
@@ -54,6 +57,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "HostResponse.ts",
     "IssueHead.ts",
     "RulesRevision.ts",
+    "ReadArtifacts.ts",
     "Access.ts"
   ],
   llm: [
@@ -66,7 +70,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "RecordedGateway.ts",
     "catalog/Catalog.ts"
   ],
-  observability: ["Metrics.ts", "MetricsText.ts", "Progress.ts", "RejectedSignatures.ts"],
+  observability: ["LimitedWarnings.ts", "Metrics.ts", "MetricsText.ts", "Progress.ts", "RejectedSignatures.ts"],
   outputs: [
     "AuthorGuess.ts",
     "ExpiryNotice.ts",
@@ -105,7 +109,8 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Runs.ts",
     "Outbox.ts",
     "Batches.ts",
-    "Schedules.ts"
+    "Schedules.ts",
+    "Statistics.ts"
   ],
   vcs: ["Checkout.ts", "ContextRepositories.ts", "LocalRepository.ts", "ScratchRepository.ts"]
 }

@@ -92,7 +92,8 @@ const agentReasons: Record<GatewayError["reason"], AgentError["reason"]> = {
   overflow: "failed",
   refused: "failed",
   invalid: "failed",
-  budget: "failed"
+  budget: "failed",
+  unpriced: "failed"
 }
 
 /** Returns what a failed call of a model means for its caller: whether it waits for the provider, tries again, or fails. */

@@ -14,7 +14,7 @@ import { Effect } from "effect"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import { Gateway, toUsage } from "../llm/Gateway.ts"
-import type { GatewayAnswer, GatewayError, Message } from "../llm/Gateway.ts"
+import type { GatewayResponse, GatewayError, Message } from "../llm/Gateway.ts"
 import { AgentError, toAgentError } from "./Agent.ts"
 import type { AgentReport, Brief } from "./Agent.ts"
 import { callMillis } from "./CallLimits.ts"
@@ -217,7 +217,7 @@ const cutOff =
 const leftOut = (count: number): string =>
   count === 1 ? "1 invalid report of the model was discarded" : `${count} invalid reports of the model were discarded`
 
-const account = (pass: Pass, response: GatewayAnswer): void => {
+const account = (pass: Pass, response: GatewayResponse): void => {
   if (!pass.models.includes(response.model)) pass.models.push(response.model)
   // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
   for (const { model, reason } of response.fallbacks) {
@@ -226,7 +226,7 @@ const account = (pass: Pass, response: GatewayAnswer): void => {
   pass.usage = addUsage(pass.usage, toUsage(response))
 }
 
-const logStep = (step: number, response: GatewayAnswer) =>
+const logStep = (step: number, response: GatewayResponse) =>
   Effect.logInfo("agent step").pipe(
     Effect.annotateLogs({
       step,

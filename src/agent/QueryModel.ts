@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import { Gateway, toUsage } from "../llm/Gateway.ts"
-import type { GatewayAnswer, Message } from "../llm/Gateway.ts"
+import type { GatewayResponse, Message } from "../llm/Gateway.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import { AgentError, toAgentError } from "./Agent.ts"
 import type { AgentQuery, AgentQueryResult, Brief } from "./Agent.ts"
@@ -25,7 +25,7 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
   query: AgentQuery<A>
 ): Effect.fn.Return<AgentQueryResult<A>, never, Gateway | ModelRun> {
   const { snapshot, system, tools = [], workspace } = brief
-  const responses: Array<GatewayAnswer> = []
+  const responses: Array<GatewayResponse> = []
   const end = (outcome: AgentQueryResult<A>["outcome"]): AgentQueryResult<A> => ({
     outcome,
     models: [...new Set(responses.map(({ model }) => model))],
@@ -92,7 +92,7 @@ const parsed = (input: unknown): unknown => {
 const maxRepeatedCalls = 5
 
 /** Returns the messages that continue the conversation after an invalid response. */
-const refused = ({ calls, text }: GatewayAnswer, tool: string): ReadonlyArray<Message> => {
+const refused = ({ calls, text }: GatewayResponse, tool: string): ReadonlyArray<Message> => {
   const output = `error: not accepted. Call ${tool} exactly once, with all of its fields.`
   const repeated = calls
     .slice(0, maxRepeatedCalls)

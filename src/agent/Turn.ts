@@ -1,6 +1,6 @@
 /** Executes one response of a model: decodes its tool calls, acts on them and replies, in order. */
 import { Effect } from "effect"
-import type { GatewayAnswer, Message, ToolCall } from "../llm/Gateway.ts"
+import type { GatewayResponse, Message, ToolCall } from "../llm/Gateway.ts"
 import type { Reports } from "./Reports.ts"
 import type { RepositoryReader } from "./RepositoryReader.ts"
 import { refusedText } from "./Tool.ts"
@@ -79,7 +79,7 @@ const keyOf = ({ id, name, input }: ToolCall): string => JSON.stringify([id, nam
 
 /** Executes the calls of a response. Problems go to `reports`; the reply to an invalid call contains its error. */
 export const handle = Effect.fnUntraced(function* (
-  response: GatewayAnswer,
+  response: GatewayResponse,
   reports: Reports,
   reader: RepositoryReader,
   streamed = new StreamedReports(reports, reader),
@@ -115,7 +115,7 @@ export const handle = Effect.fnUntraced(function* (
   const turn: AgentStep = {
     messages:
       repeated.length === 0
-        ? [...(response.text.trim() === "" ? [] : [said]), { role: "user", text: proseAnswer(reports) }]
+        ? [...(response.text.trim() === "" ? [] : [said]), { role: "user", text: proseReply(reports) }]
         : [said, { role: "tool", results }],
     ending,
     valid: response.calls.length - refused,
@@ -125,7 +125,7 @@ export const handle = Effect.fnUntraced(function* (
   return turn
 })
 
-const proseAnswer = (reports: Reports): string =>
+const proseReply = (reports: Reports): string =>
   reports.problems.length === 0
     ? "That was no tool call, so nothing of it is used. Report the problems with report_problems and end with publish_summary or skip."
     : "That was no tool call, so nothing of it is used. Report what is missing with report_problems and end with publish_summary."

@@ -264,7 +264,7 @@ describe("deploy/kubernetes", () => {
                 })
               }),
               startupProbe: Schema.Struct({
-                httpGet: Schema.Struct({ path: Schema.Literal("/readyz"), port: Schema.String })
+                httpGet: Schema.Struct({ path: Schema.Literal("/healthz"), port: Schema.String })
               }),
               readinessProbe: Schema.Struct({
                 httpGet: Schema.Struct({ path: Schema.Literal("/readyz"), port: Schema.String })

@@ -1,9 +1,10 @@
-/** Files of the repository under review that steer the review: ignore file, owners, skills. */
+/** Files of the repository under review that steer the review: ignore file, owners, skills; and results of tools. */
 import { findOwners } from "../../../src/outputs/Owners.ts"
 import { parseIgnoreFile } from "../../../src/review/IgnoreFile.ts"
+import { pathOfUri, readSarif } from "../../../src/review/Sarif.ts"
 import { activeSkills, readSkill } from "../../../src/review/Skills.ts"
 import type { FuzzTarget } from "../Target.ts"
-import { bytes, ensure, text } from "../Target.ts"
+import { bytes, ensure, json, text } from "../Target.ts"
 
 const paths = [
   "a",
@@ -56,4 +57,30 @@ const skills: FuzzTarget = {
   }
 }
 
-export const repositoryFiles: ReadonlyArray<FuzzTarget> = [ignoreFile, owners, skills]
+const result = (uri: string, startLine: number) => ({
+  ruleId: "no-eval",
+  message: { text: "eval\n`x`" },
+  locations: [{ physicalLocation: { artifactLocation: { uri }, region: { startLine, endLine: startLine + 1 } } }]
+})
+
+const sarif: FuzzTarget = {
+  name: "sarif",
+  seeds: () => [
+    json({
+      runs: [{ tool: { driver: { name: "ESLint" } }, results: [result("src/index.ts", 3), result("file:///w/a", 1)] }]
+    }),
+    json({ runs: [{ results: null }] })
+  ],
+  words: ['"runs":', '"results":', '"uri":"', "%2e%2e/", "file:///", "\\u0000", "1e9", "[", "]"],
+  check: (input) => {
+    for (const { end, message, rule, start, tool, uri } of readSarif(text(input)) ?? []) {
+      ensure(start >= 1 && end >= start, "lines are in order")
+      ensure(tool !== "" && tool.length <= 60 && rule.length <= 60 && message.length <= 300, "texts are bounded")
+      ensure(!/[`<>@\n]/.test(tool + rule), "names have no sign with a meaning in Markdown")
+      const path = pathOfUri(uri, new Set(paths))
+      ensure(path === undefined || paths.includes(path), "a path is one of the change")
+    }
+  }
+}
+
+export const repositoryFiles: ReadonlyArray<FuzzTarget> = [ignoreFile, owners, sarif, skills]
