@@ -7,10 +7,14 @@
 /** Invisible, and not allowed in names: a mention or reference that contains it has no effect. */
 export const zeroWidth = "\u200b"
 
-/** Replaces control characters, marks that reverse the reading direction, and lone surrogates by U+FFFD. */
+/**
+ * Replaces control characters, marks that reverse the reading direction, and lone surrogates by U+FFFD, and the separators of lines
+ * U+2028 and U+2029 by spaces: some parsers end a line there, where a quotation or a list has no prefix.
+ */
 export const withoutControls = (text: string): string =>
   text
     .toWellFormed()
+    .replace(/[\u2028\u2029]/g, " ")
     .replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (char) =>
       /\s|\u0085/.test(char) ? char : "\ufffd"
     )

@@ -55,8 +55,11 @@ const deliveryId: ForgeWebhook["deliveryId"] = (headers, json) => {
 const systemEvents: Readonly<Record<string, string>> = { push: "Push Hook", merge_request: "Merge Request Hook" }
 
 const systemEvent = (payload: PayloadJson): string | undefined => {
-  const name = text(payload, "event_name") ?? text(payload, "object_kind") ?? ""
-  return Object.hasOwn(systemEvents, name) ? systemEvents[name] : undefined
+  // The name is only compared, so that a text that cannot be stored is another event and not a refusal.
+  const name = [payload["event_name"], payload["object_kind"]].find(
+    (value) => typeof value === "string" && value !== ""
+  )
+  return typeof name === "string" && Object.hasOwn(systemEvents, name) ? systemEvents[name] : undefined
 }
 
 const tokens = [signatureHeaders.gitlab, "x-gitlab-token"]

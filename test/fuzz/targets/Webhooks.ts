@@ -1,4 +1,4 @@
-/** Bodies of webhooks, per host. The first line of an input names the event and, after a space, the content type. */
+/** Bodies of webhooks, per host. The first line of an input names the event and, after a vertical bar, the content type. */
 import webhookExamples from "@octokit/webhooks-examples" with { type: "json" }
 import { Schema } from "effect"
 import type { HostEvent } from "../../../src/domain/HostEvent.ts"
