@@ -3,6 +3,7 @@ import { expect, it } from "vitest"
 import { chaos } from "../soak/chaos/Chaos.ts"
 
 it("changes flow through a killed node, a NATS without its data and a new workspace: each is reviewed and paid for once", async () => {
+  const said: Array<string> = []
   const { wrong } = await chaos(
     {
       shape: "equal",
@@ -13,7 +14,8 @@ it("changes flow through a killed node, a NATS without its data and a new worksp
       lastsMillis: 3000,
       settleMillis: 120_000
     },
-    () => {}
+    (line) => said.push(line)
   )
+  if (wrong.length > 0) process.stderr.write(`${said.join("\n")}\n`)
   expect(wrong).toEqual([])
 }, 300_000)
