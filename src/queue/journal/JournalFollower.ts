@@ -126,16 +126,19 @@ export class JournalFollower {
       this.#log(Effect.logError("damage in the queue's journal quarantined", { sequence, reasons }))
   }
 
-  /** Reads the next messages; who calls while another reads waits for that one. */
+  /** Reads the next messages for all callers, so that the interruption of one of them does not reach the others. */
   #pull(): Effect.Effect<void, JournalError> {
     return Effect.suspend(() => {
       if (this.#pulling !== undefined) return Deferred.await(this.#pulling)
       const pulling = Deferred.makeUnsafe<void, JournalError>()
       this.#pulling = pulling
-      return Effect.onExit(this.#next, (exit) => {
-        this.#pulling = undefined
-        return Deferred.done(pulling, exit)
-      })
+      this.#fork(
+        Effect.flatMap(Effect.exit(this.#next), (exit) => {
+          this.#pulling = undefined
+          return Effect.asVoid(Deferred.done(pulling, exit))
+        })
+      )
+      return Deferred.await(pulling)
     })
   }
 
@@ -166,14 +169,17 @@ export class JournalFollower {
     { self: this },
     function* (this: JournalFollower, why: string | undefined): Effect.fn.Return<void, JournalError> {
       if (why !== undefined) yield* Effect.logWarning("journal of the queue is read from its start", { reason: why })
-      // A table of which a part is missing is not used.
-      yield* this.atRest(() => this.takeOff())
       // A newer snapshot may replace the one that was read, and the messages behind that one are removed then. What is missing each
       // time is lost.
-      yield* Effect.retry(this.#read(false), { times: 1, while: isLost }).pipe(
+      const reading = Effect.retry(this.#read(false), { times: 1, while: isLost }).pipe(
         Effect.catchIf(isLost, () => this.#read(true)),
-        Effect.onError(() => Effect.sync(() => this.replica.reset())),
-        Effect.ensuring(Effect.sync(() => this.land()))
+        // A table of which a part is missing is not used.
+        Effect.onError(() => Effect.sync(() => this.replica.reset()))
+      )
+      yield* Effect.acquireUseRelease(
+        this.atRest(() => this.takeOff()),
+        () => reading,
+        () => Effect.sync(() => this.land())
       )
     }
   )
