@@ -17,6 +17,7 @@ import { Clock, Duration, Effect, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { Snapshot } from "../src/config/Snapshot.ts"
 import { TargetKey } from "../src/domain/Keys.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
@@ -67,12 +68,11 @@ export const publishers = Effect.map(ChangePublisher.client, (clientOf) => (targ
 /** Time that a node waits before it takes over a target that it lost to another one. The current owner is known by then. */
 const cooldown = Duration.seconds(15)
 
-const workspaceOf = Effect.fnUntraced(function* (run: Run) {
-  return (yield* (yield* ConfigStore).pinned(run.configHash)).workspaces.get(run.workspace)
-})
+const snapshotOf = (run: Run) => ConfigStore.use((config) => config.pinned(run.configHash))
 
-const configuredFor = Effect.fnUntraced(function* (run: Run) {
-  const snapshot = yield* (yield* ConfigStore).pinned(run.configHash)
+const workspaceOf = (run: Run) => Effect.map(snapshotOf(run), (snapshot) => snapshot.workspaces.get(run.workspace))
+
+const configuredFor = Effect.fnUntraced(function* (run: Run, snapshot: Snapshot) {
   if (snapshot.workspaces.has(run.workspace)) {
     return (yield* missingToken(snapshot, run.change.trigger)) === undefined ? "yes" : "unknown"
   }
@@ -130,11 +130,13 @@ const takeStep = Effect.fnUntraced(function* (
   row: Publication,
   rest: ReadonlyArray<Publication>
 ) {
-  const workspace = run === undefined ? undefined : yield* workspaceOf(run)
+  const read = run === undefined ? undefined : { run, snapshot: yield* snapshotOf(run) }
+  const workspace = read?.snapshot.workspaces.get(read.run.workspace)
+  const configured = read === undefined ? "no" : yield* configuredFor(read.run, read.snapshot)
   const step =
     isSuccess(row) && isUnpublished(yield* (yield* Outbox).ofRun(row.runId))
       ? ({ _tag: "Drop", reason: "nothing of the review was published" } as const)
-      : nextStep(run, run === undefined ? "no" : yield* configuredFor(run), row, yield* Clock.currentTimeMillis)
+      : nextStep(run, configured, row, yield* Clock.currentTimeMillis)
   if (step._tag === "MarkUnknown") {
     // This activation sends one row at a time and is not sending now, so an earlier publisher sent it and did not record the outcome.
     yield* hold.move(row, "sending", { status: "unknown" })

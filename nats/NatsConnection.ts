@@ -96,8 +96,8 @@ const make = Effect.fnUntraced(function* (
         : Effect.logWarning("NATS disconnected, reconnecting", { server: place })
     )
     // A listener may register for the next change while it is called.
-    const told = [...listeners]
-    for (const listener of told) listener(now)
+    const current = [...listeners]
+    for (const listener of current) listener(now)
   }
   yield* Effect.forkScoped(
     Effect.promise(async () => {
@@ -181,7 +181,7 @@ const firstConnection = Effect.fnUntraced(function* (
       new NatsError({ reason: "refused", message: `NATS: ${cause instanceof Error ? cause.message : String(cause)}` })
   })
   const deadline = performance.now() + waitMillis
-  let told = false
+  let isLogged = false
   for (;;) {
     const result = yield* Effect.result(connectOnce(options, place))
     if (result._tag === "Success") return result.success
@@ -196,8 +196,8 @@ const firstConnection = Effect.fnUntraced(function* (
       )
     }
     if (wait !== undefined) yield* wait.failed(error.message)
-    else if (!told) yield* Effect.logInfo("waiting for NATS", { error: error.message })
-    told = true
+    else if (!isLogged) yield* Effect.logInfo("waiting for NATS", { error: error.message })
+    isLogged = true
     yield* Effect.sleep(pauseMillis)
   }
 })

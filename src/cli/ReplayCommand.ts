@@ -23,7 +23,7 @@ export interface ReplayReport {
   readonly run: Run
   readonly replay: Replay
   /** Undefined if a model was called. */
-  readonly responses: (ReturnType<RecordedResponses["asked"]> & { readonly recorded: number }) | undefined
+  readonly responses: (ReturnType<RecordedResponses["compareRequests"]> & { readonly recorded: number }) | undefined
   /** True if the current configuration differs from the one under which the run was admitted. */
   readonly otherConfiguration: boolean
 }

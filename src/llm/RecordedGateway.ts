@@ -22,7 +22,8 @@ export interface RecordedResponses {
   readonly gateway: Gateway["Service"]
   /** Number of recorded responses. */
   readonly recorded: number
-  readonly asked: () => {
+  /** Compares the requests so far with the recorded ones. */
+  readonly compareRequests: () => {
     readonly same: number
     readonly changed: ReadonlyArray<ChangedQuestion>
     /** Number of requests without a remaining response. */
@@ -109,7 +110,7 @@ export const recordedResponses = Effect.fn("recordedResponses")(function* (
         fallbacks: []
       })
     })
-  return { gateway: { call }, recorded: entries.length, asked: () => ({ same, changed, unanswered }) }
+  return { gateway: { call }, recorded: entries.length, compareRequests: () => ({ same, changed, unanswered }) }
 })
 
 const toolNames = (tools: string): string => {

@@ -201,7 +201,7 @@ const replayed = (root: string, run: Run, document?: Record<string, unknown>, pr
           )
         )
       )
-      return { replay, asked: answers.asked(), recorded: answers.recorded }
+      return { replay, requests: answers.compareRequests(), recorded: answers.recorded }
     }).pipe(Effect.provide(objectsAt(root)), owned)
   )
 
@@ -212,10 +212,10 @@ describe("a replay", () => {
     expect(run.analysis?.findings).toHaveLength(3)
     const before = model.requests.length
     const fetches = server.requests.length
-    const { replay, asked, recorded } = await replayed(root, run)
+    const { replay, requests, recorded } = await replayed(root, run)
     expect(replay.difference).toMatchObject({ changed: [], gone: [], added: [] })
     expect(replay.difference.same).toHaveLength(3)
-    expect(asked).toEqual({ same: recorded, changed: [], unanswered: 0 })
+    expect(requests).toEqual({ same: recorded, changed: [], unanswered: 0 })
     expect(recorded).toBe(3)
     expect(replay.missing).toEqual([])
     expect([model.requests.length, server.requests.length]).toEqual([before, fetches])
@@ -227,20 +227,20 @@ describe("a replay", () => {
   it("shows the effect of other rules on the same responses", async () => {
     const root = temporaryFolder()
     const run = await recordRun(root)
-    const { replay, asked } = await replayed(root, run, {
+    const { replay, requests } = await replayed(root, run, {
       review: { output_language: "en", verification: "auto", min_severity: "medium" }
     })
     expect(replay.difference.gone.map(({ problem }) => problem.title)).toEqual(["Wrong const b = 2"])
     expect(replay.difference.same).toHaveLength(2)
-    expect(asked.changed).toEqual([])
+    expect(requests.changed).toEqual([])
   })
 
   it("reports the requests that a changed prompt alters, and uses the responses at their position", async () => {
     const root = temporaryFolder()
     const run = await recordRun(root)
-    const { replay, asked } = await replayed(root, run, {}, "Look at b alone.")
-    expect(asked.unanswered).toBe(0)
-    expect(asked.changed[0]).toEqual({
+    const { replay, requests } = await replayed(root, run, {}, "Look at b alone.")
+    expect(requests.unanswered).toBe(0)
+    expect(requests.changed[0]).toEqual({
       part: "system prompt",
       before: expect.any(String),
       after: "Look at b alone."

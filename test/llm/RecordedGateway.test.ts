@@ -54,11 +54,11 @@ const replayed = (recorded: ReadonlyArray<GatewayRequest>, requests: ReadonlyArr
       calls: () => Effect.succeed(calls),
       text: (_, name) => Effect.succeed(texts.get(name))
     })
-    const { asked, gateway } = yield* recordedResponses("run-1").pipe(Effect.provide(evidence))
+    const { compareRequests, gateway } = yield* recordedResponses("run-1").pipe(Effect.provide(evidence))
     const responses = yield* Effect.forEach(requests, (one) => Effect.option(gateway.call(one)))
     return {
       responses: responses.map((one) => (one._tag === "Some" ? one.value : undefined)),
-      ...asked()
+      ...compareRequests()
     }
   }).pipe(owned)
 

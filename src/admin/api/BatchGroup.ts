@@ -2,13 +2,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { BatchStatus } from "../../domain/Batch.ts"
+import { describe } from "./Describe.ts"
 import { byId, allowOne, page, paging, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Batch, Member } from "./QueueRecords.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
-
-const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 export class BatchGroup extends HttpApiGroup.make("batches")
   .add(

@@ -20,11 +20,10 @@ import {
   someOperations,
   StatusRecord
 } from "./ConfigRecords.ts"
+import { describe } from "./Describe.ts"
 import { text as field } from "./Fields.ts"
 import { bodyText, page, paging, positive, text } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
-
-const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 const base = revisionNumber("Revision that the operations were made for")
 

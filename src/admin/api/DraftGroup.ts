@@ -4,10 +4,9 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { ifMatch, published } from "./ConfigGroup.ts"
 import { ConfigErrors, ConfigNotFound } from "./ConfigProblems.ts"
 import { breakGlass, DraftRecord, operationId, operations, revisionNumber } from "./ConfigRecords.ts"
+import { describe } from "./Describe.ts"
 import { bodyText, byId, positive } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
-
-const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 const version = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
   description: "Version of the draft that was read"

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { EventDecision } from "../../domain/Decision.ts"
+import { describe } from "./Describe.ts"
 import { Event, EventDetails } from "./EventRecords.ts"
 import { text as field } from "./Fields.ts"
 import { RejectedSignature } from "./NodeRecords.ts"
@@ -22,8 +23,6 @@ export const Story = Schema.Struct({
   )
 }).annotate({ identifier: "Story", description: "What happened to a pull request or issue, oldest first" })
 export type StoryRecord = typeof Story.Type
-
-const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 const repo = text("Full name of the repository, OWNER/NAME")
 

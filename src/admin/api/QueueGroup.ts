@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { EntryStatus } from "../../domain/Entry.ts"
+import { describe } from "./Describe.ts"
 import { count, text } from "./Fields.ts"
 import { bodyText, byId, page, paging, allowSeveral, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
@@ -46,8 +47,6 @@ const QueueItem = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("entry"), ...Entry.fields }),
   Schema.Struct({ kind: Schema.Literal("batch"), ...Batch.fields, members: count("Number of pushes") })
 ]).annotate({ identifier: "QueueItem" })
-
-const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 export class QueueGroup extends HttpApiGroup.make("queue")
   .add(

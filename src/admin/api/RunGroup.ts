@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { RunStatus } from "../../domain/Run.ts"
+import { describe } from "./Describe.ts"
 import { text as field } from "./Fields.ts"
 import { LiveEvent } from "./LiveRecords.ts"
 import { byId, allowOne, page, paging, text, workspace } from "./Parameters.ts"
@@ -9,8 +10,6 @@ import { StateConflict, NotFound } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
 import { Run, RunDetails } from "./RunRecords.ts"
-
-const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 export class RunGroup extends HttpApiGroup.make("runs")
   .add(

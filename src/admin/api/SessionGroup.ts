@@ -1,6 +1,7 @@
 /** Defines the endpoints of sessions. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { describe } from "./Describe.ts"
 import { count, text, time } from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
 import { NotFound, TooManyRequestsResponse, UnauthorizedResponse, UnavailableResponse } from "./Problems.ts"
@@ -22,11 +23,10 @@ export class LoginGroup extends HttpApiGroup.make("login")
       success: Session,
       error: [UnauthorizedResponse, NotFound, TooManyRequestsResponse, UnavailableResponse]
     }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Log in",
-        description:
-          "Opens a session. After five failures in five minutes an address is refused for the rest of that time."
-      })
+      describe(
+        "Log in",
+        "Opens a session. After five failures in five minutes an address is refused for the rest of that time."
+      )
     )
   )
   .middleware(ValidRequest)
@@ -35,16 +35,14 @@ export class LoginGroup extends HttpApiGroup.make("login")
 export class SessionGroup extends HttpApiGroup.make("sessions")
   .add(
     HttpApiEndpoint.post("logout", "/logout", { success: HttpApiSchema.NoContent }).annotateMerge(
-      OpenApi.annotations({ summary: "Log out", description: "Ends the session of the caller." })
+      describe("Log out", "Ends the session of the caller.")
     ),
     HttpApiEndpoint.post("revoke", "/sessions/revoke", {
       payload: Schema.Struct({
         keep_current: Schema.optionalKey(Schema.Boolean).annotateKey({ description: "Keeps the session of the caller" })
       }).annotate({ identifier: "Revocation" }),
       success: Schema.Struct({ revoked: count("Number of sessions that were ended") })
-    }).annotateMerge(
-      OpenApi.annotations({ summary: "End sessions", description: "Ends all sessions, or all but that of the caller." })
-    )
+    }).annotateMerge(describe("End sessions", "Ends all sessions, or all but that of the caller."))
   )
   .middleware(ValidRequest)
   .middleware(Authenticated)

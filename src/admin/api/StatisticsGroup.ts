@@ -2,12 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { BucketJson, ModelJson, ProjectJson, WindowsJson } from "../../domain/StatisticsJson.ts"
+import { describe } from "./Describe.ts"
 import { time as timeField } from "./Fields.ts"
 import { allowOne, time } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
 import { Run } from "./RunRecords.ts"
-
-const describe = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 const since = Schema.optionalKey(time("A time in ISO 8601: runs since the beginning of its day (UTC). Default: all"))
 

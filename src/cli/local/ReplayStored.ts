@@ -83,7 +83,7 @@ export const replayStored = Effect.fn("replayStored")(function* (
   return {
     run,
     replay,
-    responses: { recorded: recorded.recorded, ...recorded.asked() },
+    responses: { recorded: recorded.recorded, ...recorded.compareRequests() },
     otherConfiguration
   } satisfies ReplayReport
 })
