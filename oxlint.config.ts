@@ -136,6 +136,7 @@ export const folders = [
   "outputs",
   "queue",
   "review",
+  "sandbox",
   "store",
   "vcs"
 ] as const
@@ -162,7 +163,7 @@ export const zones = {
   config: { of: ["config"], open: ["domain"], contracts: "none" },
   engine: { of: ["engine"], open: ["domain", "review"], contracts: "all" },
   adapters: {
-    of: ["forge", "vcs", "llm", "agent", "outputs"],
+    of: ["forge", "vcs", "llm", "agent", "outputs", "sandbox"],
     open: ["domain"],
     contracts: "all"
   },
@@ -177,7 +178,8 @@ export const zones = {
 const owners: Readonly<Record<string, ReadonlyArray<string>>> = {
   llm: ["ai", "@ai-sdk/*"],
   nats: ["@nats-io/*"],
-  observability: ["pino", "pino-pretty"]
+  observability: ["pino", "pino-pretty"],
+  sandbox: ["dockerode"]
 }
 
 /** The files of the other parts of the queue that each part may import. `core` is pure code. */

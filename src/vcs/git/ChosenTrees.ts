@@ -13,7 +13,7 @@ import type { CheckoutError } from "../Checkout.ts"
 import { io } from "./Mirror.ts"
 import { formatOfId } from "./ObjectFormat.ts"
 import type { ObjectFormat } from "./ObjectFormat.ts"
-import { newMark } from "./ProcessMark.ts"
+import { newMark } from "../ProcessMark.ts"
 import type { TreePath } from "./TreeWalk.ts"
 
 export interface ChosenTrees {

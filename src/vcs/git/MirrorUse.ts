@@ -5,7 +5,7 @@
  */
 import { lstat, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { findOwner } from "./ProcessMark.ts"
+import { findOwner } from "../ProcessMark.ts"
 
 const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
 const users = (mirror: string): string => join(mirror, "users")

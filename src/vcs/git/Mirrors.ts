@@ -11,7 +11,7 @@ import { create, formatOfMirror, io, sweepLeftovers } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import { endUse, isUsedElsewhere, lastUse, markUse, moveUnused, measureBytes } from "./MirrorUse.ts"
 import type { ObjectFormat } from "./ObjectFormat.ts"
-import { newMark, findOwner } from "./ProcessMark.ts"
+import { newMark, findOwner } from "../ProcessMark.ts"
 
 /** Returns the folder name: readable, unique, and the same on case-insensitive file systems. */
 export const mirrorFolder = (name: string): string => {

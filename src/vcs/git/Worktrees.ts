@@ -10,7 +10,7 @@ import type { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
 import { inMirror, io } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
-import { newMark, findOwner } from "./ProcessMark.ts"
+import { newMark, findOwner } from "../ProcessMark.ts"
 import { localTime } from "./TimeLimit.ts"
 
 export const addWorktree = Effect.fnUntraced(function* (
