@@ -1,5 +1,5 @@
 /** Documents that work is pinned to: archived without secrets in clear, restored unchanged. */
-import { Effect, Exit, Layer, Redacted, Scope, Context } from "effect"
+import { Effect, Exit, Layer, Redacted, Result, Scope, Context } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,8 +8,9 @@ import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { ArchivedDocument, SnapshotArchive } from "../../src/config/ConfigStore.ts"
 import { layerFile } from "../../src/config/FileConfigStore.ts"
 import { heldSnapshots } from "../../src/config/HeldSnapshots.ts"
+import { sealingKeys } from "../../src/config/Sealing.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
-import { archive, restore } from "../../src/config/SnapshotArchive.ts"
+import { archive, resealArchived, restore } from "../../src/config/SnapshotArchive.ts"
 
 const secret = "t0ken-in-the-document"
 const document = (trigger: string) => ({
@@ -66,6 +67,33 @@ describe("an archived document", () => {
     const renamed = restore(written, env, await read(document("renamed"), env))
     expect(renamed?.hash).toBe(before.hash)
     expect(tokenOf(renamed, "main")).toBeUndefined()
+  })
+
+  it("is sealed again with the current key, at every place, once", async () => {
+    const named = { ...document("main"), config_sources: { database: { namespace: "other" } } }
+    const [spare, main] = named.triggers
+    const both = [main, { ...spare, kind: "gitea", base_url: "https://x.test", token_env: undefined, token: "second" }]
+    const before = await read({ ...named, triggers: both }, key)
+    const written = archive(before, key)
+    const rotated = { SVC_CONFIG_SECRETS_KEY: "cd".repeat(32), SVC_CONFIG_SECRETS_KEY_PREVIOUS: "ab".repeat(32) }
+    const keys = Result.getOrThrow(sealingKeys(rotated))
+    const next = Result.getOrThrow(resealArchived(written.document, keys))
+    expect(next?.match(/enc:v1\.[0-9a-f]{8}/g)).toEqual(Array(2).fill(`enc:v1.${keys.current?.kid}`))
+    const only = { SVC_CONFIG_SECRETS_KEY: rotated.SVC_CONFIG_SECRETS_KEY }
+    const after = restore({ hash: before.hash, document: next ?? "" }, only, await read({}, only))
+    expect([after?.hash, tokenOf(after, "main"), tokenOf(after, "spare")]).toEqual([before.hash, secret, "second"])
+    expect(resealArchived(next ?? "", keys)).toEqual(Result.succeed(undefined))
+    const plain = archive(await read({}, {}), {}).document
+    expect(resealArchived(plain, keys)).toEqual(Result.succeed(undefined))
+  })
+
+  it("whose key is unknown is not sealed again, nor is one with a moved credential", async () => {
+    const written = archive(await read(document("main"), key), key).document
+    const unknown = resealArchived(written, Result.getOrThrow(sealingKeys({ SVC_CONFIG_SECRETS_KEY: "cd".repeat(32) })))
+    expect(Result.isFailure(unknown) ? unknown.failure : "").toMatch(/^triggers\/main token: .*sealed with key/)
+    const both = { SVC_CONFIG_SECRETS_KEY: "cd".repeat(32), SVC_CONFIG_SECRETS_KEY_PREVIOUS: "ab".repeat(32) }
+    const moved = resealArchived(written.replace('"main"', '"other"'), Result.getOrThrow(sealingKeys(both)))
+    expect(Result.isFailure(moved) ? moved.failure : "").toMatch(/^triggers\/other token: .*another place/)
   })
 
   it("that this release does not read is no snapshot", async () => {

@@ -1,11 +1,15 @@
 /** The editor of the database configuration over a real file and a SQLite database in memory, for suites of its users. */
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { stringify } from "yaml"
 import type { Env } from "../../src/config/Credentials.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { layerFile } from "../../src/config/FileConfigStore.ts"
+import { ActivationStore } from "../../src/config/revisions/ActivationStore.ts"
+import { ConfigEditor } from "../../src/config/revisions/ConfigEditor.ts"
+import { RevisionStore } from "../../src/config/revisions/RevisionStore.ts"
 import * as ConfigEditing from "../../src/config/revisions/ConfigEditing.ts"
 import * as FollowRevisions from "../../src/config/revisions/FollowRevisions.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
@@ -49,3 +53,20 @@ export const editorNode = ({ document = {}, env = {}, node = "node-1" }: EditorO
 /** One node with a database of its own. */
 export const editorAlone = (options: EditorOptions = {}) =>
   editorNode(options).pipe(Layer.provideMerge(Layer.fresh(memoryStores)))
+
+/** Starts nodes over one database in memory. */
+export const startNodes = Effect.fnUntraced(function* (...nodes: ReadonlyArray<EditorOptions>) {
+  const stores = yield* Layer.build(Layer.fresh(memoryStores))
+  return yield* Effect.forEach(nodes, (node) => startNode(stores, node))
+})
+
+/** Starts a node over these stores. */
+export const startNode = Effect.fnUntraced(function* (stores: Context.Context<SourceStores>, options: EditorOptions) {
+  const node = yield* Layer.build(Layer.fresh(editorNode(options))).pipe(Effect.provideContext(stores))
+  return {
+    editor: Context.get(node, ConfigEditor),
+    config: Context.get(node, ConfigStore),
+    revisions: Context.get(stores, RevisionStore),
+    activations: Context.get(stores, ActivationStore)
+  }
+})

@@ -1,5 +1,6 @@
 /** Previews, publishes and restores: the part of the editor that makes revisions. */
 import { Effect } from "effect"
+import { sealingKeys } from "../Sealing.ts"
 import type { AuditAction } from "./AuditLog.ts"
 import { blastRadius, noBlast } from "./BlastRadius.ts"
 import type {
@@ -15,13 +16,12 @@ import type { EditorContext } from "./EditorContext.ts"
 import { describeOutcome, requireLayered, record, readSnapshot, listWarnings } from "./EditorContext.ts"
 import type { LoadedRevision } from "./LoadRevisions.ts"
 import { loadHead, loadRevision } from "./LoadRevisions.ts"
-import { maskOperations } from "./OperationSecrets.ts"
 import type { Decision, PublishProblem } from "./Publish.ts"
 import { decide, decideDocument } from "./Publish.ts"
 import type { Edit } from "./PublishEdit.ts"
 import { problem, publishEdit, refusedEdit } from "./PublishEdit.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
-import { hashText } from "./SealDocument.ts"
+import { editHash, plainHash } from "./RequestHash.ts"
 
 const maxOperationId = 200
 const maxReason = 2000
@@ -199,28 +199,24 @@ const perform = Effect.fnUntraced(function* (
   return { ...outcome, active: active >= outcome.revision.number }
 })
 
-export const publish = (
+export const publish = Effect.fnUntraced(function* (
   context: EditorContext,
   actor: string,
   request: PublishRequest,
   options: EditOptions = { action: "publish", approvals: 0 }
-) =>
-  perform(
-    context,
-    request,
-    {
-      actor,
-      operationId: request.operationId,
-      // Without credentials, whose hash could be used to guess them.
-      requestHash: hashText(
-        JSON.stringify([request.base, request.strict ?? false, maskOperations(request.operations)])
-      ),
-      reason: request.reason ?? "",
-      restores: undefined,
-      decide: (head) => decideEdit(context, request, head)
-    },
-    options
-  )
+) {
+  const { ground } = yield* requireLayered(context)
+  const { base, operationId, operations, strict = false } = request
+  const edit: Edit = {
+    actor,
+    operationId,
+    request: editHash([base, strict], operations, sealingKeys(ground.env)),
+    reason: request.reason ?? "",
+    restores: undefined,
+    decide: (head) => decideEdit(context, request, head)
+  }
+  return yield* perform(context, request, edit, options)
+})
 
 export const restore = (context: EditorContext, actor: string, request: RestoreRequest) =>
   perform(
@@ -229,7 +225,7 @@ export const restore = (context: EditorContext, actor: string, request: RestoreR
     {
       actor,
       operationId: request.operationId,
-      requestHash: hashText(JSON.stringify(["restore", request.revision, request.expectedHead ?? null])),
+      request: plainHash(["restore", request.revision, request.expectedHead ?? null]),
       reason: request.reason ?? "",
       restores: request.revision,
       decide: (head) => decideRestore(context, request.revision, head, request.expectedHead)

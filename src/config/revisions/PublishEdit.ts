@@ -8,6 +8,7 @@ import type { EditOutcome } from "./ConfigEditor.ts"
 import type { LoadedRevision } from "./LoadRevisions.ts"
 import { loadHead } from "./LoadRevisions.ts"
 import type { Decision, PublishProblem } from "./Publish.ts"
+import type { RequestHash } from "./RequestHash.ts"
 import type { ConfigOperationRecord, ConfigRevision, NewRevision, RevisionSummary } from "./Revision.ts"
 
 /** Maximum number of decisions about an edit while others publish at the same time. */
@@ -16,7 +17,7 @@ const maxAttempts = 50
 export interface Edit {
   readonly actor: string
   readonly operationId: string
-  readonly requestHash: string
+  readonly request: RequestHash
   readonly reason: string
   readonly restores: number | undefined
   /** Decides with this head. */
@@ -61,7 +62,8 @@ const apply = Effect.fnUntraced(function* (
   { head }: LoadedRevision,
   decision: Decision
 ): Effect.fn.Return<EditOutcome | undefined, SourceUnavailable> {
-  const { operationId, requestHash } = edit
+  const { operationId, request } = edit
+  const requestHash = request.text
   switch (decision._tag) {
     case "Refused":
       return refusedEdit(decision.problems)
@@ -97,19 +99,19 @@ const apply = Effect.fnUntraced(function* (
   }
 })
 
+const reusedMessage = (operationId: string, compared: "different" | "unknown_key"): string =>
+  compared === "different"
+    ? `the operation id ${JSON.stringify(operationId)} belongs to another request; choose a new one`
+    : `the operation id ${JSON.stringify(operationId)} has a result, and this node lacks the key to compare the credentials of its request; read that result, or choose a new id`
+
 /** Returns the recorded result of an operation id, unless the id was used for something else. */
 const repeated = Effect.fnUntraced(function* (
   store: RevisionStore["Service"],
-  { operationId, requestHash }: Edit,
-  { requestHash: recorded, result }: ConfigOperationRecord
+  { operationId, request }: Edit,
+  { requestHash, result }: ConfigOperationRecord
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
-  if (recorded !== requestHash)
-    return refusedEdit([
-      problem(
-        "operation_id_reused",
-        `the operation id ${JSON.stringify(operationId)} belongs to another request; choose a new one`
-      )
-    ])
+  const compared = request.compare(requestHash)
+  if (compared !== "same") return refusedEdit([problem("operation_id_reused", reusedMessage(operationId, compared))])
   switch (result._tag) {
     case "Committed": {
       const revision = yield* store.read(result.revision)

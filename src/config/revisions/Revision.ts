@@ -14,7 +14,7 @@ export interface ConfigRevision {
   readonly actor: string
   /** Chosen by the caller; the same id is applied once. */
   readonly operationId: string
-  /** SHA-256 (hex) of what the caller sent under that id. */
+  /** Hash of what the caller sent under that id; keyed if it contained credentials. */
   readonly requestHash: string
   readonly reason: string
   /** Revision that the edit was made for, if others were published in between. */

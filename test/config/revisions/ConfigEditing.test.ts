@@ -7,7 +7,7 @@ import type { EditOutcome } from "../../../src/config/revisions/ConfigEditor.ts"
 import { DraftStore } from "../../../src/config/revisions/DraftStore.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
-import { editorAlone } from "../../harness/ConfigSource.ts"
+import { editorAlone, sealingKey, startNodes } from "../../harness/ConfigSource.ts"
 
 const secret = "hook-secret-4711"
 const second = { kind: "triggers", name: "second" } as const
@@ -61,6 +61,36 @@ describe("the editor", () => {
         assert.deepInclude(operation?.result, { _tag: "Committed", revision: 1 })
       })
     )
+  )
+  it.effect("refuses an operation id for another credential, also after a rotation of the key", () =>
+    Effect.gen(function* () {
+      const withSecret = (text: string): ConfigOperation => ({
+        ...createSecond,
+        value: { kind: "gitea", base_url: "https://second.example", webhook_secret: text }
+      })
+      const next = "22".repeat(32)
+      const [one, rotated, last] = yield* startNodes(
+        { node: "one", document },
+        {
+          node: "rotated",
+          document,
+          env: { SVC_CONFIG_SECRETS_KEY: next, SVC_CONFIG_SECRETS_KEY_PREVIOUS: sealingKey }
+        },
+        { node: "last", document, env: { SVC_CONFIG_SECRETS_KEY: next } }
+      )
+      if (one === undefined || rotated === undefined || last === undefined) return assert.fail("no nodes")
+      const send = ({ editor }: typeof one, text: string) =>
+        editor.publish("alice", { base: 0, operationId: "one", operations: [withSecret(text)] })
+      assert.strictEqual((yield* send(one, secret))._tag, "Committed")
+      for (const node of [one, rotated]) {
+        const again = yield* send(node, secret)
+        assert.strictEqual(again._tag === "Committed" ? again.revision.number : again._tag, 1)
+        assert.deepStrictEqual(codes(yield* send(node, `${secret}-other`)), ["operation_id_reused"])
+      }
+      const unknown = yield* send(last, secret)
+      assert.match(unknown._tag === "Refused" ? (unknown.problems[0]?.message ?? "") : "", /lacks the key/)
+      assert.strictEqual((yield* one.revisions.head).number, 1)
+    })
   )
   it.effect("rebases an edit of an older revision, and keeps its conflict for the operation id", () =>
     alone(

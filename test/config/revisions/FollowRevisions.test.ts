@@ -4,12 +4,16 @@ import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { layerFile } from "../../../src/config/FileConfigStore.ts"
-import { ActivationStore } from "../../../src/config/revisions/ActivationStore.ts"
-import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import { coalesced } from "../../../src/config/revisions/FollowRevisions.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
-import { editorNode, memoryStores, sealingKey, writeConfig } from "../../harness/ConfigSource.ts"
+import {
+  editorNode,
+  memoryStores,
+  sealingKey,
+  startNodes as startOver,
+  writeConfig
+} from "../../harness/ConfigSource.ts"
 import type { EditorOptions } from "../../harness/ConfigSource.ts"
 
 const document = {
@@ -22,21 +26,8 @@ const withSecret: ConfigOperation = {
   value: { kind: "gitea", base_url: "https://second.example", webhook_secret: "hook" }
 }
 
-/** Starts nodes over one database. */
-const startNodes = Effect.fnUntraced(function* (...nodes: ReadonlyArray<EditorOptions>) {
-  const stores = yield* Layer.build(Layer.fresh(memoryStores))
-  const contexts = []
-  for (const node of nodes)
-    contexts.push(
-      yield* Layer.build(Layer.fresh(editorNode({ document, ...node }))).pipe(Effect.provideContext(stores))
-    )
-  return contexts.map((context) => ({
-    editor: Context.get(context, ConfigEditor),
-    config: Context.get(context, ConfigStore),
-    revisions: Context.get(stores, RevisionStore),
-    activations: Context.get(stores, ActivationStore)
-  }))
-})
+const startNodes = (...nodes: ReadonlyArray<EditorOptions>) =>
+  startOver(...nodes.map((node) => ({ document, ...node })))
 
 const edit = (base: number, ...operations: ReadonlyArray<ConfigOperation>) => ({
   base,
