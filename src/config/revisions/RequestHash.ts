@@ -10,7 +10,7 @@ import type { ConfigOperation } from "./Operations.ts"
 import { hashText } from "./SealDocument.ts"
 
 export interface RequestHash {
-  /** What the store records under the operation id. */
+  /** The text that the store records under the operation id. */
   readonly text: string
   /** Compares with what the store has recorded. `unknown_key`: this node lacks the key of the recorded hash. */
   readonly compare: (recorded: string) => "different" | "same" | "unknown_key"
@@ -27,7 +27,7 @@ const keyedHash = ({ bytes, kid }: SealingKey, request: string): string =>
 
 const keyed = /^([0-9a-f]{8})\./
 
-/** Hash of a request with these operations. Without a key the credentials are left out: nothing that contains them can be published. */
+/** Hash of a request with these operations. Without a key it is that of the masked operations: nothing that contains credentials can be published. */
 export const editHash = (
   facts: ReadonlyArray<boolean | number>,
   operations: ReadonlyArray<ConfigOperation>,

@@ -221,15 +221,21 @@ describe("retention", () => {
     ["max_age_months", { max_age_months: 1 }, "40 days", [14, 4]]
   ] as const
   it.effect.each(cases)(
-    "config_revisions.%s decides which revisions are removed",
+    "config_revisions.%s decides which revisions a node removes",
     ([, kept, later, [newest, oldest]]) =>
       Effect.gen(function* () {
-        const storage = { retention: { config_revisions: kept } }
-        const [one] = yield* startNodes({ node: "one", document: { ...document, storage } })
-        if (one === undefined) return
-        for (let n = 0; n < 14; n++) yield* one.editor.publish("alice", edit(n, passes(n + 1)))
+        const stores = yield* Layer.build(Layer.fresh(memoryStores))
+        const options = { document: { ...document, storage: { retention: { config_revisions: kept } } } }
+        // No node runs while the time passes, whose refreshes would all take place.
+        yield* Effect.scoped(
+          Effect.flatMap(startNode(stores, options), ({ editor }) =>
+            Effect.forEach([...Array(14).keys()], (n) => editor.publish("alice", edit(n, passes(n + 1))))
+          )
+        )
         yield* TestClock.adjust(later)
-        const numbers = (yield* one.revisions.list({ limit: 50 })).items.map(({ number }) => number)
+        const { revisions } = yield* startNode(stores, options)
+        yield* TestClock.adjust("1 second")
+        const numbers = (yield* revisions.list({ limit: 50 })).items.map(({ number }) => number)
         assert.deepStrictEqual([numbers[0], numbers.at(-1)], [newest, oldest])
       })
   )
