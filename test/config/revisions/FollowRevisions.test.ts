@@ -11,6 +11,7 @@ import {
   editorNode,
   memoryStores,
   sealingKey,
+  startNode,
   startNodes as startOver,
   writeConfig
 } from "../../harness/ConfigSource.ts"
@@ -221,7 +222,7 @@ describe("retention", () => {
     ["max_age_months", { max_age_months: 1 }, "40 days", [14, 4]]
   ] as const
   it.effect.each(cases)(
-    "config_revisions.%s decides which revisions a node removes",
+    "config_revisions.%s decides which revisions are removed",
     ([, kept, later, [newest, oldest]]) =>
       Effect.gen(function* () {
         const stores = yield* Layer.build(Layer.fresh(memoryStores))
