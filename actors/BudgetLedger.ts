@@ -17,6 +17,7 @@ import { addUsd, exceeds, noMoney, subtractUsd, Usd } from "../src/domain/Money.
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { Budget, BudgetError } from "../src/llm/Budget.ts"
 import type { Caps, Reservation } from "../src/llm/Budget.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Ledger } from "../src/store/Ledger.ts"
 import { StoreError } from "../src/database/StoreError.ts"
 import { countStart } from "./ActorStarts.ts"
@@ -131,7 +132,13 @@ const closeIn = Effect.fnUntraced(function* (
   const report = (error: BudgetError) => {
     if (isReported) return Effect.void
     isReported = true
-    return Effect.logWarning("reservation not settled yet, retry scheduled", { run_id: runId, error: error.message })
+    return limitWarning("reservation retry", (suppressed) =>
+      Effect.logWarning("reservation not settled yet, retry scheduled", {
+        run_id: runId,
+        error: error.message,
+        suppressed
+      })
+    )
   }
   const fork = Effect.forkIn(scope, { startImmediately: true })
   yield* closing.pipe(Effect.tapError(report), Effect.retry(settleAgain), Effect.ignore, Effect.ensuring(finish), fork)

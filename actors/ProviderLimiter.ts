@@ -12,6 +12,7 @@ import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { Limiter, makeLimiter } from "../src/llm/Limiter.ts"
 import { makeProviderPermits } from "../src/llm/ProviderPermits.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { countStart } from "./ActorStarts.ts"
 import { everyOne } from "./Placement.ts"
 
@@ -64,6 +65,18 @@ const slackMillis = 15_000
 /** Time after which `Release` is sent again, and `Pause`, whose sender does not depend on it, is given up. */
 const noticeTimeout = Duration.seconds(2)
 
+/** Warns once a minute for each provider: while the limiter is unavailable, every call and renewal fails. */
+const warn = (
+  operation: string,
+  provider: string,
+  error: { readonly message: string },
+  log: (fields: {
+    readonly provider: string
+    readonly error: string
+    readonly suppressed: number
+  }) => Effect.Effect<void>
+) => limitWarning(`${operation} ${provider}`, (suppressed) => log({ provider, error: error.message, suppressed }))
+
 /** Implements the gateway's limiter with these actors. */
 export const limiterLayer = Layer.effect(
   Limiter,
@@ -79,10 +92,13 @@ export const limiterLayer = Layer.effect(
               orElse: () => Effect.succeed({ _tag: "Later", retryAfterMillis: slackMillis } as const)
             }),
             Effect.catch((error) =>
-              Effect.as(Effect.logWarning("provider limiter unavailable", { provider, error: error.message }), {
-                _tag: "Later",
-                retryAfterMillis: slackMillis
-              } as const)
+              Effect.as(
+                warn("acquire", provider, error, (fields) => Effect.logWarning("provider limiter unavailable", fields)),
+                {
+                  _tag: "Later",
+                  retryAfterMillis: slackMillis
+                } as const
+              )
             )
           ),
       release: (provider, id, { kind, retryAfterMillis }) =>
@@ -93,12 +109,12 @@ export const limiterLayer = Layer.effect(
           .pipe(
             Effect.timeoutOption(noticeTimeout),
             Effect.catch((error) =>
-              Effect.logWarning("pause of a provider not shared", { provider, error: error.message })
+              warn("pause", provider, error, (fields) => Effect.logWarning("pause of a provider not shared", fields))
             )
           ),
       renew: (provider, ids) =>
         Effect.catch(clientOf(provider).Renew({ ids }), (error) =>
-          Effect.logWarning("permits of a provider not renewed", { provider, error: error.message })
+          warn("renew", provider, error, (fields) => Effect.logWarning("permits of a provider not renewed", fields))
         )
     })
   })

@@ -46,8 +46,9 @@ export class Budget extends Context.Service<
   Budget,
   {
     readonly reserve: (reservation: Reservation) => Effect.Effect<Reserved, BudgetError>
-    readonly settle: (reservation: Reservation, usd: Usd) => Effect.Effect<void, BudgetError>
-    readonly refund: (reservation: Reservation) => Effect.Effect<void, BudgetError>
+    /** Repeated in the background while the ledger is unavailable. */
+    readonly settle: (reservation: Reservation, usd: Usd) => Effect.Effect<void>
+    readonly refund: (reservation: Reservation) => Effect.Effect<void>
   }
 >()("aicr/llm/Budget") {
   /** Budget of one process and one review, without persistence. */

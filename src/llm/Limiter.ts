@@ -7,6 +7,7 @@
 import { Context, Effect, Layer, Schedule, Scope } from "effect"
 import type { Exit } from "effect"
 import { newId } from "../domain/Ids.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { makeProviderPermits, permitTtlMillis } from "./ProviderPermits.ts"
 import type { CallResult, Permit, PermitRequest, ProviderPermits } from "./ProviderPermits.ts"
 
@@ -123,7 +124,13 @@ const releaseAgain = Effect.fnUntraced(function* (
   const report = (error: { readonly message: string }) => {
     if (isReported) return Effect.void
     isReported = true
-    return Effect.logWarning("permit of a provider not released, retry scheduled", { provider, error: error.message })
+    return limitWarning(`permit ${provider}`, (suppressed) =>
+      Effect.logWarning("permit of a provider not released, retry scheduled", {
+        provider,
+        error: error.message,
+        suppressed
+      })
+    )
   }
   yield* release.pipe(
     Effect.tapError(report),

@@ -81,9 +81,7 @@ export const spending =
       return yield* request.pipe(
         Effect.onExit((exit) => {
           const spent = spentUsd(exit, usd, received())
-          return (spent === noMoney ? budget.refund(reservation) : budget.settle(reservation, spent)).pipe(
-            Effect.catch(({ message }) => Effect.logWarning("reservation not settled yet", { usd, error: message }))
-          )
+          return spent === noMoney ? budget.refund(reservation) : budget.settle(reservation, spent)
         })
       )
     })

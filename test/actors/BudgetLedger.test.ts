@@ -17,6 +17,7 @@ import { Limiter } from "../../src/llm/Limiter.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import type { ModelAccount } from "../../src/llm/ModelRun.ts"
 import { estimateUsd } from "../../src/llm/Spending.ts"
+import { WarningLimits } from "../../src/observability/LimitedWarnings.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import * as Store from "../../src/store/Store.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
@@ -314,36 +315,56 @@ describe("near a cap", () => {
   )
 })
 
-it.live("a settlement that fails is repeated until it succeeds, and its call does not wait for it", () => {
-  let attempts = 0
-  const failing = new StoreError({ reason: "unavailable", operation: "ledger.settle", message: "unavailable" })
-  const ledger = Layer.effect(
-    Ledger,
-    Effect.map(Ledger, (real) => ({
-      ...real,
-      settle: (id, usd, now) => (++attempts < 4 ? Effect.fail(failing) : real.settle(id, usd, now))
+it.live(
+  "settlements that fail are repeated until they succeed, their calls do not wait, and one warning is logged",
+  () => {
+    const attempts = new Map<string, number>()
+    const warnings: Array<unknown> = []
+    const failing = new StoreError({ reason: "unavailable", operation: "ledger.settle", message: "unavailable" })
+    const ledger = Layer.effect(
+      Ledger,
+      Effect.map(Ledger, (real) => ({
+        ...real,
+        settle: (id, usd, now) => {
+          const attempt = (attempts.get(id) ?? 0) + 1
+          attempts.set(id, attempt)
+          return attempt < 4 ? Effect.fail(failing) : real.settle(id, usd, now)
+        }
+      }))
+    ).pipe(Layer.provide(Store.layerMemory))
+    const caps = { perRunUsd: undefined, perRepoDailyUsd: undefined }
+    const reservations = ["s1", "s2", "s3"].map((id) => ({
+      id: ReservationId.make(id),
+      run: { id: "settled", repository },
+      usd: Usd.make(0.5),
+      caps
     }))
-  ).pipe(Layer.provide(Store.layerMemory))
-  const caps = { perRunUsd: undefined, perRepoDailyUsd: undefined }
-  const reservation = { id: ReservationId.make("s1"), run: { id: "settled", repository }, usd: Usd.make(0.5), caps }
-  return Effect.gen(function* () {
-    const [budget, records] = [yield* Budget, yield* Ledger]
-    yield* budget.reserve(reservation)
-    yield* budget.settle(reservation, Usd.make(0.1))
-    assert.strictEqual(yield* records.committed({ runId: "settled" }), 0.5)
-    while ((yield* records.committed({ runId: "settled" })) !== 0.1) yield* Effect.sleep("20 millis")
-    assert.strictEqual(attempts, 4)
-  }).pipe(
-    Effect.provide([
-      BudgetLedger.budgetLayer.pipe(
-        Layer.provideMerge(BudgetLedger.layer),
-        Layer.provideMerge(Layer.merge(ledger, NodeIdentity.layer("node"))),
-        Layer.provideMerge(testCluster)
-      ),
-      Logger.layer([])
-    ])
-  )
-})
+    return Effect.gen(function* () {
+      const [budget, records] = [yield* Budget, yield* Ledger]
+      yield* Effect.forEach(reservations, budget.reserve)
+      yield* Effect.forEach(reservations, (reservation) => budget.settle(reservation, Usd.make(0.1)), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(yield* records.committed({ runId: "settled" }), 1.5)
+      while ((yield* records.committed({ runId: "settled" })) > 0.31) yield* Effect.sleep("20 millis")
+      assert.deepStrictEqual([...attempts.values()], [4, 4, 4])
+      assert.deepStrictEqual(
+        warnings.filter((message) => JSON.stringify(message).includes("reservation not settled yet")).length,
+        1
+      )
+    }).pipe(
+      Effect.provide([
+        BudgetLedger.budgetLayer.pipe(
+          Layer.provideMerge(BudgetLedger.layer),
+          Layer.provideMerge(Layer.merge(ledger, NodeIdentity.layer("node"))),
+          Layer.provideMerge(testCluster)
+        ),
+        Logger.layer([Logger.make(({ message }) => warnings.push(message))])
+      ]),
+      Effect.provideService(WarningLimits, new Map())
+    )
+  }
+)
 
 it.live("in memory, for one process: the run's cap holds there too", () =>
   Effect.gen(function* () {

@@ -1,6 +1,7 @@
 /** Permits over the real path: two gateways, like those of two nodes, share one actor per provider. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
+import { Sharding } from "effect/cluster"
 import * as ProviderLimiter from "../../actors/ProviderLimiter.ts"
 import { Budget } from "../../src/llm/Budget.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
@@ -8,7 +9,9 @@ import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
 import { Evidence } from "../../src/llm/Evidence.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
 import * as GatewayLayer from "../../src/llm/GatewayLayer.ts"
+import { Limiter } from "../../src/llm/Limiter.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
+import { WarningLimits } from "../../src/observability/LimitedWarnings.ts"
 import { faults, startFakeModel } from "../harness/FakeModel.ts"
 import type { Script } from "../harness/FakeModel.ts"
 import { testCluster } from "../harness/TestCluster.ts"
@@ -163,5 +166,29 @@ describe("provider limiter", () => {
       )
       assert.isAtMost(most, 2)
     }).pipe(Effect.scoped, Effect.provide([cluster, Logger.layer([])]))
+  )
+})
+
+it.effect("while the limiter is unavailable, its callers warn once a minute for each provider", () => {
+  const lines: Array<unknown> = []
+  const unavailable = Effect.fail({ message: "no node runs it" })
+  const client = { Acquire: () => unavailable, Release: () => unavailable, Pause: () => unavailable }
+  const sharding = Layer.succeed(Sharding.Sharding, { makeClient: () => Effect.succeed(() => client) } as never)
+  const limiter = ProviderLimiter.limiterLayer.pipe(Layer.provide(sharding))
+  const request = { rps: undefined, run: "run", expectedCalls: 1, maxWaitMillis: 1000 }
+  return Effect.gen(function* () {
+    const { pause, withPermit } = yield* Limiter
+    for (const provider of ["p", "p", "q", "p"]) {
+      yield* withPermit(provider, request, Effect.void, () => ({ kind: "answered" }))
+      yield* pause(provider, 1000)
+    }
+    const warnings = ["provider limiter unavailable", "permit of a provider not released, retry scheduled"]
+    for (const warning of [...warnings, "pause of a provider not shared"]) {
+      assert.strictEqual(lines.filter((line) => JSON.stringify(line).includes(warning)).length, 2, warning)
+    }
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([limiter, Logger.layer([Logger.make(({ message }) => lines.push(message))])]),
+    Effect.provideService(WarningLimits, new Map())
   )
 })
