@@ -15,11 +15,13 @@ import { providerProblems } from "../llm/ProviderProblems.ts"
 import { channelProblems } from "../outputs/ChannelProblems.ts"
 import { templateProblems } from "../outputs/SampleRender.ts"
 import { templateFileProblems } from "../outputs/TemplateFiles.ts"
+import { sandboxProblems } from "../sandbox/SandboxProblems.ts"
 
 export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => [
   ...emptyProblems(snapshot),
   ...providerProblems(snapshot),
   ...modeProblems(snapshot),
+  ...sandboxProblems(snapshot),
   ...channelProblems(snapshot),
   ...templateProblems(snapshot),
   ...templateFileProblems(snapshot),

@@ -73,8 +73,20 @@ describe("per field, the nearest layer wins", () => {
       { sandbox: { engine: "container_b", image: "d" }, agent: { sandbox: { engine: "auto" } } },
       { agent: { sandbox: { kind: "container_a", image: "g" } } }
     )
-    expect(found.sandbox).toEqual({ kind: "docker", engine: "podman", image: "i" })
+    expect(found.sandbox).toMatchObject({ kind: "docker", engine: "podman", image: "i" })
     expect(found.agent.sandbox).toEqual(found.sandbox)
+  })
+
+  it("limits of the sandbox are merged per field over agent.sandbox, defaults and instance", () => {
+    const found = workspace(
+      { sandbox: { limits: { processes: 30 } } },
+      { sandbox: { limits: { cpus: 1.5, processes: 20 } }, agent: { sandbox: { limits: { output_mb: 9 } } } },
+      { agent: { sandbox: { limits: { memory_mb: 100, cpus: 8 }, native: { unconfined: true } } } }
+    )
+    expect(found.sandbox).toMatchObject({
+      limits: { memory_mb: 100, cpus: 1.5, processes: 30, file_mb: 512, output_mb: 9 },
+      native: { unconfined: true }
+    })
   })
 
   it("context repositories are replaced whole, and their defaults filled in", () => {

@@ -290,6 +290,15 @@ export const listSamples = (path: string, type: string, meaning: string): Sample
     const [least, most] = [Number(range[1]), Number(range[2])]
     return { takes: [least, most], refuses: [least - 1, most + 1, least + 0.5, `${least}`, true] }
   }
+  const numbers = /^number ([\d.]+)-(\d+)$/.exec(type)
+  if (numbers !== null) {
+    const [minimum, maximum] = [Number(numbers[1]), Number(numbers[2])]
+    const between = (minimum + maximum) / 2
+    return {
+      takes: [minimum, between, maximum],
+      refuses: [minimum - 0.01, maximum + 0.01, `${maximum}`, Number.NaN]
+    }
+  }
   switch (type) {
     case "boolean":
       return { takes: [true, false], refuses: ["true", 1, "yes"] }
@@ -303,8 +312,6 @@ export const listSamples = (path: string, type: string, meaning: string): Sample
       return { takes: [0.001, 5], refuses: [0, -1, "5", Number.NaN, Number.POSITIVE_INFINITY] }
     case "number >= 0":
       return { takes: [0, 0.5], refuses: [-0.001, "5"] }
-    case "number 0-1":
-      return { takes: [0, 0.6, 1], refuses: [-0.01, 1.01, "0.6"] }
     case "URL":
       return {
         takes: ["https://a.example/b", "http://localhost:1"],

@@ -7,7 +7,7 @@ import { resolve } from "../../src/config/Defaults.ts"
 import { Document } from "../../src/config/Document.ts"
 import type { GivenDocument } from "../../src/config/Document.ts"
 import type { Snapshot, Workspace } from "../../src/config/Snapshot.ts"
-import { AgentConfig } from "../../src/config/schema/Agent.ts"
+import { AgentConfig, SandboxConfig } from "../../src/config/schema/Agent.ts"
 import { OutputsConfig } from "../../src/config/schema/Outputs.ts"
 import { Triage, WorkspaceInstance } from "../../src/config/schema/Workspaces.ts"
 import { ReviewConfig } from "../../src/config/schema/Review.ts"
@@ -47,7 +47,7 @@ export const testWorkspace = (
   review: resolve(ReviewConfig, settings.review),
   agent: resolve(AgentConfig, { default: "native-llm", ...settings.agent }),
   outputs: resolve(OutputsConfig),
-  sandbox: {},
+  sandbox: resolve(SandboxConfig),
   prompt: {},
   triage: resolve(Triage),
   workPath: () => Result.succeed("test"),

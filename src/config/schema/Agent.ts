@@ -5,12 +5,40 @@
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, optional, required } from "../Field.ts"
-import { Flag, EnvName, int, list, map, named, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
+import { Flag, EnvName, int, list, map, named, number, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
 
 export const SandboxConfig = Schema.Struct({
   kind: optional(named("sandboxKind"), "Sandbox kind. Unused by native-llm."),
   engine: optional(named("sandboxEngine"), "Container engine."),
-  image: optional(Text, "Container image.")
+  image: optional(Text, "Container image."),
+  limits: group(
+    {
+      memory_mb: defaulted(
+        int(64, 1_048_576),
+        2048,
+        "Maximum memory of all processes of a run, with the files that they write."
+      ),
+      cpus: defaulted(
+        number(0.1, 1024),
+        2,
+        "Processors that all processes of a run may use. Native: only where the service may create cgroups."
+      ),
+      processes: defaulted(int(16, 65_536), 512, "Maximum number of processes and threads of a run."),
+      file_mb: defaulted(int(1, 1_048_576), 512, "Maximum size of all files that a run writes."),
+      output_mb: defaulted(int(1, 4096), 64, "Maximum size of the output of a run.")
+    },
+    "Limits of the processes of one pass. A pass that exceeds one is ended. The time is agent.timeout_seconds."
+  ),
+  native: group(
+    {
+      unconfined: defaulted(
+        Flag,
+        false,
+        "Whether agent CLIs run without any sandbox where bubblewrap is missing. They can then read every file and reach every network that the service can."
+      )
+    },
+    "Sandbox kind native, which needs bubblewrap (bwrap)."
+  )
 })
 export type SandboxConfig = Resolved<typeof SandboxConfig>
 
