@@ -79,6 +79,11 @@ export class NatsServer implements AsyncDisposable {
     await waitUntil(() => greets(this.port), { describe: () => `nats-server answers; it says:\n${this.#log}` })
   }
 
+  /** What the server has printed in all its lives. */
+  get log(): string {
+    return this.#log
+  }
+
   /** Ends it without any notice. */
   kill(): Promise<void> {
     return this.#end("kill\n")

@@ -168,7 +168,7 @@ export const chaos = async (options: ChaosOptions, say: (line: string) => void):
       .filter(({ status }) => status !== 202 && status !== 503)
       .map(({ node, status }) => `${node} responded with ${status} to a delivery`)
   )
-  if (wrong.length > 0) say(at.logs(2000))
+  if (wrong.length > 0) say(`${at.logs(2000)}\n--- nats-server\n${at.nats.log}`)
   const paid = [...bill.paid.values()].reduce((sum, count) => sum + count, 0)
   return {
     changes: pulls.length,
