@@ -1,7 +1,7 @@
 /**
  * Runs one target for a time: mutates the inputs, keeps those that reach new code, and stops at the first input that violates a
  * property or takes more CPU time than its length allows. Runs in a thread of its own; `onInput` shows each input before it runs,
- * so that the caller has the input of a run that never ends.
+ * and `onEnd` its end, so that the caller has the input of a run that never ends.
  */
 import { Coverage } from "./Coverage.ts"
 import { mutator } from "./Mutate.ts"
@@ -27,7 +27,10 @@ export interface ExploreOptions {
   readonly runs?: number | undefined
   readonly seed: number
   readonly onInput: (input: Uint8Array) => void
+  readonly onEnd: () => void
 }
+
+type Watcher = Pick<ExploreOptions, "onInput" | "onEnd">
 
 /** CPU time that one run may take, in milliseconds: parsers are linear, and this is a hundred times what they need. */
 const allowedMillis = (length: number): number => 60 + length / 50
@@ -54,17 +57,18 @@ const problemOf = (target: FuzzTarget, input: Uint8Array): string | undefined =>
 /** A slow run counts when all of these are slow: compilation, which lags behind on a busy machine, and collection fall on some run. */
 const slowTries = 6
 
-const runOnce = (target: FuzzTarget, input: Uint8Array, onInput: ExploreOptions["onInput"]): string | undefined => {
+const runOnce = (target: FuzzTarget, input: Uint8Array, { onInput, onEnd }: Watcher): string | undefined => {
   onInput(input)
   let problem = problemOf(target, input)
   for (let tries = 1; tries < slowTries && problem?.startsWith("took ") === true; tries++) {
     problem = problemOf(target, input)
   }
+  onEnd()
   return problem
 }
 
 export const explore = async (target: FuzzTarget, options: ExploreOptions): Promise<Explored> => {
-  const { millis, runs: maxRuns = Number.POSITIVE_INFINITY, seed, onInput } = options
+  const { millis, runs: maxRuns = Number.POSITIVE_INFINITY, seed } = options
   const random = randomFrom(seed)
   const mutate = mutator(random, target.words ?? [], target.maxBytes ?? defaultMaxBytes)
   const inputs = [...target.seeds()]
@@ -77,7 +81,7 @@ export const explore = async (target: FuzzTarget, options: ExploreOptions): Prom
   try {
     for (const input of inputs) {
       runs++
-      const problem = runOnce(target, input, onInput)
+      const problem = runOnce(target, input, options)
       if (problem !== undefined) return { runs, kept: 0, finding: { input, problem } }
     }
     const seeds = inputs.length
@@ -87,10 +91,10 @@ export const explore = async (target: FuzzTarget, options: ExploreOptions): Prom
       )
       for (const input of batch) {
         runs++
-        const problem = runOnce(target, input, onInput)
+        const problem = runOnce(target, input, options)
         if (problem !== undefined) return { runs, kept: inputs.length - seeds, finding: { input, problem } }
       }
-      if ((await coverage.newBlocks()).length > 0) inputs.push(...(await reaching(batch, target, coverage, onInput)))
+      if ((await coverage.newBlocks()).length > 0) inputs.push(...(await reaching(batch, target, coverage, options)))
     }
     return { runs, kept: inputs.length - seeds, finding: undefined }
   } finally {
@@ -103,9 +107,9 @@ const reaching = async (
   batch: ReadonlyArray<Uint8Array>,
   target: FuzzTarget,
   coverage: Coverage,
-  onInput: ExploreOptions["onInput"]
+  watcher: Watcher
 ): Promise<ReadonlyArray<Uint8Array>> => {
-  for (const input of batch) runOnce(target, input, onInput)
+  for (const input of batch) runOnce(target, input, watcher)
   const blocks = await coverage.newBlocks()
   if (blocks.length === 0) return []
   if (batch.length === 1) {
@@ -114,7 +118,7 @@ const reaching = async (
   }
   const middle = Math.ceil(batch.length / 2)
   return [
-    ...(await reaching(batch.slice(0, middle), target, coverage, onInput)),
-    ...(await reaching(batch.slice(middle), target, coverage, onInput))
+    ...(await reaching(batch.slice(0, middle), target, coverage, watcher)),
+    ...(await reaching(batch.slice(middle), target, coverage, watcher))
   ]
 }

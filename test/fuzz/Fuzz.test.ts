@@ -26,6 +26,11 @@ describe("the fuzzer", () => {
     expect(runs).toBe(1)
   })
 
+  it("counts no time between runs for the run before", async () => {
+    const { finding } = await fuzz("planted-busy-afterwards", { millis: 60_000, runs: 1, seed: 1, hangMillis: 200 })
+    expect(finding).toBeUndefined()
+  })
+
   it("finds an input that takes more time than its length allows", async () => {
     const { finding } = await fuzz("planted-quadratic", { millis: 60_000, seed: 1, hangMillis: 1500 })
     expect(finding?.problem).toMatch(/^took \d+ ms of CPU time for \d+ bytes|^did not end within/)
@@ -38,7 +43,8 @@ describe("parsers of what outsiders send", () => {
       millis: 600_000,
       runs: 192,
       seed: 1,
-      onInput: () => {}
+      onInput: () => {},
+      onEnd: () => {}
     })
     expect(finding).toBeUndefined()
     expect(runs).toBeGreaterThanOrEqual(192)

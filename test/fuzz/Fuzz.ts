@@ -14,7 +14,7 @@ export interface FuzzOptions {
   readonly hangMillis?: number | undefined
 }
 
-const headerBytes = 8
+const headerBytes = 12
 /** Longer than any target's inputs. */
 const sharedBytes = 1_048_576
 const pollMillis = 250
@@ -31,18 +31,19 @@ const cpuMillis = async (worker: Worker): Promise<number> => {
 export const fuzz = (target: string, options: FuzzOptions): Promise<Explored> =>
   new Promise((resolve, reject) => {
     const shared = new SharedArrayBuffer(headerBytes + sharedBytes)
-    const header = new Int32Array(shared, 0, 2)
+    const header = new Int32Array(shared, 0, 3)
     const { millis, runs, seed, hangMillis = 10_000 } = options
     const input: ThreadInput = { target, millis, runs, seed, shared }
     const worker = new Worker(new URL("FuzzThread.ts", import.meta.url), { workerData: input, resourceLimits })
     const clocks = { run: 0, startedAt: 0, reportedAt: performance.now(), polling: false }
 
+    const isRunning = () => Atomics.load(header, 2) === 1
     /** A CPU time belongs to a run that began before it was requested and has not ended since. */
     const poll = async () => {
-      const run = Atomics.load(header, 0)
+      const run = isRunning() ? Atomics.load(header, 0) : 0
       const used = await cpuMillis(worker)
       clocks.reportedAt = performance.now()
-      if (run === 0 || run !== Atomics.load(header, 0)) return
+      if (run === 0 || run !== Atomics.load(header, 0) || !isRunning()) return
       if (run !== clocks.run) Object.assign(clocks, { run, startedAt: used })
       else if (used - clocks.startedAt > hangMillis) hang(`did not end within ${hangMillis} ms of CPU time`)
     }

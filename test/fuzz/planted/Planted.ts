@@ -45,4 +45,17 @@ const starved: FuzzTarget = {
   }
 }
 
-export const planted: ReadonlyArray<FuzzTarget> = [deep, endless, quadratic, starved]
+/** Uses the processor after its run, as the measurement of coverage does. */
+const busyAfterwards: FuzzTarget = {
+  name: "planted-busy-afterwards",
+  seeds: () => [bytes("a")],
+  check: () => {
+    queueMicrotask(() => {
+      const used = () => process.threadCpuUsage().user + process.threadCpuUsage().system
+      const endAt = used() + 1_000_000
+      while (used() < endAt) continue
+    })
+  }
+}
+
+export const planted: ReadonlyArray<FuzzTarget> = [deep, endless, quadratic, starved, busyAfterwards]
