@@ -5,7 +5,7 @@
  */
 import MarkdownIt from "markdown-it"
 import type { Token } from "markdown-it"
-import { oneLine, withoutControls, withoutMarkers } from "./InertText.ts"
+import { oneLine, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
 
 export type Inline =
   | { readonly _tag: "Text"; readonly value: string }
@@ -122,9 +122,33 @@ const parseUntil = (cursor: Cursor, end?: string): ReadonlyArray<Block> => {
   return made
 }
 
+/** Maximum number of quotations at whose end the parser may read the rest of the text again. */
+const maxQuotations = 40
+
+/** Matches the start of a line up to a mark of a quotation, which may be in a list. */
+const quoted = /^[ \t*+\-\d.)]*>/
+
+/**
+ * Makes the marks of all further quotations text: at each one the parser first takes all following lines as its possible
+ * continuation, so that many of them would take quadratic time.
+ */
+const withFewQuotations = (text: string): string => {
+  let count = 0
+  let isWithin = false
+  return text
+    .split(/\r\n?|\n/)
+    .map((line) => {
+      const isQuoted = quoted.test(line)
+      if (isQuoted && !isWithin) count++
+      isWithin = isQuoted
+      return isQuoted && count > maxQuotations ? `${zeroWidth}${line}` : line
+    })
+    .join("\n")
+}
+
 /** Parses Markdown of several lines. */
 export const parseBlocks = (markdown: string): ReadonlyArray<Block> =>
-  parseUntil({ tokens: blocks.parse(bounded(markdown, maxLength), {}), at: 0 })
+  parseUntil({ tokens: blocks.parse(withFewQuotations(bounded(markdown, maxLength)), {}), at: 0 })
 
 /** Parses one line: text and code spans. */
 export const parseLine = (text: string): ReadonlyArray<Inline> =>

@@ -25,17 +25,42 @@ export interface SafeText {
   readonly link: TextGrammar["link"]
 }
 
+/** Text under construction. Its rows are joined once: reading a string that grows by parts takes quadratic time. */
+class Rows {
+  readonly #ended: Array<string> = []
+  #parts: Array<string> = []
+
+  get isAtStart(): boolean {
+    return this.#parts.length === 0
+  }
+
+  add(text: string): void {
+    if (text !== "") this.#parts.push(text)
+  }
+
+  /** Ends the row, without white space at its end; an empty row is dropped. */
+  end(): void {
+    const row = this.#parts.join("").trimEnd()
+    if (row !== "") this.#ended.push(row)
+    this.#parts = []
+  }
+
+  /** Returns the text without white space around it. */
+  get text(): string {
+    return [...this.#ended, this.#parts.join("")].join("\n").trim()
+  }
+}
+
 interface Line {
   readonly grammar: TextGrammar
   readonly code: (value: string) => string
-  text: string
+  readonly rows: Rows
 }
 
-const write = (line: Line, value: string): void => {
+const write = ({ code, grammar, rows }: Line, value: string): void => {
   for (const part of textParts(oneLine(value))) {
-    const atStart = line.text === "" || line.text.endsWith("\n")
-    if (part.kind === "code") line.text += line.code(part.value)
-    else line.text += line.grammar.text(atStart ? part.value.trimStart() : part.value, atStart)
+    if (part.kind === "code") rows.add(code(part.value))
+    else rows.add(grammar.text(rows.isAtStart ? part.value.trimStart() : part.value, rows.isAtStart))
   }
 }
 
@@ -57,15 +82,24 @@ const mergeText = (children: ReadonlyArray<Inline>, grammar: TextGrammar): Reado
 const inline = (line: Line, children: ReadonlyArray<Inline>): void => {
   for (const child of mergeText(children, line.grammar)) {
     if (child._tag === "Text") write(line, child.value)
-    else if (child._tag === "Code") line.text += line.code(child.value)
-    else if (child._tag === "Break") line.text = `${line.text.trimEnd()}\n`
+    else if (child._tag === "Code") line.rows.add(line.code(child.value))
+    else if (child._tag === "Break") line.rows.end()
     else {
       const mark = child._tag === "Strong" ? line.grammar.strong : line.grammar.emphasis
-      const inner: Line = { ...line, text: "" }
-      inline(inner, child.children)
-      if (inner.text.trim() !== "") line.text += `${mark}${inner.text.trim()}${mark}`
+      const inner = toText({ ...line, children: child.children })
+      if (inner !== "") line.rows.add(`${mark}${inner}${mark}`)
     }
   }
+}
+
+const toText = ({
+  children,
+  code,
+  grammar
+}: Omit<Line, "rows"> & { readonly children: ReadonlyArray<Inline> }): string => {
+  const rows = new Rows()
+  inline({ grammar, code, rows }, children)
+  return rows.text
 }
 
 const indented = (text: string, first: string, others: string): string =>
@@ -76,11 +110,8 @@ const indented = (text: string, first: string, others: string): string =>
 
 const block = (grammar: TextGrammar, node: Block): string => {
   switch (node._tag) {
-    case "Paragraph": {
-      const line: Line = { grammar, code: grammar.codeSpan, text: "" }
-      inline(line, node.children)
-      return line.text.trim()
-    }
+    case "Paragraph":
+      return toText({ grammar, code: grammar.codeSpan, children: node.children })
     case "CodeBlock":
       // A fence with a language never closes an enclosing one.
       return grammar.codeBlock(node.language === "" ? "text" : node.language, node.code)
@@ -128,11 +159,7 @@ const safeText = (grammar: TextGrammar): SafeText => {
       const first = startsActive(all) ? "\n\n" : ""
       return text === "" ? "" : `${first}${text}${all.at(-1)?._tag === "Paragraph" ? "" : "\n"}`
     },
-    line: (text) => {
-      const line: Line = { grammar, code: span, text: "" }
-      inline(line, parseLine(text))
-      return line.text.trim()
-    },
+    line: (text) => toText({ grammar, code: span, children: parseLine(text) }),
     plain: (text) => grammar.text(unlinked(oneLine(withoutMarkers(withoutControls(text))).trim()), true),
     codeSpan: span,
     codeBlock: (language, code) => `\n\n${grammar.codeBlock(language, code)}\n`,

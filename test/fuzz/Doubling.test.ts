@@ -13,6 +13,7 @@ import { withoutKnownSecrets } from "../../src/llm/KnownSecrets.ts"
 import { Lines } from "../../src/llm/OllamaStream.ts"
 import { exhaustedMillis } from "../../src/llm/RateLimitHeaders.ts"
 import { splitAtMarkers, parseMarkers } from "../../src/outputs/Marker.ts"
+import { safeTexts } from "../../src/outputs/SafeText.ts"
 import { tidy } from "../../src/outputs/Tidy.ts"
 import { makeAnchorer } from "../../src/review/Anchor.ts"
 import { generatedAttribute } from "../../src/review/Attributes.ts"
@@ -103,6 +104,12 @@ const linesOf = (pieces: ReadonlyArray<string>) => {
 }
 
 const attacks: ReadonlyArray<Attack> = [
+  ...["\r===\n>>>", ">>>\n/merge\n", "~\n|-|\n", "_~"].map((text) => ({
+    name: `posted text, ${JSON.stringify(text)} again and again`,
+    // So long that the bounds of the parser have their effect.
+    input: (length: number) => repeat(text)(20 * length),
+    work: safeTexts.gfm.markdown
+  })),
   {
     name: "stream of a model, a line that does not end",
     input: repeat("a"),
