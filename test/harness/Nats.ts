@@ -15,16 +15,25 @@ import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
 
 /**
- * Starts the server ($2…). The line `kill` ends it immediately, `stop` in order, and a closed pipe ends it with its
- * folder ($1).
+ * Starts the server ($2…), and again when it ends by itself, as a supervisor does. Prints the id of each process. The line
+ * `kill` ends it immediately, `stop` in order, and a closed pipe ends it with its folder ($1).
  */
 const keeper = `
-folder=$1; shift
-nats-server "$@" >&2 & server=$!
-echo "$server"
+folder=$1
+rm -f "$folder/ends"
+(
+  while [ ! -e "$folder/ends" ]; do
+    sh -c 'echo $$ > "$0/pid"; echo $$; exec nats-server "$@" >&2' "$@"
+    [ -e "$folder/ends" ] || sleep 0.1
+  done
+) & supervisor=$!
 line=gone; read -r line
-case "$line" in stop) kill -TERM "$server" ;; *) kill -9 "$server" ;; esac 2>/dev/null
-wait "$server" 2>/dev/null
+touch "$folder/ends"
+signal=KILL; [ "$line" != stop ] || signal=TERM
+while kill -0 "$supervisor" 2>/dev/null; do
+  kill "-$signal" "$(cat "$folder/pid")" 2>/dev/null
+  sleep 0.02
+done
 [ "$line" != gone ] || rm -rf "$folder"`
 
 const shippedConfig = join(import.meta.dirname, "../../nats/nats-server.conf")
@@ -75,13 +84,20 @@ export class NatsServer implements AsyncDisposable {
     const keeping = spawn("sh", ["-c", keeper, "sh", this.#folder, ...args], { stdio: ["pipe", "pipe", "pipe"] })
     this.#keeper = keeping
     keeping.stderr.on("data", (text) => (this.#log += String(text)))
-    this.#pid = await new Promise<number>((resolve) => keeping.stdout.once("data", (text) => resolve(Number(text))))
-    await waitUntil(() => greets(this.port), { describe: () => `nats-server answers; it says:\n${this.#log}` })
+    keeping.stdout.on("data", (text) => (this.#pid = Number(String(text).trim().split("\n").at(-1))))
+    await waitUntil(() => greets(this.port), {
+      describe: () => `nats-server answers; it says:\n${this.#log.slice(-2000)}`
+    })
   }
 
-  /** What the server has printed in all its lives. */
+  /** Returns what all processes of the server have printed. */
   get log(): string {
     return this.#log
+  }
+
+  /** Ends the process, and nothing else: it is started again. */
+  crash(): void {
+    if (this.#pid !== undefined) process.kill(this.#pid, "SIGKILL")
   }
 
   /** Ends it without any notice. */
