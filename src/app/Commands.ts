@@ -20,6 +20,7 @@ import { secretsCommand } from "../cli/SecretsCommand.ts"
 import { serveCommand } from "../cli/ServeCommand.ts"
 import { statsCommand } from "../cli/StatsCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
+import * as StoredRevisions from "./StoredRevisions.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
 import { whyCommand } from "../cli/WhyCommand.ts"
 import packageJson from "../../package.json" with { type: "json" }
@@ -73,6 +74,6 @@ export const cliConfig = CliConfig.layer({
 /** Runs the command in the arguments of the process, and ends the process with its exit code. */
 export const main = (): void =>
   Command.run(aicr, { version: packageJson.version }).pipe(
-    Effect.provide([NodeServices.layer, cliConfig, UsageErrors.layer]),
+    Effect.provide([NodeServices.layer, cliConfig, StoredRevisions.layer, UsageErrors.layer]),
     NodeRuntime.runMain({ disableErrorReporting: true, teardown: reportAndExit })
   )

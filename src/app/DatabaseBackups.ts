@@ -5,13 +5,13 @@ import { resolve } from "node:path"
 import { refused } from "../cli/Exit.ts"
 import type { OnBackup } from "../cli/DbBackupCommand.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
-import { loadConfig } from "../config/LoadConfig.ts"
+import { loadForStores } from "./CommandConfig.ts"
 import { backUp, isUsable, restore } from "../database/SqliteBackup.ts"
 import * as Logging from "../observability/Logging.ts"
 import { layerLock, locateDatabase } from "./Database.ts"
 
 const locate = Effect.fnUntraced(function* (config: string, advice: string) {
-  const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
+  const snapshot = yield* loadForStores(config)
   const location = locateDatabase(snapshot)
   return location.kind === "sqlite" ? location : yield* refused(`The records are in Postgres; ${advice}`)
 })

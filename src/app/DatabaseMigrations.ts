@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { existsSync } from "node:fs"
 import type { DatabaseState, OnDatabase } from "../cli/DbCommand.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
-import { loadConfig } from "../config/LoadConfig.ts"
+import { loadForStores } from "./CommandConfig.ts"
 import type { DatabaseLocation } from "./Database.ts"
 import { layerClient, layerLock, locateDatabase } from "./Database.ts"
 import * as Logging from "../observability/Logging.ts"
@@ -23,7 +23,7 @@ const readStatus = (location: DatabaseLocation) =>
 
 export const onDatabase: OnDatabase = (config, use) =>
   Effect.gen(function* () {
-    const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
+    const snapshot = yield* loadForStores(config)
     const location = locateDatabase(snapshot)
     if (use === "status") return { ...toState(location, yield* readStatus(location)), made: [] }
     return yield* Effect.gen(function* () {

@@ -8,7 +8,7 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import { layerFile } from "../config/FileConfigStore.ts"
 import { resealArchived } from "../config/SnapshotArchive.ts"
 import { sealingKeys } from "../config/Sealing.ts"
-import { onRecords } from "./OpenRecords.ts"
+import { noRecords, onRecords } from "./OpenRecords.ts"
 import { Configurations } from "../store/Configurations.ts"
 import * as ConfigEditing from "../config/revisions/ConfigEditing.ts"
 import { ExitWith, refused } from "../cli/Exit.ts"
@@ -46,8 +46,7 @@ export const openEditor: OpenEditor = (config, operation) =>
     const location = locateDatabase(store.current())
     if (store.layered() === undefined)
       return yield* refused(`${config} does not enable the database: set config_sources.database.enabled: true`)
-    if (location.kind === "sqlite" && !existsSync(location.path))
-      return yield* new ExitWith({ code: 3, message: `no records yet: ${location.path} does not exist` })
+    if (location.kind === "sqlite" && !existsSync(location.path)) return yield* noRecords(location.path)
     return yield* Effect.provide(
       operation,
       ConfigEditing.layer.pipe(Layer.provide(sourceStores), Layer.provide(records))
@@ -55,6 +54,7 @@ export const openEditor: OpenEditor = (config, operation) =>
   }).pipe(
     Effect.provide(layerFile(config, process.env, { unset: "warnings", revisions: readExisting })),
     Effect.catchTag("SourceUnavailable", ({ message }) => Effect.fail(new ExitWith({ code: 3, message }))),
-    Effect.provide(Logging.layerAt("warn")),
+    // Warnings about the configuration are those of `aicr config check`.
+    Effect.provide(Logging.layerAt("error")),
     endWithCode
   )

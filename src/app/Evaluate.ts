@@ -7,6 +7,7 @@ import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { localConfig } from "../cli/local/LocalConfig.ts"
 import type { ModelFinder } from "../cli/local/LocalConfig.ts"
+import type { StoredRevisions } from "../cli/ReadSnapshot.ts"
 import { demoModelName, startDemoModel } from "../demo/DemoModel.ts"
 import { runCases } from "../engine/eval/RunCases.ts"
 import type { EvalScore } from "../engine/eval/Score.ts"
@@ -36,10 +37,10 @@ export const readOutcomes: ReadOutcomes = (config, since) =>
       )
   )
 
-export const evaluate = (options: EvaluateOptions): Effect.Effect<EvalScore, ExitWith> =>
+export const evaluate = (options: EvaluateOptions): Effect.Effect<EvalScore, ExitWith, StoredRevisions> =>
   Effect.gen(function* () {
     const finder = options.demo ? yield* demoFinder : detected
-    const given = options.demo ? { config: undefined, workspace: undefined, model: undefined } : options
+    const given = options.demo ? { ...options, config: undefined, workspace: undefined, model: undefined } : options
     const { snapshot, workspace } = yield* localConfig(given, finder, process.env)
     const { cases, concurrency, progress } = options
     return yield* runCases({ snapshot, workspace, cases, concurrency, progress })

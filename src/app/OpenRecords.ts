@@ -5,12 +5,19 @@
 import { Effect } from "effect"
 import { existsSync } from "node:fs"
 import { ExitWith } from "../cli/Exit.ts"
-import { endWithCode } from "../cli/ExitCodes.ts"
+import { endWithCode, exitCodes } from "../cli/ExitCodes.ts"
 import { loadForStores } from "./CommandConfig.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { layerRecords, locateDatabase } from "./Database.ts"
 import * as Logging from "../observability/Logging.ts"
 import type { Records } from "../store/Store.ts"
+
+/** Returns the end of a command that needs a database file which no service has created yet. */
+export const noRecords = (path: string): ExitWith =>
+  new ExitWith({
+    code: exitCodes.failed,
+    message: `no records yet: ${path} does not exist; start the service once, or run \`aicr db migrate\``
+  })
 
 /** Runs an operation on the records of a configuration file. */
 export const onRecords = <A>(
@@ -21,7 +28,7 @@ export const onRecords = <A>(
     const snapshot = yield* loadForStores(config)
     const location = locateDatabase(snapshot)
     if (location.kind === "sqlite" && !existsSync(location.path)) {
-      return yield* new ExitWith({ code: 3, message: `no records yet: ${location.path} does not exist` })
+      return yield* noRecords(location.path)
     }
     return yield* Effect.provide(operation, layerRecords(snapshot, "verify"))
   }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)

@@ -6,8 +6,10 @@ import { endWithCode } from "../cli/ExitCodes.ts"
 import { listRecentRuns, replayStored } from "../cli/local/ReplayStored.ts"
 import type { ReplayEngines } from "../cli/local/ReplayStored.ts"
 import type { ReplayOptions, ReplayReport } from "../cli/ReplayCommand.ts"
+import { readSnapshot } from "../cli/ReadSnapshot.ts"
+import type { StoredRevisions } from "../cli/ReadSnapshot.ts"
 import { layerStatic } from "../config/FileConfigStore.ts"
-import { loadConfig } from "../config/LoadConfig.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
 import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
 import { Catalog } from "../llm/catalog/Catalog.ts"
 import { Evidence } from "../llm/Evidence.ts"
@@ -15,16 +17,12 @@ import { Gateway } from "../llm/Gateway.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/Logging.ts"
 import type { Run } from "../store/Runs.ts"
+import { loadForStores } from "./CommandConfig.ts"
 import { layerRecords } from "./Database.ts"
 import { objects } from "./Stores.ts"
 
-const open = Effect.fnUntraced(function* (config: string) {
-  const snapshot = yield* loadConfig({ file: config }, process.env, { unset: "warnings" })
-  return {
-    snapshot,
-    stores: Layer.mergeAll(layerRecords(snapshot, "verify"), objects).pipe(Layer.provide(layerStatic(snapshot)))
-  }
-})
+const storesOf = (snapshot: Snapshot) =>
+  Layer.mergeAll(layerRecords(snapshot, "verify"), objects).pipe(Layer.provide(layerStatic(snapshot)))
 
 const engines: ReplayEngines = {
   calling: agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
@@ -34,12 +32,12 @@ const engines: ReplayEngines = {
 
 /** Returns the newest runs on record. */
 export const recent = (config: string): Effect.Effect<ReadonlyArray<Run>, ExitWith> =>
-  Effect.flatMap(open(config), ({ stores }) => Effect.provide(listRecentRuns, stores)).pipe(
+  Effect.flatMap(loadForStores(config), (snapshot) => Effect.provide(listRecentRuns, storesOf(snapshot))).pipe(
     Effect.provide(Logging.layerAt("error")),
     endWithCode
   )
 
-export const replay = (options: ReplayOptions): Effect.Effect<ReplayReport, ExitWith> =>
-  Effect.flatMap(open(options.config), ({ snapshot, stores }) =>
-    Effect.provide(replayStored(options, snapshot, engines), Layer.provideMerge(Evidence.layer, stores))
+export const replay = (options: ReplayOptions): Effect.Effect<ReplayReport, ExitWith, StoredRevisions> =>
+  Effect.flatMap(readSnapshot(options.config, options), (snapshot) =>
+    Effect.provide(replayStored(options, snapshot, engines), Layer.provideMerge(Evidence.layer, storesOf(snapshot)))
   ).pipe(Effect.provide([Logging.layerAt("error"), ChangeThreads.layer]), endWithCode)

@@ -5,6 +5,7 @@ import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import type { LocalReview } from "../cli/local/Report.ts"
 import * as Local from "../cli/local/ReviewLocally.ts"
+import type { StoredRevisions } from "../cli/ReadSnapshot.ts"
 import * as ChangeThreads from "../engine/threads/ChangeThreads.ts"
 import { detectModel, detectVariables } from "../llm/Detect.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
@@ -12,7 +13,9 @@ import * as Logging from "../observability/Logging.ts"
 import { localPublisher } from "./PublishLocally.ts"
 import { layerLocal } from "../vcs/git/GitLocalRepository.ts"
 
-export const reviewLocally = (options: Local.LocalReviewOptions): Effect.Effect<LocalReview, ExitWith> =>
+export const reviewLocally = (
+  options: Local.LocalReviewOptions
+): Effect.Effect<LocalReview, ExitWith, StoredRevisions> =>
   Local.reviewLocally(options, { find: detectModel, variables: detectVariables }, localPublisher).pipe(
     Effect.provide([layerLocal, ChangeThreads.layer, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), quietLogs]),
     endWithCode

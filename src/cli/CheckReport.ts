@@ -5,6 +5,10 @@ import { count } from "./Wording.ts"
 
 export interface CheckedFile {
   readonly file: string
+  /** The file, with the revision of its database if that was read. */
+  readonly source: string
+  /** Number of that revision. */
+  readonly revision: number | undefined
   /** Undefined if the file is refused. */
   readonly workspaces: number | undefined
   readonly issues: ReadonlyArray<ConfigIssue>
@@ -17,22 +21,23 @@ const of = (issues: ReadonlyArray<ConfigIssue>, wanted: ConfigIssue["severity"])
   issues.filter(({ severity }) => severity === wanted)
 
 /** Formats the line about a file, and its issues. */
-export const textReport = ({ file, workspaces, issues }: CheckedFile) => {
+export const textReport = ({ source, workspaces, issues }: CheckedFile) => {
   const [errors, warnings] = [of(issues, "error"), of(issues, "warning")]
   const warned = warnings.length === 0 ? "" : `, ${count(warnings.length, "warning")}`
   return {
     summary:
       workspaces === undefined
-        ? `${file}: ${count(errors.length, "error")}${warned}`
-        : `${file}: valid, ${count(workspaces, "workspace")}${warned}`,
+        ? `${source}: ${count(errors.length, "error")}${warned}`
+        : `${source}: valid, ${count(workspaces, "workspace")}${warned}`,
     details: [...errors.map(formatIssue), ...warnings.map((issue) => `warning: ${formatIssue(issue)}`)]
   }
 }
 
 export const jsonReport = (files: ReadonlyArray<CheckedFile>): string =>
   JSON.stringify(
-    files.map(({ file, workspaces, issues }) => ({
+    files.map(({ file, revision, workspaces, issues }) => ({
       file,
+      revision,
       valid: workspaces !== undefined,
       issues: issues.map(({ severity, path, message, line, column }) => ({ severity, path, message, line, column }))
     })),

@@ -3,15 +3,16 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { diff } from "../config/Diff.ts"
+import type { EffectiveFile } from "../config/revisions/EffectiveFile.ts"
 import type { ShownValue } from "../config/Show.ts"
-import { showDocument, showWorkspace } from "../config/Show.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { checkFormats, jsonReport, sarifReport, textReport } from "./CheckReport.ts"
 import type { CheckedFile } from "./CheckReport.ts"
-import { refused } from "./Exit.ts"
-import { configFlag } from "./ConfigFlag.ts"
-import { configuration, readSnapshot } from "./ReadSnapshot.ts"
-import { compareWithDatabase, describeDifference, enablesDatabase, makeSourceCommands } from "./ConfigSourceCommands.ts"
+import { ExitWith, refused } from "./Exit.ts"
+import { exitCodes } from "./ExitCodes.ts"
+import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
+import { databaseAdvice, describeSource, openFile, readSnapshot, requireValid } from "./ReadSnapshot.ts"
+import { compareWithDatabase, describeDifference, makeSourceCommands } from "./ConfigSourceCommands.ts"
 import type { EditorAccess, OpenEditor } from "./ConfigSourceCommands.ts"
 import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
 
@@ -32,20 +33,34 @@ const check = (runs: Effect.Effect<Runs>) =>
         Flag.withDefault(false),
         Flag.withDescription("Count every variable that is named and not set as an error")
       ),
+      fileOnly: fileOnlyFlag,
       format: Flag.Literals("format", checkFormats).pipe(
         Flag.withDefault("text"),
         Flag.withDescription("text, json, or sarif for code hosts")
       )
     },
-    Effect.fnUntraced(function* ({ files, env, format }) {
+    Effect.fnUntraced(function* ({ files, env, fileOnly, format }) {
       const checked: Array<CheckedFile> = []
       const { buildProblems } = yield* runs
-      const { readConfigFile } = yield* configuration
+      let isUnavailable = false
       for (const file of files) {
-        const read = yield* readConfigFile(file, process.env, { unset: env ? "all errors" : "warnings" })
-        const issues = [...read.issues, ...(read.snapshot === undefined ? [] : buildProblems(read.snapshot))]
+        const effective = yield* openFile(file, { fileOnly })
+        const { source } = effective
+        const read = effective.read({ unset: env ? "all errors" : "warnings" })
+        const issues = [
+          ...read.issues,
+          ...(yield* sourceWarnings(effective)),
+          ...(read.snapshot === undefined ? [] : buildProblems(read.snapshot))
+        ]
         const isRefused = issues.some(({ severity }) => severity === "error")
-        checked.push({ file, issues, workspaces: isRefused ? undefined : read.snapshot?.workspaces.size })
+        isUnavailable ||= source._tag === "Unavailable"
+        checked.push({
+          file,
+          source: describeSource(file, effective) ?? file,
+          revision: source._tag === "Revision" ? source.number : undefined,
+          issues,
+          workspaces: isRefused ? undefined : read.snapshot?.workspaces.size
+        })
       }
       if (format === "json") yield* Console.log(jsonReport(checked))
       else if (format === "sarif") yield* Console.log(sarifReport(checked))
@@ -54,6 +69,7 @@ const check = (runs: Effect.Effect<Runs>) =>
           yield* Console.log(summary)
           for (const detail of details) yield* Console.error(detail)
         }
+      if (isUnavailable) return yield* new ExitWith({ code: exitCodes.failed, message: databaseAdvice })
       if (checked.some(({ workspaces }) => workspaces === undefined)) return yield* refused("")
     })
   ).pipe(
@@ -71,22 +87,34 @@ const check = (runs: Effect.Effect<Runs>) =>
     ])
   )
 
-/** Returns the shown values: of the file and the database if the file enables it, otherwise of the file. */
-const listShown = Effect.fnUntraced(function* (openEditor: OpenEditor, config: string, workspace: string | undefined) {
-  if (yield* enablesDatabase(config))
+/** Returns warnings about what the file hides in the database, and about its grants. */
+const sourceWarnings = Effect.fnUntraced(function* ({ parsed, source }: EffectiveFile) {
+  if (parsed === undefined || source._tag !== "Revision" || source.document === undefined) return []
+  const { listSourceWarnings } = yield* Effect.promise(() => import("../config/revisions/SourceWarnings.ts"))
+  return listSourceWarnings(parsed, source.document)
+})
+
+/** Returns the effective values, with the revision and the user of those of the database. */
+const listShown = Effect.fnUntraced(function* (
+  openEditor: OpenEditor,
+  config: string,
+  workspace: string | undefined,
+  fileOnly: boolean
+) {
+  const effective = yield* openFile(config, { fileOnly })
+  const { parsed, source } = effective
+  if (source._tag === "Revision" && source.number > 0)
     return yield* openEditor(
       config,
       ConfigEditor.use((editor) =>
         workspace === undefined ? Effect.map(editor.effective, ({ values }) => values) : editor.workspace(workspace)
       )
     )
-  const snapshot = yield* readSnapshot(config)
-  const shown = workspace === undefined ? showDocument(snapshot) : showWorkspace(snapshot, workspace)
-  if (shown !== undefined) return shown
-  const ids = [...snapshot.workspaces.keys()].slice(0, 20).join(", ")
-  return yield* refused(
-    `${config} has no workspace ${JSON.stringify(workspace)}; ${ids === "" ? "it has none" : `there are ${ids}`}`
-  )
+  const snapshot = yield* requireValid(config, effective)
+  if (parsed === undefined) return undefined
+  const { effectiveValues } = yield* Effect.promise(() => import("../config/revisions/Effective.ts"))
+  const { toLines } = yield* Effect.promise(() => import("../config/LayeredFile.ts"))
+  return effectiveValues(snapshot, { layered: toLines(parsed), history: [], routes: [] }, workspace)
 })
 
 const show = (openEditor: OpenEditor) =>
@@ -94,6 +122,7 @@ const show = (openEditor: OpenEditor) =>
     "show",
     {
       config: configFlag,
+      fileOnly: fileOnlyFlag,
       workspace: Flag.String("workspace").pipe(
         Flag.withAlias("w"),
         Flag.withDescription("Show the effective values of one workspace"),
@@ -104,10 +133,13 @@ const show = (openEditor: OpenEditor) =>
         Flag.withDescription("One JSON array of {path, value, origin}")
       )
     },
-    Effect.fnUntraced(function* ({ config, workspace, json }) {
+    Effect.fnUntraced(function* ({ config, fileOnly, workspace, json }) {
       const id = Option.getOrUndefined(workspace)
-      const shown = yield* listShown(openEditor, config, id)
-      if (shown === undefined) return yield* refused(`no workspace ${JSON.stringify(id)} in ${config} or its database`)
+      const shown = yield* listShown(openEditor, config, id, fileOnly)
+      if (shown === undefined)
+        return yield* refused(
+          `${config} has no workspace ${JSON.stringify(id)}; \`aicr config show\` lists workspaces.instances`
+        )
       yield* Console.log(json ? JSON.stringify(shown, undefined, 2) : table(shown))
     })
   ).pipe(
@@ -167,12 +199,13 @@ const compare = (openEditor: OpenEditor) =>
         Argument.withDescription("Configuration file to compare with"),
         Argument.optional
       ),
-      config: configFlag
+      config: configFlag,
+      fileOnly: fileOnlyFlag
     },
-    Effect.fnUntraced(function* ({ after, before, config }) {
+    Effect.fnUntraced(function* ({ after, before, config, fileOnly }) {
       if (Option.isNone(after)) return yield* openEditor(config, compareWithDatabase(before))
-      const left = yield* readSnapshot(before)
-      const right = yield* readSnapshot(after.value)
+      const left = yield* readSnapshot(before, { fileOnly })
+      const right = yield* readSnapshot(after.value, { fileOnly })
       const differences = diff(left.document, right.document)
       for (const difference of differences)
         yield* Console.log(describeDifference({ ...difference, names: [difference.path] }))

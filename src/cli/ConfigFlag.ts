@@ -11,3 +11,11 @@ export const configFlagAbout = (about: string) =>
   )
 
 export const configFlag = configFlagAbout("")
+
+/** Defines `--file-only`, the same for every command that uses the effective configuration. */
+export const fileOnlyFlag = Flag.Boolean("file-only").pipe(
+  Flag.withDefault(false),
+  Flag.withDescription(
+    "Use the configuration file alone. Default: also the newest revision of the database, if the file enables it"
+  )
+)

@@ -14,8 +14,8 @@ import type { AccessReport } from "../forge/Access.ts"
 import type { Program, Server } from "../config/Requirements.ts"
 import { listPrograms, listServers } from "../config/Requirements.ts"
 import { ExitWith } from "./Exit.ts"
-import { configFlag } from "./ConfigFlag.ts"
-import { configuration } from "./ReadSnapshot.ts"
+import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
+import { databaseAdvice, describeSource, openFile } from "./ReadSnapshot.ts"
 import { count } from "./Wording.ts"
 
 /** Timeout in milliseconds for connecting to a server. */
@@ -35,6 +35,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
     "doctor",
     {
       config: configFlag,
+      fileOnly: fileOnlyFlag,
       offline: Flag.Boolean("offline").pipe(
         Flag.withDefault(false),
         Flag.withDescription("Do not connect to servers, and call no model")
@@ -44,23 +45,17 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
         Flag.withDescription("Print one JSON object: ok, and checks with level and text")
       )
     },
-    Effect.fnUntraced(function* ({ config, json, offline }) {
+    Effect.fnUntraced(function* ({ config, fileOnly, json, offline }) {
       const checks: Array<AccessReport> = []
       const line = (level: AccessReport["level"], text: string): Effect.Effect<void> => {
         checks.push({ level, text })
         return json ? Effect.void : Console.log(`${level.padEnd(8)} ${text}`)
       }
       const { buildProblems, hostAccess, modelAccess } = yield* runs
-      const { readConfigFile } = yield* configuration
-      // Unset variables do not prevent the other checks; the strict reading reports those that prevent a start.
-      const { snapshot, issues } = yield* readConfigFile(config, process.env, { unset: "warnings" })
-      const strict = yield* readConfigFile(config, process.env)
-      const fatal = new Set(strict.issues.filter(({ severity }) => severity === "error").map(({ path }) => path))
-      for (const issue of issues)
-        yield* line(fatal.has(issue.path) || issue.severity === "error" ? "error" : "warning", formatIssue(issue))
-      let bad = fatal.size
+      const { bad: invalid, lines, snapshot } = yield* judge(config, fileOnly)
+      for (const { level, text } of lines) yield* line(level, text)
+      let bad = invalid
       if (snapshot !== undefined) {
-        yield* line("ok", `${config}: valid, ${count(snapshot.workspaces.size, "workspace")}`)
         for (const issue of buildProblems(snapshot)) yield* line("warning", formatIssue(issue))
         for (const program of listPrograms(snapshot)) {
           const found = yield* lookup(program)
@@ -102,6 +97,27 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       { command: "aicr doctor --offline", description: "Without connecting to anything" }
     ])
   )
+
+/** Judges the effective configuration. Without its database, the snapshot has only the sections that name its stores. */
+const judge = Effect.fnUntraced(function* (config: string, fileOnly: boolean) {
+  const effective = yield* openFile(config, { fileOnly })
+  const { source } = effective
+  // Unset variables do not prevent the other checks; the strict reading reports those that prevent a start.
+  const { snapshot, issues } = effective.read({ unset: "warnings" })
+  const strict = effective.read({})
+  const fatal = new Set(strict.issues.filter(({ severity }) => severity === "error").map(({ path }) => path))
+  const lines = issues.map((issue): AccessReport => ({
+    level: fatal.has(issue.path) || issue.severity === "error" ? "error" : "warning",
+    text: formatIssue(issue)
+  }))
+  if (source._tag === "Unavailable") {
+    const advice: AccessReport = { level: "error", text: databaseAdvice }
+    return { snapshot: source.bootstrap, bad: fatal.size, lines: [...lines, advice] }
+  }
+  if (snapshot === undefined) return { snapshot, bad: fatal.size, lines }
+  const text = `${describeSource(config, effective) ?? config}: valid, ${count(snapshot.workspaces.size, "workspace")}`
+  return { snapshot, bad: fatal.size, lines: [...lines, { level: "ok" as const, text }] }
+})
 
 const lookup = ({ name }: Program): Effect.Effect<boolean> =>
   Effect.promise(async () => {

@@ -17,6 +17,7 @@ import type { EarlierResult } from "./local/EvalJson.ts"
 import type { LocalConfigOptions } from "./local/LocalConfig.ts"
 import { makeSteps } from "./local/Steps.ts"
 import { print } from "./Print.ts"
+import type { StoredRevisions } from "./ReadSnapshot.ts"
 
 export interface EvaluateOptions extends LocalConfigOptions {
   readonly cases: ReadonlyArray<EvalCase>
@@ -61,6 +62,7 @@ const flags = {
     Flag.between(0, maxConfigurations)
   ),
   workspace: engineFlags.workspace,
+  fileOnly: engineFlags.fileOnly,
   models: Flag.String("model").pipe(
     Flag.withMetavar("PROVIDER/MODEL"),
     Flag.withDescription("Model to use instead of the configured ones; several are compared with the first"),
@@ -97,12 +99,16 @@ const flags = {
 const isShare = (value: number): boolean => value >= 0 && value <= 1
 
 /** Returns every configuration with every model. */
-const listConfigurations = Effect.fnUntraced(function* (
-  configs: ReadonlyArray<string>,
-  models: ReadonlyArray<string>,
-  workspace: string | undefined,
-  demo: boolean
-) {
+const listConfigurations = Effect.fnUntraced(function* ({
+  configs,
+  demo,
+  fileOnly,
+  models,
+  workspace
+}: Pick<EvaluateOptions, "demo" | "fileOnly" | "workspace"> & {
+  readonly configs: ReadonlyArray<string>
+  readonly models: ReadonlyArray<string>
+}) {
   const files = configs.map((given) => {
     const at = given.indexOf("=")
     const config = given.slice(at + 1)
@@ -111,7 +117,7 @@ const listConfigurations = Effect.fnUntraced(function* (
   const all = (files.length === 0 ? [undefined] : files).flatMap((one) =>
     (models.length === 0 ? [undefined] : models).map((model): Configuration => {
       const name = [one?.name, model].filter((part) => part !== undefined).join(" ")
-      return { name: name || (demo ? "demo" : "environment"), config: one?.config, model, workspace }
+      return { name: name || (demo ? "demo" : "environment"), config: one?.config, model, workspace, fileOnly }
     })
   )
   if (all.length > maxConfigurations)
@@ -182,7 +188,7 @@ const judge = Effect.fnUntraced(function* (
 })
 
 interface EvalRuns {
-  readonly evaluate: (options: EvaluateOptions) => Effect.Effect<EvalScore, ExitWith>
+  readonly evaluate: (options: EvaluateOptions) => Effect.Effect<EvalScore, ExitWith, StoredRevisions>
   readonly readOutcomes: ReadOutcomes
 }
 
@@ -210,7 +216,7 @@ export const evalCommand = (runs: Effect.Effect<EvalRuns>) =>
           return yield* refused(`--min-${name} is a share from 0 to 1, such as 0.8`)
       }
       const workspace = Option.getOrUndefined(given.workspace)
-      const configurations = yield* listConfigurations(given.configs, given.models, workspace, demo)
+      const configurations = yield* listConfigurations({ ...given, workspace })
       const earlierFile = Option.getOrElse(given.earlier, () => "")
       const { readEarlier } = yield* Effect.promise(() => import("./local/EvalJson.ts"))
       const earlier = earlierFile === "" ? [] : yield* readEarlier(earlierFile)

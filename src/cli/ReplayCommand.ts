@@ -8,8 +8,9 @@ import type { RecordedResponses } from "../llm/RecordedGateway.ts"
 import type { Run } from "../store/Runs.ts"
 import type { ExitWith } from "./Exit.ts"
 import { formatLocation, formatTitle } from "./local/Report.ts"
-import { configFlagAbout } from "./ConfigFlag.ts"
+import { configFlagAbout, fileOnlyFlag } from "./ConfigFlag.ts"
 import { jsonFlag } from "./JsonFlag.ts"
+import type { StoredRevisions } from "./ReadSnapshot.ts"
 import { count } from "./Wording.ts"
 
 export interface ReplayOptions {
@@ -17,6 +18,8 @@ export interface ReplayOptions {
   readonly config: string
   /** Model as `provider/model` to call instead of using the recorded responses. */
   readonly model: string | undefined
+  /** Ignores the database of the configuration. */
+  readonly fileOnly: boolean
 }
 
 export interface ReplayReport {
@@ -31,7 +34,7 @@ export interface ReplayReport {
 /** Builds the command. `recent` returns the newest runs of the service. */
 export const replayCommand = (
   runs: Effect.Effect<{
-    readonly replay: (options: ReplayOptions) => Effect.Effect<ReplayReport, ExitWith>
+    readonly replay: (options: ReplayOptions) => Effect.Effect<ReplayReport, ExitWith, StoredRevisions>
     readonly recent: (config: string) => Effect.Effect<ReadonlyArray<Run>, ExitWith>
   }>
 ) =>
@@ -43,6 +46,7 @@ export const replayCommand = (
         Argument.optional
       ),
       config: configFlagAbout(" of the service that made the run"),
+      fileOnly: fileOnlyFlag,
       model: Flag.String("model").pipe(
         Flag.withMetavar("PROVIDER/MODEL"),
         Flag.withDescription("Call this model, at its price, instead of using the recorded responses"),
@@ -50,10 +54,10 @@ export const replayCommand = (
       ),
       json: jsonFlag
     },
-    Effect.fnUntraced(function* ({ run, config, model, json }) {
+    Effect.fnUntraced(function* ({ run, config, fileOnly, model, json }) {
       const { recent, replay } = yield* runs
       if (Option.isNone(run)) return yield* list(yield* recent(config), json)
-      const report = yield* replay({ run: run.value, config, model: Option.getOrUndefined(model) })
+      const report = yield* replay({ run: run.value, config, fileOnly, model: Option.getOrUndefined(model) })
       yield* Console.log(json ? JSON.stringify(asJson(report), undefined, 2) : linesOf(report).join("\n"))
     })
   ).pipe(

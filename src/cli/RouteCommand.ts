@@ -3,7 +3,7 @@ import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import { TargetKind } from "../domain/Kinds.ts"
-import { configFlag } from "./ConfigFlag.ts"
+import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
 import { named, readSnapshot } from "./ReadSnapshot.ts"
 
 /** The output of `--json`. */
@@ -29,6 +29,7 @@ const test = (runs: Effect.Effect<Runs>) =>
     "test",
     {
       config: configFlag,
+      fileOnly: fileOnlyFlag,
       workspace: Flag.String("workspace").pipe(Flag.withAlias("w"), Flag.withDescription("Workspace of the change")),
       trigger: Flag.String("trigger").pipe(Flag.withDescription("Trigger of the change")),
       kind: Flag.Literals("target-kind", TargetKind.literals).pipe(
@@ -37,8 +38,8 @@ const test = (runs: Effect.Effect<Runs>) =>
       ),
       json: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("Print one JSON object"))
     },
-    Effect.fnUntraced(function* ({ config, workspace: id, trigger: name, kind, json }) {
-      const snapshot = yield* readSnapshot(config)
+    Effect.fnUntraced(function* ({ config, fileOnly, workspace: id, trigger: name, kind, json }) {
+      const snapshot = yield* readSnapshot(config, { fileOnly })
       const workspace = yield* named(config, "workspace", snapshot.workspaces, id)
       const trigger = yield* named(config, "trigger", snapshot.triggers, name)
       const { routeReport } = yield* runs

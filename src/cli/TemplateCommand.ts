@@ -4,7 +4,7 @@ import { Command, Flag } from "effect/cli"
 import type { Channel } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import { refused } from "./Exit.ts"
-import { configFlag } from "./ConfigFlag.ts"
+import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
 import { named, readSnapshot } from "./ReadSnapshot.ts"
 
 interface Runs {
@@ -20,6 +20,7 @@ const render = (runs: Effect.Effect<Runs>) =>
     "render",
     {
       config: configFlag,
+      fileOnly: fileOnlyFlag,
       workspace: Flag.String("workspace").pipe(Flag.withAlias("w"), Flag.withDescription("Workspace to render for")),
       channel: Flag.String("channel").pipe(
         Flag.withDescription("Channel whose template to use; default: the built-in template"),
@@ -30,8 +31,8 @@ const render = (runs: Effect.Effect<Runs>) =>
         Flag.withDefault("summary" as const)
       )
     },
-    Effect.fnUntraced(function* ({ config, workspace: id, channel: name, part }) {
-      const snapshot = yield* readSnapshot(config)
+    Effect.fnUntraced(function* ({ config, fileOnly, workspace: id, channel: name, part }) {
+      const snapshot = yield* readSnapshot(config, { fileOnly })
       const workspace = yield* named(config, "workspace", snapshot.workspaces, id)
       const channels = new Map(workspace.outputs.channels.map((one) => [one.name, one]))
       const channel = Option.isNone(name) ? undefined : yield* named(`workspace ${id}`, "channel", channels, name.value)

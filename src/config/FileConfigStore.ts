@@ -17,14 +17,9 @@ import type { Activation, RefusedDocument, StoredRevision } from "./ConfigStore.
 import type { Env } from "./Credentials.ts"
 import { holdSnapshots } from "./HeldSnapshots.ts"
 import type { DatabaseLayer, ParsedFile } from "./LayeredFile.ts"
-import { parseFile, readBootstrap, readLayered } from "./LayeredFile.ts"
+import { nothingLayered, parseFile, readBootstrap, readLayered, readRevision, toLines } from "./LayeredFile.ts"
 import { ConfigInvalid, readConfigFile, readFileText } from "./LoadConfig.ts"
 import type { TextOptions } from "./LoadConfig.ts"
-import type { Path } from "./Path.ts"
-import { formatPath } from "./Path.ts"
-import { emptyDocument } from "./revisions/DatabaseDocument.ts"
-import { noRevision } from "./revisions/Revision.ts"
-import { deserialise } from "./revisions/SealDocument.ts"
 import { readSettled } from "./SettledFile.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type { Reading } from "./Snapshots.ts"
@@ -62,15 +57,6 @@ interface FileReading {
   readonly parsed: ParsedFile | undefined
 }
 
-const none = { head: noRevision, document: emptyDocument }
-
-/** Reads a stored document, and refuses fields of a newer release. */
-const toLayer = ({ document, hash, number }: StoredRevision): Result.Result<DatabaseLayer, ReadonlyArray<string>> => {
-  const unknown: Array<string> = []
-  const parsed = deserialise(document, ({ path, message }) => unknown.push(`${formatPath(path)}: ${message}`))
-  return unknown.length > 0 ? Result.fail(unknown) : Result.succeed({ head: { number, hash }, document: parsed })
-}
-
 /** Selects the newest of these revisions that is valid with the file; fails with the problems of the newest. */
 const selectLayer = Effect.fnUntraced(function* (
   parsed: ParsedFile,
@@ -79,7 +65,7 @@ const selectLayer = Effect.fnUntraced(function* (
 ) {
   let refused: ReadonlyArray<ConfigIssue> | undefined
   for (const revision of revisions) {
-    const layer = toLayer(revision)
+    const layer = readRevision(revision)
     const reading = Result.isSuccess(layer) ? readLayered(parsed, layer.success, options) : undefined
     if (Result.isSuccess(layer) && reading?.snapshot !== undefined) return layer.success
     const issues = Result.isFailure(layer)
@@ -95,7 +81,7 @@ const selectLayer = Effect.fnUntraced(function* (
     })
     refused ??= issues
   }
-  return refused === undefined ? none : yield* ConfigInvalid.of(refused)
+  return refused === undefined ? nothingLayered : yield* ConfigInvalid.of(refused)
 })
 
 /** Opens the database, if the file enables it. */
@@ -109,7 +95,7 @@ const openSource = Effect.fnUntraced(function* <E>(path: string, env: Env, optio
       return { reading: readLayered(parsed, layer, options), parsed }
     })
   const read: Source["read"] = (layer) => (layer === undefined ? alone() : layered(layer))
-  const { parsed } = yield* layered(none)
+  const { parsed } = yield* layered(nothingLayered)
   const bootstrap = parsed === undefined ? undefined : readBootstrap(parsed)
   const enabled = bootstrap?.document.config_sources.database.enabled === true
   if (parsed === undefined || bootstrap === undefined || !enabled || options.revisions === undefined)
@@ -161,7 +147,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
 
   const activate = Effect.fnUntraced(function* (revision: StoredRevision) {
     if (parsed === undefined) return refusal(["config_sources.database.enabled is false in the file of this node"])
-    const next = toLayer(revision)
+    const next = readRevision(revision)
     if (Result.isFailure(next)) return refusal(next.failure)
     const { issues, snapshot } = readLayered(parsed, next.success, options)
     if (snapshot === undefined) return refusal(issues.filter(({ severity }) => severity === "error").map(formatIssue))
@@ -188,9 +174,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
     },
     adoptHead: () => (layer === undefined ? undefined : adopt),
     layered: () =>
-      parsed === undefined || layer === undefined
-        ? undefined
-        : { file: path, ground: parsed.ground, active: layer.head, line: lineIn(parsed) },
+      parsed === undefined || layer === undefined ? undefined : { ...toLines(parsed), active: layer.head },
     refused: () => refused,
     changes: Stream.fromPubSub(changes)
   })
@@ -203,11 +187,6 @@ const logRefused = (file: string, current: Snapshot, issues: ReadonlyArray<Confi
     errors: issues.length,
     issues: issues.map(formatIssue).join("\n")
   })
-
-const lineIn =
-  ({ locate }: ParsedFile) =>
-  (at: Path): number | undefined =>
-    locate(at, "key")?.line
 
 const refusal = (problems: ReadonlyArray<string>): Activation => ({
   _tag: "Refused",

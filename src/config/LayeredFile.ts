@@ -1,6 +1,8 @@
 /** Reads a file to which a document of the database is added. Pure. */
+import { Result } from "effect"
 import { dirname, resolve } from "node:path"
 import type { ConfigIssue } from "./ConfigIssue.ts"
+import type { LayeredFile, StoredRevision } from "./ConfigStore.ts"
 import type { Tree } from "./checks/Tree.ts"
 import type { Env } from "./Credentials.ts"
 import { Document } from "./Document.ts"
@@ -10,12 +12,15 @@ import { normalise } from "./Normalise.ts"
 import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
 import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
+import { emptyDocument } from "./revisions/DatabaseDocument.ts"
 import { bootstrapNamespaces } from "./revisions/Entities.ts"
 import { ungrantedVariables } from "./revisions/Grants.ts"
 import type { Ground } from "./revisions/Ground.ts"
 import { readCombined } from "./revisions/Ground.ts"
 import { overlay } from "./revisions/Overlay.ts"
 import type { RevisionHead } from "./revisions/Revision.ts"
+import { noRevision } from "./revisions/Revision.ts"
+import { deserialise } from "./revisions/SealDocument.ts"
 import { readNamespace } from "./SealedPlaces.ts"
 import { readShape } from "./Shape.ts"
 import type { Snapshot } from "./Snapshot.ts"
@@ -69,10 +74,31 @@ export const parseFile = (text: string, file: string, env: Env): ParsedFile => {
   }
 }
 
+/** Returns the file with the lines of its values. */
+export const toLines = ({ file, ground, locate }: ParsedFile): Pick<LayeredFile, "file" | "ground" | "line"> => ({
+  file,
+  ground,
+  line: (path) => locate(path, "key")?.line
+})
+
 /** A revision of the database, in memory. */
 export interface DatabaseLayer {
   readonly head: RevisionHead
   readonly document: DatabaseDocument
+}
+
+/** The layer while nothing has been published. */
+export const nothingLayered: DatabaseLayer = { head: noRevision, document: emptyDocument }
+
+/** Reads a stored document; fails with the fields that a newer release wrote. */
+export const readRevision = ({
+  document,
+  hash,
+  number
+}: StoredRevision): Result.Result<DatabaseLayer, ReadonlyArray<string>> => {
+  const unknown: Array<string> = []
+  const parsed = deserialise(document, ({ path, message }) => unknown.push(`${formatPath(path)}: ${message}`))
+  return unknown.length > 0 ? Result.fail(unknown) : Result.succeed({ head: { number, hash }, document: parsed })
 }
 
 /** Checks the grants again, because those of this file may be fewer than where the revision was published. */

@@ -122,6 +122,9 @@ const leaves = (value: unknown, path: Path, layers: ReadonlyArray<Layer>): Reado
   if (value === undefined) return []
   if (isRecord(value) && Object.keys(value).length > 0)
     return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key], layers))
+  // Elements may come from different sources: those of the file, then those of the database.
+  if (Array.isArray(value) && value.length > 0 && value.every(isRecord))
+    return value.flatMap((inner, index) => leaves(inner, [...path, index], layers))
   const origin = layers.find((layer) => valueAt(layer.value, path) !== undefined)?.name ?? "default"
   return [{ path: formatPath(path), value: masked(value), origin }]
 }

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Command } from "effect/cli"
 import { aicr as program, cliConfig } from "../../src/app/Commands.ts"
+import * as StoredRevisions from "../../src/app/StoredRevisions.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -17,7 +18,7 @@ const helpOf = async (path: ReadonlyArray<string>): Promise<string> => {
   try {
     await Effect.runPromise(
       Command.runWith(program, { version: "0" })([...path, "--help"]).pipe(
-        Effect.provide([NodeServices.layer, cliConfig])
+        Effect.provide([NodeServices.layer, cliConfig, StoredRevisions.layer])
       )
     )
     return out

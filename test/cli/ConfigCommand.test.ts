@@ -138,10 +138,10 @@ it("check: nodes that work together need stores that they share", async () => {
 
 it("show: values with origins, as text and as JSON, secrets masked", async () => {
   const text = await aicr(["config", "show", "--config", file("good.yaml")])
-  expect(text.out).toMatch(/^review\.max_files = 5 +# document$/m)
+  expect(text.out).toMatch(/^review\.max_files = 5 +# good\.yaml:2$/m)
   expect(text.out).toMatch(/^server\.port = 8080 +# default$/m)
   const json = await aicr(["config", "show", "--config", file("good.yaml"), "--json"])
-  expect(JSON.parse(json.out)).toContainEqual({ path: "review.max_files", value: 5, origin: "document" })
+  expect(JSON.parse(json.out)).toContainEqual({ path: "review.max_files", value: 5, origin: "good.yaml:2" })
   expect(text.out + json.out).not.toContain("literal-token")
   expect((await aicr(["config", "show", "--config", file("good.yaml"), "--workspace", "x"])).code).toBe(2)
 })

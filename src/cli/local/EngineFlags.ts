@@ -1,6 +1,7 @@
 /** Defines the flags that select configuration and model of the engine on this machine. */
 import { Option } from "effect"
 import { Flag } from "effect/cli"
+import { fileOnlyFlag } from "../ConfigFlag.ts"
 import type { LocalConfigOptions } from "./LocalConfig.ts"
 
 export const engineFlags = {
@@ -19,14 +20,19 @@ export const engineFlags = {
     Flag.withMetavar("PROVIDER/MODEL"),
     Flag.withDescription("Model to use instead of the configured ones"),
     Flag.optional
-  )
+  ),
+  fileOnly: fileOnlyFlag
 }
 
 /** Returns the values of the flags. */
 export const engineOptions = (given: {
-  readonly [Name in keyof typeof engineFlags]: Option.Option<string>
+  readonly config: Option.Option<string>
+  readonly workspace: Option.Option<string>
+  readonly model: Option.Option<string>
+  readonly fileOnly: boolean
 }): LocalConfigOptions => ({
   config: Option.getOrUndefined(given.config),
   workspace: Option.getOrUndefined(given.workspace),
-  model: Option.getOrUndefined(given.model)
+  model: Option.getOrUndefined(given.model),
+  fileOnly: given.fileOnly
 })

@@ -5,6 +5,7 @@ import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import { refused } from "../Exit.ts"
 import type { ExitWith } from "../Exit.ts"
 import { readSnapshot } from "../ReadSnapshot.ts"
+import type { StoredRevisions } from "../ReadSnapshot.ts"
 
 /** A provider in the format of `llm.providers`, and one of its models. */
 export interface FoundModel {
@@ -29,18 +30,20 @@ export interface LocalConfigOptions {
   readonly workspace: string | undefined
   /** Model as `provider/model`. */
   readonly model: string | undefined
+  /** Ignores the database of the configuration. */
+  readonly fileOnly: boolean
 }
 
 export const localConfig = (
   options: LocalConfigOptions,
   finder: ModelFinder,
   env: NodeJS.ProcessEnv
-): Effect.Effect<LocalConfig, ExitWith> =>
+): Effect.Effect<LocalConfig, ExitWith, StoredRevisions> =>
   options.config === undefined ? fromEnvironment(options, finder, env) : fromFile(options.config, options, env)
 
 const fromFile = Effect.fnUntraced(function* (file: string, options: LocalConfigOptions, env: NodeJS.ProcessEnv) {
   // Only the credentials of the review must be set: webhook secrets and tokens of hosts are not.
-  const snapshot = yield* readSnapshot(file, env)
+  const snapshot = yield* readSnapshot(file, { fileOnly: options.fileOnly, env })
   const ids = [...snapshot.workspaces.keys()]
   const id = options.workspace ?? (ids.length === 1 ? ids[0] : undefined)
   const workspace = id === undefined ? undefined : snapshot.workspaces.get(id)

@@ -12,6 +12,7 @@ import type { ContextRepositories } from "../../vcs/ContextRepositories.ts"
 import { LocalRepository } from "../../vcs/LocalRepository.ts"
 import type { UncommittedChanges } from "../../vcs/LocalRepository.ts"
 import { ExitWith } from "../Exit.ts"
+import type { StoredRevisions } from "../ReadSnapshot.ts"
 import { localConfig } from "./LocalConfig.ts"
 import type { LocalConfigOptions, ModelFinder } from "./LocalConfig.ts"
 import type { FoundChange, WantedChange } from "./FindChange.ts"
@@ -55,7 +56,7 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
 ): Effect.fn.Return<
   LocalReview,
   ExitWith,
-  Vcs | ContextRepositories | LocalRepository | Agent | Catalog | ChangeThreads | Gateway
+  Vcs | ContextRepositories | LocalRepository | Agent | Catalog | ChangeThreads | Gateway | StoredRevisions
 > {
   if (options.publish !== undefined && options.config === undefined) {
     return yield* new ExitWith({

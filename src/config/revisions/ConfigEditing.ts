@@ -29,7 +29,7 @@ const readEffective = Effect.fnUntraced(function* (context: EditorContext) {
     head: head.head.number,
     active: layered.active.number,
     snapshot: snapshot.hash,
-    values: effectiveValues(snapshot, { layered, history }) ?? [],
+    values: effectiveValues(snapshot, { layered, history, routes: Object.keys(head.document.entities.routes) }) ?? [],
     document: toMasked(head.document),
     shadowed: listShadowed(layered, head.document),
     ownedByFile: listOwned(layered)
@@ -38,8 +38,10 @@ const readEffective = Effect.fnUntraced(function* (context: EditorContext) {
 
 const readWorkspace = Effect.fnUntraced(function* (context: EditorContext, id: string) {
   const layered = yield* requireLayered(context)
+  const { document } = yield* loadHead(context.revisions)
   const history = yield* readHistory(context.revisions)
-  return effectiveValues(context.config.current(), { layered, history }, id)
+  const routes = Object.keys(document.entities.routes)
+  return effectiveValues(context.config.current(), { layered, history, routes }, id)
 })
 
 const readStatus = Effect.fnUntraced(function* (context: EditorContext) {

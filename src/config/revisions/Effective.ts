@@ -1,27 +1,29 @@
 /** Lists the effective values with the origin of each: default, line of the file, or revision of the database. Pure. */
 import type { LayeredFile } from "../ConfigStore.ts"
-import { formatPath } from "../Path.ts"
+import { formatPath, valueAt } from "../Path.ts"
 import { named, positions } from "../SealedPlaces.ts"
 import { showDocument, showWorkspace } from "../Show.ts"
 import type { ShownValue } from "../Show.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { EntityRef } from "./Entities.ts"
-import { entityField, entityKinds, formatRef } from "./Entities.ts"
+import { entityField, entityKinds, entityLocations, formatRef } from "./Entities.ts"
 import { overlay, ownedByFile, pathInFile } from "./Overlay.ts"
 import type { ConfigRevision } from "./Revision.ts"
 
 /** Sources that origins are determined from. */
 export interface OriginSource {
-  readonly layered: LayeredFile
+  readonly layered: Pick<LayeredFile, "file" | "ground" | "line">
   /** Revisions that still exist, newest first. */
   readonly history: ReadonlyArray<Pick<ConfigRevision, "actor" | "diff" | "number">>
+  /** Names of the database's route rules, which have none in the combined list. */
+  readonly routes: ReadonlyArray<string>
 }
 
 type Origin = (names: ReadonlyArray<string>) => string | undefined
 
 /** Returns the function that names the origin of a value that is set, by its path with names in place of positions. */
-export const makeOrigin = ({ layered, history }: OriginSource): Origin => {
+export const makeOrigin = ({ layered, history, routes }: OriginSource): Origin => {
   const { ground, line } = layered
   const base = layered.file.split("/").at(-1) ?? layered.file
   return (names) => {
@@ -30,12 +32,22 @@ export const makeOrigin = ({ layered, history }: OriginSource): Origin => {
       const at = line(path)
       return at === undefined ? base : `${base}:${at}`
     }
-    const { entity, field } = entityField(names)
+    const { entity, field } = entityField(withRouteName(ground.file, names, routes))
     const changed = history.find(({ diff }) => diff.some((one) => concerns(one.names, [entity, ...field])))
     if (changed !== undefined) return `database revision ${changed.number} by ${changed.actor}`
     const oldest = history.at(-1)?.number
     return oldest === undefined ? undefined : `database revision before ${oldest}`
   }
+}
+
+const { at: rulesAt } = entityLocations.routes
+
+/** Replaces the position of a route rule of the database by its name. Rules of the file come first, then the others in the order of their names. */
+const withRouteName = (file: unknown, names: ReadonlyArray<string>, routes: ReadonlyArray<string>) => {
+  const index = rulesAt.every((part, at) => part === names[at]) ? Number(names[rulesAt.length]) : Number.NaN
+  const ofFile = valueAt(file, rulesAt)
+  const name = routes.toSorted()[index - (Array.isArray(ofFile) ? ofFile.length : 0)]
+  return name === undefined ? names : names.with(rulesAt.length, name)
 }
 
 /** Whether a change of one path sets the other: one contains the other. */
@@ -75,7 +87,7 @@ export const withOrigins = (
     const holder = layer.startsWith("workspaces.instances.")
       ? ["workspaces", "instances", layer.slice("workspaces.instances.".length)]
       : layer.split(".")
-    const found = origin([...holder, ...path.map(String)])
+    const found = origin(named(tree, [...holder, ...path]))
     return found === undefined ? item : { ...item, origin: `${found} (${item.origin})` }
   })
 

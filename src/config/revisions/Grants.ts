@@ -46,6 +46,25 @@ const grantsIn = (file: unknown): ReadonlyArray<SecretGrant> => {
 const isGrant = (value: unknown): value is SecretGrant =>
   isRecord(value) && typeof value["env"] === "string" && Array.isArray(value["target"])
 
+/** Returns each grant of the file that fits no variable of the combined document: what it was for has another destination, or is gone. */
+export const unusedGrants = (
+  document: unknown,
+  file: unknown
+): ReadonlyArray<{ readonly path: Path; readonly message: string }> => {
+  const uses = namedVariables(document)
+  return grantsIn(file).flatMap((grant, index) => {
+    const { env, target } = grant
+    const use = uses.find(({ name, path }) => name === env && isDeepStrictEqual(named(document, path), target))
+    if (use !== undefined && isGranted([grant], env, document, use.path)) return []
+    const field = target.join(" ")
+    const message =
+      use === undefined
+        ? `grants ${env} to ${field}, which does not use it; remove the grant, or publish what it is for`
+        : `grants ${env} to ${field} for another destination than ${JSON.stringify(destinationAt(document, use.path))}; correct its destinations, or remove it`
+    return [{ path: ["config_sources", "secret_refs", index], message }]
+  })
+}
+
 /** Returns each stored credential that would be sent to another destination than before without being entered again. */
 export const redirectedSecrets = (before: unknown, after: unknown): ReadonlyArray<GrantProblem> =>
   secretPaths(after).flatMap((path) => {

@@ -12,6 +12,7 @@ import type { LocalReviewOptions } from "../../../src/cli/local/ReviewLocally.ts
 import type { ModelFinder } from "../../../src/cli/local/LocalConfig.ts"
 import { reviewCommand } from "../../../src/cli/ReviewCommand.ts"
 import { noUsage } from "../../../src/domain/Analysis.ts"
+import * as StoredRevisions from "../../../src/app/StoredRevisions.ts"
 import { localPublisher } from "../../../src/app/PublishLocally.ts"
 import { layerLocal } from "../../../src/vcs/git/GitLocalRepository.ts"
 import { Catalog } from "../../../src/llm/catalog/Catalog.ts"
@@ -91,7 +92,7 @@ const aicr = async (args: ReadonlyArray<string>, report: AgentReport = found): P
       Command.runWith(Command.make("aicr").pipe(Command.withSubcommands([command])), { version: "0" })([
         "review",
         ...args
-      ]).pipe(Effect.provide(NodeServices.layer))
+      ]).pipe(Effect.provide([NodeServices.layer, StoredRevisions.layer]))
     )
     let code = -1
     reportAndExit(exit, (given) => (code = given))
