@@ -5,7 +5,9 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import { jsonSchema } from "../config/JsonSchema.ts"
 import type { ConfigOperation } from "../config/revisions/Operations.ts"
 import type { PublishRequest, RouteRequest } from "../config/revisions/ConfigEditor.ts"
-import { showDocument } from "../config/Show.ts"
+import { effectiveValues } from "../config/revisions/Effective.ts"
+import { showDocument, showWorkspace } from "../config/Show.ts"
+import type { ShownValue } from "../config/Show.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { ConfigNotFound } from "./api/ConfigProblems.ts"
 import { pageSize } from "./api/Parameters.ts"
@@ -30,15 +32,38 @@ export const isStrict = (header: string | undefined, base: number) => {
     : Effect.fail(invalid("if-match", "expected the base revision of the edit"))
 }
 
+/** Lists the values of a configuration without a database. Undefined if there is no such workspace. */
+const valuesOfFile = Effect.fnUntraced(function* (workspace?: string) {
+  const store = yield* ConfigStore
+  const snapshot = store.current()
+  const layered = yield* store.lines
+  if (layered !== undefined) return effectiveValues(snapshot, { layered, history: [], routes: [] }, workspace)
+  return workspace === undefined ? showDocument(snapshot) : showWorkspace(snapshot, workspace)
+})
+
+const workspaceNotFound = new ConfigNotFound({
+  code: "workspace_not_found",
+  detail: "No workspace with this id exists; GET /api/admin/config/options/workspaces lists them."
+})
+
+const workspace = Effect.fnUntraced(function* (id: string) {
+  const editor = yield* findEditor
+  const values = yield* editor === undefined ? valuesOfFile(id) : editor.workspace(id)
+  return { values: (yield* found(values, workspaceNotFound)).map(toShown) }
+})
+
+const toShown = ({ value, ...rest }: ShownValue) => ({ ...rest, value: value ?? null })
+
 const effective = Effect.gen(function* () {
   const editor = yield* findEditor
   if (editor === undefined) {
     const snapshot = (yield* ConfigStore).current()
+    const values = (yield* valuesOfFile()) ?? []
     const body = {
       head: 0,
       active: 0,
       snapshot: snapshot.hash,
-      values: showDocument(snapshot),
+      values: values.map(toShown),
       document: { globals: {}, entities: {} },
       shadowed: [],
       owned_by_file: []
@@ -48,7 +73,7 @@ const effective = Effect.gen(function* () {
   const { ownedByFile, values, ...found } = yield* editor.effective
   const body = {
     ...found,
-    values: values.map(({ value, ...rest }) => ({ ...rest, value: value ?? null })),
+    values: values.map(toShown),
     owned_by_file: ownedByFile.map((one) => withoutUndefined(one))
   }
   return HttpApiSchema.withHeaders({ body, headers: { etag: `"${found.head}"` } })
@@ -167,6 +192,7 @@ const reseal = Effect.gen(function* () {
 export const layer = HttpApiBuilder.group(AdminHttpApi, "config", (handlers) =>
   handlers.handleAll({
     effective: () => orUnavailable(effective),
+    workspace: ({ params }) => orUnavailable(workspace(params.id)),
     schema: () => Effect.sync(jsonSchema),
     options: ({ params }) => options(params.source),
     validate: ({ headers, payload }) => orUnavailable(validate(payload, headers["if-match"])),

@@ -36,11 +36,14 @@ export interface RefusedDocument {
 }
 
 /** The file, to which revisions of the database are added (config_sources.database.enabled). */
-export interface LayeredFile {
-  readonly file: string
-  readonly ground: Ground
+export interface LayeredFile extends ConfigFileLines {
   /** Revision that is part of the current snapshot. */
   readonly active: RevisionHead
+}
+
+export interface ConfigFileLines {
+  readonly file: string
+  readonly ground: Ground
   /** Returns the line of a value of the file, by its path in the normalised document. */
   readonly line: (path: Path) => number | undefined
 }
@@ -69,6 +72,8 @@ export class ConfigStore extends Context.Service<
     readonly refused: () => RefusedDocument | undefined
     /** Undefined if configuration comes from the file only. */
     readonly layered: () => LayeredFile | undefined
+    /** Returns the file with the lines of its values, of which a refused file has none; undefined if there is no file. */
+    readonly lines: Effect.Effect<ConfigFileLines | undefined>
     /** Adds a revision to the file, in place of the one before. One that is invalid together with the file changes nothing. */
     readonly activate: (revision: StoredRevision) => Effect.Effect<Activation>
     /** Runs `adopt` for each call of `adoptHead`, which by default does nothing. */

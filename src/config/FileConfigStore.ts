@@ -13,7 +13,7 @@ import { judge } from "./Acceptable.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
 import { formatIssue } from "./ConfigIssue.ts"
 import { ConfigStore } from "./ConfigStore.ts"
-import type { Activation, RefusedDocument, StoredRevision } from "./ConfigStore.ts"
+import type { Activation, ConfigFileLines, RefusedDocument, StoredRevision } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import { holdSnapshots } from "./HeldSnapshots.ts"
 import type { DatabaseLayer, ParsedFile } from "./LayeredFile.ts"
@@ -175,10 +175,21 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
     adoptHead: () => (layer === undefined ? undefined : adopt),
     layered: () =>
       parsed === undefined || layer === undefined ? undefined : { ...toLines(parsed), active: layer.head },
+    lines: Effect.suspend(() => (parsed === undefined ? readLines(path, env) : Effect.succeed(toLines(parsed)))).pipe(
+      Effect.map((lines) =>
+        lines === undefined || refused === undefined ? lines : { ...lines, line: () => undefined }
+      )
+    ),
     refused: () => refused,
     changes: Stream.fromPubSub(changes)
   })
 })
+
+/** Reads a file for the lines of its values; undefined if it is gone. */
+const readLines = (path: string, env: Env): Effect.Effect<ConfigFileLines | undefined> =>
+  Effect.map(readFileText(path), (text) =>
+    Result.isFailure(text) ? undefined : toLines(parseFile(text.success, path, env))
+  )
 
 const logRefused = (file: string, current: Snapshot, issues: ReadonlyArray<ConfigIssue>) =>
   Effect.logError("configuration refused, the current one stays in force", {
@@ -236,6 +247,7 @@ export const makeStaticStore = (snapshot: Snapshot): ConfigStore["Service"] =>
     pinnedRevisions: Effect.succeed(new Set<number>()),
     keepIn: () => Effect.void,
     layered: () => undefined,
+    lines: Effect.succeed(undefined),
     activate: () => Effect.succeed(refusal(["this process has no database configuration"])),
     adoptWith: () => {},
     adoptHead: () => undefined,

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { dirname, resolve } from "node:path"
 import type { ConfigIssue } from "./ConfigIssue.ts"
-import type { LayeredFile, StoredRevision } from "./ConfigStore.ts"
+import type { ConfigFileLines, StoredRevision } from "./ConfigStore.ts"
 import type { Tree } from "./checks/Tree.ts"
 import type { Env } from "./Credentials.ts"
 import { Document } from "./Document.ts"
@@ -13,7 +13,8 @@ import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
 import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
 import { emptyDocument } from "./revisions/DatabaseDocument.ts"
-import { bootstrapNamespaces } from "./revisions/Entities.ts"
+import { bootstrapNamespaces, entityLocations } from "./revisions/Entities.ts"
+import { entityAt } from "./revisions/EntityPath.ts"
 import { ungrantedVariables } from "./revisions/Grants.ts"
 import type { Ground } from "./revisions/Ground.ts"
 import { readCombined } from "./revisions/Ground.ts"
@@ -65,7 +66,7 @@ export const parseFile = (text: string, file: string, env: Env): ParsedFile => {
     }))
   ]
   const locate = (path: Path, at: "key" | "value"): TextPosition | undefined =>
-    valueAt(tree, path) === undefined ? undefined : parsed.locate(written(path), at)
+    valueAt(tree, path) === undefined && !isInFile(tree, path) ? undefined : parsed.locate(written(path), at)
   return {
     file,
     issues,
@@ -75,11 +76,20 @@ export const parseFile = (text: string, file: string, env: Env): ParsedFile => {
 }
 
 /** Returns the file with the lines of its values. */
-export const toLines = ({ file, ground, locate }: ParsedFile): Pick<LayeredFile, "file" | "ground" | "line"> => ({
+export const toLines = ({ file, ground, locate }: ParsedFile): ConfigFileLines => ({
   file,
   ground,
   line: (path) => locate(path, "key")?.line
 })
+
+/** Whether a path, such as that of a missing field, is in an entity that the file declares. */
+const isInFile = (tree: Tree, path: Path): boolean =>
+  Object.values(entityLocations).some(
+    ({ at }) =>
+      at.every((part, index) => part === path[index]) &&
+      valueAt(tree, path.slice(0, at.length + 1)) !== undefined &&
+      path.length > at.length
+  )
 
 /** A revision of the database, in memory. */
 export interface DatabaseLayer {
@@ -109,6 +119,13 @@ const findUngranted = (document: DatabaseDocument, ground: Ground): ReadonlyArra
     message: `${message} (${code})`
   }))
 
+/** Names the entity of an issue about a value of the database, which has no line. */
+const nameEntity = (issue: ConfigIssue, { file }: Ground, document: DatabaseDocument): ConfigIssue => {
+  if (issue.line !== undefined || issue.path === "") return issue
+  const { entity, field } = entityAt(file, document, issue.path)
+  return { ...issue, file: undefined, path: [entity, formatPath(field)].filter(Boolean).join(" ") }
+}
+
 /** Combines the file with a revision of the database. */
 export const readLayered = (
   { file, ground, issues, locate }: ParsedFile,
@@ -117,8 +134,12 @@ export const readLayered = (
 ): Reading => {
   const revision = head.number === 0 ? undefined : head.number
   const reading = readCombined(document, ground, { ...options, file, locate, revision })
-  const refused = [...issues, ...findUngranted(document, ground)]
-  return refused.length === 0 ? reading : { snapshot: undefined, issues: [...refused, ...reading.issues] }
+  const ofDatabase = (issue: ConfigIssue): ConfigIssue => nameEntity(issue, ground, document)
+  const refused = [...issues, ...findUngranted(document, ground).map(ofDatabase)]
+  const combined = reading.issues.map(ofDatabase)
+  return refused.length === 0
+    ? { ...reading, issues: combined }
+    : { snapshot: undefined, issues: [...refused, ...combined] }
 }
 
 /**

@@ -10,6 +10,12 @@ export const formatPath = (path: Path): string =>
     return text === "" ? segment : `${text}.${segment}`
   }, "")
 
+/** Parses a path as `formatPath` writes it. */
+export const parsePath = (text: string): Path =>
+  [...text.matchAll(/\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g)].map(([, index, quoted, plain]) =>
+    index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : (plain ?? "")
+  )
+
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => {
   if (typeof value !== "object" || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -45,6 +45,14 @@ describe("the effective configuration", () => {
     assert.notInclude(text, secret)
   })
 
+  it("has the values of a workspace", async () => {
+    const { body, status } = await call("GET", "/workspaces/app")
+    assert.strictEqual(status, 200)
+    assert.match(JSON.stringify(body["values"]), /"origin":"config\.yaml:\d+ \(workspaces\.instances\.app\)"/)
+    const none = await call("GET", "/workspaces/nothing")
+    assert.deepStrictEqual([none.status, none.body["code"]], [404, "workspace_not_found"])
+  })
+
   it("has a JSON Schema and names for fields that refer to others", async () => {
     assert.strictEqual((await call("GET", "/schema")).body["title"], "aicr configuration")
     const { body } = await call("GET", "/options/triggers")
@@ -267,6 +275,11 @@ describe("without a database source", () => {
       const { body } = await plain.call("GET", "/config", { token: opened })
       assert.include(body, { head: 0 })
       assert.include(JSON.stringify(body["values"]), "workspaces.instances.app.source_repo.repo")
+      const one = await plain.call("GET", "/config/workspaces/app", { token: opened })
+      assert.match(
+        one.text,
+        "database" in settings ? /config\.yaml:\d+ \(workspaces\.instances\.app\)/ : /instances\.app"/
+      )
       const status = await plain.call("GET", "/config/status", { token: opened })
       assert.deepStrictEqual([status.status, status.body["code"]], [404, "database_source_disabled"])
       assert.include(status.body["detail"], "config_sources.database.enabled")

@@ -18,7 +18,8 @@ import {
   revisionNumber,
   RevisionRecord,
   someOperations,
-  StatusRecord
+  StatusRecord,
+  WorkspaceRecord
 } from "./ConfigRecords.ts"
 import { describe } from "./Describe.ts"
 import { text as field } from "./Fields.ts"
@@ -73,6 +74,13 @@ export class ConfigGroup extends HttpApiGroup.make("config")
         etag: Schema.String.annotate({ description: "Number of the newest revision in quotes, for `if-match`" })
       })
     }).annotateMerge(describe("Get the configuration", "Returns each effective value with its origin, masked.")),
+    HttpApiEndpoint.get("workspace", "/config/workspaces/:id", {
+      params: { id: text("Id of the workspace") },
+      success: WorkspaceRecord,
+      error: ConfigNotFound
+    }).annotateMerge(
+      describe("Get the configuration of a workspace", "Returns each of its effective values with its origin, masked.")
+    ),
     HttpApiEndpoint.get("schema", "/config/schema", {
       success: Schema.Record(Schema.String, Schema.Unknown)
     }).annotateMerge(describe("Get the schema", "Returns the JSON Schema of the configuration.")),

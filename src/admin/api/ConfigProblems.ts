@@ -54,7 +54,8 @@ export class ConfigNotFound extends HttpApiError.Problem<ConfigNotFound>()(
       "draft_not_found",
       "operation_not_found",
       "option_source_not_found",
-      "revision_not_found"
+      "revision_not_found",
+      "workspace_not_found"
     ]).annotate({ description: "Stable name of the error, for programs" })
   }
 ) {}

@@ -12,17 +12,23 @@ const DocumentRecord = Schema.Struct({
   entities: any("Entities by kind and name")
 }).annotate({ identifier: "DatabaseDocument", description: "What the database configures, masked" })
 
+const values = Schema.Array(
+  Schema.Struct({
+    path: text("Path of the value"),
+    value: any("Value, masked"),
+    origin: text("`default`, line of the file, or revision and user, with the layer in parentheses")
+  })
+)
+
+export const WorkspaceRecord = Schema.Struct({
+  values: values.annotate({ description: "Effective values of the workspace with their origins" })
+}).annotate({ identifier: "EffectiveWorkspace", description: "The effective configuration of a workspace" })
+
 export const EffectiveRecord = Schema.Struct({
   head: count("Number of the newest revision; 0: none, or no database"),
   active: count("Number of the revision that this node works with"),
   snapshot: text("Hash of the configuration that this node works with"),
-  values: Schema.Array(
-    Schema.Struct({
-      path: text("Path of the value"),
-      value: any("Value, masked"),
-      origin: text("`default`, line of the file, or revision and user, with the layer in parentheses")
-    })
-  ).annotate({ description: "Effective values with their origins" }),
+  values: values.annotate({ description: "Effective values with their origins" }),
   document: DocumentRecord,
   shadowed: Schema.Array(Schema.String).annotate({ description: "Parts of the database that the file hides" }),
   owned_by_file: Schema.Array(

@@ -1,19 +1,20 @@
 /** Lists the effective values with the origin of each: default, line of the file, or revision of the database. Pure. */
-import type { LayeredFile } from "../ConfigStore.ts"
-import { formatPath, valueAt } from "../Path.ts"
+import type { ConfigFileLines, LayeredFile } from "../ConfigStore.ts"
+import { formatPath, parsePath } from "../Path.ts"
 import { named, positions } from "../SealedPlaces.ts"
 import { showDocument, showWorkspace } from "../Show.ts"
 import type { ShownValue } from "../Show.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { EntityRef } from "./Entities.ts"
-import { entityField, entityKinds, entityLocations, formatRef } from "./Entities.ts"
+import { entityField, entityKinds, formatRef } from "./Entities.ts"
 import { overlay, ownedByFile, pathInFile } from "./Overlay.ts"
+import { withRouteName } from "./EntityPath.ts"
 import type { ConfigRevision } from "./Revision.ts"
 
 /** Sources that origins are determined from. */
 export interface OriginSource {
-  readonly layered: Pick<LayeredFile, "file" | "ground" | "line">
+  readonly layered: ConfigFileLines
   /** Revisions that still exist, newest first. */
   readonly history: ReadonlyArray<Pick<ConfigRevision, "actor" | "diff" | "number">>
   /** Names of the database's route rules, which have none in the combined list. */
@@ -38,16 +39,6 @@ export const makeOrigin = ({ layered, history, routes }: OriginSource): Origin =
     const oldest = history.at(-1)?.number
     return oldest === undefined ? undefined : `database revision before ${oldest}`
   }
-}
-
-const { at: rulesAt } = entityLocations.routes
-
-/** Replaces the position of a route rule of the database by its name. Rules of the file come first, then the others in the order of their names. */
-const withRouteName = (file: unknown, names: ReadonlyArray<string>, routes: ReadonlyArray<string>) => {
-  const index = rulesAt.every((part, at) => part === names[at]) ? Number(names[rulesAt.length]) : Number.NaN
-  const ofFile = valueAt(file, rulesAt)
-  const name = routes.toSorted()[index - (Array.isArray(ofFile) ? ofFile.length : 0)]
-  return name === undefined ? names : names.with(rulesAt.length, name)
 }
 
 /** Whether a change of one path sets the other: one contains the other. */
@@ -75,7 +66,7 @@ export const withOrigins = (
   origin: Origin
 ): ReadonlyArray<ShownValue> =>
   shown.map((item) => {
-    const path = parseShownPath(item.path)
+    const path = parsePath(item.path)
     if (item.origin === "default" || item.origin === "inherited") return item
     const inLayer = layerNames.exec(item.origin)
     if (inLayer !== null) {
@@ -90,12 +81,6 @@ export const withOrigins = (
     const found = origin(named(tree, [...holder, ...path]))
     return found === undefined ? item : { ...item, origin: `${found} (${item.origin})` }
   })
-
-/** Parses a path as `formatPath` writes it. */
-const parseShownPath = (text: string): ReadonlyArray<string | number> =>
-  [...text.matchAll(/\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g)].map(([, index, quoted, plain]) =>
-    index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : (plain ?? "")
-  )
 
 /** Lists values of the document, or of a workspace, with origins. Undefined if there is no such workspace. */
 export const effectiveValues = (

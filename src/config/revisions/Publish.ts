@@ -3,6 +3,7 @@
  * the revision, or the decision is made again with the new head.
  */
 import { Result } from "effect"
+import type { Tree } from "../checks/Tree.ts"
 import type { ConfigIssue } from "../ConfigIssue.ts"
 import type { Difference } from "../Diff.ts"
 import { formatPath } from "../Path.ts"
@@ -15,6 +16,7 @@ import { differences, findConflicts } from "./Conflicts.ts"
 import type { Conflict } from "./Conflicts.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityField } from "./Entities.ts"
+import { entityAt } from "./EntityPath.ts"
 import type { GrantProblem } from "./Grants.ts"
 import type { Ground } from "./Ground.ts"
 import { readCombined } from "./Ground.ts"
@@ -94,7 +96,11 @@ export const decideDocument = (
   const { snapshot, issues } = readCombined(sealed.success, ground)
   const stored = serialise(sealed.success)
   const size = Buffer.byteLength(stored.text)
-  if (snapshot === undefined) return { _tag: "Refused", problems: issues.filter(isError).map(toProblem) }
+  if (snapshot === undefined)
+    return {
+      _tag: "Refused",
+      problems: issues.filter(isError).map((issue) => toProblem(ground.file, sealed.success, issue))
+    }
   if (size > maxStoredBytes) return { _tag: "Refused", problems: [tooLarge(size)] }
   return { _tag: "Publish", publishable: { document: sealed.success, stored, diff, rebasedFrom, snapshot } }
 }
@@ -114,12 +120,10 @@ const placed = (document: unknown, { code, path, message }: GrantProblem): Publi
 
 const isError = ({ severity }: ConfigIssue): boolean => severity === "error"
 
-const toProblem = ({ path, message }: ConfigIssue): PublishProblem => ({
-  code: "invalid_configuration",
-  entity: "",
-  path,
-  message
-})
+const toProblem = (file: Tree, document: DatabaseDocument, { path, message }: ConfigIssue): PublishProblem => {
+  const { entity, field } = path === "" ? { entity: "", field: [] } : entityAt(file, document, path)
+  return { code: "invalid_configuration", entity, path: formatPath(field), message }
+}
 
 const tooLarge = (size: number): PublishProblem => ({
   code: "document_too_large",

@@ -213,7 +213,7 @@ describe("a changeset is refused", () => {
           value: { match: { trigger: "none" }, summary: [] }
         }
       ],
-      [["invalid_configuration", "", "outputs.routes.rules[0].match.trigger"]]
+      [["invalid_configuration", "routes/1", "match.trigger"]]
     ]
   ]
   it.each(cases)("%s", (_title, operations, expected) => {
