@@ -154,11 +154,11 @@ export const recreating = (connection: NatsConnection["Service"], plan: StreamPl
     })
 }
 
-/** Retries an effect at start while the server is slow or elects its leader. The effect must be idempotent. */
+/** Retries an effect at start for 20 seconds while the server is slow or elects its leader. The effect must be idempotent. */
 export const retryUntilReady = <A, R>(making: Effect.Effect<A, NatsError, R>): Effect.Effect<A, NatsError, R> =>
   Effect.retry(making, {
     while: (error) => error.reason === "unavailable",
-    schedule: Schedule.max([Schedule.spaced("500 millis"), Schedule.recurs(40)])
+    schedule: Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: "20 seconds" }))
   })
 
 const streamNotFound = 10059

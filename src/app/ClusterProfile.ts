@@ -42,6 +42,7 @@ import * as NatsEvictions from "../queue/dispatch/NatsEvictions.ts"
 import * as NatsLiveNodes from "../queue/dispatch/NatsLiveNodes.ts"
 import * as NatsNewerHeads from "../queue/dispatch/NatsNewerHeads.ts"
 import * as NatsTickets from "../queue/dispatch/NatsTickets.ts"
+import { repeatStart } from "./RepeatStart.ts"
 import type { ServiceOptions } from "./ServiceOptions.ts"
 
 /** Stores that only this node would see are refused before any is opened. */
@@ -138,6 +139,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
     Layer.provide(bus(settings)),
     Layer.provide(identity),
     Layer.provide(clock),
+    repeatStart,
     Layer.provide(OpenPorts.layer({ ...ingress, receives: roles.has("ingress"), dashboard: roles.has("dashboard") })),
     Layer.provide(AwaitedServers.layer),
     Layer.provide(refuseOwnStores)

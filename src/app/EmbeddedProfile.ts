@@ -26,6 +26,7 @@ import { Cancellations } from "../queue/dispatch/Cancellations.ts"
 import { NewerHeads } from "../queue/dispatch/NewerHeads.ts"
 import { WritePermits } from "../forge/WritePermits.ts"
 import { Tickets } from "../queue/dispatch/Tickets.ts"
+import { repeatStart } from "./RepeatStart.ts"
 import type { ServiceOptions } from "./ServiceOptions.ts"
 
 const engine = SingleRunner.layer({
@@ -77,6 +78,7 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
       )
   return serving.pipe(
     Layer.provide(records),
+    repeatStart,
     Layer.provide(OpenPorts.layer(ingress)),
     Layer.provide(AwaitedServers.layer)
   )

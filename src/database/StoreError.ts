@@ -5,5 +5,7 @@ export class StoreError extends Schema.TaggedError<StoreError>()("StoreError", {
   /** `unavailable`: disk full, locked, read-only or unreachable; `corrupt`: a stored record cannot be decoded. */
   reason: Schema.Literals(["unavailable", "corrupt"]),
   operation: Schema.String,
+  /** The server that is disconnected, if that is the cause: a start waits for it. */
+  disconnected: Schema.optionalKey(Schema.Literal("postgres")),
   message: Schema.String
 }) {}

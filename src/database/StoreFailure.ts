@@ -15,6 +15,11 @@ export const unavailable =
         case "ConstraintError":
         case "UniqueViolation":
           return Effect.die(error)
+        // Only Postgres has connections.
+        case "ConnectionError":
+          return Effect.fail(
+            new StoreError({ reason: "unavailable", operation, message: error.message, disconnected: "postgres" })
+          )
         default:
           return Effect.fail(new StoreError({ reason: "unavailable", operation, message: error.message }))
       }

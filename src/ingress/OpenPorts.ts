@@ -2,7 +2,7 @@
  * The ports of the node. They are open from the start of the process, before any store is: while the node waits for its servers, probes and
  * hosts get a response. The requests are handled by the ingress once it is built.
  */
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { ServerConfig } from "../config/schema/Server.ts"
 import { AwaitedServers } from "./AwaitedServers.ts"
@@ -42,10 +42,11 @@ export class OpenPorts extends Context.Service<
     readonly port: number
     /** Local URL of the main port, with the path prefix and without a trailing slash. */
     readonly url: string
-    /** Hands requests to this handler from now on. */
-    readonly serve: (handler: RequestHandler) => void
-    /** Accepts no more connections; requests in progress get `graceMillis`. */
-    readonly close: Effect.Effect<void>
+    /**
+     * Hands requests to this handler. The end of the scope closes the ports: they accept no more connections, and requests in progress get
+     * `graceMillis`. After a failed start, which is repeated, they stay open and respond as before.
+     */
+    readonly serve: (handler: RequestHandler) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("aicr/ingress/OpenPorts") {
   static readonly layer = (options: PortOptions): Layer.Layer<OpenPorts, IngressError, AwaitedServers | ConfigStore> =>
@@ -59,7 +60,8 @@ const open = Effect.fnUntraced(function* (options: PortOptions) {
   const settings = config.current().document.server
   const prefix = normalisePrefix(settings.path_prefix)
   const starting = { prefix, servesMetrics: settings.metrics.enabled, awaited: awaited.names, context }
-  let handle: RequestHandler = ({ request }, isOffered) => respondWhileStarting(starting, request, isOffered)
+  const handleStarting: RequestHandler = ({ request }, isOffered) => respondWhileStarting(starting, request, isOffered)
+  let handle = handleStarting
   const clients = currentClients(config)
   const listener: Omit<ListenerSettings, "port" | "handle"> = {
     hostname: settings.hostname,
@@ -90,10 +92,17 @@ const open = Effect.fnUntraced(function* (options: PortOptions) {
   return OpenPorts.of({
     port,
     url: `http://${localHost(settings)}:${port}${prefix}`,
-    serve: (handler) => {
-      handle = handler
-    },
-    close
+    serve: (handler) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          handle = handler
+        }),
+        (_, exit) => {
+          if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return close
+          handle = handleStarting
+          return Effect.void
+        }
+      )
   })
 })
 

@@ -142,8 +142,7 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
   })
 
   const ports = yield* OpenPorts
-  yield* Effect.addFinalizer(() => ports.close)
-  ports.serve((exchange, isOffered) => requests.handle(exchange, isOffered))
+  yield* ports.serve((exchange, isOffered) => requests.handle(exchange, isOffered))
   const { port, url } = ports
   yield* Effect.logInfo("listening", {
     url,

@@ -78,6 +78,8 @@ export interface QueueStats {
 export class QueueError extends Schema.TaggedError<QueueError>()("QueueError", {
   /** `full`: a limit on waiting entries is reached; `unavailable`: the store cannot be read or written now. */
   reason: Schema.Literals(["full", "unavailable"]),
+  /** The server that is disconnected, if that is the cause: a start waits for it. */
+  disconnected: Schema.optionalKey(Schema.Literals(["redis", "nats"])),
   message: Schema.String
 }) {}
 

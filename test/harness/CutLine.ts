@@ -2,13 +2,23 @@
 import { connect, createServer } from "node:net"
 import type { Server, Socket } from "node:net"
 
+interface LineState {
+  cut: boolean
+  cutAt: string | undefined
+}
+
+const cutLine = (state: LineState, sockets: Iterable<Socket>): void => {
+  state.cut = true
+  for (const socket of sockets) socket.destroy()
+}
+
 export class CutLine implements AsyncDisposable {
   readonly port: number
   readonly #server: Server
   readonly #sockets: Set<Socket>
-  readonly #state: { cut: boolean }
+  readonly #state: LineState
 
-  private constructor(server: Server, port: number, sockets: Set<Socket>, state: { cut: boolean }) {
+  private constructor(server: Server, port: number, sockets: Set<Socket>, state: LineState) {
     this.#server = server
     this.port = port
     this.#sockets = sockets
@@ -17,7 +27,7 @@ export class CutLine implements AsyncDisposable {
 
   static async to(target: { readonly host: string; readonly port: number }): Promise<CutLine> {
     const sockets = new Set<Socket>()
-    const state = { cut: false }
+    const state: LineState = { cut: false, cutAt: undefined }
     const keep = (socket: Socket): void => {
       sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))
@@ -30,7 +40,11 @@ export class CutLine implements AsyncDisposable {
       const far = connect({ ...target, noDelay: true })
       keep(far)
       near.setNoDelay(true)
-      near.pipe(far)
+      near.on("data", (chunk) => {
+        if (state.cutAt === undefined || !chunk.includes(state.cutAt)) return void far.write(chunk)
+        state.cutAt = undefined
+        cutLine(state, sockets)
+      })
       far.pipe(near)
       near.once("close", () => far.destroy())
       far.once("close", () => near.destroy())
@@ -44,8 +58,17 @@ export class CutLine implements AsyncDisposable {
   }
 
   cut(): void {
-    this.#state.cut = true
-    for (const socket of this.#sockets) socket.destroy()
+    cutLine(this.#state, this.#sockets)
+  }
+
+  /** Cuts the line when a client sends this text, which does not arrive. */
+  cutAt(text: string): void {
+    this.#state.cutAt = text
+  }
+
+  /** Whether the line is cut. */
+  isCut(): boolean {
+    return this.#state.cut
   }
 
   mend(): void {

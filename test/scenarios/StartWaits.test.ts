@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import type { AicrProcess } from "../harness/AicrProcess.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
+import { CutLine } from "../harness/CutLine.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const readiness = async (node: AicrProcess): Promise<unknown> => {
@@ -58,6 +59,33 @@ describe("a starting node", () => {
     await at.deliver(pull)
     await at.reviewed([pull], 60_000)
   }, 240_000)
+
+  it.each([
+    // Each server responds to the wait of the start. It disconnects at a later call of the start.
+    ["postgres", "TEST_POSTGRES", "aicr_migrations"],
+    ["redis", "TEST_REDIS", "evalsha"],
+    ["nats", "SVC_NATS_URL", "$JS.API.STREAM.INFO.KV_aicr_leases"]
+  ] as const)(
+    "waits again for a server that disconnects while it starts: %s",
+    async (server, variable, call) => {
+      await using at = await ClusterInstallation.make({ repositories: 1, line: false })
+      const url = new URL(at[server].url)
+      await using line = await CutLine.to({ host: url.hostname, port: Number(url.port) })
+      url.port = String(line.port)
+      line.cutAt(call)
+      const node = await at.add("one", "all", { [variable]: url.href })
+      node.spawn()
+      await waitUntil(() => line.isCut(), { timeout: 60_000, describe: () => `${call} is sent\n${node.log}` })
+      await awaits(node, server)
+      line.mend()
+      await waitUntil(async () => (await readiness(node)) === 200, { timeout: 60_000, describe: () => node.log })
+      const pull = await at.open("change", at.repositories[0] ?? "")
+      await at.deliver(pull)
+      await at.reviewed([pull], 60_000)
+      expect(waitLines(node, server)).toHaveLength(1)
+    },
+    240_000
+  )
 
   it.each([
     ["postgres", "TEST_POSTGRES", "postgres://aicr@127.0.0.1:PORT/postgres"],

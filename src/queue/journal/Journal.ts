@@ -60,6 +60,8 @@ export class JournalError extends Schema.TaggedError<JournalError>()("JournalErr
    * that are larger than one message may be. `lost`: the journal lacks what it should have. `newer`: upgrade the node.
    */
   reason: Schema.Literals(["unavailable", "refused", "too_large", "lost", "newer"]),
+  /** The server that is disconnected, if that is the cause. */
+  disconnected: Schema.optionalKey(Schema.Literals(["redis", "nats"])),
   message: Schema.String
 }) {}
 

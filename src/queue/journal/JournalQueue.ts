@@ -40,7 +40,8 @@ export const layerJournal = <R>(
     })
   )
 
-const unavailable = ({ message }: JournalError): QueueError => new QueueError({ reason: "unavailable", message })
+const unavailable = ({ disconnected, message }: JournalError): QueueError =>
+  new QueueError({ reason: "unavailable", message, ...(disconnected === undefined ? {} : { disconnected }) })
 
 const makeAccess = Effect.fnUntraced(function* (
   journal: Journal

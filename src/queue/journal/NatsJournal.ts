@@ -49,8 +49,12 @@ export const makeNatsJournal = Effect.fnUntraced(function* (
   }
 })
 
-const unavailable = ({ message }: NatsError): QueueError =>
-  new QueueError({ reason: "unavailable", message: `Queue over NATS: ${message}` })
+const unavailable = ({ message, reason }: NatsError): QueueError =>
+  new QueueError({
+    reason: "unavailable",
+    message: `Queue over NATS: ${message}`,
+    ...(reason === "unavailable" ? { disconnected: "nats" } : {})
+  })
 
 /** Fails if the server has the queue of an earlier release, whose messages have another form. */
 const refuseEarlier = Effect.fnUntraced(function* (name: string) {

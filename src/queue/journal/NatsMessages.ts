@@ -19,7 +19,11 @@ const reasons = {
 } as const satisfies Record<NatsError["reason"], JournalError["reason"]>
 
 export const toJournalError = ({ message, reason }: NatsError): JournalError =>
-  new JournalError({ reason: reasons[reason], message: `Queue over NATS: ${message}` })
+  new JournalError({
+    reason: reasons[reason],
+    message: `Queue over NATS: ${message}`,
+    ...(reason === "unavailable" ? { disconnected: "nats" } : {})
+  })
 
 /** State of a node about the journal: the end that it has seen, and the details of all entries. */
 export class JournalState {

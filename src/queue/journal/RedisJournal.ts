@@ -85,7 +85,11 @@ export const makeRedisJournal = Effect.fnUntraced(function* (
   const other = yield* attempt(() => findOtherLayout(redis, base))
   if (other !== undefined) return yield* unavailable(place, other)
   const call = <A>(use: () => Promise<A>): Effect.Effect<A, JournalError> =>
-    Effect.mapError(attempt(use), ({ message }) => new JournalError({ reason: "unavailable", message }))
+    Effect.mapError(
+      attempt(use),
+      ({ disconnected, message }) =>
+        new JournalError({ reason: "unavailable", message, ...(disconnected === undefined ? {} : { disconnected }) })
+    )
   const evaluate = ({ sha, source }: Script, keys: ReadonlyArray<string>, args: ReadonlyArray<string>) =>
     redis
       .evalsha(sha, keys.length, ...keys, ...args)

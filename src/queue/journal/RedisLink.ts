@@ -45,7 +45,15 @@ export const openRedis = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() => Effect.sync(() => redis.removeAllListeners("close")))
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const log = (entry: Effect.Effect<void>) => void fork(entry)
-  const failure = (cause: unknown) => unavailable(place, remedied(explainFailure(cause, lastError())))
+  const failure = (cause: unknown): QueueError => {
+    const reason = explainFailure(cause, lastError())
+    const message = aboutPlace(place, remedied(reason))
+    return new QueueError({
+      reason: "unavailable",
+      message,
+      ...(isDisconnected(cause, reason) ? { disconnected: "redis" } : {})
+    })
+  }
   const attempt = <A>(use: () => Promise<A>): Effect.Effect<A, QueueError> =>
     Effect.tryPromise({ try: use, catch: failure })
 
@@ -89,7 +97,9 @@ export const openRedis = Effect.fnUntraced(function* (
 })
 
 export const unavailable = (place: string, why: string): QueueError =>
-  new QueueError({ reason: "unavailable", message: `Queue on Redis at ${place}: ${why}` })
+  new QueueError({ reason: "unavailable", message: aboutPlace(place, why) })
+
+const aboutPlace = (place: string, why: string): string => `Queue on Redis at ${place}: ${why}`
 
 const remedies: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(NOAUTH|WRONGPASS)/, "Check user and password in the URL that storage.cache.redis.url_env names."],
@@ -105,6 +115,11 @@ const remedies: ReadonlyArray<readonly [RegExp, string]> = [
 /** Returns whether the server refuses the user. */
 const isRefused = (...messages: ReadonlyArray<string>): boolean =>
   messages.some((message) => /\b(NOAUTH|WRONGPASS|NOPERM)\b/.test(message))
+
+/** Returns whether a call failed because Redis is disconnected or still loads its data. Other errors that it replies with remain. */
+const isDisconnected = (cause: unknown, reason: string): boolean =>
+  !isRefused(reason) &&
+  (!(cause instanceof Error && cause.name === "ReplyError") || /^(LOADING|MASTERDOWN)\b/.test(reason))
 
 const remedied = (reason: string): string => {
   const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1]
