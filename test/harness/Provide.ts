@@ -34,6 +34,7 @@ const table = {
   nats: { files: ["nats-server"], package: "nats-server", folders: onPathOnly },
   redis: { files: ["redis-server"], package: "redis-server", folders: onPathOnly },
   postgres: { files: ["initdb", "postgres"], package: "postgresql", folders: postgresFolders },
+  bubblewrap: { files: ["bwrap"], package: "bubblewrap", folders: onPathOnly },
   faketime: { files: [faketimeLibrary], package: "libfaketime", folders: faketimeFolders }
 } satisfies Record<string, Needed>
 export type Provided = keyof typeof table

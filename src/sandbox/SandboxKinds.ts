@@ -1,0 +1,46 @@
+/** The table of sandbox kinds, and the selection of one. */
+import { Effect } from "effect"
+import type { Env } from "../config/Credentials.ts"
+import type { SandboxConfig } from "../config/schema/Agent.ts"
+import { nativeDriver } from "./native/Native.ts"
+import { SandboxError } from "./Sandbox.ts"
+import type { SandboxKind } from "./Sandbox.ts"
+import type { SandboxDriver } from "./SandboxDriver.ts"
+
+const notInThisBuild = (kind: SandboxKind): SandboxDriver => {
+  const error = new SandboxError({
+    reason: "missing",
+    message: `sandbox kind ${kind} is not available in this build; set sandbox.kind to native, docker, podman or docker_socket`
+  })
+  return { problem: () => Effect.succeed(error), start: () => Effect.fail(error), sweep: () => Effect.void }
+}
+
+export type Drivers = Readonly<Record<SandboxKind, SandboxDriver>>
+
+export const makeDrivers = (environment: Env): Drivers => ({
+  native: nativeDriver(environment["PATH"] ?? ""),
+  docker: notInThisBuild("docker"),
+  podman: notInThisBuild("podman"),
+  docker_socket: notInThisBuild("docker_socket"),
+  kubernetes: notInThisBuild("kubernetes"),
+  microvm: notInThisBuild("microvm")
+})
+
+/**
+ * Returns the kinds that a configuration permits, in order of preference: the configured one alone, or with `engine: auto` and no kind
+ * the first that this machine has.
+ */
+export const listCandidates = ({
+  engine,
+  kind
+}: Pick<SandboxConfig, "engine" | "kind">): ReadonlyArray<SandboxKind> | SandboxError => {
+  if (kind === undefined)
+    return engine === undefined ? ["native"] : engine === "auto" ? ["podman", "docker", "native"] : [engine]
+  const isContainer = kind === "docker" || kind === "podman"
+  if (isContainer && engine !== undefined && engine !== "auto" && engine !== kind)
+    return new SandboxError({
+      reason: "invalid",
+      message: `sandbox.kind ${kind} contradicts sandbox.engine ${engine}; remove one of them`
+    })
+  return [kind]
+}

@@ -1,0 +1,107 @@
+/** Starts sandboxes of every kind, each with a folder of its own, and removes those of processes that no longer run. */
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Layer } from "effect"
+import type { Env } from "../config/Credentials.ts"
+import type { SandboxConfig } from "../config/schema/Agent.ts"
+import { findOwner, newMark } from "../vcs/ProcessMark.ts"
+import { readInside } from "./inside/InsideText.ts"
+import { checkRequest } from "./RequestProblems.ts"
+import { SandboxError, Sandboxes } from "./Sandbox.ts"
+import type { SandboxKind } from "./Sandbox.ts"
+import type { SandboxSlot } from "./SandboxDriver.ts"
+import { listCandidates, makeDrivers } from "./SandboxKinds.ts"
+import type { Drivers } from "./SandboxKinds.ts"
+import { supervise } from "./Supervise.ts"
+
+const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, SandboxError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) => new SandboxError({ reason: "failed", message: `${what}: ${String(cause)}` })
+  })
+
+const select = Effect.fnUntraced(function* (
+  drivers: Drivers,
+  config: SandboxConfig
+): Effect.fn.Return<SandboxKind, SandboxError> {
+  const candidates = listCandidates(config)
+  if (candidates instanceof SandboxError) return yield* candidates
+  const problems: Array<SandboxError> = []
+  for (const kind of candidates) {
+    const problem = yield* drivers[kind].problem(config)
+    if (problem === undefined) return kind
+    // An engine that exists is used or reported; only one that is missing lets the next be tried.
+    if (problem.reason !== "missing") return yield* problem
+    problems.push(problem)
+  }
+  const [only] = problems
+  return yield* problems.length === 1 && only !== undefined
+    ? only
+    : new SandboxError({ reason: "missing", message: problems.map(({ message }) => message).join("; ") })
+})
+
+/** Creates the folder of a sandbox, which is removed with the scope. It is the record by which its remains are found after a kill. */
+const openSlot = (root: string, kind: SandboxKind) =>
+  Effect.acquireRelease(
+    io(`cannot create a folder in ${root}`, async (): Promise<SandboxSlot> => {
+      const mark = newMark()
+      const folder = join(root, kind, mark)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const inside = join(folder, "inside.mjs")
+      await writeFile(inside, await readInside())
+      return { mark, folder, inside }
+    }),
+    ({ folder }) =>
+      io(`cannot remove ${folder}`, () => rm(folder, { recursive: true, force: true })).pipe(
+        Effect.catch((error) => Effect.logWarning("sandbox folder not removed", { folder, error: error.message }))
+      )
+  )
+
+const isKind = (drivers: Drivers, name: string): name is SandboxKind => Object.hasOwn(drivers, name)
+
+/** Removes sandboxes of processes that no longer run; returns their number. One that cannot be removed is logged and kept. */
+export const sweepSandboxes = Effect.fnUntraced(function* (root: string, drivers: Drivers) {
+  const list = (folder: string) => Effect.promise(() => readdir(folder).catch(() => []))
+  let removed = 0
+  for (const kind of yield* list(root)) {
+    if (!isKind(drivers, kind)) continue
+    for (const mark of yield* list(join(root, kind))) {
+      if (findOwner(mark) !== "gone") continue
+      const folder = join(root, kind, mark)
+      const sweep = drivers[kind]
+        .sweep(mark, folder)
+        .pipe(Effect.andThen(io(`cannot remove ${folder}`, () => rm(folder, { recursive: true, force: true }))))
+      const isRemoved = yield* sweep.pipe(
+        Effect.as(true),
+        Effect.catch((error) =>
+          Effect.as(Effect.logWarning("orphaned sandbox not removed", { kind, folder, error: error.message }), false)
+        )
+      )
+      if (isRemoved) removed++
+    }
+  }
+  return removed
+})
+
+/** `root` is a folder of this node alone, `environment` that of the service. */
+export const sandboxesLayer = (root: string, environment: Env): Layer.Layer<Sandboxes> =>
+  sandboxesOver(root, makeDrivers(environment))
+
+export const sandboxesOver = (root: string, drivers: Drivers): Layer.Layer<Sandboxes> =>
+  Layer.effect(
+    Sandboxes,
+    Effect.gen(function* () {
+      const orphans = yield* sweepSandboxes(root, drivers)
+      if (orphans > 0) yield* Effect.logInfo("orphaned sandboxes removed", { orphans })
+      return Sandboxes.of({
+        select: (config) => select(drivers, config),
+        start: Effect.fnUntraced(function* (config, request) {
+          yield* checkRequest(request)
+          const kind = yield* select(drivers, config)
+          const slot = yield* openSlot(root, kind)
+          const sandbox = yield* drivers[kind].start(config, request, slot)
+          return yield* supervise(kind, request, sandbox)
+        })
+      })
+    })
+  )

@@ -1,0 +1,288 @@
+/** The promises of sandboxes as one suite, which every kind runs. */
+import { once } from "node:events"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { attacker } from "./EscapeAttempts.ts"
+import type { Attempts, Reached } from "./EscapeAttempts.ts"
+import { listOrphans, makeFixture, processesWith, run, start, uniqueSeconds, using } from "./Fixture.ts"
+import type { Fixture, KindUnderTest, Program } from "./Fixture.ts"
+import { killedService } from "./KilledService.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+export interface Conformance extends KindUnderTest {
+  /** Upper bound for the share of a processor that a busy program gets with a limit of 0.3. */
+  readonly maxShare: number
+  readonly forkBomb?: string
+  /** Returns how many sandboxes of the fixture exist in an engine. */
+  readonly count?: (fixture: Fixture) => Promise<number>
+}
+
+const node = (text: string, ...args: ReadonlyArray<string>): Program => ({
+  command: "node",
+  args: ["/tmp/program.mjs", ...args],
+  files: [{ path: "program.mjs", text }]
+})
+
+type Kinds = ReadonlyArray<readonly [name: string, prepare: () => Promise<Conformance>]>
+
+/** Every promise of a sandbox. */
+export const describeConformance = (kinds: Kinds): void =>
+  describeParts(kinds, [describePrograms, describeEscapes, describeLimits, describeEnds])
+
+/** The limits alone, for another implementation of them. */
+export const describeOnlyLimits = (kinds: Kinds): void => describeParts(kinds, [describeLimits])
+
+const describeParts = (kinds: Kinds, parts: ReadonlyArray<(current: Current) => void>): void => {
+  describe.each(kinds)("%s", (_, prepare) => {
+    let kind: Conformance
+    let fixture: Fixture
+    beforeAll(async () => {
+      kind = await prepare()
+      fixture = await makeFixture()
+    })
+    afterAll(async () => {
+      await fixture.close()
+    })
+    const current = () => ({ kind, fixture })
+    for (const part of parts) part(current)
+  })
+}
+
+type Current = () => { readonly kind: Conformance; readonly fixture: Fixture }
+
+const describePrograms = (current: Current): void => {
+  it("starts the program of the request, with nothing else", async () => {
+    const { fixture, kind } = current()
+    vi.stubEnv("AICR_TEST_SECRET", "s3cret")
+    const text = `
+      import { readFileSync, statSync } from "node:fs"
+      const stdin = readFileSync(0, "utf8")
+      const mode = statSync("/tmp/a/b.txt").mode & 0o777
+      console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), env: process.env, stdin, file: readFileSync("/tmp/a/b.txt", "utf8"), mode }))
+      console.error("to stderr")
+      process.exit(7)`
+    const program = {
+      ...(node(text, "a b", "$HOME", "ü") as object),
+      environment: { ONLY: "this one" },
+      stdin: "line\nüber",
+      files: [
+        { path: "program.mjs", text },
+        { path: "a/b.txt", text: "content" }
+      ]
+    }
+    const { exit, lines, notices, stderr } = await run(fixture, kind, program)
+    vi.unstubAllEnvs()
+    expect({ exit, stderr, notices }).toEqual({
+      exit: { reason: "exited", code: 7 },
+      stderr: "to stderr\n",
+      notices: []
+    })
+    const { env, ...rest } = JSON.parse(lines[0] ?? "{}")
+    expect(rest).toEqual({
+      args: ["a b", "$HOME", "ü"],
+      cwd: "/repository",
+      stdin: "line\nüber",
+      file: "content",
+      mode: 0o600
+    })
+    expect(Object.keys(env).toSorted()).toEqual(["HOME", "MODEL", "ONLY", "PATH", "REPO", "SCRATCH", "TOOLS"])
+  })
+
+  it("leads one port to the model and one to the tools, also for large bodies", async () => {
+    const { fixture, kind } = current()
+    const text = `
+      const body = "x".repeat(2_000_000)
+      for (const port of [process.env.MODEL, process.env.TOOLS]) {
+        const response = await fetch("http://127.0.0.1:" + port, { method: "POST", body })
+        const reply = await response.text()
+        console.log(reply.slice(0, 5), reply.length)
+      }`
+    const { exit, lines } = await run(fixture, kind, node(text))
+    expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["model 2000006", "tools 2000006"] })
+  })
+
+  it("reports a program that cannot be started, and a signal", async () => {
+    const { fixture, kind } = current()
+    const [missing, signal] = await Promise.all([
+      run(fixture, kind, { command: "/no/such/program" }),
+      run(fixture, kind, "kill -15 $$")
+    ])
+    expect(missing?.exit).toEqual({ reason: "engine", message: expect.stringMatching(/could not be started.*ENOENT/) })
+    expect(signal?.exit).toEqual({ reason: "exited", code: 143 })
+  })
+}
+
+const describeEscapes = (current: Current): void => {
+  it("reaches nothing of the host", async () => {
+    const { fixture, kind } = current()
+    vi.stubEnv("AICR_TEST_SECRET", "s3cret-environment")
+    const name = `aicr-test-${uniqueSeconds()}`
+    const server = createServer().listen(0, "127.0.0.1")
+    const abstract = createServer().listen(`\0${name}`)
+    await Promise.all([once(server, "listening"), once(abstract, "listening")])
+    const secret = join(fixture.root, "secret.txt")
+    writeFileSync(secret, "host")
+    const attempts: Attempts = {
+      files: [
+        secret,
+        fixture.folder,
+        "/etc/shadow",
+        "/root",
+        import.meta.filename,
+        `/proc/${process.pid}/environ`,
+        "/run/podman/podman.sock",
+        "/var/run/docker.sock",
+        "/tmp/of-another-run"
+      ],
+      secret: "s3cret-environment",
+      ports: [(server.address() as AddressInfo).port],
+      abstract: name
+    }
+    const other = start(fixture, kind, "touch /tmp/of-another-run; echo ready; sleep 60")
+    const outcome = await using(
+      fixture,
+      kind,
+      Effect.gen(function* () {
+        const { lines } = yield* other
+        yield* Stream.runHead(lines)
+        return yield* Effect.promise(() => run(fixture, kind, node(attacker, JSON.stringify(attempts))))
+      })
+    )
+    vi.unstubAllEnvs()
+    server.close()
+    abstract.close()
+    expect(outcome).toMatchObject({ exit: { reason: "exited", code: 0 }, stderr: "" })
+    const reached: Reached = JSON.parse(outcome.lines[0] ?? "{}")
+    const files = Object.fromEntries([...attempts.files, "/tmp/link"].map((file) => [file, "ENOENT"]))
+    expect(reached).toEqual({
+      files: { ...files, "/root": expect.stringMatching(/ENOENT|exists/) },
+      writable: ["/tmp"],
+      repository: "reviewed",
+      changes: { write: "EROFS", create: "EROFS", chmod: "EROFS", remove: "EROFS" },
+      secrets: [],
+      processes: expect.any(Number),
+      connections: {
+        "169.254.169.254": "ENETUNREACH",
+        "8.8.8.8": "ENETUNREACH",
+        "::ffff:1.1.1.1": "ENETUNREACH",
+        "2001:4860:4860::8888": "ENETUNREACH",
+        loopback: "ECONNREFUSED",
+        abstract: "ECONNREFUSED"
+      },
+      interfaces: ["lo"],
+      status: { CapInh: none, CapPrm: none, CapEff: none, CapBnd: none, CapAmb: none, NoNewPrivs: "1" },
+      uid: 65_534,
+      // EINVAL: the user does not exist in the namespace.
+      setuid: expect.stringMatching(/^(EPERM|EINVAL)$/),
+      namespaces: false
+    })
+    expect(reached.processes).toBeLessThan(6)
+  })
+}
+
+const none = "0000000000000000"
+
+const describeLimits = (current: Current): void => {
+  const mib = 1_048_576
+  const limited: ReadonlyArray<readonly [string, Program, object, string]> = [
+    [
+      "a memory bomb",
+      node("const all = []; for (;;) all.push(Buffer.alloc(8e6, 1))"),
+      { memoryBytes: 128 * mib },
+      "memory"
+    ],
+    ["an output flood", `yes ${"x".repeat(900)}`, {}, "output"],
+    ["a flood of stderr", `yes ${"x".repeat(900)} >&2`, {}, "output"],
+    ["a program that ignores SIGTERM", "trap '' TERM INT HUP; while :; do sleep 0.2; done", { timeMillis: 700 }, "time"]
+  ]
+  it.each(limited)("ends %s", async (_, program, limits, reason) => {
+    const { fixture, kind } = current()
+    const { exit } = await run(fixture, kind, program, limits)
+    expect(exit).toMatchObject({ reason, message: expect.stringMatching(/raise (sandbox\.limits|agent)\./) })
+  })
+
+  it("ends a fork bomb", async () => {
+    const { fixture, kind } = current()
+    const { exit } = await run(fixture, kind, kind.forkBomb ?? "f() { f | f & f; }; f")
+    expect(exit).toMatchObject({ reason: "processes", message: expect.stringContaining("sandbox.limits.processes") })
+  })
+
+  it("bounds what is written, of all files together", async () => {
+    const { fixture, kind } = current()
+    const script =
+      "i=0; while head -c 3000000 /dev/zero > /tmp/$i; do i=$((i+1)); done 2>/dev/null; du -sm /tmp | cut -f1"
+    const { exit, lines } = await run(fixture, kind, script, { fileBytes: 8 * mib })
+    expect(exit).toEqual({ reason: "exited", code: 0 })
+    expect(Number(lines[0])).toBeGreaterThan(5)
+    expect(Number(lines[0])).toBeLessThan(9)
+  })
+
+  it("bounds the processors, where the kind limits them", async () => {
+    const { fixture, kind } = current()
+    const text = `
+      const until = performance.now() + 800
+      while (performance.now() < until);
+      const { user, system } = process.cpuUsage()
+      console.log((user + system) / 1000 / performance.now())`
+    const { lines } = await run(fixture, kind, node(text), { cpus: 0.3 })
+    expect(Number(lines[0])).toBeGreaterThan(0)
+    expect(Number(lines[0])).toBeLessThan(kind.maxShare)
+  })
+}
+
+const describeEnds = (current: Current): void => {
+  it("ends processes that left their session and parent, with the program", async () => {
+    const { fixture, kind } = current()
+    const seconds = uniqueSeconds()
+    const script = `setsid sh -c 'trap "" TERM HUP; (setsid sleep ${seconds} &) ; sleep ${seconds}' >/dev/null 2>&1 & sleep 0.2; echo started`
+    const { exit, lines } = await run(fixture, kind, script)
+    expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["started"] })
+    expect(processesWith(seconds)).toEqual([])
+    expect(listOrphans(fixture)).toEqual([])
+  })
+
+  it("is cancelled with its scope, with all its processes", async () => {
+    const { fixture, kind } = current()
+    const seconds = uniqueSeconds()
+    const exit = await using(
+      fixture,
+      kind,
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const script = `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}; sleep ${seconds}`
+        const sandbox = yield* Scope.provide(start(fixture, kind, script), scope)
+        const started = yield* Deferred.make<void>()
+        const reader = yield* Effect.forkChild(
+          Stream.runForEach(sandbox.lines, () => Deferred.succeed(started, undefined))
+        )
+        yield* Deferred.await(started)
+        expect(processesWith(seconds).length).toBeGreaterThan(0)
+        yield* Scope.close(scope, Exit.void)
+        expect(processesWith(seconds)).toEqual([])
+        yield* Fiber.join(reader)
+        return yield* sandbox.exit
+      })
+    )
+    expect(exit).toEqual({ reason: "cancelled", message: "the agent was cancelled" })
+    expect(listOrphans(fixture)).toEqual([])
+  })
+
+  it("leaves no process when the service is killed, and the next start removes the rest", async () => {
+    const { fixture, kind } = current()
+    const seconds = uniqueSeconds()
+    await killedService(
+      fixture,
+      kind.config,
+      `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}`
+    )
+    await waitUntil(() => processesWith(seconds).length === 0, { describe: () => processesWith(seconds).join(", ") })
+    expect(listOrphans(fixture)).toHaveLength(1)
+    await using(fixture, kind, Effect.void)
+    expect(listOrphans(fixture)).toEqual([])
+    expect((await kind.count?.(fixture)) ?? 0).toBe(0)
+  })
+}
