@@ -8,10 +8,10 @@ import type { SealedLocation, SealingKey, SealingKeys, SealingProblem } from "..
 import { isSealed, openSealed, seal } from "../Sealing.ts"
 import { named } from "../SealedPlaces.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
-import { emptyDocument, listEntities, parseDocument } from "./DatabaseDocument.ts"
+import { emptyDocument, parseDocument } from "./DatabaseDocument.ts"
 import { secretPaths } from "./EditValue.ts"
 import type { EntityRef } from "./Entities.ts"
-import { formatRef } from "./Entities.ts"
+import { entityKinds, formatRef } from "./Entities.ts"
 
 export interface SealProblem extends SealingProblem {
   readonly entity: string
@@ -47,8 +47,10 @@ const mapSecrets = (
     }, value)
   const globals = inValue("globals", document.globals)
   const entities = { ...document.entities }
-  for (const { kind, name, value } of listEntities(document))
-    entities[kind] = { ...entities[kind], [name]: inValue(formatRef({ kind, name }), value) }
+  for (const kind of entityKinds)
+    entities[kind] = Object.fromEntries(
+      Object.entries(document.entities[kind]).map(([name, value]) => [name, inValue(formatRef({ kind, name }), value)])
+    )
   return problems.length > 0
     ? Result.fail(problems)
     : Result.succeed({ globals: isRecord(globals) ? globals : {}, entities })
