@@ -5,6 +5,7 @@
 import { Context } from "effect"
 import type { Effect, Stream } from "effect"
 import type { Path } from "./Path.ts"
+import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
 import type { Ground } from "./revisions/Ground.ts"
 import type { RevisionHead } from "./revisions/Revision.ts"
 import type { Snapshot } from "./Snapshot.ts"
@@ -51,6 +52,15 @@ export interface ConfigFileLines {
 /** A revision of the database in its stored form. */
 export type StoredRevision = RevisionHead & { readonly document: string }
 
+/** A revision that this node has just published, with the snapshot that it makes. */
+export interface PreparedRevision {
+  readonly revision: RevisionHead
+  readonly document: DatabaseDocument
+  readonly snapshot: Snapshot
+  /** The file and environment that the document was combined with. */
+  readonly ground: Ground
+}
+
 export type Activation =
   | { readonly _tag: "Active" }
   | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<string> }
@@ -76,6 +86,8 @@ export class ConfigStore extends Context.Service<
     readonly lines: Effect.Effect<ConfigFileLines | undefined>
     /** Adds a revision to the file, in place of the one before. One that is invalid together with the file changes nothing. */
     readonly activate: (revision: StoredRevision) => Effect.Effect<Activation>
+    /** Saves the next activation from reading this revision again. */
+    readonly prepare: (prepared: PreparedRevision) => void
     /** Runs `adopt` for each call of `adoptHead`, which by default does nothing. */
     readonly adoptWith: (adopt: Effect.Effect<void>) => void
     /**

@@ -21,6 +21,7 @@ const nameOf = (value: unknown): string | undefined => {
 }
 
 export const diff = (before: unknown, after: unknown, path: Path = []): ReadonlyArray<Difference> => {
+  if (before === after) return []
   if (isRecord(before) && isRecord(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()
     return keys.flatMap((key) => diff(before[key], after[key], [...path, key]))

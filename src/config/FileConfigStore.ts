@@ -17,7 +17,16 @@ import type { Activation, ConfigFileLines, RefusedDocument, StoredRevision } fro
 import type { Env } from "./Credentials.ts"
 import { holdSnapshots } from "./HeldSnapshots.ts"
 import type { DatabaseLayer, ParsedFile } from "./LayeredFile.ts"
-import { nothingLayered, parseFile, readBootstrap, readLayered, readRevision, toLines } from "./LayeredFile.ts"
+import {
+  combineRevision,
+  keepPrepared,
+  nothingLayered,
+  parseFile,
+  readBootstrap,
+  readLayered,
+  readRevision,
+  toLines
+} from "./LayeredFile.ts"
 import { ConfigInvalid, readConfigFile, readFileText } from "./LoadConfig.ts"
 import type { TextOptions } from "./LoadConfig.ts"
 import { readSettled } from "./SettledFile.ts"
@@ -115,6 +124,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
   let { parsed } = source.reading
   let refused: RefusedDocument | undefined
   let adopt: Effect.Effect<void> = Effect.void
+  const prepared = keepPrepared(options)
   const changes = yield* PubSub.unbounded<Snapshot>()
   const one = yield* Semaphore.make(1)
 
@@ -147,12 +157,10 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
 
   const activate = Effect.fnUntraced(function* (revision: StoredRevision) {
     if (parsed === undefined) return refusal(["config_sources.database.enabled is false in the file of this node"])
-    const next = readRevision(revision)
-    if (Result.isFailure(next)) return refusal(next.failure)
-    const { issues, snapshot } = readLayered(parsed, next.success, options)
-    if (snapshot === undefined) return refusal(issues.filter(({ severity }) => severity === "error").map(formatIssue))
-    yield* replace(snapshot, { file: path, revision: revision.number })
-    layer = next.success
+    const read = prepared.take(revision, parsed) ?? combineRevision(parsed, revision, options)
+    if (Result.isFailure(read)) return refusal(read.failure)
+    yield* replace(read.success.snapshot, { file: path, revision: revision.number })
+    layer = read.success.layer
     return { _tag: "Active" } as const
   }, one.withPermits(1))
 
@@ -169,6 +177,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
     keepIn: snapshots.keepIn,
     reload,
     activate,
+    prepare: prepared.put,
     adoptWith: (next) => {
       adopt = next
     },
@@ -249,6 +258,7 @@ export const makeStaticStore = (snapshot: Snapshot): ConfigStore["Service"] =>
     layered: () => undefined,
     lines: Effect.succeed(undefined),
     activate: () => Effect.succeed(refusal(["this process has no database configuration"])),
+    prepare: () => {},
     adoptWith: () => {},
     adoptHead: () => undefined,
     reload: Effect.succeed("unchanged"),

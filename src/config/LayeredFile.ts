@@ -2,7 +2,8 @@
 import { Result } from "effect"
 import { dirname, resolve } from "node:path"
 import type { ConfigIssue } from "./ConfigIssue.ts"
-import type { ConfigFileLines, StoredRevision } from "./ConfigStore.ts"
+import { formatIssue } from "./ConfigIssue.ts"
+import type { ConfigFileLines, PreparedRevision, StoredRevision } from "./ConfigStore.ts"
 import type { Tree } from "./checks/Tree.ts"
 import type { Env } from "./Credentials.ts"
 import { Document } from "./Document.ts"
@@ -71,7 +72,13 @@ export const parseFile = (text: string, file: string, env: Env): ParsedFile => {
     file,
     issues,
     locate,
-    ground: { file: tree, env, baseDir: dirname(resolve(file)), namespace: readNamespace(tree) }
+    ground: {
+      file: tree,
+      env,
+      baseDir: dirname(resolve(file)),
+      namespace: readNamespace(tree),
+      source: { file, locate }
+    }
   }
 }
 
@@ -128,18 +135,57 @@ const nameEntity = (issue: ConfigIssue, { file }: Ground, document: DatabaseDocu
 
 /** Combines the file with a revision of the database. */
 export const readLayered = (
-  { file, ground, issues, locate }: ParsedFile,
+  { ground, issues }: ParsedFile,
   { document, head }: DatabaseLayer,
   options: Options
 ): Reading => {
   const revision = head.number === 0 ? undefined : head.number
-  const reading = readCombined(document, ground, { ...options, file, locate, revision })
+  const reading = readCombined(document, ground, { ...options, ...ground.source, revision })
   const ofDatabase = (issue: ConfigIssue): ConfigIssue => nameEntity(issue, ground, document)
   const refused = [...issues, ...findUngranted(document, ground).map(ofDatabase)]
   const combined = reading.issues.map(ofDatabase)
   return refused.length === 0
     ? { ...reading, issues: combined }
     : { snapshot: undefined, issues: [...refused, ...combined] }
+}
+
+/** A revision with the snapshot that it makes with the file. */
+export interface CombinedRevision {
+  readonly layer: DatabaseLayer
+  readonly snapshot: Snapshot
+}
+
+/** Combines a stored revision with the file; fails with the errors. */
+export const combineRevision = (
+  parsed: ParsedFile,
+  revision: StoredRevision,
+  options: Options
+): Result.Result<CombinedRevision, ReadonlyArray<string>> =>
+  Result.flatMap(readRevision(revision), (layer) => {
+    const { issues, snapshot } = readLayered(parsed, layer, options)
+    return snapshot === undefined
+      ? Result.fail(issues.filter(({ severity }) => severity === "error").map(formatIssue))
+      : Result.succeed({ layer, snapshot })
+  })
+
+/** Keeps the snapshot that this node makes when it publishes a revision, for the activation of that revision with the same file. */
+export const keepPrepared = ({ receives = true, unset = "errors" }: Options) => {
+  let prepared: PreparedRevision | undefined
+  return {
+    put: (next: PreparedRevision): void => {
+      // Editors apply the rules of a node that receives deliveries; other nodes read the revision by theirs.
+      if (receives && unset === "errors") prepared = next
+    },
+    take: (
+      { hash, number }: RevisionHead,
+      { ground }: ParsedFile
+    ): Result.Result<CombinedRevision, never> | undefined => {
+      const found = prepared
+      prepared = undefined
+      if (found?.revision.number !== number || found.revision.hash !== hash || found.ground !== ground) return undefined
+      return Result.succeed({ layer: { head: { number, hash }, document: found.document }, snapshot: found.snapshot })
+    }
+  }
 }
 
 /**

@@ -53,8 +53,15 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
 
 const rows = new Map(unconsumed.map((row) => [row.path, row]))
 
+const found = new Map<string, Unconsumed | undefined>()
+
 /** Returns the row that covers a field, by its path in the reference. */
 export const unconsumedAt = (path: string): Unconsumed | undefined => {
+  if (!found.has(path)) found.set(path, findRow(path))
+  return found.get(path)
+}
+
+const findRow = (path: string): Unconsumed | undefined => {
   const layered = path
     .replace(/^workspaces\.(?:defaults|instances\.<id>)\.(?=(?:agent|review|outputs)\b)/, "")
     .replace(

@@ -59,7 +59,7 @@ const decideRestore = Effect.fnUntraced(function* (
   const target = number > head.head.number ? undefined : yield* loadRevision(context.revisions, number)
   if (target === undefined) return { _tag: "Refused", problems: [notFound(number)] }
   if (target.unknown.length > 0) return { _tag: "Refused", problems: target.unknown }
-  return decideDocument(head.document, target.document, undefined, ground)
+  return decideDocument({ number: head.head.number, document: head.document }, target.document, undefined, ground)
 })
 
 const toPreview = Effect.fnUntraced(function* (
@@ -178,6 +178,7 @@ const perform = Effect.fnUntraced(function* (
   edit: Edit,
   { action, approvals, draft }: EditOptions
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
+  const { ground } = yield* requireLayered(context)
   const invalid = malformed(request)
   const unapproved = approvalProblem(context, approvals, request)
   const outcome =
@@ -185,7 +186,9 @@ const perform = Effect.fnUntraced(function* (
       ? refusedEdit([problem("invalid_request", invalid)])
       : unapproved !== undefined
         ? refusedEdit([unapproved])
-        : yield* publishEdit(context.revisions, edit)
+        : yield* publishEdit(context.revisions, edit, (revision, { document, snapshot }) =>
+            context.config.prepare({ revision, document, snapshot, ground })
+          )
   const described = describeOutcome(outcome)
   const detail =
     request.breakGlass === true && outcome._tag === "Committed"

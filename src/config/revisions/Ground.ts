@@ -12,6 +12,8 @@ export interface Ground {
   readonly env: Env
   readonly baseDir: string
   readonly namespace: string
+  /** Name and positions of the file, for messages. */
+  readonly source?: Pick<Origin, "file" | "locate"> | undefined
 }
 
 /** Reads the combined configuration, as a node that activates the document does. */

@@ -47,7 +47,7 @@ export interface Publishable {
   readonly stored: StoredDocument
   readonly diff: ReadonlyArray<Difference>
   readonly rebasedFrom: number | undefined
-  /** The combined configuration. */
+  /** The combined configuration, with the number that the revision will have. */
   readonly snapshot: Snapshot
 }
 
@@ -72,28 +72,28 @@ export const decide = ({ operations, base, head, strict }: Changeset, ground: Gr
     })
     if (strict || conflicts.length > 0) return { _tag: "Conflict", head: head.number, conflicts }
   }
-  const applied = applyOperations(head.document, operations, context)
+  const applied = base.number === head.number ? yours : applyOperations(head.document, operations, context)
   if (Result.isFailure(applied)) return { _tag: "Refused", problems: applied.failure }
   const rebasedFrom = base.number === head.number ? undefined : base.number
-  return decideDocument(head.document, applied.success, rebasedFrom, ground)
+  return decideDocument(head, applied.success, rebasedFrom, ground)
 }
 
 /** Decides about a whole document, such as one that is restored or imported. */
 export const decideDocument = (
-  head: DatabaseDocument,
+  head: Changeset["head"],
   next: DatabaseDocument,
   rebasedFrom: number | undefined,
   ground: Ground
 ): Decision => {
-  const before = overlay(ground.file, head).tree
+  const before = overlay(ground.file, head.document).tree
   const after = overlay(ground.file, next).tree
   const misused = [...redirectedSecrets(before, after), ...ungrantedVariables(after, ground.file)]
   if (misused.length > 0) return { _tag: "Refused", problems: misused.map((one) => placed(after, one)) }
   const sealed = sealDocument(next, ground.namespace, sealingKeys(ground.env))
   if (Result.isFailure(sealed)) return { _tag: "Refused", problems: sealed.failure }
-  const diff = differences(head, sealed.success)
+  const diff = differences(head.document, sealed.success)
   if (diff.length === 0) return { _tag: "Unchanged" }
-  const { snapshot, issues } = readCombined(sealed.success, ground)
+  const { snapshot, issues } = readCombined(sealed.success, ground, { ...ground.source, revision: head.number + 1 })
   const stored = serialise(sealed.success)
   const size = Buffer.byteLength(stored.text)
   if (snapshot === undefined)

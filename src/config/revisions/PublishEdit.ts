@@ -7,9 +7,9 @@ import type { RevisionStore, SourceUnavailable } from "./RevisionStore.ts"
 import type { EditOutcome } from "./ConfigEditor.ts"
 import type { LoadedRevision } from "./LoadRevisions.ts"
 import { loadHead } from "./LoadRevisions.ts"
-import type { Decision, PublishProblem } from "./Publish.ts"
+import type { Decision, Publishable, PublishProblem } from "./Publish.ts"
 import type { RequestHash } from "./RequestHash.ts"
-import type { ConfigOperationRecord, ConfigRevision, NewRevision, RevisionSummary } from "./Revision.ts"
+import type { ConfigOperationRecord, ConfigRevision, NewRevision, RevisionHead, RevisionSummary } from "./Revision.ts"
 
 /** Maximum number of decisions about an edit while others publish at the same time. */
 const maxAttempts = 50
@@ -23,6 +23,9 @@ export interface Edit {
   /** Decides with this head. */
   readonly decide: (head: LoadedRevision) => Effect.Effect<Decision, SourceUnavailable>
 }
+
+/** Receives what was published, before others can change it. */
+export type OnCommitted = (revision: RevisionHead, published: Publishable) => void
 
 export const refusedEdit = (problems: ReadonlyArray<PublishProblem>): EditOutcome => ({ _tag: "Refused", problems })
 
@@ -40,14 +43,15 @@ export const summarise = (revision: ConfigRevision): RevisionSummary => {
 
 export const publishEdit = Effect.fnUntraced(function* (
   store: RevisionStore["Service"],
-  edit: Edit
+  edit: Edit,
+  onCommitted: OnCommitted
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
   const earlier = yield* store.operation(edit.operationId)
   if (earlier !== undefined) return yield* repeated(store, edit, earlier)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const head = yield* loadHead(store)
     if (head.unknown.length > 0) return refusedEdit(head.unknown)
-    const outcome = yield* apply(store, edit, head, yield* edit.decide(head))
+    const outcome = yield* apply(store, edit, head, yield* edit.decide(head), onCommitted)
     if (outcome !== undefined) return outcome
   }
   return refusedEdit([
@@ -60,7 +64,8 @@ const apply = Effect.fnUntraced(function* (
   store: RevisionStore["Service"],
   edit: Edit,
   { head }: LoadedRevision,
-  decision: Decision
+  decision: Decision,
+  onCommitted: OnCommitted
 ): Effect.fn.Return<EditOutcome | undefined, SourceUnavailable> {
   const { operationId, request } = edit
   const requestHash = request.text
@@ -92,9 +97,9 @@ const apply = Effect.fnUntraced(function* (
       }
       const appended = yield* store.append(revision, head)
       if (appended._tag === "Moved") return undefined
-      return appended._tag === "Repeated"
-        ? yield* repeated(store, edit, appended.operation)
-        : { _tag: "Committed", revision: summarise(appended.revision), active: false }
+      if (appended._tag === "Repeated") return yield* repeated(store, edit, appended.operation)
+      onCommitted({ number: revision.number, hash: revision.hash }, decision.publishable)
+      return { _tag: "Committed", revision: summarise(appended.revision), active: false }
     }
   }
 })

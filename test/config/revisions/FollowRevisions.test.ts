@@ -6,6 +6,7 @@ import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { layerFile } from "../../../src/config/FileConfigStore.ts"
 import { coalesced } from "../../../src/config/revisions/FollowRevisions.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
+import { deserialise } from "../../../src/config/revisions/SealDocument.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
 import {
   editorNode,
@@ -49,6 +50,45 @@ describe("a node", () => {
       yield* two.config.adoptHead() ?? Effect.void
       assert.strictEqual(passesOf(two), 7)
       assert.isTrue((yield* two.editor.status).converged)
+    })
+  )
+  it.effect("that publishes makes the same snapshot as one that reads the revision", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* startNodes({ node: "one" }, { node: "two" })
+      if (one === undefined || two === undefined) return assert.fail("no nodes")
+      for (const [base, operation] of [passes(7), withSecret, passes(8)].entries()) {
+        yield* one.editor.publish("alice", edit(base, operation))
+        yield* two.config.adoptHead() ?? Effect.void
+        const [left, right] = [one.config.current(), two.config.current()]
+        assert.notStrictEqual(left, right)
+        assert.deepStrictEqual([left.hash, left.revision, left.given], [right.hash, base + 1, right.given])
+      }
+    })
+  )
+  it.effect("uses the snapshot of its own edit only for that revision and that file", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* startNodes({ node: "one" }, { node: "two" })
+      if (one === undefined || two === undefined) return assert.fail("no nodes")
+      yield* two.editor.publish("alice", edit(0, passes(7)))
+      const { hash, document: text, number } = (yield* two.revisions.read(1)) ?? assert.fail("no revision")
+      const { ground } = one.config.layered() ?? assert.fail("no database")
+      const snapshot = two.config.current()
+      const right = { revision: { number, hash }, document: deserialise(text), snapshot, ground }
+      const revision = { number, hash, document: text }
+      for (const other of [
+        { ...right, revision: { number: 2, hash } },
+        { ...right, revision: { number, hash: "other" } },
+        { ...right, ground: { ...ground } }
+      ]) {
+        one.config.prepare(other)
+        yield* one.config.activate(revision)
+        assert.notStrictEqual(one.config.current(), snapshot)
+        assert.strictEqual(one.config.current().hash, snapshot.hash)
+        yield* one.config.activate({ number: 0, hash: "", document: "{}" })
+      }
+      one.config.prepare(right)
+      yield* one.config.activate(revision)
+      assert.strictEqual(one.config.current(), snapshot)
     })
   )
   it.effect("follows the head every runtime.refresh_interval_seconds", () =>
