@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TargetKey } from "../domain/Keys.ts"
 import { Operations } from "../queue/operator/Operations.ts"
-import { Queue } from "../queue/Queue.ts"
 import { Outbox } from "../store/Outbox.ts"
 import { Runs } from "../store/Runs.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
@@ -13,16 +12,19 @@ import { orUnavailable } from "./Available.ts"
 import { cancelReview } from "./CancelReview.ts"
 import { liveEvents } from "./LiveRuns.ts"
 import { pageFilter, toPage } from "./Paging.ts"
-import { runDetails, runView } from "./RunViews.ts"
+import { withEvents } from "./RunEvents.ts"
+import { listedRunView, runDetails } from "./RunViews.ts"
+
+const unknownRun = notFound("No run with this id exists.")
 
 const load = Effect.fnUntraced(function* (id: string) {
-  return (yield* (yield* Runs).get(id)) ?? (yield* notFound("No run with this id exists."))
+  return (yield* (yield* Runs).get(id)) ?? (yield* unknownRun)
 })
 
 const get = Effect.fnUntraced(function* (id: string) {
-  const found = yield* load(id)
-  const entry = yield* (yield* Queue).get(found.entryId)
-  return { ...runDetails(found, yield* (yield* Outbox).ofRun(found.id)), event_ids: entry?.events ?? [] }
+  const publications = yield* (yield* Outbox).ofRun(id)
+  const [found] = yield* withEvents([yield* load(id)])
+  return found === undefined ? yield* unknownRun : runDetails(found, publications)
 })
 
 const rereview = Effect.fnUntraced(function* (id: string) {
@@ -40,7 +42,8 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "runs", (handlers) =>
       const { status, target, workspace } = query
       const targetKey = target === undefined ? undefined : TargetKey.make(target)
       return Runs.use((runs) => runs.list({ workspace, status, targetKey, ...pageFilter(query) })).pipe(
-        Effect.map((found) => toPage(found, query, runView)),
+        Effect.flatMap(withEvents),
+        Effect.map((found) => toPage(found, query, listedRunView)),
         orUnavailable
       )
     },

@@ -10,6 +10,9 @@ import { withoutUndefined } from "./WithoutUndefined.ts"
 const durationOf = ({ finishedAt, startedAt }: Run): number | undefined =>
   startedAt === undefined || finishedAt === undefined ? undefined : finishedAt - startedAt
 
+/** A run with the ids of its deliveries. */
+export type RunWithEvents = Run & { readonly eventIds: ReadonlyArray<string> }
+
 export const runView = (run: Run) =>
   withoutUndefined({
     id: run.id,
@@ -31,6 +34,8 @@ export const runView = (run: Run) =>
     findings: run.analysis?.findings.length,
     cost_usd: run.analysis?.usage.costUsd ?? null
   })
+
+export const listedRunView = (run: RunWithEvents) => ({ ...runView(run), event_ids: run.eventIds })
 
 export const publicationView = (row: Publication) =>
   withoutUndefined({
@@ -66,9 +71,9 @@ const findingView = ({ anchor, fingerprint, problem }: Finding) => ({
 const coverageView = (coverage: Coverage) =>
   withoutUndefined({ ...coverage, skipped: coverage.skipped.map((file) => withoutUndefined(file)) })
 
-export const runDetails = (run: Run, publications: ReadonlyArray<Publication>) =>
+export const runDetails = (run: RunWithEvents, publications: ReadonlyArray<Publication>) =>
   withoutUndefined({
-    ...runView(run),
+    ...listedRunView(run),
     config_hash: run.configHash,
     entry_id: run.entryId,
     timeline: [

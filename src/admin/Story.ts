@@ -16,7 +16,9 @@ import { Receipts } from "../store/Receipts.ts"
 import type { StoredEvent } from "../store/Receipts.ts"
 import { Runs } from "../store/Runs.ts"
 import type { Run } from "../store/Runs.ts"
-import { publicationView, runView } from "./RunViews.ts"
+import { withEvents } from "./RunEvents.ts"
+import { listedRunView, publicationView } from "./RunViews.ts"
+import type { RunWithEvents } from "./RunViews.ts"
 import { entryView, eventView } from "./Views.ts"
 
 /** Maximum number of deliveries, of entries per target and of runs per target. The newest are kept. */
@@ -28,7 +30,7 @@ export interface TargetStory {
   /** Oldest first, like all lists here. */
   readonly deliveries: ReadonlyArray<StoredEvent>
   readonly entries: ReadonlyArray<EntryView>
-  readonly runs: ReadonlyArray<{ readonly run: Run; readonly publications: ReadonlyArray<Publication> }>
+  readonly runs: ReadonlyArray<{ readonly run: RunWithEvents; readonly publications: ReadonlyArray<Publication> }>
   /** True if there are more deliveries or runs than a story contains. */
   readonly isPartial: boolean
 }
@@ -62,7 +64,7 @@ export const readStory = Effect.fnUntraced(function* (repo: string, number: numb
     entries.push(...(yield* operations.list({ targetKey: target, limit: maxItems })).items)
     found.push(...(yield* runs.list({ targetKey: target, limit: maxItems + 1 })))
   }
-  const shown = found.toSorted(byId).slice(-maxItems)
+  const shown = yield* withEvents(found.toSorted(byId).slice(-maxItems))
   const story: TargetStory = {
     repo,
     number,
@@ -83,7 +85,7 @@ export const storyView = ({ deliveries, entries, isPartial, number, repo, runs }
   deliveries: deliveries.map(eventView),
   entries: entries.map(entryView),
   runs: runs.map(({ publications, run }) => ({
-    ...runView(run),
+    ...listedRunView(run),
     entry_id: run.entryId,
     publications: publications.map(publicationView)
   }))

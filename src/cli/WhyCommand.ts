@@ -27,6 +27,7 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
   ].filter((fact) => fact !== undefined)
   return [
     `run ${run.id}: ${run.status}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`,
+    ...(run.event_ids.length === 0 ? [] : [`deliveries: ${run.event_ids.join(", ")}`]),
     ...(run.reason === undefined ? [] : [`reason: ${oneLine(run.reason)}`]),
     ...run.publications.map(({ channel, error, operation, status, url }) => {
       const problem = error === undefined ? "" : `: ${oneLine(error)}`

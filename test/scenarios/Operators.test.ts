@@ -96,6 +96,7 @@ it("prints the story of a pull request while the service runs and after its end"
     /outcome: executed/,
     /queue entry \S+: done/,
     /run \S+: succeeded \(head \w{12}, 1 finding/,
+    /deliveries: \S+/,
     /review \w+: sent http:\/\/\S+\/team\/one\//,
     /label_updated by dana.*: ignored \(unsupported_action\)/
   ]) {

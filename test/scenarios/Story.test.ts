@@ -100,6 +100,8 @@ it("returns the story of a pull request from its deliveries to its comments and 
   expect(urls).toContainEqual(expect.stringContaining("/team/one/"))
   const details = (await admin.get(`/runs/${Object(story["runs"])[0].id}`)).body
   expect(details["event_ids"]).toEqual([Object(body).event_id])
+  const listed = await admin.items("/runs")
+  expect(listed.map(({ event_ids }) => event_ids)).toContainEqual([Object(body).event_id])
   expect(await admin.get("/story?repo=team/one")).toMatchObject({ status: 400 })
 })
 

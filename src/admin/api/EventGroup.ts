@@ -10,7 +10,7 @@ import { byId, number, allowOne, page, paging, text, time, workspace } from "./P
 import { NotFound } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
-import { Publication, run } from "./RunRecords.ts"
+import { Publication, runWithEvents } from "./RunRecords.ts"
 
 export const Story = Schema.Struct({
   repo: Schema.String,
@@ -19,7 +19,11 @@ export const Story = Schema.Struct({
   deliveries: Schema.Array(Event),
   entries: Schema.Array(Entry),
   runs: Schema.Array(
-    Schema.Struct({ ...run, entry_id: field("Id of its queue entry"), publications: Schema.Array(Publication) })
+    Schema.Struct({
+      ...runWithEvents,
+      entry_id: field("Id of its queue entry"),
+      publications: Schema.Array(Publication)
+    })
   )
 }).annotate({ identifier: "Story", description: "What happened to a pull request or issue, oldest first" })
 export type StoryRecord = typeof Story.Type

@@ -9,7 +9,7 @@ import { byId, allowOne, page, paging, text, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
-import { Run, RunDetails } from "./RunRecords.ts"
+import { ListedRun, RunDetails } from "./RunRecords.ts"
 
 export class RunGroup extends HttpApiGroup.make("runs")
   .add(
@@ -20,7 +20,7 @@ export class RunGroup extends HttpApiGroup.make("runs")
         target: Schema.optionalKey(text("Key of a pull request, branch or issue (`target_key`)")),
         ...paging
       },
-      success: Schema.Struct(page(Run))
+      success: Schema.Struct(page(ListedRun))
     }).annotateMerge(describe("List runs", "Lists reviews, newest first.")),
     HttpApiEndpoint.get("live", "/runs/live", {
       success: HttpApiSchema.StreamSse({ data: LiveEvent })

@@ -29,6 +29,19 @@ export const run = {
 
 export const Run = Schema.Struct(run).annotate({ identifier: "Run", description: "A review" })
 
+/** Fields of a run whose queue entry is read too. */
+export const runWithEvents = {
+  ...run,
+  event_ids: Schema.Array(Schema.String).annotate({
+    description: "Ids of the deliveries that it covers, while its queue entry is kept"
+  })
+}
+
+export const ListedRun = Schema.Struct(runWithEvents).annotate({
+  identifier: "ListedRun",
+  description: "A review with its deliveries"
+})
+
 export const Publication = Schema.Struct({
   id: recordId,
   channel: text("Name of the channel"),
@@ -97,10 +110,9 @@ const Coverage = Schema.Struct({
 }).annotate({ identifier: "Coverage", description: "What was read and what was not" })
 
 export const RunDetails = Schema.Struct({
-  ...run,
+  ...runWithEvents,
   config_hash: text("Hash of the configuration of the run"),
   entry_id: text("Id of its queue entry"),
-  event_ids: Schema.Array(Schema.String).annotate({ description: "Ids of the deliveries that it covers" }),
   timeline: Schema.Array(Schema.Struct({ at: Schema.String, what: Schema.String })).annotate({
     description: "States with their times"
   }),
