@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { Env } from "../config/Credentials.ts"
 import type { SandboxConfig } from "../config/schema/Agent.ts"
+import { containerDriver } from "./container/ContainerDriver.ts"
 import { nativeDriver } from "./native/Native.ts"
 import { SandboxError } from "./Sandbox.ts"
 import type { SandboxKind } from "./Sandbox.ts"
@@ -19,9 +20,9 @@ export type Drivers = Readonly<Record<SandboxKind, SandboxDriver>>
 
 export const makeDrivers = (environment: Env): Drivers => ({
   native: nativeDriver(environment["PATH"] ?? ""),
-  docker: notInThisBuild("docker"),
-  podman: notInThisBuild("podman"),
-  docker_socket: notInThisBuild("docker_socket"),
+  docker: containerDriver("docker", environment),
+  podman: containerDriver("podman", environment),
+  docker_socket: containerDriver("docker_socket", environment),
   kubernetes: notInThisBuild("kubernetes"),
   microvm: notInThisBuild("microvm")
 })

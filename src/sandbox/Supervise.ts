@@ -81,7 +81,7 @@ export const supervise = Effect.fnUntraced(function* (
     return Effect.promise(() => exit)
   })
   sandbox.stdin.on("error", () => {})
-  sandbox.stdin.write(`${JSON.stringify(toJob(nonce, request, sandbox))}\n`)
+  sandbox.stdin.write(`aicr-job ${JSON.stringify(toJob(nonce, request, sandbox))}\n`)
   return {
     kind,
     notices: sandbox.notices,

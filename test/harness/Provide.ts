@@ -34,6 +34,8 @@ const table = {
   nats: { files: ["nats-server"], package: "nats-server", folders: onPathOnly },
   redis: { files: ["redis-server"], package: "redis-server", folders: onPathOnly },
   postgres: { files: ["initdb", "postgres"], package: "postgresql", folders: postgresFolders },
+  podman: { files: ["podman"], package: "podman", folders: onPathOnly },
+  runc: { files: ["runc"], package: "runc", folders: () => ["/usr/sbin"] },
   bubblewrap: { files: ["bwrap"], package: "bubblewrap", folders: onPathOnly },
   faketime: { files: [faketimeLibrary], package: "libfaketime", folders: faketimeFolders }
 } satisfies Record<string, Needed>

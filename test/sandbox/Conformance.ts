@@ -214,7 +214,7 @@ const describeLimits = (current: Current): void => {
   it("bounds what is written, of all files together", async () => {
     const { fixture, kind } = current()
     const script =
-      "i=0; while head -c 3000000 /dev/zero > /tmp/$i; do i=$((i+1)); done 2>/dev/null; du -sm /tmp | cut -f1"
+      "i=0; while head -c 3000000 /dev/zero > /tmp/$i; do i=$((i+1)); done 2>/dev/null; du -smx /tmp | cut -f1"
     const { exit, lines } = await run(fixture, kind, script, { fileBytes: 8 * mib })
     expect(exit).toEqual({ reason: "exited", code: 0 })
     expect(Number(lines[0])).toBeGreaterThan(5)
@@ -274,11 +274,7 @@ const describeEnds = (current: Current): void => {
   it("leaves no process when the service is killed, and the next start removes the rest", async () => {
     const { fixture, kind } = current()
     const seconds = uniqueSeconds()
-    await killedService(
-      fixture,
-      kind.config,
-      `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}`
-    )
+    await killedService(fixture, kind, `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}`)
     await waitUntil(() => processesWith(seconds).length === 0, { describe: () => processesWith(seconds).join(", ") })
     expect(listOrphans(fixture)).toHaveLength(1)
     await using(fixture, kind, Effect.void)

@@ -119,6 +119,10 @@ export const resolveConfig = (config: typeof SandboxConfig.Type) => resolve(Sand
 export interface KindUnderTest {
   readonly config: typeof SandboxConfig.Type
   readonly drivers: Drivers
+  /** Environment of a service, by which it finds the same drivers. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Folders that the kind has to mount for the programs of the tests. */
+  readonly installation?: ReadonlyArray<string>
 }
 
 /** Runs an effect over the sandboxes of a fixture. */
@@ -131,7 +135,10 @@ export const using = <A>(
 export const start = (fixture: Fixture, kind: KindUnderTest, program: Program, limits?: Partial<SandboxLimits>) =>
   Effect.gen(function* () {
     const sandboxes = yield* Sandboxes
-    return yield* sandboxes.start(resolveConfig(kind.config), fixture.request(program, limits))
+    return yield* sandboxes.start(resolveConfig(kind.config), {
+      ...fixture.request(program, limits),
+      installation: kind.installation ?? []
+    })
   })
 
 /** Runs to the end and returns everything that was printed. */

@@ -3,7 +3,7 @@
  * writes the files of the job, and starts the agent. It needs node only, and imports nothing at runtime but node's own modules,
  * because its text is copied into the sandbox (`InsideText.ts`).
  *
- * Its stdin is a lifeline: the first line is the job, and the end of the stream, also when the service was killed, ends the program.
+ * Its stdin is a lifeline: a line is the job, and the end of the stream, also when the service was killed, ends the program.
  * The sandbox ends with this process.
  */
 import { spawn } from "node:child_process"
@@ -13,6 +13,8 @@ import { constants } from "node:os"
 import { dirname, join } from "node:path"
 import type { Job, JobReport } from "./Job.ts"
 
+/** Begins the line of the job. `Supervise.ts` writes it. */
+const jobPrefix = "aicr-job "
 const watchMillis = 200
 const maxConnections = 256
 
@@ -96,9 +98,12 @@ process.stdin.setEncoding("utf8")
 process.stdin.on("data", (chunk: string) => {
   if (isStarted) return
   text += chunk
-  if (!text.includes("\n")) return
+  // Some engines pass the body of the request that attached the service on to stdin.
+  const at = text.indexOf(jobPrefix)
+  const until = text.indexOf("\n", at)
+  if (at < 0 || until < 0) return
   isStarted = true
-  const job: Job = JSON.parse(text)
+  const job: Job = JSON.parse(text.slice(at + jobPrefix.length, until))
   text = ""
   start(job).catch((cause: unknown) => end(job.nonce, { failure: String(cause) }))
 })

@@ -1,4 +1,4 @@
-/** The first line of stdin of `Inside.ts`, as JSON: what to start, and where the two ports lead. */
+/** A line of stdin of `Inside.ts`, as JSON behind `jobPrefix`: what to start, and where the two ports lead. */
 export interface Job {
   /** Begins the lines of stderr that belong to `Inside.ts`, so that they differ from those of the program. */
   readonly nonce: string

@@ -115,9 +115,8 @@ describe("native without bubblewrap", () => {
     expect(processesWith(seconds)).toEqual([])
     await killedService(
       fixture,
-      unconfined,
-      `(setsid sleep ${seconds} &); sleep 0.1; echo started; sleep 60`,
-      "/no/such"
+      { config: unconfined, environment: { PATH: "/no/such" } },
+      `(setsid sleep ${seconds} &); sleep 0.1; echo started; sleep 60`
     )
     await waitUntil(() => processesWith(seconds).length === 1, {
       describe: () => "only the process of another session runs"

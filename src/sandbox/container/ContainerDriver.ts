@@ -1,0 +1,181 @@
+/** Kinds `docker`, `podman` and `docker_socket`: a container of a local engine without network. */
+import { execFile } from "node:child_process"
+import { chmod, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Duplex } from "node:stream"
+import { promisify } from "node:util"
+import type { Container } from "dockerode"
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import type { Env } from "../../config/Credentials.ts"
+import { nobody, ownPaths, ownSockets } from "../Locations.ts"
+import { SandboxError } from "../Sandbox.ts"
+import type { SandboxRequest } from "../Sandbox.ts"
+import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
+import { containerName, containerOptions } from "./ContainerOptions.ts"
+import { demultiplex } from "./Demultiplex.ts"
+import { connectEngine, createContainer, errorText, findOwnMounts, isStatus, pingEngine } from "./Engine.ts"
+import type { Engine } from "./Engine.ts"
+import { findEngineSocket } from "./EngineSocket.ts"
+import type { EngineKind } from "./EngineSocket.ts"
+import { toHostPath } from "./HostPaths.ts"
+
+const endMillis = 10_000
+/** File in the folder of a sandbox with the socket of its engine. */
+const record = "engine"
+
+const failed = (cause: unknown): SandboxError =>
+  cause instanceof SandboxError
+    ? cause
+    : new SandboxError({ reason: "failed", message: `the container engine refused the sandbox: ${errorText(cause)}` })
+
+const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, SandboxError> =>
+  Effect.tryPromise({ try: run, catch: failed })
+
+const open = Effect.fnUntraced(function* (kind: EngineKind, env: Env): Effect.fn.Return<Engine, SandboxError> {
+  const socket = findEngineSocket(kind, env)
+  if (socket instanceof SandboxError) return yield* socket
+  return yield* attempt(() => connectEngine(socket))
+})
+
+const noImage = (kind: EngineKind): SandboxError =>
+  new SandboxError({
+    reason: "invalid",
+    message: `sandbox kind ${kind} needs an image with node and the agent; set sandbox.image`
+  })
+
+/** A service that is root gives its sandboxes a user without rights, who has to be able to read what belongs to root. */
+const permitReading = async ({ repository, sockets }: SandboxRequest): Promise<void> => {
+  await promisify(execFile)("chmod", ["-R", "a+rX", repository])
+  for (const socket of [sockets.model, sockets.tools]) await chmod(socket, 0o666)
+}
+
+/** Returns the conversion of paths: another one than identity if the service runs in a container next to its sandboxes. */
+const findPaths = async (kind: EngineKind, engine: Engine): Promise<(path: string) => string> => {
+  const mounts = kind === "docker_socket" ? await findOwnMounts(engine) : undefined
+  if (mounts === undefined) return (path) => path
+  return (path) => {
+    const onHost = toHostPath(mounts, path)
+    if (onHost !== undefined) return onHost
+    throw new SandboxError({
+      reason: "invalid",
+      message: `${path} is on no mount of the service's container, and the engine can mount folders of its host only; mount the data folder from the host`
+    })
+  }
+}
+
+/** Ends and removes a container. One that does not exist is what is wanted. */
+const remove = async (container: Container): Promise<void> => {
+  try {
+    await container.remove({ force: true, v: true, abortSignal: AbortSignal.timeout(endMillis) })
+  } catch (cause) {
+    if (!isStatus(cause, 404)) throw cause
+  }
+}
+
+const acquireContainer = (
+  engine: Engine,
+  { folder, mark }: SandboxSlot,
+  options: Parameters<typeof createContainer>[1]
+): Effect.Effect<Container, SandboxError, Scope.Scope> =>
+  Effect.acquireRelease(
+    attempt(async () => {
+      await writeFile(join(folder, record), engine.socket)
+      return createContainer(engine, options)
+    }),
+    (container) =>
+      attempt(() => remove(container)).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("sandbox container not removed", { container: mark, error: error.message })
+        )
+      ),
+    // Pulling an image takes long.
+    { interruptible: true }
+  )
+
+/** Settles when the container has ended, or when its engine does not confirm that within ten seconds after a kill. */
+const controlContainer = (container: Container, waiting: Promise<{ readonly StatusCode: number }>) => {
+  let isKilled = false
+  let giveUp: (end: SandboxEnd) => void = () => {}
+  const exited = waiting.then(
+    ({ StatusCode: code }): SandboxEnd => ({
+      code,
+      // Engines do not report reliably which processes the kernel killed: SIGKILL without our own kill is lack of memory.
+      limit: code === 137 && !isKilled ? "memory" : undefined
+    }),
+    (cause): SandboxEnd => ({ code: undefined, failure: errorText(cause) })
+  )
+  return {
+    ended: Promise.race([exited, new Promise<SandboxEnd>((resolve) => (giveUp = resolve))]),
+    kill: () => {
+      isKilled = true
+      // A container that has ended cannot be killed, and another failure shows as one that does not end.
+      container.kill({ signal: "SIGKILL" }).catch(() => {})
+      setTimeout(() => giveUp({ code: undefined, failure: "the engine did not end the container" }), endMillis).unref()
+    }
+  }
+}
+
+const start = Effect.fnUntraced(function* (
+  kind: EngineKind,
+  env: Env,
+  image: string,
+  request: SandboxRequest,
+  slot: SandboxSlot
+): Effect.fn.Return<StartedSandbox, SandboxError, Scope.Scope> {
+  const engine = yield* open(kind, env)
+  const uid = process.getuid?.() ?? nobody
+  const options = yield* attempt(async () => {
+    await chmod(slot.inside, 0o644)
+    if (uid === 0) await permitReading(request)
+    return containerOptions(request, {
+      image,
+      mark: slot.mark,
+      inside: slot.inside,
+      user: uid === 0 ? `${nobody}:${nobody}` : `${uid}:${process.getgid?.() ?? uid}`,
+      keepsUser: kind === "podman" && uid !== 0,
+      toHost: await findPaths(kind, engine)
+    })
+  })
+  const container = yield* acquireContainer(engine, slot, { ...options, Image: image })
+  return yield* attempt(async () => {
+    const attached = await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true })
+    if (!(attached instanceof Duplex))
+      throw new Error("the connection to the container is not a stream in both directions")
+    await container.start()
+    const { ended, kill } = controlContainer(container, container.wait())
+    const output = demultiplex(attached)
+    return {
+      notices: [],
+      paths: ownPaths,
+      sockets: ownSockets,
+      environment: {},
+      watchesCgroup: true,
+      stdin: attached,
+      stdout: output.stdout,
+      stderr: output.stderr,
+      kill,
+      ended: ended.finally(() => setTimeout(output.end, 2000).unref()),
+      onLimit: () => {}
+    }
+  })
+})
+
+export const containerDriver = (kind: EngineKind, env: Env): SandboxDriver => ({
+  problem: ({ image }) =>
+    open(kind, env).pipe(
+      Effect.flatMap((engine) => pingEngine(kind, engine)),
+      Effect.map((problem) => problem ?? (image === undefined ? noImage(kind) : undefined)),
+      Effect.catch((error) => Effect.succeed(error))
+    ),
+  start: ({ image }, request, slot) =>
+    image === undefined ? Effect.fail(noImage(kind)) : start(kind, env, image, request, slot),
+  sweep: (mark, folder) =>
+    attempt(async () => {
+      // Without the record, no container was created.
+      const socket = await readFile(join(folder, record), "utf8").catch(() => "")
+      if (socket === "") return
+      const { docker } = await connectEngine(socket)
+      await remove(docker.getContainer(containerName(mark)))
+    })
+})

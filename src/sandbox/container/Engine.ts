@@ -1,0 +1,96 @@
+/** Client of a container engine over its Docker API. */
+import { readFile } from "node:fs/promises"
+import type Docker from "dockerode"
+import type { Container } from "dockerode"
+import { Effect } from "effect"
+import { SandboxError } from "../Sandbox.ts"
+import { findOwnContainer } from "./HostPaths.ts"
+import type { ContainerMount } from "./HostPaths.ts"
+
+export interface Engine {
+  readonly docker: Docker
+  readonly socket: string
+}
+
+const pingMillis = 5000
+
+/** Loads the client on first use. */
+export const connectEngine = async (socket: string): Promise<Engine> => {
+  const { default: Client } = await import("dockerode")
+  return { docker: new Client({ socketPath: socket }), socket }
+}
+
+export const errorText = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).trim().slice(0, 500)
+
+export const isStatus = (cause: unknown, ...codes: ReadonlyArray<number>): boolean =>
+  typeof cause === "object" &&
+  cause !== null &&
+  "statusCode" in cause &&
+  codes.some((code) => code === cause.statusCode)
+
+const unresponsive = (kind: string, socket: string, text: string): SandboxError =>
+  new SandboxError({
+    reason: "missing",
+    message: `the engine of sandbox kind ${kind} does not respond at ${socket}: ${text}; start it`
+  })
+
+/** Returns why the engine does not respond, or undefined. */
+export const pingEngine = (kind: string, { docker, socket }: Engine): Effect.Effect<SandboxError | undefined> =>
+  Effect.tryPromise({
+    try: () => docker.ping(),
+    catch: (cause) => unresponsive(kind, socket, errorText(cause))
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: pingMillis,
+      orElse: () => Effect.fail(unresponsive(kind, socket, `no response within ${pingMillis / 1000} s`))
+    }),
+    Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
+  )
+
+/** Creates a container, and pulls its image first if the engine does not have it. */
+export const createContainer = async (
+  { docker }: Engine,
+  options: Docker.ContainerCreateOptions & { readonly Image: string }
+): Promise<Container> => {
+  try {
+    return await docker.createContainer(options)
+  } catch (cause) {
+    if (!isStatus(cause, 404)) throw cause
+    await pull(docker, options.Image)
+    return docker.createContainer(options).catch((again: unknown) => {
+      // Podman reports a pull that failed as a success.
+      throw isStatus(again, 404) ? noImage(options.Image, again) : again
+    })
+  }
+}
+
+const noImage = (image: string, cause: unknown): SandboxError =>
+  new SandboxError({
+    reason: "missing",
+    message: `image ${image} of sandbox.image does not exist on this machine, and cannot be pulled: ${errorText(cause)}`
+  })
+
+const pull = async (docker: Docker, image: string): Promise<void> => {
+  try {
+    const progress = await docker.pull(image)
+    await new Promise<void>((resolve, reject) =>
+      docker.modem.followProgress(progress, (error) => (error === null ? resolve() : reject(error)))
+    )
+  } catch (cause) {
+    throw noImage(image, cause)
+  }
+}
+
+/** Returns the mounts of the container in which the service runs; undefined outside of a container of this engine. */
+export const findOwnMounts = async ({ docker }: Engine): Promise<ReadonlyArray<ContainerMount> | undefined> => {
+  const id = findOwnContainer(await readFile("/proc/self/mountinfo", "utf8").catch(() => ""))
+  if (id === undefined) return undefined
+  try {
+    const { Mounts } = await docker.getContainer(id).inspect()
+    return Mounts.map(({ Destination, Source }) => ({ source: Source, destination: Destination }))
+  } catch (cause) {
+    if (isStatus(cause, 404)) return undefined
+    throw cause
+  }
+}

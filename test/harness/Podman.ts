@@ -1,0 +1,102 @@
+/**
+ * A container engine for tests: podman with its own storage, behind its Docker API, with an image of files of this machine, because no
+ * registry can be reached. The image has a shell and a link to the node that runs the tests, whose folder a container has to mount.
+ */
+import { execFileSync, spawn } from "node:child_process"
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { provide } from "./Provide.ts"
+import { waitUntil } from "./Wait.ts"
+
+export interface Podman {
+  readonly socket: string
+  readonly image: string
+  /** Runs a command of podman and returns its output. */
+  readonly run: (...args: ReadonlyArray<string>) => string
+  readonly stop: () => Promise<void>
+}
+
+const image = "localhost/aicr-test:1"
+const programs = "cat cut du env head id ls sh sleep sort tail touch tr unshare setsid yes"
+
+/** Limits that this machine permits, and the runtime that supports both layouts of control groups. */
+const settings = (runtime: string) => `[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
+[engine]
+runtime = "runc"
+[engine.runtimes]
+runc = ["${runtime}"]
+`
+
+/** Copies programs with their libraries. */
+const makeRoot = (folder: string): void => {
+  const copy = (path: string, to = path) => {
+    const target = join(folder, to)
+    if (existsSync(target)) return
+    mkdirSync(dirname(target), { recursive: true })
+    copyFileSync(path, target)
+    chmodSync(target, 0o755)
+  }
+  const copyLibraries = (path: string) => {
+    const libraries = execFileSync("ldd", [path], { encoding: "utf8" }).match(/\/\S+/g) ?? []
+    for (const library of libraries) if (library !== `${path}:`) copy(library)
+  }
+  for (const name of programs.split(" ")) {
+    copy(`/usr/bin/${name}`)
+    copyLibraries(`/usr/bin/${name}`)
+  }
+  copyLibraries(process.execPath)
+  symlinkSync("usr/bin", join(folder, "bin"))
+  symlinkSync(process.execPath, join(folder, "usr/bin/node"))
+  for (const [path, mode] of [
+    ["tmp", 0o1777],
+    ["var/tmp", 0o1777],
+    ["run", 0o755],
+    ["run/lock", 0o1777],
+    ["etc", 0o755]
+  ] as const) {
+    mkdirSync(join(folder, path), { recursive: true })
+    chmodSync(join(folder, path), mode)
+  }
+}
+
+export const startPodman = async (): Promise<Podman> => {
+  const program = join(provide("podman"), "podman")
+  const runtime = join(provide("runc"), "runc")
+  const folder = mkdtempSync(join(tmpdir(), "aicr-podman-"))
+  const socket = join(folder, "podman.sock")
+  writeFileSync(join(folder, "containers.conf"), settings(runtime))
+  const env = { ...process.env, CONTAINERS_CONF: join(folder, "containers.conf") }
+  const at = ["--root", join(folder, "root"), "--runroot", join(folder, "run"), "--storage-driver", "vfs"]
+  const run = (...args: ReadonlyArray<string>) =>
+    execFileSync(program, [...at, ...args], { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+  const root = join(folder, "image")
+  mkdirSync(root)
+  makeRoot(root)
+  execFileSync("tar", ["-C", root, "-cf", join(folder, "image.tar"), "."])
+  run("import", join(folder, "image.tar"), image)
+  const service = spawn(program, [...at, "system", "service", "--time=0", `unix://${socket}`], { env, stdio: "ignore" })
+  const ended = new Promise((resolve) => service.once("exit", resolve))
+  await waitUntil(() => existsSync(socket), { describe: () => "the API of podman listens" })
+  return {
+    socket,
+    image,
+    run,
+    stop: async () => {
+      service.kill()
+      await ended
+      run("rm", "--all", "--force", "--time=0")
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/** Containers of podman, through the API that docker has as well. */
+import { createServer } from "node:net"
+import { once } from "node:events"
+import { dirname, join } from "node:path"
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
+import { Sandboxes } from "../../../src/sandbox/Sandbox.ts"
+import { startPodman } from "../../harness/Podman.ts"
+import type { Podman } from "../../harness/Podman.ts"
+import { describeConformance } from "../Conformance.ts"
+import { listOrphans, makeFixture, resolveConfig, run, using } from "../Fixture.ts"
+import type { Fixture } from "../Fixture.ts"
+
+let podman: Podman
+beforeAll(async () => {
+  podman = await startPodman()
+}, 60_000)
+afterAll(() => podman.stop())
+
+const installation = [dirname(process.execPath)]
+const environment = () => ({ CONTAINER_HOST: `unix://${podman.socket}`, DOCKER_HOST: `unix://${podman.socket}` })
+
+describeConformance([
+  [
+    "podman",
+    async () => ({
+      config: { kind: "podman", image: podman.image },
+      drivers: makeDrivers(environment()),
+      environment: environment(),
+      installation,
+      maxShare: 0.5,
+      count: async () => podman.run("ps", "--all", "--quiet").split("\n").length - 1
+    })
+  ]
+])
+
+describe("a container", () => {
+  let fixture: Fixture
+  beforeAll(async () => {
+    fixture = await makeFixture()
+  })
+  afterAll(() => fixture.close())
+  const kind = (config: object, env: object = environment()) => ({
+    config,
+    drivers: makeDrivers({ ...env }),
+    installation
+  })
+
+  it.each(["docker", "docker_socket"])("runs with kind %s", async (name) => {
+    const { exit, lines } = await run(fixture, kind({ kind: name, image: podman.image }), "id -u; cat $REPO/file.txt")
+    expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["65534", "reviewed"] })
+  })
+
+  it.each([
+    [
+      "no engine",
+      { kind: "docker", image: "i" },
+      { DOCKER_HOST: "unix:///no/such" },
+      /missing.*kind docker has no engine: no socket at \/no\/such/
+    ],
+    [
+      "an engine of another machine",
+      { kind: "docker", image: "i" },
+      { DOCKER_HOST: "tcp://a:1" },
+      /invalid.*DOCKER_HOST is not a unix socket/
+    ],
+    ["no image in the configuration", { kind: "podman" }, undefined, /invalid.*set sandbox.image/],
+    [
+      "an image that does not exist",
+      { kind: "podman", image: "localhost/none:1" },
+      undefined,
+      /missing.*localhost\/none:1.*cannot be pulled/
+    ],
+    ["an engine that is ambiguous", { kind: "podman", engine: "docker", image: "i" }, undefined, /invalid.*contradicts/]
+  ])("is refused with %s, and nothing weaker runs", async (_, config, env, message) => {
+    const refused = await run(fixture, kind(config, env), "echo started").catch((error: unknown) => error)
+    expect(JSON.stringify(refused)).toMatch(message)
+    expect(listOrphans(fixture)).toEqual([])
+  })
+
+  it("is refused when the engine does not respond", async () => {
+    const socket = join(fixture.root, "dead.sock")
+    const server = createServer((client) => client.destroy()).listen(socket)
+    await once(server, "listening")
+    const refused = run(fixture, kind({ kind: "docker", image: "i" }, { DOCKER_HOST: socket }), "echo started")
+    await expect(refused).rejects.toThrow(/does not respond at .*dead.sock/)
+    server.close()
+  })
+
+  it.each([
+    ["podman", { engine: "auto" }, {}],
+    ["docker", { engine: "auto" }, { CONTAINER_HOST: "/no/such" }],
+    ["native", { engine: "auto" }, { CONTAINER_HOST: "/no/such", DOCKER_HOST: "/no/such", PATH: process.env["PATH"] }]
+  ])("is selected automatically: %s", async (expected, config, env) => {
+    const kinds = kind({}, { ...environment(), ...env })
+    const selected = Effect.flatMap(Sandboxes, ({ select }) =>
+      select(resolveConfig({ image: podman.image, ...config } as never))
+    )
+    expect(await using(fixture, kinds, selected)).toBe(expected)
+  })
+})
