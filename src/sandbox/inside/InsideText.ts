@@ -3,7 +3,5 @@ import { readFile } from "node:fs/promises"
 import { stripTypeScriptTypes } from "node:module"
 import { join } from "node:path"
 
-let text: Promise<string> | undefined
-
-export const readInside = (): Promise<string> =>
-  (text ??= readFile(join(import.meta.dirname, "Inside.ts"), "utf8").then((source) => stripTypeScriptTypes(source)))
+export const readInside = async (): Promise<string> =>
+  stripTypeScriptTypes(await readFile(join(import.meta.dirname, "Inside.ts"), "utf8"))

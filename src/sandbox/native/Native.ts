@@ -103,23 +103,32 @@ const usedBytes = (folder: string): number => {
 }
 
 /** `path` is the search path of programs. */
-export const nativeDriver = (path: string, makeGroup: MakeCgroup = makeCgroup): SandboxDriver => ({
-  problem: ({ native }) =>
-    native.unconfined
-      ? Effect.succeed(undefined)
-      : findBubblewrap(path).pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })),
-  start: ({ native }, request, slot) =>
-    findBubblewrap(path).pipe(
-      Effect.matchEffect({
-        onSuccess: (file) => startConfined(file, makeGroup, request, slot),
-        onFailure: (error) =>
-          native.unconfined ? startUnconfined(makeGroup, request, slot, error) : Effect.fail(error)
+export const nativeDriver = (path: string, makeGroup: MakeCgroup = makeCgroup): SandboxDriver => {
+  // Once it has isolated, a later failure is that of a run.
+  let working: string | undefined
+  const find = Effect.suspend(() =>
+    working === undefined
+      ? Effect.tap(findBubblewrap(path), (file) => Effect.sync(() => (working = file)))
+      : Effect.succeed(working)
+  )
+  return {
+    problem: ({ native }) =>
+      native.unconfined
+        ? Effect.succeed(undefined)
+        : find.pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })),
+    start: ({ native }, request, slot) =>
+      find.pipe(
+        Effect.matchEffect({
+          onSuccess: (file) => startConfined(file, makeGroup, request, slot),
+          onFailure: (error) =>
+            native.unconfined ? startUnconfined(makeGroup, request, slot, error) : Effect.fail(error)
+        })
+      ),
+    sweep: (mark) =>
+      Effect.promise(async () => {
+        const cgroup = findCgroup(mark)
+        await endAll(() => [...listMarked(mark), ...(cgroup?.list() ?? [])])
+        cgroup?.remove()
       })
-    ),
-  sweep: (mark) =>
-    Effect.promise(async () => {
-      const cgroup = findCgroup(mark)
-      await endAll(() => [...listMarked(mark), ...(cgroup?.list() ?? [])])
-      cgroup?.remove()
-    })
-})
+  }
+}
