@@ -70,7 +70,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "RecordedGateway.ts",
     "catalog/Catalog.ts"
   ],
-  observability: ["LimitedWarnings.ts", "Metrics.ts", "MetricsText.ts", "Progress.ts", "RejectedSignatures.ts"],
+  observability: ["LimitedWarnings.ts", "Metrics.ts", "MetricsText.ts", "Progress.ts"],
   outputs: [
     "AuthorGuess.ts",
     "ExpiryNotice.ts",
@@ -106,6 +106,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Objects.ts",
     "PullBases.ts",
     "Receipts.ts",
+    "RejectedSignatures.ts",
     "Runs.ts",
     "Outbox.ts",
     "Batches.ts",

@@ -29,6 +29,7 @@ import { Outbox } from "../src/store/Outbox.ts"
 import { PullBases } from "../src/store/PullBases.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
+import { RejectedSignatures } from "../src/store/RejectedSignatures.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { countStart } from "./ActorStarts.ts"
@@ -224,6 +225,8 @@ export const prune = Effect.fnUntraced(function* (now: number) {
     before: before(max_age_months)
   })
   yield* step("prune events", Effect.asVoid(Receipts.use((receipts) => receipts.prune(keep(retention.events)))))
+  const { before: countedFrom } = keep(retention.events)
+  yield* step("prune rejected signatures", Effect.asVoid(RejectedSignatures.use((counts) => counts.prune(countedFrom))))
   yield* step("prune pull requests", Effect.asVoid(PullBases.use((bases) => bases.prune(keep(retention.events)))))
   yield* step("statistics", keepStatistics(now))
   yield* step("prune runs", Effect.asVoid(Runs.use((runs) => runs.prune(keep(retention.recent_runs)))))

@@ -1,8 +1,8 @@
 /** Handles requests about deliveries. */
-import { Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { RejectedSignatures } from "../observability/RejectedSignatures.ts"
 import { Receipts } from "../store/Receipts.ts"
+import { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { notFound } from "./api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
@@ -12,6 +12,16 @@ import { eventDetails, eventView, rejectedView } from "./Views.ts"
 
 const get = Effect.fnUntraced(function* (id: string) {
   return eventDetails((yield* (yield* Receipts).get(id)) ?? (yield* notFound("No event with this id exists.")))
+})
+
+/** Period and number of items of the response about rejected signatures. */
+const countedMillis = Duration.toMillis("7 days")
+const maxCounted = 1000
+
+const countRejected = Effect.fnUntraced(function* (since: string | undefined) {
+  const from = since === undefined ? (yield* Clock.currentTimeMillis) - countedMillis : Date.parse(since)
+  const items = yield* (yield* RejectedSignatures).list({ since: from, limit: maxCounted })
+  return { items: items.map(rejectedView) }
 })
 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>
@@ -26,7 +36,6 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>
     },
     get: ({ params }) => orUnavailable(get(params.id)),
     story: ({ query }) => orUnavailable(Effect.map(readStory(query.repo, query.number), storyView)),
-    // Counts of the node that serves this request.
-    rejectedSignatures: () => Effect.map(RejectedSignatures, (counts) => ({ items: counts.list().map(rejectedView) }))
+    rejectedSignatures: ({ query }) => orUnavailable(countRejected(query.since))
   })
 )

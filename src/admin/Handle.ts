@@ -15,6 +15,7 @@ import type { Batches } from "../store/Batches.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
 import type { Outbox } from "../store/Outbox.ts"
 import type { Receipts } from "../store/Receipts.ts"
+import type { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import type { Runs } from "../store/Runs.ts"
 import type { Statistics } from "../store/Statistics.ts"
 import { AdminApi } from "./AdminApi.ts"
@@ -48,6 +49,7 @@ type Services =
   | Outbox
   | Queue
   | Receipts
+  | RejectedSignatures
   | Progress
   | Runs
   | Statistics

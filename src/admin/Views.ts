@@ -3,7 +3,7 @@ import type { Change } from "../domain/Change.ts"
 import type { EntryView } from "../queue/operator/Operations.ts"
 import type { Batch, Member } from "../store/Batches.ts"
 import type { StoredEvent } from "../store/Receipts.ts"
-import type { RejectedSignature } from "../observability/RejectedSignatures.ts"
+import type { RejectedSignature } from "../store/RejectedSignatures.ts"
 import type { Pause } from "../queue/operator/QueueControl.ts"
 import type { NodeInfo } from "./Nodes.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
@@ -126,4 +126,11 @@ export const nodeView = (node: NodeInfo) =>
 
 export const pauseView = ({ name, reason, scope, since }: Pause) => ({ scope, name, reason, since: toTime(since) })
 
-export const rejectedView = ({ lastAt, ...counts }: RejectedSignature) => ({ ...counts, last_at: toTime(lastAt) })
+export const rejectedView = ({ counts, hour, lastAt, provider, trigger }: RejectedSignature) => ({
+  hour: toTime(hour),
+  provider,
+  trigger,
+  count: counts.loopback + counts.private + counts.public,
+  addresses: counts,
+  last_at: toTime(lastAt)
+})

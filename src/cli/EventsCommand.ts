@@ -21,14 +21,17 @@ export const parseSince = (text: string, now: number): string | undefined => {
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()
 }
 
-/** Prints the counts of deliveries with a wrong signature. They are in the memory of the service. */
-const printRejected = Effect.fnUntraced(function* ({ events }: AdminClient, json: boolean) {
-  const { items } = yield* request(events.rejectedSignatures())
+/** Prints the counts of deliveries with a wrong signature. */
+const printRejected = Effect.fnUntraced(function* ({ events }: AdminClient, since: string | undefined, json: boolean) {
+  const { items } = yield* request(events.rejectedSignatures({ query: since === undefined ? {} : { since } }))
   if (json) return yield* Console.log(JSON.stringify({ rejected_signatures: items }, null, 2))
-  for (const { addresses, count, last_at, provider, trigger } of items) {
-    yield* Console.log(`${second(last_at)}  ${provider}  ${trigger}  ${count} from ${addresses} addresses`)
+  for (const { addresses, hour, last_at, provider, trigger } of items) {
+    const counts = Object.entries(addresses).flatMap(([name, count]) =>
+      count === 0 ? [] : `${count} from ${name} addresses`
+    )
+    yield* Console.log(`${second(hour)}  ${provider}  ${trigger}  ${counts.join(", ")}, last at ${second(last_at)}`)
   }
-  if (items.length === 0) yield* Console.log("No rejected signatures since the start of the service.")
+  if (items.length === 0) yield* Console.log("No rejected signatures.")
 })
 
 type Filters = Omit<NonNullable<Parameters<AdminClient["events"]["list"]>[0]>["query"], "cursor" | "limit">
@@ -63,14 +66,14 @@ export const eventsCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmi
       since: text("since", "Time in ISO 8601, or a duration before now such as 90m, 24h or 7d"),
       rejectedSignatures: Flag.Boolean("rejected-signatures").pipe(
         Flag.withDefault(false),
-        Flag.withDescription("Count deliveries with a wrong signature instead, by trigger")
+        Flag.withDescription(
+          "Count deliveries with a wrong signature instead, per trigger and hour; --since: a week ago if not given"
+        )
       ),
       limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number of deliveries"), Flag.withDefault(50))
     },
     Effect.fnUntraced(function* ({ config, json, limit, rejectedSignatures, since, url, ...options }) {
       const { openAdmin } = yield* runs
-      if (rejectedSignatures)
-        return yield* openAdmin({ config, url, use: "records" }, (client) => printRejected(client, json))
       const now = yield* Clock.currentTimeMillis
       const from = Option.isSome(since) ? parseSince(since.value, now) : undefined
       if (Option.isSome(since) && from === undefined) {
@@ -78,6 +81,8 @@ export const eventsCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmi
           "--since: expected a time such as 2026-03-04T12:00:00Z, or a duration such as 90m, 24h or 7d"
         )
       }
+      if (rejectedSignatures)
+        return yield* openAdmin({ config, url, use: "records" }, (client) => printRejected(client, from, json))
       if (limit < 1 || limit > 10_000) return yield* refused("--limit: expected 1 to 10000")
       const filters = { ...given(options), ...(from === undefined ? {} : { since: from }) }
       const items = yield* openAdmin({ config, url, use: "records" }, (client) => readEvents(client, filters, limit))

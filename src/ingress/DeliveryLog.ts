@@ -2,9 +2,9 @@
 import { Clock, Effect } from "effect"
 import { addPastSpan, addRootSpan, inEventTrace } from "../domain/EventTrace.ts"
 import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
-import type { RejectedSignatureCounts } from "../observability/RejectedSignatures.ts"
 import type { EventRecord } from "../store/Receipts.ts"
 import { RepeatedWarnings } from "../domain/RepeatedWarnings.ts"
+import type { SignatureCounts } from "./SignatureCounts.ts"
 
 /** Returns the fields of a delivery, without those that its payload does not have. */
 const deliveryFields = ({ facts, ...record }: EventRecord, eventId: string) => {
@@ -44,7 +44,7 @@ export interface DeliveryLog {
 
 export const makeDeliveryLog = (
   run: (effect: Effect.Effect<void>) => void,
-  counts: RejectedSignatureCounts
+  counts: Pick<SignatureCounts, "count">
 ): DeliveryLog => {
   /** Limits per provider, so that a flood at one does not hide the warnings about another. */
   const rejected = new Map<ForgeKind, RepeatedWarnings>()
@@ -76,7 +76,7 @@ export const makeDeliveryLog = (
       )
     },
     rejectedSignature: (provider, triggers, client, now) => {
-      counts.add(provider, triggers, client, now)
+      counts.count(provider, triggers, client, now)
       const warnings = rejected.get(provider) ?? new RepeatedWarnings()
       rejected.set(provider, warnings)
       const suppressed = warnings.admit(client, now)

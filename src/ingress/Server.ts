@@ -8,7 +8,8 @@ import type { TriggerKind } from "../domain/Kinds.ts"
 import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhookDecisions } from "../observability/Metrics.ts"
-import { RejectedSignatures } from "../observability/RejectedSignatures.ts"
+import type { RejectedSignatures } from "../store/RejectedSignatures.ts"
+import { SignatureCounts } from "./SignatureCounts.ts"
 import { Queue } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
@@ -89,7 +90,7 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
   const queue = yield* Queue
   const receipts = yield* Receipts
   const wake = yield* Wake
-  const context = yield* Effect.context<IntakeStores>()
+  const context = yield* Effect.context<IntakeStores | RejectedSignatures>()
   const run = Effect.runForkWith(context)
   const { server: settings } = config.current().document
   const prefix = normalisePrefix(settings.path_prefix)
@@ -97,8 +98,10 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
 
   const intake = new Intake(context)
   yield* Effect.addFinalizer(() => intake.close)
+  const rejected = new SignatureCounts(context)
+  yield* Effect.addFinalizer(() => rejected.close)
   const count = counter(context)
-  const log = makeDeliveryLog((line) => void run(line), yield* RejectedSignatures)
+  const log = makeDeliveryLog((line) => void run(line), rejected)
   const webhooks = makeWebhooks({
     config,
     ownAccounts: yield* OwnAccounts,

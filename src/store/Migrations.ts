@@ -27,6 +27,7 @@ import deliveryFacts from "./migrations/0017_delivery_facts.ts"
 import heartbeats from "./migrations/0018_heartbeats.ts"
 import statistics from "./migrations/0019_statistics.ts"
 import configSource from "./migrations/0020_config_source.ts"
+import rejectedSignatures from "./migrations/0021_rejected_signatures.ts"
 
 const all = {
   "0001_events": events,
@@ -48,7 +49,8 @@ const all = {
   "0017_delivery_facts": deliveryFacts,
   "0018_heartbeats": heartbeats,
   "0019_statistics": statistics,
-  "0020_config_source": configSource
+  "0020_config_source": configSource,
+  "0021_rejected_signatures": rejectedSignatures
 }
 
 const table = "aicr_migrations"

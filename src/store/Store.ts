@@ -13,6 +13,7 @@ import type { Outbox } from "./Outbox.ts"
 import type { Outcomes } from "./Outcomes.ts"
 import type { PullBases } from "./PullBases.ts"
 import type { Receipts } from "./Receipts.ts"
+import type { RejectedSignatures } from "./RejectedSignatures.ts"
 import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
 import * as SqlAdminSessions from "./SqlAdminSessions.ts"
@@ -26,6 +27,7 @@ import * as SqlOutbox from "./SqlOutbox.ts"
 import * as SqlOutcomes from "./SqlOutcomes.ts"
 import * as SqlPullBases from "./SqlPullBases.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
+import * as SqlRejectedSignatures from "./SqlRejectedSignatures.ts"
 import * as SqlRuns from "./SqlRuns.ts"
 import * as SqlSchedules from "./SqlSchedules.ts"
 import * as SqlStatistics from "./SqlStatistics.ts"
@@ -35,6 +37,7 @@ import type { StoreError } from "../database/StoreError.ts"
 
 export type Records =
   | Receipts
+  | RejectedSignatures
   | PullBases
   | Runs
   | Outbox
@@ -53,6 +56,7 @@ export type Records =
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreError, SqlClient.SqlClient> =>
   Layer.mergeAll(
     SqlReceipts.layer,
+    SqlRejectedSignatures.layer,
     SqlPullBases.layer,
     SqlRuns.layer,
     SqlOutbox.layer,

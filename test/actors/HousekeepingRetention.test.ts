@@ -16,6 +16,7 @@ import { Batches } from "../../src/store/Batches.ts"
 import { Objects } from "../../src/store/Objects.ts"
 import { PullBases } from "../../src/store/PullBases.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { RejectedSignatures } from "../../src/store/RejectedSignatures.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { Statistics } from "../../src/store/Statistics.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -31,6 +32,9 @@ const receivedAt = [5, 3, 1].map((months) =>
 const populate = Effect.fnUntraced(function* (at: number, number: number) {
   yield* (yield* Receipts).store(ignored({ receivedAt: at }))
   yield* (yield* PullBases).store([{ triggers: ["t"], repo: "team/app", number, baseRef: "main", seenAt: at }])
+
+  const rejected = { trigger: "t", provider: "gitea", counts: { loopback: 0, private: 0, public: 1 }, lastAt: at }
+  yield* (yield* RejectedSignatures).add([{ ...rejected, hour: at }])
 
   const item = admission({ number, head: `h${number}`, admittedAt: at, dueAt: at })
   const queue = yield* Queue
@@ -59,12 +63,13 @@ const counts = Effect.gen(function* () {
   return {
     events: (yield* (yield* Receipts).list({ limit })).length,
     bases: (yield* Effect.forEach([0, 1, 2], isKnown)).filter(Boolean).length,
+    rejected: (yield* (yield* RejectedSignatures).list({ since: 0, limit })).length,
     runs: (yield* (yield* Runs).list({ limit })).length,
     batches: (yield* (yield* Batches).list({ limit })).length,
     entries: (yield* (yield* QueueControl).list({ limit })).entries.length
   }
 })
-const all = { events: 3, bases: 3, runs: 3, batches: 3, entries: 3 }
+const all = { events: 3, bases: 3, rejected: 3, runs: 3, batches: 3, entries: 3 }
 
 /** Configures the project of the runs. */
 const configured = {
@@ -82,7 +87,7 @@ const parts = (retention: object, more: object = {}) =>
   )
 
 it.effect.each([
-  ["events.max_age_months", { events: { max_age_months: 4 } }, { events: 2, bases: 2 }],
+  ["events.max_age_months", { events: { max_age_months: 4 } }, { events: 2, bases: 2, rejected: 2 }],
   ["events.max_count", { events: { max_count: 1 } }, { events: 1, bases: 1 }],
   ["recent_runs.max_age_months", { recent_runs: { max_age_months: 4 } }, { runs: 2 }],
   ["recent_runs.max_count", { recent_runs: { max_count: 1 } }, { runs: 1 }],

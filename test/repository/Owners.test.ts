@@ -77,8 +77,6 @@ describe("owners", () => {
       "aicr/forge/Paces",
       "aicr/forge/ResponseTimeout",
       "aicr/forge/WriteGap",
-      // Counts only, like metrics.
-      "aicr/observability/RejectedSignatures",
       // Limits of log lines only.
       "aicr/observability/WarningLimits"
     ])

@@ -38,7 +38,8 @@ describe("Migrations", () => {
         "0017_delivery_facts",
         "0018_heartbeats",
         "0019_statistics",
-        "0020_config_source"
+        "0020_config_source",
+        "0021_rejected_signatures"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -3,9 +3,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { EventDecision } from "../../domain/Decision.ts"
 import { describe } from "./Describe.ts"
-import { Event, EventDetails } from "./EventRecords.ts"
+import { Event, EventDetails, RejectedSignatures } from "./EventRecords.ts"
 import { text as field } from "./Fields.ts"
-import { RejectedSignature } from "./NodeRecords.ts"
 import { byId, number, allowOne, page, paging, text, time, workspace } from "./Parameters.ts"
 import { NotFound } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
@@ -56,11 +55,12 @@ export class EventGroup extends HttpApiGroup.make("events")
       describe("Get the story of a pull request", "Returns its deliveries, queue entries, runs and publications.")
     ),
     HttpApiEndpoint.get("rejectedSignatures", "/rejected-signatures", {
-      success: Schema.Struct({ items: Schema.Array(RejectedSignature) })
+      query: { since: Schema.optionalKey(time("Earliest hour, in ISO 8601; default: a week ago")) },
+      success: Schema.Struct({ items: Schema.Array(RejectedSignatures) })
     }).annotateMerge(
       describe(
         "Count rejected signatures",
-        "Counts deliveries with a wrong signature since the start of the node that serves this request."
+        "Counts deliveries with a wrong signature to all nodes, per trigger and hour, newest first: at most 1000 items. Nodes store them every five seconds."
       )
     )
   )

@@ -52,3 +52,19 @@ export const EventDetails = Schema.Struct({
     })
   ).annotateKey({ description: "The accepted work; absent if the delivery starts none" })
 }).annotate({ identifier: "EventDetails", description: "A delivery with the work that it started" })
+
+export const RejectedSignatures = Schema.Struct({
+  hour: time("Start of the hour"),
+  provider: text("Kind of the host"),
+  trigger: text("Name of the trigger"),
+  count: count("Number of deliveries"),
+  addresses: Schema.Struct({
+    loopback: count("From this machine"),
+    private: count("From private networks"),
+    public: count("From the internet")
+  }).annotate({ description: "Number of deliveries by class of address" }),
+  last_at: time("Time of the latest")
+}).annotate({
+  identifier: "RejectedSignatures",
+  description: "Deliveries of an hour with a wrong signature for a trigger"
+})
