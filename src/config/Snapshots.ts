@@ -70,19 +70,20 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
   })
   const decoded = decode(tree)
   if (Result.isFailure(decoded)) decoded.failure.forEach(add("error"))
-  const wrong = Result.isFailure(decoded) ? decoded.failure.map(({ path }) => formatPath(path)) : []
+  const wrong = new Set(Result.isFailure(decoded) ? decoded.failure.map(({ path }) => formatPath(path)) : [])
   const report = (severity: ConfigIssue["severity"]) => {
     const put = add(severity)
     return (complaint: Complaint): void => {
       // Fields that only seem to be missing because of a wrong value are not reported twice.
-      if (!wrong.includes(formatPath(complaint.path))) put(complaint)
+      if (!wrong.has(formatPath(complaint.path))) put(complaint)
     }
   }
   crossCheck(tree, env, { error: report("error"), warning: report("warning") })
   const misplaced = misplacedTokens(tree, env)
   misplaced.forEach(add("error"))
+  const misplacedPaths = new Set(misplaced.map(({ path }) => formatPath(path)))
   for (const { complaint, needed } of unsetVariables(tree, env, origin.receives ?? true)) {
-    if (misplaced.some(({ path }) => formatPath(path) === formatPath(complaint.path))) continue
+    if (misplacedPaths.has(formatPath(complaint.path))) continue
     const isError = origin.unset === "all errors" || (needed && origin.unset !== "warnings")
     add(isError ? "error" : "warning")(complaint)
   }

@@ -3,8 +3,9 @@
  * duplicate keys are reported with their position. Lines of the text are displayed with possible secrets masked.
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml"
-import type { Document as YamlDocument, Node, Pair, ParsedNode, Range, YAMLError } from "yaml"
+import type { Alias, Document as YamlDocument, Node, Pair, ParsedNode, Range, YAMLError, YAMLMap } from "yaml"
 import type { Path } from "./Path.ts"
+import { nestedTooDeeply } from "./YamlNesting.ts"
 import { maxSyntaxErrors, syntaxProblem, unclosed } from "./YamlProblems.ts"
 
 export interface TextPosition {
@@ -27,9 +28,14 @@ export interface ParsedText {
 
 export const maxBytes = 1024 * 1024
 
+/** The parser compares each alias with all others. */
+const maxAliases = 1000
+
 export const parseYaml = (text: string): ParsedText => {
   const bytes = Buffer.byteLength(text)
   if (bytes > maxBytes) return refused(`the document has ${bytes} bytes; at most ${maxBytes} (1 MiB) are read`)
+  const deep = nestedTooDeeply(text)
+  if (deep !== undefined) return refused("the document is nested too deeply", positionIn(text, deep))
   const lines = new LineCounter()
   const place = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset)
@@ -48,7 +54,7 @@ export const parseYaml = (text: string): ParsedText => {
     }))
     if (issues.length > 0) return { value: undefined, issues, locate: () => undefined }
     let usable = true
-    inspect(document, document.contents, [], {
+    const values = inspect(document.contents, {
       duplicate: (path, key, first) =>
         issues.push({
           path,
@@ -62,10 +68,10 @@ export const parseYaml = (text: string): ParsedText => {
     })
     if (!usable) return { value: undefined, issues, locate: () => undefined }
     return {
-      value: document.toJS({ maxAliasCount: 1000 }),
+      value: document.toJS({ maxAliasCount: maxAliases + 1 }),
       issues,
       locate: (path, at) => {
-        const node = nodeAt(document, path, at)
+        const node = nodeAt(document.contents, values, path, at)
         return node?.range === undefined || node.range === null ? undefined : place(node.range[0])
       }
     }
@@ -76,11 +82,16 @@ export const parseYaml = (text: string): ParsedText => {
   }
 }
 
-const refused = (message: string): ParsedText => ({
+const refused = (message: string, place: TextPosition = { line: 1, column: 1 }): ParsedText => ({
   value: undefined,
-  issues: [{ path: [], message, place: { line: 1, column: 1 } }],
+  issues: [{ path: [], message, place }],
   locate: () => undefined
 })
+
+const positionIn = (text: string, offset: number): TextPosition => {
+  const before = text.slice(0, offset).split("\n")
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+}
 
 interface At {
   readonly error: YAMLError
@@ -147,41 +158,68 @@ interface Findings {
   readonly unusable: (path: Path, node: Ranged, message: string) => void
 }
 
-/** Finds what the parser accepts: duplicate keys, keys that are not text, and aliases without an anchor. */
-const inspect = (document: YamlDocument.Parsed, node: unknown, path: Path, findings: Findings): void => {
-  if (isSeq(node)) return node.items.forEach((item, index) => inspect(document, item, [...path, index], findings))
-  if (isAlias(node)) {
-    if (node.resolve(document) === undefined && isRanged(node))
-      findings.unusable(path, node, "an alias without an anchor before it")
-    return
+/** Values of aliases. */
+type AliasValues = ReadonlyMap<Alias, Node>
+
+/**
+ * Finds what the parser accepts: duplicate keys, keys that are not text, aliases without an anchor, and too many of them. Returns
+ * the values of all aliases: of each, the last one with its anchor before it.
+ */
+const inspect = (contents: unknown, findings: Findings): AliasValues => {
+  const anchors = new Map<string, Node>()
+  const values = new Map<Alias, Node>()
+  const inspectAlias = (alias: Alias, path: Path): void => {
+    const value = anchors.get(alias.source)
+    if (value !== undefined) values.set(alias, value)
+    if (!isRanged(alias)) return
+    if (value === undefined) findings.unusable(path, alias, "an alias without an anchor before it")
+    else if (values.size === maxAliases + 1)
+      findings.unusable(path, alias, `more than ${maxAliases} aliases; write the value itself`)
   }
-  if (!isMap(node)) return
-  const seen = new Map<string, Ranged>()
-  for (const { key, value } of node.items) {
-    const name = keyText(key)
-    const first = seen.get(name)
-    if (isRanged(key) && !isScalar(key)) {
-      findings.unusable(path, key, "a key that is not text")
-    } else if (isRanged(key)) {
-      if (first === undefined) seen.set(name, key)
-      else findings.duplicate([...path, name], key, first)
+  const inspectNode = (node: unknown, path: Path): void => {
+    if (isAlias(node)) return inspectAlias(node, path)
+    if ((isScalar(node) || isMap(node) || isSeq(node)) && node.anchor !== undefined) anchors.set(node.anchor, node)
+    if (isSeq(node)) return node.items.forEach((item, index) => inspectNode(item, [...path, index]))
+    if (isMap(node)) inspectMap(node, path)
+  }
+  const inspectMap = (map: YAMLMap, path: Path): void => {
+    const seen = new Map<string, Ranged>()
+    for (const { key, value } of map.items) {
+      const name = keyText(key)
+      const first = seen.get(name)
+      if (isRanged(key) && !isScalar(key)) {
+        findings.unusable(path, key, "a key that is not text")
+      } else if (isRanged(key)) {
+        if (key.anchor !== undefined) anchors.set(key.anchor, key)
+        if (first === undefined) seen.set(name, key)
+        else findings.duplicate([...path, name], key, first)
+      }
+      inspectNode(value, [...path, name])
     }
-    inspect(document, value, [...path, name], findings)
   }
+  inspectNode(contents, [])
+  return values
 }
 
-const nodeAt = (document: YamlDocument.Parsed, path: Path, at: "key" | "value"): Node | undefined => {
-  let node: unknown = document.contents
+/** Pairs of a map by key, the last one of each. They are collected once, because a document may have an issue at every key. */
+const pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
+
+const pairAt = (map: YAMLMap, key: string): Pair | undefined => {
+  const known = pairs.get(map) ?? new Map(map.items.map((pair) => [keyText(pair.key), pair]))
+  pairs.set(map, known)
+  return known.get(key)
+}
+
+const nodeAt = (contents: unknown, values: AliasValues, path: Path, at: "key" | "value"): Node | undefined => {
+  let node = contents
   let nearest: Node | undefined = isRanged(node) ? node : undefined
   for (const [index, segment] of path.entries()) {
-    if (isAlias(node)) node = node.resolve(document)
+    if (isAlias(node)) node = values.get(node)
     let key: unknown
     if (isSeq(node) && typeof segment === "number") {
       node = node.items[segment]
     } else if (isMap(node)) {
-      const pair: Pair<unknown, unknown> | undefined = node.items.findLast(
-        (item) => keyText(item.key) === String(segment)
-      )
+      const pair = pairAt(node, String(segment))
       if (pair === undefined) return nearest
       key = pair.key
       node = pair.value

@@ -46,10 +46,38 @@ describe("positions", () => {
     ["? [a]\n: 1", "c.yaml:1:3 a key that is not text"],
     ["- a\n", "c.yaml:1:1 expected a map of llm"],
     ["just text", "c.yaml:1:1 expected a map of llm"],
+    ["a: &a 1\nb: &a { port: 0 }\nserver: *a\n", "c.yaml:2:15 server.port: expected a whole number"],
+    ["a: { &k b: 1, c: *k, d: *x }", "c.yaml:1:25 a.d: an alias without an anchor before it"],
     ["server:\n\tport: 1", "c.yaml:2:1 not valid YAML"],
     ["x: &a { port: 0 }\nserver: *a\n", "c.yaml:1:15 server.port: expected a whole number"]
   ])("%j: %s", (text, issue) => {
     expect(issuesOf(text)).toContainEqual(expect.stringContaining(issue))
+  })
+
+  it("at the first place beyond a limit of the text", () => {
+    expect(issuesOf(`a:\n  b: ${"[".repeat(101)}`)).toEqual(["c.yaml:2:105 the document is nested too deeply"])
+    expect(issuesOf(`${"- ".repeat(101)}a`)).toEqual(["c.yaml:1:201 the document is nested too deeply"])
+    const aliases = `a: [&a b${", *a".repeat(1001)}]`
+    expect(issuesOf(aliases)).toEqual(["c.yaml:1:4011 a[1001]: more than 1000 aliases; write the value itself"])
+  })
+
+  it.each([
+    `a: ${"[".repeat(99)}${"]".repeat(99)}\nb: ${"{a: ".repeat(99)}${"}".repeat(99)}`,
+    `a: { ${Array.from({ length: 200 }, (_, at) => `k${at}: 1`).join(", ")} }`,
+    `a: "${"[".repeat(200)}"\nb: |\n  ${"- ".repeat(200)}\nc: '${"{".repeat(200)}'\nd: x${"[".repeat(200)}`,
+    `a: [&a b${", *a".repeat(1000)}]`
+  ])("not for text that is within the limits, %#", (text) => {
+    expect(issuesOf(text)).not.toContainEqual(expect.stringMatching(/nested|aliases|YAML/))
+  })
+
+  it.each(["__proto__", "constructor", "toString"])("with the kind %s, which every object has a field for", (kind) => {
+    const text = `triggers: [{ name: t, kind: ${kind} }, { name: hub, kind: github }]
+outputs: { channels: [{ name: c, kind: ${kind}, trigger: hub }] }
+im: { connections: { c: { protocol: feishu_app } }, command_bindings: { b: { connection: c, conversations: [{ kind: ${kind} }] } } }`
+    const issues = issuesOf(text)
+    for (const field of ["triggers[0].kind", "outputs.channels[0].kind", "conversations[0].kind"])
+      expect(issues).toContainEqual(expect.stringContaining(`${field}: expected one of`))
+    expect(issues.filter((issue) => issue.includes("function") || issue.includes("native code"))).toEqual([])
   })
 
   it("at most three for what is not YAML, one of a line, and no secret in the line that is shown", () => {

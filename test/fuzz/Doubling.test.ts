@@ -5,6 +5,7 @@
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
 import { anyGlob } from "../../src/domain/Globs.ts"
+import { readText } from "../../src/config/LoadConfig.ts"
 import { compileWorkPath } from "../../src/config/WorkPath.ts"
 import { findOwners } from "../../src/outputs/Owners.ts"
 import { expandBraces } from "../../src/domain/Braces.ts"
@@ -109,6 +110,16 @@ const attacks: ReadonlyArray<Attack> = [
     // So long that the bounds of the parser have their effect.
     input: (length: number) => repeat(text)(20 * length),
     work: safeTexts.gfm.markdown
+  })),
+  ...[
+    { name: "aliases without anchor", text: "", repeated: "a: *b\n" },
+    { name: "errors within an alias", text: "a: &a {", repeated: "k: {x: 1}, ", end: "}\nserver: *a\n" },
+    { name: "brackets that are not closed", text: "", repeated: "a: {b: [" }
+  ].map(({ name, text, repeated, end = "" }) => ({
+    name: `configuration, ${name}`,
+    // So long that what the parser does once does not count.
+    input: (length: number) => text + repeated.repeat(length) + end,
+    work: (document: string) => readText(document, {})
   })),
   {
     name: "stream of a model, a line that does not end",

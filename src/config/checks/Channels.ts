@@ -9,16 +9,18 @@ import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
 
 /** Required trigger kinds by channel kind. */
-const triggerKinds: Readonly<Record<string, ReadonlyArray<string>>> = {
-  gitea_pr_review: ["gitea", "forgejo"],
-  gitea_issue: ["gitea", "forgejo"],
-  gitea_problem_issue: ["gitea", "forgejo"],
-  github_pr_review: ["github"],
-  github_issue: ["github"],
-  github_problem_issue: ["github"],
-  gitlab_mr_review: ["gitlab"],
-  gitlab_problem_issue: ["gitlab"]
-}
+const triggerKinds: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
+  Object.entries({
+    gitea_pr_review: ["gitea", "forgejo"],
+    gitea_issue: ["gitea", "forgejo"],
+    gitea_problem_issue: ["gitea", "forgejo"],
+    github_pr_review: ["github"],
+    github_issue: ["github"],
+    github_problem_issue: ["github"],
+    gitlab_mr_review: ["gitlab"],
+    gitlab_problem_issue: ["gitlab"]
+  })
+)
 
 interface Layer {
   readonly path: Path
@@ -45,7 +47,7 @@ export const checkChannels: Check = (tree, reports) => {
     for (const channel of channels) {
       checkChannel(channel, triggers, connections, reports)
       checkLinks(channel, reports)
-      checkChannelHost(channel, triggerKinds[textAt(channel.value, "kind") ?? ""], profiles, reports)
+      checkChannelHost(channel, triggerKinds.get(textAt(channel.value, "kind") ?? ""), profiles, reports)
     }
     for (const { path, value } of recordsAt(layer.outputs, "routes", "rules"))
       if (textAt(value, "match", "target_kind") === "commit")
@@ -127,7 +129,7 @@ const targetsOf = (layer: Layer | undefined, part: "rules" | "default"): Readonl
  */
 const checkLinks = ({ path, value }: TreePosition<Tree>, { warning }: CrossCheckReports): void => {
   const kind = textAt(value, "kind") ?? ""
-  if (triggerKinds[kind] === undefined) return
+  if (!triggerKinds.has(kind)) return
   if (kind.endsWith("_issue") && ["owner", "repo", "project_id"].some((key) => value[key] !== undefined)) return
   for (const field of ["revision_url_template", "change_url_template"])
     if (value[field] !== undefined)
@@ -148,7 +150,7 @@ const checkChannel = (
   const has = (key: string): boolean => value[key] !== undefined || value[`${key}_env`] !== undefined
   const missing = (key: string, message: string): void => error({ path: [...path, key], message, at: "value" })
   const triggerKind = triggers.get(textAt(value, "trigger"))
-  const fitting = triggerKinds[kind]
+  const fitting = triggerKinds.get(kind)
   if (triggerKind !== undefined && fitting !== undefined && !fitting.includes(triggerKind))
     error({
       path: [...path, "trigger"],

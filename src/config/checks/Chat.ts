@@ -5,11 +5,12 @@ import { checkReference, declared } from "./Names.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 
-const conversations: Readonly<Record<string, ReadonlyArray<string>>> = {
-  app_direct: ["feishu_app", "wecom_app"],
-  bot_direct: ["feishu_app", "wecom_aibot"],
-  group: ["feishu_app", "wecom_app", "wecom_aibot"]
-}
+/** Protocols by kind of conversation. */
+const conversations: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["app_direct", ["feishu_app", "wecom_app"]],
+  ["bot_direct", ["feishu_app", "wecom_aibot"]],
+  ["group", ["feishu_app", "wecom_app", "wecom_aibot"]]
+])
 
 export const checkChat: Check = (tree, { error }) => {
   const connections = entriesAt(tree, "im", "connections")
@@ -63,7 +64,7 @@ const checkActors = ({ path, value }: TreePosition<Tree>, connection: Tree | und
   }
   for (const conversation of recordsAt(value, "conversations")) {
     const kind = textAt(conversation.value, "kind") ?? ""
-    const fitting = conversations[kind]
+    const fitting = conversations.get(kind)
     if (fitting !== undefined && protocol !== undefined && !fitting.includes(protocol))
       error({
         path: [...path, ...conversation.path, "kind"],
@@ -74,8 +75,9 @@ const checkActors = ({ path, value }: TreePosition<Tree>, connection: Tree | und
 }
 
 const fittingKinds = (protocol: string): string =>
-  Object.keys(conversations)
-    .filter((kind) => conversations[kind]?.includes(protocol))
+  [...conversations]
+    .filter(([, protocols]) => protocols.includes(protocol))
+    .map(([kind]) => kind)
     .join(" or ")
 
 const checkEnabled = (

@@ -8,17 +8,17 @@ import type { Path } from "../Path.ts"
 
 const gitKinds = ["gitea", "forgejo", "github", "gitlab"]
 
-const linkField: Readonly<Record<string, string>> = {
-  perforce: "change_url_template",
-  subversion: "revision_url_template"
-}
+const linkField: ReadonlyMap<string, string> = new Map([
+  ["perforce", "change_url_template"],
+  ["subversion", "revision_url_template"]
+])
 
 /**
  * Checks link templates: a kind reviews commits, revisions or changelists; scheduled and manual changes belong to the host that they name.
  */
 const checkLinks = (kind: string, value: Tree, path: Path, { warning }: CrossCheckReports): void => {
   if (kind === "scheduled" || kind === "manual") return
-  const used = linkField[kind] ?? "commit_url_template"
+  const used = linkField.get(kind) ?? "commit_url_template"
   for (const field of ["commit_url_template", "revision_url_template", "change_url_template"])
     if (field !== used && value[field] !== undefined)
       warning({

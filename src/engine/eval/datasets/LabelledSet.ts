@@ -58,7 +58,10 @@ const languages: Readonly<Record<string, string>> = {
 
 /** Returns the language of the most changed files. */
 const languageOf = (paths: ReadonlyArray<string>): string => {
-  const names = paths.map((path) => languages[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "other")
+  const names = paths.map((path) => {
+    const extension = path.slice(path.lastIndexOf(".") + 1).toLowerCase()
+    return Object.hasOwn(languages, extension) ? (languages[extension] ?? "other") : "other"
+  })
   const [most] = [...Map.groupBy(names, (name) => name)].toSorted(([, a], [, b]) => b.length - a.length)
   return most?.[0] ?? "other"
 }
