@@ -1,6 +1,6 @@
 /**
- * Configuration at 5 000 workspaces: loading against parsing the YAML alone, and routing one webhook among them; statistics of 1 000 000 runs
- * (statistics.ts).
+ * Configuration at 5 000 workspaces: loading against parsing the YAML alone, and routing one webhook among them; publishing, activating
+ * and reading revisions of the database (revisions.ts); statistics of 1 000 000 runs (statistics.ts).
  *
  * The document has every kind of binding in equal parts: one repository, exact names, globs over an organisation, globs with
  * other fields, anchored regular expressions, and folded case. It stays under the 1 MiB that a file may have. The parser is
@@ -9,6 +9,7 @@
 import { parse } from "yaml"
 import { readText } from "../../src/config/LoadConfig.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
+import { measureRevisions } from "./revisions.ts"
 import { measureStatistics } from "./statistics.ts"
 
 const bindings: ReadonlyArray<(n: number) => string> = [
@@ -72,7 +73,8 @@ const every = (step: number, count: number): ReadonlyArray<number> => Array.from
 
 export const config = {
   name: "config",
-  summary: "loading 5 000 workspaces, routing one webhook among them, and statistics of 1 000 000 runs",
+  summary:
+    "loading 5 000 workspaces, routing one webhook among them, revisions of the database, and statistics of 1 000 000 runs",
   run: async (_options: { readonly json: boolean }): Promise<Record<string, number>> => {
     const say = (line: string): void => {
       process.stdout.write(`${line}\n`)
@@ -101,6 +103,7 @@ export const config = {
       route_us: median(rounds.map(({ all }) => all)),
       route_us_spread: median(rounds.map(({ spread }) => spread)),
       route_us_50: median(rounds.map((round) => round.few)),
+      ...(await measureRevisions((count) => parse(documentOf(count), { uniqueKeys: false }).workspaces.instances)),
       ...(await measureStatistics())
     }
     const rounded = Object.fromEntries(

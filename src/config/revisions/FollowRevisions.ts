@@ -2,7 +2,7 @@
  * Keeps this node at the newest revision: before admissions, at every refresh and when another node has published. Reports what the node has
  * activated or refused, and removes old revisions and records.
  */
-import { Clock, DateTime, Duration, Effect, Layer, Schedule, Semaphore, Stream } from "effect"
+import { Clock, DateTime, Duration, Effect, Fiber, Layer, Schedule, Semaphore, Stream } from "effect"
 import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import type { Activation } from "../ConfigStore.ts"
 import { ConfigStore } from "../ConfigStore.ts"
@@ -12,8 +12,10 @@ import type { RevisionHead } from "./Revision.ts"
 import { noRevision } from "./Revision.ts"
 import { RevisionStore } from "./RevisionStore.ts"
 
-/** Timeout of an admission's read; after it the delivery is admitted under the revision that the node works with. */
-const readTimeout = "2 seconds"
+/** Time that an admission waits; after it the delivery is admitted under the revision that the node works with. */
+const admissionTimeout = "2 seconds"
+/** Timeout of each access to the store. Reading a large revision takes longer than the access. */
+const storeTimeout = "2 seconds"
 const reportInterval = Duration.minutes(1)
 const pruneInterval = Duration.hours(1)
 /** Newest revisions that are never removed. */
@@ -34,6 +36,17 @@ export const coalesced = Effect.fnUntraced(function* <E>(effect: Effect.Effect<v
     const needed = started + 1
     return one.withPermits(1)(Effect.suspend(() => (started >= needed ? Effect.void : run)))
   })
+})
+
+/** Runs `effect` and waits for it for a limited time; it continues, and the next call waits for its end before it runs it again. */
+export const waitBriefly = Effect.fnUntraced(function* (effect: Effect.Effect<void>) {
+  const scope = yield* Effect.scope
+  let running: Fiber.Fiber<void> | undefined
+  return Effect.gen(function* () {
+    if (running !== undefined) yield* Fiber.await(running)
+    running = yield* Effect.forkIn(effect, scope)
+    yield* Fiber.await(running)
+  }).pipe(Effect.timeoutOption(admissionTimeout), Effect.asVoid)
 })
 
 /** The result of the newest revision that this node has read. */
@@ -58,7 +71,7 @@ const follow = Effect.gen(function* () {
 
   const report = Effect.gen(function* () {
     const { activation, head } = last
-    yield* activations.report({
+    const reported = activations.report({
       node,
       revision: head.number,
       state: activation._tag === "Active" ? "active" : "refused",
@@ -67,16 +80,17 @@ const follow = Effect.gen(function* () {
       problems: activation._tag === "Active" ? [] : activation.problems,
       at: yield* Clock.currentTimeMillis
     })
+    yield* Effect.timeout(reported, storeTimeout)
   })
 
   const one = yield* Semaphore.make(1)
   const adopt = Effect.fnUntraced(function* (again: boolean) {
-    const head = yield* revisions.head
+    const head = yield* Effect.timeout(revisions.head, storeTimeout)
     const active = config.layered()?.active ?? noRevision
     if (same(head, active)) return
     const isKnown = same(head, last.head) && last.snapshot === config.current().hash
     if (isKnown && last.activation._tag === "Refused" && !again) return
-    const revision = yield* revisions.read(head.number)
+    const revision = yield* Effect.timeout(revisions.read(head.number), storeTimeout)
     if (revision === undefined) return
     const activation = yield* config.activate({ number: head.number, hash: revision.hash, document: revision.document })
     const isNews = !same(head, last.head) || activation._tag !== last.activation._tag
@@ -93,7 +107,6 @@ const follow = Effect.gen(function* () {
   /** A failure delays the activation, and is logged once. */
   const survive = <E extends { readonly message: string }>(effect: Effect.Effect<void, E>) =>
     effect.pipe(
-      Effect.timeout(readTimeout),
       Effect.tap(() => Effect.sync(() => void (isUnavailable = false))),
       Effect.catch(({ message }) => {
         if (isUnavailable) return Effect.void
@@ -104,7 +117,7 @@ const follow = Effect.gen(function* () {
       })
     )
 
-  const adoptHead = yield* coalesced(survive(adopt(false)))
+  const adoptHead = yield* coalesced(yield* waitBriefly(survive(adopt(false))))
   config.adoptWith(adoptHead)
   yield* adoptHead
   yield* survive(report)

@@ -177,6 +177,31 @@ describe("a node", () => {
       assert.strictEqual(passesOf(one), 7)
     })
   )
+  it.effect("admits after two seconds while it activates a revision, and completes the activation", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* startNodes({ node: "one" }, { node: "two" })
+      if (one === undefined || two === undefined) return assert.fail("no nodes")
+      yield* one.editor.publish("alice", edit(0, passes(7)))
+      const gate = yield* Deferred.make<void>()
+      let kept = 0
+      const archive = {
+        keep: () => Effect.suspend(() => (++kept === 1 ? Effect.void : Deferred.await(gate))),
+        find: () => Effect.undefined,
+        pinned: Effect.succeed(new Set<string>())
+      }
+      yield* two.config.keepIn(archive)
+      for (const seconds of ["2 seconds", "2 seconds"] as const) {
+        const admission = yield* Effect.forkChild(two.config.adoptHead() ?? Effect.void, { startImmediately: true })
+        yield* TestClock.adjust(seconds)
+        yield* Fiber.join(admission)
+        assert.notStrictEqual(passesOf(two), 7)
+      }
+      assert.strictEqual(kept, 2)
+      yield* Deferred.succeed(gate, undefined)
+      yield* two.config.adoptHead() ?? Effect.void
+      assert.deepStrictEqual([passesOf(two), kept], [7, 2])
+    })
+  )
   it.live("reads a changed file again, and keeps the revision", () =>
     Effect.gen(function* () {
       const [one] = yield* startNodes({ node: "one" })
