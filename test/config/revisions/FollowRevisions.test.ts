@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync, writeFileSync } from "node:fs"
-import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { layerFile } from "../../../src/config/FileConfigStore.ts"
-import { coalesced } from "../../../src/config/revisions/FollowRevisions.ts"
+import { coalesced, waitBriefly } from "../../../src/config/revisions/FollowRevisions.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { deserialise } from "../../../src/config/revisions/SealDocument.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
@@ -119,6 +119,21 @@ describe("a node", () => {
       const config = Context.get(late, ConfigStore)
       assert.deepStrictEqual([config.current().revision, config.current().document.review.max_problems], [100, 100])
       assert.strictEqual((yield* config.pinned(one.config.current().hash)).hash, one.config.current().hash)
+    })
+  )
+  it.effect("that missed a hundred revisions activates only the newest", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* startNodes({ node: "one" }, { node: "two" })
+      if (one === undefined || two === undefined) return assert.fail("no nodes")
+      for (let n = 0; n < 100; n++) yield* one.editor.publish("alice", edit(n, passes((n % 2) + 3)))
+      const activated: Array<number | undefined> = []
+      yield* two.config.changes.pipe(
+        Stream.runForEach(({ revision }) => Effect.sync(() => activated.push(revision))),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      yield* two.config.adoptHead() ?? Effect.void
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual([activated, passesOf(two)], [[100], 4])
     })
   )
   it.effect("refuses a revision that is invalid there, keeps its own, and reports why", () =>
@@ -308,6 +323,22 @@ describe("retention", () => {
 })
 
 describe("calls that wait", () => {
+  it.effect("do not start a second run while the first continues", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      let runs = 0
+      const call = yield* waitBriefly(Effect.suspend(() => (++runs === 1 ? Deferred.await(gate) : Effect.void)))
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const waiting = yield* Effect.forkChild(call, { startImmediately: true })
+        yield* TestClock.adjust("2 seconds")
+        yield* Fiber.join(waiting)
+      }
+      assert.strictEqual(runs, 1)
+      yield* Deferred.succeed(gate, undefined)
+      yield* call
+      assert.strictEqual(runs, 2)
+    })
+  )
   it.effect("share one run that starts after them", () =>
     Effect.gen(function* () {
       const gates = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
