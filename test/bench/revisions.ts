@@ -1,6 +1,10 @@
 /**
  * Configuration in the database: publishing one field among 5 000 workspaces next to a bare compare-and-set of the same document, the time
  * until three nodes over Postgres and NATS work with a revision, and what reading the head costs a delivery.
+ *
+ * Ceilings, on two idle cores: `publish_ms` 3 times `load_ms`, because an edit is valid only with all the rest, which is read once;
+ * `activate_p99_ms`, from the request to the last of three nodes with 500 workspaces, 500; `admission_overhead_us`, for each of 64 deliveries
+ * that arrive together and share a read, 100. A delivery that arrives alone waits for one query of its database (`admission_overhead_alone_us`).
  */
 import { fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
