@@ -1,4 +1,4 @@
-/** Three nodes over one Postgres: with NATS a revision reaches all of them at once, without it when they poll. */
+/** Three nodes over one Postgres: with NATS a revision reaches all of them immediately, without it when they poll. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
@@ -56,7 +56,7 @@ const startNode = (database: string, nats: string, { key = sealingKey, name, ref
 
 describe("nodes of a cluster", () => {
   it.live(
-    "activate a revision of another node at once, show what one of them refuses, and poll without NATS",
+    "activate a revision of another node immediately, show what one of them refuses, and poll without NATS",
     () =>
       Effect.scoped(
         Effect.gen(function* () {

@@ -1,15 +1,13 @@
 /** Processes that are killed (SIGKILL) between any two calls of the stores: repeating the call completes it, once. */
 import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
-import * as Store from "../../../src/store/Store.ts"
-import { layerSql } from "../../../src/store/source/SqlSource.ts"
 import { editorOn, sealingKey, writeConfig } from "../../harness/ConfigSource.ts"
+import { backends, openStores } from "../../store/source/Backends.ts"
+import type { Backend, BackendKind } from "../../store/source/Backends.ts"
 import { edits, literal } from "./KilledEdits.ts"
 
 const script = join(import.meta.dirname, "SourceChild.ts")
@@ -20,21 +18,23 @@ const keys = {
 }
 
 interface Place {
-  readonly database: string
+  readonly backend: Backend
   readonly file: string
 }
 
-const makePlace = (): Place => ({
-  database: join(mkdtempSync(join(tmpdir(), "aicr-killed-")), "aicr.db"),
-  file: writeConfig({})
-})
+/** Calls of the stores after which the process is killed: all, or those that write, which are fewer. */
+type Counted = "calls" | "writes"
 
 /** Returns true if the process was killed, false if it completed. */
-const run = (place: Place, env: Readonly<Record<string, string>>, action: string, killAt: number): Promise<boolean> =>
+const run = (
+  { backend: { address, kind }, file }: Place,
+  env: Readonly<Record<string, string>>,
+  ...args: ReadonlyArray<string>
+): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", script, place.database, place.file, action, String(killAt)],
+      ["--disable-warning=ExperimentalWarning", script, kind, address, file, ...args],
       { env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../node_modules/.cache/aicr-tests"), ...env } }
     )
     let said = ""
@@ -46,44 +46,50 @@ const run = (place: Place, env: Readonly<Record<string, string>>, action: string
     })
   })
 
-/** Opens the place in this process. */
+/** Opens the place in this process, as the next node. */
 const at = <A, E>(
-  { database, file }: Place,
+  { backend: { address, kind }, file }: Place,
   env: Readonly<Record<string, string>>,
-  effect: Effect.Effect<A, E, ConfigEditor | RevisionStore>
+  effect: Effect.Effect<A, E, ConfigEditor | RevisionStore>,
+  node = "node-2"
 ) =>
   Effect.runPromise(
     Effect.scoped(
-      Effect.provide(
-        effect,
-        editorOn(file, env, "node-2").pipe(
-          Layer.provideMerge(layerSql("default")),
-          Layer.provide(Store.layerSqlite({ path: database, migrate: "auto" }))
-        )
-      )
+      Effect.provide(effect, editorOn(file, env, node).pipe(Layer.provideMerge(openStores(kind, address, "default"))))
     )
   )
 
-const bytesOf = ({ database }: Place): string =>
-  readdirSync(join(database, ".."))
-    .map((name) => readFileSync(join(database, "..", name), "latin1"))
-    .join("")
+const holdsSecret = async ({ backend }: Place): Promise<boolean> =>
+  (await backend.files()).some((file) => file.includes(literal))
 
-/** Kills the action after its first call, its second call and so on, each in a place of its own, until it completes before. */
+interface Killed {
+  readonly env: Readonly<Record<string, string>>
+  readonly action: string
+  readonly prepare: (place: Place) => Promise<unknown>
+  /** Repeats the action. */
+  readonly repeat: Effect.Effect<unknown, unknown, ConfigEditor>
+  readonly check: (place: Place) => Promise<void>
+}
+
+/** Kills the action after its first call, its second call and so on, each in a database of its own, until it completes before. */
 const killEverywhere = async (
-  env: Readonly<Record<string, string>>,
-  action: string,
-  prepare: (place: Place) => Promise<unknown>,
-  check: (place: Place, killAt: number) => Promise<void>
+  kind: BackendKind,
+  counted: Counted,
+  { action, check, env, prepare, repeat }: Killed
 ): Promise<number> => {
   for (let killAt = 1; ; killAt++) {
-    const place = makePlace()
+    const place = await makePlace(kind)
     await prepare(place)
-    const wasKilled = await run(place, env, action, killAt)
-    assert.isFalse(await run(place, env, action, 0))
-    await check(place, killAt)
+    const wasKilled = await run(place, env, action, counted, String(killAt))
+    if (wasKilled) await at(place, env, repeat, "node-1")
+    await check(place)
     if (!wasKilled) return killAt - 1
   }
+}
+
+const makePlace = async (kind: BackendKind): Promise<Place> => {
+  const { make } = backends.find((one) => one.kind === kind) ?? assert.fail(kind)
+  return { backend: await make(), file: writeConfig({}) }
 }
 
 const publishFirst = (place: Place) =>
@@ -93,82 +99,125 @@ const publishFirst = (place: Place) =>
     ConfigEditor.use((editor) => editor.publish("alice", edits.first))
   )
 
-describe("a killed process", () => {
-  it("publishes an operation once, when it is repeated", async () => {
-    const kills = await killEverywhere(
+const publishing: Killed = {
+  env: keys.old,
+  action: "publish",
+  prepare: () => Promise.resolve(),
+  repeat: ConfigEditor.use((editor) => editor.publish("alice", edits.first)),
+  check: async (place) => {
+    const { history, operation } = await at(
+      place,
       keys.old,
-      "publish",
-      () => Promise.resolve(),
-      async (place) => {
-        const { history, operation } = await at(
-          place,
-          keys.old,
-          Effect.gen(function* () {
-            const { items } = yield* (yield* RevisionStore).list({ limit: 9 })
-            return { history: items, operation: yield* (yield* RevisionStore).operation("first") }
-          })
-        )
-        assert.deepStrictEqual(
-          history.map(({ number, operationId, parent }) => [number, parent, operationId]),
-          [[1, 0, "first"]]
-        )
-        assert.deepInclude(operation?.result, { _tag: "Committed", revision: 1 })
-        assert.notInclude(bytesOf(place), literal)
-      }
+      Effect.gen(function* () {
+        const { items } = yield* (yield* RevisionStore).list({ limit: 9 })
+        return { history: items, operation: yield* (yield* RevisionStore).operation("first") }
+      })
     )
-    assert.isAtLeast(kills, 4)
-  }, 240_000)
+    assert.deepStrictEqual(
+      history.map(({ number, operationId, parent }) => [number, parent, operationId]),
+      [[1, 0, "first"]]
+    )
+    assert.deepInclude(operation?.result, { _tag: "Committed", revision: 1 })
+    assert.isFalse(await holdsSecret(place))
+  }
+}
 
-  it("activates the newest revision at its next start", async () => {
-    const kills = await killEverywhere(keys.old, "follow", publishFirst, async (place) => {
-      const { nodes } = await at(
+const following: Killed = {
+  env: keys.old,
+  action: "follow",
+  prepare: publishFirst,
+  repeat: ConfigEditor.use((editor) => editor.status),
+  check: async (place) => {
+    const { nodes } = await at(
+      place,
+      keys.old,
+      ConfigEditor.use((editor) => editor.status)
+    )
+    assert.deepInclude(
+      nodes.find(({ node }) => node === "node-1"),
+      { state: "active", active: 1, revision: 1 }
+    )
+  }
+}
+
+const resealing: Killed = {
+  env: keys.both,
+  action: "reseal",
+  prepare: (place) =>
+    at(
+      place,
+      keys.old,
+      Effect.gen(function* () {
+        const editor = yield* ConfigEditor
+        yield* editor.publish("alice", edits.first)
+        yield* editor.publish("alice", edits.second)
+        yield* editor.createDraft("alice", { title: "d", reason: "", base: 2, operations: edits.third.operations })
+      })
+    ),
+  repeat: ConfigEditor.use((editor) => editor.reseal("alice")),
+  check: async (place) => {
+    const only = { SVC_CONFIG_SECRETS_KEY: newKey }
+    const { diff, draft, opened } = await at(
+      place,
+      only,
+      Effect.gen(function* () {
+        const editor = yield* ConfigEditor
+        const back = yield* editor.previewRestore(1)
+        const id = (yield* editor.drafts)[0]?.id ?? ""
+        yield* editor.restore("alice", { revision: 1, operationId: "back" })
+        const status = yield* editor.status
+        const published = yield* editor.publishDraft("alice", id, { operationId: "draft", version: 2 })
+        return { diff: back?.diff, draft: published, opened: status.nodes.map(({ state }) => state) }
+      })
+    )
+    // The credential of both revisions is still the same one.
+    assert.deepStrictEqual(
+      diff?.map(({ names }) => names),
+      [["triggers/second", "enabled"]]
+    )
+    assert.include(opened, "active")
+    assert.strictEqual(draft._tag, "Committed")
+  }
+}
+
+/** Minimum number of kills. */
+const cases: ReadonlyArray<readonly [BackendKind, Counted, publish: number, follow: number, reseal: number]> = [
+  ["sqlite", "calls", 4, 3, 6],
+  ["postgres", "writes", 3, 1, 4],
+  ["redis", "writes", 3, 1, 4]
+]
+
+describe.each(cases)("a killed process, in %s", (kind, counted, publishKills, followKills, resealKills) => {
+  it("publishes an operation once, when it is repeated", { timeout: 240_000 }, async () => {
+    assert.isAtLeast(await killEverywhere(kind, counted, publishing), publishKills)
+  })
+
+  it("activates the newest revision at its next start", { timeout: 240_000 }, async () => {
+    assert.isAtLeast(await killEverywhere(kind, counted, following), followKills)
+  })
+
+  it("seals every credential with the current key, when it is repeated", { timeout: 240_000 }, async () => {
+    assert.isAtLeast(await killEverywhere(kind, counted, resealing), resealKills)
+  })
+})
+
+describe("a process that is killed within a transaction of Postgres", () => {
+  it.each(["INSERT INTO config_revisions", "INSERT INTO config_operations", "COMMIT"])(
+    "before %s: publishes an operation once, when it is repeated",
+    { timeout: 60_000 },
+    async (statement) => {
+      const place = await makePlace("postgres")
+      // Opened before, so that the statements of the migrations are no part of it.
+      await at(place, keys.old, Effect.void)
+      assert.isTrue(await run(place, keys.old, "publish", "writes", "0", statement))
+      const before = await at(
         place,
         keys.old,
-        ConfigEditor.use((editor) => editor.status)
+        Effect.flatMap(RevisionStore, ({ head }) => head)
       )
-      assert.deepInclude(
-        nodes.find(({ node }) => node === "node-1"),
-        { state: "active", active: 1, revision: 1 }
-      )
-    })
-    assert.isAtLeast(kills, 3)
-  }, 240_000)
-
-  it("seals every credential with the current key, when it is repeated", async () => {
-    const prepare = (place: Place) =>
-      at(
-        place,
-        keys.old,
-        Effect.gen(function* () {
-          const editor = yield* ConfigEditor
-          yield* editor.publish("alice", edits.first)
-          yield* editor.publish("alice", edits.second)
-          yield* editor.createDraft("alice", { title: "d", reason: "", base: 2, operations: edits.third.operations })
-        })
-      )
-    const kills = await killEverywhere(keys.both, "reseal", prepare, async (place) => {
-      const only = { SVC_CONFIG_SECRETS_KEY: newKey }
-      const { diff, draft, opened } = await at(
-        place,
-        only,
-        Effect.gen(function* () {
-          const editor = yield* ConfigEditor
-          const back = yield* editor.previewRestore(1)
-          const id = (yield* editor.drafts)[0]?.id ?? ""
-          yield* editor.restore("alice", { revision: 1, operationId: "back" })
-          const status = yield* editor.status
-          const published = yield* editor.publishDraft("alice", id, { operationId: "draft", version: 2 })
-          return { diff: back?.diff, draft: published, opened: status.nodes.map(({ state }) => state) }
-        })
-      )
-      // The credential of both revisions is still the same one.
-      assert.deepStrictEqual(
-        diff?.map(({ names }) => names),
-        [["triggers/second", "enabled"]]
-      )
-      assert.include(opened, "active")
-      assert.strictEqual(draft._tag, "Committed")
-    })
-    assert.isAtLeast(kills, 6)
-  }, 240_000)
+      assert.strictEqual(before.number, 0)
+      await at(place, keys.old, publishing.repeat)
+      await publishing.check(place)
+    }
+  )
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync, writeFileSync } from "node:fs"
-import { Context, Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Clock, Context, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { layerFile } from "../../../src/config/FileConfigStore.ts"
@@ -36,6 +36,24 @@ const edit = (base: number, ...operations: ReadonlyArray<ConfigOperation>) => ({
   operations,
   operationId: `after ${base}`
 })
+
+const hour = 3_600_000
+
+/** Runs an effect with a clock that differs by this many milliseconds. */
+const shifted =
+  (millis: number) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Clock.Clock, (clock) =>
+      Effect.provideService(effect, Clock.Clock, {
+        sleep: (duration) => clock.sleep(duration),
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+        currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n),
+        currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
+        monotonicTimeNanos: clock.monotonicTimeNanos,
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe()
+      })
+    )
 
 const passesOf = ({ config }: { readonly config: ConfigStore["Service"] }) =>
   config.current().document.review.max_passes
@@ -134,6 +152,50 @@ describe("a node", () => {
       yield* two.config.adoptHead() ?? Effect.void
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual([activated, passesOf(two)], [[100], 4])
+    })
+  )
+  it.effect("whose clock differs by an hour takes part in one history, with its drafts and repeated requests", () =>
+    Effect.gen(function* () {
+      const stores = yield* Layer.build(Layer.fresh(memoryStores))
+      const [ahead, behind] = [shifted(hour), shifted(-hour)]
+      const one = yield* ahead(startNode(stores, { document, node: "one" }))
+      const two = yield* behind(startNode(stores, { document, node: "two" }))
+      const nodes = [
+        { node: one, clock: ahead },
+        { node: two, clock: behind }
+      ]
+      for (let base = 0; base < 4; base++) {
+        const [writer, reader] = base % 2 === 0 ? nodes : nodes.toReversed()
+        if (writer === undefined || reader === undefined) return assert.fail("no nodes")
+        const request = edit(base, passes(base + 3))
+        const outcome = yield* writer.clock(writer.node.editor.publish("alice", request))
+        assert.deepInclude(outcome, { _tag: "Committed", active: true })
+        yield* reader.clock(reader.node.config.adoptHead() ?? Effect.void)
+        assert.strictEqual(passesOf(reader.node), base + 3)
+        const again = yield* reader.clock(reader.node.editor.publish("alice", request))
+        assert.strictEqual(again._tag === "Committed" ? again.revision.number : again._tag, base + 1)
+      }
+      const { items } = yield* one.revisions.list({ limit: 9 })
+      assert.deepStrictEqual(
+        items.map(({ number, parent }) => [number, parent]),
+        [
+          [4, 3],
+          [3, 2],
+          [2, 1],
+          [1, 0]
+        ]
+      )
+      assert.deepStrictEqual(items[0]?.createdAt, (items[1]?.createdAt ?? 0) - 2 * hour)
+      const input = { title: "draft", reason: "", base: 4, operations: [passes(9)] }
+      const saved = yield* ahead(one.editor.createDraft("alice", input))
+      const id = saved._tag === "Saved" ? saved.draft.id : ""
+      assert.strictEqual((yield* behind(two.editor.saveDraft("alice", id, 1, input)))._tag, "Saved")
+      assert.strictEqual((yield* ahead(one.editor.saveDraft("alice", id, 1, input)))._tag, "Moved")
+      assert.strictEqual((yield* ahead(one.editor.approveDraft("bob", id, 2)))._tag, "Saved")
+      const published = yield* behind(two.editor.publishDraft("alice", id, { operationId: "d", version: 3 }))
+      assert.deepInclude(published, { _tag: "Committed", active: true })
+      yield* ahead(one.config.adoptHead() ?? Effect.void)
+      assert.strictEqual(passesOf(one), 9)
     })
   )
   it.effect("refuses a revision that is invalid there, keeps its own, and reports why", () =>

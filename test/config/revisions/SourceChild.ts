@@ -1,32 +1,41 @@
 /**
  * Publishes, seals again or follows in the database given as argument, and kills itself (SIGKILL) after the call of a store with the given
- * number. Arguments: database, configuration file, action, number of the call.
+ * number, or right before its first statement that contains a text. Arguments: kind and address of the database, configuration file, action,
+ * `calls` or `writes` (the calls that count), number, text.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { Client } from "pg"
 import { ActivationStore } from "../../../src/config/revisions/ActivationStore.ts"
 import { AuditLog } from "../../../src/config/revisions/AuditLog.ts"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import { DraftStore } from "../../../src/config/revisions/DraftStore.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
-import * as Store from "../../../src/store/Store.ts"
 import type { SourceStores } from "../../../src/store/source/SqlSource.ts"
-import { layerSql } from "../../../src/store/source/SqlSource.ts"
 import { editorOn } from "../../harness/ConfigSource.ts"
+import { openStores } from "../../store/source/Backends.ts"
 import { edits } from "./KilledEdits.ts"
 
-const [, , path = "", file = "", action = "", killAt = "0"] = process.argv
+const [, , kind = "", address = "", file = "", action = "", counted = "calls", killAt = "0", statement = ""] =
+  process.argv
+const writes = ["append", "conclude", "remove", "report", "reseal", "save"]
+
+const die = (): void => void process.kill(process.pid, "SIGKILL")
 
 let calls = 0
+let isActing = false
 const afterCall = Effect.suspend(() => {
   if (++calls !== Number(killAt)) return Effect.void
-  process.kill(process.pid, "SIGKILL")
+  die()
   return Effect.never
 })
 
-const counted = <S extends object>(service: S): S =>
+const isCounted = (name: string | symbol): boolean => counted === "calls" || writes.includes(String(name))
+
+const observed = <S extends object>(service: S): S =>
   new Proxy(service, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name)
+      if (!isCounted(name)) return value
       if (Effect.isEffect(value)) return Effect.tap(value, () => afterCall)
       if (typeof value !== "function") return value
       return (...given: ReadonlyArray<unknown>) => {
@@ -36,19 +45,31 @@ const counted = <S extends object>(service: S): S =>
     }
   })
 
+if (statement !== "") {
+  const query: unknown = Client.prototype.query
+  Object.defineProperty(Client.prototype, "query", {
+    value(this: Client, given: unknown, ...more: ReadonlyArray<unknown>) {
+      const text = typeof given === "string" ? given : String(Object(given).text)
+      if (isActing && text.includes(statement)) die()
+      if (typeof query !== "function") throw new Error("pg has no query")
+      return Reflect.apply(query, this, [given, ...more])
+    }
+  })
+}
+
 const stores: Layer.Layer<SourceStores, unknown> = Layer.effectContext(
   Effect.gen(function* () {
-    return Context.make(RevisionStore, counted(yield* RevisionStore)).pipe(
-      Context.add(DraftStore, counted(yield* DraftStore)),
-      Context.add(AuditLog, counted(yield* AuditLog)),
-      Context.add(ActivationStore, counted(yield* ActivationStore))
+    return Context.make(RevisionStore, observed(yield* RevisionStore)).pipe(
+      Context.add(DraftStore, observed(yield* DraftStore)),
+      Context.add(AuditLog, observed(yield* AuditLog)),
+      Context.add(ActivationStore, observed(yield* ActivationStore))
     )
   })
-).pipe(Layer.provide(layerSql("default")), Layer.provide(Store.layerSqlite({ path, migrate: "auto" })))
+).pipe(Layer.provide(openStores(kind === "postgres" || kind === "redis" ? kind : "sqlite", address, "default")))
 
 const act = Effect.gen(function* () {
   const editor = yield* ConfigEditor
-  yield* Clock.currentTimeMillis
+  isActing = true
   if (action === "publish") return yield* editor.publish("alice", edits.first)
   if (action === "reseal") return yield* editor.reseal("alice")
   return yield* editor.status
@@ -58,3 +79,4 @@ const outcome = await Effect.runPromise(
   act.pipe(Effect.provide(editorOn(file, process.env, "node-1").pipe(Layer.provide(stores))), Effect.scoped)
 )
 process.stdout.write(`${JSON.stringify(outcome)}\n`)
+process.exit(0)
