@@ -128,8 +128,8 @@ const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, Read
   const next = normalise(entityShape(ref.kind), value, (complaint) => complaints.push(complaint))
   if (complaints.length > 0)
     return Result.fail(complaints.map(({ path, message }) => ({ code: "invalid_field" as const, path, message })))
-  const masked = secretPaths(next).filter((path) => isMask(valueAt(next, path)))
-  if (masked.length > 0) return Result.fail(masked.map(maskRefusal))
+  const masked = maskedSecrets(next)
+  if (masked.length > 0) return Result.fail(masked)
   const { nameField } = entityLocations[ref.kind]
   if (nameField === undefined || !isRecord(next)) return Result.succeed(next)
   const { [nameField]: name, ...others } = next
@@ -144,6 +144,12 @@ const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, Read
 
 const refuseValue = (code: EditErrorCode, path: Path, message: string) =>
   Result.fail<ReadonlyArray<EditRefusal>>([{ code, path, message }])
+
+/** Returns a refusal for each credential whose value is the mask. */
+const maskedSecrets = (value: unknown): ReadonlyArray<EditRefusal> =>
+  secretPaths(value)
+    .filter((path) => isMask(valueAt(value, path)))
+    .map(maskRefusal)
 
 const maskRefusal = (path: Path): EditRefusal => ({
   code: "masked_secret",
@@ -196,6 +202,8 @@ const setGlobal = (
         return Result.fail(
           complaints.map(({ path: where, message }) => ({ code: "invalid_field" as const, path: where, message }))
         )
+      const masked = maskedSecrets(globals)
+      if (masked.length > 0) return Result.fail(masked)
       return Result.succeed({ ...document, globals: isRecord(globals) ? globals : {} })
     })
   })

@@ -91,6 +91,6 @@ const globalOperations = (
       const [old, next] = [before[key], after[key]]
       const at = [...path, key]
       if (isRecord(old) && isRecord(next)) return globalOperations(old, next, at)
-      if (isMask(next) || diff(old, next).length === 0) return []
+      if (isMask(next) || diff(old, maskedAs(old, next)).length === 0) return []
       return next === undefined ? [{ op: "unset", path: at }] : [{ op: "set", path: at, value: toWritten(next, false) }]
     })

@@ -165,7 +165,7 @@ describe("the editor", () => {
         const origin = (path: string) => values.find((value) => value.path === path)?.origin
         assert.strictEqual(origin("review.max_passes"), "database revision 1 by alice")
         assert.strictEqual(origin("review.max_problems"), "default")
-        assert.match(origin("triggers") ?? "", /config\.yaml/)
+        assert.strictEqual(origin("triggers[0].webhook_secret"), "config.yaml:8")
         assert.deepStrictEqual(ownedByFile, [{ entity: "triggers/main", line: 5 }])
       })
     )

@@ -33,6 +33,11 @@ const file = fileTree({
         env: "GIVEN_TOKEN",
         target: ["triggers", "second", "token_env"],
         destinations: { git: { kind: "gitea", endpoints: { base_url: "https://second.example" } } }
+      },
+      {
+        env: "GIVEN_SECRET",
+        target: ["triggers", "second", "webhook_secret_env"],
+        destinations: { git: { kind: "gitea", endpoints: { base_url: "https://second.example" } } }
       }
     ]
   }
@@ -40,7 +45,7 @@ const file = fileTree({
 
 const ground = {
   file,
-  env: { SVC_CONFIG_SECRETS_KEY: key, GIVEN_TOKEN: "t" },
+  env: { SVC_CONFIG_SECRETS_KEY: key, GIVEN_TOKEN: "t", GIVEN_SECRET: "s" },
   baseDir: "/tmp",
   namespace: "default"
 }
@@ -97,6 +102,13 @@ describe("a changeset becomes a revision", () => {
     expect(secretIn(published(cleared))).toBeUndefined()
   })
 
+  it("drops a credential for the name of a variable in its place", () => {
+    const { webhook_secret: _, ...without } = secondValue
+    const value = { ...without, webhook_secret_env: "GIVEN_SECRET" }
+    const document = published(decideOn(withSecond(), [{ op: "update", entity: second, value }]))
+    expect(secretIn(document)).toBeUndefined()
+  })
+
   it("keeps a credential through a rename, and follows references", () => {
     const route = { kind: "routes", name: "10" } as const
     const head = published(
@@ -130,6 +142,11 @@ describe("a changeset becomes a revision", () => {
 })
 
 describe("a changeset is refused", () => {
+  const defaults: ConfigOperation = {
+    op: "set",
+    path: ["workspaces", "defaults", "outputs"],
+    value: { channels: [{ name: "room", kind: "gitea", token: "********" }] }
+  }
   const cases: ReadonlyArray<
     readonly [title: string, operations: ReadonlyArray<ConfigOperation>, expected: ReadonlyArray<ReadonlyArray<string>>]
   > = [
@@ -152,6 +169,64 @@ describe("a changeset is refused", () => {
       "for the mask of a credential",
       [{ op: "set", entity: second, path: ["webhook_secret"], value: "********" }],
       [["masked_secret", "triggers/second", "webhook_secret"]]
+    ],
+    [
+      "for a mask inside a global value",
+      [defaults],
+      [["masked_secret", "globals", "workspaces.defaults.outputs.channels[0].token"]]
+    ],
+    [
+      "for the mask as a global value",
+      [{ op: "set", path: ["llm", "default_model_chain"], value: "********" }],
+      [["masked_secret", "globals", "llm.default_model_chain"]]
+    ],
+    [
+      "for removing the name of an entity",
+      [{ op: "unset", entity: second, path: ["name"] }],
+      [["invalid_field", "triggers/second", "name"]]
+    ],
+    [
+      "for a value with another name than the entity",
+      [{ op: "update", entity: second, value: { ...secondValue, name: "other" } }],
+      [["invalid_field", "triggers/second", "name"]]
+    ],
+    [
+      "for a new name in use",
+      [
+        { op: "create", entity: { kind: "triggers", name: "third" }, value: { ...secondValue, webhook_secret: "x" } },
+        { op: "rename", entity: second, to: "third" }
+      ],
+      [["entity_exists", "triggers/second", ""]]
+    ],
+    [
+      "for a new name that the file owns",
+      [{ op: "rename", entity: second, to: "main" }],
+      [["owned_by_file", "triggers/second", ""]]
+    ],
+    [
+      "for a new name of an object's prototype",
+      [{ op: "rename", entity: second, to: "__proto__" }],
+      [["invalid_field", "triggers/second", ""]]
+    ],
+    [
+      "for a granted variable in another field",
+      [
+        {
+          op: "create",
+          entity: { kind: "triggers", name: "third" },
+          value: { ...secondValue, token_env: "GIVEN_TOKEN" }
+        }
+      ],
+      [["secret_ref_missing", "triggers/third", "token_env"]]
+    ],
+    [
+      "for a document that is too large",
+      Array.from({ length: 40 }, (_, n) => ({
+        op: "create" as const,
+        entity: { kind: "prompts" as const, name: `p${n}` },
+        value: "x".repeat(30_000)
+      })),
+      [["document_too_large", "", ""]]
     ],
     [
       "for a mask inside a new value",
@@ -263,6 +338,15 @@ describe("edits of an older revision", () => {
       head: 2,
       conflicts: [{ path: ["triggers/second", "enabled"], base: undefined, head: false, yours: true }]
     })
+  })
+
+  it("conflict when the new name of an entity was given to another one", () => {
+    const third = { kind: "triggers", name: "third" } as const
+    const taken = published(
+      decideOn(base, [{ op: "create", entity: third, value: { ...secondValue, webhook_secret: "x" } }])
+    )
+    const decision = decideOn(taken, [{ op: "rename", entity: second, to: "third" }], { base })
+    expect(decision).toMatchObject({ _tag: "Conflict", conflicts: [{ path: ["triggers/third"] }] })
   })
 
   it("conflict when the whole entity is replaced", () => {
