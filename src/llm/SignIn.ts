@@ -1,5 +1,4 @@
 /** Exchanges a credential for a token: decodes the response, and converts a failure to the form that Failure.ts reads. */
-import { APICallError } from "ai"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import { Option, Schema } from "effect"
 
@@ -10,6 +9,7 @@ export const signIn = async <A>(
   answer: Schema.Decoder<A>,
   what: string
 ): Promise<A> => {
+  const { APICallError } = await import("ai")
   const response = await fetch(url, init)
   const text = await response.text()
   const failed = (message: string) =>

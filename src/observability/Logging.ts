@@ -5,7 +5,6 @@
 import { Config, Effect, Layer, Logger, References, Schema } from "effect"
 import type { LogLevel } from "effect"
 import { pino } from "pino"
-import { PinoPretty } from "pino-pretty"
 import { logRecord } from "./LogRecord.ts"
 
 const Level = Schema.Literals(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
@@ -40,20 +39,28 @@ export interface LoggingOptions {
   readonly destination?: NodeJS.WritableStream | undefined
 }
 
+/** Loaded for people only. */
+const prettyPrinter = Effect.promise(() => import("pino-pretty"))
+
 /** Writes synchronously in this thread, so that a killed process has lost no line. */
-const streamOf = ({ destination, pretty }: LoggingOptions): pino.DestinationStream =>
+const streamOf = ({ destination, pretty }: LoggingOptions): Effect.Effect<pino.DestinationStream> =>
   pretty
-    ? PinoPretty({
-        destination: destination ?? 2,
-        sync: true,
-        colorize: destination === undefined,
-        translateTime: "SYS:HH:MM:ss.l",
-        ignore: "pid,hostname"
-      })
-    : (destination ?? pino.destination({ fd: 2, sync: true }))
+    ? Effect.map(prettyPrinter, ({ PinoPretty }) =>
+        PinoPretty({
+          destination: destination ?? 2,
+          sync: true,
+          colorize: destination === undefined,
+          translateTime: "SYS:HH:MM:ss.l",
+          ignore: "pid,hostname"
+        })
+      )
+    : Effect.sync(() => destination ?? pino.destination({ fd: 2, sync: true }))
 
 /** Replaces Effect's loggers. */
-export const layerWith = (options: LoggingOptions): Layer.Layer<never> => {
+export const layerWith = (options: LoggingOptions): Layer.Layer<never> =>
+  Layer.unwrap(Effect.map(streamOf(options), (stream) => layerOn(stream, options)))
+
+const layerOn = (stream: pino.DestinationStream, options: LoggingOptions): Layer.Layer<never> => {
   const out = pino(
     {
       level: options.level,
@@ -63,7 +70,7 @@ export const layerWith = (options: LoggingOptions): Layer.Layer<never> => {
       // `err` is data already.
       serializers: { err: (err) => err }
     },
-    streamOf(options)
+    stream
   )
   const logger = Logger.make<unknown, void>((event) => {
     const level = pinoLevel[event.logLevel]

@@ -2,12 +2,14 @@
  * Handlebars for comments: without HTML escaping (the output is Markdown and the values are already sanitised), prototype access
  * and partials, so that a template can read only the documented variables. A compile error is returned as text, never thrown.
  */
+import { createRequire } from "node:module"
 import { Result } from "effect"
-import Handlebars from "handlebars"
 
 export type Template = (view: object) => Result.Result<string, string>
 
-const engine = Handlebars.create()
+let engine: typeof import("handlebars") | undefined
+/** Loaded with the first template, because a node without reviews needs none. */
+const load = (): typeof import("handlebars") => (engine ??= createRequire(import.meta.url)("handlebars").create())
 
 /** Removes an optional front matter block. */
 const stripFrontmatter = (source: string): string => source.replace(/^\ufeff?---\r?\n[\s\S]*?\r?\n---\r?\n/, "")
@@ -31,8 +33,8 @@ export const compile = (source: string): Result.Result<Template, string> => {
 const prepare = (source: string): Template => {
   const body = stripFrontmatter(source)
   // compile() is lazy: parsing here reports errors when the template is read, not when it is used.
-  engine.parse(body)
-  const render = engine.compile(body, { noEscape: true, knownHelpersOnly: true })
+  load().parse(body)
+  const render = load().compile(body, { noEscape: true, knownHelpersOnly: true })
   return (view) =>
     Result.try({
       try: () => render(view, { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false }),

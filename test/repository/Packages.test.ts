@@ -73,12 +73,16 @@ describe("a thread that analyses changes", () => {
 })
 
 describe("the service on its own", () => {
-  it.each(["memory", "sqlite"] as const)("loads no client of another server, queue %s", async (queue) => {
-    const { env, loaded } = recording()
-    await using at = await Installation.make({ queue, env })
-    await at.aicr.start()
-    const packages = await loaded()
-    expect(packages).toContain("pino")
-    expect(packages.filter((name) => /^(ioredis|redis|pg|ws|@redis\/.*|@nats-io\/.*)$/.test(name))).toEqual([])
-  })
+  it.each(["memory", "sqlite"] as const)(
+    "loads neither clients of other servers nor what only reviews use, queue %s",
+    async (queue) => {
+      const { env, loaded } = recording()
+      await using at = await Installation.make({ queue, env })
+      await at.aicr.start()
+      const packages = await loaded()
+      expect(packages).toContain("pino")
+      expect(packages.filter((name) => /^(ioredis|redis|pg|ws|@redis\/.*|@nats-io\/.*)$/.test(name))).toEqual([])
+      expect(packages.filter((name) => /^(ai|zod|@ai-sdk\/.*|handlebars|pino-pretty)$/.test(name))).toEqual([])
+    }
+  )
 })
