@@ -249,6 +249,19 @@ describe("drafts", () => {
 })
 
 describe("an export", () => {
+  it.effect("has no difference where a list of global values holds a credential", () =>
+    alone(
+      Effect.gen(function* () {
+        const editor = yield* ConfigEditor
+        const value = [{ name: "room", kind: "gitea_pr_review", trigger: "main", token: secret }]
+        const path = ["workspaces", "defaults", "outputs", "channels"]
+        assert.strictEqual((yield* publish(0, "one", { op: "set", path, value }))._tag, "Committed")
+        const text = yield* editor.exportYaml("alice")
+        assert.notInclude(text, secret)
+        assert.deepStrictEqual(yield* editor.importYaml(text), { _tag: "Operations", base: 1, operations: [] })
+      })
+    )
+  )
   it.effect("can be imported without a difference, and its masks keep the credentials", () =>
     alone(
       Effect.gen(function* () {

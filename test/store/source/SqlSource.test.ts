@@ -6,7 +6,7 @@ import { ActivationStore } from "../../../src/config/revisions/ActivationStore.t
 import { AuditLog } from "../../../src/config/revisions/AuditLog.ts"
 import type { AuditRecord } from "../../../src/config/revisions/AuditLog.ts"
 import type { ConfigDraft } from "../../../src/config/revisions/DraftStore.ts"
-import { DraftStore, maxDraftsPerOwner } from "../../../src/config/revisions/DraftStore.ts"
+import { DraftStore, maxDrafts, maxDraftsPerOwner } from "../../../src/config/revisions/DraftStore.ts"
 import type { NewRevision, RevisionHead } from "../../../src/config/revisions/Revision.ts"
 import { noRevision } from "../../../src/config/revisions/Revision.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
@@ -209,6 +209,16 @@ describe.each(kinds)("drafts, audit records and activations in $name", ({ fresh 
         assert.deepStrictEqual(yield* store.save(draft("more")), { _tag: "TooMany", limit: maxDraftsPerOwner })
         assert.deepStrictEqual(yield* store.save(draft("bobs", { owner: "bob" })), { _tag: "Saved" })
         assert.strictEqual((yield* store.list).length, maxDraftsPerOwner + 1)
+      })
+    )
+    it.effect("limits the drafts of all owners", () =>
+      Effect.gen(function* () {
+        const store = yield* DraftStore
+        const missing = maxDrafts - (yield* store.list).length
+        const save = (n: number) => store.save(draft(`all${n}`, { owner: `owner${n % 30}` }))
+        yield* Effect.forEach(Array(missing).keys(), save, { concurrency: 20 })
+        assert.deepStrictEqual(yield* save(missing), { _tag: "TooMany", limit: maxDrafts })
+        assert.strictEqual((yield* store.list).length, maxDrafts)
       })
     )
     it.effect("audit records are listed newest first and removed by age", () =>

@@ -1,0 +1,53 @@
+/** Limits of drafts, and whose approvals count. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { DraftInput, DraftOutcome } from "../../../src/config/revisions/ConfigEditor.ts"
+import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
+import { editorAlone } from "../../harness/ConfigSource.ts"
+
+const input: DraftInput = {
+  title: "More passes",
+  reason: "",
+  base: 0,
+  operations: [{ op: "set", path: ["review", "max_passes"], value: 7 }]
+}
+const codes = (outcome: { readonly _tag: string } | DraftOutcome) =>
+  "problems" in outcome ? outcome.problems.map(({ code }) => code) : outcome._tag
+
+describe("a draft", () => {
+  const large = { op: "create", entity: { kind: "prompts", name: "p" }, value: "x".repeat(1024 * 1024) } as const
+  const cases = [
+    ["without a title", { title: " " }, "invalid_request"],
+    ["with a title of 201 characters", { title: "x".repeat(201) }, "invalid_request"],
+    ["with a reason of 2001 characters", { reason: "x".repeat(2001) }, "invalid_request"],
+    ["of more than 1 MiB", { operations: [large] }, "document_too_large"]
+  ] as const
+  it.effect.each(cases)("%s is refused", ([, more, code]) =>
+    Effect.provide(
+      Effect.gen(function* () {
+        const editor = yield* ConfigEditor
+        assert.deepStrictEqual(codes(yield* editor.createDraft("alice", { ...input, ...more })), [code])
+        assert.deepStrictEqual(yield* editor.drafts, [])
+      }),
+      editorAlone()
+    )
+  )
+
+  it.effect("needs approvals of different administrators, and is published in the approved version only", () =>
+    Effect.provide(
+      Effect.gen(function* () {
+        const editor = yield* ConfigEditor
+        const saved = yield* editor.createDraft("alice", input)
+        const id = saved._tag === "Saved" ? saved.draft.id : ""
+        yield* editor.approveDraft("bob", id, 1)
+        yield* editor.approveDraft("bob", id, 2)
+        const publish = (version: number) => editor.publishDraft("alice", id, { operationId: "d", version })
+        assert.deepStrictEqual(codes(yield* publish(3)), ["approval_required"])
+        yield* editor.approveDraft("carol", id, 3)
+        assert.deepStrictEqual(codes(yield* publish(3)), ["draft_conflict"])
+        assert.strictEqual(codes(yield* publish(4)), "Committed")
+      }),
+      editorAlone({ document: { config_sources: { database: { enabled: true, approvals: 2 } } } })
+    )
+  )
+})
