@@ -220,6 +220,48 @@ describe("a node", () => {
       assert.isTrue((yield* one.editor.status).converged)
     })
   )
+  it.effect("reads a refused revision again every minute, not at every delivery", () =>
+    Effect.gen(function* () {
+      const [one, keyless] = yield* startNodes(
+        { node: "one" },
+        { node: "keyless", env: { SVC_CONFIG_SECRETS_KEY: "" } }
+      )
+      if (one === undefined || keyless === undefined) return assert.fail("no nodes")
+      const reportedAt = Effect.map(
+        one.editor.status,
+        ({ nodes }) => nodes.find(({ node, state }) => node === "keyless" && state === "refused")?.at
+      )
+      yield* one.editor.publish("alice", edit(0, withSecret))
+      yield* keyless.config.adoptHead() ?? Effect.void
+      const first = yield* reportedAt
+      assert.isDefined(first)
+      yield* TestClock.adjust("2 seconds")
+      yield* keyless.config.adoptHead() ?? Effect.void
+      assert.strictEqual(yield* reportedAt, first)
+      yield* TestClock.adjust("1 minute")
+      assert.isAbove((yield* reportedAt) ?? 0, first ?? 0)
+    })
+  )
+  it.effect("follows again after a read of the store that did not end", () =>
+    Effect.gen(function* () {
+      const stores = yield* Layer.build(Layer.fresh(memoryStores))
+      const revisions = Context.get(stores, RevisionStore)
+      let isStuck = false
+      const head = Effect.suspend(() => (isStuck ? Effect.never : revisions.head))
+      const stuck = Context.add(stores, RevisionStore, RevisionStore.of({ ...revisions, head }))
+      const one = yield* startNode(stores, { document, node: "one" })
+      const two = yield* startNode(stuck, { document, node: "two" })
+      yield* one.editor.publish("alice", edit(0, passes(7)))
+      isStuck = true
+      const admission = yield* Effect.forkChild(two.config.adoptHead() ?? Effect.void, { startImmediately: true })
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(admission)
+      assert.notStrictEqual(passesOf(two), 7)
+      isStuck = false
+      yield* two.config.adoptHead() ?? Effect.void
+      assert.strictEqual(passesOf(two), 7)
+    })
+  )
   it.effect("refuses a variable that its own file does not grant", () =>
     Effect.gen(function* () {
       const grant = {
