@@ -59,7 +59,7 @@ const reportProblem = tool({
     quote: { type: "string" }
   },
   required,
-  run: (problem, { report }) => Effect.sync(() => report(problem))
+  run: (problem, { report }) => report(problem)
 })
 
 export const reportTools = {
@@ -87,21 +87,13 @@ export const reportTools = {
     input: Schema.Struct({ markdown: bounded(60_000), title: Schema.optional(bounded(300)) }),
     properties: { markdown: text("The summary."), title: { type: "string" } },
     required: ["markdown"],
-    run: (input, { end }) =>
-      Effect.sync(() => {
-        end({ _tag: "Summary", markdown: withTitle(input) })
-        return "recorded"
-      })
+    run: (input, { end }) => Effect.as(end({ _tag: "Summary", markdown: withTitle(input) }), "recorded")
   }),
   skip: tool({
     description: "End because nothing in the change can be reviewed.",
     input: Schema.Struct({ reason: bounded(2_000) }),
     properties: { reason: { type: "string" } },
     required: ["reason"],
-    run: ({ reason }, { end }) =>
-      Effect.sync(() => {
-        end({ _tag: "Skip", reason })
-        return "recorded"
-      })
+    run: ({ reason }, { end }) => Effect.as(end({ _tag: "Skip", reason }), "recorded")
   })
 }

@@ -11,10 +11,12 @@ export type Chosen =
 
 /** The objects that the tools of one conversation act on. */
 export interface ToolSession {
-  readonly report: (problem: ReportedProblem) => string
+  /** Records a problem, durably where the session keeps records, and returns the text of the reply. */
+  readonly report: (problem: ReportedProblem) => Effect.Effect<string>
   /** Takes the error of a part of a call whose other parts are accepted. */
   readonly refuse: (error: string) => void
-  readonly end: (chosen: Chosen) => void
+  /** Records the end, durably where the session keeps records. */
+  readonly end: (chosen: Chosen) => Effect.Effect<void>
   readonly reader: RepositoryReader
 }
 

@@ -35,9 +35,9 @@ const handleCall = Effect.fnUntraced(function* (call: ToolCall, reports: Reports
   let ending: Chosen | undefined
   const session: ToolSession = {
     reader,
-    report: (problem) => reports.add(problem),
+    report: (problem) => Effect.sync(() => reports.add(problem)),
     refuse,
-    end: (chosen) => void (ending = chosen)
+    end: (chosen) => Effect.sync(() => void (ending = chosen))
   }
   const decoded = decodeToolCall(call.name, call.input)
   if (!decoded.ok) refuse(decoded.error)
