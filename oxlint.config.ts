@@ -109,6 +109,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "RejectedSignatures.ts",
     "Runs.ts",
     "Outbox.ts",
+    "Outcomes.ts",
     "Batches.ts",
     "Schedules.ts",
     "Statistics.ts"

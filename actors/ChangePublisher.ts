@@ -192,7 +192,7 @@ const drain = Effect.fnUntraced(function* (hold: TargetHold, targetKey: TargetKe
   }
   // A process that died after its last write left its run open, and a run that publishes nothing has no row.
   if (outcome === "sent" && !isFirst) return
-  for (const run of yield* (yield* Runs).list({ targetKey, status: "publishing", limit: 100 }))
+  for (const run of yield* (yield* Runs).list({ targetKey, statuses: ["publishing"], limit: 100 }))
     yield* withStory(settleRun(run), run)
 })
 

@@ -137,7 +137,7 @@ const abandon = Effect.fnUntraced(function* (now: number) {
       const [to, reason] = abandonedAs(entry)
       if (yield* runs.move(run.id, afterEveryLease, to, now, reason)) yield* withStory(logEnded(run, to, reason), run)
     })
-    yield* each(yield* runs.list({ status, limit: page }), ({ id }) => ({ run_id: id }), abandonOne)
+    yield* each(yield* runs.list({ statuses: [status], limit: page }), ({ id }) => ({ run_id: id }), abandonOne)
   }
 })
 
@@ -166,7 +166,7 @@ const endStatuses = Effect.fnUntraced(function* (now: number, endedSince: number
       const row = statusEnd(run, yield* outbox.ofRun(run.id), newest)
       if (row !== undefined) yield* outbox.add([row], now)
     })
-    yield* each(yield* runs.list({ status, limit: page }), ({ id }) => ({ run_id: id }), endOne)
+    yield* each(yield* runs.list({ statuses: [status], limit: page }), ({ id }) => ({ run_id: id }), endOne)
   }
 })
 
@@ -207,7 +207,7 @@ const wakeAll = Effect.gen(function* () {
     (workspace) => ({ workspace }),
     (workspace) => schedulerOf(workspace).Wake(undefined, { discard: true })
   )
-  const publishing = yield* runs.list({ status: "publishing", limit: 1000 })
+  const publishing = yield* runs.list({ statuses: ["publishing"], limit: 1000 })
   const targets = new Set([...(yield* outbox.targets), ...publishing.map((run) => run.targetKey)])
   yield* each(
     targets,

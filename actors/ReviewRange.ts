@@ -83,7 +83,7 @@ const sinceThen = Effect.fnUntraced(function* (
   const head = yield* client.newestCommit(change.repo, { branch })
   if (head === undefined) return `branch ${branch ?? "by default"} has no commits`
   const [last] =
-    scheduled.range === "last_run" ? yield* (yield* Runs).list({ targetKey, status: "succeeded", limit: 1 }) : []
+    scheduled.range === "last_run" ? yield* (yield* Runs).list({ targetKey, statuses: ["succeeded"], limit: 1 }) : []
   const base =
     last?.head ?? (yield* client.newestCommit(change.repo, { branch, until: startOf(trigger, scheduled, admittedAt) }))
   if (base === head) return "there are no new commits since then"

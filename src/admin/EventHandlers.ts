@@ -8,32 +8,47 @@ import { notFound } from "./api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
 import { pageFilter, toPage } from "./Paging.ts"
 import { readStory, storyView } from "./Story.ts"
-import { eventDetails, eventView, rejectedView } from "./Views.ts"
+import { decisionCountView, eventDetails, eventView, rejectedView } from "./Views.ts"
+
+const parseTime = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
 
 const get = Effect.fnUntraced(function* (id: string) {
   return eventDetails((yield* (yield* Receipts).get(id)) ?? (yield* notFound("No event with this id exists.")))
 })
 
-/** Period and number of items of the response about rejected signatures. */
+/** Period of counts, and number of items of the response about rejected signatures. */
 const countedMillis = Duration.toMillis("7 days")
 const maxCounted = 1000
 
 const countRejected = Effect.fnUntraced(function* (since: string | undefined) {
-  const from = since === undefined ? (yield* Clock.currentTimeMillis) - countedMillis : Date.parse(since)
+  const from = parseTime(since) ?? (yield* Clock.currentTimeMillis) - countedMillis
   const items = yield* (yield* RejectedSignatures).list({ since: from, limit: maxCounted })
   return { items: items.map(rejectedView) }
+})
+
+interface ReasonQuery {
+  readonly workspace?: string
+  readonly trigger?: string
+  readonly since?: string
+}
+
+const reasons = Effect.fnUntraced(function* ({ since, ...filter }: ReasonQuery) {
+  const from = parseTime(since) ?? (yield* Clock.currentTimeMillis) - countedMillis
+  const counts = yield* (yield* Receipts).countDecisions({ ...filter, since: from })
+  return { items: counts.map(decisionCountView) }
 })
 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>
   handlers.handleAll({
     list: ({ query }) => {
-      const { cursor: _, limit: __, since, ...filter } = query
-      const from = since === undefined ? undefined : Date.parse(since)
-      return Receipts.use((receipts) => receipts.list({ ...filter, since: from, ...pageFilter(query) })).pipe(
+      const { cursor: _, limit: __, since, until, ...filter } = query
+      const times = { since: parseTime(since), until: parseTime(until) }
+      return Receipts.use((receipts) => receipts.list({ ...filter, ...times, ...pageFilter(query) })).pipe(
         Effect.map((found) => toPage(found, query, eventView)),
         orUnavailable
       )
     },
+    reasons: ({ query }) => orUnavailable(reasons(query)),
     get: ({ params }) => orUnavailable(get(params.id)),
     story: ({ query }) => orUnavailable(Effect.map(readStory(query.repo, query.number), storyView)),
     rejectedSignatures: ({ query }) => orUnavailable(countRejected(query.since))

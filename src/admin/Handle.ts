@@ -14,6 +14,7 @@ import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { Batches } from "../store/Batches.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
 import type { Outbox } from "../store/Outbox.ts"
+import type { Outcomes } from "../store/Outcomes.ts"
 import type { Receipts } from "../store/Receipts.ts"
 import type { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import type { Runs } from "../store/Runs.ts"
@@ -25,6 +26,7 @@ import { listHeaders, MethodNotAllowed, notFound } from "./api/Problems.ts"
 import * as Authentication from "./Authentication.ts"
 import * as BatchHandlers from "./BatchHandlers.ts"
 import { Caller } from "./Caller.ts"
+import * as ChangeHandlers from "./ChangeHandlers.ts"
 import * as ConfigHandlers from "./ConfigHandlers.ts"
 import { docsHeaders, renderDocs } from "./DocsPage.ts"
 import * as DraftHandlers from "./DraftHandlers.ts"
@@ -47,6 +49,7 @@ type Services =
   | Nodes
   | Operations
   | Outbox
+  | Outcomes
   | Queue
   | Receipts
   | RejectedSignatures
@@ -62,6 +65,7 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     BatchHandlers.layer,
     EventHandlers.layer,
     RunHandlers.layer,
+    ChangeHandlers.layer,
     NodeHandlers.layer,
     ConfigHandlers.layer,
     DraftHandlers.layer,

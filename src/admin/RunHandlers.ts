@@ -2,10 +2,16 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TargetKey } from "../domain/Keys.ts"
+import type { Finding } from "../domain/Problem.ts"
+import { RunStatus } from "../domain/Run.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import { Outbox } from "../store/Outbox.ts"
+import { Outcomes } from "../store/Outcomes.ts"
+import { Receipts } from "../store/Receipts.ts"
 import { Runs } from "../store/Runs.ts"
+import type { Run } from "../store/Runs.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
+import { selected } from "./api/Parameters.ts"
 import { conflict, notFound } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
@@ -13,7 +19,7 @@ import { cancelReview } from "./CancelReview.ts"
 import { liveEvents } from "./LiveRuns.ts"
 import { pageFilter, toPage } from "./Paging.ts"
 import { withEvents } from "./RunEvents.ts"
-import { listedRunView, runDetails } from "./RunViews.ts"
+import { findingView, listedRunView, runDetails } from "./RunViews.ts"
 
 const unknownRun = notFound("No run with this id exists.")
 
@@ -21,10 +27,54 @@ const load = Effect.fnUntraced(function* (id: string) {
   return (yield* (yield* Runs).get(id)) ?? (yield* unknownRun)
 })
 
+/** Maximum number of deliveries in the timeline of a run. */
+const maxDeliveries = 50
+
 const get = Effect.fnUntraced(function* (id: string) {
-  const publications = yield* (yield* Outbox).ofRun(id)
+  const publications = yield* (yield* Outbox).history(id)
   const [found] = yield* withEvents([yield* load(id)])
-  return found === undefined ? yield* unknownRun : runDetails(found, publications)
+  if (found === undefined) return yield* unknownRun
+  const receipts = yield* Receipts
+  const deliveries = yield* Effect.forEach(found.eventIds.slice(-maxDeliveries), receipts.get)
+  const outcomes = yield* (yield* Outcomes).ofTarget(found.targetKey)
+  return runDetails(found, {
+    publications,
+    outcomes,
+    deliveries: deliveries.flatMap((event) => event ?? [])
+  })
+})
+
+const noOtherRun = notFound("There is no earlier run of this change to compare with; name one with the parameter with.")
+
+/** Number of earlier runs among which the one to compare with is searched. */
+const earlierRuns = 50
+
+/** Returns the newest earlier run of the same change whose analysis is stored. */
+const previousRun = Effect.fnUntraced(function* ({ id, targetKey }: Run) {
+  const earlier = yield* (yield* Runs).list({ targetKey, before: id, limit: earlierRuns })
+  return earlier.find(({ analysis }) => analysis !== undefined) ?? (yield* noOtherRun)
+})
+
+const compare = Effect.fnUntraced(function* (id: string, otherId: string | undefined) {
+  const run = yield* load(id)
+  const other = yield* otherId === undefined ? previousRun(run) : load(otherId)
+  const listed = yield* withEvents([run, other])
+  const findings = run.analysis?.findings ?? []
+  const others = other.analysis?.findings ?? []
+  const has = (list: ReadonlyArray<Finding>) => {
+    const fingerprints = new Set(list.map(({ fingerprint }) => fingerprint))
+    return ({ fingerprint }: Finding) => fingerprints.has(fingerprint)
+  }
+  const [inRun, inOther] = [has(findings), has(others)]
+  const [shown, otherShown] = listed.map(listedRunView)
+  if (shown === undefined || otherShown === undefined) return yield* noOtherRun
+  return {
+    run: shown,
+    other: otherShown,
+    added: findings.filter((finding) => !inOther(finding)).map(findingView),
+    kept: findings.filter(inOther).map(findingView),
+    removed: others.filter((finding) => !inRun(finding)).map(findingView)
+  }
 })
 
 const rereview = Effect.fnUntraced(function* (id: string) {
@@ -39,9 +89,18 @@ const rereview = Effect.fnUntraced(function* (id: string) {
 export const layer = HttpApiBuilder.group(AdminHttpApi, "runs", (handlers) =>
   handlers.handleAll({
     list: ({ query }) => {
-      const { status, target, workspace } = query
-      const targetKey = target === undefined ? undefined : TargetKey.make(target)
-      return Runs.use((runs) => runs.list({ workspace, status, targetKey, ...pageFilter(query) })).pipe(
+      const { number, repo, since, status, target, trigger, until, workspace } = query
+      const filter = {
+        workspace,
+        number,
+        repo,
+        trigger,
+        statuses: status === undefined ? undefined : selected(RunStatus, status),
+        targetKey: target === undefined ? undefined : TargetKey.make(target),
+        since: since === undefined ? undefined : Date.parse(since),
+        until: until === undefined ? undefined : Date.parse(until)
+      }
+      return Runs.use((runs) => runs.list({ ...filter, ...pageFilter(query) })).pipe(
         Effect.flatMap(withEvents),
         Effect.map((found) => toPage(found, query, listedRunView)),
         orUnavailable
@@ -49,6 +108,7 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "runs", (handlers) =>
     },
     live: () => liveEvents,
     get: ({ params }) => orUnavailable(get(params.id)),
+    compare: ({ params, query }) => orUnavailable(compare(params.id, query.with)),
     cancel: ({ params: { id } }) => orUnavailable(Effect.flatMap(load(id), ({ entryId }) => cancelReview(entryId, id))),
     rereview: ({ params }) => orUnavailable(rereview(params.id))
   })

@@ -1,8 +1,12 @@
 /** Builds the JSON of runs for the administration. */
 import { usageJson } from "../domain/Analysis.ts"
+import type { Usage } from "../domain/Analysis.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Anchor, Finding } from "../domain/Problem.ts"
 import type { Publication } from "../domain/Publication.ts"
+import type { DatedPublication } from "../store/Outbox.ts"
+import type { DatedOutcome } from "../store/Outcomes.ts"
+import type { StoredEvent } from "../store/Receipts.ts"
 import type { Run } from "../store/Runs.ts"
 import { changeView, maybeTime, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
@@ -37,7 +41,16 @@ export const runView = (run: Run) =>
 
 export const listedRunView = (run: RunWithEvents) => ({ ...runView(run), event_ids: run.eventIds })
 
-export const publicationView = (row: Publication) =>
+/** A change with its newest run. */
+export const reviewedChangeView = (run: RunWithEvents) => ({
+  target_key: run.targetKey,
+  workspace: run.workspace,
+  ...changeView(run.change),
+  head: run.head,
+  run: listedRunView(run)
+})
+
+export const publicationView = (row: DatedPublication) =>
   withoutUndefined({
     id: row.id,
     channel: row.channel,
@@ -46,7 +59,9 @@ export const publicationView = (row: Publication) =>
     attempts: row.attempts,
     not_before: maybeTime(row.notBefore),
     url: row.url,
-    error: row.error
+    error: row.error,
+    created_at: toTime(row.createdAt),
+    updated_at: toTime(row.updatedAt)
   })
 
 /** Collected over all rows of the run, because each row reads the host separately. */
@@ -62,7 +77,7 @@ const ignoredDismissals = (publications: ReadonlyArray<Publication>) => {
 const anchorView = ({ newLine, oldLine, oldPath, ...anchor }: Anchor) =>
   withoutUndefined({ ...anchor, old_path: oldPath, old_line: oldLine, new_line: newLine })
 
-const findingView = ({ anchor, fingerprint, problem }: Finding) => ({
+export const findingView = ({ anchor, fingerprint, problem }: Finding) => ({
   fingerprint,
   ...withoutUndefined(problem),
   anchor: anchor === undefined ? null : anchorView(anchor)
@@ -71,21 +86,87 @@ const findingView = ({ anchor, fingerprint, problem }: Finding) => ({
 const coverageView = (coverage: Coverage) =>
   withoutUndefined({ ...coverage, skipped: coverage.skipped.map((file) => withoutUndefined(file)) })
 
-export const runDetails = (run: RunWithEvents, publications: ReadonlyArray<Publication>) =>
+const outcomeView = (outcome: DatedOutcome) => ({
+  status: outcome.outcome,
+  replied: outcome.replied,
+  found_in: outcome.foundIn,
+  found_at: toTime(outcome.foundAt),
+  decided_in: outcome.decidedIn,
+  decided_at: toTime(outcome.decidedAt)
+})
+
+/** Findings with what became of them; those of a review that was not published have no outcome. */
+const followedFindings = (findings: ReadonlyArray<Finding>, outcomes: ReadonlyArray<DatedOutcome>) => {
+  const byFingerprint = new Map(outcomes.map((outcome) => [outcome.fingerprint, outcome]))
+  return findings.map((finding) => {
+    const outcome = byFingerprint.get(finding.fingerprint)
+    return withoutUndefined({
+      ...findingView(finding),
+      outcome: outcome === undefined ? undefined : outcomeView(outcome)
+    })
+  })
+}
+
+/** Usage by model, in order of first use. */
+const modelsUsed = ({ byModel = {} }: Usage) =>
+  Object.entries(byModel).map(([model, usage]) => ({
+    model,
+    ...usageJson(usage),
+    reasoning_tokens: usage.reasoningTokens
+  }))
+
+interface Moment {
+  readonly at: number
+  readonly what: string
+  readonly id?: string
+}
+
+const timeline = (
+  run: Run,
+  deliveries: ReadonlyArray<StoredEvent>,
+  publications: ReadonlyArray<DatedPublication>
+): ReadonlyArray<Moment> => {
+  const states: ReadonlyArray<Moment> = [
+    { at: run.createdAt, what: "created" },
+    ...(run.startedAt === undefined ? [] : [{ at: run.startedAt, what: "started" }]),
+    ...publications.flatMap(({ id, status, updatedAt }) =>
+      status === "sent"
+        ? [{ at: updatedAt, what: "published", id }]
+        : status === "failed"
+          ? [{ at: updatedAt, what: "not_published", id }]
+          : []
+    ),
+    ...(run.finishedAt === undefined ? [] : [{ at: run.finishedAt, what: run.status }])
+  ]
+  const delivered = deliveries.map(({ id, receivedAt }): Moment => ({ at: receivedAt, what: "delivered", id }))
+  // Stable: what happened in the same millisecond stays in the order of the states.
+  return [...delivered, ...states].toSorted((one, other) => one.at - other.at)
+}
+
+/** Records of other stores about a run. */
+export interface RunParts {
+  readonly publications: ReadonlyArray<DatedPublication>
+  readonly outcomes: ReadonlyArray<DatedOutcome>
+  readonly deliveries: ReadonlyArray<StoredEvent>
+}
+
+export const runDetails = (run: RunWithEvents, { deliveries, outcomes, publications }: RunParts) =>
   withoutUndefined({
     ...listedRunView(run),
     config_hash: run.configHash,
     entry_id: run.entryId,
-    timeline: [
-      { at: toTime(run.createdAt), what: "created" },
-      ...(run.startedAt === undefined ? [] : [{ at: toTime(run.startedAt), what: "started" }]),
-      ...(run.finishedAt === undefined ? [] : [{ at: toTime(run.finishedAt), what: run.status }])
-    ],
+    timeline: timeline(run, deliveries, publications).map(({ at, ...moment }) => ({ at: toTime(at), ...moment })),
     summary: run.analysis?.summary,
-    findings: (run.analysis?.findings ?? []).map(findingView),
+    findings: followedFindings(run.analysis?.findings ?? [], outcomes),
+    refuted: (run.analysis?.refuted ?? []).map(({ finding, model, reason }) => ({
+      finding: findingView(finding),
+      reason,
+      model
+    })),
     coverage: run.analysis === undefined ? undefined : coverageView(run.analysis.coverage),
     notices: run.analysis?.notices ?? [],
     models: run.analysis?.models ?? [],
+    models_used: run.analysis === undefined ? [] : modelsUsed(run.analysis.usage),
     usage: run.analysis === undefined ? undefined : usageJson(run.analysis.usage),
     publications: publications.map(publicationView),
     /** Problems dismissed by people without permission (`review.dismissal`): they stay open. */

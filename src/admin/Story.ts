@@ -8,10 +8,10 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
-import type { Publication } from "../domain/Publication.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import type { EntryView } from "../queue/operator/Operations.ts"
 import { Outbox } from "../store/Outbox.ts"
+import type { DatedPublication } from "../store/Outbox.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { StoredEvent } from "../store/Receipts.ts"
 import { Runs } from "../store/Runs.ts"
@@ -30,7 +30,7 @@ export interface TargetStory {
   /** Oldest first, like all lists here. */
   readonly deliveries: ReadonlyArray<StoredEvent>
   readonly entries: ReadonlyArray<EntryView>
-  readonly runs: ReadonlyArray<{ readonly run: RunWithEvents; readonly publications: ReadonlyArray<Publication> }>
+  readonly runs: ReadonlyArray<{ readonly run: RunWithEvents; readonly publications: ReadonlyArray<DatedPublication> }>
   /** True if there are more deliveries or runs than a story contains. */
   readonly isPartial: boolean
 }
@@ -71,7 +71,7 @@ export const readStory = Effect.fnUntraced(function* (repo: string, number: numb
     deliveries: deliveries.slice(0, maxItems).toReversed(),
     entries: entries.toSorted((one, other) => byId(one.entry, other.entry)),
     runs: yield* Effect.forEach(shown, (run) =>
-      Effect.map(outbox.ofRun(run.id), (publications) => ({ run, publications }))
+      Effect.map(outbox.history(run.id), (publications) => ({ run, publications }))
     ),
     isPartial: deliveries.length > maxItems || found.length > maxItems
   }

@@ -2,7 +2,7 @@
 import type { Change } from "../domain/Change.ts"
 import type { EntryView } from "../queue/operator/Operations.ts"
 import type { Batch, Member } from "../store/Batches.ts"
-import type { StoredEvent } from "../store/Receipts.ts"
+import type { DecisionCount, StoredEvent } from "../store/Receipts.ts"
 import type { RejectedSignature } from "../store/RejectedSignatures.ts"
 import type { Pause } from "../queue/operator/QueueControl.ts"
 import type { NodeInfo } from "./Nodes.ts"
@@ -114,6 +114,9 @@ export const eventDetails = (event: StoredEvent) =>
     delivery: event.deliveryKey,
     work: event.work === undefined ? undefined : workView(event.work)
   })
+
+export const decisionCountView = ({ lastAt, ...counted }: DecisionCount) =>
+  withoutUndefined({ ...counted, last_at: toTime(lastAt) })
 
 export const nodeView = (node: NodeInfo) =>
   withoutUndefined({

@@ -49,6 +49,14 @@ export const newIdAfter = (other: string | undefined): string => {
   return v7({ random: random(), msecs: millis + 1, seq: 0 })
 }
 
+/** Returns a bound of ids: those created at this time or later are not less. */
+export const firstIdAt = (millis: number): string => {
+  const time = Math.max(0, Math.min(millis, 2 ** 48 - 1))
+    .toString(16)
+    .padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
 /** Returns the time of an id in milliseconds since the epoch, or undefined for a text that is not an id. */
 export const parseIdTime = (id: string): number | undefined => {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/.exec(id) ?? []

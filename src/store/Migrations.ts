@@ -28,6 +28,7 @@ import heartbeats from "./migrations/0018_heartbeats.ts"
 import statistics from "./migrations/0019_statistics.ts"
 import configSource from "./migrations/0020_config_source.ts"
 import rejectedSignatures from "./migrations/0021_rejected_signatures.ts"
+import runFacts from "./migrations/0022_run_facts.ts"
 
 const all = {
   "0001_events": events,
@@ -50,7 +51,8 @@ const all = {
   "0018_heartbeats": heartbeats,
   "0019_statistics": statistics,
   "0020_config_source": configSource,
-  "0021_rejected_signatures": rejectedSignatures
+  "0021_rejected_signatures": rejectedSignatures,
+  "0022_run_facts": runFacts
 }
 
 const table = "aicr_migrations"

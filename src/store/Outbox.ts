@@ -23,6 +23,12 @@ export interface PublicationUpdate {
   readonly isAttempt?: boolean | undefined
 }
 
+/** A row with the times of its creation and of its latest change, in milliseconds since the epoch. */
+export interface DatedPublication extends Publication {
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
 export class Outbox extends Context.Service<
   Outbox,
   {
@@ -33,6 +39,8 @@ export class Outbox extends Context.Service<
      * added while sending.
      */
     readonly open: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
+    /** Returns all rows of a run with their times, in order. */
+    readonly history: (runId: string) => Effect.Effect<ReadonlyArray<DatedPublication>, StoreError>
     /** Returns all rows of a run, in order. */
     readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /**

@@ -84,11 +84,25 @@ export interface EventFilter {
   readonly repo?: string | undefined
   /** Number of the pull request or issue. */
   readonly number?: number | undefined
+  readonly outcome?: EventOutcome | undefined
+  readonly trigger?: string | undefined
+  readonly provider?: string | undefined
   /** Earliest time of receipt, in milliseconds since the epoch. */
   readonly since?: number | undefined
+  /** Time before which it was received, in milliseconds since the epoch. */
+  readonly until?: number | undefined
   /** Lists records with smaller ids. */
   readonly before?: string | undefined
   readonly limit: number
+}
+
+/** Number of records with a decision and a reason, and the time of the latest. */
+export interface DecisionCount {
+  readonly decision: EventDecision
+  /** Only of a decision that starts no work. */
+  readonly reason: string | undefined
+  readonly count: number
+  readonly lastAt: number
 }
 
 export type Receipt =
@@ -138,6 +152,10 @@ export class Receipts extends Context.Service<
     readonly get: (id: string) => Effect.Effect<StoredEvent | undefined, StoreError>
     /** Lists records, newest first. */
     readonly list: (filter: EventFilter) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Counts records by decision and reason, the most frequent first. */
+    readonly countDecisions: (
+      filter: Pick<EventFilter, "since" | "trigger" | "workspace">
+    ) => Effect.Effect<ReadonlyArray<DecisionCount>, StoreError>
     /** Removes settled and ignored records beyond `maxCount` or received before `before`. Returns how many. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }

@@ -1,7 +1,7 @@
 /** Encodes a run for the table `runs`. */
 import { Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
-import { Change } from "../domain/Change.ts"
+import { Change, foldRepo } from "../domain/Change.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { RunStatus } from "../domain/Run.ts"
@@ -68,6 +68,9 @@ export const newRunRow = (
   workspace: run.workspace,
   target_key: run.targetKey,
   change: JSON.stringify(run.change),
+  repo: foldRepo(run.change.repo.fullName),
+  number: run.change.target.number ?? null,
+  trigger_name: run.change.trigger,
   head: run.head,
   base: run.base ?? null,
   status,

@@ -42,6 +42,25 @@ export interface SettledBy {
   readonly maxProblems: number
 }
 
+/** Values that a run must have; undefined ones select nothing. */
+export interface RunFilter {
+  readonly workspace?: string | undefined
+  readonly statuses?: ReadonlyArray<RunStatus> | undefined
+  readonly targetKey?: TargetKey | undefined
+  /** Full name of the repository, compared case-insensitively. */
+  readonly repo?: string | undefined
+  /** Number of the pull request or issue. */
+  readonly number?: number | undefined
+  readonly trigger?: string | undefined
+  /** Earliest time of creation, in milliseconds since the epoch. */
+  readonly since?: number | undefined
+  /** Time before which it was created, in milliseconds since the epoch. */
+  readonly until?: number | undefined
+  /** Lists runs with smaller ids. */
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
 export class Runs extends Context.Service<
   Runs,
   {
@@ -118,13 +137,9 @@ export class Runs extends Context.Service<
     /** Returns the newest run of a target whose analysis is stored, published or not. */
     readonly latestAnalysis: (targetKey: TargetKey) => Effect.Effect<Run | undefined, StoreError>
     /** Lists runs, newest first. */
-    readonly list: (filter: {
-      readonly workspace?: string | undefined
-      readonly status?: RunStatus | undefined
-      readonly targetKey?: TargetKey | undefined
-      readonly before?: string | undefined
-      readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<Run>, StoreError>
+    readonly list: (filter: RunFilter) => Effect.Effect<ReadonlyArray<Run>, StoreError>
+    /** Lists the newest run of each target, newest first: those that the filter selects. */
+    readonly newest: (filter: RunFilter) => Effect.Effect<ReadonlyArray<Run>, StoreError>
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Runs") {}

@@ -45,6 +45,25 @@ const ofRun =
   (runId) =>
     select("outbox.ofRun", sql`SELECT * FROM publications WHERE run_id = ${runId} ORDER BY position, seq`)
 
+const history =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["history"] =>
+  (runId) =>
+    sql<Record<"created_at" | "updated_at", number>>`
+      SELECT * FROM publications WHERE run_id = ${runId} ORDER BY position, seq`.pipe(
+      unavailable("outbox.history"),
+      Effect.flatMap((found) =>
+        Effect.mapBoth(decodePublicationRows(found), {
+          onFailure: (error) => corrupt("outbox.history", error),
+          onSuccess: (rows) =>
+            rows.map((row, at) => ({
+              ...toPublication(row),
+              createdAt: Number(found[at]?.created_at),
+              updatedAt: Number(found[at]?.updated_at)
+            }))
+        })
+      )
+    )
+
 const takeOver =
   (sql: SqlClient.SqlClient): Outbox["Service"]["takeOver"] =>
   (targetKey, now) =>
@@ -130,6 +149,7 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       add: add(sql),
       open: open(sql),
       ofRun: ofRun(sql),
+      history: history(sql),
       takeOver: takeOver(sql),
       starts: starts(sql),
       progressed: progressed(sql),

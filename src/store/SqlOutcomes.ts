@@ -150,6 +150,39 @@ export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
       RETURNING fingerprint`
   )
 
+const DatedRow = Schema.Struct({
+  fingerprint: Schema.String,
+  outcome: FindingOutcome,
+  replied: Schema.Number,
+  found_in: Schema.String,
+  found_at: Schema.Number,
+  decided_in: Schema.String,
+  decided_at: Schema.Number
+})
+
+const ofTarget =
+  (sql: SqlClient.SqlClient): Outcomes["Service"]["ofTarget"] =>
+  (targetKey) =>
+    sql`
+      SELECT fingerprint, outcome, replied, found_in, found_at, decided_in, decided_at
+      FROM finding_outcomes WHERE target_key = ${targetKey}`.pipe(
+      unavailable("outcomes.ofTarget"),
+      Effect.flatMap((found) =>
+        Effect.mapBoth(Schema.decodeUnknownEffect(Schema.Array(DatedRow))(found), {
+          onFailure: (error) => corrupt("outcomes.ofTarget", error),
+          onSuccess: (rows) =>
+            rows.map(({ decided_at, decided_in, found_at, found_in, replied, ...row }) => ({
+              ...row,
+              replied: replied === 1,
+              foundIn: found_in,
+              foundAt: found_at,
+              decidedIn: decided_in,
+              decidedAt: decided_at
+            }))
+        })
+      )
+    )
+
 const counts =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["counts"] =>
   (since) =>
@@ -179,5 +212,5 @@ const counts =
 
 export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.effect(
   Outcomes,
-  Effect.map(SqlClient.SqlClient, (sql) => Outcomes.of({ counts: counts(sql) }))
+  Effect.map(SqlClient.SqlClient, (sql) => Outcomes.of({ ofTarget: ofTarget(sql), counts: counts(sql) }))
 )

@@ -1,9 +1,9 @@
 /** Stores receipts in the table `events`. Records are written by group commit: one insert and one sync for all waiting records. */
 import { Array as Arr, Clock, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { foldRepo } from "../domain/Change.ts"
 import { DeliveryKey } from "../domain/Keys.ts"
 import { truncate } from "../domain/Text.ts"
+import { countDecisions, list, select } from "./EventQueries.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
@@ -18,15 +18,6 @@ import * as UniqueDeliveries from "./UniqueDeliveries.ts"
 const maxBatch = 512
 /** Maximum number of records waiting for their commit; further deliveries are refused, so that the host resends them. */
 const maxWaiting = 10_000
-
-/** Decodes the rows of an operation; an unreadable one fails it. */
-const select = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>, E>) =>
-  Effect.flatMap(rows, (found) =>
-    Effect.mapBoth(decodeEventRows(found), {
-      onFailure: (error) => corrupt(operation, error),
-      onSuccess: (decoded) => decoded.map(toStoredEvent)
-    })
-  )
 
 const quarantine = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, operation: string, id: string, why: string) {
   const now = yield* Clock.currentTimeMillis
@@ -137,24 +128,6 @@ const get =
       (events): StoredEvent | undefined => events[0]
     )
 
-const list =
-  (sql: SqlClient.SqlClient): Receipts["Service"]["list"] =>
-  ({ before, decision, limit, number, reason, repo, since, workspace }) =>
-    select(
-      "receipts.list",
-      sql`
-        SELECT * FROM events WHERE ${sql.and([
-          sql`1 = 1`,
-          ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
-          ...(decision === undefined ? [] : [sql`decision = ${decision}`]),
-          ...(reason === undefined ? [] : [sql`reason = ${reason}`]),
-          ...(repo === undefined ? [] : [sql`lower(repo) = ${foldRepo(repo)}`]),
-          ...(number === undefined ? [] : [sql`number = ${number}`]),
-          ...(since === undefined ? [] : [sql`received_at >= ${since}`]),
-          ...(before === undefined ? [] : [sql`id < ${before}`])
-        ])} ORDER BY id DESC LIMIT ${limit}`.pipe(unavailable("receipts.list"))
-    )
-
 const note =
   (sql: SqlClient.SqlClient): Receipts["Service"]["note"] =>
   ({ decided, duplicates }) =>
@@ -217,6 +190,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       ),
       get: get(sql),
       list: list(sql),
+      countDecisions: countDecisions(sql),
       prune: prune(sql, deliveries)
     })
   })

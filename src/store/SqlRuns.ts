@@ -11,6 +11,7 @@ import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
 import { countEndedRun } from "./CountRun.ts"
+import { list, newest } from "./RunQueries.ts"
 import { decodeRunRows, encodeAnalysis, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
@@ -179,22 +180,6 @@ const latestAnalysis =
       first
     )
 
-const list =
-  (sql: SqlClient.SqlClient): Runs["Service"]["list"] =>
-  ({ workspace, status, targetKey, before, limit }) =>
-    sql`
-      SELECT * FROM runs WHERE ${sql.and([
-        sql`1 = 1`,
-        ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
-        ...(status === undefined ? [] : [sql`status = ${status}`]),
-        ...(targetKey === undefined ? [] : [sql`target_key = ${targetKey}`]),
-        ...(before === undefined ? [] : [sql`id < ${before}`])
-      ])} ORDER BY id DESC LIMIT ${limit}`.pipe(
-      unavailable("runs.list"),
-      Effect.flatMap(decode("runs.list")),
-      Effect.map((rows) => rows.map(toRun))
-    )
-
 const prune =
   (sql: SqlClient.SqlClient): Runs["Service"]["prune"] =>
   ({ maxCount, before }) =>
@@ -265,6 +250,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
       find: find(sql),
       latestAnalysis: latestAnalysis(sql),
       list: list(sql),
+      newest: newest(sql),
       prune: prune(sql)
     })
   )

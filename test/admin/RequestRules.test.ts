@@ -18,7 +18,11 @@ const issuesOf = (body: Record<string, unknown>): unknown => body["issues"]
 describe("query parameters", () => {
   it.each([
     ["/nodes?all=true", "all", "unknown parameter (there are none)"],
-    ["/runs?stauts=failed", "stauts", "unknown parameter (there are: workspace, status, target, cursor, limit)"],
+    [
+      "/runs?stauts=failed",
+      "stauts",
+      "unknown parameter (there are: workspace, status, target, repo, number, trigger, since, until, cursor, limit)"
+    ],
     ["/runs?limit=5&limit=6", "limit", "given more than once"],
     ["/runs?limit=1e2", "limit", "expected 1 to 200"],
     ["/runs?limit=201", "limit", "expected 1 to 200"],

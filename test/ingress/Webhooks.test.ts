@@ -371,6 +371,7 @@ describe("when the stores fail", () => {
     get: () => Effect.succeed(undefined),
     list: () =>
       Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.list", message: "disk is full" })),
+    countDecisions: () => Effect.succeed([]),
     prune: () => Effect.succeed(0)
   })
 

@@ -39,7 +39,8 @@ describe("Migrations", () => {
         "0018_heartbeats",
         "0019_statistics",
         "0020_config_source",
-        "0021_rejected_signatures"
+        "0021_rejected_signatures",
+        "0022_run_facts"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

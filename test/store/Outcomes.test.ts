@@ -137,7 +137,7 @@ test("a killed process: an ended run has all its outcomes, another one has none,
         assert.strictEqual(yield* of(id), status === "succeeded" ? findingsPerRun : 0, status)
       for (const { id } of all.filter(({ status }) => status === "publishing")) assert.isTrue(yield* settle(id))
       for (const { id } of all) assert.isFalse(yield* settle(id))
-      const published = (yield* runs.list({ limit: 1000, status: "succeeded" })).length
+      const published = (yield* runs.list({ limit: 1000, statuses: ["succeeded"] })).length
       assert.isAtLeast(published, 3)
       assert.strictEqual((yield* rows).length, published * findingsPerRun)
     }).pipe(Effect.provide(Store.layerSqlite({ path, migrate: "verify" })))

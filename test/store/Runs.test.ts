@@ -210,7 +210,9 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const list = (filter: Parameters<typeof runs.list>[0]) =>
           Effect.map(runs.list(filter), (found) => found.map((run) => run.id))
         assert.deepStrictEqual(yield* list({ limit: 9 }), [c.id, b.id, a.id])
-        assert.deepStrictEqual(yield* list({ limit: 9, status: "preparing", before: c.id, workspace: "app" }), [a.id])
+        assert.deepStrictEqual(yield* list({ limit: 9, statuses: ["preparing"], before: c.id, workspace: "app" }), [
+          a.id
+        ])
         assert.deepStrictEqual(yield* list({ limit: 9, targetKey: TargetKey.make("none") }), [])
       })
     )

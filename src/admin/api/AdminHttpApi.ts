@@ -4,6 +4,7 @@
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { BatchGroup } from "./BatchGroup.ts"
+import { ChangeGroup } from "./ChangeGroup.ts"
 import { ConfigGroup } from "./ConfigGroup.ts"
 import { DraftGroup } from "./DraftGroup.ts"
 import { EventGroup } from "./EventGroup.ts"
@@ -24,6 +25,7 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     BatchGroup,
     EventGroup,
     RunGroup,
+    ChangeGroup,
     NodeGroup,
     StatisticsGroup,
     ConfigGroup,

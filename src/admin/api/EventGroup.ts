@@ -1,9 +1,9 @@
 /** Defines the endpoints of deliveries and of what followed them. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { EventDecision } from "../../domain/Decision.ts"
+import { EventDecision, EventOutcome } from "../../domain/Decision.ts"
 import { describe } from "./Describe.ts"
-import { Event, EventDetails, RejectedSignatures } from "./EventRecords.ts"
+import { DecisionCount, Event, EventDetails, RejectedSignatures } from "./EventRecords.ts"
 import { text as field } from "./Fields.ts"
 import { byId, number, allowOne, page, paging, text, time, workspace } from "./Parameters.ts"
 import { NotFound } from "./Problems.ts"
@@ -36,13 +36,30 @@ export class EventGroup extends HttpApiGroup.make("events")
         workspace,
         decision: Schema.optionalKey(allowOne(EventDecision, "Decision")),
         reason: Schema.optionalKey(text("Reason of the decision, such as draft")),
+        outcome: Schema.optionalKey(allowOne(EventOutcome, "Outcome")),
+        trigger: Schema.optionalKey(text("Name of the trigger")),
+        provider: Schema.optionalKey(text("Kind of the host or of the call")),
         repo: Schema.optionalKey(repo),
         number: Schema.optionalKey(number),
         since: Schema.optionalKey(time("Earliest time of receipt, in ISO 8601")),
+        until: Schema.optionalKey(time("Time before which it was received, in ISO 8601")),
         ...paging
       },
       success: Schema.Struct(page(Event))
     }).annotateMerge(describe("List deliveries", "Lists verified deliveries with their decisions, newest first.")),
+    HttpApiEndpoint.get("reasons", "/events/reasons", {
+      query: {
+        workspace,
+        trigger: Schema.optionalKey(text("Name of the trigger")),
+        since: Schema.optionalKey(time("Earliest time of receipt, in ISO 8601; default: a week ago"))
+      },
+      success: Schema.Struct({ items: Schema.Array(DecisionCount) })
+    }).annotateMerge(
+      describe(
+        "Count deliveries by decision",
+        "Returns the number of deliveries for each decision and reason, the most frequent first."
+      )
+    ),
     HttpApiEndpoint.get("get", "/events/:id", {
       params: byId,
       success: EventDetails,

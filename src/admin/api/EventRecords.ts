@@ -53,6 +53,13 @@ export const EventDetails = Schema.Struct({
   ).annotateKey({ description: "The accepted work; absent if the delivery starts none" })
 }).annotate({ identifier: "EventDetails", description: "A delivery with the work that it started" })
 
+export const DecisionCount = Schema.Struct({
+  decision: EventDecision,
+  reason: maybe("Reason, where a delivery starts no work"),
+  count: count("Number of deliveries"),
+  last_at: time("Time of the latest")
+}).annotate({ identifier: "DecisionCount", description: "Number of deliveries with a decision and a reason" })
+
 export const RejectedSignatures = Schema.Struct({
   hour: time("Start of the hour"),
   provider: text("Kind of the host"),

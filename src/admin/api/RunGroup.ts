@@ -5,19 +5,24 @@ import { RunStatus } from "../../domain/Run.ts"
 import { describe } from "./Describe.ts"
 import { text as field } from "./Fields.ts"
 import { LiveEvent } from "./LiveRecords.ts"
-import { byId, allowOne, page, paging, text, workspace } from "./Parameters.ts"
+import { byId, allowSeveral, number, page, paging, text, time, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
-import { ListedRun, RunDetails } from "./RunRecords.ts"
+import { ListedRun, RunComparison, RunDetails } from "./RunRecords.ts"
 
 export class RunGroup extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.get("list", "/runs", {
       query: {
         workspace,
-        status: Schema.optionalKey(allowOne(RunStatus, "Status")),
+        status: Schema.optionalKey(allowSeveral(RunStatus, "Statuses, separated by commas, or all")),
         target: Schema.optionalKey(text("Key of a pull request, branch or issue (`target_key`)")),
+        repo: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
+        number: Schema.optionalKey(number),
+        trigger: Schema.optionalKey(text("Name of the trigger")),
+        since: Schema.optionalKey(time("Earliest time of creation, in ISO 8601")),
+        until: Schema.optionalKey(time("Time before which it was created, in ISO 8601")),
         ...paging
       },
       success: Schema.Struct(page(ListedRun))
@@ -35,6 +40,17 @@ export class RunGroup extends HttpApiGroup.make("runs")
       success: RunDetails,
       error: NotFound
     }).annotateMerge(describe("Get a run", "Returns a review with findings, coverage, cost and publications.")),
+    HttpApiEndpoint.get("compare", "/runs/:id/compare", {
+      params: byId,
+      query: { with: Schema.optionalKey(text("Id of the other run; default: the previous one of the same change")) },
+      success: RunComparison,
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "Compare two runs",
+        "Returns the problems that a run has in addition to another one, and those it lacks."
+      )
+    ),
     HttpApiEndpoint.post("cancel", "/runs/:id/cancel", {
       params: byId,
       success: changed(["cancelled", "stopping"]),

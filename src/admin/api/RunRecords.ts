@@ -1,6 +1,7 @@
 /** Defines the records of runs: findings, coverage, cost and publications. */
 import { Schema } from "effect"
 import { SkipReason } from "../../domain/Coverage.ts"
+import { FindingOutcome } from "../../domain/FindingOutcome.ts"
 import { Severity } from "../../domain/Kinds.ts"
 import { Side } from "../../domain/Problem.ts"
 import { PublicationStatus } from "../../domain/Publication.ts"
@@ -50,7 +51,9 @@ export const Publication = Schema.Struct({
   attempts: count("Failed writes"),
   not_before: maybeTime("Time of the next attempt"),
   url: maybe("Address of what was posted"),
-  error: maybe("Latest error")
+  error: maybe("Latest error"),
+  created_at: time("Time at which it was planned"),
+  updated_at: time("Time of its latest change")
 }).annotate({ identifier: "Publication", description: "One outbound operation: a comment, a status, an issue" })
 
 const Place = Schema.Struct({
@@ -70,7 +73,7 @@ const Anchor = Schema.Struct({
   range: Schema.optionalKey(Schema.Struct({ first: Place, last: Place }))
 }).annotate({ identifier: "Anchor", description: "Position of a finding in the diff" })
 
-export const Finding = Schema.Struct({
+const finding = {
   fingerprint: text("Identity, stable under shifted lines and changed wording"),
   file: text("Path of the file, as reported"),
   line: maybeCount("Line, as reported"),
@@ -84,7 +87,42 @@ export const Finding = Schema.Struct({
   quote: maybe("Quoted code"),
   confidence: Schema.optionalKey(Schema.Finite.annotate({ description: "Confidence, 0 to 1" })),
   anchor: Schema.NullOr(Anchor).annotate({ description: "Null if the quote is not part of the diff" })
-}).annotate({ identifier: "Finding", description: "A problem found by the review" })
+}
+
+export const Finding = Schema.Struct(finding).annotate({
+  identifier: "Finding",
+  description: "A problem found by the review"
+})
+
+const Outcome = Schema.Struct({
+  status: FindingOutcome,
+  replied: Schema.Boolean.annotate({ description: "True once a person replied to its comment" }),
+  found_in: text("Id of the run that found it first"),
+  found_at: time("Time at which that run was published"),
+  decided_in: text("Id of the run that decided the outcome"),
+  decided_at: time("Time of the outcome")
+}).annotate({ identifier: "FindingOutcome", description: "What became of a finding of a pull request" })
+
+const FollowedFinding = Schema.Struct({
+  ...finding,
+  outcome: Schema.optionalKey(Outcome).annotateKey({ description: "Absent until the review is published" })
+}).annotate({ identifier: "FollowedFinding", description: "A problem with what people did about it" })
+
+const ModelUsage = Schema.Struct({
+  model: text("Name, as provider/model"),
+  requests: count("Number of responses"),
+  input_tokens: count("Input tokens"),
+  output_tokens: count("Output tokens"),
+  cached_tokens: count("Input tokens that were read from the cache of the provider"),
+  reasoning_tokens: count("Output tokens of reasoning"),
+  cost_usd: Schema.NullOr(Schema.Finite).annotate({ description: "Cost in US dollars; null if the price is unknown" })
+}).annotate({ identifier: "RunModelUsage", description: "Usage of one model" })
+
+const Refuted = Schema.Struct({
+  finding: Finding,
+  reason: text("Reason of the model"),
+  model: text("Model that refuted it, as provider/model")
+}).annotate({ identifier: "RefutedFinding", description: "A problem that verification refuted: it is not published" })
 
 const Coverage = Schema.Struct({
   reviewed: Schema.Array(Schema.String).annotate({ description: "Paths of files that were read" }),
@@ -113,14 +151,20 @@ export const RunDetails = Schema.Struct({
   ...runWithEvents,
   config_hash: text("Hash of the configuration of the run"),
   entry_id: text("Id of its queue entry"),
-  timeline: Schema.Array(Schema.Struct({ at: Schema.String, what: Schema.String })).annotate({
-    description: "States with their times"
-  }),
+  timeline: Schema.Array(
+    Schema.Struct({
+      at: time("Time"),
+      what: text("`delivered`, `created`, `started`, `published`, `not_published`, or the status at its end"),
+      id: maybe("Id of the delivery or of the publication")
+    })
+  ).annotate({ description: "Deliveries, states and publications with their times, oldest first" }),
   summary: maybe("Summary in Markdown"),
-  findings: Schema.Array(Finding),
+  findings: Schema.Array(FollowedFinding),
+  refuted: Schema.Array(Refuted),
   coverage: Schema.optionalKey(Coverage),
   notices: Schema.Array(Schema.String).annotate({ description: "Truncation, dropped problems, fallbacks" }),
   models: Schema.Array(Schema.String).annotate({ description: "Models in order of first use, as provider/model" }),
+  models_used: Schema.Array(ModelUsage).annotate({ description: "Usage by model; empty in records of old versions" }),
   usage: Schema.optionalKey(
     Schema.Struct({
       requests: Schema.Int,
@@ -135,3 +179,18 @@ export const RunDetails = Schema.Struct({
     Schema.Struct({ fingerprint: Schema.String, file: Schema.String, by: Schema.Array(Schema.String) })
   ).annotate({ description: "Problems dismissed by people without permission: they stay open" })
 }).annotate({ identifier: "RunDetails", description: "A review with findings, coverage, cost and publications" })
+
+export const RunComparison = Schema.Struct({
+  run: ListedRun,
+  other: ListedRun,
+  added: Schema.Array(Finding).annotate({ description: "Problems that only the run has" }),
+  kept: Schema.Array(Finding).annotate({ description: "Problems that both have, as the run has them" }),
+  removed: Schema.Array(Finding).annotate({ description: "Problems that only the other run has" })
+}).annotate({ identifier: "RunComparison", description: "Problems of two reviews of the same change" })
+
+export const ReviewedChange = Schema.Struct({
+  target_key: targetKey,
+  workspace,
+  ...change,
+  run: ListedRun
+}).annotate({ identifier: "ReviewedChange", description: "A pull request, branch or issue with its newest review" })

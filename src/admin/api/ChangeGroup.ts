@@ -1,0 +1,31 @@
+/** Defines the endpoint of reviewed changes: pull requests, branches and issues. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { RunStatus } from "../../domain/Run.ts"
+import { describe } from "./Describe.ts"
+import { allowSeveral, number, page, paging, text, workspace } from "./Parameters.ts"
+import { Authenticated, ValidRequest } from "./Rules.ts"
+import { ReviewedChange } from "./RunRecords.ts"
+
+export class ChangeGroup extends HttpApiGroup.make("changes")
+  .add(
+    HttpApiEndpoint.get("list", "/changes", {
+      query: {
+        workspace,
+        status: Schema.optionalKey(allowSeveral(RunStatus, "Statuses of the newest run, separated by commas, or all")),
+        repo: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
+        number: Schema.optionalKey(number),
+        trigger: Schema.optionalKey(text("Name of the trigger")),
+        ...paging
+      },
+      success: Schema.Struct(page(ReviewedChange))
+    }).annotateMerge(
+      describe(
+        "List reviewed changes",
+        "Lists pull requests, branches and issues with their newest runs, those that were reviewed last first."
+      )
+    )
+  )
+  .middleware(ValidRequest)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Changes", description: "Pull requests, branches and issues" })) {}

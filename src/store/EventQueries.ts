@@ -1,0 +1,64 @@
+/** Selects lists of event records, and counts them. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { foldRepo } from "../domain/Change.ts"
+import { EventDecision } from "../domain/Decision.ts"
+import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
+import type { EventFilter, Receipts } from "./Receipts.ts"
+
+/** Decodes the rows of an operation; an unreadable one fails it. */
+export const select = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>, E>) =>
+  Effect.flatMap(rows, (found) =>
+    Effect.mapBoth(decodeEventRows(found), {
+      onFailure: (error) => corrupt(operation, error),
+      onSuccess: (decoded) => decoded.map(toStoredEvent)
+    })
+  )
+
+const conditions = (sql: SqlClient.SqlClient, filter: Omit<EventFilter, "limit">) =>
+  sql.and([
+    sql`1 = 1`,
+    ...(filter.workspace === undefined ? [] : [sql`workspace = ${filter.workspace}`]),
+    ...(filter.decision === undefined ? [] : [sql`decision = ${filter.decision}`]),
+    ...(filter.reason === undefined ? [] : [sql`reason = ${filter.reason}`]),
+    ...(filter.outcome === undefined ? [] : [sql`outcome = ${filter.outcome}`]),
+    ...(filter.trigger === undefined ? [] : [sql`trigger_name = ${filter.trigger}`]),
+    ...(filter.provider === undefined ? [] : [sql`provider = ${filter.provider}`]),
+    ...(filter.repo === undefined ? [] : [sql`lower(repo) = ${foldRepo(filter.repo)}`]),
+    ...(filter.number === undefined ? [] : [sql`number = ${filter.number}`]),
+    ...(filter.since === undefined ? [] : [sql`received_at >= ${filter.since}`]),
+    ...(filter.until === undefined ? [] : [sql`received_at < ${filter.until}`]),
+    ...(filter.before === undefined ? [] : [sql`id < ${filter.before}`])
+  ])
+
+export const list =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["list"] =>
+  (filter) =>
+    select(
+      "receipts.list",
+      sql`SELECT * FROM events WHERE ${conditions(sql, filter)} ORDER BY id DESC LIMIT ${filter.limit}`.pipe(
+        unavailable("receipts.list")
+      )
+    )
+
+/** Reasons in a result; there are fewer than this many literals, and the reasons of accepted deliveries are not counted apart. */
+const maxReasons = 200
+
+export const countDecisions =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["countDecisions"] =>
+  (filter) =>
+    sql<{ decision: string; why: string | null; deliveries: number; last_at: number }>`
+      SELECT decision, CASE WHEN decision IN ('ignored', 'rejected') THEN reason END AS why,
+        COUNT(*) AS deliveries, MAX(received_at) AS last_at
+      FROM events WHERE ${conditions(sql, filter)}
+      GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ${maxReasons}`.pipe(
+      Effect.map((rows) =>
+        rows.flatMap(({ decision, deliveries, last_at, why }) => {
+          const known = EventDecision.literals.find((name) => name === decision)
+          const counted = { reason: why ?? undefined, count: Number(deliveries), lastAt: Number(last_at) }
+          return known === undefined ? [] : [{ decision: known, ...counted }]
+        })
+      ),
+      unavailable("receipts.countDecisions")
+    )
