@@ -196,7 +196,7 @@ each("after a day of outage the review is dead with its reason, and an operator 
     const begun = yield* Clock.currentTimeMillis
     while (!(yield* statusIs(entryId, "dead"))) {
       assert.isBelow((yield* Clock.currentTimeMillis) - begun, 25 * 3_600_000)
-      yield* TestClock.adjust("1 minute")
+      yield* TestClock.adjust("10 minutes")
       yield* Effect.callback<void>((done) => {
         setImmediate(() => done(Effect.void))
       })
