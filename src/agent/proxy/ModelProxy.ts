@@ -21,6 +21,11 @@ export interface ModelProxyRequest {
   readonly format: WireFormat
   /** Maximum number of calls. A further one is refused in the form of errors of `format`. */
   readonly maxCalls: number
+  /**
+   * Whether web search tools that the provider runs may be called (`agent.web_search.enabled`). Other tools of providers' servers are
+   * never passed on.
+   */
+  readonly webSearch: boolean
 }
 
 export interface ModelProxyReport {
