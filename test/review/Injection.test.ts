@@ -3,7 +3,7 @@
  * it requests files outside the tree and tools that do not exist, and repeats its prompt. The real finding must be the
  * same.
  */
-import { describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import { analyseNatively, passLimits } from "../../src/agent/NativeLlm.ts"
 import { toolNames, toolSpecs } from "../../src/agent/Tools.ts"
@@ -102,6 +102,12 @@ const placeOf = (channel: Channel, otherwise: unknown) =>
 const isFault = ({ problem }: { readonly problem: { readonly category: string } }) => problem.category === "correctness"
 
 describe("instructions in a change", () => {
+  /** The review of the same change without an attempt. */
+  let calm: Awaited<ReturnType<typeof review>>
+  beforeAll(async () => {
+    calm = await review(undefined, "")
+  })
+
   it("the corpus has at least sixty attempts and every channel", () => {
     expect(attempts.length).toBeGreaterThanOrEqual(60)
     expect(new Set(attempts.map(([channel]) => channel)).size).toBe(8)
@@ -109,8 +115,6 @@ describe("instructions in a change", () => {
 
   it.each(attempts)("%s: %s", async (channel, text) => {
     const { analysis, requests } = await review(channel, text)
-    const calm = await review(undefined, "")
-
     // The same tools in every request, and nothing of the change among the instructions.
     for (const request of requests) {
       expect(request.tools).toEqual([...toolSpecs, verdictsTool])
