@@ -7,6 +7,7 @@ import type { Entry, ZipFile } from "yauzl"
 export interface ZipLimits {
   /** Entries that are listed, wanted or not. */
   readonly maxEntries: number
+  /** Files that are unpacked, damaged ones included. */
   readonly maxFiles: number
   /** Unpacked bytes of one file, and of all. */
   readonly maxFileBytes: number
@@ -39,6 +40,8 @@ export const readZip = async (
       validateEntrySizes: true
     })
     let listed = 0
+    // A file that turns out to be damaged has cost its unpacking, and many entries may share the same bytes.
+    let opened = 0
     let left = limits.maxBytes
     for await (const entry of zip.eachEntry()) {
       if (++listed > limits.maxEntries) {
@@ -47,17 +50,16 @@ export const readZip = async (
       }
       const name = entry.fileNameRaw.toString("utf8")
       if (!isWanted(name)) continue
-      const why = refusal(entry, yauzl.validateFileName(name), { ...limits, files: files.length, left })
+      const why = refusal(entry, yauzl.validateFileName(name), { ...limits, opened, left })
       if (why !== undefined) {
         unread.add(why)
         continue
       }
+      opened++
+      left -= entry.uncompressedSize
       const unpacked = await unpack(zip, entry).catch(() => undefined)
       if (unpacked === undefined) unread.add("a file in it is damaged")
-      else {
-        files.push(unpacked)
-        left -= unpacked.length
-      }
+      else files.push(unpacked)
     }
   } catch {
     unread.add("it is not a readable zip")
@@ -71,12 +73,12 @@ export const readZip = async (
 const refusal = (
   entry: Entry,
   invalidName: string | null,
-  limits: ZipLimits & { readonly files: number; readonly left: number }
+  limits: ZipLimits & { readonly opened: number; readonly left: number }
 ): string | undefined => {
   const { compressedSize: packed, uncompressedSize: size } = entry
   if (invalidName !== null) return "the path of a file in it is absolute or leaves its folder"
   if (!entry.canDecodeFileData()) return "a file in it is encrypted or packed with an unknown method"
-  if (limits.files >= limits.maxFiles) return `it has more than ${limits.maxFiles} such files`
+  if (limits.opened >= limits.maxFiles) return `it has more than ${limits.maxFiles} such files`
   if (size > limits.maxFileBytes) return `a file in it is larger than ${limits.maxFileBytes} bytes`
   if (size > limits.maxRatio * Math.max(1, packed)) return `a file in it is packed more than ${limits.maxRatio} to 1`
   if (size > limits.left) return `its files are larger than ${limits.maxBytes} bytes in total`

@@ -5,6 +5,35 @@ import { StringDecoder } from "node:string_decoder"
 /** Characters of a line; the rest of a longer one is dropped. */
 export const maxLineChars = 1_048_576
 
+/** Collects lines from chunks of text. A line beyond its limit costs nothing, however small the chunks are. */
+export class OutputLines {
+  #line = ""
+
+  /** Returns the lines that the text completes. */
+  add(text: string): ReadonlyArray<string> {
+    const lines = text.split("\n")
+    const rest = lines.pop() ?? ""
+    const [first, ...others] = lines
+    if (first === undefined) {
+      this.#line = this.#continued(rest)
+      return []
+    }
+    const complete = [this.#continued(first), ...others.map(cut)]
+    this.#line = cut(rest)
+    return complete
+  }
+
+  /** Returns the last line, which has no end. */
+  end(): ReadonlyArray<string> {
+    return this.#line === "" ? [] : [this.#line]
+  }
+
+  /** Cutting copies the line, so a full one is kept as it is. */
+  #continued(text: string): string {
+    return this.#line.length >= maxLineChars ? this.#line : cut(this.#line + text)
+  }
+}
+
 /**
  * Returns the complete lines of each chunk. `isOver` ends them early, and so does the error of a stream that was destroyed with its
  * program.
@@ -15,28 +44,21 @@ export async function* splitLines(
   isOver: () => boolean
 ): AsyncGenerator<ReadonlyArray<string>> {
   const decoder = new StringDecoder("utf8")
-  let line = ""
+  const lines = new OutputLines()
   try {
     for await (const chunk of output.iterator({ destroyOnReturn: false })) {
       count(chunk)
       if (isOver()) break
-      const lines = decoder.write(chunk).split("\n")
-      const rest = lines.pop() ?? ""
-      const [first, ...others] = lines
-      if (first === undefined) {
-        line = cut(line + rest)
-        continue
-      }
-      const complete = [cut(line + first), ...others.map(cut)]
-      line = cut(rest)
-      yield complete
+      const complete = lines.add(decoder.write(chunk))
+      if (complete.length > 0) yield complete
     }
   } catch (cause) {
     if (!output.destroyed) throw cause
   }
   // What is still in the pipe must not block the end of its program.
   output.resume()
-  if (line !== "") yield [line]
+  const last = lines.end()
+  if (last.length > 0) yield last
 }
 
 const cut = (line: string): string => line.slice(0, maxLineChars)

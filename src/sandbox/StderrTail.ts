@@ -3,6 +3,7 @@ import type { JobReport } from "./inside/Job.ts"
 
 const maxChars = 16_384
 const maxReport = 4096
+const maxCode = 255
 
 export class StderrTail {
   readonly #nonce: string
@@ -27,10 +28,19 @@ export class StderrTail {
     if (at < 0) return undefined
     const [line = ""] = this.#text.slice(at + this.#nonce.length).split("\n", 1)
     try {
-      return JSON.parse(line)
+      return toReport(JSON.parse(line))
     } catch {
       // The report was cut.
       return undefined
     }
   }
+}
+
+/** A program that runs as the same user may learn the nonce, so the report is not trusted to be one. */
+const toReport = (value: unknown): JobReport | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const { code, failure, limit }: { readonly [name in keyof JobReport]?: unknown } = value
+  if (limit === "memory" || limit === "processes") return { limit }
+  if (typeof code === "number" && Number.isInteger(code) && code >= 0 && code <= maxCode) return { code }
+  return typeof failure === "string" ? { failure } : undefined
 }

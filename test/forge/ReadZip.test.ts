@@ -77,6 +77,23 @@ describe("readZip", () => {
     })
   })
 
+  it("unpacks no more damaged files than whole ones: a few bytes may stand for thousands of them", async () => {
+    const damaged = Array.from({ length: 5 }, (_, at) => ({
+      name: `${at}.sarif`,
+      content: noise(100),
+      claims: { size: 200 }
+    }))
+    expect(await read(makeZip([...damaged, { name: "good.sarif", content: "good" }]))).toEqual({
+      files: [],
+      unread: ["a file in it is damaged", "it has more than 3 such files"]
+    })
+    const large = { name: "large.sarif", content: noise(4000), claims: { size: 4500 } }
+    expect(await read(makeZip([large, { name: "good.sarif", content: noise(4000) }]))).toEqual({
+      files: [],
+      unread: ["a file in it is damaged", "its files are larger than 8000 bytes in total"]
+    })
+  })
+
   it("reads damaged zips within its limits", async () => {
     const whole = makeZip([
       { name: "a.sarif", content: noise(3000) },

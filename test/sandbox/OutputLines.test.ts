@@ -1,7 +1,7 @@
 /** Lines of the output of a program. */
 import { PassThrough } from "node:stream"
 import { expect, it } from "vitest"
-import { maxLineChars, splitLines } from "../../src/sandbox/OutputLines.ts"
+import { maxLineChars, OutputLines, splitLines } from "../../src/sandbox/OutputLines.ts"
 
 const linesOf = async (chunks: ReadonlyArray<string | Buffer>, isOver = () => false) => {
   const output = new PassThrough({ highWaterMark: 1 << 24 })
@@ -26,6 +26,18 @@ it("cuts a long line, whole or in parts", async () => {
   const [at, parts] = [await linesOf([`${half}${half}\nnext\n`]), await linesOf([half, half, half, "\nnext\n"])]
   expect(at?.map((line) => line.length)).toEqual([maxLineChars, 4])
   expect(parts?.map((line) => line.length)).toEqual([maxLineChars, 4])
+})
+
+it("takes no longer for bytes beyond the limit of a line than for those of a short line", () => {
+  const millis = (start: string) => {
+    const lines = new OutputLines()
+    lines.add(start)
+    const from = performance.now()
+    for (let at = 0; at < 5000; at++) lines.add("x")
+    return performance.now() - from
+  }
+  millis("x")
+  expect(millis("x".repeat(maxLineChars))).toBeLessThan(20 * millis("x") + 10)
 })
 
 it("ends when the sandbox is ended", async () => expect(await linesOf(["a\nb\n"], () => true)).toEqual([]))

@@ -43,6 +43,10 @@ describe("the last part of stderr", () => {
     ["with a report in parts", ["text\n\nNON", 'CE {"code"', ":3}\n"], ["text\n", { code: 3 }]],
     ["with a report that is cut", ['text\nNONCE {"co'], ["text", undefined]],
     ["with a forged report", ['NUNCE {"code":0}\n', '\nNONCE {"code":4}\n'], ['NUNCE {"code":0}\n', { code: 4 }]],
+    ["with a report that is none", ['text\nNONCE {"code":"0"}\n'], ["text", undefined]],
+    ["with an unknown limit", ['text\nNONCE {"limit":"constructor"}\n'], ["text", undefined]],
+    ["with a code that no program has", ['text\nNONCE {"code":1e300}\n'], ["text", undefined]],
+    ["with a list", ["text\nNONCE []\n"], ["text", undefined]],
     ["that is long", ["a".repeat(100_000), '\nNONCE {"code":5}\n'], ["a".repeat(16_384), { code: 5 }]]
   ])("%s", (_, chunks, expected) => expect(tail(...chunks)).toEqual(expected))
 })
