@@ -37,6 +37,8 @@ export class AdminApi extends Context.Service<
     readonly openApi: (prefix: string) => AdminResponse
     /** Returns the same as a page for people. */
     readonly docs: (prefix: string) => AdminResponse
+    /** Returns the maximum size of the body in bytes, or the response to a request whose body is not read. */
+    readonly bodyLimit: (head: Omit<AdminRequest, "body">) => Effect.Effect<number | AdminResponse>
     /** Handles a request of a client that has to log in. */
     readonly handle: (request: AdminRequest) => Effect.Effect<AdminResponse>
     /** Handles a request of a user who may read and write the data folder, and so needs no session. */

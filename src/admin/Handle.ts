@@ -25,15 +25,15 @@ import { AdminHttpApi, adminPath } from "./api/AdminHttpApi.ts"
 import { listHeaders, MethodNotAllowed, notFound } from "./api/Problems.ts"
 import * as Authentication from "./Authentication.ts"
 import * as BatchHandlers from "./BatchHandlers.ts"
+import { bodyLimit } from "./BodyLimit.ts"
 import { Caller } from "./Caller.ts"
 import * as ChangeHandlers from "./ChangeHandlers.ts"
 import * as ConfigHandlers from "./ConfigHandlers.ts"
-import { docsHeaders, renderDocs } from "./DocsPage.ts"
+import { makeDescription } from "./Description.ts"
 import * as DraftHandlers from "./DraftHandlers.ts"
 import * as EventHandlers from "./EventHandlers.ts"
 import * as NodeHandlers from "./NodeHandlers.ts"
 import type { Nodes } from "./Nodes.ts"
-import { describeApi } from "./OpenApiDocument.ts"
 import * as QueueHandlers from "./QueueHandlers.ts"
 import * as RequestRules from "./RequestRules.ts"
 import { findMethods } from "./RouteTable.ts"
@@ -91,9 +91,6 @@ const toServerRequest = ({ body, headers, method, path, query }: AdminRequest) =
   return HttpServerRequest.fromWeb(new Request(url, { method, headers: given, body: content }))
 }
 
-/** Responses of programs and of pages without login; they contain nothing confidential. */
-const publicHeaders = { "cache-control": "no-cache", "x-content-type-options": "nosniff" }
-
 const fixedHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
 const toResponse = (response: HttpServerResponse.HttpServerResponse): Effect.Effect<AdminResponse> =>
@@ -125,6 +122,13 @@ const respondUnknown = Effect.catch(unknownRoute, (problem) =>
   Effect.map(HttpServerRespondable.toResponse(problem), HttpServerResponse.setHeaders(listHeaders(problem)))
 )
 
+const limitBody = Effect.catch(bodyLimit, (problem) =>
+  HttpServerRespondable.toResponse(problem).pipe(
+    Effect.map(HttpServerResponse.setHeaders(listHeaders(problem))),
+    Effect.flatMap(toResponse)
+  )
+)
+
 const isRouteNotFound = (error: HttpServerError.HttpServerError): boolean => error.reason._tag === "RouteNotFound"
 
 export const layer = Layer.effect(
@@ -142,18 +146,12 @@ export const layer = Layer.effect(
         Effect.provide(context)
       )
     return AdminApi.of({
-      openApi: (prefix) => ({
-        status: 200,
-        contentType: "application/json",
-        body: JSON.stringify(describeApi(prefix)),
-        headers: publicHeaders
-      }),
-      docs: (prefix) => ({
-        status: 200,
-        contentType: "text/html; charset=utf-8",
-        body: renderDocs(describeApi(prefix), prefix),
-        headers: { ...publicHeaders, ...docsHeaders }
-      }),
+      ...makeDescription(),
+      bodyLimit: (head) =>
+        Effect.provideService(limitBody, Caller, {
+          request: { ...head, body: new Uint8Array() },
+          localUser: undefined
+        }).pipe(Effect.provide(context)),
       handle: (request) => respond(request, undefined),
       handleLocal: (request) => respond(request, readLocalUser(request))
     })

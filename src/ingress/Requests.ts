@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http"
 import { Clock, Context, Option } from "effect"
 import type { Effect } from "effect"
-import { AdminApi, maxBodyBytes } from "../admin/AdminApi.ts"
+import { AdminApi } from "../admin/AdminApi.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { webhookDuration } from "../observability/Metrics.ts"
@@ -196,18 +196,19 @@ export class Requests {
     const address = this.#addressOf(request)
     const queryAt = request.url?.indexOf("?") ?? -1
     const client = clientKey(address)
-    const body = await this.#readBody(exchange, maxBodyBytes, client)
-    if (body._tag === "Refused") return body.response
-    const call = {
+    const head = {
       method: request.method ?? "GET",
       path,
       query: new URLSearchParams(queryAt === -1 ? "" : request.url?.slice(queryAt + 1)),
       headers: request.headers,
       address,
-      client,
-      body: joined(body.blocks)
+      client
     }
-    return this.#parts.run(api.handle(call)).finally(body.release)
+    const limit = await this.#parts.run(api.bodyLimit(head))
+    if (typeof limit !== "number") return unread(request, limit)
+    const body = await this.#readBody(exchange, limit, client)
+    if (body._tag === "Refused") return body.response
+    return this.#parts.run(api.handle({ ...head, body: joined(body.blocks) })).finally(body.release)
   }
 
   #addressOf({ headers, socket }: IncomingMessage): string {

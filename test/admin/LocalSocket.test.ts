@@ -16,6 +16,7 @@ const api = Layer.succeed(
   AdminApi.of({
     openApi: () => plain('"openapi"'),
     docs: () => plain('"docs"'),
+    bodyLimit: () => Effect.die("the socket has one limit"),
     handle: () => Effect.die("a request of the socket needs no session"),
     handleLocal: (given) =>
       Effect.sync(() => {
