@@ -124,6 +124,7 @@ export const folders = [
   "admission",
   "agent",
   "app",
+  "chat",
   "cli",
   "config",
   "database",
@@ -165,7 +166,7 @@ export const zones = {
   config: { of: ["config"], open: ["domain"], contracts: "none" },
   engine: { of: ["engine"], open: ["domain", "review"], contracts: "all" },
   adapters: {
-    of: ["forge", "vcs", "llm", "agent", "outputs", "sandbox"],
+    of: ["forge", "vcs", "llm", "agent", "outputs", "sandbox", "chat"],
     open: ["domain"],
     contracts: "all"
   },

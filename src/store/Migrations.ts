@@ -29,6 +29,7 @@ import statistics from "./migrations/0019_statistics.ts"
 import configSource from "./migrations/0020_config_source.ts"
 import rejectedSignatures from "./migrations/0021_rejected_signatures.ts"
 import runFacts from "./migrations/0022_run_facts.ts"
+import chatRequests from "./migrations/0023_chat_requests.ts"
 
 const all = {
   "0001_events": events,
@@ -52,7 +53,8 @@ const all = {
   "0019_statistics": statistics,
   "0020_config_source": configSource,
   "0021_rejected_signatures": rejectedSignatures,
-  "0022_run_facts": runFacts
+  "0022_run_facts": runFacts,
+  "0023_chat_requests": chatRequests
 }
 
 const table = "aicr_migrations"

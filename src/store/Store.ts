@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AdminSessions } from "./AdminSessions.ts"
 import type { Batches } from "./Batches.ts"
+import type { ChatRequests } from "./ChatRequests.ts"
 import type { Configurations } from "./Configurations.ts"
 import type { Heartbeats } from "./Heartbeats.ts"
 import type { Ledger } from "./Ledger.ts"
@@ -18,6 +19,7 @@ import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
 import * as SqlAdminSessions from "./SqlAdminSessions.ts"
 import * as SqlBatches from "./SqlBatches.ts"
+import * as SqlChatRequests from "./SqlChatRequests.ts"
 import * as SqlConfigurations from "./SqlConfigurations.ts"
 import * as SqlHeartbeats from "./SqlHeartbeats.ts"
 import * as SqlLedger from "./SqlLedger.ts"
@@ -43,6 +45,7 @@ export type Records =
   | Outbox
   | Outcomes
   | Batches
+  | ChatRequests
   | Configurations
   | Schedules
   | Heartbeats
@@ -62,6 +65,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlOutbox.layer,
     SqlOutcomes.layer,
     SqlBatches.layer,
+    SqlChatRequests.layer,
     SqlConfigurations.layer,
     SqlSchedules.layer,
     SqlHeartbeats.layer,

@@ -40,7 +40,8 @@ describe("Migrations", () => {
         "0019_statistics",
         "0020_config_source",
         "0021_rejected_signatures",
-        "0022_run_facts"
+        "0022_run_facts",
+        "0023_chat_requests"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -1,0 +1,96 @@
+/**
+ * Parses commands from chat without a model. Grammar, one line, after `aicr` or a mention (in a direct conversation neither is needed):
+ *
+ * ```
+ * help | chat-id | review <alias> <rev> | status <id> | cancel <alias> <rev> | projects | reviews [alias] |
+ * commits <alias> [branch] | prs <alias> [branch] | detail <alias> <rev> | prdetail <alias> <id> | queue | running
+ * ```
+ */
+import { chatCommands } from "../domain/ChatRequest.ts"
+import type { ChatCommandName } from "../domain/ChatRequest.ts"
+import { maxTextLength } from "./Inbound.ts"
+import type { InboundMessage } from "./Inbound.ts"
+
+export interface ChatCommand {
+  readonly name: ChatCommandName
+  readonly args: ReadonlyArray<string>
+}
+
+export type ParsedCommand =
+  | { readonly _tag: "Command"; readonly command: ChatCommand }
+  /** The message is meant for us and is no command: `usage` of the command that it begins with, if any. */
+  | { readonly _tag: "Unknown"; readonly word: string; readonly usage: ChatCommandName | undefined }
+  /** A message of other people to each other. */
+  | { readonly _tag: "NotForUs" }
+
+interface Arity {
+  readonly min: number
+  readonly max: number
+  /** Names of the arguments, for help. */
+  readonly args: string
+}
+
+export const arities: Readonly<Record<ChatCommandName, Arity>> = {
+  help: { min: 0, max: 0, args: "" },
+  "chat-id": { min: 0, max: 0, args: "" },
+  review: { min: 2, max: 2, args: "<alias> <rev>" },
+  status: { min: 1, max: 1, args: "<id>" },
+  cancel: { min: 2, max: 2, args: "<alias> <rev>" },
+  projects: { min: 0, max: 0, args: "" },
+  reviews: { min: 0, max: 1, args: "[alias]" },
+  commits: { min: 1, max: 2, args: "<alias> [branch]" },
+  prs: { min: 1, max: 2, args: "<alias> [branch]" },
+  detail: { min: 2, max: 2, args: "<alias> <rev>" },
+  prdetail: { min: 2, max: 2, args: "<alias> <id>" },
+  queue: { min: 0, max: 0, args: "" },
+  running: { min: 0, max: 0, args: "" }
+}
+
+/** Longest argument: names of branches and repositories. */
+const maxArgument = 255
+const maxWords = 8
+
+const isCommand = (word: string): word is ChatCommandName => (chatCommands as ReadonlyArray<string>).includes(word)
+
+/** Characters that no revision, branch, alias or repository has, and options of programs. */
+const isPlain = (word: string): boolean =>
+  word.length <= maxArgument && !word.startsWith("-") && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\^~:?*[\]<>"'`|;$&]/u.test(word)
+
+/** `isForUs`: whether the mention at the start is one of this bot. */
+export const parseCommand = (
+  { conversation, mention, text }: Pick<InboundMessage, "conversation" | "mention" | "text">,
+  isForUs: (mention: string | true) => boolean
+): ParsedCommand => {
+  if (mention !== undefined && !isForUs(mention)) return { _tag: "NotForUs" }
+  const lines = text.length > maxTextLength ? [] : text.trim().split(/\r\n|[\r\n\u2028\u2029]/u)
+  const words = (lines[0] ?? "").split(/[\s\u3000]+/u).filter((word) => word !== "")
+  const hasPrefix = words[0]?.toLowerCase() === "aicr" || words[0]?.toLowerCase() === "/aicr"
+  if (!hasPrefix && mention === undefined && conversation.kind === "group") return { _tag: "NotForUs" }
+  const [first = "", ...args] = hasPrefix ? words.slice(1) : words
+  const name = first.toLowerCase().replace(/^\//, "")
+  const unknown = (usage: ChatCommandName | undefined): ParsedCommand => ({
+    _tag: "Unknown",
+    word: first.slice(0, 50),
+    usage
+  })
+  if (name === "" && lines.length <= 1 && text.trim().length <= maxTextLength && words.length <= 1)
+    return { _tag: "Command", command: { name: "help", args: [] } }
+  if (!isCommand(name)) return unknown(undefined)
+  const { max, min } = arities[name]
+  const isFitting = lines.length === 1 && words.length <= maxWords && args.length >= min && args.length <= max
+  if (!isFitting || !args.every(isPlain)) return unknown(name)
+  return { _tag: "Command", command: { name, args } }
+}
+
+/** A revision: the number of a pull request (`12`, `#12`, `!12`), a full commit id, or a branch. */
+export type ChatRevision =
+  | { readonly _tag: "Pull"; readonly number: number }
+  | { readonly _tag: "Commit"; readonly id: string }
+  | { readonly _tag: "Branch"; readonly name: string }
+
+export const parseRevision = (text: string): ChatRevision => {
+  const number = /^[#!]?([1-9]\d{0,8})$/.exec(text)?.[1]
+  if (number !== undefined) return { _tag: "Pull", number: Number(number) }
+  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)) return { _tag: "Commit", id: text.toLowerCase() }
+  return { _tag: "Branch", name: text.replace(/^refs\/heads\//, "") }
+}
