@@ -28,7 +28,7 @@ export class OutputLines {
     return this.#line === "" ? [] : [this.#line]
   }
 
-  /** Cutting copies the line, so a full one is kept as it is. */
+  /** Returns a full line unchanged, because cutting copies it. */
   #continued(text: string): string {
     return this.#line.length >= maxLineChars ? this.#line : cut(this.#line + text)
   }
