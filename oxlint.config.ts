@@ -68,6 +68,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ModelRun.ts",
     "ProviderPermits.ts",
     "RecordedGateway.ts",
+    "ToolNames.ts",
     "catalog/Catalog.ts"
   ],
   observability: ["LimitedWarnings.ts", "Metrics.ts", "MetricsText.ts", "Progress.ts"],
@@ -179,7 +180,7 @@ export const zones = {
 
 /** Packages that one folder owns; the rest of the service speaks to that folder. */
 const owners: Readonly<Record<string, ReadonlyArray<string>>> = {
-  llm: ["ai", "@ai-sdk/*"],
+  llm: ["/ai", "@ai-sdk/*"],
   nats: ["@nats-io/*"],
   observability: ["pino", "pino-pretty"],
   sandbox: ["dockerode"]

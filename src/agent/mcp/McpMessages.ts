@@ -1,0 +1,36 @@
+/** Checks the messages of an agent before the MCP server reads them, and gives tool calls the names of the offered tools. Pure. */
+import { resolveToolName } from "../../llm/ToolNames.ts"
+
+/** Maximum number of messages in one request. */
+const maxBatch = 32
+
+export type McpMessages =
+  | { readonly ok: true; readonly text: string; readonly initialises: boolean }
+  | { readonly ok: false; readonly error: string }
+
+export const readMessages = (body: string, offered: ReadonlyArray<string>): McpMessages => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return { ok: false, error: "the body is not JSON" }
+  }
+  const messages: ReadonlyArray<unknown> = Array.isArray(parsed) ? parsed : [parsed]
+  if (messages.length > maxBatch) return { ok: false, error: `a request has at most ${maxBatch} messages` }
+  let initialises = false
+  let isRenamed = false
+  for (const message of messages) {
+    if (!isObject(message)) continue
+    if (message["method"] === "initialize") initialises = true
+    const params = message["params"]
+    if (message["method"] !== "tools/call" || !isObject(params)) continue
+    const called = params["name"]
+    const name = typeof called === "string" ? resolveToolName(called, offered) : undefined
+    if (name === undefined || name === called) continue
+    params["name"] = name
+    isRenamed = true
+  }
+  return { ok: true, text: isRenamed ? JSON.stringify(parsed) : body, initialises }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null

@@ -1,0 +1,102 @@
+/** Opens the tool servers of passes: MCP over streamable HTTP, each on a socket of its own. */
+import { Effect, Layer } from "effect"
+import { openPassServer, respondJson, sweepPassServers } from "../socket/PassServer.ts"
+import type { PassExchange, PassRefusal } from "../socket/PassServer.ts"
+import { newPassToken } from "../socket/PassToken.ts"
+import type { McpHandler } from "./McpEndpoint.ts"
+import { readMessages } from "./McpMessages.ts"
+import { ToolCalls } from "./ToolCalls.ts"
+import { ToolServers } from "./ToolServer.ts"
+import type { OpenToolServer, ToolServerRequest } from "./ToolServer.ts"
+
+const path = "/mcp"
+/** Reports have a limit of 500 problems with at most 46 KB each; one call of a model has far less. */
+const maxBodyBytes = 4 * 1024 * 1024
+const maxConcurrent = 16
+/** Each handshake costs memory until the pass ends. Agents need one or two. */
+const maxHandshakes = 64
+/** Headers that the MCP server reads. */
+const passedHeaders = [
+  "content-type",
+  "accept",
+  "origin",
+  "mcp-session-id",
+  "mcp-protocol-version",
+  "mcp-method",
+  "mcp-name"
+]
+
+const refusals: Record<PassRefusal, readonly [status: number, message: string]> = {
+  unauthorized: [401, "the bearer token is missing or invalid"],
+  too_large: [413, `a request has at most ${maxBodyBytes} bytes`],
+  busy: [429, `at most ${maxConcurrent} requests may be in progress`],
+  unsupported_encoding: [415, "send the body without content-encoding"],
+  failed: [500, "the tool server failed"]
+}
+
+const error = (message: string) => ({ jsonrpc: "2.0", id: null, error: { code: -32_600, message } })
+
+/** Gives a request to the MCP server and its response to the agent. */
+const handleWith = (handler: McpHandler, request: ToolServerRequest) => {
+  let handshakes = 0
+  return (exchange: PassExchange): Effect.Effect<void> =>
+    Effect.promise(async (signal) => {
+      const { body, headers, method, response } = exchange
+      if (exchange.path !== path) return respondJson(response, 404, error("this path does not exist"))
+      if (method !== "POST") {
+        response.setHeader("allow", "POST")
+        return respondJson(response, 405, error("send POST"))
+      }
+      const messages = readMessages(body.toString("utf8"), request.tools)
+      if (!messages.ok) return respondJson(response, 400, error(messages.error))
+      if (messages.initialises && ++handshakes > maxHandshakes)
+        return respondJson(response, 429, error("too many handshakes; use an existing session"))
+      const passed = passedHeaders.flatMap((name): ReadonlyArray<[string, string]> => {
+        const value = headers[name]
+        return typeof value === "string" ? [[name, value]] : []
+      })
+      const web = new Request(`http://127.0.0.1${path}`, {
+        method,
+        headers: passed,
+        body: messages.text,
+        signal
+      })
+      const reply = await handler(web)
+      const bytes = Buffer.from(await reply.arrayBuffer())
+      if (response.destroyed) return
+      response.writeHead(reply.status, {
+        ...Object.fromEntries(reply.headers),
+        "content-length": bytes.length
+      })
+      response.end(bytes)
+    })
+}
+
+const open = (root: string) =>
+  Effect.fn("agent.tools")(function* (request: ToolServerRequest) {
+    // Effect's MCP server is loaded with the first agent, not at the start of the service.
+    const { openMcpEndpoint } = yield* Effect.promise(() => import("./McpEndpoint.ts"))
+    const token = newPassToken()
+    const calls = new ToolCalls(request)
+    const handler = yield* openMcpEndpoint(calls, request.tools, path)
+    const socket = yield* openPassServer(
+      {
+        root,
+        name: "tools.sock",
+        token,
+        maxBodyBytes,
+        maxConcurrent,
+        refuse: (reason) => {
+          const [status, message] = refusals[reason]
+          return { status, body: error(message) }
+        }
+      },
+      handleWith(handler, request)
+    )
+    const server: OpenToolServer = { socket, path, token, counts: Effect.sync(() => calls.counts) }
+    return server
+  })
+
+/** `root` is a folder of this node alone. */
+export const toolServersLayer = (root: string): Layer.Layer<ToolServers> =>
+  Layer.effect(ToolServers, Effect.as(sweepPassServers(root), ToolServers.of({ open: open(root) })))

@@ -1,0 +1,166 @@
+/**
+ * An HTTP server for the agent of one pass, on a unix socket in a folder that only this user may enter. Whatever the agent sends is bounded:
+ * headers, bodies, connections, requests in progress, and the time in which a request arrives. A request without the token of the pass is
+ * refused before its body is read. The server ends with the scope: requests in progress are interrupted, and connections are closed.
+ */
+import { chmod, mkdir, readdir, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http"
+import { join } from "node:path"
+import { Cause, Effect, Exit, Fiber, FiberSet } from "effect"
+import type { Redacted } from "effect"
+import { findOwner, newMark } from "../../vcs/ProcessMark.ts"
+import { AgentError } from "../Agent.ts"
+import { HeldBytes, readPassBody } from "./PassBody.ts"
+import { sendsToken } from "./PassToken.ts"
+
+export interface PassExchange {
+  readonly method: string
+  /** Undecoded path, without the query, so that only exact paths exist. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly response: ServerResponse
+}
+
+/** Reason for which a request is refused before it is handled. */
+export type PassRefusal = "unauthorized" | "too_large" | "busy" | "unsupported_encoding" | "failed"
+
+export interface PassServerOptions {
+  /** Folder of the servers of all passes. */
+  readonly root: string
+  /** File name of the socket. */
+  readonly name: string
+  readonly token: Redacted.Redacted
+  readonly maxBodyBytes: number
+  /** Maximum number of requests in progress. Further ones are refused. */
+  readonly maxConcurrent: number
+  /** Returns status and body of the response to a refused request. */
+  readonly refuse: (reason: PassRefusal) => { readonly status: number; readonly body: unknown }
+  readonly onRefused?: (reason: PassRefusal) => void
+}
+
+/** Bytes of all bodies of one server together, as a multiple of one body. */
+const totalBodies = 2
+const maxHeaderBytes = 32 * 1024
+const headersMillis = 10_000
+const requestMillis = 60_000
+const idleMillis = 30_000
+const maxConnections = 64
+
+/** Maximum length of the path of a socket on every supported system. */
+const maxPathBytes = 103
+
+const listen = (server: Server, path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(path, () => {
+      server.off("error", reject)
+      resolve()
+    })
+  })
+
+export const respondJson = (response: ServerResponse, status: number, body: unknown): void => {
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  const text = JSON.stringify(body)
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) })
+  response.end(text)
+}
+
+/** Refuses and closes the connection, because the body of the request may still arrive. */
+const refuse = (options: PassServerOptions, response: ServerResponse, reason: PassRefusal): void => {
+  options.onRefused?.(reason)
+  const { body, status } = options.refuse(reason)
+  if (!response.headersSent) response.setHeader("connection", "close")
+  respondJson(response, status, body)
+}
+
+/** Returns the path of the socket. */
+export const openPassServer = Effect.fnUntraced(function* <R>(
+  options: PassServerOptions,
+  handle: (exchange: PassExchange) => Effect.Effect<void, never, R>
+) {
+  const fibers = yield* FiberSet.make<void>()
+  const run = yield* FiberSet.runtime(fibers)<R>()
+  const held = new HeldBytes()
+  let inProgress = 0
+  const onRequest = async (request: IncomingMessage, response: ServerResponse) => {
+    const [path = "/", search = ""] = (request.url ?? "/").split("?", 2)
+    const query = new URLSearchParams(search)
+    if (!sendsToken(options.token, request.headers, query)) return refuse(options, response, "unauthorized")
+    const encoding = request.headers["content-encoding"] ?? "identity"
+    if (encoding !== "identity") return refuse(options, response, "unsupported_encoding")
+    if (inProgress >= options.maxConcurrent) return refuse(options, response, "busy")
+    inProgress++
+    const limits = { bodyBytes: options.maxBodyBytes, totalBytes: totalBodies * options.maxBodyBytes }
+    const body = await readPassBody(request, limits, held)
+    if (body._tag !== "Read") {
+      inProgress--
+      return body._tag === "TooLarge" ? refuse(options, response, "too_large") : void response.destroy()
+    }
+    const { headers, method = "GET" } = request
+    const fiber = run(handle({ method, path, query, headers, body: body.bytes, response }))
+    response.once("close", () => {
+      // After a complete response there is nothing to interrupt.
+      if (!response.writableFinished) Effect.runFork(Fiber.interrupt(fiber))
+    })
+    fiber.addObserver((exit) => {
+      inProgress--
+      held.bytes -= body.bytes.length
+      if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) refuse(options, response, "failed")
+      else if (!response.writableEnded) response.destroy()
+    })
+  }
+  const server = createServer(
+    {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersMillis,
+      requestTimeout: requestMillis,
+      keepAliveTimeout: idleMillis,
+      connectionsCheckingInterval: 5_000,
+      insecureHTTPParser: false
+    },
+    (request, response) => {
+      onRequest(request, response).catch(() => response.destroy())
+    }
+  )
+  server.maxConnections = maxConnections
+  const folder = join(options.root, newMark())
+  const socket = join(folder, options.name)
+  if (Buffer.byteLength(socket) > maxPathBytes)
+    return yield* new AgentError({
+      reason: "failed",
+      message: `the path ${socket} is too long for a socket; set a data folder with a path of at most ${maxPathBytes - (socket.length - options.root.length)} bytes`
+    })
+  yield* Effect.acquireRelease(
+    Effect.tryPromise({
+      try: async () => {
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        await listen(server, socket)
+        // The program in the sandbox may be another user. The folder protects the socket from other programs.
+        await chmod(socket, 0o666)
+      },
+      catch: (cause) =>
+        new AgentError({
+          reason: "failed",
+          message: `cannot open a socket for the agent in ${folder}: ${String(cause)}`
+        })
+    }),
+    () =>
+      Effect.promise(async () => {
+        server.close()
+        server.closeAllConnections()
+        await rm(folder, { recursive: true, force: true })
+      })
+  )
+  return socket
+})
+
+/** Removes the folders of servers of processes that no longer run. */
+export const sweepPassServers = (root: string): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    const names = await readdir(root).catch(() => [])
+    for (const name of names)
+      if (findOwner(name) === "gone") await rm(join(root, name), { recursive: true, force: true }).catch(() => {})
+  })
