@@ -97,6 +97,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   database: ["RedisClient.ts", "RowLocks.ts", "StoreError.ts"],
   store: [
+    "AdminActions.ts",
     "AdminSessions.ts",
     "AnalysisSpool.ts",
     "Cache.ts",

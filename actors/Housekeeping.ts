@@ -24,6 +24,7 @@ import { enqueue } from "../src/queue/Enqueue.ts"
 import { statusEnd, supersededReason } from "../src/outputs/StatusEnd.ts"
 import { expiryCutoffs, queuedTimeoutHours } from "../src/queue/core/ExpiryCutoffs.ts"
 import { Queue, QueueError } from "../src/queue/Queue.ts"
+import { AdminActions, maxAdminActions } from "../src/store/AdminActions.ts"
 import { Lessons } from "../src/store/Lessons.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { PullBases } from "../src/store/PullBases.ts"
@@ -228,6 +229,8 @@ export const prune = Effect.fnUntraced(function* (now: number) {
   const { before: countedFrom } = keep(retention.events)
   yield* step("prune rejected signatures", Effect.asVoid(RejectedSignatures.use((counts) => counts.prune(countedFrom))))
   yield* step("prune pull requests", Effect.asVoid(PullBases.use((bases) => bases.prune(keep(retention.events)))))
+  const actions = { maxCount: maxAdminActions, before: before(retention.config_revisions.max_age_months) }
+  yield* step("prune actions of administrators", Effect.asVoid(AdminActions.use((log) => log.prune(actions))))
   yield* step("statistics", keepStatistics(now))
   yield* step("prune runs", Effect.asVoid(Runs.use((runs) => runs.prune(keep(retention.recent_runs)))))
   yield* step("prune queue", Effect.asVoid(Queue.use((queue) => queue.prune(keep(retention.queue)))))

@@ -23,12 +23,12 @@ const unauthorized = new Unauthorized({
 /** Returns the user of the request. No failure reveals which paths exist. */
 export const authenticate = Effect.gen(function* () {
   const { localUser, request } = yield* Caller
-  if (localUser !== undefined) return { username: localUser, token: undefined }
+  if (localUser !== undefined) return { username: localUser, token: undefined, expiresAt: undefined }
   const credentials = yield* requireCredentials
   const token = tokenIn(request.headers["authorization"])
   const session = token === undefined ? undefined : yield* findSession(token, credentials)
   if (token === undefined || session === undefined) return yield* unauthorized
-  return { username: session.username, token: Redacted.make(token) }
+  return { username: session.username, token: Redacted.make(token), expiresAt: session.expiresAt }
 }).pipe(orUnavailable)
 
 export const layer = Layer.effect(

@@ -10,6 +10,7 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Operations } from "../queue/operator/Operations.ts"
 import type { Progress } from "../observability/Progress.ts"
 import type { Queue } from "../queue/Queue.ts"
+import type { AdminActions } from "../store/AdminActions.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { Batches } from "../store/Batches.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
@@ -23,6 +24,8 @@ import { AdminApi } from "./AdminApi.ts"
 import type { AdminRequest, AdminResponse } from "./AdminApi.ts"
 import { AdminHttpApi, adminPath } from "./api/AdminHttpApi.ts"
 import { listHeaders, MethodNotAllowed, notFound } from "./api/Problems.ts"
+import * as Audit from "./Audit.ts"
+import * as AuditHandlers from "./AuditHandlers.ts"
 import * as Authentication from "./Authentication.ts"
 import * as BatchHandlers from "./BatchHandlers.ts"
 import { bodyLimit } from "./BodyLimit.ts"
@@ -34,14 +37,17 @@ import * as DraftHandlers from "./DraftHandlers.ts"
 import * as EventHandlers from "./EventHandlers.ts"
 import * as NodeHandlers from "./NodeHandlers.ts"
 import type { Nodes } from "./Nodes.ts"
+import * as ProjectHandlers from "./ProjectHandlers.ts"
 import * as QueueHandlers from "./QueueHandlers.ts"
 import * as RequestRules from "./RequestRules.ts"
 import { findMethods } from "./RouteTable.ts"
 import * as RunHandlers from "./RunHandlers.ts"
 import { loginLayer, sessionLayer } from "./SessionHandlers.ts"
 import * as StatisticsHandlers from "./StatisticsHandlers.ts"
+import * as TriggerHandlers from "./TriggerHandlers.ts"
 
 type Services =
+  | AdminActions
   | AdminSessions
   | Batches
   | ConfigStore
@@ -67,11 +73,14 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     RunHandlers.layer,
     ChangeHandlers.layer,
     NodeHandlers.layer,
+    AuditHandlers.layer,
+    TriggerHandlers.layer,
+    ProjectHandlers.layer,
     ConfigHandlers.layer,
     DraftHandlers.layer,
     StatisticsHandlers.layer
   ]),
-  Layer.provide([RequestRules.layer, Authentication.layer]),
+  Layer.provide([RequestRules.layer, Audit.layer, Authentication.layer]),
   Layer.provide(HttpServer.layerServices)
 )
 

@@ -44,7 +44,7 @@ const get = Effect.fnUntraced(function* (id: string) {
   })
 })
 
-const noOtherRun = notFound("There is no earlier run of this change to compare with; name one with the parameter with.")
+const noOtherRun = notFound("This change has no earlier run with a stored analysis; name a run in `with`.")
 
 /** Number of earlier runs among which the one to compare with is searched. */
 const earlierRuns = 50

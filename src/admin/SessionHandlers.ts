@@ -6,11 +6,14 @@ import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { TooManyRequests, Unauthorized } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { requireCredentials } from "./Authentication.ts"
+import { finishAction, startAction } from "./Audit.ts"
 import { orUnavailable } from "./Available.ts"
 import { Caller } from "./Caller.ts"
+import { findEditor } from "./DatabaseSource.ts"
 import { throttled } from "./LoginThrottle.ts"
 import { closeSession, openSession, revokeSessions } from "./Sessions.ts"
-import { toTime } from "./Views.ts"
+import { maybeTime, toTime } from "./Views.ts"
+import { withoutUndefined } from "./WithoutUndefined.ts"
 
 const login = Effect.fnUntraced(function* (username: string, password: string) {
   const credentials = yield* requireCredentials
@@ -21,6 +24,11 @@ const login = Effect.fnUntraced(function* (username: string, password: string) {
     username,
     Effect.sync(() => credentials.match(username, password))
   )
+  // Failures are recorded for the name of the administrator only: their number is limited, that of other names is not.
+  if (attempt._tag === "Right" || (attempt._tag === "Wrong" && username === credentials.username)) {
+    const id = yield* startAction(username, "login.login")
+    yield* finishAction(id, attempt._tag === "Right" ? "done" : "invalid_credentials")
+  }
   switch (attempt._tag) {
     case "Held":
       yield* Effect.logWarning("login throttled", { address })
@@ -59,8 +67,15 @@ const revoke = Effect.fnUntraced(function* (keepsCurrent: boolean) {
   return { revoked }
 })
 
+const current = Effect.gen(function* () {
+  const { expiresAt, username } = yield* CurrentUser
+  const editor = yield* findEditor
+  return withoutUndefined({ username, expires_at: maybeTime(expiresAt), config_source: editor !== undefined })
+})
+
 export const sessionLayer = HttpApiBuilder.group(AdminHttpApi, "sessions", (handlers) =>
   handlers.handleAll({
+    current: () => current,
     logout: () => orUnavailable(logout),
     revoke: ({ payload }) => orUnavailable(revoke(payload.keep_current ?? false))
   })

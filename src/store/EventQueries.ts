@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { foldRepo } from "../domain/Change.ts"
 import { EventDecision } from "../domain/Decision.ts"
+import { firstIdAt } from "../domain/Ids.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import type { EventFilter, Receipts } from "./Receipts.ts"
@@ -61,4 +62,34 @@ export const countDecisions =
         })
       ),
       unavailable("receipts.countDecisions")
+    )
+
+interface ActivityRow {
+  readonly trigger_name: string
+  readonly last_at: number
+  readonly accepted_at: number | null
+  readonly recent: number
+  readonly ignored: number
+}
+
+export const activity =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["activity"] =>
+  ({ recentSince, since }) =>
+    sql<ActivityRow>`
+      SELECT trigger_name, MAX(received_at) AS last_at,
+        MAX(CASE WHEN decision NOT IN ('ignored', 'rejected') THEN received_at END) AS accepted_at,
+        SUM(CASE WHEN received_at >= ${recentSince} THEN 1 ELSE 0 END) AS recent,
+        SUM(CASE WHEN received_at >= ${recentSince} AND decision IN ('ignored', 'rejected') THEN 1 ELSE 0 END) AS ignored
+      FROM events WHERE id >= ${firstIdAt(since)} AND trigger_name IS NOT NULL
+      GROUP BY trigger_name ORDER BY trigger_name`.pipe(
+      Effect.map((rows) =>
+        rows.map(({ accepted_at, ignored, last_at, recent, trigger_name }) => ({
+          trigger: trigger_name,
+          lastAt: Number(last_at),
+          lastAcceptedAt: accepted_at === null ? undefined : Number(accepted_at),
+          recent: Number(recent),
+          recentIgnored: Number(ignored)
+        }))
+      ),
+      unavailable("receipts.activity")
     )

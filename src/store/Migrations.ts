@@ -30,6 +30,7 @@ import configSource from "./migrations/0020_config_source.ts"
 import rejectedSignatures from "./migrations/0021_rejected_signatures.ts"
 import runFacts from "./migrations/0022_run_facts.ts"
 import chatRequests from "./migrations/0023_chat_requests.ts"
+import adminActions from "./migrations/0024_admin_actions.ts"
 
 const all = {
   "0001_events": events,
@@ -54,7 +55,8 @@ const all = {
   "0020_config_source": configSource,
   "0021_rejected_signatures": rejectedSignatures,
   "0022_run_facts": runFacts,
-  "0023_chat_requests": chatRequests
+  "0023_chat_requests": chatRequests,
+  "0024_admin_actions": adminActions
 }
 
 const table = "aicr_migrations"

@@ -1,6 +1,7 @@
 /**
  * Projects: a repository in a workspace, at the trigger profile of its host. They are rows of `projects`, made when their first run ends. A
- * project that is no longer configured is marked and, after the grace period, removed with its statistics; those of the instance remain.
+ * project that is no longer configured, or that an administrator deletes, is marked and, after the grace period, removed with its statistics;
+ * those of the instance remain. A run of a project that an administrator deleted removes the mark.
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -8,15 +9,17 @@ import { foldRepo, hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { newId } from "../domain/Ids.ts"
 import { forUpdate } from "../database/RowLocks.ts"
-import type { Project } from "./Statistics.ts"
+import type { Project, ProjectFilter } from "./Statistics.ts"
 
 export interface ProjectRow {
   readonly id: string
   readonly workspace: string
   readonly trigger_name: string
   readonly name: string
+  readonly created_at: number
   readonly last_run_at: number
   readonly deleted_at: number | null
+  readonly deleted_by: string | null
 }
 
 export const toProject = (row: ProjectRow): Project => ({
@@ -24,8 +27,10 @@ export const toProject = (row: ProjectRow): Project => ({
   workspace: row.workspace,
   trigger: row.trigger_name,
   repository: row.name,
+  createdAt: Number(row.created_at),
   lastRunAt: Number(row.last_run_at),
-  deletedAt: row.deleted_at === null ? undefined : Number(row.deleted_at)
+  deletedAt: row.deleted_at === null ? undefined : Number(row.deleted_at),
+  deletedBy: row.deleted_by ?? undefined
 })
 
 /** Returns the id of the project of a run that ended at this time, and makes the project if there is none. */
@@ -48,7 +53,9 @@ export const ensureProject = (
     ON CONFLICT (workspace, trigger_name, repository) DO UPDATE SET
       name = excluded.name,
       last_run_at = CASE WHEN excluded.last_run_at > projects.last_run_at
-        THEN excluded.last_run_at ELSE projects.last_run_at END
+        THEN excluded.last_run_at ELSE projects.last_run_at END,
+      deleted_at = CASE WHEN projects.deleted_by IS NULL THEN projects.deleted_at END,
+      deleted_by = NULL
     RETURNING id`.pipe(Effect.map(([row]) => row?.id ?? ""))
 
 /** Marks projects that are no longer configured, and removes the mark of those that are again. */
@@ -61,9 +68,36 @@ export const markProjects = Effect.fnUntraced(function* (
   for (const project of projects) {
     const isDeleted = project.deletedAt !== undefined
     if (isConfigured(project) !== isDeleted) continue
-    yield* sql`UPDATE projects SET deleted_at = ${isDeleted ? null : now} WHERE id = ${project.id}`
+    yield* sql`
+      UPDATE projects SET deleted_at = ${isDeleted ? null : now} WHERE id = ${project.id} AND deleted_by IS NULL`
   }
 })
+
+/** Lists projects, those created last first. */
+export const listProjects = (
+  sql: SqlClient.SqlClient,
+  { before, deleted, limit, repo, workspace }: ProjectFilter
+): Effect.Effect<ReadonlyArray<Project>, SqlError.SqlError> =>
+  sql<ProjectRow>`
+    SELECT * FROM projects WHERE ${sql.and([
+      sql`1 = 1`,
+      ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
+      ...(repo === undefined ? [] : [sql`repository = ${foldRepo(repo)}`]),
+      ...(deleted === undefined ? [] : [deleted ? sql`deleted_at IS NOT NULL` : sql`deleted_at IS NULL`]),
+      ...(before === undefined ? [] : [sql`id < ${before}`])
+    ])} ORDER BY id DESC LIMIT ${limit}`.pipe(Effect.map((rows) => rows.map(toProject)))
+
+/** Marks a project as deleted by an administrator, or removes its mark. A project that is marked already keeps its time. */
+export const markProject = (
+  sql: SqlClient.SqlClient,
+  id: string,
+  by: string | undefined,
+  now: number
+): Effect.Effect<Project | undefined, SqlError.SqlError> =>
+  sql<ProjectRow>`
+    UPDATE projects
+    SET deleted_at = ${by === undefined ? sql`NULL` : sql`COALESCE(deleted_at, ${now})`}, deleted_by = ${by ?? null}
+    WHERE id = ${id} RETURNING *`.pipe(Effect.map(([row]) => (row === undefined ? undefined : toProject(row))))
 
 /** Returns those of the projects that exist, locked until the transaction ends, so that none is removed before its counts are written. */
 export const lockProjects = (

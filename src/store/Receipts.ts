@@ -105,6 +105,16 @@ export interface DecisionCount {
   readonly lastAt: number
 }
 
+/** Deliveries of a trigger within a period. Times are milliseconds since the epoch. */
+export interface TriggerActivity {
+  readonly trigger: string
+  readonly lastAt: number | undefined
+  readonly lastAcceptedAt: number | undefined
+  /** Numbers of its newest part. */
+  readonly recent: number
+  readonly recentIgnored: number
+}
+
 export type Receipt =
   | { readonly _tag: "Stored" }
   /** The delivery was stored before; `first` is its record. */
@@ -156,6 +166,11 @@ export class Receipts extends Context.Service<
     readonly countDecisions: (
       filter: Pick<EventFilter, "since" | "trigger" | "workspace">
     ) => Effect.Effect<ReadonlyArray<DecisionCount>, StoreError>
+    /** Returns the deliveries of each trigger since then, and the numbers of those since `recentSince`. */
+    readonly activity: (period: {
+      readonly since: number
+      readonly recentSince: number
+    }) => Effect.Effect<ReadonlyArray<TriggerActivity>, StoreError>
     /** Removes settled and ignored records beyond `maxCount` or received before `before`. Returns how many. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }

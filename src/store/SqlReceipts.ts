@@ -3,7 +3,7 @@ import { Array as Arr, Clock, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveryKey } from "../domain/Keys.ts"
 import { truncate } from "../domain/Text.ts"
-import { countDecisions, list, select } from "./EventQueries.ts"
+import { activity, countDecisions, list, select } from "./EventQueries.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
@@ -191,6 +191,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       get: get(sql),
       list: list(sql),
       countDecisions: countDecisions(sql),
+      activity: activity(sql),
       prune: prune(sql, deliveries)
     })
   })

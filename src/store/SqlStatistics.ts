@@ -10,7 +10,7 @@ import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 import { catchUp } from "./CatchUpStatistics.ts"
-import { markProjects, removeProjects, toProject } from "./Projects.ts"
+import { listProjects, markProject, markProjects, removeProjects, toProject } from "./Projects.ts"
 import type { ProjectRow } from "./Projects.ts"
 import { wholeInstance } from "./RollUp.ts"
 import type { RollUpScope } from "./RollUp.ts"
@@ -157,6 +157,8 @@ export const layer: Layer.Layer<Statistics, never, SqlClient.SqlClient> = Layer.
       models: modelTotals(sql),
       timeline: timeline(sql),
       catchUp: (limit, now) => unavailable("statistics.catchUp")(more(limit, now)),
+      listProjects: (filter) => unavailable("statistics.listProjects")(listProjects(sql, filter)),
+      markProject: (id, by, now) => unavailable("statistics.markProject")(markProject(sql, id, by, now)),
       markProjects: (isConfigured, now) => unavailable("statistics.mark")(markProjects(sql, isConfigured, now)),
       prune: prune(sql)
     })

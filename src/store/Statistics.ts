@@ -16,9 +16,12 @@ export interface Project {
   readonly trigger: string
   /** Name in the host's spelling. */
   readonly repository: string
+  readonly createdAt: number
   readonly lastRunAt: number
-  /** Time since which its workspace or trigger is not configured; undefined while both are. */
+  /** Time since which its workspace or trigger is not configured, or of its deletion by an administrator. */
   readonly deletedAt: number | undefined
+  /** Administrator who deleted it. */
+  readonly deletedBy: string | undefined
 }
 
 export interface Totals {
@@ -49,6 +52,17 @@ export interface SubjectFilter {
   readonly limit: number
 }
 
+/** Values that a project must have; undefined ones select nothing. */
+export interface ProjectFilter {
+  readonly workspace?: string | undefined
+  /** Full name of the repository, compared case-insensitively. */
+  readonly repo?: string | undefined
+  readonly deleted?: boolean | undefined
+  /** Lists projects with smaller ids. */
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
 export class Statistics extends Context.Service<
   Statistics,
   {
@@ -69,6 +83,14 @@ export class Statistics extends Context.Service<
      * added: fewer than `limit` if none remains.
      */
     readonly catchUp: (limit: number, now: number) => Effect.Effect<number, StoreError>
+    /** Lists projects, those created last first. */
+    readonly listProjects: (filter: ProjectFilter) => Effect.Effect<ReadonlyArray<Project>, StoreError>
+    /** Marks a project as deleted by an administrator, or removes its mark if there is none. Undefined if it does not exist. */
+    readonly markProject: (
+      id: string,
+      by: string | undefined,
+      now: number
+    ) => Effect.Effect<Project | undefined, StoreError>
     /** Marks projects that are no longer configured, and removes the mark of those that are again. */
     readonly markProjects: (isConfigured: (project: Project) => boolean, now: number) => Effect.Effect<void, StoreError>
     /** Removes counts per hour that no timeline shows any more, and projects marked until `deletedUntil`. Returns how many projects. */

@@ -1,6 +1,7 @@
 /** Wires the record store: a migrated database and the repositories over it. */
 import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { AdminActions } from "./AdminActions.ts"
 import type { AdminSessions } from "./AdminSessions.ts"
 import type { Batches } from "./Batches.ts"
 import type { ChatRequests } from "./ChatRequests.ts"
@@ -17,6 +18,7 @@ import type { Receipts } from "./Receipts.ts"
 import type { RejectedSignatures } from "./RejectedSignatures.ts"
 import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
+import * as SqlAdminActions from "./SqlAdminActions.ts"
 import * as SqlAdminSessions from "./SqlAdminSessions.ts"
 import * as SqlBatches from "./SqlBatches.ts"
 import * as SqlChatRequests from "./SqlChatRequests.ts"
@@ -50,6 +52,7 @@ export type Records =
   | Schedules
   | Heartbeats
   | Ledger
+  | AdminActions
   | AdminSessions
   | LoginAttempts
   | Lessons
@@ -72,6 +75,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlLedger.layer,
     SqlLessons.layer,
     SqlStatistics.layer,
+    SqlAdminActions.layer,
     SqlAdminSessions.layer,
     SqlLoginAttempts.layer
   ).pipe(Layer.provide(Migrations.layer(migrate)))

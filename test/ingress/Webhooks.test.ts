@@ -372,6 +372,7 @@ describe("when the stores fail", () => {
     list: () =>
       Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.list", message: "disk is full" })),
     countDecisions: () => Effect.succeed([]),
+    activity: () => Effect.succeed([]),
     prune: () => Effect.succeed(0)
   })
 

@@ -41,7 +41,8 @@ describe("Migrations", () => {
         "0020_config_source",
         "0021_rejected_signatures",
         "0022_run_facts",
-        "0023_chat_requests"
+        "0023_chat_requests",
+        "0024_admin_actions"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

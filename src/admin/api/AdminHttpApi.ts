@@ -3,16 +3,19 @@
  * document at `/api/openapi.json`, the page at `/api/docs` and the typed client of commands and the dashboard.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
+import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
 import { ChangeGroup } from "./ChangeGroup.ts"
 import { ConfigGroup } from "./ConfigGroup.ts"
 import { DraftGroup } from "./DraftGroup.ts"
 import { EventGroup } from "./EventGroup.ts"
 import { NodeGroup } from "./NodeGroup.ts"
+import { ProjectGroup } from "./ProjectGroup.ts"
 import { QueueGroup } from "./QueueGroup.ts"
 import { RunGroup } from "./RunGroup.ts"
 import { LoginGroup, SessionGroup } from "./SessionGroup.ts"
 import { StatisticsGroup } from "./StatisticsGroup.ts"
+import { TriggerGroup } from "./TriggerGroup.ts"
 
 /** Path of the administration below `server.path_prefix`. */
 export const adminPath = "/api/admin"
@@ -27,6 +30,9 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     RunGroup,
     ChangeGroup,
     NodeGroup,
+    AuditGroup,
+    TriggerGroup,
+    ProjectGroup,
     StatisticsGroup,
     ConfigGroup,
     DraftGroup

@@ -7,7 +7,7 @@ import { byId, allowOne, page, paging, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Batch, Member } from "./QueueRecords.ts"
-import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
 export class BatchGroup extends HttpApiGroup.make("batches")
   .add(
@@ -34,5 +34,6 @@ export class BatchGroup extends HttpApiGroup.make("batches")
     }).annotateMerge(describe("Cancel a batch", "A running one is ended by its worker (`stopping`)."))
   )
   .middleware(ValidRequest)
+  .middleware(Audited)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Batches", description: "Batches of automatic commits" })) {}

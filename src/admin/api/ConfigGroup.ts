@@ -24,7 +24,7 @@ import {
 import { describe } from "./Describe.ts"
 import { text as field } from "./Fields.ts"
 import { bodyText, page, paging, positive, text } from "./Parameters.ts"
-import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
 const base = revisionNumber("Revision that the operations were made for")
 
@@ -187,5 +187,6 @@ export class ConfigGroup extends HttpApiGroup.make("config")
     }).annotateMerge(describe("Seal credentials again", "Seals every stored credential with the current key."))
   )
   .middleware(ValidRequest)
+  .middleware(Audited)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Configuration", description: "What is configured, and edits of it" })) {}

@@ -6,7 +6,7 @@ import { ConfigErrors, ConfigNotFound } from "./ConfigProblems.ts"
 import { breakGlass, DraftRecord, operationId, operations, revisionNumber } from "./ConfigRecords.ts"
 import { describe } from "./Describe.ts"
 import { bodyText, byId, positive } from "./Parameters.ts"
-import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
 const version = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
   description: "Version of the draft that was read"
@@ -64,5 +64,6 @@ export class DraftGroup extends HttpApiGroup.make("drafts")
     }).annotateMerge(describe("Publish a draft", "Publishes the version that was read, and removes the draft."))
   )
   .middleware(ValidRequest)
+  .middleware(Audited)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Drafts", description: "Edits that are not published yet" })) {}

@@ -7,7 +7,7 @@ import { count, text } from "./Fields.ts"
 import { bodyText, byId, page, paging, allowSeveral, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { Batch, Entry, Pause } from "./QueueRecords.ts"
-import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
 const QueuePage = Schema.Struct({
   ...page(Entry),
@@ -101,5 +101,6 @@ export class QueueGroup extends HttpApiGroup.make("queue")
     }).annotateMerge(describe("Cancel an entry", "A running one is ended by its worker (`stopping`)."))
   )
   .middleware(ValidRequest)
+  .middleware(Audited)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Queue", description: "What waits and runs" })) {}

@@ -22,6 +22,8 @@ export class CurrentUser extends Context.Service<
     readonly username: string
     /** Token of the session; undefined on the local socket. */
     readonly token: Redacted.Redacted | undefined
+    /** End of the session, in milliseconds since the epoch; undefined on the local socket. */
+    readonly expiresAt: number | undefined
   }
 >()("aicr/admin/CurrentUser") {}
 
@@ -33,6 +35,11 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
     security: { session: HttpApiSecurity.bearer }
   }
 ) {}
+
+/** Records a write with its user, before it is handled and with its outcome. */
+export class Audited extends HttpApiMiddleware.Service<Audited, { requires: CurrentUser }>()("aicr/admin/Audited", {
+  error: [UnavailableResponse]
+}) {}
 
 /** Requires known parameters, a body within limits, and for a write a caller of the same origin. */
 export class ValidRequest extends HttpApiMiddleware.Service<ValidRequest>()("aicr/admin/ValidRequest", {

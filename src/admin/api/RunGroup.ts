@@ -8,7 +8,7 @@ import { LiveEvent } from "./LiveRecords.ts"
 import { byId, allowSeveral, number, page, paging, text, time, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
-import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { ListedRun, RunComparison, RunDetails } from "./RunRecords.ts"
 
 export class RunGroup extends HttpApiGroup.make("runs")
@@ -69,5 +69,6 @@ export class RunGroup extends HttpApiGroup.make("runs")
     )
   )
   .middleware(ValidRequest)
+  .middleware(Audited)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Runs", description: "Reviews" })) {}

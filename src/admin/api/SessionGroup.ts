@@ -2,10 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { describe } from "./Describe.ts"
-import { count, text, time } from "./Fields.ts"
+import { count, maybeTime, text, time } from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
 import { NotFound, TooManyRequestsResponse, UnauthorizedResponse, UnavailableResponse } from "./Problems.ts"
-import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
 const Login = Schema.Struct({ username: bodyText("User name"), password: bodyText("Password") }).annotate({
   identifier: "Login"
@@ -32,8 +32,17 @@ export class LoginGroup extends HttpApiGroup.make("login")
   .middleware(ValidRequest)
   .annotateMerge(OpenApi.annotations({ title: "Login", description: "Opening a session" })) {}
 
+const CurrentSession = Schema.Struct({
+  username: text("User"),
+  expires_at: maybeTime("End of the session; absent on the local socket"),
+  config_source: Schema.Boolean.annotate({ description: "True if the configuration can be edited in the database" })
+}).annotate({ identifier: "CurrentSession" })
+
 export class SessionGroup extends HttpApiGroup.make("sessions")
   .add(
+    HttpApiEndpoint.get("current", "/session", { success: CurrentSession }).annotateMerge(
+      describe("Get the session", "Returns the user of the request and the end of the session.")
+    ),
     HttpApiEndpoint.post("logout", "/logout", { success: HttpApiSchema.NoContent }).annotateMerge(
       describe("Log out", "Ends the session of the caller.")
     ),
@@ -45,5 +54,6 @@ export class SessionGroup extends HttpApiGroup.make("sessions")
     }).annotateMerge(describe("End sessions", "Ends all sessions, or all but that of the caller."))
   )
   .middleware(ValidRequest)
+  .middleware(Audited)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Sessions", description: "Ending sessions" })) {}

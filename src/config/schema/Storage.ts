@@ -71,7 +71,7 @@ export const StorageConfig = Schema.Struct({
       deleted_project_grace_days: defaulted(
         int(0),
         30,
-        "Days after which a project whose workspace or trigger is no longer configured is removed with its statistics."
+        "Days after which a project whose workspace or trigger is no longer configured, or that an administrator deleted, is removed with its statistics."
       ),
       recent_runs: retention(2000, "Run details", "the run's start; statistics remain"),
       events: retention(2000, "Received events", "receipt"),

@@ -1,0 +1,103 @@
+/** Records requests that change something: before they are handled, and with their outcome afterwards. Reads and previews are not recorded. */
+import { Clock, Effect, Exit, Layer } from "effect"
+import { newId } from "../domain/Ids.ts"
+import { truncate } from "../domain/Text.ts"
+import { AdminActions, unknownOutcome } from "../store/AdminActions.ts"
+import { Audited, CurrentUser } from "./api/Rules.ts"
+import { orUnavailable } from "./Available.ts"
+import { Caller } from "./Caller.ts"
+
+/** Endpoints that compute something from a body and change nothing. */
+const reads: ReadonlySet<string> = new Set([
+  "config.validate",
+  "config.previewRoute",
+  "config.previewRestore",
+  "config.import"
+])
+
+const maxText = 512
+
+/** Fields of bodies that name the target. No other field is recorded, because it may hold a credential. */
+const named = ["workspace", "node", "action"] as const
+
+const parse = (body: Uint8Array): Readonly<Record<string, unknown>> => {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString("utf8"))
+    return typeof value === "object" && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Removes what a store refuses. */
+const clean = (text: string): string => truncate(text.replaceAll("\u0000", "").toWellFormed(), maxText)
+
+/** Maximum size of a body that is read for its target and reason; larger ones hold operations. */
+const maxParsedBytes = 64 * 1024
+
+const describeRequest = (path: string, body: Uint8Array) => {
+  const fields = body.length > maxParsedBytes ? {} : parse(body)
+  const text = (name: string) => {
+    const value = fields[name]
+    return typeof value === "string" ? value : undefined
+  }
+  const parts = named.flatMap((name) => {
+    const value = text(name)
+    return value === undefined ? [] : [`${name} ${value}`]
+  })
+  const reason = text("reason")
+  return { target: clean([path, ...parts].join(" ")), reason: reason === undefined ? undefined : clean(reason) }
+}
+
+/** Stores a record of the request of a user; returns its id. */
+export const startAction = Effect.fnUntraced(function* (actor: string, action: string) {
+  const { request } = yield* Caller
+  const id = newId()
+  yield* (yield* AdminActions).start({
+    id,
+    at: yield* Clock.currentTimeMillis,
+    actor: clean(actor),
+    address: request.address,
+    action,
+    ...describeRequest(request.path, request.body),
+    outcome: unknownOutcome
+  })
+  return id
+}, orUnavailable)
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "invalid_payload"
+
+export const finishAction = (id: string, outcome: string) =>
+  AdminActions.use((actions) => actions.finish(id, outcome)).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning("outcome of an administrator's action not recorded", { action_id: id, error: error.message })
+    )
+  )
+
+const outcomeOf = <A, E>(exit: Exit.Exit<A, E>): string => {
+  if (Exit.isSuccess(exit)) return "done"
+  const [reason] = exit.cause.reasons
+  return reason?._tag === "Fail" ? codeOf(reason.error) : "failed"
+}
+
+export const layer = Layer.effect(
+  Audited,
+  Effect.gen(function* () {
+    const actions = yield* AdminActions
+    return Audited.of((handled, { endpoint, group }) =>
+      Effect.gen(function* () {
+        const { request } = yield* Caller
+        const { username } = yield* CurrentUser
+        const action = `${group.identifier}.${endpoint.identifier}`
+        if (request.method === "GET" || request.method === "HEAD" || reads.has(action)) return yield* handled
+        const id = yield* Effect.provideService(startAction(username, action), AdminActions, actions)
+        return yield* Effect.onExit(handled, (exit) =>
+          Effect.provideService(finishAction(id, outcomeOf(exit)), AdminActions, actions)
+        )
+      })
+    )
+  })
+)

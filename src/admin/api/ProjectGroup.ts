@@ -1,0 +1,51 @@
+/** Defines the endpoints of projects: repositories in workspaces, for which statistics are kept. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { describe } from "./Describe.ts"
+import { maybe, maybeTime, recordId, text as field, time, workspace as workspaceField } from "./Fields.ts"
+import { allowOne, byId, page, paging, text, workspace } from "./Parameters.ts"
+import { NotFound } from "./Problems.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
+
+export const ProjectRecord = Schema.Struct({
+  id: recordId,
+  workspace: workspaceField,
+  trigger: field("Trigger profile of the host"),
+  repository: field("Full name of the repository"),
+  created_at: time("End of its first run"),
+  last_run_at: time("End of its newest run"),
+  deleted_at: maybeTime("Time of its deletion; it is removed with its statistics after the grace period"),
+  deleted_by: maybe("User who deleted it; absent if its workspace or trigger is not configured any more")
+}).annotate({ identifier: "ProjectRecord", description: "A repository in a workspace" })
+
+export class ProjectGroup extends HttpApiGroup.make("projects")
+  .add(
+    HttpApiEndpoint.get("list", "/projects", {
+      query: {
+        workspace,
+        repo: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
+        deleted: Schema.optionalKey(allowOne(Schema.Literals(["true", "false"]), "Whether it is deleted")),
+        ...paging
+      },
+      success: Schema.Struct(page(ProjectRecord))
+    }).annotateMerge(describe("List projects", "Lists projects, those created last first.")),
+    HttpApiEndpoint.delete("remove", "/projects/:id", {
+      params: byId,
+      success: ProjectRecord,
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "Delete a project",
+        "Marks a project. It is removed with its statistics after `storage.retention.deleted_project_grace_days`; a run of it before restores it."
+      )
+    ),
+    HttpApiEndpoint.post("restore", "/projects/:id/restore", {
+      params: byId,
+      success: ProjectRecord,
+      error: NotFound
+    }).annotateMerge(describe("Restore a project", "Removes the mark of a deleted project."))
+  )
+  .middleware(ValidRequest)
+  .middleware(Audited)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Projects", description: "Repositories in workspaces" })) {}

@@ -1,0 +1,40 @@
+/** Defines the endpoint of the set-up of triggers. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { TriggerKind } from "../../domain/Kinds.ts"
+import { describe } from "./Describe.ts"
+import { count, maybe, maybeTime, text } from "./Fields.ts"
+import { Authenticated, ValidRequest } from "./Rules.ts"
+
+const credential = (description: string) =>
+  Schema.Literals(["set", "missing", "not_used"]).annotate({
+    description: `${description}; not_used: its kind has none`
+  })
+
+export const TriggerHealth = Schema.Struct({
+  name: text("Name of the trigger"),
+  kind: TriggerKind,
+  enabled: Schema.Boolean,
+  path: maybe("Path at this service to which the host, a hook or a caller sends deliveries"),
+  base_url: maybe("Address of the host"),
+  workspaces: count("Number of workspaces that name it"),
+  secret: credential("Secret that deliveries are verified with, or API key of callers"),
+  token: credential("Token, app or password with which the service reads and writes at the host"),
+  last_delivery_at: maybeTime("Time of its newest delivery of the last week"),
+  last_accepted_at: maybeTime("Time of the newest of them that started work"),
+  deliveries_24h: count("Number of deliveries in the last 24 hours"),
+  ignored_24h: count("Number of them that started no work"),
+  rejected_signatures_24h: count("Number of deliveries with a wrong signature in the last 24 hours")
+}).annotate({ identifier: "TriggerHealth", description: "Set-up and recent deliveries of a trigger" })
+
+export class TriggerGroup extends HttpApiGroup.make("triggers")
+  .add(
+    HttpApiEndpoint.get("list", "/triggers", {
+      success: Schema.Struct({ items: Schema.Array(TriggerHealth) })
+    }).annotateMerge(
+      describe("List triggers", "Lists the triggers of the configuration with their set-up and recent deliveries.")
+    )
+  )
+  .middleware(ValidRequest)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Triggers", description: "Set-up of triggers" })) {}

@@ -1,0 +1,55 @@
+/** Stores actions of administrators in the table `admin_actions`. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { deleteInSteps } from "../database/DeleteInSteps.ts"
+import { unavailable } from "../database/StoreFailure.ts"
+import { firstIdAt } from "../domain/Ids.ts"
+import { AdminActions } from "./AdminActions.ts"
+import type { AdminAction } from "./AdminActions.ts"
+
+interface Row extends Omit<AdminAction, "reason"> {
+  readonly reason: string | null
+}
+
+const fromRow = ({ reason, ...row }: Row): AdminAction => ({ ...row, at: Number(row.at), reason: reason ?? undefined })
+
+export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Layer.effect(
+  AdminActions,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return AdminActions.of({
+      start: ({ reason, ...action }) =>
+        sql`INSERT INTO admin_actions ${sql.insert({ ...action, reason: reason ?? null })}`.pipe(
+          Effect.asVoid,
+          unavailable("admin_actions.start")
+        ),
+      finish: (id, outcome) =>
+        sql`UPDATE admin_actions SET outcome = ${outcome} WHERE id = ${id}`.pipe(
+          Effect.asVoid,
+          unavailable("admin_actions.finish")
+        ),
+      list: ({ action, actor, before, limit, outcome, since }) =>
+        sql<Row>`
+          SELECT * FROM admin_actions WHERE ${sql.and([
+            sql`1 = 1`,
+            ...(actor === undefined ? [] : [sql`actor = ${actor}`]),
+            ...(action === undefined ? [] : [sql`action = ${action}`]),
+            ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
+            ...(since === undefined ? [] : [sql`id >= ${firstIdAt(since)}`]),
+            ...(before === undefined ? [] : [sql`id < ${before}`])
+          ])} ORDER BY id DESC LIMIT ${limit}`.pipe(
+          Effect.map((rows) => rows.map(fromRow)),
+          unavailable("admin_actions.list")
+        ),
+      prune: ({ before, maxCount }) =>
+        deleteInSteps(
+          (step) => sql`
+            DELETE FROM admin_actions WHERE id IN (
+              SELECT id FROM admin_actions WHERE at < ${before}
+                OR id <= (SELECT id FROM admin_actions ORDER BY id DESC LIMIT 1 OFFSET ${maxCount})
+              ORDER BY id LIMIT ${step})
+            RETURNING id`
+        ).pipe(unavailable("admin_actions.prune"))
+    })
+  })
+)
