@@ -49,6 +49,7 @@ const Service = Schema.Struct({
   image: Schema.String,
   build: Schema.optional(Schema.String),
   profiles: Schema.optional(Schema.Tuple([Schema.Literals(["single", "cluster"])])),
+  networks: Schema.optional(Schema.Array(Schema.String)),
   depends_on: Schema.optional(Schema.Array(Schema.String)),
   entrypoint: Schema.optional(Schema.Array(Schema.String)),
   command: Schema.optional(Schema.Array(Schema.String)),
@@ -68,13 +69,17 @@ const Service = Schema.Struct({
 })
 const Compose = Schema.Struct({
   services: Schema.Record(Schema.String, Service),
+  networks: Schema.Record(
+    Schema.String,
+    Schema.NullOr(Schema.Struct({ internal: Schema.optional(Schema.Literal(true)) }))
+  ),
   volumes: Schema.Record(Schema.String, Schema.Null)
 })
 
-const { services: given, volumes } = Schema.decodeUnknownSync(
-  Schema.Struct({ services: Schema.Unknown, volumes: Schema.Unknown })
+const sections = Schema.decodeUnknownSync(
+  Schema.Struct({ services: Schema.Unknown, networks: Schema.Unknown, volumes: Schema.Unknown })
 )(parse(read("docker-compose.yml"), { merge: true }))
-const compose = Schema.decodeUnknownSync(Compose, { onExcessProperty: "error" })({ services: given, volumes })
+const compose = Schema.decodeUnknownSync(Compose, { onExcessProperty: "error" })(sections)
 const services = Object.entries(compose.services)
 
 describe("docker-compose.yml", () => {
@@ -197,6 +202,22 @@ describe("docker-compose.yml", () => {
     for (const [one, other] of twins) expect(files(other)).toEqual(files(one))
   })
 
+  it("lets only nodes of a cluster reach its stores, which reach nothing else", () => {
+    expect(compose.networks).toEqual({ deliveries: null, outside: null, stores: { internal: true } })
+    const networks = services.flatMap(([name, service]) =>
+      service.profiles?.[0] === "cluster" ? [[name.replace(/-\d$/, ""), service.networks]] : []
+    )
+    expect(Object.fromEntries(networks)).toEqual({
+      address: ["deliveries"],
+      ingress: ["deliveries", "stores"],
+      executor: ["outside", "stores"],
+      publisher: ["outside", "stores"],
+      nats: ["stores"],
+      postgres: ["stores"],
+      redis: ["stores"]
+    })
+  })
+
   it("requires a password for Redis and NATS", () => {
     expect(compose.services["redis"]?.command?.join(" ")).toMatch(/test -n "\$\$REDIS_PASSWORD" \|\| .*requirepass/)
     for (const name of ["nats-1", "nats-2", "nats-3"]) {
@@ -282,6 +303,7 @@ describe("deploy/kubernetes", () => {
   const nodes = ["ingress", "executor", "publisher"].map((name) =>
     Schema.decodeUnknownSync(Node)(documents(`${name}.yaml`)[0])
   )
+  const workloads = kustomization.resources.flatMap(documents).filter(({ spec }) => Object(spec).template !== undefined)
 
   const secrets = Schema.decodeUnknownSync(
     Schema.Array(
@@ -377,20 +399,63 @@ describe("deploy/kubernetes", () => {
     expect(new Set([...perNode.flat(), "nats"])).toEqual(new Set(names))
   })
 
-  it("lets nothing pass between pods that no policy names", () => {
-    const Policy = Schema.Struct({
-      kind: Schema.Literal("NetworkPolicy"),
-      metadata: Schema.Struct({ name: Schema.String }),
-      spec: Schema.Struct({
-        podSelector: Schema.Unknown,
-        policyTypes: Schema.Array(Schema.Literals(["Ingress", "Egress"])),
-        egress: Schema.optional(Schema.Array(Schema.Struct({ to: Schema.optional(Schema.Array(Schema.Unknown)) })))
+  it("confines every pod, also those of NATS", () => {
+    expect(workloads.map(({ metadata }) => metadata.name)).toEqual(["nats", "ingress", "executor", "publisher"])
+    for (const { spec } of workloads) {
+      const pod = spec.template.spec
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: "RuntimeDefault" } }
       })
-    })
-    const policies = Schema.decodeUnknownSync(Schema.Array(Policy))(documents("network.yaml"))
-    expect(policies[0]?.spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] })
-    const outside = policies.find(({ metadata }) => metadata.name === "hosts-and-models")
-    expect(JSON.stringify(outside?.spec.egress?.[0]?.to)).toContain("169.254.0.0/16")
+      for (const host of ["hostNetwork", "hostPID", "hostIPC", "initContainers"]) expect(pod[host]).toBe(undefined)
+      for (const container of pod.containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] }
+        })
+        expect(Object.keys(container.resources.limits)).toEqual(["cpu", "memory", "ephemeral-storage"])
+      }
+      expect(JSON.stringify(pod)).not.toContain("hostPath")
+    }
+    const [namespace] = documents("namespace.yaml")
+    expect(namespace.metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" })
+  })
+
+  it("lets nothing pass between pods that no policy names", () => {
+    const policies = documents("network.yaml").filter(({ kind }) => kind === "NetworkPolicy")
+    const portsOf = (rules: ReadonlyArray<{ readonly ports: ReadonlyArray<{ readonly port: unknown }> }> = []) =>
+      rules.flatMap(({ ports }) => ports.map(({ port }) => port))
+    const passing = policies.map(({ metadata, spec }) => [
+      metadata.name,
+      spec.podSelector.matchLabels,
+      { in: portsOf(spec.ingress), out: portsOf(spec.egress) }
+    ])
+    const aicr = { app: "aicr" }
+    expect(passing).toEqual([
+      ["nothing-by-default", undefined, { in: [], out: [] }],
+      ["names", undefined, { in: [], out: [53, 53] }],
+      ["deliveries", { ...aicr, node: "ingress" }, { in: ["http"], out: [] }],
+      ["metrics", aicr, { in: ["metrics"], out: [] }],
+      ["stores", aicr, { in: [], out: [4222, 5432, 6379] }],
+      ["hosts-and-models", aicr, { in: [], out: [443, 80, 22] }],
+      ["bus", { app: "nats" }, { in: ["client", "cluster"], out: [6222] }]
+    ])
+    expect(policies[0].spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] })
+    const named = (name: string) => policies.find(({ metadata }) => metadata.name === name).spec
+    expect(named("hosts-and-models").podSelector.matchExpressions).toEqual([
+      { key: "node", operator: "In", values: ["executor", "publisher"] }
+    ])
+    expect(JSON.stringify(named("hosts-and-models").egress[0].to)).toContain("169.254.0.0/16")
+    expect(named("bus").ingress.map((rule: { readonly from: unknown }) => rule.from)).toEqual([
+      [{ podSelector: { matchLabels: aicr } }],
+      [{ podSelector: { matchLabels: { app: "nats" } } }]
+    ])
+    // A selector that matches no pod would protect none.
+    const labels = workloads.map(({ spec }) => spec.template.metadata.labels)
+    for (const { spec } of policies)
+      expect(labels).toEqual(expect.arrayContaining([expect.objectContaining(spec.podSelector.matchLabels ?? {})]))
   })
 
   it("its configuration is one for several nodes", () => {
