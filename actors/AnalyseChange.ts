@@ -14,7 +14,7 @@ import type { Lease } from "../src/queue/Queue.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { CheckoutError, Vcs } from "../src/vcs/Checkout.ts"
-import type { CheckoutRequest } from "../src/vcs/Checkout.ts"
+import type { GitCheckoutRequest } from "../src/vcs/Checkout.ts"
 import { whileUnavailable } from "./SaveAnalysis.ts"
 import { fileFilters } from "./FileFilters.ts"
 import { findOutsider } from "./Outsider.ts"
@@ -100,8 +100,8 @@ export const resolveCheckout = (
   run: Run,
   { workspace, profile }: ReviewWork,
   forge: Forge | undefined,
-  host: Pick<CheckoutRequest, "url" | "authorization" | "rules">
-): CheckoutRequest => {
+  host: Pick<GitCheckoutRequest, "url" | "authorization" | "rules">
+): GitCheckoutRequest => {
   const { change } = run
   const { number } = change.target
   return {

@@ -11,9 +11,9 @@ import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import * as KeepConfigurations from "./KeepConfigurations.ts"
 import { queues } from "./Queues.ts"
 import { cache, objects, spool, stores } from "./Stores.ts"
-import * as GitVcs from "../vcs/git/GitVcs.ts"
 import { processLimits } from "../vcs/ProcessLimits.ts"
 import * as KeepWorkspaceCache from "../vcs/KeepWorkspaceCache.ts"
+import { layerVcs } from "../vcs/VcsLayer.ts"
 
 export const identity = NodeIdentity.layer(process.env["SVC_NODE_NAME"] ?? hostname())
 
@@ -30,12 +30,12 @@ export const records = queues.pipe(
   Layer.provideMerge(Layer.mergeAll(Forges.layer, OwnAccounts.layer, objects, cache))
 )
 
-/** Mirrors and worktrees under workspaces.root, kept within workspaces.cache. */
+/** Version control systems: mirrors and worktrees under workspaces.root, kept within workspaces.cache. */
 export const vcs = KeepWorkspaceCache.layer.pipe(
   Layer.provideMerge(
     Layer.unwrap(
       Effect.map(ConfigStore, (config) =>
-        GitVcs.layerGit({
+        layerVcs({
           root: config.current().workspacesRoot,
           limits: () => processLimits(config.current().document.workspaces.limits)
         })

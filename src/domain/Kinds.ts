@@ -19,6 +19,10 @@ export const TriggerKind = Schema.Literals([
 ])
 export type TriggerKind = typeof TriggerKind.Type
 
+/** Systems that a change is checked out from. Their names are also those of context repositories, and of triggers of servers. */
+export const VcsKind = Schema.Literals(["git", "subversion"])
+export type VcsKind = typeof VcsKind.Type
+
 /** Kind of a target; GitLab merge requests are `pull_request`. */
 export const TargetKind = Schema.Literals(["pull_request", "push", "commit", "issue", "manual", "scheduled"])
 export type TargetKind = typeof TargetKind.Type

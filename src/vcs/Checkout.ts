@@ -1,11 +1,30 @@
 /**
- * A read-only view of the revision under review. Git: one bare mirror per repository, only the needed commits fetched, a
- * detached worktree per checkout, removed with the scope. Nothing of the checked-out tree is ever executed.
+ * A read-only view of the revision under review: the contract of every version control system. Git: one bare mirror per repository, only
+ * the needed commits fetched, a detached worktree per checkout, removed with the scope. Systems whose repository is on their server:
+ * only the changed files are fetched. Nothing of the checked-out tree is ever executed.
  */
 import { Context, Schema } from "effect"
 import type { Effect, Redacted, Scope, Stream } from "effect"
+import type { VcsServer } from "./VcsServer.ts"
 
-export interface CheckoutRequest {
+export type CheckoutRequest = GitCheckoutRequest | ServerCheckoutRequest
+
+/** A change of a system whose repository is on its server. */
+export interface ServerCheckoutRequest {
+  readonly vcs: VcsServer["vcs"]
+  readonly server: VcsServer
+  /** Subversion: branch below the URL of the server, `""` for the URL itself. Perforce: depot path, `//depot/main`. */
+  readonly branch: string
+  /** Number of the revision or changelist to review. */
+  readonly head: string
+  /** Number of the one to compare with; `"0"`: there is none, everything is new. */
+  readonly base: string
+  /** Reviews the last revision of the head only. */
+  readonly headOnly?: boolean | undefined
+}
+
+export interface GitCheckoutRequest {
+  readonly vcs?: "git" | undefined
   /** Clone URL or local path of the repository. */
   readonly url: string
   /** Name for the mirror's folder, unique per repository, e.g. `gitea-main/owner/name`. */
@@ -135,11 +154,12 @@ export interface Checkout extends Comparison {
   readonly search: RevisionSearch
 }
 
-export class Vcs extends Context.Service<
-  Vcs,
-  {
-    readonly checkout: (request: CheckoutRequest) => Effect.Effect<Checkout, CheckoutError, Scope.Scope>
-    /** Returns whether the base is part of the history of the head. Fetches missing commits first. */
-    readonly isAncestor: (request: CheckoutRequest) => Effect.Effect<boolean, CheckoutError>
-  }
->()("aicr/vcs/Vcs") {}
+/** Checks changes out. */
+export interface Checkouts<Request> {
+  /** The checkout fetches nothing before its first use, except for git, which fetches the commits. */
+  readonly checkout: (request: Request) => Effect.Effect<Checkout, CheckoutError, Scope.Scope>
+  /** Returns whether the base is part of the history of the head. Git fetches missing commits first. */
+  readonly isAncestor: (request: Request) => Effect.Effect<boolean, CheckoutError>
+}
+
+export class Vcs extends Context.Service<Vcs, Checkouts<CheckoutRequest>>()("aicr/vcs/Vcs") {}

@@ -5,8 +5,24 @@
 import { Context } from "effect"
 import type { Effect, Redacted, Scope } from "effect"
 import type { CheckoutError, RevisionSearch } from "./Checkout.ts"
+import type { VcsServer } from "./VcsServer.ts"
 
-export interface MountRequest {
+export type MountRequest = GitMountRequest | ServerMountRequest
+
+/** A folder of a system whose repository is on its server. */
+export interface ServerMountRequest {
+  readonly vcs: VcsServer["vcs"]
+  readonly server: VcsServer
+  /** Depot path of Perforce; Subversion reads the URL of its server. */
+  readonly path: string
+  /** Revision or changelist; undefined: the newest. */
+  readonly revision: string | undefined
+  /** Maximum size of all files. The fetch ends at the limit. */
+  readonly maxBytes: number
+}
+
+export interface GitMountRequest {
+  readonly vcs?: "git" | undefined
   /** URL over http or https without credentials. */
   readonly url: string
   /** Branch, tag or full commit id; undefined: the default branch of the remote. */
@@ -24,7 +40,7 @@ export type MountedEntry =
   | { readonly _tag: "Refused"; readonly why: string }
 
 export interface Mount {
-  /** Full id of the commit that is read; constant during the lifetime of the mount. */
+  /** Full id of the commit, or number of the revision, that is read; constant during the lifetime of the mount. */
   readonly commit: string
   /** `""` is the root. */
   readonly read: (
@@ -39,10 +55,11 @@ export interface MountedContext extends Mount {
   readonly alias: string
 }
 
-export class ContextRepositories extends Context.Service<
-  ContextRepositories,
-  {
-    /** Fetches the revision and keeps it until the scope closes. */
-    readonly mount: (request: MountRequest) => Effect.Effect<Mount, CheckoutError, Scope.Scope>
-  }
->()("aicr/vcs/ContextRepositories") {}
+export interface Mounts<Request> {
+  /** Fetches the revision and keeps it until the scope closes. */
+  readonly mount: (request: Request) => Effect.Effect<Mount, CheckoutError, Scope.Scope>
+}
+
+export class ContextRepositories extends Context.Service<ContextRepositories, Mounts<MountRequest>>()(
+  "aicr/vcs/ContextRepositories"
+) {}

@@ -1,14 +1,14 @@
-/** Limits for git processes that work on untrusted repositories. */
+/** Limits for processes of git, svn and p4 that work on untrusted repositories. */
 import type { WorkspacesConfig } from "../config/schema/Workspaces.ts"
 
 export interface ProcessLimits {
-  /** Maximum memory of one git command with all its child processes, and of each process. */
+  /** Maximum memory of one command with all its child processes, and of each process. */
   readonly memoryBytes: number
-  /** Maximum memory of all git commands of this process together. */
+  /** Maximum memory of all commands of this process together. */
   readonly totalMemoryBytes: number
   /** Maximum processor time of each process. */
   readonly cpuSeconds: number
-  /** Maximum size of a file that git writes, for example a fetched pack. */
+  /** Maximum size of a file that a command writes, for example a fetched pack. */
   readonly fileBytes: number
 }
 

@@ -31,9 +31,9 @@ const vcs = Layer.effect(
   Effect.map(Checkouts, ({ bases }) =>
     Vcs.of({
       isAncestor: () => Effect.die("no history is read"),
-      checkout: ({ baseRef = "" }) =>
+      checkout: (request) =>
         Effect.andThen(
-          Ref.update(bases, (begun) => [...begun, baseRef]),
+          Ref.update(bases, (begun) => [...begun, ("baseRef" in request ? request.baseRef : undefined) ?? ""]),
           Effect.never
         )
     })

@@ -61,9 +61,9 @@ const begun = (loads: ReadonlyArray<Load>) =>
     // Each review ends immediately, because the repository is unavailable.
     const vcs = Vcs.of({
       isAncestor: () => Effect.succeed(true),
-      checkout: ({ mirror }) =>
+      checkout: (request) =>
         Effect.gen(function* () {
-          const workspace = mirror.split("/").at(-1) ?? ""
+          const workspace = ("mirror" in request ? request.mirror : "").split("/").at(-1) ?? ""
           order.push(workspace)
           if (isSmall(workspace) && --left === 0) yield* Deferred.succeed(over, undefined)
           return yield* new CheckoutError({ reason: "missing", message: "there is no such commit" })

@@ -30,6 +30,8 @@ const faketimeFolders = (): ReadonlyArray<string> => globSync("/usr/lib/*/faketi
 /** The one for programs with several threads. */
 export const faketimeLibrary = "libfaketimeMT.so.1"
 
+export const apacheModules = "/usr/lib/apache2/modules"
+
 const table = {
   nats: { files: ["nats-server"], package: "nats-server", folders: onPathOnly },
   redis: { files: ["redis-server"], package: "redis-server", folders: onPathOnly },
@@ -37,6 +39,9 @@ const table = {
   podman: { files: ["podman"], package: "podman", folders: onPathOnly },
   runc: { files: ["runc"], package: "runc", folders: () => ["/usr/sbin"] },
   bubblewrap: { files: ["bwrap"], package: "bubblewrap", folders: onPathOnly },
+  subversion: { files: ["svn", "svnserve", "svnadmin"], package: "subversion", folders: onPathOnly },
+  apache: { files: ["apache2"], package: "apache2", folders: () => ["/usr/sbin"] },
+  modDavSvn: { files: ["mod_dav_svn.so"], package: "libapache2-mod-svn", folders: () => [apacheModules] },
   faketime: { files: [faketimeLibrary], package: "libfaketime", folders: faketimeFolders }
 } satisfies Record<string, Needed>
 export type Provided = keyof typeof table

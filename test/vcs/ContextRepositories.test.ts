@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Redacted } from "effect"
 import { ContextRepositories } from "../../src/vcs/ContextRepositories.ts"
-import type { MountRequest } from "../../src/vcs/ContextRepositories.ts"
+import type { GitMountRequest } from "../../src/vcs/ContextRepositories.ts"
 import { layerGit } from "../../src/vcs/git/GitVcs.ts"
 import { localLimits } from "../../src/vcs/ProcessLimits.ts"
 import { startGitServer } from "./GitServer.ts"
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([server.close(), locked.close()]))
 
-const mount = (overrides: Partial<MountRequest> = {}) =>
+const mount = (overrides: Partial<GitMountRequest> = {}) =>
   Effect.flatMap(ContextRepositories, (contexts) =>
     contexts.mount({
       url: `${server.url}/library/.git`,
@@ -54,7 +54,7 @@ const mount = (overrides: Partial<MountRequest> = {}) =>
     })
   )
 const limits = { maxBytes: 1000, maxNames: 10 }
-const read = (path: string, overrides: Partial<MountRequest> = {}) =>
+const read = (path: string, overrides: Partial<GitMountRequest> = {}) =>
   Effect.scoped(Effect.flatMap(mount(overrides), (found) => found.read(path, limits)))
 const run = <A, E>(effect: Effect.Effect<A, E, ContextRepositories>, root = temporaryFolder()) =>
   Effect.runPromise(effect.pipe(Effect.provide(layerGit({ root, limits: () => localLimits }))))

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError, RevisionSearch } from "../Checkout.ts"
-import type { Mount, MountRequest } from "../ContextRepositories.ts"
+import type { Mount, GitMountRequest } from "../ContextRepositories.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 import type { GitObject } from "./BlobReader.ts"
 import { readPath } from "./ContextPath.ts"
@@ -51,7 +51,7 @@ export const makeContextMirrors = (options: ContextMirrorsOptions) => {
 
   const bring = Effect.fnUntraced(function* (
     mirror: Mirror,
-    request: MountRequest,
+    request: GitMountRequest,
     commit: string,
     name: string | undefined
   ) {
@@ -93,7 +93,7 @@ export const makeContextMirrors = (options: ContextMirrorsOptions) => {
   })
 
   const mount = Effect.fn("ContextRepositories.mount")(function* (
-    request: MountRequest
+    request: GitMountRequest
   ): Effect.fn.Return<Mount, CheckoutError, Scope.Scope> {
     const refused = checkUrl(request.url)
     if (refused !== undefined) return yield* refused

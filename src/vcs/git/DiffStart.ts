@@ -1,7 +1,7 @@
 /** Determines the commit from which the diff of a review starts. */
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import type { CheckoutRequest } from "../Checkout.ts"
+import type { GitCheckoutRequest } from "../Checkout.ts"
 import { isJustBefore } from "./CommitObject.ts"
 import type { ReadObject } from "./CommitObject.ts"
 import { isAncestor } from "./Commits.ts"
@@ -22,7 +22,7 @@ const quick = { time: localTime("history"), maxBytes: 1_048_576 }
 export const diffStart = Effect.fnUntraced(function* (
   mirror: Mirror,
   read: ReadObject,
-  request: CheckoutRequest
+  request: GitCheckoutRequest
 ): Effect.fn.Return<string, CheckoutError> {
   const { head, base } = request
   const git = (args: ReadonlyArray<string>, accept: ReadonlyArray<number>) =>

@@ -33,6 +33,8 @@ export const diffOptions: ReadonlyArray<string> = [
 
 export interface DiffStreamOptions {
   readonly exactRenames?: boolean
+  /** Also compares added files with unchanged ones. */
+  readonly copies?: boolean
   /** Additional folder of objects. */
   readonly objects?: string
   readonly time?: TimeLimit
@@ -42,11 +44,18 @@ export const diffStream = (
   mirror: Mirror,
   from: string,
   head: string,
-  { exactRenames = false, objects, time = localTime("diff") }: DiffStreamOptions = {}
+  { copies = false, exactRenames = false, objects, time = localTime("diff") }: DiffStreamOptions = {}
 ): Stream.Stream<Uint8Array, CheckoutError> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const command = inMirror(mirror, ["diff-tree", ...diffOptions, ...(exactRenames ? ["-M100%"] : []), from, head])
+      const command = inMirror(mirror, [
+        "diff-tree",
+        ...diffOptions,
+        ...(exactRenames ? ["-M100%"] : []),
+        ...(copies ? ["-C", "--find-copies-harder"] : []),
+        from,
+        head
+      ])
       const child = yield* startGit({
         ...command,
         settings: diffSettings,

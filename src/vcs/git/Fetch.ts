@@ -3,7 +3,7 @@
  * forty pull requests as with four thousand; by the named refs where the server does not serve ids.
  */
 import { Effect, Redacted } from "effect"
-import type { CheckoutRequest } from "../Checkout.ts"
+import type { GitCheckoutRequest } from "../Checkout.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { GitSetting } from "./GitEnvironment.ts"
 import { runGit } from "./GitProcess.ts"
@@ -12,13 +12,13 @@ import type { Mirror } from "./Mirror.ts"
 import { localTime, networkTime } from "./TimeLimit.ts"
 
 /** URL of the remote and the credential for it. */
-export type Remote = Pick<CheckoutRequest, "url" | "authorization"> &
-  Partial<Pick<CheckoutRequest, "tlsCaPath" | "proxy">>
+export type Remote = Pick<GitCheckoutRequest, "url" | "authorization"> &
+  Partial<Pick<GitCheckoutRequest, "tlsCaPath" | "proxy">>
 
 export const isZero = (id: string): boolean => /^0+$/.test(id)
 
 /** Fails for anything but full ids: they become arguments and file names. */
-export const checkIds = (request: CheckoutRequest): CheckoutError | undefined => {
+export const checkIds = (request: GitCheckoutRequest): CheckoutError | undefined => {
   for (const [name, id] of [
     ["head", request.head],
     ["base", request.base],
@@ -84,7 +84,7 @@ export const checkUrl = (text: string): CheckoutError | undefined => {
 
 export const fetchCommits = Effect.fn("fetchCommits")(function* (
   mirror: Mirror,
-  request: CheckoutRequest,
+  request: GitCheckoutRequest,
   timeoutMillis: number
 ): Effect.fn.Return<void, CheckoutError> {
   const wanted = [
@@ -151,7 +151,7 @@ export const fetchRefs = (
 /** The server refused an id, so fetch the refs that should contain the commits and check that they do. */
 const byName = Effect.fnUntraced(function* (
   mirror: Mirror,
-  request: CheckoutRequest,
+  request: GitCheckoutRequest,
   missing: ReadonlyArray<string>,
   refusal: CheckoutError,
   timeoutMillis: number

@@ -5,8 +5,8 @@
  */
 import { join } from "node:path"
 import { Context, Effect, Layer, Scope } from "effect"
-import { Vcs } from "../Checkout.ts"
-import type { Checkout, CheckoutError, CheckoutRequest, Revision } from "../Checkout.ts"
+import { CheckoutError, Vcs } from "../Checkout.ts"
+import type { Checkout, GitCheckoutRequest, Revision } from "../Checkout.ts"
 import { ContextRepositories } from "../ContextRepositories.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 import { planEviction } from "../PlanEviction.ts"
@@ -51,8 +51,26 @@ const maxMessages = 50
 const maxCommitBytes = 65_536
 const fetchMillis = 900_000
 
+/** Git alone: for the command line and the demo. The service has all systems (`VcsLayer`). */
 export const layerGit = (options: GitVcsOptions): Layer.Layer<Vcs | ContextRepositories | WorkspaceCache> =>
-  Layer.effectContext(make(options))
+  Layer.effectContext(
+    Effect.map(makeGit(options), ({ checkout, isAncestor: contains, mount, tidy }) =>
+      Context.make(Vcs, {
+        checkout: (request) => (isGit(request) ? checkout(request) : notGit(request)),
+        isAncestor: (request) => (isGit(request) ? contains(request) : notGit(request))
+      }).pipe(
+        Context.add(ContextRepositories, { mount: (request) => (isGit(request) ? mount(request) : notGit(request)) }),
+        Context.add(WorkspaceCache, { tidy })
+      )
+    )
+  )
+
+const isGit = <A extends { readonly vcs?: string | undefined }>(
+  request: A
+): request is Exclude<A, { readonly vcs: string }> => (request.vcs ?? "git") === "git"
+
+const notGit = ({ vcs }: { readonly vcs?: string | undefined }) =>
+  Effect.fail(new CheckoutError({ reason: "failed", message: `${vcs} repositories are read by the service only` }))
 
 /** State that all checkouts under a root share. */
 interface Workspaces {
@@ -69,7 +87,7 @@ interface Workspaces {
 /** Opens the mirror of the repository and fetches both commits into it. */
 const openFetched = Effect.fnUntraced(function* (
   { options, home, mirrors }: Workspaces,
-  request: CheckoutRequest
+  request: GitCheckoutRequest
 ): Effect.fn.Return<Mirror, CheckoutError, Scope.Scope> {
   const local = options.allowLocal === true ? localPath(request.url) : undefined
   const refusal = checkIds(request) ?? (local === undefined ? checkUrl(request.url) : undefined)
@@ -88,7 +106,7 @@ const openFetched = Effect.fnUntraced(function* (
 
 const checkOut = Effect.fnUntraced(function* (
   workspaces: Workspaces,
-  request: CheckoutRequest
+  request: GitCheckoutRequest
 ): Effect.fn.Return<Checkout, CheckoutError, Scope.Scope> {
   const { compare, readers, worktrees } = workspaces
   const mirror = yield* openFetched(workspaces, request)
@@ -149,7 +167,8 @@ const tidyCache = Effect.fnUntraced(function* ({ mirrors, worktrees }: Workspace
   return { bytes: checkedOut + sum(kept) - sum(evicted), evicted, orphans }
 })
 
-const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
+/** Makes the adapter of git, and the maintenance of its cache. */
+export const makeGit = Effect.fnUntraced(function* (options: GitVcsOptions) {
   const { limits, root } = options
   const worktrees = join(root, "worktrees")
   yield* sweepWorktrees(worktrees).pipe(
@@ -170,8 +189,8 @@ const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
   const searchRevision = makeSearchRevision()
   const workspaces: Workspaces = { options, worktrees, home, readers, mirrors, compare, searchRevision }
 
-  const checkout = Effect.fn("Vcs.checkout")((request: CheckoutRequest) => checkOut(workspaces, request))
-  const containsBase = Effect.fn("Vcs.isAncestor")(function* (request: CheckoutRequest) {
+  const checkout = Effect.fn("Vcs.checkout")((request: GitCheckoutRequest) => checkOut(workspaces, request))
+  const containsBase = Effect.fn("Vcs.isAncestor")(function* (request: GitCheckoutRequest) {
     return yield* isAncestor(yield* openFetched(workspaces, request), request.base, request.head)
   }, Effect.scoped)
   const tidy = Effect.fn("WorkspaceCache.tidy")((policy: CachePolicy, now: number) =>
@@ -185,8 +204,5 @@ const make = Effect.fnUntraced(function* (options: GitVcsOptions) {
     limits,
     fetchTimeoutMillis: options.fetchTimeoutMillis ?? fetchMillis
   })
-  return Context.make(Vcs, { checkout, isAncestor: containsBase }).pipe(
-    Context.add(ContextRepositories, { mount }),
-    Context.add(WorkspaceCache, { tidy })
-  )
+  return { checkout, isAncestor: containsBase, mount, tidy }
 })

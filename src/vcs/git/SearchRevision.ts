@@ -80,7 +80,7 @@ const fileOf = (record: string): string | undefined =>
   record.startsWith("100") ? record.slice(record.indexOf("\t") + 1) : undefined
 
 /** Reads records that end with NUL until there are `most` paths, or the process ends. */
-const collectPaths = (
+export const collectPaths = (
   child: GitChild,
   most: number,
   pathOf: (record: string) => string | undefined

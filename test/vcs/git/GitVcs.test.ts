@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Redacted, Stream } from "effect"
 import { Vcs } from "../../../src/vcs/Checkout.ts"
-import type { Checkout, CheckoutRequest } from "../../../src/vcs/Checkout.ts"
+import type { Checkout, GitCheckoutRequest } from "../../../src/vcs/Checkout.ts"
 import { layerGit } from "../../../src/vcs/git/GitVcs.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
 import { startGitServer } from "../GitServer.ts"
@@ -18,7 +18,7 @@ let base = ""
 let mergeBase = ""
 let head = ""
 
-const request = (overrides: Partial<CheckoutRequest> = {}): CheckoutRequest => ({
+const request = (overrides: Partial<GitCheckoutRequest> = {}): GitCheckoutRequest => ({
   url: `${server.url}/shop.git/.git`,
   mirror: "test/shop",
   authorization: undefined,
@@ -33,7 +33,7 @@ const request = (overrides: Partial<CheckoutRequest> = {}): CheckoutRequest => (
 
 const run = <A, E>(
   use: (checkout: Checkout) => Effect.Effect<A, E>,
-  overrides: Partial<CheckoutRequest> = {},
+  overrides: Partial<GitCheckoutRequest> = {},
   root = temporaryFolder()
 ) =>
   Effect.runPromise(
@@ -161,7 +161,7 @@ describe("checkout over http", () => {
 })
 
 describe("failures have a reason that determines the next step", () => {
-  const failing = (overrides: Partial<CheckoutRequest>) => run(diffText, overrides)
+  const failing = (overrides: Partial<GitCheckoutRequest>) => run(diffText, overrides)
 
   it.each([
     ["no such repository", () => ({ url: `${server.url}/nope.git` }), "missing"],

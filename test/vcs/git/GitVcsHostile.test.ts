@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Stream } from "effect"
 import { Vcs } from "../../../src/vcs/Checkout.ts"
-import type { Checkout, CheckoutRequest } from "../../../src/vcs/Checkout.ts"
+import type { Checkout, GitCheckoutRequest } from "../../../src/vcs/Checkout.ts"
 import { layerGit } from "../../../src/vcs/git/GitVcs.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
 import { parseDiff } from "../../../src/review/ParseDiff.ts"
@@ -105,7 +105,7 @@ afterAll(() => server.close())
 
 const run = <A, E>(
   use: (checkout: Checkout) => Effect.Effect<A, E>,
-  overrides: Partial<CheckoutRequest> = {},
+  overrides: Partial<GitCheckoutRequest> = {},
   local = false
 ) =>
   Effect.runPromise(

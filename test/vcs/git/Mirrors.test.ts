@@ -14,7 +14,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Stream } from "effect"
 import { Vcs } from "../../../src/vcs/Checkout.ts"
-import type { Checkout, CheckoutRequest } from "../../../src/vcs/Checkout.ts"
+import type { Checkout, GitCheckoutRequest } from "../../../src/vcs/Checkout.ts"
 import { layerGit } from "../../../src/vcs/git/GitVcs.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
 import { refName } from "../../../src/vcs/git/Fetch.ts"
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const checkout = (overrides: Partial<CheckoutRequest> = {}) =>
+const checkout = (overrides: Partial<GitCheckoutRequest> = {}) =>
   Effect.flatMap(Vcs, (vcs) =>
     vcs.checkout({
       url: `${server.url}/shop/.git`,
@@ -218,7 +218,7 @@ it("mirrors and worktrees are for their own user alone, also where they were mad
 
 describe("the object format of a mirror is the one of its remote", () => {
   const long = "a".repeat(64)
-  const text = (request: Partial<CheckoutRequest> = {}) =>
+  const text = (request: Partial<GitCheckoutRequest> = {}) =>
     Effect.scoped(Effect.flatMap(checkout(request), (found) => found.file("a.txt", "head", 100)))
 
   it("a delivery that names SHA-256 ids is refused, and the next review is made", async () => {

@@ -1,10 +1,10 @@
 /**
- * Ends git commands whose processes together exceed their memory limit. The kernel bounds each process (`GitProcess`); the sums
+ * Ends commands whose processes together exceed their memory limit. The kernel bounds each process (`Program`); the sums
  * over a command with its helpers, and over all commands of this node, are computed here from `/proc`. Systems without it have no
  * such limit.
  */
 import { readFileSync } from "node:fs"
-import type { ProcessLimits } from "../ProcessLimits.ts"
+import type { ProcessLimits } from "./ProcessLimits.ts"
 import type { ProcessLimit } from "./ProcessLimit.ts"
 
 interface Watched {

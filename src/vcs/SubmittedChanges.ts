@@ -1,0 +1,47 @@
+/** Reads what a server records about a submitted change, for its routing. */
+import { Context } from "effect"
+import type { Effect } from "effect"
+import type { CheckoutError } from "./Checkout.ts"
+import type { VcsServer } from "./VcsServer.ts"
+
+/** The part of a change in one branch: a unit whose reviews are serial. */
+export interface ChangedStream {
+  /** Has the form of `ServerCheckoutRequest.branch`. */
+  readonly branch: string
+  /** Changed paths below the branch. `more`: some were not listed. */
+  readonly paths: ReadonlyArray<string>
+  readonly more: boolean
+  /** Number of the change before it in this branch, or in the branch that it was copied from; undefined: it is the first. */
+  readonly previous: string | undefined
+  /** The change removed the branch itself. */
+  readonly removed: boolean
+  /** Subversion: it is in a folder of tags. */
+  readonly tag: boolean
+}
+
+export interface SubmittedChange {
+  readonly revision: string
+  /** A shelved changelist is reviewed before its submit. */
+  readonly state: "submitted" | "shelved"
+  readonly author: string | undefined
+  readonly client: string | undefined
+  readonly description: string
+  readonly streams: ReadonlyArray<ChangedStream>
+  /** Identity of the repository, which a hook may report: UUID of Subversion, server id of Perforce. */
+  readonly repository: string | undefined
+}
+
+export interface DescribeRequest {
+  readonly server: VcsServer
+  readonly revision: string
+  /** Depot paths that are streams of their own; Perforce only. */
+  readonly roots: ReadonlyArray<string>
+}
+
+export class SubmittedChanges extends Context.Service<
+  SubmittedChanges,
+  {
+    /** Undefined: the server has no such change, or the user may not read it. */
+    readonly describe: (request: DescribeRequest) => Effect.Effect<SubmittedChange | undefined, CheckoutError>
+  }
+>()("aicr/vcs/SubmittedChanges") {}

@@ -1,0 +1,34 @@
+/** Selects the adapter of each request by its kind. */
+import { Context, Effect, Layer } from "effect"
+import { Vcs } from "./Checkout.ts"
+import { ContextRepositories } from "./ContextRepositories.ts"
+import type { ServerAdapter } from "./ServerAdapter.ts"
+import { SubmittedChanges } from "./SubmittedChanges.ts"
+import { vcsTable } from "./VcsTable.ts"
+import type { VcsOptions } from "./VcsTable.ts"
+import { WorkspaceCache } from "./WorkspaceCache.ts"
+
+export const layerVcs = (
+  options: VcsOptions
+): Layer.Layer<Vcs | ContextRepositories | SubmittedChanges | WorkspaceCache> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const git = yield* vcsTable.git(options)
+      const servers: Readonly<Record<string, ServerAdapter>> = { subversion: yield* vcsTable.subversion(options) }
+      const of = (vcs: string): ServerAdapter => {
+        const adapter = servers[vcs]
+        if (adapter === undefined) throw new Error(`missing adapter for ${vcs}`)
+        return adapter
+      }
+      return Context.make(Vcs, {
+        checkout: (request) => ("server" in request ? of(request.vcs).checkout(request) : git.checkout(request)),
+        isAncestor: (request) => ("server" in request ? of(request.vcs).isAncestor(request) : git.isAncestor(request))
+      }).pipe(
+        Context.add(ContextRepositories, {
+          mount: (request) => ("server" in request ? of(request.vcs).mount(request) : git.mount(request))
+        }),
+        Context.add(SubmittedChanges, { describe: (request) => of(request.server.vcs).describe(request) }),
+        Context.add(WorkspaceCache, { tidy: git.tidy })
+      )
+    })
+  )

@@ -1,0 +1,58 @@
+/** The adapter of Subversion. Nothing is kept between reviews, except for exports of further repositories. */
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import type { ServerCheckoutRequest } from "../Checkout.ts"
+import { checkOutSource } from "../server/SourceCheckout.ts"
+import type { SourceCheckoutOptions } from "../server/SourceCheckout.ts"
+import { makeSharedExports } from "../server/SharedExports.ts"
+import type { ServerAdapter } from "../ServerAdapter.ts"
+import type { SubversionServer, VcsServer } from "../VcsServer.ts"
+import { describeRevision } from "./SvnDescribe.ts"
+import { readInfo } from "./SvnInfo.ts"
+import { openSession } from "./SvnProcess.ts"
+import { exportSvn, openSvnSource } from "./SvnSource.ts"
+import { joinUrl } from "./SvnUrl.ts"
+
+const wrongServer = (server: VcsServer) =>
+  new CheckoutError({ reason: "failed", message: `a ${server.vcs} server was given to Subversion` })
+
+const ofSubversion = (server: VcsServer): Effect.Effect<SubversionServer, CheckoutError> =>
+  server.vcs === "subversion" ? Effect.succeed(server) : Effect.fail(wrongServer(server))
+
+export const makeSubversion = Effect.fnUntraced(function* (
+  options: SourceCheckoutOptions
+): Effect.fn.Return<ServerAdapter, never, Scope.Scope> {
+  const { limits, root } = options
+  const share = yield* makeSharedExports(options)
+  const sessionOf = (server: VcsServer) => Effect.flatMap(ofSubversion(server), (own) => openSession(root, own, limits))
+
+  return {
+    checkout: Effect.fn("Subversion.checkout")(function* (request: ServerCheckoutRequest) {
+      const session = yield* sessionOf(request.server)
+      return yield* checkOutSource(yield* openSvnSource(session, request), options)
+    }),
+    isAncestor: ({ base, head }) => Effect.succeed(Number(base) <= Number(head)),
+    describe: Effect.fn("Subversion.describe")(function* ({ revision, server }) {
+      return yield* describeRevision(yield* sessionOf(server), revision)
+    }, Effect.scoped),
+    mount: Effect.fn("Subversion.mount")(function* ({ maxBytes, path, revision = "HEAD", server }) {
+      const session = yield* sessionOf(server)
+      const info = yield* readInfo(session, joinUrl(session.server.url, path), revision, revision)
+      if (info === undefined) {
+        return yield* new CheckoutError({
+          reason: "missing",
+          message: `${session.server.url} does not exist in revision ${revision}`
+        })
+      }
+      return yield* share({
+        key: JSON.stringify([info.url, info.lastChanged, session.server.username]),
+        revision: info.lastChanged,
+        maxBytes,
+        // In a session of its own, because the export may serve later reviews.
+        exportTo: (folder) =>
+          Effect.scoped(Effect.flatMap(sessionOf(server), (own) => exportSvn(own, info, folder, maxBytes)))
+      })
+    })
+  }
+})

@@ -1,0 +1,37 @@
+/** Converts messages of svn to an error; no other file interprets them. Codes are stable across versions, texts are not. */
+import { redactCredentials } from "../../domain/RedactCredentials.ts"
+import { CheckoutError } from "../Checkout.ts"
+
+type Reason = CheckoutError["reason"]
+
+/** Codes in order of precedence: a message about a connection is followed by its cause. */
+const table: ReadonlyArray<readonly [RegExp, Reason]> = [
+  [/E0*28\b|E0*122\b|E0*30\b|E0*5\b|No space left on device/, "disk"],
+  [/E230001|E120171|E205000/, "failed"],
+  [/E170001|E215004|E175013|E204900|E220001|Permission denied \(/, "unauthorized"],
+  [/E160013|E160006|E195012|E200009|E170000|E160005|E195007|E155010|W160013|W195007|E210005|E160016/, "missing"],
+  [/E170013|E210002|E175002|E175012|E120\d\d\d|E670\d\d\d|E0*11[0135]\b|E0*104\b|E000\d\d\d|E730\d\d\d/, "unreachable"]
+]
+
+const hints: ReadonlyArray<readonly [RegExp, string]> = [
+  [
+    /E230001/,
+    "; set tls_ca_path to the authority's PEM file, or trust_server_cert for an unknown authority (other failures of a certificate are never accepted)"
+  ],
+  [/E170001|E215004|E175013/, "; check username and password of the trigger"]
+]
+
+export const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
+
+export const svnFailure = (command: string, stderr: string, secrets: ReadonlyArray<string>): CheckoutError => {
+  const lines = stderr
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+  const text = redactCredentials(lines.slice(-4).join("; "), secrets).slice(0, 600)
+  const hint = hints.find(([pattern]) => pattern.test(stderr))?.[1] ?? ""
+  return new CheckoutError({
+    reason: classify(stderr),
+    message: `svn ${command}: ${text === "" ? "failed without a message" : text}${hint}`
+  })
+}

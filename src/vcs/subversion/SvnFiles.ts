@@ -1,0 +1,107 @@
+/** Reads sizes and contents of many files with few processes. */
+import { Effect } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import { contentMillis, readSvnXml, runSvn } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnProcess.ts"
+import { pegged } from "./SvnUrl.ts"
+
+export interface SvnFile {
+  readonly url: string
+  readonly revision: string
+}
+
+export interface SizedFile extends SvnFile {
+  readonly bytes: number
+}
+
+/** Targets of a command: svn connects for each, so that several processes are faster. */
+const sizesAtOnce = 25
+const filesAtOnce = 20
+const bytesAtOnce = 4_194_304
+const processes = 4
+/** A file may be larger than its size in the list, when line ends are converted. */
+const slack = 65_536
+
+const targets = (files: ReadonlyArray<SvnFile>): ReadonlyArray<string> =>
+  files.map(({ revision, url }) => pegged(url, revision))
+
+const partsOf = <A>(items: ReadonlyArray<A>, count: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(items.length / count) }, (_, at) => items.slice(at * count, (at + 1) * count))
+
+/** Returns sizes as stored, in order. All files must exist. */
+export const readSizes = (
+  session: SvnSession,
+  files: ReadonlyArray<SvnFile>
+): Effect.Effect<ReadonlyArray<number>, CheckoutError> =>
+  Effect.map(
+    Effect.forEach(partsOf(files, sizesAtOnce), (part) => sizesOf(session, part), { concurrency: processes }),
+    (sizes) => sizes.flat()
+  )
+
+const sizesOf = Effect.fnUntraced(function* (session: SvnSession, files: ReadonlyArray<SvnFile>) {
+  const sizes: Array<number> = []
+  let size = 0
+  yield* readSvnXml(session, ["list", ...targets(files)], ({ name, text }) => {
+    if (name === "size") size = Number(text)
+    if (name === "list") {
+      sizes.push(size)
+      size = 0
+    }
+  })
+  return sizes.length === files.length
+    ? sizes
+    : yield* new CheckoutError({ reason: "failed", message: "svn list: a changed file is not in its revision" })
+})
+
+/** Divides files into commands whose output fits into memory. */
+const toCommands = (files: ReadonlyArray<SizedFile>): ReadonlyArray<ReadonlyArray<number>> => {
+  const commands: Array<Array<number>> = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const [index, file] of files.entries()) {
+    const current = commands.at(-1)
+    if (current === undefined || current.length >= filesAtOnce || bytes + file.bytes > bytesAtOnce) {
+      commands.push([index])
+      bytes = file.bytes
+    } else {
+      current.push(index)
+      bytes += file.bytes
+    }
+  }
+  return commands
+}
+
+/** Reads the files; `keep` gets the content of each with its index. */
+export const readContents = (
+  session: SvnSession,
+  files: ReadonlyArray<SizedFile>,
+  keep: (index: number, content: Uint8Array) => Effect.Effect<void, CheckoutError>
+): Effect.Effect<void, CheckoutError> => {
+  const cat = (some: ReadonlyArray<SizedFile>) => {
+    const bytes = some.reduce((sum, file) => sum + file.bytes, 0)
+    return Effect.flatMap(
+      runSvn(session, ["cat", "--ignore-keywords", ...targets(some)], 2 * bytes + slack, contentMillis),
+      (content) =>
+        content === undefined
+          ? new CheckoutError({ reason: "limit", message: `svn cat: ${some[0]?.url} is larger than svn list shows` })
+          : Effect.succeed(content)
+    )
+  }
+  const one = (index: number) => {
+    const file = files[index]
+    return file === undefined ? Effect.void : Effect.flatMap(cat([file]), (content) => keep(index, content))
+  }
+  const read = Effect.fnUntraced(function* (indexes: ReadonlyArray<number>) {
+    const some = indexes.flatMap((index) => files[index] ?? [])
+    const content = yield* cat(some)
+    // The contents follow each other without a mark. If sizes differ from the list, each file is read by itself.
+    if (content.length !== some.reduce((sum, file) => sum + file.bytes, 0))
+      return yield* Effect.forEach(indexes, one, { discard: true })
+    let at = 0
+    for (const index of indexes) {
+      const end = at + (files[index]?.bytes ?? 0)
+      yield* keep(index, content.subarray(at, end))
+      at = end
+    }
+  })
+  return Effect.forEach(toCommands(files), read, { concurrency: processes, discard: true })
+}

@@ -1,0 +1,46 @@
+/** Finds the location of a URL in a revision. */
+import { Effect } from "effect"
+import type { CheckoutError } from "../Checkout.ts"
+import { readSvnXml } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnProcess.ts"
+import { pathBelow, pegged } from "./SvnUrl.ts"
+
+export interface SvnInfo {
+  /** URL in this revision: another one than requested if the branch was moved or copied since. */
+  readonly url: string
+  readonly revision: string
+  /** URL of the repository, and the path of `url` in it. */
+  readonly root: string
+  readonly pathInRepository: string
+  readonly uuid: string
+  /** Newest revision that changed it. */
+  readonly lastChanged: string
+}
+
+/** The branch at both ends of a comparison. */
+export interface SvnEnds {
+  readonly head: SvnInfo
+  /** Undefined: the branch did not exist. */
+  readonly from: SvnInfo | undefined
+}
+
+/** Returns the object that is at `url` in revision `peg`, in its state of `revision`; undefined if it does not exist. */
+export const readInfo = Effect.fnUntraced(function* (
+  session: SvnSession,
+  url: string,
+  peg: string,
+  revision: string
+): Effect.fn.Return<SvnInfo | undefined, CheckoutError> {
+  const found = { url: "", root: "", uuid: "", lastChanged: revision, revision }
+  yield* readSvnXml(session, ["info", "-r", revision, pegged(url, peg)], ({ attributes, name, text }) => {
+    if (name === "url" || name === "root" || name === "uuid") found[name] = text
+    if (name === "commit") found.lastChanged = attributes["revision"] ?? revision
+    if (name === "entry") found.revision = attributes["revision"] ?? revision
+  }).pipe(
+    Effect.catchIf(
+      ({ reason }) => reason === "missing",
+      () => Effect.void
+    )
+  )
+  return found.url === "" ? undefined : { ...found, pathInRepository: pathBelow(found.root, found.url) ?? "" }
+})

@@ -1,0 +1,162 @@
+/** Reviews of Subversion read real repositories, through every kind of server. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { Effect, Redacted } from "effect"
+import { SvnRepository, startApache, startSvnserve } from "../../harness/Subversion.ts"
+import { checkingOut, expectFailure, readRevision, serverAt } from "./Revisions.ts"
+
+const odd = "a b@2 (é)%20#c.txt"
+let repository: SvnRepository
+
+const revision = (head: string, base: string, branch = "trunk", url = repository.url) =>
+  checkingOut({ server: serverAt(url), branch, head, base }, readRevision)
+
+beforeAll(() => {
+  repository = new SvnRepository()
+  repository.commit("One", {
+    files: {
+      [`trunk/${odd}`]: "one\ntwo\n",
+      "trunk/src/main.c": "int main() {\n  return 0;\n}\n// $Id$\n",
+      "trunk/src/old.c": `${"same line\n".repeat(20)}end\n`,
+      "trunk/logo.png": Buffer.from([137, 80, 78, 71, 0, 1, 2]),
+      "trunk/AGENTS.md": "Be kind.\nRead the tests first.\n"
+    },
+    properties: { "trunk/src/main.c": { "svn:keywords": "Id" } }
+  })
+})
+afterAll(() => repository[Symbol.dispose]())
+
+describe("diff", () => {
+  it("has the hunks of files with odd names and with keywords, unexpanded", async () => {
+    const head = repository.commit("Two", {
+      files: { [`trunk/${odd}`]: "one\nthree\n", "trunk/src/main.c": "int main() {\n  return 1;\n}\n// $Id$\n" }
+    })
+    const { changes, diff, sizes } = await revision(head, String(Number(head) - 1))
+    expect(changes.map(({ path, status }) => [path, status])).toEqual([
+      [odd, "modified"],
+      ["src/main.c", "modified"]
+    ])
+    expect(sizes).toEqual([10, 35])
+    expect(diff).toContain("-  return 0;\n+  return 1;\n }\n // $Id$\n")
+    expect(diff).toContain("-two\n+three\n")
+  })
+
+  it("shows moves and copies, of files and in folders, with what differs", async () => {
+    const head = repository.commit("Move", {
+      move: { "trunk/src": "trunk/lib" },
+      copy: { "trunk/AGENTS.md": "trunk/CLAUDE.md" },
+      files: {
+        "trunk/lib/old.c": `${"same line\n".repeat(20)}END\n`,
+        "trunk/CLAUDE.md": "Be kind.\nRead the tests first.\nBe short.\n"
+      }
+    })
+    const { diff } = await revision(head, String(Number(head) - 1))
+    expect(diff).toContain("rename from src/old.c\nrename to lib/old.c\n")
+    expect(diff).toContain("rename from src/main.c\nrename to lib/main.c\n")
+    expect(diff).toContain("-end\n+END\n")
+    expect(diff).toContain("copy from AGENTS.md\ncopy to CLAUDE.md\n")
+  })
+
+  it("names binary files only", async () => {
+    const head = repository.commit("Binary", { files: { "trunk/logo.png": Buffer.from([137, 80, 0, 9]) } })
+    const { diff } = await revision(head, String(Number(head) - 1))
+    expect(diff).toContain("Binary files a/logo.png and b/logo.png differ\n")
+  })
+
+  it("shows properties of files and folders as a text", async () => {
+    const head = repository.commit("Properties", {
+      properties: {
+        "trunk/lib/old.c": { "svn:executable": "*" },
+        trunk: { "svn:externals": "^/vendor vendor\nhttps://evil.example/x x\n" }
+      }
+    })
+    const { changes, diff } = await revision(head, String(Number(head) - 1))
+    expect(changes.map(({ path }) => path)).toEqual(["(svn properties)", "lib/old.c (svn properties)"])
+    expect(diff).toContain("+svn:externals:\n+  ^/vendor vendor\n+  https://evil.example/x x\n")
+    expect(diff).toContain("+svn:executable:\n+  *\n")
+  })
+
+  it("of a path that was deleted and added again is what differs", async () => {
+    const gone = repository.commit("Delete", { files: { "trunk/lib/old.c": null } })
+    const head = repository.commit("Add again", { files: { "trunk/lib/old.c": "new\n" } })
+    const base = String(Number(gone) - 1)
+    const both = await revision(head, base)
+    expect(both.changes.map(({ path, status }) => [path, status])).toContainEqual(["lib/old.c", "modified"])
+    expect(both.diff).toContain("-END\n+new\n")
+    expect((await revision(head, gone)).changes).toMatchObject([{ path: "lib/old.c", status: "added" }])
+  })
+
+  it("of a new branch is what differs from its origin; of the first revision everything is new", async () => {
+    const from = repository.commit("Before the branch", { files: { "trunk/lib/old.c": "newer\n" } })
+    const head = repository.commit("Branch", {
+      copy: { trunk: "branches/1.x" },
+      files: { "branches/1.x/lib/old.c": "newest\n" }
+    })
+    const { changes, diff } = await revision(head, from, "branches/1.x")
+    expect(changes.map(({ path }) => path)).toEqual(["lib/old.c"])
+    expect(diff).toContain("-newer\n+newest\n")
+    const first = await revision("2", "0")
+    expect(first.changes.every(({ status }) => status === "added")).toBe(true)
+    expect(first.changes.map(({ path }) => path)).toContain(odd)
+  })
+})
+
+it("files, lists, authors and searches are of their revision; externals are not followed", async () => {
+  await checkingOut({ server: serverAt(repository.url), branch: "trunk", head: "3", base: "2" }, (checkout) =>
+    Effect.gen(function* () {
+      expect(yield* checkout.file("src/main.c", "head", 1000)).toContain("return 1")
+      expect(yield* checkout.file("src/main.c", "from", 1000)).toContain("return 0")
+      expect(yield* checkout.file("AGENTS.md", "rules", 1000)).toBe("Be kind.\nRead the tests first.\n")
+      expect(yield* checkout.file("src/main.c", "head", 3)).toBeUndefined()
+      expect(yield* checkout.file("no/such/file", "head", 1000)).toBeUndefined()
+      expect(yield* checkout.file("../trunk/AGENTS.md", "head", 1000)).toBeUndefined()
+      expect(yield* checkout.list("src", "head", 10)).toEqual(["main.c", "old.c"])
+      expect(yield* checkout.list("none", "head", 10)).toEqual([])
+      expect(yield* checkout.blame("src/main.c", 2, 2)).toMatchObject([
+        { line: 2, commit: "3", author: expect.any(String) }
+      ])
+      expect(yield* checkout.messages ?? Effect.succeed([])).toEqual(["Two"])
+      const search = { texts: ["return"], ignoreCase: false, words: false, under: "" }
+      expect(yield* checkout.search.filesWith(search, 5)).toEqual({ paths: ["src/main.c"], more: false })
+      expect((yield* checkout.search.filesUnder("src", 1)).more).toBe(true)
+    })
+  )
+})
+
+it("a change over the limit of paths ends before its files are read", async () => {
+  const request = { server: serverAt(repository.url), branch: "trunk", head: "2", base: "0" }
+  const failure = await expectFailure(checkingOut(request, ({ changes }) => changes(2)))
+  expect(failure).toMatch(/^limit: .*review\.max_changed_paths/)
+})
+
+describe("servers", () => {
+  it("svnserve takes the password, and a wrong one is an error for good", async () => {
+    await using server = await startSvnserve(repository)
+    expect((await revision("3", "2", "trunk", server.url)).changes).toHaveLength(2)
+    const wrong = serverAt(server.url, { password: Redacted.make("other-secret") })
+    const failure = await expectFailure(
+      checkingOut({ server: wrong, branch: "trunk", head: "3", base: "2" }, () => Effect.void)
+    )
+    expect(failure).toContain("unauthorized")
+    expect(failure).not.toContain("other-secret")
+  })
+
+  it("Apache over TLS needs its authority, or trust in an unknown one", async () => {
+    await using server = await startApache(repository)
+    const read = (over: Parameters<typeof serverAt>[1]) =>
+      checkingOut({ server: serverAt(server.url, over), branch: "trunk", head: "3", base: "2" }, readRevision)
+    expect((await read({ tlsCaPath: server.authority })).changes).toHaveLength(2)
+    expect((await read({ trustServerCert: true })).changes).toHaveLength(2)
+    const refused = await expectFailure(read({}))
+    expect(refused).toContain("tls_ca_path")
+    // Another name is not an unknown authority.
+    const otherName = serverAt(server.url.replace("localhost", "127.0.0.1"), { trustServerCert: true })
+    expect(
+      await expectFailure(checkingOut({ server: otherName, branch: "", head: "3", base: "2" }, readRevision))
+    ).toMatch(/^failed: .*E230001/)
+  })
+
+  it("a server that is not there is waited for", async () => {
+    const failure = await expectFailure(revision("3", "2", "trunk", "svn://127.0.0.1:9/x"))
+    expect(failure).toContain("unreachable")
+  })
+})
