@@ -1,29 +1,10 @@
 /** Checks the body of a request before it is decoded: JSON in UTF-8, of bounded depth, with text that stores accept. Pure. */
+import { measureJson } from "../domain/JsonShape.ts"
 import { isStorable, notStorable } from "../domain/Text.ts"
 import { BadRequest, invalid, UnsupportedMediaType } from "./api/Problems.ts"
 
 /** Maximum number of nested objects and arrays. */
 export const maxDepth = 64
-
-const quote = 0x22
-const backslash = 0x5c
-
-/** Returns whether arrays and objects are nested deeper than `maximum`. Reads the text once, without parsing it. */
-export const isDeeper = (text: string, maximum: number): boolean => {
-  let depth = 0
-  let inText = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (inText) {
-      if (code === backslash) at++
-      else if (code === quote) inText = false
-    } else if (code === quote) inText = true
-    else if (code === 0x5b || code === 0x7b) depth++
-    else if (code === 0x5d || code === 0x7d) depth--
-    if (depth > maximum) return true
-  }
-  return false
-}
 
 /** Returns the path of the first text that a store refuses. */
 const findUnstorable = (value: unknown, path: string): string | undefined => {
@@ -42,7 +23,7 @@ const notJson = (detail: string) => new BadRequest({ code: "invalid_json", detai
 const parse = (body: Uint8Array): unknown => {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body)
-    return isDeeper(text, maxDepth)
+    return measureJson(text, { depth: maxDepth, values: Number.POSITIVE_INFINITY }) === undefined
       ? notJson(`The body nests objects and arrays deeper than ${maxDepth} levels.`)
       : JSON.parse(text)
   } catch {

@@ -1,6 +1,5 @@
 /** Requests that the administration refuses before a handler runs, over real HTTP. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { isDeeper } from "../../src/admin/RequestBody.ts"
 import { isCrossOrigin } from "../../src/admin/SameOrigin.ts"
 import { startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
@@ -117,14 +116,4 @@ it.each([
   [{ "sec-fetch-site": "cross-site", origin: "http://a.test", host: "a.test" }, true]
 ])("the headers %j come from another site: %s", (headers, expected) => {
   assert.strictEqual(isCrossOrigin({ headers }), expected)
-})
-
-it.each([
-  ["[[]]", 2, false],
-  ["[[[]]]", 2, true],
-  ['{"a":"[[[["}', 1, false],
-  ['{"a\\"[[":1}', 1, false],
-  ["[[],[],[]]", 2, false]
-])("%s is nested deeper than %d: %s", (text, maximum, expected) => {
-  assert.strictEqual(isDeeper(text, maximum), expected)
 })

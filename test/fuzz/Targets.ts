@@ -3,12 +3,14 @@ import { existsSync, readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { planted } from "./planted/Planted.ts"
 import type { FuzzTarget } from "./Target.ts"
+import { callbackTargets } from "./targets/Callbacks.ts"
 import { comments } from "./targets/Comments.ts"
 import { configuration } from "./targets/Configuration.ts"
 import { diffs } from "./targets/Diffs.ts"
 import { repositoryFiles } from "./targets/RepositoryFiles.ts"
 import { triggerCalls } from "./targets/TriggerCalls.ts"
 import { modelText } from "./targets/ModelText.ts"
+import { outsiders } from "./targets/Outsiders.ts"
 import { postedText } from "./targets/PostedText.ts"
 import { webhookTargets } from "./targets/Webhooks.ts"
 
@@ -20,6 +22,8 @@ export const targets: ReadonlyArray<FuzzTarget> = [
   ...comments,
   ...modelText,
   ...postedText,
+  ...callbackTargets,
+  ...outsiders,
   configuration
 ]
 

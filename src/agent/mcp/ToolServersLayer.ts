@@ -4,6 +4,7 @@ import { openPassServer, respondJson, sweepPassServers } from "../socket/PassSer
 import type { PassExchange, PassRefusal } from "../socket/PassServer.ts"
 import { newPassToken } from "../socket/PassToken.ts"
 import type { McpHandler } from "./McpEndpoint.ts"
+import { MessageBudget } from "./MessageBudget.ts"
 import { readMessages } from "./McpMessages.ts"
 import { ToolCalls } from "./ToolCalls.ts"
 import { ToolServers } from "./ToolServer.ts"
@@ -39,6 +40,7 @@ const error = (message: string) => ({ jsonrpc: "2.0", id: null, error: { code: -
 /** Gives a request to the MCP server and its response to the agent. */
 const handleWith = (handler: McpHandler, request: ToolServerRequest) => {
   let handshakes = 0
+  const budget = new MessageBudget()
   return (exchange: PassExchange): Effect.Effect<void> =>
     Effect.promise(async (signal) => {
       const { body, headers, method, response } = exchange
@@ -47,6 +49,8 @@ const handleWith = (handler: McpHandler, request: ToolServerRequest) => {
         response.setHeader("allow", "POST")
         return respondJson(response, 405, error("send POST"))
       }
+      const refusal = budget.refuse(body)
+      if (refusal !== undefined) return respondJson(response, refusal.status, error(refusal.message))
       const messages = readMessages(body.toString("utf8"), request.tools)
       if (!messages.ok) return respondJson(response, 400, error(messages.error))
       if (messages.initialises && ++handshakes > maxHandshakes)

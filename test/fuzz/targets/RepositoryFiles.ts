@@ -1,5 +1,6 @@
 /** Files of the repository under review that steer the review: ignore file, owners, skills; and results of tools. */
 import { findOwners } from "../../../src/outputs/Owners.ts"
+import { generatedAttribute } from "../../../src/review/Attributes.ts"
 import { parseIgnoreFile } from "../../../src/review/IgnoreFile.ts"
 import { pathOfUri, readSarif } from "../../../src/review/Sarif.ts"
 import { activeSkills, readSkill } from "../../../src/review/Skills.ts"
@@ -18,11 +19,20 @@ const paths = [
 
 const ignoreFile: FuzzTarget = {
   name: "ignore-file",
-  seeds: () => ["# comment\n*.lock\n!keep.lock\n/dist/\ndocs/**/*.md\n\\#x\na?c\n[a-z]*.ts\n"].map(bytes),
-  words: ["**/", "/**", "!", "\\", "[!a]", "[[:alpha:]]", "{a,b}", "*?*?"],
+  seeds: () =>
+    [
+      "# comment\n*.lock\n!keep.lock\n/dist/\ndocs/**/*.md\n\\#x\na?c\n[a-z]*.ts\n",
+      "*_pb2.py linguist-generated\n/src/** -linguist-generated text\n"
+    ].map(bytes),
+  words: ["**/", "/**", "!", "\\", "[!a]", "[[:alpha:]]", "{a,b}", "*?*?", " linguist-generated", "=false"],
   check: (input) => {
     const { ignoredBy, refused } = parseIgnoreFile(text(input))
-    for (const path of paths) ignoredBy(path)
+    // Attributes of git have patterns of the same syntax.
+    const attribute = generatedAttribute(text(input))
+    for (const path of paths) {
+      ignoredBy(path)
+      attribute(path)
+    }
     ensure(refused.length <= 20, "the list of refused lines is bounded")
   }
 }

@@ -5,6 +5,7 @@ import type { HostEvent } from "../../../src/domain/HostEvent.ts"
 import type { ForgeKind } from "../../../src/domain/Kinds.ts"
 import type { Headers } from "../../../src/forge/Forge.ts"
 import { webhooks } from "../../../src/forge/Webhooks.ts"
+import { hasContracts, readContract } from "../../harness/Contracts.ts"
 import { isSignedBy, parseBody } from "../../harness/Verify.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure } from "../Target.ts"
@@ -153,6 +154,19 @@ const githubEvents: ReadonlyArray<readonly [string, object]> = Schema.decodeUnkn
   .filter(({ name }) => recorded.includes(name))
   .flatMap(({ name, examples }) => examples.slice(0, 4).map((example): readonly [string, object] => [name, example]))
 
+const Manifest = Schema.Struct({
+  payloads: Schema.Array(Schema.Struct({ file: Schema.String, host: Schema.String, event: Schema.String }))
+})
+
+/** Deliveries that were recorded at this host; none where the recordings are missing. */
+const recordedOf = (host: ForgeKind): ReadonlyArray<readonly [string, object]> => {
+  if (!hasContracts) return []
+  const { payloads } = Schema.decodeUnknownSync(Manifest)(readContract("payloads/manifest.json"))
+  return payloads
+    .filter((one) => one.host === host)
+    .map(({ event, file }) => [event, Object(readContract(`payloads/${file}`))] as const)
+}
+
 const eventHeader: Readonly<Record<ForgeKind, string>> = {
   gitea: "x-gitea-event",
   forgejo: "x-forgejo-event",
@@ -196,7 +210,7 @@ const checkEvent = (event: HostEvent): void => {
 const target = (host: ForgeKind, events: ReadonlyArray<readonly [string, object]>): FuzzTarget => ({
   name: `webhook-${host}`,
   maxBytes: 65_536,
-  seeds: () => events.flatMap(seed),
+  seeds: () => [...events, ...recordedOf(host)].flatMap(seed),
   words: [
     "action",
     "opened",
