@@ -1,8 +1,16 @@
 # syntax=docker/dockerfile:1
+# The dashboard. Its tools do not reach the image.
+FROM node:24-slim AS dashboard
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY src ./src
+RUN node src/dashboard/Build.mjs
+
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
 RUN apt-get update \
@@ -11,6 +19,7 @@ RUN apt-get update \
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=dashboard /app/dist ./dist
 COPY package.json LICENSE ./
 COPY actors ./actors
 COPY nats ./nats

@@ -14,10 +14,6 @@ export const publicUrl = ({ base_url, path_prefix }: ServerAddress, path: string
   return `${withPrefix}${path}`
 }
 
-type RunPage = (runId: string) => string
-
-/** Path of the page of a run. The dashboard has none yet, and a broken link is worse than no link. */
-const runPage: RunPage | undefined = undefined
-
-export const runUrl = (server: ServerAddress, runId: string, page: RunPage | undefined = runPage): string | undefined =>
-  page === undefined ? undefined : publicUrl(server, page(runId))
+/** Returns the URL of the page of a run in the dashboard. */
+export const runUrl = (server: ServerAddress, runId: string): string | undefined =>
+  publicUrl(server, `/dashboard/runs/${runId}`)

@@ -1,48 +1,110 @@
-/** Serves the static page of the dashboard while login is enabled. */
-import { readAdminCredentials, howToTurnOn } from "../admin/AdminCredentials.ts"
+/** Serves the dashboard while login is enabled: its page for every path below `/dashboard`, and its assets. */
+import { randomBytes } from "node:crypto"
+import { howToTurnOn, readAdminCredentials } from "../admin/AdminCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import type { Asset, DashboardFiles } from "./DashboardFiles.ts"
+import { loadDashboardFiles } from "./DashboardFiles.ts"
 import type { IngressResponse } from "./Responses.ts"
 import { notFound, text } from "./Responses.ts"
 
-const headers = {
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-cache"
-}
+const common = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
 
-const page = (prefix: string): string => `<!doctype html>
+/** Only own scripts, styles and requests. The nonce is for the style elements that the editor adds. */
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'"
+  ].join("; ")
+
+const notBuilt = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>aicr</title>
-<meta name="color-scheme" content="light dark">
-<style>
-  body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; margin: 0; background: #f6f7f9; color: #1c2128 }
-  main { max-width: 40rem; margin: 4rem auto; padding: 1.5rem 2rem; background: #fff; border: 1px solid #dde2e8; border-radius: 8px }
-  h1 { font-weight: 600; margin: 0 } p { color: #5f6b7a } dl { margin: 0 } dt { font-weight: 600; margin-top: .8rem } dd { margin: 0; color: #5f6b7a }
-  a { color: #2f6fdb } code { background: #eef0f3; padding: 0 .3em; border-radius: 4px }
-  @media (prefers-color-scheme: dark) {
-    body { background: #0f1318; color: #e4e8ee } main { background: #171c23; border-color: #2a323c }
-    p, dd { color: #94a0af } a { color: #76a9ff } code { background: #222933 }
-  }
-</style>
-<main>
-<h1>aicr</h1>
-<p>This service reviews code changes and publishes what it finds on the pull request.</p>
-<dl>
-  <dt><a href="${prefix}/readyz">Is it ready?</a></dt>
-  <dd>Configuration, record store, queue, and what else this node needs.</dd>
-  <dt><a href="${prefix}/metrics">Metrics</a></dt>
-  <dd>In Prometheus format.</dd>
-  <dt><code>${prefix}/api/admin</code></dt>
-  <dd>What waits and runs, and what became of each delivery, for programs: see <a href="${prefix}/api/docs">its endpoints</a>.</dd>
-</dl>
-</main>
+<h1>The dashboard is not built</h1>
+<p>Run this command in the folder of the program and load this page again:</p>
+<pre>npm ci &amp;&amp; node src/dashboard/Build.mjs</pre>
 </html>
 `
 
-export const dashboard = (snapshot: Snapshot, prefix: string): IngressResponse =>
-  readAdminCredentials(snapshot) === undefined
-    ? notFound(howToTurnOn(snapshot))
-    : text(200, "text/html; charset=utf-8", page(prefix), headers)
+/** Escapes a path prefix for an attribute. */
+const attribute = (value: string): string =>
+  value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
+
+const page = (files: DashboardFiles | undefined, prefix: string): IngressResponse => {
+  const nonce = randomBytes(18).toString("base64")
+  const body = files?.page
+    .replaceAll("./assets/", `${attribute(prefix)}/dashboard/assets/`)
+    .replaceAll("%PREFIX%", attribute(prefix))
+    .replaceAll("%NONCE%", nonce)
+  return text(files === undefined ? 503 : 200, "text/html; charset=utf-8", body ?? notBuilt, {
+    ...common,
+    "content-security-policy": policy(nonce),
+    "cache-control": "no-store"
+  })
+}
+
+/** Returns whether the client accepts the encoding: it names it without the weight 0. */
+const accepts = (header: string, encoding: string): boolean =>
+  header
+    .split(",")
+    .map((part) => part.trim().split(";"))
+    .some(([name, weight = ""]) => name?.trim() === encoding && !/^\s*q=0(?:\.0*)?\s*$/.test(weight))
+
+const asset = ({ br, contentType, gzip, plain }: Asset, encodings: string): IngressResponse => {
+  const [bytes, encoding] =
+    br !== undefined && accepts(encodings, "br")
+      ? [br, "br"]
+      : gzip !== undefined && accepts(encodings, "gzip")
+        ? [gzip, "gzip"]
+        : [plain, undefined]
+  return {
+    ...text(200, contentType, "", {
+      ...common,
+      // The name contains a hash of the content.
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: "accept-encoding",
+      ...(encoding === undefined ? undefined : { "content-encoding": encoding })
+    }),
+    bytes
+  }
+}
+
+const assetPath = "/assets/"
+
+export class Dashboard {
+  readonly #onFailure: (error: unknown) => void
+  #files: Promise<DashboardFiles | undefined> | undefined
+
+  constructor(onFailure: (error: unknown) => void) {
+    this.#onFailure = onFailure
+  }
+
+  /** Loads the files, and builds them first if that is necessary. */
+  prepare(): Promise<DashboardFiles | undefined> {
+    this.#files ??= loadDashboardFiles(this.#onFailure).catch((error: unknown) => {
+      this.#onFailure(error)
+      return undefined
+    })
+    return this.#files
+  }
+
+  /** `path` is below `/dashboard`. */
+  async respond(snapshot: Snapshot, prefix: string, path: string, encodings: string): Promise<IngressResponse> {
+    if (readAdminCredentials(snapshot) === undefined) return notFound(howToTurnOn(snapshot))
+    const files = await this.prepare()
+    // Files that appear later, from a build by hand, are found by the next request.
+    if (files === undefined) this.#files = undefined
+    if (!path.startsWith(assetPath)) return page(files, prefix)
+    const found = files?.assets.get(path.slice(assetPath.length))
+    return found === undefined ? notFound() : asset(found, encodings)
+  }
+}

@@ -15,7 +15,7 @@ import { declaresMore } from "./Body.ts"
 import type { Body, BodyReader } from "./Body.ts"
 import { clientKey, currentClients } from "./ClientAddress.ts"
 import type { ClientAddresses } from "./ClientAddress.ts"
-import { dashboard } from "./Dashboard.ts"
+import type { Dashboard } from "./Dashboard.ts"
 import type { Exchange } from "./HttpListener.ts"
 import type { Route } from "./Routes.ts"
 import { listMethods, parseRoute } from "./Routes.ts"
@@ -35,6 +35,7 @@ export interface RequestParts {
   readonly webhooks: Webhooks
   readonly triggers: Triggers
   readonly admin: Option.Option<AdminApi["Service"]>
+  readonly dashboard: Dashboard
   readonly liveness: Effect.Effect<IngressResponse>
   readonly readiness: Effect.Effect<IngressResponse>
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
@@ -125,7 +126,9 @@ export class Requests {
             : Responses.metricsOff
         )
       case "Dashboard":
-        return unread(request, dashboard(config.current(), prefix))
+        return this.#parts.dashboard
+          .respond(config.current(), prefix, route.path, String(request.headers["accept-encoding"] ?? ""))
+          .then((response) => unread(request, response))
       case "ApiDescription":
         return unread(
           request,

@@ -31,7 +31,7 @@ export const respond = (
     return
   }
   // Node sends a string, unlike bytes, in one packet with the header.
-  const { body } = reply
+  const body = reply.bytes ?? reply.body
   response.writeHead(reply.status, {
     "content-type": reply.contentType,
     "content-length": Buffer.byteLength(body),

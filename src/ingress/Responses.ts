@@ -6,6 +6,8 @@ export interface IngressResponse {
   readonly status: number
   readonly contentType: string
   readonly body: string
+  /** Bytes that replace `body`. */
+  readonly bytes?: Uint8Array | undefined
   /** Bytes that replace `body`, of unknown length. */
   readonly stream?: ReadableStream<Uint8Array> | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined

@@ -9,7 +9,8 @@ export type Route =
   | { readonly _tag: "Health" }
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Metrics" }
-  | { readonly _tag: "Dashboard" }
+  /** `path` is below `/dashboard`. */
+  | { readonly _tag: "Dashboard"; readonly path: string }
   /** Description of the administration, for programs or for people. */
   | { readonly _tag: "ApiDescription"; readonly form: "openapi" | "docs" }
   /** `path` is below `/api/admin`. */
@@ -25,8 +26,8 @@ const routes = new Map<string, Route>([
   ["/healthz", { _tag: "Health" }],
   ["/readyz", { _tag: "Ready" }],
   ["/metrics", { _tag: "Metrics" }],
-  ["/", { _tag: "Dashboard" }],
-  ["/dashboard", { _tag: "Dashboard" }],
+  ["/", { _tag: "Dashboard", path: "" }],
+  ["/dashboard", { _tag: "Dashboard", path: "" }],
   ["/api/openapi.json", { _tag: "ApiDescription", form: "openapi" }],
   ["/api/docs", { _tag: "ApiDescription", form: "docs" }],
   ...listNames("webhookPath").flatMap((kind) =>
@@ -57,7 +58,9 @@ export const parseRoute = (prefix: string, target: string): Route | undefined =>
   const inner = path.slice(prefix.length)
   const found = routes.get(inner === "" ? "/" : inner)
   if (found !== undefined) return found
-  if (inner.startsWith("/dashboard/")) return { _tag: "Dashboard" }
+  if (inner.startsWith("/dashboard/")) {
+    return { _tag: "Dashboard", path: inner.slice("/dashboard".length) }
+  }
   if (inner.startsWith("/api/admin/")) return { _tag: "Admin", path: inner.slice("/api/admin".length) }
   return inner.length > 1 && inner.endsWith("/") ? routes.get(inner.slice(0, -1)) : undefined
 }

@@ -1,6 +1,7 @@
 /** Starts the parts that handle requests of the HTTP server. */
 import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { AdminApi } from "../admin/AdminApi.ts"
+import { readAdminCredentials } from "../admin/AdminCredentials.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { ServerConfig } from "../config/schema/Server.ts"
 import type { TargetKey } from "../domain/Keys.ts"
@@ -13,6 +14,7 @@ import { SignatureCounts } from "./SignatureCounts.ts"
 import { Queue } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
+import { Dashboard } from "./Dashboard.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
 import { makeProbes } from "./Health.ts"
 import type { ReadyCheck } from "./Health.ts"
@@ -132,9 +134,15 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
     count,
     log
   })
+  const dashboard = new Dashboard(
+    (error) => void run(Effect.logError("the dashboard could not be built", { error: String(error) }))
+  )
+  // Builds what is missing while the service starts, not during the first request.
+  if (readAdminCredentials(config.current()) !== undefined) void dashboard.prepare()
   const requests = new Requests({
     config,
     prefix,
+    dashboard,
     bodies: bodyReader(settings, options.slowBodyMillis ?? 5000),
     webhooks,
     triggers,

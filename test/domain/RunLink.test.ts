@@ -2,8 +2,6 @@
 import { expect, it } from "vitest"
 import { runUrl } from "../../src/domain/RunLink.ts"
 
-const page = (runId: string) => `/dashboard/runs/${runId}`
-
 it.each([
   ["https://r.test", undefined, "https://r.test/dashboard/runs/1"],
   ["https://r.test/", "/aicr", "https://r.test/aicr/dashboard/runs/1"],
@@ -12,9 +10,5 @@ it.each([
   ["https://r.test/my-aicr", "/aicr", "https://r.test/my-aicr/aicr/dashboard/runs/1"],
   [undefined, "/aicr", undefined]
 ])("base_url %s with prefix %s", (base_url, path_prefix, url) => {
-  expect(runUrl({ base_url, path_prefix }, "1", page)).toBe(url)
-})
-
-it("is undefined while there is no page of a run", () => {
-  expect(runUrl({ base_url: "https://r.test", path_prefix: undefined }, "1")).toBeUndefined()
+  expect(runUrl({ base_url, path_prefix }, "1")).toBe(url)
 })

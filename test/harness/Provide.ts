@@ -42,6 +42,7 @@ const table = {
   subversion: { files: ["svn", "svnserve", "svnadmin"], package: "subversion", folders: onPathOnly },
   apache: { files: ["apache2"], package: "apache2", folders: () => ["/usr/sbin"] },
   modDavSvn: { files: ["mod_dav_svn.so"], package: "libapache2-mod-svn", folders: () => [apacheModules] },
+  chromium: { files: ["chromium"], package: "chromium", folders: onPathOnly },
   faketime: { files: [faketimeLibrary], package: "libfaketime", folders: faketimeFolders }
 } satisfies Record<string, Needed>
 export type Provided = keyof typeof table

@@ -30,7 +30,7 @@ describe("routes", () => {
     for (const prefix of ["/aicr", "aicr/", "/aicr/"]) assert.strictEqual(normalisePrefix(prefix), "/aicr")
     assert.strictEqual(normalisePrefix("/"), "")
     assert.deepStrictEqual(parseRoute("/aicr", "/aicr/healthz"), { _tag: "Health" })
-    assert.deepStrictEqual(parseRoute("/aicr", "/aicr"), { _tag: "Dashboard" })
+    assert.deepStrictEqual(parseRoute("/aicr", "/aicr"), { _tag: "Dashboard", path: "" })
     for (const path of ["/healthz", "/aicrhealthz", "/", "*", ""]) assert.isUndefined(parseRoute("/aicr", path))
   })
 })

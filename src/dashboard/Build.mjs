@@ -1,0 +1,120 @@
+/**
+ * Builds the dashboard into `dist/dashboard`: hashed names, compressed copies of every asset, and `sources` with the digest of what it was built
+ * from. `npm ci` runs it as `prepare`, Docker in its first stage, and the service when the files are missing or older than the sources. Plain
+ * JavaScript, because an installation without development dependencies may run it with an older Node.
+ */
+import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { brotliCompress, constants, gzip } from "node:zlib"
+
+const sources = dirname(fileURLToPath(import.meta.url))
+const root = join(sources, "../..")
+const target = join(root, "dist/dashboard")
+
+/** Returns the digest of the sources and of the versions of packages. */
+const digestSources = async () => {
+  const hash = createHash("sha256")
+  const names = await readdir(sources, { recursive: true, withFileTypes: true })
+  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  for (const file of [...files.toSorted(), join(root, "package.json")]) hash.update(await readFile(file))
+  return hash.digest("hex")
+}
+
+const isCurrent = async (digest) => {
+  try {
+    return (await readFile(join(target, "sources"), "utf8")) === digest
+  } catch {
+    return false
+  }
+}
+
+// A test that starts the service must not get the development build of React.
+process.env.NODE_ENV = "production"
+
+/** Returns Vite, or undefined if development dependencies are not installed. */
+const loadVite = async () => {
+  try {
+    return await import("vite")
+  } catch (error) {
+    if (error?.code === "ERR_MODULE_NOT_FOUND") return undefined
+    throw error
+  }
+}
+
+const bundle = (vite, outDir) =>
+  vite.build({
+    configFile: false,
+    mode: "production",
+    root: sources,
+    base: "./",
+    logLevel: "error",
+    oxc: { jsx: { runtime: "automatic" } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      assetsDir: "assets",
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 1000,
+      target: ["chrome123", "firefox120", "safari17.5"],
+      cssTarget: ["chrome123", "firefox120", "safari17.5"]
+    }
+  })
+
+const compress = async (folder) => {
+  const names = await readdir(folder)
+  await Promise.all(
+    names.map(async (name) => {
+      const bytes = await readFile(join(folder, name))
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+      await writeFile(join(folder, `${name}.br`), await promisify(brotliCompress)(bytes, { params }))
+      await writeFile(join(folder, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }))
+    })
+  )
+}
+
+/** Replaces the folder. Of several builds at the same time one remains; all have the same content. */
+const install = async (built) => {
+  const old = `${built}.old`
+  if (existsSync(target)) await rename(target, old).catch(() => {})
+  await rename(built, target).catch((error) => {
+    if (!existsSync(target)) throw error
+  })
+  await Promise.all([old, built].map((folder) => rm(folder, { recursive: true, force: true })))
+}
+
+const build = async () => {
+  if (!existsSync(join(sources, "index.html")))
+    return "the dashboard is not built: its sources are not part of this installation"
+  const digest = await digestSources()
+  if (await isCurrent(digest)) return "the dashboard is up to date"
+  const vite = await loadVite()
+  if (vite === undefined)
+    return "the dashboard is not built: its tools are development dependencies, which are not installed"
+  const started = performance.now()
+  await mkdir(dirname(target), { recursive: true })
+  const folder = `${target}.${process.pid}`
+  try {
+    await bundle(vite, folder)
+    await compress(join(folder, "assets"))
+    await writeFile(join(folder, "sources"), digest)
+    await install(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return `the dashboard was built in ${Math.round(performance.now() - started)} ms`
+}
+
+// During an installation a failure must not prevent the use of everything else; the page of the dashboard names the command.
+const optional = process.argv.includes("--optional")
+try {
+  process.stdout.write(`${await build()}\n`)
+} catch (error) {
+  process.stderr.write(`the dashboard could not be built: ${error?.message ?? error}\n`)
+  if (!optional) process.exitCode = 1
+}

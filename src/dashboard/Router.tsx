@@ -1,0 +1,142 @@
+/** The pages and their addresses. Each page is loaded when it is opened first. Filters of lists are plain texts in the query. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router"
+import { prefix } from "./client/Call.ts"
+import { Shell } from "./layout/Shell.tsx"
+import { Failure, Loading } from "./parts/Panel.tsx"
+import { NotFound } from "./pages/NotFound.tsx"
+
+type Search = Readonly<Record<string, string>>
+
+/** Keeps the named parameters. */
+const only =
+  <const Name extends string>(...names: ReadonlyArray<Name>) =>
+  (search: Readonly<Record<string, unknown>>): { readonly [K in Name]?: string } => {
+    const kept: { [K in Name]?: string } = {}
+    for (const name of names) {
+      const value = search[name]
+      if (typeof value === "string" && value !== "") kept[name] = value
+    }
+    return kept
+  }
+
+const required =
+  <const Name extends string>(...names: ReadonlyArray<Name>) =>
+  (search: Readonly<Record<string, unknown>>): { readonly [K in Name]: string } => {
+    const kept: Record<string, string> = {}
+    for (const name of names) kept[name] = typeof search[name] === "string" ? search[name] : ""
+    // Every name was just set.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return kept as { readonly [K in Name]: string }
+  }
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
+const getParentRoute = () => root
+
+const routes = [
+  createRoute({
+    getParentRoute,
+    path: "/",
+    component: lazyRouteComponent(() => import("./pages/Overview.tsx"), "Overview")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/changes",
+    validateSearch: only("workspace", "repo", "number", "status", "trigger"),
+    component: lazyRouteComponent(() => import("./pages/Changes.tsx"), "Changes")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/change",
+    validateSearch: required("repo", "number"),
+    component: lazyRouteComponent(() => import("./pages/Change.tsx"), "Change")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/deliveries",
+    validateSearch: only("workspace", "decision", "reason", "outcome", "trigger", "repo", "number", "since"),
+    component: lazyRouteComponent(() => import("./pages/Deliveries.tsx"), "Deliveries")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/deliveries/$id",
+    component: lazyRouteComponent(() => import("./pages/Delivery.tsx"), "Delivery")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/runs",
+    validateSearch: only("workspace", "status", "repo", "number", "trigger", "target", "since"),
+    component: lazyRouteComponent(() => import("./pages/Runs.tsx"), "Runs")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/runs/$id",
+    component: lazyRouteComponent(() => import("./pages/Run.tsx"), "Run")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/runs/$id/compare",
+    validateSearch: only("with"),
+    component: lazyRouteComponent(() => import("./pages/CompareRuns.tsx"), "CompareRuns")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/queue",
+    validateSearch: only("workspace", "status", "tab"),
+    component: lazyRouteComponent(() => import("./pages/Queue.tsx"), "Queue")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/projects",
+    validateSearch: only("since", "sort"),
+    component: lazyRouteComponent(() => import("./pages/Projects.tsx"), "Projects")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/statistics",
+    validateSearch: only("window", "bucket"),
+    component: lazyRouteComponent(() => import("./pages/Statistics.tsx"), "Statistics")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/nodes",
+    component: lazyRouteComponent(() => import("./pages/Nodes.tsx"), "Nodes")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/setup",
+    component: lazyRouteComponent(() => import("./pages/Setup.tsx"), "Setup")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/configuration",
+    validateSearch: only("tab", "kind", "name", "q"),
+    component: lazyRouteComponent(() => import("./pages/Configuration.tsx"), "Configuration")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/audit",
+    validateSearch: only("actor", "action", "since"),
+    component: lazyRouteComponent(() => import("./pages/Audit.tsx"), "Audit")
+  })
+] as const
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  basepath: `${prefix}/dashboard`,
+  defaultPreload: "intent",
+  defaultPendingComponent: () => <Loading rows={8} />,
+  defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+  // Values stay texts: `number=5` is not a number that is written back with quotes.
+  parseSearch: (text): Search => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const pairs = Object.entries(search).filter(([, value]) => value !== undefined && value !== "")
+    const text = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)])).toString()
+    return text === "" ? "" : `?${text}`
+  }
+})
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    readonly router: typeof router
+  }
+}

@@ -1,0 +1,72 @@
+/** The pages of the menu, in the order of their use, with their letters: `g` and the letter open a page. */
+import type { Key } from "../text/T.ts"
+
+export interface MenuItem {
+  readonly to:
+    | "/"
+    | "/changes"
+    | "/deliveries"
+    | "/runs"
+    | "/queue"
+    | "/projects"
+    | "/statistics"
+    | "/nodes"
+    | "/setup"
+    | "/configuration"
+    | "/audit"
+  readonly label: Key
+  readonly letter: string
+  /** Outline in a box of 16 by 16. */
+  readonly icon: string
+}
+
+export const menu: ReadonlyArray<{ readonly label: Key; readonly items: ReadonlyArray<MenuItem> }> = [
+  {
+    label: "menu.work",
+    items: [
+      { to: "/", label: "page.overview", letter: "o", icon: "M2.5 8.5 8 3l5.5 5.5M4 7.5V13h8V7.5" },
+      {
+        to: "/changes",
+        label: "page.changes",
+        letter: "c",
+        icon: "M4.5 4.5v7M4.5 4.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM4.5 14.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM11.5 14.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM11.5 11.5V7a3 3 0 0 0-3-3H7"
+      },
+      {
+        to: "/deliveries",
+        label: "page.deliveries",
+        letter: "d",
+        icon: "M2 9h3l1 2h4l1-2h3M2 9v4.5h12V9M2 9l2-6.5h8L14 9"
+      },
+      { to: "/runs", label: "page.runs", letter: "r", icon: "M5 2.8v10.4L13 8Z" },
+      { to: "/queue", label: "page.queue", letter: "q", icon: "M2 4h12M2 8h12M2 12h7" }
+    ]
+  },
+  {
+    label: "menu.insight",
+    items: [
+      { to: "/projects", label: "page.projects", letter: "p", icon: "M2 4.5h4l1.5 2H14v7H2Z" },
+      { to: "/statistics", label: "page.statistics", letter: "s", icon: "M2.5 13.5h11M4 11V8M8 11V3M12 11V6" },
+      {
+        to: "/nodes",
+        label: "page.nodes",
+        letter: "n",
+        icon: "M2.5 2.5h11v4h-11ZM2.5 9.5h11v4h-11ZM5 4.5h.1M5 11.5h.1"
+      }
+    ]
+  },
+  {
+    label: "menu.manage",
+    items: [
+      { to: "/setup", label: "page.setup", letter: "u", icon: "M6.5 9.5 13 3M9.5 3H13v3.5M11 9v4.5H2.5V5H7" },
+      {
+        to: "/configuration",
+        label: "page.configuration",
+        letter: "f",
+        icon: "M2 4.5h6M11 4.5h3M9.5 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM2 11.5h3M8 11.5h6M6.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z"
+      },
+      { to: "/audit", label: "page.audit", letter: "a", icon: "M3.5 1.5h9v13h-9ZM6 5h4M6 8h4M6 11h2" }
+    ]
+  }
+]
+
+export const menuItems: ReadonlyArray<MenuItem> = menu.flatMap(({ items }) => items)

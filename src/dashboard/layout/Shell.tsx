@@ -1,0 +1,178 @@
+/** The frame of every page: menu, search, state of the connection, user. */
+import { Link, Outlet, useRouterState } from "@tanstack/react-router"
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react"
+import { call, prefix } from "../client/Call.ts"
+import { connectionState, followLive, onConnectionChange, receivedEvents } from "../client/Live.ts"
+import { endSession, sessionState } from "../client/Session.ts"
+import { Dialog } from "../parts/Dialog.tsx"
+import { t } from "../text/T.ts"
+import { useKeys } from "./Keys.ts"
+import { menu, menuItems } from "./Navigation.ts"
+import { Palette } from "./Palette.tsx"
+import { LanguageSelect, ThemeSelect } from "./Preferences.tsx"
+import { SessionsDialog } from "./Sessions.tsx"
+
+const Menu = ({ onOpen }: { readonly onOpen: () => void }) => (
+  <nav aria-label={t("menu.label")}>
+    {menu.map(({ items, label }) => (
+      <div key={label} className="menu-group">
+        <p className="menu-title">{t(label)}</p>
+        <ul>
+          {items.map((item) => (
+            <li key={item.to}>
+              <Link to={item.to} activeOptions={{ exact: item.to === "/", includeSearch: false }} onClick={onOpen}>
+                <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+                  <path d={item.icon} />
+                </svg>
+                <span>{t(item.label)}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </div>
+    ))}
+  </nav>
+)
+
+const Connection = () => {
+  const state = useSyncExternalStore(onConnectionChange, connectionState)
+  return (
+    <span
+      className={`connection connection-${state}`}
+      title={t("live.events", { count: receivedEvents() })}
+      role="status"
+    >
+      <span aria-hidden="true" className="dot" />
+      {t(`live.${state}`)}
+    </span>
+  )
+}
+
+const Help = ({ onClose }: { readonly onClose: () => void }) => (
+  <Dialog title={t("help.title")} onClose={onClose}>
+    <dl className="keys">
+      <dt>
+        <kbd>j</kbd> <kbd>k</kbd>
+      </dt>
+      <dd>{t("help.rows")}</dd>
+      <dt>
+        <kbd>Enter</kbd>
+      </dt>
+      <dd>{t("help.open")}</dd>
+      <dt>
+        <kbd>/</kbd>
+      </dt>
+      <dd>{t("help.filter")}</dd>
+      <dt>
+        <kbd>Ctrl</kbd> <kbd>K</kbd>
+      </dt>
+      <dd>{t("help.palette")}</dd>
+      {menuItems.map(({ label, letter }) => (
+        <div key={letter} className="contents">
+          <dt>
+            <kbd>g</kbd> <kbd>{letter}</kbd>
+          </dt>
+          <dd>{t(label)}</dd>
+        </div>
+      ))}
+    </dl>
+  </Dialog>
+)
+
+const logOut = async (): Promise<void> => {
+  await call("POST /logout", {}).catch(() => undefined)
+  endSession()
+}
+
+type Open = "palette" | "help" | "sessions" | undefined
+
+const UserMenu = ({ open }: { readonly open: (dialog: Open) => void }) => {
+  const state = sessionState()
+  const username = state._tag === "SignedIn" || state._tag === "Expired" ? state.session.username : ""
+  return (
+    <details className="user-menu">
+      <summary>
+        <span className="avatar" aria-hidden="true">
+          {username.slice(0, 1).toUpperCase()}
+        </span>
+        <span className="user-name">{username}</span>
+      </summary>
+      <div className="user-panel">
+        <LanguageSelect />
+        <ThemeSelect />
+        <button type="button" className="ghost" onClick={() => open("help")}>
+          {t("help.title")}
+        </button>
+        <a className="button ghost" href={`${prefix}/api/docs`}>
+          {t("menu.api")}
+        </a>
+        <button type="button" className="ghost" onClick={() => open("sessions")}>
+          {t("session.everywhere")}
+        </button>
+        <button type="button" className="ghost" onClick={() => void logOut()}>
+          {t("session.logout")}
+        </button>
+      </div>
+    </details>
+  )
+}
+
+/** Names the page in the title of the tab. */
+const useTitle = (): void => {
+  useEffect(() => {
+    const heading = document.querySelector("main h1")
+    document.title = heading === null ? "aicr" : `${heading.textContent} · aicr`
+  })
+}
+
+export const Shell = () => {
+  const [open, setOpen] = useState<Open>()
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const pathname = useRouterState({ select: ({ location }) => location.pathname })
+  const close = useCallback(() => setOpen(undefined), [])
+  const openPalette = useCallback(() => setOpen("palette"), [])
+  const openHelp = useCallback(() => setOpen("help"), [])
+  useKeys(openPalette, openHelp)
+  useTitle()
+  useEffect(() => {
+    const controller = new AbortController()
+    void followLive(controller.signal)
+    return () => controller.abort()
+  }, [])
+  return (
+    <div className={isMenuOpen ? "shell menu-open" : "shell"}>
+      <a className="skip" href="#content">
+        {t("menu.skip")}
+      </a>
+      <aside className="sidebar">
+        <Link to="/" className="brand" onClick={() => setMenuOpen(false)}>
+          <span className="mark" aria-hidden="true" />
+          aicr
+        </Link>
+        <Menu onOpen={() => setMenuOpen(false)} />
+      </aside>
+      <header className="topbar">
+        <button
+          type="button"
+          className="ghost menu-button"
+          aria-expanded={isMenuOpen}
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          ☰ <span className="hidden">{t("menu.label")}</span>
+        </button>
+        <button type="button" className="search-button" onClick={openPalette}>
+          <span>{t("palette.placeholder")}</span>
+          <kbd>Ctrl K</kbd>
+        </button>
+        <Connection />
+        <UserMenu key={pathname} open={setOpen} />
+      </header>
+      <main id="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+      {open === "palette" ? <Palette onClose={close} /> : null}
+      {open === "help" ? <Help onClose={close} /> : null}
+      {open === "sessions" ? <SessionsDialog onClose={close} /> : null}
+    </div>
+  )
+}

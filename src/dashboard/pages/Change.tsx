@@ -1,0 +1,148 @@
+/** The story of one pull request or issue: deliveries, queue entries, runs and publications in the order of time. */
+import { Link, useSearch } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import type { Output } from "../client/Endpoints.ts"
+import { useApi } from "../client/Queries.ts"
+import { ExternalLink } from "../parts/Facts.tsx"
+import { Page } from "../parts/Page.tsx"
+import { Empty, Loaded } from "../parts/Panel.tsx"
+import { Commit, DeliveryStatus, RunStatus } from "../parts/Records.tsx"
+import { Status } from "../parts/Status.tsx"
+import { Time } from "../parts/Time.tsx"
+import { formatDuration, formatUsd } from "../text/Format.ts"
+import { t, tMaybe, tValue } from "../text/T.ts"
+import { toCount } from "./Numbers.ts"
+
+type Story = Output<"GET /story">
+type Delivery = Story["deliveries"][number]
+type StoryRun = Story["runs"][number]
+type StoryEntry = Story["entries"][number]
+
+interface Step {
+  readonly key: string
+  readonly at: string
+  readonly kind: string
+  readonly content: ReactNode
+}
+
+const deliveryStep = (delivery: Delivery): Step => ({
+  key: `d${delivery.id}`,
+  at: delivery.received_at,
+  kind: t("record.delivery"),
+  content: (
+    <>
+      <div className="step-line">
+        <Link to="/deliveries/$id" params={{ id: delivery.id }}>
+          {delivery.action === undefined ? delivery.event : `${delivery.event} · ${delivery.action}`}
+        </Link>
+        <DeliveryStatus delivery={delivery} />
+        <span className="quiet">{delivery.sender ?? delivery.author}</span>
+        <Commit id={delivery.head} />
+      </div>
+      {delivery.decision === "ignored" || delivery.decision === "rejected" ? (
+        <p className="quiet">{tMaybe("why", delivery.reason)}</p>
+      ) : null}
+      {delivery.rule === undefined ? null : <p className="quiet mono">{delivery.rule}</p>}
+    </>
+  )
+})
+
+const Publications = ({ run }: { readonly run: StoryRun }) =>
+  run.publications.length === 0 ? null : (
+    <ul className="publications">
+      {run.publications.map(({ channel, error, id, operation, status, url }) => (
+        <li key={id}>
+          <Status group="publication" value={status} />
+          <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>
+          <span className="quiet">{channel}</span>
+          {error === undefined ? null : <span className="error-text">{error}</span>}
+        </li>
+      ))}
+    </ul>
+  )
+
+const runStep = (run: StoryRun): Step => ({
+  key: `r${run.id}`,
+  at: run.created_at,
+  kind: t("record.run"),
+  content: (
+    <>
+      <div className="step-line">
+        <Link to="/runs/$id" params={{ id: run.id }}>
+          {t("change.review", { count: run.findings ?? 0 })}
+        </Link>
+        <RunStatus {...run} />
+        <Commit id={run.head} />
+        <span className="quiet">{formatDuration(run.duration_ms)}</span>
+        <span className="quiet">{formatUsd(run.cost_usd)}</span>
+      </div>
+      {run.reason === undefined ? null : <p className="error-text">{run.reason}</p>}
+      <Publications run={run} />
+    </>
+  )
+})
+
+const entryStep = (entry: StoryEntry): Step => ({
+  key: `e${entry.id}`,
+  at: entry.admitted_at,
+  kind: t("record.entry"),
+  content: (
+    <div className="step-line">
+      <Status group="entry" value={entry.status} />
+      <span className="quiet">{entry.why}</span>
+      {entry.until === undefined ? null : <Time at={entry.until} />}
+    </div>
+  )
+})
+
+/** Entries that have ended are visible as runs. */
+const stepsOf = ({ deliveries, entries, runs }: Story): ReadonlyArray<Step> =>
+  [
+    ...deliveries.map(deliveryStep),
+    ...entries.filter(({ status }) => status === "waiting" || status === "ready" || status === "dead").map(entryStep),
+    ...runs.map(runStep)
+  ].toSorted((a, b) => b.at.localeCompare(a.at))
+
+export const Change = () => {
+  const { number, repo } = useSearch({ from: "/change" })
+  const query = useApi("GET /story", { query: { repo, number: toCount(number) ?? 1 } })
+  return (
+    <Loaded query={query} rows={8}>
+      {(story) => {
+        const newest = story.runs.at(-1)
+        const steps = stepsOf(story)
+        return (
+          <Page
+            title={newest?.title ?? `${repo}#${number}`}
+            back={{ to: "/changes", label: "page.changes" }}
+            note={
+              <>
+                <ExternalLink href={newest?.url}>{`${repo}#${number}`}</ExternalLink>{" "}
+                {newest?.author === undefined ? null : <span>{t("change.by", { author: newest.author })}</span>}
+              </>
+            }
+          >
+            {story.partial ? <p className="quiet">{t("change.partial")}</p> : null}
+            {steps.length === 0 ? (
+              <Empty title={t("change.empty")}>
+                {t("change.empty.help")} <Link to="/setup">{t("page.setup")}</Link>
+              </Empty>
+            ) : (
+              <ol className="story">
+                {steps.map(({ at, content, key, kind }) => (
+                  <li key={key}>
+                    <div className="story-at">
+                      <span className="story-kind">{kind}</span>
+                      <Time at={at} />
+                    </div>
+                    <div className="story-body">{content}</div>
+                  </li>
+                ))}
+              </ol>
+            )}
+          </Page>
+        )
+      }}
+    </Loaded>
+  )
+}

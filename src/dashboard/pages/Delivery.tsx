@@ -1,0 +1,148 @@
+/** One delivery: what was decided, by which rule on which line of the configuration, what it led to, and its content. */
+import { Link, useParams } from "@tanstack/react-router"
+import type { Output } from "../client/Endpoints.ts"
+import { useApi } from "../client/Queries.ts"
+import { Copy, Facts } from "../parts/Facts.tsx"
+import { Page } from "../parts/Page.tsx"
+import { Loaded, Panel } from "../parts/Panel.tsx"
+import { ChangeLink, changeName, Commit, DeliveryStatus, RunLink } from "../parts/Records.tsx"
+import { Shape } from "../parts/Status.tsx"
+import { Time } from "../parts/Time.tsx"
+import { t, tMaybe, tValue } from "../text/T.ts"
+
+type Details = Output<"GET /events/:id">
+
+/** The value of the configuration that a rule names: the one with the longest path that the rule begins with. */
+export const findOrigin = (
+  rule: string | undefined,
+  values: ReadonlyArray<{ readonly path: string; readonly origin: string; readonly value: unknown }>
+) =>
+  rule === undefined
+    ? undefined
+    : values
+        .filter(
+          ({ path }) =>
+            rule === path ||
+            rule.startsWith(`${path}.`) ||
+            rule.startsWith(`${path}[`) ||
+            rule.startsWith(`${path} `) ||
+            rule.startsWith(`${path}:`)
+        )
+        .toSorted((a, b) => b.path.length - a.path.length)[0]
+
+const Origin = ({ rule }: { readonly rule: string }) => {
+  const config = useApi("GET /config", {})
+  const found = findOrigin(rule, config.data?.values ?? [])
+  return (
+    <Facts
+      items={[
+        [t("delivery.rule"), <code key="rule">{rule}</code>],
+        found !== undefined && [t("delivery.value"), <code key="value">{JSON.stringify(found.value)}</code>],
+        found !== undefined && [
+          t("delivery.origin"),
+          <Link key="origin" to="/configuration" search={{ q: found.path }}>
+            {found.origin}
+          </Link>
+        ]
+      ]}
+    />
+  )
+}
+
+/** One sentence about what happened, and what to do if that is not wanted. */
+const Verdict = ({ delivery }: { readonly delivery: Details }) => {
+  const { decision, outcome, outcome_reason: outcomeReason, reason, run_id: runId } = delivery
+  const isNothing = decision === "ignored" || decision === "rejected"
+  const title = isNothing
+    ? t("delivery.nothing", { reason: tValue("reason", reason ?? decision) })
+    : outcome === undefined
+      ? t("delivery.pending", { state: tValue("decision", decision) })
+      : t("delivery.outcome", { state: tValue("outcome", outcome) })
+  const help = tMaybe("why", isNothing ? reason : (outcome ?? decision))
+  const tone = isNothing
+    ? decision === "rejected"
+      ? "bad"
+      : "warn"
+    : outcome === "failed"
+      ? "bad"
+      : outcome === "executed"
+        ? "good"
+        : "wait"
+  return (
+    <div className={`verdict tone-${tone}`}>
+      <Shape tone={tone} />
+      <div>
+        <p className="verdict-title">{title}</p>
+        {help === undefined ? null : <p>{help}</p>}
+        {outcomeReason === undefined ? null : <p className="mono">{outcomeReason}</p>}
+        {runId === undefined ? null : (
+          <p>
+            <RunLink id={runId} />
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const DeliveryFacts = ({ delivery }: { readonly delivery: Details }) => (
+  <Facts
+    items={[
+      [t("column.change"), <ChangeLink key="change" change={delivery} />],
+      [t("column.decision"), <DeliveryStatus key="decision" delivery={delivery} />],
+      [t("column.received"), <Time key="at" at={delivery.received_at} />],
+      [t("column.event"), delivery.action === undefined ? delivery.event : `${delivery.event} · ${delivery.action}`],
+      [t("column.trigger"), delivery.trigger ?? delivery.provider],
+      [t("column.workspace"), delivery.workspace],
+      [t("column.author"), delivery.author],
+      [t("column.sender"), delivery.sender],
+      [t("column.branch"), delivery.branch],
+      delivery.head !== undefined && [t("column.commit"), <Commit key="head" id={delivery.head} />],
+      delivery.command !== undefined && [t("delivery.command"), <code key="command">{delivery.command}</code>],
+      delivery.duplicates > 0 && [
+        t("delivery.duplicates"),
+        t("delivery.duplicates.count", { count: delivery.duplicates })
+      ],
+      [t("delivery.id"), <Copy key="id" value={delivery.id} />],
+      [t("delivery.host"), <Copy key="host" value={delivery.delivery} />]
+    ]}
+  />
+)
+
+export const Delivery = () => {
+  const { id } = useParams({ from: "/deliveries/$id" })
+  const query = useApi("GET /events/:id", { params: { id } })
+  return (
+    <Loaded query={query} rows={8}>
+      {(delivery) => (
+        <Page title={changeName(delivery)} back={{ to: "/deliveries", label: "page.deliveries" }}>
+          <Verdict delivery={delivery} />
+          <div className="columns">
+            <Panel title={t("delivery.facts")}>
+              <DeliveryFacts delivery={delivery} />
+            </Panel>
+            <div className="stack">
+              {delivery.rule === undefined ? null : (
+                <Panel title={t("delivery.decided")}>
+                  <Origin rule={delivery.rule} />
+                </Panel>
+              )}
+              {delivery.work === undefined ? null : (
+                <Panel title={t("delivery.work")}>
+                  <Facts
+                    items={[
+                      [t("column.title"), delivery.work.title],
+                      [t("delivery.due"), <Time key="due" at={delivery.work.due_at} />],
+                      [t("delivery.priority"), String(delivery.work.priority)],
+                      [t("delivery.config"), <code key="config">{delivery.work.config_hash.slice(0, 12)}</code>]
+                    ]}
+                  />
+                </Panel>
+              )}
+            </div>
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}

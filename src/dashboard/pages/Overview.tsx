@@ -1,0 +1,188 @@
+/** What needs attention, what runs, what waits, and how much was done and spent. */
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { useApi, usePages } from "../client/Queries.ts"
+import { Chart } from "../parts/Chart.tsx"
+import { Page } from "../parts/Page.tsx"
+import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
+import { changeName, RunStatus } from "../parts/Records.tsx"
+import { Time, useNow } from "../parts/Time.tsx"
+import { formatClock, formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
+import { t } from "../text/T.ts"
+import { Attention } from "./Attention.tsx"
+import { failedStatuses, runningStatuses } from "./RunStates.ts"
+
+const Figure = ({
+  children,
+  label,
+  note
+}: {
+  readonly label: string
+  readonly children: ReactNode
+  readonly note?: ReactNode
+}) => (
+  <div className="figure">
+    <p className="figure-label">{label}</p>
+    <p className="figure-value">{children}</p>
+    {note === undefined ? null : <p className="quiet">{note}</p>}
+  </div>
+)
+
+const Figures = () => {
+  const stats = useApi("GET /stats", {})
+  const queue = useApi("GET /queue", {})
+  return (
+    <div className="figures">
+      <Loaded query={stats} rows={2}>
+        {({ windows: { month, today } }) => (
+          <>
+            <Figure
+              label={t("overview.today")}
+              note={t("overview.failed", { count: formatCount(today.runs.failed + today.runs.timeout) })}
+            >
+              <Link to="/runs">{formatShort(today.runs.total)}</Link>
+            </Figure>
+            <Figure
+              label={t("overview.findings")}
+              note={t("overview.accepted", { rate: formatRate(month.findings.accepted_rate) })}
+            >
+              <Link to="/statistics">{formatShort(month.findings.published)}</Link>
+            </Figure>
+            <Figure label={t("overview.cost")} note={t("overview.cost.month", { cost: formatUsd(month.cost_usd) })}>
+              {formatUsd(today.cost_usd)}
+            </Figure>
+            <Figure
+              label={t("overview.duration")}
+              note={t("overview.p95", { duration: formatDuration(month.duration.p95_ms) })}
+            >
+              {formatDuration(month.duration.average_ms)}
+            </Figure>
+          </>
+        )}
+      </Loaded>
+      <Loaded query={queue} rows={1}>
+        {({ by_status: { ready = 0, running = 0, waiting = 0 }, oldest_waiting_at: oldest }) => (
+          <Figure
+            label={t("overview.waiting")}
+            note={
+              oldest === null ? (
+                t("overview.running", { count: running })
+              ) : (
+                <>
+                  {t("overview.oldest")} <Time at={oldest} />
+                </>
+              )
+            }
+          >
+            <Link to="/queue">{formatShort(waiting + ready)}</Link>
+          </Figure>
+        )}
+      </Loaded>
+    </div>
+  )
+}
+
+interface RunRow {
+  readonly id: string
+  readonly repo: string
+  readonly number?: number
+  readonly branch?: string
+  readonly head?: string
+  readonly title?: string
+  readonly status: string
+  readonly partial: boolean
+  readonly reason?: string
+  readonly created_at: string
+  readonly started_at?: string
+}
+
+const RunRows = ({ runs }: { readonly runs: ReadonlyArray<RunRow> }) => (
+  <ul className="rows">
+    {runs.map((run) => (
+      <li key={run.id}>
+        <RunStatus {...run} />
+        <div>
+          <Link to="/runs/$id" params={{ id: run.id }}>
+            {changeName(run)}
+          </Link>{" "}
+          <span className="quiet">{run.reason ?? run.title}</span>
+        </div>
+        <Time at={run.started_at ?? run.created_at} />
+      </li>
+    ))}
+  </ul>
+)
+
+const RunPanel = ({
+  empty,
+  status,
+  title
+}: {
+  readonly title: string
+  readonly status: string
+  readonly empty: string
+}) => {
+  const query = usePages("GET /runs", { query: { status } })
+  return (
+    <Panel
+      title={title}
+      flush
+      actions={
+        <Link to="/runs" search={status === "all" ? {} : { status }}>
+          {t("action.all")}
+        </Link>
+      }
+    >
+      <Loaded
+        query={{ data: query.data === undefined ? undefined : query.items, error: query.error, refetch: query.refetch }}
+      >
+        {(runs) => (runs.length === 0 ? <Empty title={empty} /> : <RunRows runs={runs.slice(0, 8)} />)}
+      </Loaded>
+    </Panel>
+  )
+}
+
+const hours = 48
+
+const Throughput = () => {
+  const now = useNow()
+  const query = useApi("GET /stats/timeline", {
+    query: { bucket: "hour", since: new Date(Math.floor(now / 3_600_000 - hours + 1) * 3_600_000).toISOString() }
+  })
+  return (
+    <Panel title={t("overview.throughput")} actions={<Link to="/statistics">{t("page.statistics")}</Link>}>
+      <Loaded query={query} rows={4}>
+        {(buckets) => (
+          <Chart
+            label={t("overview.throughput")}
+            times={buckets.map(({ start }) => start)}
+            format={formatCount}
+            formatTime={(at) => formatClock(at).slice(0, 5)}
+            series={[
+              { label: t("run.succeeded"), color: "--good", values: buckets.map(({ runs }) => runs.succeeded) },
+              {
+                label: t("run.skipped"),
+                color: "--neutral",
+                values: buckets.map(({ runs }) => runs.skipped + runs.cancelled)
+              },
+              { label: t("run.failed"), color: "--bad", values: buckets.map(({ runs }) => runs.failed + runs.timeout) }
+            ]}
+          />
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+export const Overview = () => (
+  <Page title={t("page.overview")}>
+    <Attention />
+    <Figures />
+    <div className="columns">
+      <RunPanel title={t("overview.now")} status={runningStatuses} empty={t("overview.now.empty")} />
+      <RunPanel title={t("overview.failures")} status={failedStatuses} empty={t("overview.failures.empty")} />
+    </div>
+    <Throughput />
+    <RunPanel title={t("overview.recent")} status="all" empty={t("runs.empty")} />
+  </Page>
+)

@@ -1,0 +1,194 @@
+/** What waits and runs, with the reason of each wait; paused workspaces and nodes; batches of automatic commits. */
+import { Link } from "@tanstack/react-router"
+import { useState } from "react"
+import type { Item } from "../client/Endpoints.ts"
+import { usePages } from "../client/Queries.ts"
+import { FilterBar, Presets, SelectFilter, useFilters } from "../parts/Filters.tsx"
+import { List } from "../parts/List.tsx"
+import type { Column } from "../parts/List.tsx"
+import { Page } from "../parts/Page.tsx"
+import { Empty } from "../parts/Panel.tsx"
+import { changeName, useWorkspaceOptions } from "../parts/Records.tsx"
+import { Shape, Status } from "../parts/Status.tsx"
+import { Time } from "../parts/Time.tsx"
+import { formatCount } from "../text/Format.ts"
+import { t, tValue } from "../text/T.ts"
+import { Batches } from "./Batches.tsx"
+import { BulkBar } from "./QueueActions.tsx"
+import { Pauses } from "./QueuePauses.tsx"
+
+type Entry = Item<"GET /queue">
+
+const statuses = ["waiting", "ready", "running", "dead", "done", "superseded", "cancelled", "expired"] as const
+
+interface Selection {
+  readonly ids: ReadonlySet<string>
+  readonly toggle: (id: string) => void
+}
+
+const makeColumns = ({ ids, toggle }: Selection): ReadonlyArray<Column<Entry>> => [
+  {
+    key: "select",
+    label: "",
+    width: "1.75rem",
+    wideOnly: true,
+    render: (row) => (
+      <input
+        type="checkbox"
+        aria-label={t("queue.select", { name: changeName(row) })}
+        checked={ids.has(row.id)}
+        onChange={() => toggle(row.id)}
+      />
+    )
+  },
+  {
+    key: "change",
+    label: t("column.change"),
+    width: "minmax(10rem, 1.2fr)",
+    top: true,
+    render: (row) => (
+      <Link to="/runs" search={{ target: row.target_key }} className="row-link">
+        {changeName(row)}
+      </Link>
+    )
+  },
+  {
+    key: "status",
+    label: t("column.status"),
+    width: "8.5rem",
+    top: true,
+    render: (row) => <Status group="entry" value={row.status} />
+  },
+  {
+    key: "why",
+    label: t("queue.why"),
+    width: "minmax(12rem, 2.4fr)",
+    render: (row) => (
+      <span title={row.why}>
+        {row.why}
+        {row.until === undefined || row.status === "running" ? null : (
+          <>
+            {" · "}
+            <Time at={row.until} />
+          </>
+        )}
+      </span>
+    )
+  },
+  {
+    key: "workspace",
+    label: t("column.workspace"),
+    width: "minmax(6rem, .8fr)",
+    wideOnly: true,
+    render: (row) => row.workspace
+  },
+  {
+    key: "attempts",
+    label: t("column.attempts"),
+    width: "5rem",
+    end: true,
+    wideOnly: true,
+    render: (row) => row.attempts
+  },
+  {
+    key: "admitted",
+    label: t("column.admitted"),
+    width: "7rem",
+    end: true,
+    render: (row) => <Time at={row.admitted_at} />
+  }
+]
+
+const Counts = ({ counts }: { readonly counts: Readonly<Record<string, number>> }) => (
+  <p className="counts">
+    {statuses
+      .filter((status) => (counts[status] ?? 0) > 0)
+      .map((status) => (
+        <Link key={status} to="/queue" search={{ status }}>
+          {tValue("entry", status)} <strong>{formatCount(counts[status] ?? 0)}</strong>
+        </Link>
+      ))}
+  </p>
+)
+
+const Entries = () => {
+  const [{ status, workspace }] = useFilters()
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const query = usePages("GET /queue", { query: { workspace, status } })
+  const workspaces = useWorkspaceOptions()
+  const toggle = (id: string) =>
+    setIds((current) => new Set(current.has(id) ? [...current].filter((other) => other !== id) : [...current, id]))
+  const selected = query.items.filter(({ id }) => ids.has(id))
+  return (
+    <>
+      <Pauses pauses={query.first?.pauses ?? []} workspaces={workspaces.map(([name]) => name)} />
+      <FilterBar>
+        <Presets
+          name="status"
+          items={[
+            ["", t("queue.current")],
+            ["dead", t("entry.dead")],
+            ["all", t("filter.all")]
+          ]}
+        />
+        <SelectFilter
+          name="status"
+          label={t("column.status")}
+          all={t("queue.current")}
+          options={statuses.map((name) => [name, tValue("entry", name)])}
+        />
+        <SelectFilter name="workspace" label={t("column.workspace")} options={workspaces} />
+      </FilterBar>
+      <BulkBar entries={query.items} selected={selected} workspace={workspace} onDone={() => setIds(new Set())} />
+      {query.first === undefined ? null : <Counts counts={query.first.by_status} />}
+      {query.first?.held_batches.length === 0 || query.first === undefined ? null : (
+        <p className="quiet step-line">
+          <Shape tone="wait" /> {t("queue.held", { count: query.first.held_batches.length })}
+        </p>
+      )}
+      <List
+        label={t("page.queue")}
+        rows={query.items}
+        columns={makeColumns({ ids, toggle })}
+        rowKey={(row) => row.id}
+        query={query}
+        empty={
+          <Empty title={t("queue.empty")}>
+            {t("queue.empty.help")} <Link to="/runs">{t("page.runs")}</Link>
+          </Empty>
+        }
+      />
+    </>
+  )
+}
+
+export const Queue = () => {
+  const [{ tab }, setFilters] = useFilters()
+  const isBatches = tab === "batches"
+  return (
+    <Page
+      title={t("page.queue")}
+      fill
+      actions={
+        <div className="presets" role="group" aria-label={t("page.queue")}>
+          <button
+            type="button"
+            aria-pressed={!isBatches}
+            onClick={() => setFilters({ tab: undefined, status: undefined })}
+          >
+            {t("queue.entries")}
+          </button>
+          <button
+            type="button"
+            aria-pressed={isBatches}
+            onClick={() => setFilters({ tab: "batches", status: undefined })}
+          >
+            {t("queue.batches")}
+          </button>
+        </div>
+      }
+    >
+      {isBatches ? <Batches /> : <Entries />}
+    </Page>
+  )
+}

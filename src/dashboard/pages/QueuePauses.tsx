@@ -1,0 +1,94 @@
+/** Paused workspaces and nodes; pausing a workspace. */
+import { useState } from "react"
+import type { Output } from "../client/Endpoints.ts"
+import { useAction } from "../client/Queries.ts"
+import { Confirm } from "../parts/Dialog.tsx"
+import { notify, notifyError } from "../parts/Notices.tsx"
+import { Shape } from "../parts/Status.tsx"
+import { Time } from "../parts/Time.tsx"
+import { t, tValue } from "../text/T.ts"
+
+type Pause = Output<"GET /queue">["pauses"][number]
+
+const refreshed = ["GET /queue", "GET /nodes"] as const
+
+const PauseDialog = ({
+  onClose,
+  workspaces
+}: {
+  readonly workspaces: ReadonlyArray<string>
+  readonly onClose: () => void
+}) => {
+  const [workspace, setWorkspace] = useState(workspaces[0] ?? "")
+  const [reason, setReason] = useState("")
+  const pause = useAction("POST /queue/pause", refreshed)
+  const confirm = () =>
+    pause.mutate(
+      { payload: { workspace, ...(reason === "" ? undefined : { reason }) } },
+      {
+        onError: notifyError,
+        onSuccess: () => notify("good", t("queue.paused", { name: workspace })),
+        onSettled: onClose
+      }
+    )
+  return (
+    <Confirm
+      title={t("queue.pause")}
+      label={t("queue.pause")}
+      isPending={pause.isPending}
+      isDisabled={workspace === ""}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <p>{t("queue.pause.help")}</p>
+      <label>
+        <span>{t("column.workspace")}</span>
+        <select value={workspace} onChange={(event) => setWorkspace(event.target.value)}>
+          {workspaces.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>{t("field.reason")}</span>
+        <input value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
+      </label>
+    </Confirm>
+  )
+}
+
+export const Pauses = ({
+  pauses,
+  workspaces
+}: {
+  readonly pauses: ReadonlyArray<Pause>
+  readonly workspaces: ReadonlyArray<string>
+}) => {
+  const [isOpen, setOpen] = useState(false)
+  const resume = useAction("POST /queue/resume", refreshed)
+  const resumeOne = ({ name, scope }: Pause) =>
+    resume.mutate(
+      { payload: scope === "node" ? { node: name } : { workspace: name } },
+      { onError: notifyError, onSuccess: () => notify("good", t("queue.resumed", { name })) }
+    )
+  return (
+    <div className="pauses">
+      {pauses.map((pause) => (
+        <p key={`${pause.scope} ${pause.name}`} className="pause tone-warn">
+          <Shape tone="warn" />
+          <span>
+            {t("queue.pause.line", { scope: tValue("scope", pause.scope), name: pause.name })}{" "}
+            {pause.reason === "" ? null : <q>{pause.reason}</q>} <Time at={pause.since} />
+          </span>
+          <button type="button" className="small" onClick={() => resumeOne(pause)} disabled={resume.isPending}>
+            {t("queue.resume")}
+          </button>
+        </p>
+      ))}
+      <button type="button" className="small" onClick={() => setOpen(true)} disabled={workspaces.length === 0}>
+        {t("queue.pause")}
+      </button>
+      {isOpen ? <PauseDialog workspaces={workspaces} onClose={() => setOpen(false)} /> : null}
+    </div>
+  )
+}

@@ -1,0 +1,220 @@
+/** One run: its timeline from the delivery to each publication, problems beside their code, coverage, models and cost. */
+import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import { useState } from "react"
+import { useAction, useApi } from "../client/Queries.ts"
+import { Confirm } from "../parts/Dialog.tsx"
+import { Copy, ExternalLink, Facts } from "../parts/Facts.tsx"
+import { notify, notifyError } from "../parts/Notices.tsx"
+import { Page } from "../parts/Page.tsx"
+import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
+import { ChangeLink, changeName, Commit, RunStatus } from "../parts/Records.tsx"
+import { Shape, Status } from "../parts/Status.tsx"
+import { Time } from "../parts/Time.tsx"
+import { formatCount, formatDuration, formatUsd } from "../text/Format.ts"
+import { t, tMaybe, tValue } from "../text/T.ts"
+import type { RunDetails } from "./RunDetails.ts"
+import { RunCoverage } from "./RunCoverage.tsx"
+import { RunFindings } from "./RunFindings.tsx"
+import { isEnded } from "./RunStates.ts"
+import { RunTimeline } from "./RunTimeline.tsx"
+
+const CancelRun = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const cancel = useAction("POST /runs/:id/cancel", ["GET /runs/:id", "GET /runs", "GET /queue"])
+  const confirm = () =>
+    cancel.mutate(
+      { params: { id } },
+      { onError: notifyError, onSuccess: ({ status }) => notify("good", t(`run.cancel.${status}`)), onSettled: onClose }
+    )
+  return (
+    <Confirm
+      title={t("run.cancel")}
+      label={t("run.cancel")}
+      isDangerous
+      isPending={cancel.isPending}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <p>{t("run.cancel.help")}</p>
+    </Confirm>
+  )
+}
+
+const RunActions = ({ run }: { readonly run: RunDetails }) => {
+  const [isCancelling, setCancelling] = useState(false)
+  const navigate = useNavigate()
+  const again = useAction("POST /runs/:id/rereview", ["GET /runs", "GET /queue", "GET /events"])
+  const review = () =>
+    again.mutate(
+      { params: { id: run.id } },
+      {
+        onError: notifyError,
+        onSuccess: ({ event_id: id, status }) => {
+          notify("good", t("run.again.done", { status: tValue("decision", status) }))
+          void navigate({ to: "/deliveries/$id", params: { id } })
+        }
+      }
+    )
+  return (
+    <>
+      <Link to="/runs/$id/compare" params={{ id: run.id }} className="button">
+        {t("run.compare")}
+      </Link>
+      {run.number === undefined ? null : (
+        <button type="button" onClick={review} disabled={again.isPending}>
+          {t("run.again")}
+        </button>
+      )}
+      {isEnded(run.status) ? null : (
+        <button type="button" className="danger" onClick={() => setCancelling(true)}>
+          {t("run.cancel")}
+        </button>
+      )}
+      {isCancelling ? <CancelRun id={run.id} onClose={() => setCancelling(false)} /> : null}
+    </>
+  )
+}
+
+const RunFacts = ({ run }: { readonly run: RunDetails }) => (
+  <Facts
+    items={[
+      [t("column.status"), <RunStatus key="status" {...run} />],
+      [t("column.change"), <ChangeLink key="change" change={run} />],
+      [t("column.author"), run.author],
+      [t("column.workspace"), run.workspace],
+      run.head !== undefined && [t("column.commit"), <Commit key="head" id={run.head} />],
+      run.base !== undefined && [t("run.base"), <Commit key="base" id={run.base} />],
+      [t("column.started"), <Time key="started" at={run.started_at ?? run.created_at} />],
+      [t("column.duration"), formatDuration(run.duration_ms)],
+      run.waiting_until !== undefined && [t("run.waiting"), <Time key="waiting" at={run.waiting_until} />],
+      [t("column.cost"), formatUsd(run.cost_usd)],
+      [t("run.id"), <Copy key="id" value={run.id} />],
+      [t("delivery.config"), <code key="config">{run.config_hash.slice(0, 12)}</code>]
+    ]}
+  />
+)
+
+const Models = ({ run }: { readonly run: RunDetails }) => {
+  if (run.models_used.length === 0) return <Empty title={t("run.models.empty")} />
+  return (
+    <div className="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>{t("column.model")}</th>
+            <th className="end">{t("column.requests")}</th>
+            <th className="end">{t("column.input")}</th>
+            <th className="end">{t("column.cached")}</th>
+            <th className="end">{t("column.output")}</th>
+            <th className="end">{t("column.cost")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {run.models_used.map((model) => (
+            <tr key={model.model}>
+              <td className="mono">{model.model}</td>
+              <td className="end">{formatCount(model.requests)}</td>
+              <td className="end">{formatCount(model.input_tokens)}</td>
+              <td className="end">{formatCount(model.cached_tokens)}</td>
+              <td className="end">{formatCount(model.output_tokens)}</td>
+              <td className="end">{formatUsd(model.cost_usd)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Publications = ({ run }: { readonly run: RunDetails }) => {
+  if (run.publications.length === 0)
+    return <Empty title={t("run.publications.empty")}>{t("run.publications.empty.help")}</Empty>
+  return (
+    <ul className="rows">
+      {run.publications.map(
+        ({ attempts, channel, error, id, not_before: next, operation, status, updated_at: at, url }) => (
+          <li key={id}>
+            <Status group="publication" value={status} />
+            <div>
+              <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>{" "}
+              <span className="quiet">{channel}</span>
+              {error === undefined ? null : <p className="error-text">{error}</p>}
+              {attempts === 0 ? null : (
+                <p className="quiet">
+                  {t("run.attempts", { count: attempts })} {next === undefined ? null : <Time at={next} />}
+                </p>
+              )}
+            </div>
+            <Time at={at} />
+          </li>
+        )
+      )}
+    </ul>
+  )
+}
+
+/** Why the run ended as it did or is not further yet. */
+const Reason = ({ run }: { readonly run: RunDetails }) => {
+  const reason = run.reason
+  if (reason === undefined && run.notices.length === 0) return null
+  const isBad = run.status === "failed" || run.status === "timeout"
+  return (
+    <div className={`verdict tone-${isBad ? "bad" : "warn"}`}>
+      <Shape tone={isBad ? "bad" : "warn"} />
+      <div>
+        {reason === undefined ? null : <p className="verdict-title">{reason}</p>}
+        {tMaybe("why", reason) === undefined ? null : <p>{tMaybe("why", reason)}</p>}
+        {run.notices.map((notice, index) => (
+          <p key={index}>{notice}</p>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+export const Run = () => {
+  const { id } = useParams({ from: "/runs/$id" })
+  const query = useApi("GET /runs/:id", { params: { id } })
+  return (
+    <Loaded query={query} rows={10}>
+      {(run) => (
+        <Page
+          title={run.title ?? changeName(run)}
+          back={{ to: "/runs", label: "page.runs" }}
+          note={
+            <>
+              <ExternalLink href={run.url}>{changeName(run)}</ExternalLink> <RunStatus {...run} />
+            </>
+          }
+          actions={<RunActions run={run} />}
+        >
+          <Reason run={run} />
+          <div className="columns wide-left">
+            <div className="stack">
+              <RunFindings run={run} />
+              {run.summary === undefined ? null : (
+                <Panel title={t("run.summary")}>
+                  <div className="prose">{run.summary}</div>
+                </Panel>
+              )}
+              <RunCoverage run={run} />
+            </div>
+            <div className="stack">
+              <Panel title={t("run.facts")}>
+                <RunFacts run={run} />
+              </Panel>
+              <Panel title={t("run.timeline")}>
+                <RunTimeline run={run} />
+              </Panel>
+              <Panel title={t("run.publications")} flush>
+                <Publications run={run} />
+              </Panel>
+              <Panel title={t("run.models")} flush>
+                <Models run={run} />
+              </Panel>
+            </div>
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}

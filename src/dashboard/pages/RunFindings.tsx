@@ -1,0 +1,93 @@
+/** Problems that a run found, beside the code that they are about, with what people did about them. */
+import { Link } from "@tanstack/react-router"
+import type { Output } from "../client/Endpoints.ts"
+import { Empty, Panel } from "../parts/Panel.tsx"
+import { Status } from "../parts/Status.tsx"
+import { formatRate } from "../text/Format.ts"
+import { t } from "../text/T.ts"
+import type { RunDetails } from "./RunDetails.ts"
+
+type Finding = Output<"GET /runs/:id/compare">["added"][number]
+type Followed = RunDetails["findings"][number]
+
+const severities = ["critical", "high", "medium", "low", "info"]
+
+const bySeverity = <A extends { readonly severity: string }>(findings: ReadonlyArray<A>): ReadonlyArray<A> =>
+  findings.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+
+const placeOf = ({ end_line: end, file, line }: Finding): string =>
+  line === undefined ? file : `${file}:${line}${end === undefined || end === line ? "" : `–${end}`}`
+
+const Code = ({ label, text }: { readonly label: string; readonly text: string }) => (
+  // Long lines scroll, which must be possible by keyboard.
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+  <pre className="code" tabIndex={0} role="region" aria-label={label}>
+    <code>{text}</code>
+  </pre>
+)
+
+const Outcome = ({ finding }: { readonly finding: Followed }) => {
+  const { outcome } = finding
+  if (outcome === undefined) return null
+  return (
+    <>
+      <Status group="finding" value={outcome.status} />
+      {outcome.replied ? <span className="quiet">{t("finding.replied")}</span> : null}
+      <Link to="/runs/$id" params={{ id: outcome.found_in }} className="quiet">
+        {t("finding.since")}
+      </Link>
+    </>
+  )
+}
+
+export const FindingCard = ({ finding, note }: { readonly finding: Followed; readonly note?: string }) => (
+  <article className={`finding severity-${finding.severity}`}>
+    <header>
+      <Status group="severity" value={finding.severity} />
+      <h3>{finding.title ?? finding.message.slice(0, 120)}</h3>
+      <span className="quiet">{finding.category}</span>
+    </header>
+    <p className="finding-place mono">{placeOf(finding)}</p>
+    {finding.quote === undefined ? null : (
+      <Code label={t("finding.code", { place: placeOf(finding) })} text={finding.quote} />
+    )}
+    <div className="prose">{finding.message}</div>
+    {finding.suggestion === undefined ? null : (
+      <details>
+        <summary>{t("finding.suggestion")}</summary>
+        <Code label={t("finding.suggestion")} text={finding.suggestion} />
+      </details>
+    )}
+    {note === undefined ? null : <p className="quiet">{note}</p>}
+    <footer>
+      <Outcome finding={finding} />
+      {finding.anchor === null ? <span className="quiet">{t("finding.unanchored")}</span> : null}
+      {finding.confidence === undefined ? null : (
+        <span className="quiet">{t("finding.confidence", { rate: formatRate(finding.confidence) })}</span>
+      )}
+    </footer>
+  </article>
+)
+
+export const RunFindings = ({ run }: { readonly run: RunDetails }) => (
+  <Panel title={t("run.findings", { count: run.findings.length })}>
+    {run.findings.length === 0 ? (
+      <Empty title={t(`run.findings.${run.status === "succeeded" ? "none" : "pending"}`)} />
+    ) : (
+      bySeverity(run.findings).map((finding) => <FindingCard key={finding.fingerprint} finding={finding} />)
+    )}
+    {run.refuted.length === 0 ? null : (
+      <details className="more">
+        <summary>{t("run.refuted", { count: run.refuted.length })}</summary>
+        {run.refuted.map(({ finding, model, reason }) => (
+          <FindingCard key={finding.fingerprint} finding={finding} note={t("run.refuted.by", { model, reason })} />
+        ))}
+      </details>
+    )}
+    {run.ignored_dismissals.length === 0 ? null : (
+      <p className="quiet">
+        {t("run.dismissals", { people: run.ignored_dismissals.flatMap(({ by }) => by).join(", ") })}
+      </p>
+    )}
+  </Panel>
+)

@@ -1,0 +1,165 @@
+/** Sums of ended runs by window, over time, and by project, provider and model. */
+import { Link } from "@tanstack/react-router"
+import { useApi } from "../client/Queries.ts"
+import { Chart } from "../parts/Chart.tsx"
+import { useFilters } from "../parts/Filters.tsx"
+import { Page } from "../parts/Page.tsx"
+import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
+import { useNow } from "../parts/Time.tsx"
+import { formatCount, formatDay, formatUsd } from "../text/Format.ts"
+import { t } from "../text/T.ts"
+import { MetricCard, metrics, TotalsTable } from "./Totals.tsx"
+
+const windows = ["today", "week", "month", "all"] as const
+type Window = (typeof windows)[number]
+
+const timelineDays: Record<Window, number> = { today: 14, week: 28, month: 60, all: 365 }
+
+/** Beginning of a window in UTC, as the API defines it. */
+const startOf = (window: Window): string | undefined => {
+  const now = new Date()
+  const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate())
+  if (window === "today") return new Date(midnight).toISOString()
+  if (window === "week") return new Date(midnight - ((now.getUTCDay() + 6) % 7) * 86_400_000).toISOString()
+  if (window === "month") return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)).toISOString()
+  return undefined
+}
+
+const Timeline = ({ window }: { readonly window: Window }) => {
+  const now = useNow()
+  const since = new Date(Math.floor(now / 86_400_000 - timelineDays[window] + 1) * 86_400_000).toISOString()
+  const query = useApi("GET /stats/timeline", { query: { bucket: "day", since } })
+  return (
+    <Loaded query={query} rows={5}>
+      {(buckets) => {
+        const times = buckets.map(({ start }) => start)
+        return (
+          <div className="columns">
+            <Panel title={t("statistics.runs")}>
+              <Chart
+                label={t("statistics.runs")}
+                times={times}
+                format={formatCount}
+                formatTime={formatDay}
+                series={[
+                  { label: t("run.succeeded"), color: "--good", values: buckets.map(({ runs }) => runs.succeeded) },
+                  {
+                    label: t("run.skipped"),
+                    color: "--neutral",
+                    values: buckets.map(({ runs }) => runs.skipped + runs.cancelled)
+                  },
+                  {
+                    label: t("run.failed"),
+                    color: "--bad",
+                    values: buckets.map(({ runs }) => runs.failed + runs.timeout)
+                  }
+                ]}
+              />
+            </Panel>
+            <Panel title={t("statistics.cost")}>
+              <Chart
+                label={t("statistics.cost")}
+                times={times}
+                format={formatUsd}
+                formatTime={formatDay}
+                series={[
+                  {
+                    label: t("metric.cost"),
+                    color: "--accent-soft",
+                    values: buckets.map(({ cost_usd: cost }) => cost ?? 0)
+                  }
+                ]}
+              />
+            </Panel>
+          </div>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const Breakdown = ({ window }: { readonly window: Window }) => {
+  const since = startOf(window)
+  const projects = useApi("GET /stats/projects", { query: { since } })
+  const providers = useApi("GET /stats/providers", { query: { since } })
+  return (
+    <>
+      <Panel title={t("statistics.models")} flush>
+        <Loaded query={providers}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty title={t("statistics.empty")} />
+            ) : (
+              <TotalsTable
+                label={t("statistics.models")}
+                nameLabel={t("column.model")}
+                rows={rows}
+                rowKey={({ model, provider }) => `${provider}/${model}`}
+                renderName={({ model, provider }) => <span className="mono">{`${provider}/${model}`}</span>}
+              />
+            )
+          }
+        </Loaded>
+      </Panel>
+      <Panel title={t("page.projects")} flush>
+        <Loaded query={projects}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty title={t("statistics.empty")} />
+            ) : (
+              <TotalsTable
+                label={t("page.projects")}
+                nameLabel={t("column.repository")}
+                rows={rows.slice(0, 100)}
+                rowKey={({ id }) => id}
+                renderName={({ repository, workspace }) => (
+                  <Link to="/runs" search={{ repo: repository, workspace }}>
+                    {repository}
+                  </Link>
+                )}
+              />
+            )
+          }
+        </Loaded>
+      </Panel>
+    </>
+  )
+}
+
+export const Statistics = () => {
+  const [filters, setFilters] = useFilters()
+  const window = windows.find((name) => name === filters["window"]) ?? "month"
+  const query = useApi("GET /stats", {})
+  return (
+    <Page
+      title={t("page.statistics")}
+      note={t("statistics.note")}
+      actions={
+        <div className="presets" role="group" aria-label={t("statistics.window")}>
+          {windows.map((name) => (
+            <button
+              type="button"
+              key={name}
+              aria-pressed={window === name}
+              onClick={() => setFilters({ window: name })}
+            >
+              {t(`window.${name}`)}
+            </button>
+          ))}
+        </div>
+      }
+    >
+      <Loaded query={query} rows={6}>
+        {(stats) => (
+          <div className="figures">
+            {metrics.map((metric) => (
+              <MetricCard key={metric.label} metric={metric} totals={stats.windows[window]} />
+            ))}
+          </div>
+        )}
+      </Loaded>
+      <Timeline window={window} />
+      <Breakdown window={window} />
+    </Page>
+  )
+}

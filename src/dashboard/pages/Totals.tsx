@@ -1,0 +1,129 @@
+/** The numbers of a period, each with how it is computed: the descriptions of the API, which are those of docs/statistics.md. */
+import type { ReactNode } from "react"
+import type { Output } from "../client/Endpoints.ts"
+import { formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
+import { t } from "../text/T.ts"
+import type { Key } from "../text/T.ts"
+
+export type TotalsRecord = Output<"GET /stats">["windows"]["all"]
+
+interface Metric {
+  readonly label: Key
+  readonly help: Key
+  readonly value: (totals: TotalsRecord) => ReactNode
+}
+
+export const metrics: ReadonlyArray<Metric> = [
+  { label: "metric.runs", help: "metric.runs.help", value: ({ runs }) => formatShort(runs.total) },
+  { label: "metric.succeeded", help: "metric.succeeded.help", value: ({ runs }) => formatShort(runs.succeeded) },
+  { label: "metric.failed", help: "metric.failed.help", value: ({ runs }) => formatShort(runs.failed + runs.timeout) },
+  { label: "metric.partial", help: "metric.partial.help", value: ({ runs }) => formatShort(runs.partial) },
+  {
+    label: "metric.published",
+    help: "metric.published.help",
+    value: ({ findings }) => formatShort(findings.published)
+  },
+  {
+    label: "metric.accepted",
+    help: "metric.accepted.help",
+    value: ({ findings }) => formatRate(findings.accepted_rate)
+  },
+  {
+    label: "metric.dismissed",
+    help: "metric.dismissed.help",
+    value: ({ findings }) => formatRate(findings.dismissed_rate)
+  },
+  { label: "metric.replied", help: "metric.replied.help", value: ({ findings }) => formatRate(findings.replied_rate) },
+  {
+    label: "metric.lines",
+    help: "metric.lines.help",
+    value: ({ files, lines }) => `${formatShort(lines)} / ${formatShort(files)}`
+  },
+  {
+    label: "metric.tokens",
+    help: "metric.tokens.help",
+    value: ({ llm }) => `${formatShort(llm.input_tokens)} / ${formatShort(llm.output_tokens)}`
+  },
+  {
+    label: "metric.cached",
+    help: "metric.cached.help",
+    value: ({ llm }) => formatRate(llm.input_tokens === 0 ? null : llm.cached_tokens / llm.input_tokens)
+  },
+  { label: "metric.cost", help: "metric.cost.help", value: (totals) => formatUsd(totals.cost_usd) },
+  {
+    label: "metric.costAccepted",
+    help: "metric.costAccepted.help",
+    value: (totals) => formatUsd(totals.cost_per_accepted_finding_usd)
+  },
+  {
+    label: "metric.unpriced",
+    help: "metric.unpriced.help",
+    value: (totals) => formatCount(totals.runs_of_unknown_cost)
+  },
+  {
+    label: "metric.average",
+    help: "metric.average.help",
+    value: ({ duration }) => formatDuration(duration.average_ms)
+  },
+  { label: "metric.p95", help: "metric.p95.help", value: ({ duration }) => formatDuration(duration.p95_ms) }
+]
+
+/** A number whose computation a click explains. */
+export const MetricCard = ({ metric, totals }: { readonly metric: Metric; readonly totals: TotalsRecord }) => (
+  <details className="figure metric">
+    <summary>
+      <span className="figure-label">{t(metric.label)}</span>
+      <span className="figure-value">{metric.value(totals)}</span>
+    </summary>
+    <p className="quiet">{t(metric.help)}</p>
+  </details>
+)
+
+interface TableProps<Row extends TotalsRecord> {
+  readonly label: string
+  readonly rows: ReadonlyArray<Row>
+  readonly renderName: (row: Row) => ReactNode
+  readonly rowKey: (row: Row) => string
+  readonly nameLabel: string
+}
+
+/** One row per project or model. */
+export const TotalsTable = <Row extends TotalsRecord>({
+  label,
+  nameLabel,
+  renderName,
+  rowKey,
+  rows
+}: TableProps<Row>) => (
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+  <div className="scroll" tabIndex={0} role="region" aria-label={label}>
+    <table>
+      <thead>
+        <tr>
+          <th>{nameLabel}</th>
+          <th className="end">{t("metric.runs")}</th>
+          <th className="end">{t("metric.failed")}</th>
+          <th className="end">{t("metric.published")}</th>
+          <th className="end">{t("metric.accepted")}</th>
+          <th className="end">{t("metric.tokens")}</th>
+          <th className="end">{t("metric.cost")}</th>
+          <th className="end">{t("metric.p95")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={rowKey(row)}>
+            <td>{renderName(row)}</td>
+            <td className="end">{formatShort(row.runs.total)}</td>
+            <td className="end">{formatShort(row.runs.failed + row.runs.timeout)}</td>
+            <td className="end">{formatShort(row.findings.published)}</td>
+            <td className="end">{formatRate(row.findings.accepted_rate)}</td>
+            <td className="end">{`${formatShort(row.llm.input_tokens)} / ${formatShort(row.llm.output_tokens)}`}</td>
+            <td className="end">{formatUsd(row.cost_usd)}</td>
+            <td className="end">{formatDuration(row.duration.p95_ms)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

@@ -1,0 +1,130 @@
+/** Filters of a list. They are part of the address, so that a link shows the same list, and are kept while the user moves between pages. */
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { useRef, useState } from "react"
+import type { ReactNode } from "react"
+import { t } from "../text/T.ts"
+
+export type Search = Readonly<Record<string, string | undefined>>
+
+/** The filters of the address, and how to change some of them. */
+export const useFilters = (): readonly [Search, (change: Search) => void] => {
+  const search: Search = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const setFilters = (change: Search): void => {
+    const next = Object.fromEntries(
+      Object.entries({ ...search, ...change }).filter(([, value]) => value !== undefined && value !== "")
+    )
+    void navigate({ to: ".", search: next, replace: true })
+  }
+  return [search, setFilters]
+}
+
+interface SelectProps {
+  readonly label: string
+  readonly name: string
+  readonly options: ReadonlyArray<readonly [value: string, label: string]>
+  readonly all?: string
+}
+
+export const SelectFilter = ({ all, label, name, options }: SelectProps) => {
+  const [filters, setFilters] = useFilters()
+  return (
+    <label className="filter">
+      <span>{label}</span>
+      <select value={filters[name] ?? ""} onChange={(event) => setFilters({ [name]: event.target.value })}>
+        <option value="">{all ?? t("filter.all")}</option>
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+const typingMillis = 250
+
+export const TextFilter = ({
+  label,
+  name,
+  placeholder
+}: {
+  readonly label: string
+  readonly name: string
+  readonly placeholder?: string
+}) => {
+  const [filters, setFilters] = useFilters()
+  const current = filters[name] ?? ""
+  const [text, setText] = useState(current)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  // The address may change by a link or by "back".
+  const [seen, setSeen] = useState(current)
+  if (seen !== current) {
+    setSeen(current)
+    setText(current)
+  }
+  return (
+    <label className="filter">
+      <span>{label}</span>
+      <input
+        type="search"
+        value={text}
+        placeholder={placeholder}
+        spellCheck={false}
+        autoComplete="off"
+        data-filter=""
+        onChange={(event) => {
+          const { value } = event.target
+          setText(value)
+          clearTimeout(timer.current)
+          timer.current = setTimeout(() => setFilters({ [name]: value.trim() }), typingMillis)
+        }}
+      />
+    </label>
+  )
+}
+
+/** Switches between preset filters, such as "failed": one click each. */
+export const Presets = ({
+  items,
+  name
+}: {
+  readonly name: string
+  readonly items: ReadonlyArray<readonly [value: string, label: string]>
+}) => {
+  const [filters, setFilters] = useFilters()
+  return (
+    <div className="presets" role="group" aria-label={t("filter.presets")}>
+      {items.map(([value, label]) => (
+        <button
+          type="button"
+          key={value}
+          aria-pressed={(filters[name] ?? "") === value}
+          onClick={() => setFilters({ [name]: value })}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+export const FilterBar = ({ children }: { readonly children: ReactNode }) => {
+  const [filters, setFilters] = useFilters()
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  return (
+    <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      {children}
+      {isFiltered ? (
+        <button
+          type="button"
+          className="ghost"
+          onClick={() => setFilters(Object.fromEntries(Object.keys(filters).map((name) => [name, undefined])))}
+        >
+          {t("filter.clear")}
+        </button>
+      ) : null}
+    </form>
+  )
+}

@@ -1,0 +1,177 @@
+/**
+ * A list of any length: only visible rows are in the document. `j` and `k` or the arrow keys move the focus between rows, Enter opens one. On a
+ * narrow screen a row has two lines.
+ */
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { useEffect, useRef } from "react"
+import type { KeyboardEvent, ReactNode } from "react"
+import { useNarrow } from "../layout/Narrow.ts"
+import { formatCount } from "../text/Format.ts"
+import { t } from "../text/T.ts"
+import { Failure, Loading } from "./Panel.tsx"
+
+export interface Column<Row> {
+  readonly key: string
+  readonly label: string
+  readonly render: (row: Row) => ReactNode
+  /** Track of the grid on a wide screen. */
+  readonly width: string
+  /** On the first line of a narrow screen: the main column and those marked `top`. */
+  readonly top?: boolean
+  /** Not shown on a narrow screen. */
+  readonly wideOnly?: boolean
+  readonly end?: boolean
+}
+
+interface ListProps<Row> {
+  readonly label: string
+  readonly rows: ReadonlyArray<Row>
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly rowKey: (row: Row) => string
+  readonly query: {
+    readonly isPending: boolean
+    readonly error: unknown
+    readonly refetch: () => unknown
+    readonly hasNextPage: boolean
+    readonly isFetchingNextPage: boolean
+    readonly fetchNextPage: () => unknown
+  }
+  readonly empty: ReactNode
+}
+
+const wideHeight = 37
+const narrowHeight = 62
+
+/** Rows of a list that the keys act on: the newest one that was rendered. */
+const focusRow = (container: HTMLElement, index: number): void => {
+  const row = container.querySelector(`[data-index="${index}"]`)
+  const target = row?.querySelector<HTMLElement>("a.row-link, button.row-link")
+  target?.focus({ preventScroll: true })
+}
+
+const focusedIndex = (container: HTMLElement | null): number => {
+  const row = document.activeElement?.closest("[data-index]")
+  return row !== null && row !== undefined && container?.contains(row) === true
+    ? Number(row.getAttribute("data-index"))
+    : -1
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable], dialog") !== null
+
+const steps: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }
+
+/** Returns the handler of a key that moves the focus. */
+const useRowKeys = (
+  container: React.RefObject<HTMLDivElement | null>,
+  count: number,
+  show: (index: number) => void
+) => {
+  const move = (event: KeyboardEvent | globalThis.KeyboardEvent): void => {
+    const step = steps[event.key]
+    const element = container.current
+    if (step === undefined || element === null || event.ctrlKey || event.metaKey || event.altKey) return
+    if (isTyping(event.target)) return
+    const current = focusedIndex(element)
+    // Arrow keys scroll the page until a row has the focus.
+    if (current === -1 && event.key.startsWith("Arrow")) return
+    event.preventDefault()
+    const next = Math.min(Math.max(current + step, 0), count - 1)
+    show(next)
+    requestAnimationFrame(() => requestAnimationFrame(() => focusRow(element, next)))
+  }
+  const latest = useRef(move)
+  useEffect(() => {
+    latest.current = move
+  })
+  useEffect(() => {
+    const listener = (event: globalThis.KeyboardEvent) => latest.current(event)
+    document.addEventListener("keydown", listener)
+    return () => document.removeEventListener("keydown", listener)
+  }, [])
+}
+
+const Cell = <Row,>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) => (
+  <div
+    role="cell"
+    className={[
+      "cell",
+      column.top === true ? "top" : "",
+      column.wideOnly === true ? "wide-only" : "",
+      column.end === true ? "end" : ""
+    ]
+      .filter(Boolean)
+      .join(" ")}
+  >
+    {column.render(row)}
+  </div>
+)
+
+export const List = <Row,>({ columns, empty, label, query, rowKey, rows }: ListProps<Row>) => {
+  const container = useRef<HTMLDivElement>(null)
+  const isNarrow = useNarrow()
+  const height = isNarrow ? narrowHeight : wideHeight
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => container.current,
+    estimateSize: () => height,
+    overscan: 12
+  })
+  useEffect(() => virtual.measure(), [height, virtual])
+  useRowKeys(container, rows.length, (index) => virtual.scrollToIndex(index))
+  const visible = virtual.getVirtualItems()
+  const lastIndex = visible.at(-1)?.index ?? 0
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && lastIndex >= rows.length - 20) void fetchNextPage()
+  }, [fetchNextPage, hasNextPage, isFetchingNextPage, lastIndex, rows.length])
+  if (query.isPending) return <Loading rows={12} />
+  const failure = query.error === null ? null : <Failure error={query.error} retry={() => void query.refetch()} />
+  if (rows.length === 0) return failure ?? empty
+  const template = columns.map(({ width }) => width).join(" ")
+  return (
+    <>
+      {failure}
+      {/* A region that scrolls must be reachable by keyboard. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div className="list" ref={container} tabIndex={0} role="region" aria-label={label}>
+        <div role="table" aria-label={label} aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
+          <div role="rowgroup" className="list-head">
+            <div role="row" className="row head" style={{ gridTemplateColumns: template }}>
+              {columns.map((column) => (
+                <div role="columnheader" key={column.key} className={column.end === true ? "cell end" : "cell"}>
+                  {column.label}
+                </div>
+              ))}
+            </div>
+          </div>
+          <div role="rowgroup" className="list-rows" style={{ height: virtual.getTotalSize() }}>
+            {visible.map(({ index, start }) => {
+              const row = rows[index]
+              if (row === undefined) return null
+              return (
+                <div
+                  role="row"
+                  className="row"
+                  key={rowKey(row)}
+                  data-index={index}
+                  aria-rowindex={index + 2}
+                  style={{ gridTemplateColumns: template, height, transform: `translateY(${start}px)` }}
+                >
+                  {columns.map((column) => (
+                    <Cell key={column.key} column={column} row={row} />
+                  ))}
+                </div>
+              )
+            })}
+          </div>
+        </div>
+      </div>
+      <p className="list-foot quiet">
+        {hasNextPage
+          ? t("list.more", { count: formatCount(rows.length) })
+          : t("list.all", { count: formatCount(rows.length) })}
+      </p>
+    </>
+  )
+}

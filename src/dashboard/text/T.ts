@@ -1,0 +1,54 @@
+/** Texts of the dashboard in the selected language. A key without a text in every language does not compile. */
+import { chinese } from "./Chinese.ts"
+import { english } from "./English.ts"
+
+export type Key = keyof typeof english
+export type Language = "en" | "zh-CN"
+export const languages: ReadonlyArray<Language> = ["en", "zh-CN"]
+
+const tables: Record<Language, Record<Key, string>> = { en: english, "zh-CN": chinese }
+const storageKey = "aicr.language"
+
+const initial = (): Language => {
+  const stored = localStorage.getItem(storageKey)
+  const preferred = stored ?? navigator.languages.find((name) => /^(?:en|zh)\b/i.test(name)) ?? "en"
+  return /^zh/i.test(preferred) ? "zh-CN" : "en"
+}
+
+let language = initial()
+document.documentElement.lang = language
+const listeners = new Set<() => void>()
+
+export const currentLanguage = (): Language => language
+export const onLanguageChange = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+export const changeLanguage = (next: Language): void => {
+  language = next
+  localStorage.setItem(storageKey, next)
+  document.documentElement.lang = next
+  for (const listener of listeners) listener()
+}
+
+/** Returns a text; `{name}` is replaced by the value of that name. */
+export const t = (key: Key, values?: Readonly<Record<string, string | number>>): string => {
+  const text = tables[language][key]
+  return values === undefined
+    ? text
+    : text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))
+}
+
+const isKey = (key: string): key is Key => Object.hasOwn(english, key)
+
+/** Returns the text of a value of the API, such as a status, or the value itself if there is none. */
+export const tValue = (group: string, value: string): string => {
+  const key = `${group}.${value}`
+  return isKey(key) ? t(key) : value.replaceAll("_", " ")
+}
+
+/** Returns the explanation of a value, if there is one. */
+export const tMaybe = (group: string, value: string | undefined): string | undefined => {
+  const key = `${group}.${value ?? ""}`
+  return isKey(key) ? t(key) : undefined
+}

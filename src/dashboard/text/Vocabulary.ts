@@ -1,0 +1,34 @@
+/** Values of the API that need a text: one that is added to the domain without a text does not compile. */
+import type { BatchStatus, MemberStatus } from "../../domain/Batch.ts"
+import type { SkipReason } from "../../domain/Coverage.ts"
+import type { EventDecision, EventOutcome, IgnoreReason, RejectReason } from "../../domain/Decision.ts"
+import type { EntryStatus } from "../../domain/Entry.ts"
+import type { FindingOutcome } from "../../domain/FindingOutcome.ts"
+import type { Severity } from "../../domain/Kinds.ts"
+import type { Operation, PublicationStatus } from "../../domain/Publication.ts"
+import type { RunStatus } from "../../domain/Run.ts"
+import type { english } from "./English.ts"
+
+type Reason = IgnoreReason | RejectReason
+type Needed =
+  | `reason.${Reason}`
+  | `why.${Reason | EventDecision | EventOutcome}`
+  | `decision.${EventDecision}`
+  | `outcome.${EventOutcome}`
+  | `run.${RunStatus}`
+  | `entry.${EntryStatus}`
+  | `batch.${BatchStatus}`
+  | `member.${MemberStatus}`
+  | `publication.${PublicationStatus}`
+  | `operation.${Operation["_tag"]}`
+  | `severity.${Severity}`
+  | `finding.${FindingOutcome}`
+  | `skip.${SkipReason}`
+
+/** Decisions and outcomes that a reason or a status explains. */
+type Explained = "why.executed" | "why.ignored" | "why.rejected"
+
+type Missing = Exclude<Needed, keyof typeof english | Explained>
+
+/** Names the missing keys in the error of the compiler. */
+export const isComplete: [Missing] extends [never] ? true : Missing = true

@@ -1,0 +1,117 @@
+/**
+ * An installation with everything that the dashboard shows, all of it caused from outside: deliveries that are reviewed, fail, run, wait, and are
+ * ignored for named reasons, with hostile text in every field that an outsider controls.
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { parse, stringify } from "yaml"
+import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
+import { sealingKey } from "../harness/ConfigSource.ts"
+import { review } from "../harness/FakeModel.ts"
+import type { Recorded } from "../harness/FakeModel.ts"
+import type { Reply } from "../harness/FakeModelReply.ts"
+import { Installation, markedLine, namesIn, toFilePath } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+/** Text that runs a script where it is inserted as markup, as an address or into a template. */
+export const hostile = [
+  `<img src=x onerror="globalThis.attacked=1">`,
+  `"><script>globalThis.attacked=1</script>`,
+  `</title><svg onload="globalThis.attacked=1">`,
+  `javascript:globalThis.attacked=1`,
+  `{{constructor.constructor('globalThis.attacked=1')()}}`,
+  `[x](javascript:globalThis.attacked=1)`
+] as const
+
+const anyHostile = hostile.join(" ")
+
+/** A review whose every text is hostile, a model that fails, and one that never ends. */
+const reply = (request: Recorded): Reply => {
+  const names = namesIn(request)
+  if (names.includes("failing")) return { status: 500, body: anyHostile }
+  if (names.includes("running")) return { stall: "silent" }
+  return review(
+    names.map((name) => ({
+      file: toFilePath(name),
+      line: markedLine,
+      severity: name === "first" ? "critical" : "medium",
+      category: "bug",
+      title: `Problem of ${name} ${hostile[0]}`,
+      message: `This line is wrong in ${name}.\n\n${anyHostile}`,
+      quote: `export const marked = "marker-${name}-end"`,
+      suggestion: `export const marked = "${hostile[1]}"`
+    })),
+    `Summary of ${names.join(", ")}. ${anyHostile}`
+  )
+}
+
+const enableDatabase = (at: Installation): void => {
+  const file = join(at.directory, "config.yaml")
+  const document = parse(readFileSync(file, "utf8"))
+  document.config_sources = { database: { enabled: true } }
+  writeFileSync(file, stringify(document))
+}
+
+export interface DashboardWorld extends AsyncDisposable {
+  readonly at: Installation
+  readonly admin: AdminSession
+  readonly url: string
+}
+
+const notify = async (
+  at: Installation,
+  name: string,
+  pull: Partial<Parameters<Installation["forge"]["createPull"]>[1]> = {}
+) => {
+  await at.push(name, 1)
+  const created = await at.forge.createPull("team/one", { headBranch: name, title: `Add ${name}`, ...pull })
+  await at.forge.notify(created, "opened", pull.author)
+  return created
+}
+
+/** Deliveries that lead to no review. */
+const ignored = async (at: Installation): Promise<void> => {
+  await notify(at, "draft", { draft: true, title: `Draft ${anyHostile}`, author: "dana" })
+  await notify(at, "labelled", { labels: ["aicr:ignore"] })
+  await at.forge.createRepository("team/other")
+  await at.forge.push("team/other", { branch: "main", message: "Start", files: { "README.md": "# Start\n" } })
+  await at.forge.push("team/other", {
+    branch: "more",
+    from: "main",
+    message: "More",
+    files: { "README.md": "# More\n" }
+  })
+  const other = await at.forge.createPull("team/other", { headBranch: "more", title: hostile[0] })
+  await at.forge.notify(other, "opened", hostile[2])
+  const sender = at.forge.user("dana")
+  await at.forge.send(at.forge.delivery({ kind: "pull", pull: other, action: "opened", sender }, { secret: "wrong" }))
+}
+
+export const startDashboardWorld = async (): Promise<DashboardWorld> => {
+  const at = await Installation.make({
+    queue: "sqlite",
+    attempts: 1,
+    perWorkspaceConcurrency: 2,
+    budget: { per_repo_daily_usd: 5 },
+    env: { ...adminEnv, SVC_CONFIG_SECRETS_KEY: sealingKey }
+  })
+  enableDatabase(at)
+  at.model.script(reply)
+  await at.aicr.start()
+  const first = await notify(at, "first", { title: `Add first ${anyHostile}`, description: anyHostile })
+  await at.reviewed(first)
+  await at.push("first", 2)
+  await at.forge.notify(first, "synchronized")
+  await at.reviewed(first)
+  await notify(at, "failing", { title: `Fails ${hostile[1]}` })
+  await ignored(at)
+  const admin = await AdminSession.open(at.aicr.url)
+  const ended = async (status: string) => (await admin.items(`/runs?status=${status}`)).length
+  await waitUntil(async () => (await ended("failed")) > 0 && (await ended("succeeded")) >= 2, {
+    describe: () => at.aicr.log
+  })
+  // Stays in the list of running reviews, with others that wait behind it.
+  await notify(at, "running", { title: `Runs ${hostile[4]}` })
+  await waitUntil(async () => (await ended("analyzing")) > 0, { describe: () => at.aicr.log })
+  return { at, admin, url: `${at.aicr.url}/dashboard`, [Symbol.asyncDispose]: () => at[Symbol.asyncDispose]() }
+}

@@ -1,0 +1,64 @@
+/** A real Chromium, driven by playwright-core. Debian's package; nothing is downloaded. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { chromium } from "playwright-core"
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
+import { provide } from "./Provide.ts"
+
+const flags = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync"
+]
+
+export class TestBrowser implements AsyncDisposable {
+  readonly #browser: Browser
+  readonly #folder: string
+
+  private constructor(browser: Browser, folder: string) {
+    this.#browser = browser
+    this.#folder = folder
+  }
+
+  static async start(): Promise<TestBrowser> {
+    const folder = await mkdtemp(join(tmpdir(), "aicr-browser-"))
+    // playwright-core makes a profile of its own for each start, in this folder.
+    const browser = await chromium.launch({
+      executablePath: join(provide("chromium"), "chromium"),
+      headless: true,
+      chromiumSandbox: false,
+      args: flags,
+      env: { ...process.env, TMPDIR: folder, HOME: folder }
+    })
+    return new TestBrowser(browser, folder)
+  }
+
+  /** A browser without history, such as that of another person. */
+  context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    return this.#browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close()
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Collects what a page must never cause: errors, warnings about its policy, failed scripts. */
+export const watchPage = (page: Page): (() => ReadonlyArray<string>) => {
+  const problems: Array<string> = []
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`))
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning")
+      problems.push(`${message.type()}: ${message.text()}`)
+  })
+  page.on("dialog", (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  return () => problems
+}

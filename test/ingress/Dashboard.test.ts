@@ -1,0 +1,81 @@
+/** The files of the dashboard over HTTP: the built ones, with their policy and their caching. */
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { Ingress } from "./Ingress.ts"
+import { document, startIngress } from "./Ingress.ts"
+
+let ingress: Ingress
+let base = ""
+beforeAll(async () => {
+  ingress = await startIngress({
+    env: { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: "x" },
+    document: { ...document, server: { path_prefix: "/aicr" } }
+  })
+  base = `http://127.0.0.1:${ingress.port}/aicr/dashboard`
+})
+afterAll(() => ingress.stop())
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`${base}${path}`, { headers })
+const assetsOf = (html: string): ReadonlyArray<string> =>
+  [...html.matchAll(/(?:src|href)="\/aicr\/dashboard(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? "")
+
+describe("the page", () => {
+  it("is the same for every path below /dashboard, except for its nonce", async () => {
+    const [one, two] = await Promise.all([get(""), get("/runs/01a20e3e-54e1-7003-bdc3-4b2d0823840c?x=1")])
+    expect([one.status, two.status]).toEqual([200, 200])
+    const nonces = [one, two].map(
+      ({ headers }) => /'nonce-([^']+)'/.exec(headers.get("content-security-policy") ?? "")?.[1]
+    )
+    expect(nonces[0]).toMatch(/^[A-Za-z0-9+/]{24}$/)
+    expect(nonces[0]).not.toBe(nonces[1])
+    const [first, second] = await Promise.all([one.text(), two.text()])
+    expect(first.replaceAll(nonces[0] ?? "", "N")).toBe(second.replaceAll(nonces[1] ?? "", "N"))
+    expect(first).toContain(`content="/aicr"`)
+  })
+
+  it("allows its own scripts only, in no frame, and is not cached", async () => {
+    const { headers } = await get("")
+    const policy = headers.get("content-security-policy") ?? ""
+    expect(policy).toMatch(
+      /^default-src 'none'; script-src 'self' 'nonce-[^']+'; style-src 'self' 'nonce-[^']+'; connect-src 'self';/
+    )
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toContain("unsafe")
+    expect([headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual(["no-store", "nosniff"])
+  })
+})
+
+describe("assets", () => {
+  it("are immutable, and compressed as the client accepts it", async () => {
+    const [script = ""] = assetsOf(await (await get("")).text())
+    expect(script).toMatch(/-[\w-]{8}\.js$/)
+    const plain = await get(script, { "accept-encoding": "identity" })
+    expect(plain.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+    expect(plain.headers.get("vary")).toBe("accept-encoding")
+    const text = await plain.text()
+    for (const [accepted, encoding] of [
+      ["gzip, br", "br"],
+      ["gzip;q=1, br;q=0", "gzip"],
+      ["br;q=0, gzip;q=0", null]
+    ]) {
+      const response = await get(script, { "accept-encoding": accepted ?? "" })
+      expect([accepted, response.headers.get("content-encoding")]).toEqual([accepted, encoding])
+      expect(await response.text()).toBe(text)
+    }
+  })
+
+  it("that do not exist are not found, also those with compressed copies or outside of the folder", async () => {
+    const [script = ""] = assetsOf(await (await get("")).text())
+    for (const path of ["/assets/none.js", `${script}.br`, "/assets/..%2findex.html", "/assets/"])
+      expect([path, (await get(path)).status]).toEqual([path, 404])
+  })
+
+  it("of the first page are at most 160 KB, compressed with gzip", async () => {
+    const files = assetsOf(await (await get("")).text()).filter((path) => path.endsWith(".js"))
+    expect(files.length).toBeGreaterThan(0)
+    const sizes = await Promise.all(
+      files.map(async (path) => gzipSync(await (await get(path)).text(), { level: 9 }).length)
+    )
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(160 * 1024)
+  })
+})
