@@ -1,5 +1,5 @@
 /**
- * Callbacks and frames of chat platforms. The first character chooses what is read: a whole callback, which nobody signed, or what is behind
+ * Callbacks and frames of chat platforms. The first character chooses what is read: a whole callback, without a signature, or what is behind
  * the signature, which members of a chat write.
  */
 import { Redacted } from "effect"
