@@ -3,7 +3,7 @@
  * its statements; the actor serialises the reservations of a repository on one node.
  *
  * Messages: `Reserve`, `Settle`, `Refund`. Each names its reservation and may be repeated. Settlements are repeated in the background until
- * they succeed, so that a review does not wait for a ledger that is unavailable. Near a cap a reservation waits while amounts that are
+ * they succeed, so that a review does not wait for a ledger that is unavailable. A reservation waits for the ledger. Near a cap a reservation waits while amounts that are
  * reserved for calls in flight may make room for it. The sweeper calls `closeLostReservations`: what a dead process had reserved counts as
  * spent, because its requests may have reached the provider.
  */
@@ -108,14 +108,20 @@ export const mayFitLater = (
 ): boolean =>
   capUsd === undefined || (openUsd !== noMoney && !exceeds(addUsd(subtractUsd(committedUsd, openUsd), usd), capUsd))
 
-const withTimeout = <A, E extends { readonly message: string }>(reply: Effect.Effect<A, E>) =>
-  reply.pipe(
-    Effect.mapError(({ message }) => new BudgetError({ message })),
-    Effect.timeoutOrElse({
-      duration: messageTimeout,
-      orElse: () => Effect.fail(new BudgetError({ message: "the budget ledger does not respond" }))
-    })
-  )
+const noResponse = new StoreError({
+  reason: "unavailable",
+  operation: "ledger",
+  message: "the budget ledger does not respond"
+})
+
+const withTimeout = <A, E>(reply: Effect.Effect<A, E>) =>
+  Effect.timeoutOrElse(reply, { duration: messageTimeout, orElse: () => Effect.fail(noResponse) })
+
+const toBudgetError = ({ message }: { readonly message: string }) => new BudgetError({ message })
+
+/** Reservations are repeated while the ledger is unavailable, so that an outage costs a review no attempt. */
+const reserveAgain = Schedule.spaced(roomInterval).pipe(Schedule.upTo({ duration: "10 minutes" }))
+const isUnavailable = (error: unknown): boolean => !(error instanceof StoreError) || error.reason === "unavailable"
 
 /**
  * Closes a reservation. Returns when it is closed, but after `settlementWait` at the latest: then it is closed in the background. Waits
@@ -146,6 +152,11 @@ const closeIn = Effect.fnUntraced(function* (
   yield* Deferred.await(returned)
 })
 
+const reportWait = (runId: string) => (error: { readonly message: string }) =>
+  limitWarning("reservation wait", (suppressed) =>
+    Effect.logWarning("model call waits for the budget ledger", { run_id: runId, error: error.message, suppressed })
+  )
+
 /** Implements the gateway's budget with these actors. */
 export const budgetLayer = Layer.effect(
   Budget,
@@ -163,7 +174,7 @@ export const budgetLayer = Layer.effect(
       const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
       const { id, run } = reservation
       const message = Effect.suspend(() =>
-        withTimeout(usd === undefined ? client.Refund({ id }) : client.Settle({ id, usd }))
+        Effect.mapError(withTimeout(usd === undefined ? client.Refund({ id }) : client.Settle({ id, usd })), toBudgetError)
       )
       yield* closeIn(
         scope,
@@ -190,18 +201,21 @@ export const budgetLayer = Layer.effect(
           owner,
           until: now + Duration.toMillis(messageTimeout)
         })
-        .pipe(
-          withTimeout,
-          // The reservation may exist all the same. Its refund runs in the background.
-          Effect.onError(() => Effect.forkIn(close(reservation, undefined), scope))
-        )
+        .pipe(withTimeout, Effect.tapError(reportWait(run.id)))
       if (reply._tag === "Refused") days.delete(id)
       return reply
     })
+    const reserveOrWait = (reservation: Reservation) =>
+      reserveOnce(reservation).pipe(
+        Effect.retry({ schedule: reserveAgain, while: isUnavailable }),
+        Effect.mapError(toBudgetError),
+        // The reservation may exist all the same. Its refund runs in the background.
+        Effect.onError(() => Effect.forkIn(close(reservation, undefined), scope))
+      )
     return Budget.of({
       reserve: Effect.fnUntraced(function* (reservation) {
         for (let attempt = 1; ; attempt++) {
-          const reply = yield* reserveOnce(reservation)
+          const reply = yield* reserveOrWait(reservation)
           if (reply._tag === "Reserved") return { _tag: "Reserved" } as const
           const { caps, run, usd } = reservation
           const [cap, capUsd] = capOf(reply.account, caps)

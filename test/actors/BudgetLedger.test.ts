@@ -236,7 +236,7 @@ describe("budget", () => {
 })
 
 describe("a reservation whose reply is lost", () => {
-  const lost = new StoreError({ reason: "unavailable", operation: "ledger.reserve", message: "the reply is lost" })
+  const lost = new StoreError({ reason: "corrupt", operation: "ledger.reserve", message: "the reply is lost" })
   const reservation = {
     id: ReservationId.make("r1"),
     run: { id: "unanswered", repository },
@@ -314,6 +314,49 @@ describe("near a cap", () => {
     }).pipe(Effect.provide(BudgetLedger.budgetLayer.pipe(Layer.provideMerge(world))))
   )
 })
+
+it.live(
+  "a reservation waits for a ledger that is unavailable, whose reply to an earlier attempt was lost, and one warning is logged",
+  () => {
+    let attempts = 0
+    const warnings: Array<string> = []
+    const failing = new StoreError({ reason: "unavailable", operation: "ledger.reserve", message: "unavailable" })
+    const ledger = Layer.effect(
+      Ledger,
+      Effect.map(Ledger, (real) => ({
+        ...real,
+        reserve: (made, now) => {
+          const reply = real.reserve(made, now)
+          return ++attempts < 4 ? Effect.andThen(reply, Effect.fail(failing)) : reply
+        }
+      }))
+    ).pipe(Layer.provide(Store.layerMemory))
+    const reservation = {
+      id: ReservationId.make("waits"),
+      run: { id: "waits", repository },
+      usd: Usd.make(0.5),
+      caps: { perRunUsd: Usd.make(0.6), perRepoDailyUsd: undefined }
+    }
+    return Effect.gen(function* () {
+      const [budget, records] = [yield* Budget, yield* Ledger]
+      assert.strictEqual((yield* budget.reserve(reservation))._tag, "Reserved")
+      assert.strictEqual(attempts, 4)
+      assert.strictEqual(yield* records.committed({ runId: "waits" }), 0.5)
+      const waits = warnings.filter((message) => message.includes("model call waits for the budget ledger"))
+      assert.strictEqual(waits.length, 1)
+    }).pipe(
+      Effect.provide([
+        BudgetLedger.budgetLayer.pipe(
+          Layer.provideMerge(BudgetLedger.layer),
+          Layer.provideMerge(Layer.merge(ledger, NodeIdentity.layer("node"))),
+          Layer.provideMerge(testCluster)
+        ),
+        Logger.layer([Logger.make(({ message }) => warnings.push(JSON.stringify(message)))])
+      ]),
+      Effect.provideService(WarningLimits, new Map())
+    )
+  }
+)
 
 it.live(
   "settlements that fail are repeated until they succeed, their calls do not wait, and one warning is logged",

@@ -24,6 +24,19 @@ const documented = section
   .filter((row) => row.startsWith("| `"))
   .map((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ""))
 
+const isRecord = (line: string): boolean => line.startsWith("{")
+const parse = (line: string): Record<string, unknown> => Object(JSON.parse(line))
+/** Lists the distinct forms of lines: level, message, operation and fields. Findings and calls depend on the change. */
+const formsOf = (lines: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(
+    lines
+      .filter(isRecord)
+      .map(parse)
+      .filter(({ level }) => level !== "debug")
+      .map((line) => [line["level"], line["msg"], line["operation"], ...Object.keys(line).toSorted()].join(" "))
+  )
+]
+
 it("logs each step of a review with the id of its event", async () => {
   await using at = await Installation.make({ queue: "memory" })
   await at.aicr.start()
@@ -32,7 +45,9 @@ it("logs each step of a review with the id of its event", async () => {
   await at.reviewed(pull)
   await at.settled()
   const { eventId, find } = storyOf(at.aicr.log, body)
-  expect(documented).toHaveLength(5)
+  const example = formsOf(section.split("\n"))
+  expect(formsOf(at.aicr.log.split("\n").filter((line) => line.includes(eventId))).toSorted()).toEqual(example.toSorted())
+  expect(documented).toHaveLength(6)
   for (const [text = "", ...fields] of documented) {
     for (const field of fields) expect(find(text)).toHaveProperty(field)
   }
