@@ -8,6 +8,7 @@ import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { toEventOutcome, statusAfter, statusBy } from "../src/domain/Batch.ts"
 import type { Entry } from "../src/domain/Entry.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { toAdmission } from "../src/queue/AutomaticCommits.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { Batches } from "../src/store/Batches.ts"
@@ -105,7 +106,13 @@ export const prune = Effect.gen(function* () {
 
 const logAndContinue = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
   Effect.catch(effect, (error) =>
-    Effect.logError("scan of automatic commits failed, retry scheduled", { operation: what, error: error.message })
+    limitWarning(`automatic commits ${what}`, (suppressed) =>
+      Effect.logError("scan of automatic commits failed, retry scheduled", {
+        operation: what,
+        error: error.message,
+        suppressed
+      })
+    )
   )
 
 const repeat = <R>(effect: Effect.Effect<void, never, R>, every: Duration.Duration) =>

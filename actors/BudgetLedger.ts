@@ -174,7 +174,10 @@ export const budgetLayer = Layer.effect(
       const { client } = ledgerOf(reservation, yield* Clock.currentTimeMillis)
       const { id, run } = reservation
       const message = Effect.suspend(() =>
-        Effect.mapError(withTimeout(usd === undefined ? client.Refund({ id }) : client.Settle({ id, usd })), toBudgetError)
+        Effect.mapError(
+          withTimeout(usd === undefined ? client.Refund({ id }) : client.Settle({ id, usd })),
+          toBudgetError
+        )
       )
       yield* closeIn(
         scope,

@@ -24,6 +24,7 @@ import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { WriteOwner } from "../src/forge/WriteOwner.ts"
 import type { WritePermits } from "../src/forge/WritePermits.ts"
 import { Forges } from "../src/forge/Forges.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
 import { Queue } from "../src/queue/Queue.ts"
@@ -230,11 +231,16 @@ export const layer = ChangePublisher.toLayer(
         })
       ),
       Effect.catch((error) =>
-        Effect.logWarning("publishing paused for 5 seconds").pipe(
-          Effect.annotateLogs({ target: targetKey, error: error.message }),
-          Effect.andThen(Effect.sleep("5 seconds")),
-          Effect.andThen(Effect.suspend(() => drained))
-        )
+        limitWarning(
+          "publishing",
+          (suppressed) =>
+            Effect.logWarning("publishing paused for 5 seconds", {
+              target: targetKey,
+              error: error.message,
+              suppressed
+            }),
+          targetKey
+        ).pipe(Effect.andThen(Effect.sleep("5 seconds")), Effect.andThen(Effect.suspend(() => drained)))
       )
     )
     const publications = new CoalescedRuns(serial.withPermit(drained))

@@ -12,6 +12,7 @@ import { routeDepot } from "../src/admission/RouteDepot.ts"
 import type { DepotBinding } from "../src/admission/RouteDepot.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { countStart } from "./ActorStarts.ts"
 import type { ShardGroup } from "./Placement.ts"
@@ -91,7 +92,9 @@ export const layer = Singleton.make(
           })
         ),
         Effect.catch((error) =>
-          Effect.logError("VCS hook events not routed, retry scheduled", { error: error.message })
+          limitWarning("VCS hook events", (suppressed) =>
+            Effect.logError("VCS hook events not routed, retry scheduled", { error: error.message, suppressed })
+          )
         )
       )
       yield* Effect.sleep(scanInterval)

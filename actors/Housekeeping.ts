@@ -19,6 +19,7 @@ import { afterEveryLease } from "../src/domain/FencingToken.ts"
 import { lostReason } from "../src/domain/Run.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import { statusEnd, supersededReason } from "../src/outputs/StatusEnd.ts"
@@ -268,7 +269,9 @@ const step = <E, R>(name: string, effect: Effect.Effect<void, E, R>): Effect.Eff
   Effect.catchCause(effect, (cause) =>
     Cause.hasInterruptsOnly(cause)
       ? Effect.interrupt
-      : Effect.logError("sweep step failed, the next sweep retries it", cause).pipe(Effect.annotateLogs({ step: name }))
+      : limitWarning(`sweep step ${name}`, (suppressed) =>
+          Effect.logError("sweep step failed, the next sweep retries it", { step: name, suppressed }, cause)
+        )
   )
 
 /** Failures of single items after which a step ends, because a common cause is likely. */
@@ -285,8 +288,12 @@ const each = Effect.fnUntraced(function* <A, E, R>(
     const exit = yield* Effect.exit(use(item))
     if (Exit.isSuccess(exit)) continue
     if (Cause.hasInterruptsOnly(exit.cause) || ++failures === maxFailures) return yield* Effect.failCause(exit.cause)
-    yield* Effect.logWarning("item of a sweep failed, the next sweep retries it", exit.cause).pipe(
-      Effect.annotateLogs(fields(item))
+    const named = fields(item)
+    yield* limitWarning(
+      "item of a sweep",
+      (suppressed) =>
+        Effect.logWarning("item of a sweep failed, the next sweep retries it", { ...named, suppressed }, exit.cause),
+      JSON.stringify(named)
     )
   }
 })

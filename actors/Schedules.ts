@@ -13,6 +13,7 @@ import type { TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord } from "../src/store/Receipts.ts"
@@ -113,7 +114,9 @@ export const layer = Singleton.make(
     const lookNow = scan((workspace) => schedulerOf(workspace).Wake(undefined, { discard: true }))
     while (true) {
       const next = yield* Effect.catch(lookNow, (error) =>
-        Effect.logError("scheduled reviews not started, retry scheduled", { error: error.message }).pipe(
+        limitWarning("scheduled reviews", (suppressed) =>
+          Effect.logError("scheduled reviews not started, retry scheduled", { error: error.message, suppressed })
+        ).pipe(
           Effect.andThen(Clock.currentTimeMillis),
           Effect.map((now) => now + maxSleepMillis)
         )

@@ -20,6 +20,7 @@ import { tryAgain } from "../src/queue/operator/TryAgain.ts"
 import type { Batches } from "../src/store/Batches.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { countStart } from "./ActorStarts.ts"
 import { everyOne } from "./Placement.ts"
 import { scanQueue, ScanMemory } from "./QueueScan.ts"
@@ -60,10 +61,16 @@ const asQueueError = <A, R>(effect: Effect.Effect<A, QueueError | StoreError, R>
 /** Scans the queue; after a failure scans again in 5 seconds. */
 const scanOrRetry = (workspace: string, memory: ScanMemory) =>
   Effect.catch(scanQueue(workspace, memory), (error) =>
-    Effect.logError("workspace could not be scheduled, it is tried again in 5 seconds").pipe(
-      Effect.annotateLogs({ workspace, error: error.message }),
-      Effect.as(5000)
-    )
+    limitWarning(
+      "workspace scheduling",
+      (suppressed) =>
+        Effect.logError("workspace could not be scheduled, retry in 5 seconds", {
+          workspace,
+          error: error.message,
+          suppressed
+        }),
+      workspace
+    ).pipe(Effect.as(5000))
   )
 
 /** Settles the receipts of entries that ended and notifies the workers of running ones. */

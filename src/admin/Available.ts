@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { SourceUnavailable } from "../config/revisions/RevisionStore.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 import type { QueueError } from "../queue/Queue.ts"
 import { Unavailable } from "./api/Problems.ts"
 import type { NodesError } from "./Nodes.ts"
@@ -10,7 +11,9 @@ type Failure = NodesError | QueueError | SourceUnavailable | StoreError
 
 const unavailable = ({ message }: Failure) =>
   Effect.andThen(
-    Effect.logError("administration request failed", { error: message }),
+    limitWarning("administration request", (suppressed) =>
+      Effect.logError("administration request failed", { error: message, suppressed })
+    ),
     Effect.fail(
       new Unavailable({
         code: "unavailable",

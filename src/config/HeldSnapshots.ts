@@ -1,5 +1,6 @@
 /** Holds snapshots by hash: the current one, those that work is pinned to, and an archive for others. */
-import { Effect, Schedule } from "effect"
+import { Clock, Effect, Schedule } from "effect"
+import { RepeatedWarnings } from "../domain/RepeatedWarnings.ts"
 import type { ConfigStore, SnapshotArchive } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import type { Snapshot } from "./Snapshot.ts"
@@ -22,13 +23,19 @@ const noArchive: SnapshotArchive<never> = {
 const untilDone =
   (operation: string) =>
   <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A> =>
-    effect.pipe(
-      Effect.tapError((error) =>
-        Effect.logWarning("configuration archive unavailable, retry scheduled", { operation, error: error.message })
-      ),
-      Effect.retry(Schedule.spaced("2 seconds")),
-      Effect.orDie
-    )
+    Effect.suspend(() => {
+      const warnings = new RepeatedWarnings()
+      const report = Effect.fnUntraced(function* (error: Failure) {
+        const suppressed = warnings.admit(operation, yield* Clock.currentTimeMillis)
+        if (suppressed === undefined) return
+        yield* Effect.logWarning("configuration archive unavailable, retry scheduled", {
+          operation,
+          error: error.message,
+          suppressed
+        })
+      })
+      return effect.pipe(Effect.tapError(report), Effect.retry(Schedule.spaced("2 seconds")), Effect.orDie)
+    })
 
 export interface HeldSnapshots extends Pick<
   ConfigStore["Service"],

@@ -14,6 +14,7 @@ import type { PullBase } from "../store/PullBases.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { DeferredNotes } from "./DeferredNotes.ts"
 import { MicroBatch } from "./MicroBatch.ts"
 
@@ -120,7 +121,9 @@ export class Intake {
           onFailure: (cause) => {
             for (const { done } of waiting) done(refused)
             this.#failedUntil.store = Math.max(...waiting.map(({ record }) => record.receivedAt)) + failedForMillis
-            return Effect.logError("events of deliveries not stored", { deliveries: waiting.length }, cause)
+            return limitWarning("events", (suppressed) =>
+              Effect.logError("events of deliveries not stored", { deliveries: waiting.length, suppressed }, cause)
+            )
           }
         })
       )
@@ -133,7 +136,9 @@ export class Intake {
     )
     if (pulls.length === 0) return Effect.void
     return Effect.catchCause(Context.get(this.#context, PullBases).store(pulls), (cause) =>
-      Effect.logWarning("base branches of pull requests not stored", { pulls: pulls.length }, cause)
+      limitWarning("base branches", (suppressed) =>
+        Effect.logWarning("base branches of pull requests not stored", { pulls: pulls.length, suppressed }, cause)
+      )
     )
   }
 
@@ -162,10 +167,12 @@ export class Intake {
           if (isFull(failure) && parts !== undefined) {
             return Effect.forEach(parts(works), (part) => this.#queue(part, undefined), { discard: true })
           }
-          return Effect.logWarning(
-            "stored deliveries not queued, recovery will queue them",
-            { deliveries: works.length },
-            cause
+          return limitWarning("queueing", (suppressed) =>
+            Effect.logWarning(
+              "stored deliveries not queued, recovery will queue them",
+              { deliveries: works.length, suppressed },
+              cause
+            )
           ).pipe(
             Effect.andThen(Clock.currentTimeMillis),
             Effect.map((now) => {

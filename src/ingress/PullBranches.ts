@@ -6,6 +6,7 @@ import { Context, Effect } from "effect"
 import { profilesByBranch, readPull, sourceFacts } from "../admission/Select.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { PullBases } from "../store/PullBases.ts"
 import type { PullBase } from "../store/PullBases.ts"
 
@@ -41,7 +42,12 @@ export class PullBranches {
       PullBases.use((stored) => stored.find(pull)).pipe(
         Effect.map((bases): ResolvedBranches => ({ bases, pull: undefined })),
         Effect.catchCause((cause) =>
-          Effect.as(Effect.logWarning("base branch of a pull request not read, the host is queried", cause), nothing)
+          Effect.as(
+            limitWarning("base branches read", (suppressed) =>
+              Effect.logWarning("base branch of a pull request not read, the host is queried", { suppressed }, cause)
+            ),
+            nothing
+          )
         )
       )
     )

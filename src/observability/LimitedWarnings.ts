@@ -7,14 +7,18 @@ export const WarningLimits = Context.Reference<Map<string, RepeatedWarnings>>("a
   defaultValue: () => new Map()
 })
 
-/** Runs `warn` if the warning `name` is due. Names are constants, or one for each of a few known servers. */
+/**
+ * Runs `warn` if the warning `name` is due. Names are constants, or one for each of a few known servers. `key` names what it is about where
+ * there are many of them: each once a minute, and at most 20 of them.
+ */
 export const limitWarning = Effect.fnUntraced(function* (
   name: string,
-  warn: (suppressed: number) => Effect.Effect<void>
+  warn: (suppressed: number) => Effect.Effect<void>,
+  key: string = name
 ) {
   const limits = yield* WarningLimits
   const limit = limits.get(name) ?? new RepeatedWarnings()
   limits.set(name, limit)
-  const suppressed = limit.admit(name, yield* Clock.currentTimeMillis)
+  const suppressed = limit.admit(key, yield* Clock.currentTimeMillis)
   if (suppressed !== undefined) yield* warn(suppressed)
 })

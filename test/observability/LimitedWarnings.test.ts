@@ -18,4 +18,21 @@ describe("a limited warning", () => {
       assert.deepStrictEqual(warned.slice(2), ["a 3", "b 1"])
     }).pipe(Effect.provideService(WarningLimits, new Map()))
   })
+
+  it.effect("runs once a minute for each of the 20 first things that it is about", () => {
+    const warned: Array<string> = []
+    const warn = (key: string) =>
+      limitWarning("many", (suppressed) => Effect.sync(() => void warned.push(`${key} ${suppressed}`)), key)
+    return Effect.gen(function* () {
+      const keys = Array.from({ length: 30 }, (_, at) => `thing-${at}`)
+      yield* Effect.forEach([...keys, ...keys], warn)
+      assert.deepStrictEqual(
+        warned,
+        keys.slice(0, 20).map((key) => `${key} 0`)
+      )
+      yield* TestClock.adjust("1 minute")
+      yield* warn("thing-29")
+      assert.strictEqual(warned.at(-1), "thing-29 40")
+    }).pipe(Effect.provideService(WarningLimits, new Map()))
+  })
 })

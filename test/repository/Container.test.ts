@@ -1,10 +1,12 @@
 /** The image, the compose file and the Kubernetes manifests, as far as they can be judged without what runs them. */
 import { execFile } from "node:child_process"
 import { existsSync, readFileSync, readdirSync } from "node:fs"
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { Result, Schema } from "effect"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
 import { parseRoles } from "../../src/cli/Roles.ts"
 import { clusterProblems } from "../../src/config/checks/Cluster.ts"
@@ -323,6 +325,33 @@ describe("deploy/kubernetes", () => {
     const HasKind = Schema.Struct({ apiVersion: Schema.String, kind: Schema.String })
     for (const file of kustomization.resources) expect(documents(file).every(Schema.is(HasKind))).toBe(true)
   })
+
+  /** Compiles documents as values of the types that Kubernetes publishes, and returns what the compiler reports. */
+  const compileAs = async (typed: ReadonlyArray<{ readonly apiVersion: string; readonly kind: string }>) => {
+    const directory = await mkdtemp(join(tmpdir(), "aicr-kubernetes-"))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    await symlink(join(root, "node_modules"), join(directory, "node_modules"))
+    const module = (apiVersion: string) => {
+      const [group = "core", version = group] = apiVersion.includes("/") ? apiVersion.split("/") : ["core", apiVersion]
+      return `kubernetes-types/${group.split(".")[0]}/${version}`
+    }
+    const lines = typed.flatMap((document, at) => [
+      `import type { ${document.kind} as Kind${at} } from "${module(document.apiVersion)}"`,
+      `export const document${at}: Kind${at} = ${JSON.stringify(document)}`
+    ])
+    await writeFile(join(directory, "documents.ts"), lines.join("\n"))
+    const options = ["--noEmit", "--strict", "--module", "esnext", "--moduleResolution", "bundler", "--types", ""]
+    return promisify(execFile)(join(root, "node_modules/.bin/tsc"), [...options, "documents.ts"], { cwd: directory })
+      .then(() => "")
+      .catch((error: { readonly stdout: string }) => error.stdout)
+  }
+
+  it("has the fields and types that Kubernetes publishes, and no others", async () => {
+    const all = kustomization.resources.concat("secrets.example.yaml").flatMap(documents)
+    expect(await compileAs(all)).toBe("")
+    const deployment = all.find(({ kind }) => kind === "Deployment")
+    expect(await compileAs([{ ...deployment, spec: { ...deployment.spec, replica: 2 } }])).toContain("'\"replica\"'")
+  }, 60_000)
 
   it("every role is played by two nodes that have longer to stop than they give themselves", () => {
     const roles = nodes.flatMap(({ spec }) => {

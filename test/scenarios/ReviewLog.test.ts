@@ -46,7 +46,9 @@ it("logs each step of a review with the id of its event", async () => {
   await at.settled()
   const { eventId, find } = storyOf(at.aicr.log, body)
   const example = formsOf(section.split("\n"))
-  expect(formsOf(at.aicr.log.split("\n").filter((line) => line.includes(eventId))).toSorted()).toEqual(example.toSorted())
+  expect(formsOf(at.aicr.log.split("\n").filter((line) => line.includes(eventId))).toSorted()).toEqual(
+    example.toSorted()
+  )
   expect(documented).toHaveLength(6)
   for (const [text = "", ...fields] of documented) {
     for (const field of fields) expect(find(text)).toHaveProperty(field)
