@@ -2,15 +2,21 @@
 import { expect, it } from "vitest"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { honest, postedOn } from "../harness/Installation.ts"
+import { OtherRelease } from "../harness/OtherRelease.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 it("NATS without its data: nodes report missing locks, then create it again and review without a restart", async () => {
+  using impatient = new OtherRelease("0.1.0", [
+    ["nats/NatsLockHealth.ts", "stuckMillis = 60_000", "stuckMillis = 2000"]
+  ])
   await using at = await ClusterInstallation.make({ repositories: 4, dailyUsd: 50 })
+  const last = await at.add("middle-2", "actors,publisher")
+  last.setProgram(impatient.folder)
   await Promise.all([
     at.start("front", "ingress"),
     at.start("work", "executor"),
     at.start("middle-1", "actors,publisher"),
-    at.start("middle-2", "actors,publisher")
+    last.start()
   ])
   const before = await at.open("before", at.repositories[0] ?? "")
   await at.deliver(before)
@@ -25,9 +31,18 @@ it("NATS without its data: nodes report missing locks, then create it again and 
     timeout: 30_000,
     describe: () => at.logs(20)
   })
-  expect((await fetch(`${at.node("middle-1").url}/healthz`)).status).toBe(200)
+  // After a minute, here two seconds, a restart may help.
+  const liveness = async (name: string) => {
+    const response = await fetch(`${at.node(name).url}/healthz`)
+    return [response.status, Object(await response.json()).failed]
+  }
+  await waitUntil(async () => (await liveness("middle-2"))[0] === 503, { timeout: 30_000, describe: () => at.logs(20) })
+  expect(await liveness("middle-2")).toEqual([503, ["locks"]])
+  expect(await liveness("middle-1")).toEqual([200, undefined])
+  expect(await liveness("front")).toEqual([200, undefined])
   await at.nats.stop()
   await at.nats.start()
+  await waitUntil(async () => (await liveness("middle-2"))[0] === 200, { timeout: 60_000, describe: () => at.logs(20) })
 
   const pulls = await Promise.all(at.repositories.map((repository, index) => at.open(`after-${index}`, repository)))
   for (const pull of pulls) await at.deliver(pull)
