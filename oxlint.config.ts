@@ -116,7 +116,15 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Schedules.ts",
     "Statistics.ts"
   ],
-  vcs: ["Checkout.ts", "ContextRepositories.ts", "LocalRepository.ts", "ProcessMark.ts", "ScratchRepository.ts"]
+  vcs: [
+    "Checkout.ts",
+    "ConfiguredServer.ts",
+    "ContextRepositories.ts",
+    "LocalRepository.ts",
+    "ProcessMark.ts",
+    "ScratchRepository.ts",
+    "SubmittedChanges.ts"
+  ]
 }
 
 /** Every folder that holds code of ours. Wiring (src/app, src/demo) is in no zone: it may import everything. */

@@ -4,6 +4,7 @@ import type { TriggerProfile } from "../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger } from "../src/domain/Change.ts"
 import { cloneUrl } from "../src/domain/HostUrls.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
+import type { ForgeKind } from "../src/domain/Kinds.ts"
 import type { CiEvidence } from "../src/engine/CiEvidence.ts"
 import { reviewOnRecord } from "../src/engine/ReviewOnRecord.ts"
 import type { Forge } from "../src/forge/Forge.ts"
@@ -14,7 +15,8 @@ import type { Lease } from "../src/queue/Queue.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { CheckoutError, Vcs } from "../src/vcs/Checkout.ts"
-import type { GitCheckoutRequest } from "../src/vcs/Checkout.ts"
+import type { CheckoutRequest, GitCheckoutRequest } from "../src/vcs/Checkout.ts"
+import { toTriggerServer } from "../src/vcs/ConfiguredServer.ts"
 import { whileUnavailable } from "./SaveAnalysis.ts"
 import { fileFilters } from "./FileFilters.ts"
 import { findOutsider } from "./Outsider.ts"
@@ -37,30 +39,19 @@ export const toAnalyzing = Effect.fnUntraced(
 
 /** Checks the run's head out and reviews it. */
 export const analyseChange = Effect.fnUntraced(function* (run: Run, work: ReviewWork, ci: CiEvidence | undefined) {
-  const { lease, snapshot, workspace, profile } = work
+  const { lease, snapshot, workspace } = work
   const { change } = run
-  const { baseUrl } = profile
-  if (baseUrl === undefined) return yield* noHost(profile)
-  const forges = yield* Forges
-  const forge = isForgeKind(profile.kind) ? forges.of(profile.kind) : undefined
   const progress = yield* Progress
   const runs = yield* Runs
   const vcs = yield* Vcs
-  const client = forges.client(profile)
-  const [previous, authorization, lessons, rules, outsider, issues] = yield* Effect.all(
+  const [previous, { issues, lessons, outsider, request }] = yield* Effect.all(
     [
       runs.latestAnalysis(run.targetKey),
-      client.gitAuthorization(change.repo),
-      lessonsFor(run, workspace, client),
-      rulesRevision(change, client),
-      findOutsider(change, workspace, client),
-      readLinkedIssues(change, client)
+      isForgeKind(work.profile.kind) ? readAtHost(run, work, work.profile.kind) : readWithoutHost(run, work)
     ],
     { concurrency: "unbounded" }
   )
-  const checkout = yield* vcs
-    .checkout(resolveCheckout(run, work, forge, { url: cloneUrl(baseUrl, change.repo), authorization, rules }))
-    .pipe(Effect.withSpan("checkout"))
+  const checkout = yield* vcs.checkout(request).pipe(Effect.withSpan("checkout"))
   yield* progress.publish({
     _tag: "CheckedOut",
     workspace: run.workspace,
@@ -88,6 +79,52 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
   yield* toAnalyzing(run, lease)
   return yield* reviewing
 }, Effect.scoped)
+
+/** Reads the lessons, issues, rules and credentials of a change at its host. */
+const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind: ForgeKind) {
+  const { workspace, profile } = work
+  const { change } = run
+  const { baseUrl } = profile
+  if (baseUrl === undefined) return yield* noHost(profile)
+  const forges = yield* Forges
+  const client = forges.client(profile)
+  const [authorization, lessons, rules, outsider, issues] = yield* Effect.all(
+    [
+      client.gitAuthorization(change.repo),
+      lessonsFor(run, workspace, client),
+      rulesRevision(change, client),
+      findOutsider(change, workspace, client),
+      readLinkedIssues(change, client)
+    ],
+    { concurrency: "unbounded" }
+  )
+  const request: CheckoutRequest = resolveCheckout(run, work, forges.of(kind), {
+    url: cloneUrl(baseUrl, change.repo),
+    authorization,
+    rules
+  })
+  return { issues, lessons, outsider, request }
+})
+
+/** Submitted changes have no host: their authors have write access, and there are no pull requests and issues. */
+const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapshot, workspace }: ReviewWork) {
+  const server = toTriggerServer(profile, snapshot)
+  if (server === undefined || typeof server === "string") {
+    return yield* new CheckoutError({
+      reason: "failed",
+      message: server ?? `trigger ${profile.name} is of kind ${profile.kind}, which has no repositories`
+    })
+  }
+  const request: CheckoutRequest = {
+    vcs: server.vcs,
+    server,
+    branch: run.change.target.branch ?? "",
+    head: run.head,
+    base: run.base ?? "0",
+    headOnly: workspace.review.commit_strategy === "head_only"
+  }
+  return { issues: [], lessons: yield* lessonsFor(run, workspace, undefined), outsider: undefined, request }
+})
 
 /** Fails instead of using a clone URL from the payload: its author could choose where the service connects to. */
 const noHost = ({ name }: TriggerProfile) =>

@@ -9,6 +9,7 @@ import { loadCiEvidence, noCiResults, parseCiFiles, storeCiEvidence } from "../s
 import type { CiEvidence } from "../src/engine/CiEvidence.ts"
 import type { CiRun, HostCi, Listed } from "../src/forge/Forge.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
+import { isForgeKind } from "../src/domain/Kinds.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { explain, maxRuns, readArtifacts } from "../src/forge/ReadArtifacts.ts"
 import { Runs } from "../src/store/Runs.ts"
@@ -28,7 +29,7 @@ export const awaitCi = Effect.fn("awaitCi")(function* (run: Run, work: ReviewWor
   if (artifacts.length === 0) return read(undefined)
   const stored = yield* orUndefined(run, loadCiEvidence(run.id))
   if (stored !== undefined) return read(stored)
-  const { ci } = (yield* Forges).client(work.profile)
+  const ci = isForgeKind(work.profile.kind) ? (yield* Forges).client(work.profile).ci : undefined
   if (ci === undefined) return read(noCiResults([noApi(work.profile.kind)]))
   const { repo } = run.change
   const listed = yield* Effect.result(ci.runs(repo, run.head))

@@ -1,9 +1,10 @@
 /**
- * Finds the workspace of VCS hook events, one in the cluster. Such an event is stored as a routing receipt and tried five times, at
- * intervals of 0, 15, 30, 60 and 120 seconds, because a reload may add its workspace to the configuration. The schedule depends on the time
- * of receipt alone, so that a restart neither skips nor repeats an attempt. An event without a match is settled with the reason.
+ * Routes VCS hook events, one in the cluster. Such an event is stored as a routing receipt, because the script only reports its depot. A
+ * receipt is tried five times, at intervals of 0, 15, 30, 60 and 120 seconds, because a reload may add its workspace to the configuration,
+ * and a replica of a repository may be late; then every five minutes for a day while its server is unreachable. The schedule depends on
+ * the time of receipt alone, so that a restart neither skips nor repeats an attempt. An event without a match is settled with the reason.
  *
- * An event with a match is settled with a reason as well: this build checks out git repositories only.
+ * Changes of Subversion become reviews (`RouteSubmitted`). Those of Perforce are settled with a reason: this build does not check them out.
  */
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
@@ -14,19 +15,24 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import type { StoredEvent } from "../src/store/Receipts.ts"
 import { countStart } from "./ActorStarts.ts"
 import type { ShardGroup } from "./Placement.ts"
+import { routeSubmitted } from "./RouteSubmitted.ts"
+import type { RoutedEvent } from "./RouteSubmitted.ts"
 
-const scanInterval = Duration.seconds(5)
+const scanInterval = Duration.seconds(1)
 const page = 500
+/** Receipts that are routed at the same time; each reads from a server. */
+const atOnce = 4
 const firstPause = Duration.toMillis("15 seconds")
 const attempts = 5
 /** The sum 15 + 30 + 60 + 120 seconds. */
 const givenUpAfter = firstPause * (2 ** (attempts - 1) - 1)
+const laterPause = Duration.toMillis("5 minutes")
+const unreachableFor = Duration.toMillis("24 hours")
 
-const vcsName = { perforce: "Perforce", subversion: "Subversion" } as const
-
-/** Returns why the change is not reviewed, or undefined while a match may still appear. */
+/** Returns why a change of Perforce is not reviewed, or undefined while a match may still appear. */
 export const verdict = (
   change: DepotChange,
   bindings: ReadonlyArray<DepotBinding>,
@@ -39,7 +45,7 @@ export const verdict = (
   if (binding !== undefined) {
     const excluded = isExcludedChange(binding.workspace.review.auto_commit.exclude_sources ?? [], change)
     if (excluded) return `source_excluded: workspace ${binding.workspace.id} excludes this change`
-    return `workspace ${binding.workspace.id} matches, but this build reviews git repositories only: ${vcsName[change.vcs]} change ${change.revision} is not checked out`
+    return `workspace ${binding.workspace.id} matches, but this build does not check out Perforce: change ${change.revision} is not reviewed`
   }
   return waited < givenUpAfter
     ? undefined
@@ -52,25 +58,48 @@ export const isTryDue = (waited: number, sinceLook: number): boolean => {
     const at = firstPause * (2 ** attempt - 1)
     if (at <= waited && at > waited - sinceLook) return true
   }
-  return waited >= givenUpAfter
+  const [now, before] = [waited - givenUpAfter, waited - sinceLook - givenUpAfter]
+  return now >= 0 && (before < 0 || Math.floor(now / laterPause) > Math.floor(before / laterPause))
 }
+
+/** Ends waiting when the attempts are used up. */
+const endWaiting = (
+  routed: RoutedEvent,
+  waited: number
+): Exclude<RoutedEvent, { readonly _tag: "Waiting" }> | undefined => {
+  if (routed._tag === "Settled") return routed
+  if (waited < (routed.isOutage ? unreachableFor : givenUpAfter)) return undefined
+  return { _tag: "Settled", outcome: routed.isOutage ? "failed" : "skipped", reason: routed.reason }
+}
+
+const routeOne = Effect.fnUntraced(function* (event: StoredEvent, routing: DepotChange, waited: number) {
+  const snapshot = (yield* ConfigStore).current()
+  if (routing.vcs === "subversion") return endWaiting(yield* routeSubmitted(event, routing, snapshot), waited)
+  const reason = verdict(routing, routeDepot(snapshot, routing), waited)
+  return reason === undefined ? undefined : ({ _tag: "Settled", outcome: "skipped", reason } as const)
+})
 
 /** Tries the waiting routing receipts. `sinceLook` is the time since the last scan; at start it covers everything. */
 export const scan = Effect.fnUntraced(function* (sinceLook: number) {
   const receipts = yield* Receipts
-  const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis
+  const route = Effect.fnUntraced(function* (event: StoredEvent) {
+    const { id, receivedAt, routing } = event
+    const waited = now - receivedAt
+    if (routing === undefined || !isTryDue(waited, sinceLook)) return
+    const routed = yield* routeOne(event, routing, waited)
+    if (routed === undefined) return
+    const { outcome, reason } = routed
+    yield* receipts.settle([id], { outcome, reason }, yield* Clock.currentTimeMillis)
+    const line = { event_id: id, revision: routing.revision, outcome, reason }
+    yield* outcome === "executed"
+      ? Effect.logInfo("VCS hook event routed", line)
+      : Effect.logWarning("VCS hook event not reviewed", line)
+  })
   let after: string | undefined
   while (true) {
     const events = yield* receipts.unrouted(after, page)
-    for (const { id, receivedAt, routing } of events) {
-      const waited = now - receivedAt
-      if (routing === undefined || !isTryDue(waited, sinceLook)) continue
-      const reason = verdict(routing, routeDepot(snapshot, routing), waited)
-      if (reason === undefined) continue
-      yield* receipts.settle([id], { outcome: "skipped", reason }, now)
-      yield* Effect.logWarning("VCS hook event skipped", { event_id: id, reason })
-    }
+    yield* Effect.forEach(events, route, { concurrency: atOnce, discard: true })
     after = events.at(-1)?.id
     if (events.length < page) return
   }

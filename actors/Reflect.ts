@@ -24,7 +24,7 @@ const none: ReadonlyArray<Lesson> = []
 export const lessonsFor = Effect.fnUntraced(function* (
   run: Pick<Run, "change" | "targetKey">,
   workspace: Workspace,
-  client: ForgeClient
+  client: ForgeClient | undefined
 ) {
   const { reflection } = workspace.review
   if (reflectionMode(reflection) === "off") return none
@@ -49,11 +49,11 @@ export const lessonsFor = Effect.fnUntraced(function* (
 /** Returns lessons from resolved comments of this pull request. Sends no request if no earlier run had findings. */
 const madeOf = Effect.fnUntraced(function* (
   { change, targetKey }: Pick<Run, "change" | "targetKey">,
-  client: ForgeClient,
+  client: ForgeClient | undefined,
   dismissal: Workspace["review"]["dismissal"]
 ) {
   const { kind, number } = change.target
-  if (kind !== "pull_request" || number === undefined) return []
+  if (kind !== "pull_request" || number === undefined || client === undefined) return []
   const runs = yield* (yield* Runs).list({ targetKey, limit: earlierRuns })
   const findings = new Map<string, Finding>()
   for (const finding of runs.toReversed().flatMap(({ analysis }) => analysis?.findings ?? [])) {

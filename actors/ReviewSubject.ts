@@ -5,6 +5,7 @@ import type { TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import { toSourceFacts } from "../src/admission/Select.ts"
 import { isAdministrator } from "../src/domain/Change.ts"
 import type { Change, Repo } from "../src/domain/Change.ts"
+import { isForgeKind } from "../src/domain/Kinds.ts"
 import type { TriageIssue } from "../src/engine/Triage.ts"
 import { toChange } from "../src/forge/Forge.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
@@ -63,8 +64,9 @@ export const isBoundByBranch = ({ instance }: Workspace): boolean =>
 
 export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
   const { entry, snapshot, workspace, profile } = work
-  const client = (yield* Forges).client(profile)
   const { change } = entry
+  if (!isForgeKind(profile.kind)) return serverSubject(change)
+  const client = (yield* Forges).client(profile)
   const { kind, number } = change.target
   if (kind !== "pull_request" && isBoundById(workspace) && change.repo.hostId !== undefined) {
     const other = anotherRepository(change, yield* client.repositoryId(change.repo))
@@ -76,6 +78,13 @@ export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
   if (typeof range === "string") return skip(range)
   return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
 })
+
+/** A submitted change has no state at a host: what its server returned when it was routed does not change. */
+const serverSubject = (change: Change): Subject => {
+  const { base, head } = change
+  if (head === undefined || base === undefined) return skip("the report names no revision")
+  return { _tag: "Review", head, base, change }
+}
 
 /** True if the workspace is selected by the repository's numeric id. Repositories are addressed by name, so name and id must match. */
 const isBoundById = ({ instance }: Workspace): boolean =>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Reports a submitted Perforce changelist to aicr. Never delays or fails a submit: it always exits with 0, stops after a
-# few seconds, and writes errors to a log on this machine.
+# Reports a submitted Perforce changelist to aicr. Never delays or fails a submit: it always exits with 0, works in the
+# background, repeats a failed call once, and writes errors to a log on this machine.
 #
 # Install on the Perforce server, as one line of `p4 triggers`:
 #   aicr change-commit //depot/main/... "/path/to/p4-trigger.sh %change% %user% %client% //depot/main/..."
@@ -10,7 +10,8 @@
 #   AICR_API_KEY   the API key, global or of a workspace (required), or
 #   AICR_API_KEY_FILE  a file that contains it
 #   AICR_LOG       log file; default: $TMPDIR/aicr-p4-trigger.log
-#   AICR_TIMEOUT   timeout of the whole call in seconds; default: 10
+#   AICR_TIMEOUT   timeout of one call in seconds; default: 10
+#   AICR_RETRY_AFTER  seconds until the call is repeated once; default: 15
 #   AICR_CA_FILE   certificate authorities to trust
 
 name=p4-trigger
@@ -23,15 +24,8 @@ say() {
   return 0
 }
 
-report() {
-  change=$1 user=$2 client=$3 path=$4
-  [ -n "$change" ] || { say 'called without a changelist: is %change% in the trigger line?'; return; }
-  [ -n "$AICR_URL" ] || { say "changelist $change not reported: AICR_URL is not set"; return; }
-  key=$AICR_API_KEY
-  [ -n "$key" ] || { [ -r "$AICR_API_KEY_FILE" ] && key=$(cat "$AICR_API_KEY_FILE"); }
-  [ -n "$key" ] || { say "changelist $change not reported: set AICR_API_KEY or AICR_API_KEY_FILE"; return; }
-  command -v curl >/dev/null 2>&1 || { say "changelist $change not reported: curl is not installed"; return; }
-
+# Calls the service with the variables of `report`. Leaves the response in $answer.
+send() {
   # The key is passed on standard input because all users of this machine can see arguments.
   answer=$(
     printf 'header = "X-API-Key: %s"\n' "$key" |
@@ -42,9 +36,24 @@ report() {
   )
   case ${answer##*
 } in
-    202) ;;
-    *) say "changelist $change not reported: $(printf '%s' "$answer" | tr '\n' ' ' | cut -c1-500)" ;;
+    202) return 0 ;;
+    *) return 1 ;;
   esac
+}
+
+report() {
+  change=$1 user=$2 client=$3 path=$4
+  [ -n "$change" ] || { say 'called without a changelist: is %change% in the trigger line?'; return; }
+  [ -n "$AICR_URL" ] || { say "changelist $change not reported: AICR_URL is not set"; return; }
+  key=$AICR_API_KEY
+  [ -n "$key" ] || { [ -r "$AICR_API_KEY_FILE" ] && key=$(cat "$AICR_API_KEY_FILE"); }
+  [ -n "$key" ] || { say "changelist $change not reported: set AICR_API_KEY or AICR_API_KEY_FILE"; return; }
+  command -v curl >/dev/null 2>&1 || { say "changelist $change not reported: curl is not installed"; return; }
+
+  # One repetition, for a service that restarts; the service recognises a report that arrives twice.
+  send && return
+  sleep "${AICR_RETRY_AFTER:-15}"
+  send || say "changelist $change not reported: $(printf '%s' "$answer" | tr '\n' ' ' | cut -c1-500)"
 }
 
 # In the background, with no files of the submit open, so that the server does not wait for it.

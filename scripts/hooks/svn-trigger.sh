@@ -1,6 +1,6 @@
 #!/bin/sh
-# Reports a committed Subversion revision to aicr. Never delays or fails a commit: it always exits with 0, stops after a
-# few seconds, and writes errors to a log on this machine.
+# Reports a committed Subversion revision to aicr. Never delays or fails a commit: it always exits with 0, works in the
+# background, repeats a failed call once, and writes errors to a log on this machine.
 #
 # Install on the Subversion server, in hooks/post-commit of the repository:
 #   /path/to/svn-trigger.sh "$1" "$2"
@@ -11,7 +11,8 @@
 #   AICR_API_KEY   the API key, global or of a workspace (required), or
 #   AICR_API_KEY_FILE  a file that contains it
 #   AICR_LOG       log file; default: $TMPDIR/aicr-svn-trigger.log
-#   AICR_TIMEOUT   timeout of the whole call in seconds; default: 10
+#   AICR_TIMEOUT   timeout of one call in seconds; default: 10
+#   AICR_RETRY_AFTER  seconds until the call is repeated once; default: 15
 #   AICR_CA_FILE   certificate authorities to trust
 
 name=svn-trigger
@@ -25,6 +26,23 @@ say() {
   return 0
 }
 
+# Calls the service with the variables of `report`. Leaves the response in $answer.
+send() {
+  # The key is passed on standard input because all users of this machine can see arguments.
+  answer=$(
+    printf 'header = "X-API-Key: %s"\n' "$key" |
+      curl --config - --silent --show-error --max-time "${AICR_TIMEOUT:-10}" ${AICR_CA_FILE:+--cacert "$AICR_CA_FILE"} \
+        --write-out '\n%{http_code}' --request POST \
+        --data-urlencode "revision=$revision" --data-urlencode "repository=$uuid" --data-urlencode "author=$author" \
+        --data-urlencode "changed_files=$files" "${AICR_URL%/}/triggers/$endpoint" 2>&1
+  )
+  case ${answer##*
+} in
+    202) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
 report() {
   repository=$1 revision=$2
   [ -n "$revision" ] || { say 'called without a repository and a revision'; return; }
@@ -34,25 +52,17 @@ report() {
   [ -n "$key" ] || { say "revision $revision not reported: set AICR_API_KEY or AICR_API_KEY_FILE"; return; }
   command -v curl >/dev/null 2>&1 || { say "revision $revision not reported: curl is not installed"; return; }
 
-  author= files=
+  author= files= uuid=
   if command -v svnlook >/dev/null 2>&1; then
     author=$(svnlook author -r "$revision" "$repository" 2>/dev/null)
+    uuid=$(svnlook uuid "$repository" 2>/dev/null)
     files=$(svnlook changed -r "$revision" "$repository" 2>/dev/null | cut -c5- | head -n 1000)
   fi
 
-  # The key is passed on standard input because all users of this machine can see arguments.
-  answer=$(
-    printf 'header = "X-API-Key: %s"\n' "$key" |
-      curl --config - --silent --show-error --max-time "${AICR_TIMEOUT:-10}" ${AICR_CA_FILE:+--cacert "$AICR_CA_FILE"} \
-        --write-out '\n%{http_code}' --request POST \
-        --data-urlencode "revision=$revision" --data-urlencode "author=$author" \
-        --data-urlencode "changed_files=$files" "${AICR_URL%/}/triggers/$endpoint" 2>&1
-  )
-  case ${answer##*
-} in
-    202) ;;
-    *) say "revision $revision not reported: $(printf '%s' "$answer" | tr '\n' ' ' | cut -c1-500)" ;;
-  esac
+  # One repetition, for a service that restarts; the service recognises a report that arrives twice.
+  send && return
+  sleep "${AICR_RETRY_AFTER:-15}"
+  send || say "revision $revision not reported: $(printf '%s' "$answer" | tr '\n' ' ' | cut -c1-500)"
 }
 
 # In the background, with no files of the commit open, so that the server does not wait for it.

@@ -125,7 +125,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
     groups.length === 0
       ? withoutActors(roles)
       : Layer.mergeAll(
-          roles.has("actors") ? Actors.deciding.pipe(Layer.provide(notifications)) : Layer.empty,
+          roles.has("actors") ? Actors.deciding.pipe(Layer.provide([notifications, vcs])) : Layer.empty,
           roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, permits])) : Layer.empty,
           actorCount(roles),
           observeRunner

@@ -13,18 +13,17 @@ export interface Unconsumed {
 const under = (prefix: string, effect: string, ...names: ReadonlyArray<string>): ReadonlyArray<Unconsumed> =>
   names.map((name) => ({ path: `${prefix}.${name}`, effect }))
 
-const perforceServer = ["port", "user", "user_env", "ticket", "ticket_env", "password", "password_env"]
+const perforceServer = ["port", "user", "user_env", "ticket", "ticket_env"]
+const passwords = ["password", "password_env"]
 
 export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under("triggers[]", "Perforce changes are not read", ...perforceServer, "workspace"),
-  ...under("triggers[]", "Subversion changes are not read", "username", "username_env", "trust_server_cert"),
   ...under("workspaces.defaults", "agent CLIs do not run in a sandbox", "sandbox"),
   ...under(
     "workspaces.defaults.context_repositories[]",
-    "only git repositories are read as context",
-    "repository_url",
-    "revision",
+    "Perforce repositories are not read as context",
     ...perforceServer,
+    ...passwords,
     "depot_path"
   ),
   ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", "sandbox"),

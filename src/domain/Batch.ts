@@ -14,6 +14,8 @@
  * States of a member: pending ──▶ batched (its batch is sealed) ──▶ completed | skipped | failed.
  */
 import { Schema } from "effect"
+import type { Change } from "./Change.ts"
+import { isForgeKind } from "./Kinds.ts"
 import type { EventOutcome } from "./Decision.ts"
 import { isDue } from "./Entry.ts"
 import type { Entry } from "./Entry.ts"
@@ -61,6 +63,14 @@ export interface Push {
   readonly before: string | undefined
   readonly after: string
 }
+
+/**
+ * Returns whether a change may join a batch. Pushes to a branch always may. Changes of a server's repository may while one author submits
+ * them one after the other: so that the review has no other author's changes. Reports may overtake each other.
+ */
+export const mayJoin = (batch: Change, change: Change): boolean =>
+  isForgeKind(change.provider) ||
+  (batch.author?.username === change.author?.username && (change.base === batch.head || change.head === batch.base))
 
 /**
  * Returns the range of a batch's pushes in order of receipt. Deliveries may overtake each other, but each contains the previous commit of

@@ -6,6 +6,8 @@ import { Schema } from "effect"
 
 export const DepotChange = Schema.Struct({
   vcs: Schema.Literals(["perforce", "subversion"]),
+  /** Repository of the hook: UUID or URL of Subversion. A number alone exists in every repository. */
+  repository: Schema.optional(Schema.String),
   /** Changelist or revision number. */
   revision: Schema.String,
   /** Base of the comparison, if the script reports one. */

@@ -9,7 +9,8 @@ import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { ContextRepository } from "../config/schema/Workspaces.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { ContextRepositories } from "../vcs/ContextRepositories.ts"
-import type { MountedContext } from "../vcs/ContextRepositories.ts"
+import { toContextServer } from "../vcs/ConfiguredServer.ts"
+import type { MountedContext, MountRequest } from "../vcs/ContextRepositories.ts"
 
 export interface ContextMounts {
   readonly mounted: ReadonlyArray<MountedContext>
@@ -22,10 +23,10 @@ const atOnce = 4
 const kinds: Readonly<Record<ContextRepository["kind"], { readonly name: string; readonly read: boolean }>> = {
   git: { name: "git", read: true },
   perforce: { name: "Perforce", read: false },
-  subversion: { name: "Subversion", read: false }
+  subversion: { name: "Subversion", read: true }
 }
 const unread = (kind: ContextRepository["kind"]): string =>
-  `this build reads git repositories as context, not ${kinds[kind].name} ones`
+  `this build reads git and Subversion repositories as context, not ${kinds[kind].name} ones`
 
 /** Returns problems for the start of the service and doctor. */
 export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
@@ -71,21 +72,15 @@ const without = ({ alias }: ContextRepository, why: string): string =>
   `The context repository ${alias} was not read: ${why}.`
 
 const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: ContextRepository) {
-  const { alias, kind, url, ref, max_mb } = repository
-  if (kind !== "git" || url === undefined) return without(repository, unread(kind))
+  const { alias, kind, token_env } = repository
+  if (!kinds[kind].read) return without(repository, unread(kind))
   const token = snapshot.credential(repository, "token")
-  if (token === undefined && repository.token_env !== undefined) {
-    return without(repository, `the variable ${repository.token_env} is not set`)
+  if (token === undefined && token_env !== undefined) {
+    return without(repository, `the variable ${token_env} is not set`)
   }
-  const contexts = yield* ContextRepositories
-  const mounted = yield* Effect.result(
-    contexts.mount({
-      url,
-      ref,
-      authorization: token === undefined ? undefined : authorization(token),
-      maxBytes: max_mb * 1_048_576
-    })
-  )
+  const request = requestOf(repository, token)
+  if (request === undefined) return without(repository, "its URL is missing")
+  const mounted = yield* Effect.result((yield* ContextRepositories).mount(request))
   if (mounted._tag === "Failure") {
     const { reason, message } = mounted.failure
     return without(
@@ -106,6 +101,24 @@ const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: Co
       )
   } satisfies MountedContext
 })
+
+const requestOf = (repository: ContextRepository, token: Redacted.Redacted | undefined): MountRequest | undefined => {
+  const { max_mb, ref, revision, url } = repository
+  const maxBytes = max_mb * 1_048_576
+  const server = toContextServer(repository)
+  if (server !== undefined) {
+    return {
+      vcs: server.vcs,
+      server,
+      path: "",
+      revision: revision === undefined ? undefined : String(revision),
+      maxBytes
+    }
+  }
+  return url === undefined
+    ? undefined
+    : { url, ref, authorization: token === undefined ? undefined : authorization(token), maxBytes }
+}
 
 /** The form all git hosts take: any user, the token as password. */
 const authorization = (token: Redacted.Redacted): Redacted.Redacted =>

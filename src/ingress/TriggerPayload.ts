@@ -196,8 +196,10 @@ const subversion = (fields: Fields): TriggerPayload => {
   const revision = read.number(["revision", "rev", "r"])
   const change = {
     base: read.number(["base_revision", "base_rev", "old_revision"]),
+    repository: read.text(["repository", "repository_uuid", "uuid", "repository_url"], limits.path),
     user: read.text(["author", "user"], limits.name),
-    files: read.lines(["changed_files", "files"])
+    files: read.lines(["changed_files", "files"]),
+    description: read.text(["description", "message", "log"], limits.description, true)
   }
   if (read.issues.length > 0) return { _tag: "Rejected", reason: "invalid_payload", issues: read.issues }
   if (revision === undefined) return missing("missing_revision", "revision")

@@ -1,7 +1,7 @@
 /** Puts a push into a batch: into the one that collects its stream, or into a new one. In one transaction. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { maxCommits, memberStatusIn, toRange } from "../domain/Batch.ts"
+import { maxCommits, mayJoin, memberStatusIn, toRange } from "../domain/Batch.ts"
 import type { BatchStatus } from "../domain/Batch.ts"
 import { targetKey } from "../domain/Change.ts"
 import { newIdAfter } from "../domain/Ids.ts"
@@ -13,10 +13,11 @@ import { toBatchRow } from "./BatchRow.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
-/** Returns whether the batch is of the same workspace, was not due when the push arrived, and is not full. */
+/** Returns whether the batch is of the same workspace, was not due when the push arrived, takes such a push, and is not full. */
 const hasRoom = (batch: Batch, push: PushReceived): boolean =>
   batch.workspace === push.change.workspace &&
   push.admittedAt < batch.dueAt &&
+  mayJoin(batch.change, push.change) &&
   batch.commits + (push.change.commits ?? 1) <= maxCommits
 
 const isFirst = (sql: SqlClient.SqlClient, batch: Batch) =>

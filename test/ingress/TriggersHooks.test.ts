@@ -1,6 +1,7 @@
 /** The hook scripts with a real shell and a listening service: they report, and never block a submit. */
 import { execFile } from "node:child_process"
 import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { createServer as createHttpServer } from "node:http"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -37,7 +38,15 @@ const run = (script: string, args: ReadonlyArray<string>, settings: Record<strin
     execFile(
       "/bin/sh",
       [script, ...args],
-      { env: { PATH: process.env["PATH"], AICR_LOG: join(directory, "log"), TMPDIR: directory, ...settings } },
+      {
+        env: {
+          PATH: process.env["PATH"],
+          AICR_LOG: join(directory, "log"),
+          AICR_RETRY_AFTER: "0",
+          TMPDIR: directory,
+          ...settings
+        }
+      },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code ?? 1), out: out + err })
     )
   })
@@ -82,7 +91,7 @@ describe("hook scripts", () => {
     const svnlook = join(directory, "svnlook")
     await writeFile(
       svnlook,
-      '#!/bin/sh\nif [ "$1" = author ]; then echo ada; else printf "U   trunk/a.c\\nA   trunk/b c.c\\n"; fi\n'
+      '#!/bin/sh\ncase $1 in author) echo ada; exit ;; uuid) echo 4c438b9a; exit ;; esac\nprintf "U   trunk/a.c\\nA   trunk/b c.c\\n"\n'
     )
     await chmod(svnlook, 0o755)
     await run(script, ["/srv/svn/repo", "12"], { PATH: `${directory}:${process.env["PATH"]}` })
@@ -91,6 +100,7 @@ describe("hook scripts", () => {
     })
     assert.deepStrictEqual(event?.routing, {
       vcs: "subversion",
+      repository: "4c438b9a",
       revision: "12",
       user: "ada",
       files: ["trunk/a.c", "trunk/b c.c"]
@@ -129,6 +139,20 @@ describe("hook scripts", () => {
     await logged("timed out")
     for (const socket of sockets) socket.destroy()
     silent.close()
+  })
+
+  it("a failed report is repeated once", async () => {
+    const seen: Array<string> = []
+    const failing = createHttpServer((request, response) => {
+      seen.push(request.url ?? "")
+      response.writeHead(503).end("busy")
+    })
+    await new Promise<void>((listening) => failing.listen(0, "127.0.0.1", listening))
+    const { port } = failing.address() as AddressInfo
+    await run(p4, ["1"], { ...configured(), AICR_URL: `http://127.0.0.1:${port}` })
+    await logged("changelist 1 not reported: busy 503")
+    assert.deepStrictEqual(seen, ["/triggers/p4", "/triggers/p4"])
+    failing.close()
   })
 
   it("settings that are no shell fail no submit", async () => {

@@ -8,6 +8,8 @@ import { CronExpression } from "../formats/Cron.ts"
 const git = { when: kinds("gitea", "forgejo", "github", "gitlab") }
 const perforce = { when: kinds("perforce") }
 const subversion = { when: kinds("subversion") }
+/** Kinds whose servers are reached over HTTP. */
+const http = { when: kinds("gitea", "forgejo", "github", "gitlab", "subversion") }
 const scheduled = { when: kinds("scheduled") }
 
 const Identifier = Schema.Union([Text, PositiveInt])
@@ -77,9 +79,9 @@ export const Trigger = Schema.Struct({
   tls_ca_path: optional(
     Text,
     "Path of a PEM file with certificate authorities to trust in addition to the system's.",
-    git
+    http
   ),
-  http_proxy: optional(Url, "HTTP proxy for requests to the host.", git),
+  http_proxy: optional(Url, "HTTP proxy for requests to the host.", http),
   port: optional(Schema.Union([Text, PositiveInt]), "Server address (P4PORT).", perforce),
   user_env: optional(EnvName, "Environment variable that holds the user.", perforce),
   user: optional(Text, "User name (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
@@ -94,13 +96,22 @@ export const Trigger = Schema.Struct({
   }),
   depot_path: optional(Text, "Depot path to watch, usually ending in `/...`.", perforce),
   workspace: optional(Text, "Perforce client workspace.", perforce),
-  repository_url: optional(Text, "Repository URL.", subversion),
+  repository_url: optional(
+    Text,
+    "Repository URL: http, https, svn, svn+ssh or file, of the whole repository or of a folder in it, without credentials.",
+    subversion
+  ),
   username_env: optional(EnvName, "Environment variable that holds the user name.", subversion),
   username: optional(Text, "User name (an identifier, not sealed).", {
     ...subversion,
     exclusive: ["username_env"]
   }),
-  trust_server_cert: defaulted(Flag, false, "Accept a server certificate that cannot be verified.", subversion),
+  trust_server_cert: defaulted(
+    Flag,
+    false,
+    "Accept a server certificate of an unknown authority. Other failures, such as another host name, remain errors.",
+    subversion
+  ),
   cron: optional(CronExpression, "When to run: five fields (minute, hour, day, month, weekday).", {
     ...scheduled,
     requiredWhen: kinds("scheduled")

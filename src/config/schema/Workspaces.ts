@@ -157,7 +157,7 @@ const layers = {
   prompt: layer(WorkspacePrompt, "Prompts."),
   context_repositories: layer(
     list(ContextRepository, { maxItems: 64 }),
-    "Further repositories that the model may read, never write; this build reads those of kind git. One that cannot be read is said on the review, which goes on without it. An instance's list replaces the one of workspaces.defaults whole."
+    "Further repositories that the model may read, never write; this build reads those of kind git and subversion. One that cannot be read is said on the review, which goes on without it. An instance's list replaces the one of workspaces.defaults whole."
   )
 }
 

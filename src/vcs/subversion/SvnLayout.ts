@@ -2,6 +2,7 @@
  * Finds the branch of a path by the customary layout: `trunk`, `branches/NAME` and `tags/NAME`, in the root or in a folder per project.
  * Paths of a repository without this layout are all of one branch, `""`. Pure.
  */
+import { layoutFolders } from "../../domain/BranchNames.ts"
 
 export interface SvnBranch {
   /** Path of the branch. */
@@ -13,12 +14,11 @@ export interface SvnBranch {
 
 /** Folders of projects above the layout. */
 const maxProjectDepth = 3
-const folders: ReadonlySet<string> = new Set(["trunk", "branches", "tags"])
 
 /** Returns undefined for a folder of the layout itself, which has no files of a branch. */
 export const findBranch = (path: string): SvnBranch | undefined => {
   const parts = path.split("/")
-  const at = parts.findIndex((part) => folders.has(part))
+  const at = parts.findIndex((part) => layoutFolders.has(part))
   if (at < 0 || at > maxProjectDepth) return { branch: "", path, tag: false }
   const kind = parts[at]
   const end = kind === "trunk" ? at + 1 : at + 2
@@ -29,11 +29,3 @@ export const findBranch = (path: string): SvnBranch | undefined => {
 /** Returns whether a URL already names a branch: paths below are not searched for the layout. */
 export const isBranchUrl = (pathInRepository: string): boolean =>
   pathInRepository !== "" && (findBranch(pathInRepository)?.branch ?? "") !== ""
-
-/** Names under which `include_branches` and match rules may list a branch: `web/branches/1.x`, `branches/1.x`, `1.x`; `trunk`. */
-export const branchNames = (branch: string): ReadonlyArray<string> => {
-  const parts = branch.split("/")
-  const at = parts.findIndex((part) => folders.has(part))
-  const name = at < 0 || parts[at] === "trunk" ? [] : [parts.slice(at + 1).join("/")]
-  return [...new Set([branch, parts.slice(Math.max(0, at)).join("/"), ...name])].filter((one) => one !== "")
-}

@@ -18,7 +18,7 @@ import type { SubversionServer } from "../VcsServer.ts"
 import { svnFailure } from "./SvnFailure.ts"
 import { checkSvnUrl } from "./SvnUrl.ts"
 import { makeXmlReader } from "./SvnXml.ts"
-import type { XmlElement } from "./SvnXml.ts"
+import type { SvnElement } from "./SvnXml.ts"
 
 export interface SvnSession {
   readonly server: SubversionServer
@@ -162,7 +162,7 @@ export const runSvn = (
 export const readSvnXml = (
   session: SvnSession,
   args: ReadonlyArray<string>,
-  handle: (element: XmlElement) => boolean | void,
+  handle: (element: SvnElement) => boolean | void,
   millis = replyMillis
 ): Effect.Effect<boolean, CheckoutError> =>
   Effect.gen(function* () {
@@ -181,7 +181,7 @@ export const readSvnXml = (
 
 const parse = (
   child: ProgramChild,
-  handle: (element: XmlElement) => boolean | void
+  handle: (element: SvnElement) => boolean | void
 ): Promise<"stopped" | { readonly end: ProgramEnd; readonly malformed: string | undefined }> =>
   new Promise((resolve) => {
     let malformed: string | undefined

@@ -1,7 +1,7 @@
 /** Reads the XML of svn as it streams. Elements are reported when they end, with their attributes and text. */
 import { SaxesParser } from "saxes"
 
-export interface XmlElement {
+export interface SvnElement {
   readonly name: string
   /** Names of the elements that contain it, the outermost first. */
   readonly within: ReadonlyArray<string>
@@ -27,8 +27,8 @@ const maxText = 1_048_576
 const maxDepth = 32
 
 export const makeXmlReader = (handle: {
-  readonly start?: (element: Omit<XmlElement, "text">) => void
-  readonly end: (element: XmlElement) => void
+  readonly start?: (element: Omit<SvnElement, "text">) => void
+  readonly end: (element: SvnElement) => void
 }): XmlReader => {
   const open: Array<Open> = []
   const decoder = new TextDecoder()

@@ -1,0 +1,253 @@
+/**
+ * Revisions of a real Subversion repository, reported by its hook to the real process: reviewed once, in batches of one author, and
+ * published to a chat; whatever dies in between.
+ */
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { stringify } from "yaml"
+import { AicrProcess, programFolder } from "../harness/AicrProcess.ts"
+import { startChatPlatform } from "../harness/ChatPlatform.ts"
+import type { ChatPlatform } from "../harness/ChatPlatform.ts"
+import { review, startFakeModel } from "../harness/FakeModel.ts"
+import type { FakeModel } from "../harness/FakeModel.ts"
+import { freePort } from "../harness/FreePort.ts"
+import { startSvnserve, SvnRepository, svnPassword, svnUser } from "../harness/Subversion.ts"
+import type { SvnService } from "../harness/Subversion.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const key = "key-of-the-hooks"
+/** Number of revisions of the burst; each is reported at least twice. */
+const burst = Number(process.env["AICR_TEST_REVISIONS"] ?? 6)
+
+interface World {
+  readonly directory: string
+  readonly repository: SvnRepository
+  readonly server: SvnService
+  readonly model: FakeModel
+  readonly chat: ChatPlatform
+  readonly aicr: AicrProcess
+}
+let world: World
+
+const makeConfig = (parts: Omit<World, "aicr">, port: number, delaySeconds: number) => ({
+  server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
+  triggers: [
+    {
+      name: "tree",
+      kind: "subversion",
+      repository_url: parts.server.url,
+      username: svnUser,
+      password_env: "TEST_PASSWORD",
+      revision_url_template: "https://view.example/?rev={{revision}}",
+      exclude_cr_file: ["**/*.lock"]
+    }
+  ],
+  workspaces: {
+    root: join(parts.directory, "workspaces"),
+    instances: { web: { source_repo: { trigger: "tree", repo: "web" } } }
+  },
+  outputs: {
+    channels: [{ name: "group", kind: "feishu_bot", webhook_url: parts.chat.url }],
+    routes: { default: { summary: ["group"] } }
+  },
+  llm: {
+    providers: [{ id: "fake", kind: "openai_compatible", base_url: `${parts.model.url}/v1`, api_key: "model" }],
+    model_chain: { default: [{ provider: "fake", model: "fake" }] }
+  },
+  agent: { default: "native-llm" },
+  review: {
+    output_language: "en",
+    verification: "off",
+    auto_commit: { delay_seconds: delaySeconds, include_branches: ["trunk", "1.x"] }
+  },
+  queue: { kind: "sqlite", sqlite: { path: join(parts.directory, "queue.db") } },
+  storage: {
+    database: { sqlite: { path: join(parts.directory, "aicr.db") } },
+    object: { filesystem: { root: join(parts.directory, "objects") } }
+  }
+})
+
+const setUp = async (delaySeconds: number): Promise<World> => {
+  const directory = mkdtempSync(join(tmpdir(), "aicr-scenario-svn-"))
+  const repository = new SvnRepository()
+  const parts = {
+    directory,
+    repository,
+    server: await startSvnserve(repository),
+    model: await startFakeModel(() =>
+      review([
+        {
+          file: "src/main.c",
+          line: 1,
+          severity: "high",
+          category: "bug",
+          title: "Wrong value",
+          message: "The value is wrong.",
+          quote: "int main() { return 1; }"
+        }
+      ])
+    ),
+    chat: await startChatPlatform()
+  }
+  const port = await freePort()
+  const configFile = join(directory, "config.yaml")
+  writeFileSync(configFile, stringify(makeConfig(parts, port, delaySeconds)))
+  const url = `http://127.0.0.1:${port}`
+  return { ...parts, aicr: new AicrProcess({ configFile, url, env: { TEST_PASSWORD: svnPassword } }) }
+}
+
+beforeEach(async ({ task }) => {
+  world = await setUp(task.name.includes("batch") ? 5 : 0)
+})
+afterEach(async () => {
+  await world.aicr[Symbol.asyncDispose]()
+  await world.server[Symbol.asyncDispose]()
+  await world.model.close()
+  await world.chat.stop()
+  world.repository[Symbol.dispose]()
+  rmSync(world.directory, { recursive: true, force: true })
+})
+
+const report = async (revision: string, over: Readonly<Record<string, unknown>> = {}): Promise<number> => {
+  const response = await fetch(`${world.aicr.url}/triggers/svn`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({ revision, ...over })
+  })
+  return response.status
+}
+
+const rows = (query: string): ReadonlyArray<Record<string, unknown>> => {
+  const database = new DatabaseSync(join(world.directory, "aicr.db"), { readOnly: true, timeout: 5000 })
+  try {
+    return database.prepare(query).all()
+  } finally {
+    database.close()
+  }
+}
+const events = () =>
+  rows("SELECT id, target_kind AS kind, outcome, outcome_reason AS reason, work FROM events ORDER BY id")
+/** `base-head` of each successful run. */
+const reviewed = (): ReadonlyArray<string> =>
+  rows("SELECT base, head FROM runs WHERE status = 'succeeded' ORDER BY CAST(head AS INTEGER)").map(
+    ({ base, head }) => `${String(base)}-${String(head)}`
+  )
+const allSettled = (reports: number) =>
+  waitUntil(
+    () => {
+      const found = events()
+      const isEnded = found.length >= reports && found.every(({ outcome }) => outcome !== null)
+      return (
+        isEnded &&
+        rows("SELECT id FROM publications WHERE status NOT IN ('sent', 'failed')").length === 0 &&
+        rows("SELECT id FROM runs WHERE status IN ('queued', 'preparing', 'analyzing', 'publishing')").length === 0
+      )
+    },
+    { timeout: 120_000, describe: () => `all settled: ${JSON.stringify(events())}\n${world.aicr.log.slice(-8000)}` }
+  )
+
+const write = (name: string, text: string, author = "ada", branch = "trunk") =>
+  world.repository.commit(`Change ${name}\n\nAll of it.`, { author, files: { [`${branch}/${name}`]: text } })
+
+it("a committed revision is reported by the hook, reviewed and published with its link", async () => {
+  const { aicr, chat, model, repository } = world
+  await aicr.start()
+  const log = join(world.directory, "hook.log")
+  repository.hook(
+    "post-commit",
+    `#!/bin/sh
+PATH=${process.env["PATH"]}
+export PATH AICR_URL=${aicr.url} AICR_API_KEY=${key} AICR_LOG=${log}
+exec ${join(programFolder, "scripts/hooks/svn-trigger.sh")} "$1" "$2"
+`
+  )
+  const revision = write("src/main.c", "int main() { return 1; }\n")
+  await allSettled(2)
+  expect(reviewed()).toEqual([`1-${revision}`])
+  const prompt = JSON.stringify(model.requests)
+  expect(prompt).toContain("return 1;")
+  expect(prompt).toContain("Change src/main.c")
+  expect(chat.got).toHaveLength(1)
+  expect(chat.got[0]).toContain(`https://view.example/?rev=${revision}`)
+  expect(chat.got[0]).toContain("The value is wrong.")
+  const [routed, change] = events()
+  expect(routed).toMatchObject({
+    kind: "commit",
+    outcome: "executed",
+    reason: expect.stringContaining("queued as event")
+  })
+  expect(change).toMatchObject({ kind: "push", outcome: "executed" })
+  expect(JSON.parse(String(change?.["work"]))).toMatchObject({
+    change: { author: { username: "ada" }, target: { branch: "trunk" }, title: "Change src/main.c" }
+  })
+  expect(aicr.log).not.toContain(svnPassword)
+})
+
+it("every report ends with an outcome and its reason", async () => {
+  const { aicr, repository } = world
+  await aicr.start()
+  const branch = repository.commit("Branch", { copy: { trunk: "branches/wip" } })
+  const tag = repository.commit("Tag", { copy: { trunk: "tags/1.0" } })
+  const locked = write("npm.lock", "1\n")
+  const both = repository.commit("Both", { files: { "trunk/a.c": "1\n", "branches/wip/b.c": "1\n" } })
+  for (const revision of [branch, tag, locked, both]) expect(await report(revision)).toBe(202)
+  // Another body is another delivery of the same revision.
+  await waitUntil(() => events().some(({ reason }) => String(reason).includes("queued as")), {
+    describe: () => "routed"
+  })
+  await report(both, { author: "ada" })
+  await allSettled(6)
+  const reasons = events().flatMap(({ kind, reason }) => (kind === "commit" ? [String(reason).split(":")[0]] : []))
+  expect(reasons).toEqual([
+    "branch_not_watched",
+    "tag",
+    "no_reviewed_path",
+    "queued as event " + String(events()[4]?.["id"]),
+    "duplicate"
+  ])
+  expect(reviewed()).toEqual([`${locked}-${both}`])
+})
+
+it(`a burst of ${burst} reports, repeated and out of order, with kills, reviews each revision once in batches of one author`, async () => {
+  const { aicr } = world
+  await aicr.start()
+  const revisions = Array.from({ length: burst }, (_, index) =>
+    write("src/main.c", `int x = ${index};\n`, index < burst / 2 ? "ada" : "bob")
+  )
+  const shuffled = revisions.toSorted((a, b) => ((Number(a) * 7) % 5) - ((Number(b) * 7) % 5))
+  for (const revision of shuffled) await report(revision)
+  await aicr.kill()
+  await aicr.start()
+  for (const revision of shuffled) await report(revision)
+  for (const revision of shuffled.slice(0, 3)) await report(revision, { author: "someone" })
+  await waitUntil(() => rows("SELECT id FROM batches").length > 0, { describe: () => "a batch" })
+  await aicr.kill()
+  await aicr.start()
+  await allSettled(2 * burst)
+  // Ranges follow each other without a gap and without an overlap, and no range has two authors.
+  const ranges = reviewed().map((range) => range.split("-").map(Number))
+  expect(ranges[0]?.[0]).toBe(1)
+  expect(ranges.at(-1)?.[1]).toBe(Number(revisions.at(-1)))
+  expect(ranges.slice(1).map(([base]) => base)).toEqual(ranges.slice(0, -1).map(([, head]) => head))
+  const last = Number(revisions[burst / 2 - 1])
+  expect(ranges.some(([base = 0, head = 0]) => base < last && head > last)).toBe(false)
+}, 240_000)
+
+it("a refused user ends the report with the reason, and no file remains", async () => {
+  const { aicr, directory, server } = world
+  await aicr.start()
+  const revision = write("a.c", "1\n")
+  const file = join(directory, "config.yaml")
+  await aicr.kill()
+  writeFileSync(file, readFileSync(file, "utf8").replace(svnUser, "stranger"))
+  await aicr.start()
+  await report(revision)
+  await allSettled(1)
+  expect(events()[0]).toMatchObject({ outcome: "failed", reason: expect.stringContaining("unauthorized") })
+  expect(server.url).toContain("svn://")
+  expect(execFileSync("ls", [join(directory, "workspaces", "worktrees")], { encoding: "utf8" })).toBe("")
+})
