@@ -1,6 +1,7 @@
 /** Handles requests about deliveries. */
 import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { TargetKey } from "../domain/Keys.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
@@ -41,9 +42,10 @@ const reasons = Effect.fnUntraced(function* ({ since, ...filter }: ReasonQuery) 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>
   handlers.handleAll({
     list: ({ query }) => {
-      const { cursor: _, limit: __, since, until, ...filter } = query
+      const { cursor: _, limit: __, since, target, until, ...filter } = query
+      const targetKey = target === undefined ? undefined : TargetKey.make(target)
       const times = { since: parseTime(since), until: parseTime(until) }
-      return Receipts.use((receipts) => receipts.list({ ...filter, ...times, ...pageFilter(query) })).pipe(
+      return Receipts.use((receipts) => receipts.list({ ...filter, ...times, targetKey, ...pageFilter(query) })).pipe(
         Effect.map((found) => toPage(found, query, eventView)),
         orUnavailable
       )

@@ -35,6 +35,7 @@ import * as ConfigHandlers from "./ConfigHandlers.ts"
 import { makeDescription } from "./Description.ts"
 import * as DraftHandlers from "./DraftHandlers.ts"
 import * as EventHandlers from "./EventHandlers.ts"
+import * as LiveHandlers from "./LiveHandlers.ts"
 import * as NodeHandlers from "./NodeHandlers.ts"
 import type { Nodes } from "./Nodes.ts"
 import * as ProjectHandlers from "./ProjectHandlers.ts"
@@ -73,6 +74,7 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     RunHandlers.layer,
     ChangeHandlers.layer,
     NodeHandlers.layer,
+    LiveHandlers.layer,
     AuditHandlers.layer,
     TriggerHandlers.layer,
     ProjectHandlers.layer,

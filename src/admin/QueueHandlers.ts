@@ -11,6 +11,7 @@ import { pageSize, selected } from "./api/Parameters.ts"
 import { conflict, notFound, NotFound } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
+import { changeQueue } from "./QueueBulk.ts"
 import { batchView, entryView, pauseView, toTime } from "./Views.ts"
 
 const active: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
@@ -137,6 +138,7 @@ const drain = Effect.fnUntraced(function* (node: string, reason: string | undefi
 export const layer = HttpApiBuilder.group(AdminHttpApi, "queue", (handlers) =>
   handlers.handleAll({
     list: ({ query }) => orUnavailable(list(query)),
+    bulk: ({ payload }) => orUnavailable(changeQueue(payload)),
     get: ({ params }) => orUnavailable(get(params.id)),
     retry: ({ params }) => orUnavailable(retry(params.id)),
     cancel: ({ params, payload }) => orUnavailable(cancel(params.id, payload.reason)),

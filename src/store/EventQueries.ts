@@ -23,6 +23,7 @@ const conditions = (sql: SqlClient.SqlClient, filter: Omit<EventFilter, "limit">
     ...(filter.workspace === undefined ? [] : [sql`workspace = ${filter.workspace}`]),
     ...(filter.decision === undefined ? [] : [sql`decision = ${filter.decision}`]),
     ...(filter.reason === undefined ? [] : [sql`reason = ${filter.reason}`]),
+    ...(filter.targetKey === undefined ? [] : [sql`target_key = ${filter.targetKey}`]),
     ...(filter.outcome === undefined ? [] : [sql`outcome = ${filter.outcome}`]),
     ...(filter.trigger === undefined ? [] : [sql`trigger_name = ${filter.trigger}`]),
     ...(filter.provider === undefined ? [] : [sql`provider = ${filter.provider}`]),

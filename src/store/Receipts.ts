@@ -84,6 +84,7 @@ export interface EventFilter {
   readonly repo?: string | undefined
   /** Number of the pull request or issue. */
   readonly number?: number | undefined
+  readonly targetKey?: TargetKey | undefined
   readonly outcome?: EventOutcome | undefined
   readonly trigger?: string | undefined
   readonly provider?: string | undefined

@@ -9,6 +9,7 @@ import { ChangeGroup } from "./ChangeGroup.ts"
 import { ConfigGroup } from "./ConfigGroup.ts"
 import { DraftGroup } from "./DraftGroup.ts"
 import { EventGroup } from "./EventGroup.ts"
+import { LiveGroup } from "./LiveGroup.ts"
 import { NodeGroup } from "./NodeGroup.ts"
 import { ProjectGroup } from "./ProjectGroup.ts"
 import { QueueGroup } from "./QueueGroup.ts"
@@ -30,6 +31,7 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     RunGroup,
     ChangeGroup,
     NodeGroup,
+    LiveGroup,
     AuditGroup,
     TriggerGroup,
     ProjectGroup,

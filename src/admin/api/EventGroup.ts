@@ -36,6 +36,7 @@ export class EventGroup extends HttpApiGroup.make("events")
         workspace,
         decision: Schema.optionalKey(allowOne(EventDecision, "Decision")),
         reason: Schema.optionalKey(text("Reason of the decision, such as draft")),
+        target: Schema.optionalKey(text("Key of a pull request, branch or issue (`target_key`)")),
         outcome: Schema.optionalKey(allowOne(EventOutcome, "Outcome")),
         trigger: Schema.optionalKey(text("Name of the trigger")),
         provider: Schema.optionalKey(text("Kind of the host or of the call")),

@@ -48,6 +48,46 @@ const QueueItem = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("batch"), ...Batch.fields, members: count("Number of pushes") })
 ]).annotate({ identifier: "QueueItem" })
 
+/** Maximum number of entries of one request. */
+export const maxBulk = 200
+
+const Bulk = Schema.Struct({
+  action: Schema.Literals(["cancel", "retry"]).annotate({ description: "What is done to each entry" }),
+  ids: Schema.optionalKey(
+    Schema.Array(bodyText("Id of an entry or a batch"))
+      .check(Schema.isMinLength(1), Schema.isMaxLength(maxBulk))
+      .annotate({ description: `1 to ${maxBulk} ids; absent: the entries that workspace and status select` })
+  ),
+  workspace: Schema.optionalKey(bodyText("Id of a workspace")),
+  status: Schema.optionalKey(EntryStatus).annotateKey({
+    description: "Status; default: dead for retry, waiting for cancel"
+  }),
+  reason,
+  preview: Schema.Boolean.annotate({ description: "True: lists what would be changed, and changes nothing" })
+})
+  .check(
+    Schema.makeFilter(({ ids, status, workspace: id }) =>
+      ids === undefined || (id === undefined && status === undefined)
+        ? undefined
+        : "expected either ids, or workspace and status"
+    )
+  )
+  .annotate({ identifier: "Bulk", description: "Entries, and what is done to them" })
+
+const BulkResult = Schema.Struct({
+  preview: Schema.Boolean,
+  matched: count("Number of selected entries"),
+  more: Schema.Boolean.annotate({ description: `True if more than ${maxBulk} are selected: repeat the request` }),
+  items: Schema.Array(
+    Schema.Struct({
+      id: text("Id of the entry or the batch"),
+      result: text(
+        "Status of the entry in a preview; otherwise `cancelled`, `stopping`, `retried`, or the reason why not"
+      )
+    })
+  )
+}).annotate({ identifier: "BulkResult" })
+
 export class QueueGroup extends HttpApiGroup.make("queue")
   .add(
     HttpApiEndpoint.get("list", "/queue", {
@@ -79,6 +119,12 @@ export class QueueGroup extends HttpApiGroup.make("queue")
       describe(
         "Drain a node",
         "Pauses a node and counts the reviews that it still runs. Repeat it until there are none."
+      )
+    ),
+    HttpApiEndpoint.post("bulk", "/queue/bulk", { payload: Bulk, success: BulkResult }).annotateMerge(
+      describe(
+        "Cancel or retry entries",
+        `Changes at most ${maxBulk} entries: those with these ids, or the oldest of a workspace and a status.`
       )
     ),
     HttpApiEndpoint.get("get", "/queue/:id", {

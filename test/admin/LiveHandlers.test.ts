@@ -1,0 +1,76 @@
+/** Changes as server-sent events, over a real HTTP server. */
+import { Effect } from "effect"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { targetKey } from "../../src/domain/Change.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
+import { Progress } from "../../src/observability/Progress.ts"
+import { enqueue } from "../../src/queue/Enqueue.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import { waitUntil } from "../harness/Wait.ts"
+import { change, event } from "../store/Fixtures.ts"
+import { startAdmin } from "./AdminServer.ts"
+import type { AdminServer } from "./AdminServer.ts"
+
+let admin: AdminServer
+beforeEach(async () => {
+  admin = await startAdmin()
+})
+afterEach(() => admin.stop())
+
+const follow = async () => {
+  const token = await admin.token()
+  const response = await fetch(`${admin.url}/api/admin/live`, { headers: { authorization: `Bearer ${String(token)}` } })
+  assert.strictEqual(response.status, 200)
+  let text = ""
+  const read = async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
+  }
+  // The connection ends with the server.
+  void read().catch(() => {})
+  /** Returns the events of a type that arrived. */
+  const received = (type: string) =>
+    text
+      .split("\n")
+      .filter((line) => line.startsWith("data:"))
+      .map((line): Record<string, unknown> => Object(JSON.parse(line.slice("data:".length))))
+      .filter((one) => one["type"] === type)
+  return Object.assign(received, { text: () => text })
+}
+
+describe("changes", () => {
+  it("are those of the queue, of deliveries and of reviews", async () => {
+    const received = await follow()
+    await waitUntil(() => Promise.resolve(received("queue").length === 1), { describe: received.text })
+    assert.deepInclude(received("queue")[0]?.["by_status"], { waiting: 0, running: 0 })
+    assert.isNull(received("queue")[0]?.["oldest_waiting_at"])
+    assert.lengthOf(received("deliveries"), 0)
+
+    const record = event({ targetKey: targetKey(change()) })
+    await admin.run(
+      Effect.gen(function* () {
+        yield* (yield* Receipts).store(record)
+        const work = { change: change(), configHash: "c", priority: 1, dueAt: 1 }
+        yield* enqueue([{ eventId: record.id, ...work, admittedAt: 1 }])
+      })
+    )
+    await waitUntil(() => Promise.resolve(received("queue").length === 2 && received("deliveries").length === 1), {
+      describe: received.text
+    })
+    assert.deepInclude(received("queue")[1]?.["by_status"], { waiting: 1 })
+    assert.deepInclude(received("deliveries")[0], { newest: record.id })
+
+    const about = { workspace: "app", targetKey: TargetKey.make("main:acme/app:pull_request:1"), runId: "run-1" }
+    await admin.run(Progress.use(({ publish }) => publish({ _tag: "Started", ...about, head: "abc" })))
+    await waitUntil(() => Promise.resolve(received("started").length === 1), { describe: received.text })
+    // Nothing is repeated without a change.
+    const other = event()
+    await admin.run(Receipts.use((receipts) => receipts.store(other)))
+    await waitUntil(() => Promise.resolve(received("deliveries").length === 2), { describe: received.text })
+    assert.lengthOf(received("queue"), 2)
+  })
+
+  it("need a session", async () => {
+    assert.strictEqual((await admin.call("GET", "/live")).status, 401)
+  })
+})
