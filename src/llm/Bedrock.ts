@@ -21,14 +21,17 @@ export const bedrockRow: ProviderRow = {
     if (!id && config.aws_profile === undefined && key === undefined) {
       return "no credentials are configured; set aws_access_key_env and aws_secret_key_env, aws_profile, or api_key_env"
     }
-    return config.aws_region === undefined && (id || config.aws_profile === undefined)
-      ? "no aws_region is configured; set it"
-      : undefined
+    if (config.aws_region === undefined)
+      return id || config.aws_profile === undefined ? "no aws_region is configured; set it" : undefined
+    return isRegion(config.aws_region)
+      ? undefined
+      : `invalid aws_region ${JSON.stringify(config.aws_region)}; ${expected}`
   },
   connect: async (settings, http) => {
     const { createAmazonBedrock } = await import("@ai-sdk/amazon-bedrock")
     const { config } = settings
     const region = config.aws_region ?? (await profileRegion(config.aws_profile))
+    if (!isRegion(region)) throw new NotConfigured(`invalid region ${JSON.stringify(region)}; ${expected}`)
     const provider = createAmazonBedrock({
       region,
       baseURL: config.base_url ?? `https://bedrock-runtime.${region}.${dnsSuffix(region)}`,
@@ -70,6 +73,11 @@ const profileRegion = async (profile: string | undefined): Promise<string> => {
   if (region === undefined) throw new NotConfigured(`the AWS profile ${profile} names no region; set aws_region`)
   return region
 }
+
+const expected = "expected a region such as eu-central-1"
+
+/** The region is part of the host name: any other character could send credentials to another host. */
+const isRegion = (region: string): boolean => /^[a-z0-9-]+$/.test(region)
 
 const dnsSuffix = (region: string): string => (region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com")
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger } from "effect"
+import { Effect, Exit, Logger } from "effect"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
 import type { GatewayRequest } from "../../src/llm/Gateway.ts"
@@ -92,6 +92,18 @@ describe("credentials of a provider", () => {
         const { headers } = yield* requestWith("bedrock with keys", fields, variables)
         assert.match(String(headers.authorization), /^AWS4-HMAC-SHA256 Credential=AKIATESTTESTTESTTEST\//)
         assert.strictEqual(headers["x-amz-security-token"], session)
+      })
+  )
+
+  it.live.each([["eu-west-1.example/"], ["evil.example/#"], ["a@evil.example:1"], [""]])(
+    "no request is sent to a region that would change the host: %j",
+    ([region]) =>
+      Effect.gen(function* () {
+        const exit = yield* Effect.exit(
+          requestWith("bedrock with keys", { ...byVariables, aws_region: region }, variables)
+        )
+        assert.match(JSON.stringify(exit), /aws_region/)
+        assert.isTrue(Exit.isFailure(exit))
       })
   )
 

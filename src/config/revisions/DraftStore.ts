@@ -17,6 +17,8 @@ export interface ConfigDraft {
   /** Revision that the operations were made for. */
   readonly base: number
   readonly operations: ReadonlyArray<ConfigOperation>
+  /** Everyone who saved a version. None of them can approve it. */
+  readonly editors: ReadonlyArray<string>
   /** Approvals of this version; every change of the draft removes them. */
   readonly approvals: ReadonlyArray<DraftApproval>
   /** 1 for a new draft, one more for each save. */

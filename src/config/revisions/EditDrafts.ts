@@ -11,6 +11,8 @@ import { invalidOperations, maskOperations, sealOperations } from "./OperationSe
 import type { AuditAction } from "./AuditLog.ts"
 import type { PublishProblem } from "./Publish.ts"
 import { problem, refusedEdit, summarise } from "./PublishEdit.ts"
+import { plainHash } from "./RequestHash.ts"
+import type { ConfigOperationRecord } from "./Revision.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 
 /** Upper bound of the operations of a draft, in bytes. */
@@ -92,6 +94,7 @@ export const createDraft = Effect.fnUntraced(function* (context: EditorContext, 
     ...pick(input),
     id,
     owner: actor,
+    editors: [actor],
     operations: stored,
     approvals: [],
     version: 1,
@@ -103,23 +106,30 @@ export const createDraft = Effect.fnUntraced(function* (context: EditorContext, 
 
 const pick = ({ base, reason, title }: DraftInput) => ({ base, reason, title })
 
-/** Runs `change` on a draft that has this version. */
+interface Attempt {
+  readonly actor: string
+  readonly action: AuditAction
+  readonly id: string
+  readonly version: number
+}
+
+/** Runs `change` on a draft that has this version; records the attempt if it has not. */
 const onVersion = Effect.fnUntraced(function* <E>(
-  { drafts }: EditorContext,
-  id: string,
-  version: number,
+  context: EditorContext,
+  { action, actor, id, version }: Attempt,
   change: (draft: ConfigDraft) => Effect.Effect<DraftOutcome, E>
 ): Effect.fn.Return<DraftOutcome, E | SourceUnavailable> {
-  const draft = yield* drafts.get(id)
-  if (draft === undefined) return { _tag: "NotFound" }
-  return draft.version === version ? yield* change(draft) : { _tag: "Moved", current: maskDraft(draft) }
+  const draft = yield* context.drafts.get(id)
+  if (draft?.version === version) return yield* change(draft)
+  const outcome = draft === undefined ? "draft_not_found" : "draft_conflict"
+  yield* record(context, { action, actor, outcome, draft: id })
+  return draft === undefined ? { _tag: "NotFound" } : { _tag: "Moved", current: maskDraft(draft) }
 })
 
 export const saveDraft = (context: EditorContext, actor: string, id: string, version: number, input: DraftInput) =>
   onVersion(
     context,
-    id,
-    version,
+    { action: "draft_save", actor, id, version },
     Effect.fnUntraced(function* (draft) {
       const operations = yield* toStored(context, input, draft.operations)
       const updatedAt = yield* Clock.currentTimeMillis
@@ -127,6 +137,7 @@ export const saveDraft = (context: EditorContext, actor: string, id: string, ver
         ...draft,
         ...pick(input),
         operations: stored,
+        editors: [...new Set([...draft.editors, actor])],
         approvals: [],
         version: version + 1,
         updatedAt
@@ -138,11 +149,10 @@ export const saveDraft = (context: EditorContext, actor: string, id: string, ver
 export const approveDraft = (context: EditorContext, actor: string, id: string, version: number) =>
   onVersion(
     context,
-    id,
-    version,
+    { action: "draft_approve", actor, id, version },
     Effect.fnUntraced(function* (draft) {
-      if (draft.owner === actor) {
-        const own = problem("own_draft", "the owner of a draft cannot approve it; another administrator can")
+      if (draft.owner === actor || draft.editors.includes(actor)) {
+        const own = problem("own_draft", "who wrote a part of a draft cannot approve it; another administrator can")
         return yield* write(context, actor, "draft_approve", Result.fail([own]), id)
       }
       const others = draft.approvals.filter((approval) => approval.actor !== actor)
@@ -163,34 +173,46 @@ export const removeDraft = Effect.fnUntraced(function* (
   return removed
 })
 
+/** Returns the result of a draft that was published before. */
+const repeatedDraft = Effect.fnUntraced(function* (
+  context: EditorContext,
+  { result }: ConfigOperationRecord
+): Effect.fn.Return<EditOutcome, SourceUnavailable> {
+  if (result._tag !== "Committed") return result._tag === "Conflict" ? result : { ...result, head: result.revision }
+  const revision = yield* context.revisions.read(result.revision)
+  if (revision === undefined)
+    return refusedEdit([problem("revision_not_found", `revision ${result.revision} was removed by now`)])
+  const active = (context.config.layered()?.active.number ?? 0) >= revision.number
+  return { _tag: "Committed", revision: summarise(revision), active }
+})
+
 export const publishDraft = Effect.fnUntraced(function* (
   context: EditorContext,
   actor: string,
   id: string,
   request: Pick<PublishRequest, "breakGlass" | "operationId" | "strict"> & { readonly version: number }
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
+  const { breakGlass, operationId, strict, version } = request
+  const identity = plainHash(["draft", id, version])
   const draft = yield* context.drafts.get(id)
-  if (draft === undefined) {
-    const earlier = yield* context.revisions.operation(request.operationId)
-    if (earlier?.result._tag !== "Committed")
-      return refusedEdit([problem("draft_not_found", `draft ${JSON.stringify(id)} does not exist; list the drafts`)])
-    const revision = yield* context.revisions.read(earlier.result.revision)
-    if (revision === undefined)
-      return refusedEdit([problem("revision_not_found", `revision ${earlier.result.revision} was removed by now`)])
-    const active = (context.config.layered()?.active.number ?? 0) >= revision.number
-    return { _tag: "Committed", revision: summarise(revision), active }
+  if (draft?.version !== version) {
+    // A draft is removed once it is published: a repeated request gets the result of the first one.
+    const earlier = draft === undefined ? yield* context.revisions.operation(operationId) : undefined
+    if (earlier !== undefined && identity.compare(earlier.requestHash) === "same")
+      return yield* repeatedDraft(context, earlier)
+    const refusal =
+      draft === undefined
+        ? problem("draft_not_found", `draft ${JSON.stringify(id)} does not exist; list the drafts`)
+        : problem("draft_conflict", `the draft has version ${draft.version}, not ${version}; read it again`)
+    yield* record(context, { action: "draft_publish", actor, outcome: refusal.code, draft: id, operationId })
+    return refusedEdit([refusal])
   }
-  if (draft.version !== request.version)
-    return refusedEdit([
-      problem("draft_conflict", `the draft has version ${draft.version}, not ${request.version}; read it again`)
-    ])
   const { base, operations, reason, title } = draft
-  const { breakGlass, operationId, strict } = request
   const outcome = yield* publish(
     context,
     actor,
     { base, operations, operationId, breakGlass, strict, reason: reason === "" ? title : reason },
-    { action: "draft_publish", approvals: draft.approvals.length, draft: id }
+    { action: "draft_publish", approvals: draft.approvals.length, draft: id, request: identity }
   )
   if (outcome._tag === "Committed") yield* context.drafts.remove(id, draft.version)
   return outcome

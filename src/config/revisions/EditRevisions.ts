@@ -22,6 +22,7 @@ import type { Edit } from "./PublishEdit.ts"
 import { problem, publishEdit, refusedEdit } from "./PublishEdit.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 import { editHash, plainHash } from "./RequestHash.ts"
+import type { RequestHash } from "./RequestHash.ts"
 
 const maxOperationId = 200
 const maxReason = 2000
@@ -169,6 +170,8 @@ export interface EditOptions {
   /** Approvals of the draft that is published. */
   readonly approvals: number
   readonly draft?: string | undefined
+  /** Identifies the request; default: by its base and its operations. */
+  readonly request?: RequestHash
 }
 
 /** Publishes, records the attempt and lets this node work with the result. */
@@ -213,7 +216,7 @@ export const publish = Effect.fnUntraced(function* (
   const edit: Edit = {
     actor,
     operationId,
-    request: editHash([base, strict], operations, sealingKeys(ground.env)),
+    request: options.request ?? editHash([base, strict], operations, sealingKeys(ground.env)),
     reason: request.reason ?? "",
     restores: undefined,
     decide: (head) => decideEdit(context, request, head)

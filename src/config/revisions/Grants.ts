@@ -4,10 +4,13 @@ import { isDeepStrictEqual } from "node:util"
 import { namedVariables } from "../Environment.ts"
 import type { Path } from "../Path.ts"
 import { formatPath, isRecord, valueAt } from "../Path.ts"
+import { isSealed } from "../Sealing.ts"
 import { named, positions } from "../SealedPlaces.ts"
 import { destinationAt, isGranted } from "./Destinations.ts"
-import type { SecretGrant } from "./Destinations.ts"
+import type { Destination, SecretGrant } from "./Destinations.ts"
 import { secretPaths } from "./EditValue.ts"
+import { formerName, formerNames } from "./Renames.ts"
+import type { Rename } from "./Renames.ts"
 
 export interface GrantProblem {
   readonly code: "secret_destination_changed" | "secret_ref_missing"
@@ -65,12 +68,24 @@ export const unusedGrants = (
   })
 }
 
-/** Returns each stored credential that would be sent to another destination than before without being entered again. */
-export const redirectedSecrets = (before: unknown, after: unknown): ReadonlyArray<GrantProblem> =>
+/**
+ * Returns each stored credential that would be sent to another destination than before without being entered again. That of a renamed entity
+ * was sealed again: it is compared with the one under the former name.
+ */
+export const redirectedSecrets = (
+  before: unknown,
+  after: unknown,
+  renames: ReadonlyArray<Rename> = []
+): ReadonlyArray<GrantProblem> =>
   secretPaths(after).flatMap((path) => {
-    const old = positions(before, named(after, path))
-    if (old === undefined || !sameSecret(valueAt(before, old), valueAt(after, path))) return []
-    return isDeepStrictEqual(destinationAt(before, old), destinationAt(after, path))
+    const names = named(after, path)
+    const former = formerNames(renames, names)
+    const old = positions(before, former)
+    if (old === undefined) return []
+    const [left, right] = [valueAt(before, old), valueAt(after, path)]
+    const isKept = isDeepStrictEqual(former, names) ? sameSecret(left, right) : isStored(right)
+    const destination = withFormerNames(destinationAt(after, path), renames)
+    return !isKept || isDeepStrictEqual(destinationAt(before, old), destination)
       ? []
       : [
           {
@@ -80,6 +95,20 @@ export const redirectedSecrets = (before: unknown, after: unknown): ReadonlyArra
           }
         ]
   })
+
+/** Returns a destination in which renamed triggers and connections have their former names. */
+const withFormerNames = (
+  { connection, trigger, ...rest }: Destination,
+  renames: ReadonlyArray<Rename>
+): Destination => ({
+  ...rest,
+  ...(trigger === undefined ? {} : { trigger: { ...trigger, name: formerName(renames, "triggers", trigger.name) } }),
+  ...(connection === undefined
+    ? {}
+    : { connection: { ...connection, name: formerName(renames, "im_connections", connection.name) } })
+})
+
+const isStored = (value: unknown): boolean => Redacted.isRedacted(value) && isSealed(String(Redacted.value(value)))
 
 const sameSecret = (left: unknown, right: unknown): boolean =>
   Redacted.isRedacted(left) && Redacted.isRedacted(right) && Redacted.value(left) === Redacted.value(right)

@@ -23,6 +23,8 @@ import { readCombined } from "./Ground.ts"
 import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
 import type { ConfigOperation } from "./Operations.ts"
 import { overlay } from "./Overlay.ts"
+import { listRenames } from "./Renames.ts"
+import type { Rename } from "./Renames.ts"
 import { moveSecrets, sealDocument, serialise } from "./SealDocument.ts"
 import type { StoredDocument } from "./SealDocument.ts"
 
@@ -75,7 +77,7 @@ export const decide = ({ operations, base, head, strict }: Changeset, ground: Gr
   const applied = base.number === head.number ? yours : applyOperations(head.document, operations, context)
   if (Result.isFailure(applied)) return { _tag: "Refused", problems: applied.failure }
   const rebasedFrom = base.number === head.number ? undefined : base.number
-  return decideDocument(head, applied.success, rebasedFrom, ground)
+  return decideDocument(head, applied.success, rebasedFrom, ground, listRenames(operations))
 }
 
 /** Decides about a whole document, such as one that is restored or imported. */
@@ -83,11 +85,12 @@ export const decideDocument = (
   head: Changeset["head"],
   next: DatabaseDocument,
   rebasedFrom: number | undefined,
-  ground: Ground
+  ground: Ground,
+  renames: ReadonlyArray<Rename> = []
 ): Decision => {
   const before = overlay(ground.file, head.document).tree
   const after = overlay(ground.file, next).tree
-  const misused = [...redirectedSecrets(before, after), ...ungrantedVariables(after, ground.file)]
+  const misused = [...redirectedSecrets(before, after, renames), ...ungrantedVariables(after, ground.file)]
   if (misused.length > 0) return { _tag: "Refused", problems: misused.map((one) => placed(after, one)) }
   const sealed = sealDocument(next, ground.namespace, sealingKeys(ground.env))
   if (Result.isFailure(sealed)) return { _tag: "Refused", problems: sealed.failure }

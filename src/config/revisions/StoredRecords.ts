@@ -58,6 +58,8 @@ const Draft = Schema.Struct({
   reason: Text,
   base: Schema.Int,
   operations: Schema.Array(ConfigOperation),
+  // Absent in drafts of earlier versions.
+  editors: Schema.optionalKey(Schema.Array(Text)),
   approvals: Schema.Array(Schema.Struct({ actor: Text, at: Schema.Int })),
   version: Schema.Int,
   createdAt: Schema.Int,
@@ -101,7 +103,14 @@ const parseDifferences = parser(Differences)
 const parseOperationText = parser(Operation)
 const parseAuditText = parser(Audit)
 
-export const parseDraft: (text: string) => ParsedRecord<ConfigDraft> = parser(Draft)
+const parseDraftText = parser(Draft)
+
+export const parseDraft = (text: string): ParsedRecord<ConfigDraft> => {
+  const parsed = parseDraftText(text)
+  return Result.isFailure(parsed)
+    ? Result.fail(parsed.failure)
+    : Result.succeed({ ...parsed.success, editors: parsed.success.editors ?? [] })
+}
 export const parseActivation: (text: string) => ParsedRecord<NodeActivation> = parser(Activation)
 
 export const parseOperation = (text: string): ParsedRecord<ConfigOperationRecord> =>

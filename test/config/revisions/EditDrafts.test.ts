@@ -46,8 +46,61 @@ describe("a draft", () => {
         yield* editor.approveDraft("carol", id, 3)
         assert.deepStrictEqual(codes(yield* publish(3)), ["draft_conflict"])
         assert.strictEqual(codes(yield* publish(4)), "Committed")
+        // The draft is gone: the repeated request gets its result, another one does not.
+        assert.strictEqual(codes(yield* publish(4)), "Committed")
+        assert.deepStrictEqual(codes(yield* publish(3)), ["draft_not_found"])
+        assert.deepStrictEqual(
+          codes(yield* editor.publishDraft("mallory", "another", { operationId: "d", version: 4 })),
+          ["draft_not_found"]
+        )
       }),
       editorAlone({ document: { config_sources: { database: { enabled: true, approvals: 2 } } } })
+    )
+  )
+
+  it.effect("is not approved by anyone who wrote a part of it", () =>
+    Effect.provide(
+      Effect.gen(function* () {
+        const editor = yield* ConfigEditor
+        const saved = yield* editor.createDraft("alice", input)
+        const id = saved._tag === "Saved" ? saved.draft.id : ""
+        const operations = [{ op: "set", path: ["review", "max_passes"], value: 9 }] as const
+        assert.strictEqual(codes(yield* editor.saveDraft("bob", id, 1, { ...input, operations })), "Saved")
+        assert.deepStrictEqual(codes(yield* editor.approveDraft("bob", id, 2)), ["own_draft"])
+        assert.deepStrictEqual(codes(yield* editor.approveDraft("alice", id, 2)), ["own_draft"])
+        const publish = editor.publishDraft("bob", id, { operationId: "p", version: 2 })
+        assert.deepStrictEqual(codes(yield* publish), ["approval_required"])
+        assert.strictEqual(codes(yield* editor.approveDraft("carol", id, 2)), "Saved")
+      }),
+      editorAlone({ document: { config_sources: { database: { enabled: true, approvals: 1 } } } })
+    )
+  )
+
+  it.effect("has a record of each refused attempt", () =>
+    Effect.provide(
+      Effect.gen(function* () {
+        const editor = yield* ConfigEditor
+        const saved = yield* editor.createDraft("alice", input)
+        const id = saved._tag === "Saved" ? saved.draft.id : ""
+        yield* editor.saveDraft("bob", id, 7, input)
+        yield* editor.saveDraft("bob", "none", 1, input)
+        yield* editor.approveDraft("bob", id, 7)
+        yield* editor.publishDraft("bob", id, { operationId: "p", version: 7 })
+        yield* editor.publishDraft("bob", "none", { operationId: "p", version: 1 })
+        const { items } = yield* editor.audit({ limit: 10 })
+        assert.deepStrictEqual(
+          items.map(({ action, actor, draft, outcome }) => [actor, action, outcome, draft]),
+          [
+            ["bob", "draft_publish", "draft_not_found", "none"],
+            ["bob", "draft_publish", "draft_conflict", id],
+            ["bob", "draft_approve", "draft_conflict", id],
+            ["bob", "draft_save", "draft_not_found", "none"],
+            ["bob", "draft_save", "draft_conflict", id],
+            ["alice", "draft_save", "done", id]
+          ]
+        )
+      }),
+      editorAlone()
     )
   )
 })

@@ -123,6 +123,35 @@ describe("a changeset becomes a revision", () => {
     expect(secret === undefined ? undefined : Redacted.value(secret)).toBe("hook")
   })
 
+  it("keeps the credential of a channel whose trigger is renamed with it", () => {
+    const room = { kind: "channels", name: "room" } as const
+    const value = { kind: "gitea_pr_review", trigger: "second", base_url: "https://second.example", token: "t" }
+    const head = published(decideOn(withSecond(), [{ op: "create", entity: room, value }]))
+    const renames: ReadonlyArray<ConfigOperation> = [
+      { op: "rename", entity: second, to: "third" },
+      { op: "rename", entity: room, to: "hall" }
+    ]
+    expect(codes(decideOn(head, renames))).toBe("Publish")
+    expect(codes(decideOn(head, renames.slice(0, 1)))).toBe("Publish")
+    // The name of a renamed trigger is free for another one, which does not get its credential.
+    const taken = [
+      ...renames.slice(0, 1),
+      { op: "create", entity: second, value: { kind: "gitea", base_url: "https://evil.example" } },
+      { op: "set", entity: room, path: ["trigger"], value: "second" }
+    ] satisfies ReadonlyArray<ConfigOperation>
+    expect(codes(decideOn(head, taken))).toEqual([["secret_destination_changed", "channels/room", "token"]])
+  })
+
+  it("takes a credential that is entered again for a renamed entity with another destination", () => {
+    const third = { kind: "triggers", name: "third" } as const
+    const decision = decideOn(withSecond(), [
+      { op: "rename", entity: second, to: "third" },
+      { op: "set", entity: third, path: ["base_url"], value: "https://third.example" },
+      { op: "set", entity: third, path: ["webhook_secret"], value: "new" }
+    ])
+    expect(codes(decision)).toBe("Publish")
+  })
+
   it("is unchanged when the operations change nothing", () => {
     const operations: ReadonlyArray<ConfigOperation> = [{ op: "set_enabled", entity: second, enabled: false }]
     const head = published(decideOn(withSecond(), operations))
@@ -257,6 +286,23 @@ describe("a changeset is refused", () => {
       "for a stored credential with another destination",
       [{ op: "set", entity: second, path: ["base_url"], value: "https://evil.example" }],
       [["secret_destination_changed", "triggers/second", "webhook_secret"]]
+    ],
+    [
+      "for a stored credential of a renamed entity with another destination",
+      [
+        { op: "rename", entity: second, to: "third" },
+        { op: "set", entity: { kind: "triggers", name: "third" }, path: ["base_url"], value: "https://evil.example" }
+      ],
+      [["secret_destination_changed", "triggers/third", "webhook_secret"]]
+    ],
+    [
+      "for a stored credential of an entity that is redirected and then renamed twice",
+      [
+        { op: "set", entity: second, path: ["base_url"], value: "https://evil.example" },
+        { op: "rename", entity: second, to: "third" },
+        { op: "rename", entity: { kind: "triggers", name: "third" }, to: "fourth" }
+      ],
+      [["secret_destination_changed", "triggers/fourth", "webhook_secret"]]
     ],
     [
       "for a variable that the file does not grant",

@@ -61,6 +61,7 @@ const append = Effect.fnUntraced(function* (operationId: string, more: Partial<N
 const draft = (id: string, more: Partial<ConfigDraft> = {}): ConfigDraft => ({
   id,
   owner: "alice",
+  editors: ["alice"],
   title: "t",
   reason: "r",
   base: 0,
