@@ -69,6 +69,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ProviderPermits.ts",
     "RecordedGateway.ts",
     "ToolNames.ts",
+    "RequestKey.ts",
     "catalog/Catalog.ts"
   ],
   observability: ["LimitedWarnings.ts", "Metrics.ts", "MetricsText.ts", "Progress.ts"],
@@ -96,9 +97,11 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "operator/TryAgain.ts"
   ],
   database: ["RedisClient.ts", "RowLocks.ts", "StoreError.ts"],
+  sandbox: ["Locations.ts", "Sandbox.ts", "SandboxLimits.ts"],
   store: [
     "AdminActions.ts",
     "AdminSessions.ts",
+    "AgentPasses.ts",
     "AnalysisSpool.ts",
     "Cache.ts",
     "Heartbeats.ts",

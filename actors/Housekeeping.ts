@@ -26,6 +26,7 @@ import { statusEnd, supersededReason } from "../src/outputs/StatusEnd.ts"
 import { expiryCutoffs, queuedTimeoutHours } from "../src/queue/core/ExpiryCutoffs.ts"
 import { Queue, QueueError } from "../src/queue/Queue.ts"
 import { AdminActions, maxAdminActions } from "../src/store/AdminActions.ts"
+import { AgentPasses } from "../src/store/AgentPasses.ts"
 import { Lessons } from "../src/store/Lessons.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { PullBases } from "../src/store/PullBases.ts"
@@ -234,6 +235,8 @@ export const prune = Effect.fnUntraced(function* (now: number) {
   yield* step("prune actions of administrators", Effect.asVoid(AdminActions.use((log) => log.prune(actions))))
   yield* step("statistics", keepStatistics(now))
   yield* step("prune runs", Effect.asVoid(Runs.use((runs) => runs.prune(keep(retention.recent_runs)))))
+  const { before: recordedFrom } = keep(retention.recent_runs)
+  yield* step("prune agent passes", Effect.asVoid(AgentPasses.use((passes) => passes.prune(recordedFrom))))
   yield* step("prune queue", Effect.asVoid(Queue.use((queue) => queue.prune(keep(retention.queue)))))
   yield* step("prune lessons", Effect.asVoid(Lessons.use((lessons) => lessons.prune(now))))
   yield* step("prune ledger", pruneLedger(now))

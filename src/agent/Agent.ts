@@ -26,6 +26,8 @@ export interface Brief {
   readonly advice?: string | undefined
   /** Runs when the first response begins: from then on the provider has cached the prompt. */
   readonly onBegin?: Effect.Effect<void> | undefined
+  /** Receives what an agent CLI has done so far, for people who wait. */
+  readonly onProgress?: ((progress: PassProgress) => Effect.Effect<void>) | undefined
   /** Tools of queries of the review. They are offered in every call, so that all calls have the same beginning. */
   readonly tools?: ReadonlyArray<ToolSpec> | undefined
   readonly checkout: Checkout
@@ -35,6 +37,14 @@ export interface Brief {
   readonly code: CodeSearch
   /** Further repositories, read as `alias:path`. */
   readonly context?: ReadonlyArray<MountedContext> | undefined
+}
+
+/** Progress of an agent CLI in one pass. */
+export interface PassProgress {
+  readonly mode: string
+  readonly toolCalls: number
+  readonly problems: number
+  readonly usage: Usage
 }
 
 export interface AgentReport {

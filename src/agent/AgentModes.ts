@@ -1,61 +1,31 @@
 /** The table of agent modes, and the layer that runs a brief in the mode of its workspace. */
 import { Effect, Layer } from "effect"
-import type { AgentConfig } from "../config/schema/Agent.ts"
 import { Gateway } from "../llm/Gateway.ts"
-import { Agent, AgentError } from "./Agent.ts"
-import type { AgentReport, Brief } from "./Agent.ts"
+import { Agent } from "./Agent.ts"
+import { CliAgents } from "./CliAgents.ts"
 import { analyseNatively, passLimits } from "./NativeLlm.ts"
 import { queryModel } from "./QueryModel.ts"
 import { withSecondPass } from "./SecondPass.ts"
-import type { ModelRun } from "../llm/ModelRun.ts"
 
-export type AgentMode = AgentConfig["default"]
+const analyseInProcess = analyseNatively(passLimits)
 
-type ModeRow =
-  | {
-      readonly available: true
-      readonly analyse: (brief: Brief) => Effect.Effect<AgentReport, AgentError, Gateway | ModelRun>
-    }
-  | { readonly available: false }
-
-const modes = {
-  "native-llm": { available: true, analyse: analyseNatively(passLimits) },
-  kilo: { available: false },
-  opencode: { available: false },
-  zoo: { available: false },
-  "copilot-cli": { available: false },
-  "claude-code": { available: false },
-  pi: { available: false },
-  omp: { available: false },
-  codex: { available: false },
-  "gemini-cli": { available: false }
-} satisfies Record<AgentMode, ModeRow>
-
-const findMode = (mode: AgentMode): ModeRow => modes[mode]
-
-const notInThisBuild = (mode: AgentMode): string => {
-  const available = Object.entries(modes).flatMap(([name, row]) => (row.available ? [name] : []))
-  const byDefault = mode === "kilo" ? " (agent.default is kilo where nothing sets it)" : ""
-  return `agent mode ${mode} is not available in this build${byDefault}; available: ${available.join(", ")}. Set agent.default to it`
-}
-
-/** Returns why this mode cannot run, or undefined. Used by start-up checks, doctor and the run itself. */
-export const modeProblem = (mode: AgentMode): string | undefined =>
-  findMode(mode).available ? undefined : notInThisBuild(mode)
-
-export const agentLayer: Layer.Layer<Agent, never, Gateway> = Layer.effect(
+/** Queries about a change go to the gateway in every mode. */
+export const agentLayer: Layer.Layer<Agent, never, CliAgents | Gateway> = Layer.effect(
   Agent,
   Effect.gen(function* () {
     const gateway = yield* Gateway
+    const clis = yield* CliAgents
     return Agent.of({
       analyse: (brief) => {
         const mode = brief.workspace.agent.default
-        const row = findMode(mode)
-        return row.available
-          ? withSecondPass(row.analyse)(brief).pipe(Effect.provideService(Gateway, gateway))
-          : Effect.fail(new AgentError({ reason: "failed", message: notInThisBuild(mode) }))
+        return mode === "native-llm"
+          ? withSecondPass(analyseInProcess)(brief).pipe(Effect.provideService(Gateway, gateway))
+          : withSecondPass((one) => clis.analyse(mode, one))(brief)
       },
       query: (brief, query) => queryModel(brief, query).pipe(Effect.provideService(Gateway, gateway))
     })
   })
 )
+
+/** The layer without agent CLIs, for commands and tests that do not run any. */
+export const nativeAgentLayer: Layer.Layer<Agent, never, Gateway> = agentLayer.pipe(Layer.provide(CliAgents.layerNone))

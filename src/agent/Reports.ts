@@ -24,6 +24,10 @@ export class Reports {
     return [...this.#kept.values()]
   }
 
+  get kept(): { readonly problems: ReadonlyArray<ReportedProblem>; readonly dropped: number } {
+    return { problems: this.problems, dropped: this.#dropped }
+  }
+
   get dropped(): number {
     return this.#dropped
   }

@@ -4,7 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { emptyProblems } from "../config/Acceptable.ts"
-import { modeProblems } from "../agent/ModeProblems.ts"
+import { agentProblems } from "../agent/clis/FieldWarnings.ts"
 import { nodeProblems } from "../config/checks/Cluster.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { formatIssue } from "../config/ConfigIssue.ts"
@@ -20,7 +20,7 @@ import { sandboxProblems } from "../sandbox/SandboxProblems.ts"
 export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => [
   ...emptyProblems(snapshot),
   ...providerProblems(snapshot),
-  ...modeProblems(snapshot),
+  ...agentProblems(snapshot),
   ...sandboxProblems(snapshot),
   ...channelProblems(snapshot),
   ...templateProblems(snapshot),

@@ -21,6 +21,7 @@ import * as NatsNodeList from "../admin/NatsNodeList.ts"
 import { administration } from "./Administration.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
+import { cliAgents } from "./AgentServices.ts"
 import { clusterProblems } from "../config/checks/Cluster.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { layerClient, locateDatabase } from "./Database.ts"
@@ -87,7 +88,11 @@ const runner = (assigned: ReadonlyArray<string>) =>
     )
   )
 
-const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide(client))
+const agent = agentLayer.pipe(
+  Layer.provide(cliAgents),
+  Layer.provideMerge(ModelServices.gateway),
+  Layer.provide(client)
+)
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 const notifications = Layer.mergeAll(NatsTickets.layer, NatsCancellations.layer, NatsNewerHeads.layer)
 

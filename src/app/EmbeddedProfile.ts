@@ -14,6 +14,7 @@ import { wakeActors, wakeNobody } from "./ActorMessages.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
+import { cliAgents } from "./AgentServices.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { OpenPorts } from "../ingress/OpenPorts.ts"
@@ -39,7 +40,11 @@ const engine = SingleRunner.layer({
   }
 }).pipe(Layer.provide(NodeCrypto.layerDigest))
 
-const agent = agentLayer.pipe(Layer.provideMerge(ModelServices.gateway), Layer.provide([engine, identity]))
+const agent = agentLayer.pipe(
+  Layer.provide(cliAgents),
+  Layer.provideMerge(ModelServices.gateway),
+  Layer.provide([engine, identity])
+)
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 
 const actors = Actors.layerAll.pipe(

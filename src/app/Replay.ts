@@ -1,6 +1,6 @@
 /** Services of `aicr replay`: records and objects of a configuration, opened next to the service without any change to them. Wiring only. */
 import { Effect, Layer } from "effect"
-import { agentLayer } from "../agent/AgentModes.ts"
+import { nativeAgentLayer } from "../agent/AgentModes.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { listRecentRuns, replayStored } from "../cli/local/ReplayStored.ts"
@@ -25,9 +25,9 @@ const storesOf = (snapshot: Snapshot) =>
   Layer.mergeAll(layerRecords(snapshot, "verify"), objects).pipe(Layer.provide(layerStatic(snapshot)))
 
 const engines: ReplayEngines = {
-  calling: agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
+  calling: nativeAgentLayer.pipe(Layer.provideMerge(gatewayLayer)),
   offline: (gateway) =>
-    agentLayer.pipe(Layer.provideMerge(Layer.succeed(Gateway, gateway)), Layer.merge(Catalog.layerOffline))
+    nativeAgentLayer.pipe(Layer.provideMerge(Layer.succeed(Gateway, gateway)), Layer.merge(Catalog.layerOffline))
 }
 
 /** Returns the newest runs on record. */

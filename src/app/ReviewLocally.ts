@@ -1,6 +1,7 @@
 /** Implementation of `aicr review`: the engine and a model, without queue, host or records. Wiring only. */
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
+import { cliAgents } from "./AgentServices.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import type { LocalReview } from "../cli/local/Report.ts"
@@ -17,7 +18,12 @@ export const reviewLocally = (
   options: Local.LocalReviewOptions
 ): Effect.Effect<LocalReview, ExitWith, StoredRevisions> =>
   Local.reviewLocally(options, { find: detectModel, variables: detectVariables }, localPublisher).pipe(
-    Effect.provide([layerLocal, ChangeThreads.layer, agentLayer.pipe(Layer.provideMerge(gatewayLayer)), quietLogs]),
+    Effect.provide([
+      layerLocal,
+      ChangeThreads.layer,
+      agentLayer.pipe(Layer.provide(cliAgents), Layer.provideMerge(gatewayLayer)),
+      quietLogs
+    ]),
     endWithCode
   )
 

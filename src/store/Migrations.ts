@@ -31,6 +31,7 @@ import rejectedSignatures from "./migrations/0021_rejected_signatures.ts"
 import runFacts from "./migrations/0022_run_facts.ts"
 import chatRequests from "./migrations/0023_chat_requests.ts"
 import adminActions from "./migrations/0024_admin_actions.ts"
+import agentPasses from "./migrations/0025_agent_passes.ts"
 
 const all = {
   "0001_events": events,
@@ -56,7 +57,8 @@ const all = {
   "0021_rejected_signatures": rejectedSignatures,
   "0022_run_facts": runFacts,
   "0023_chat_requests": chatRequests,
-  "0024_admin_actions": adminActions
+  "0024_admin_actions": adminActions,
+  "0025_agent_passes": agentPasses
 }
 
 const table = "aicr_migrations"

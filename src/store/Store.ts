@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AdminActions } from "./AdminActions.ts"
 import type { AdminSessions } from "./AdminSessions.ts"
+import type { AgentPasses } from "./AgentPasses.ts"
 import type { Batches } from "./Batches.ts"
 import type { ChatRequests } from "./ChatRequests.ts"
 import type { Configurations } from "./Configurations.ts"
@@ -20,6 +21,7 @@ import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
 import * as SqlAdminActions from "./SqlAdminActions.ts"
 import * as SqlAdminSessions from "./SqlAdminSessions.ts"
+import * as SqlAgentPasses from "./SqlAgentPasses.ts"
 import * as SqlBatches from "./SqlBatches.ts"
 import * as SqlChatRequests from "./SqlChatRequests.ts"
 import * as SqlConfigurations from "./SqlConfigurations.ts"
@@ -40,6 +42,7 @@ import * as SqliteClient from "../database/SqliteClient.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
 export type Records =
+  | AgentPasses
   | Receipts
   | RejectedSignatures
   | PullBases
@@ -61,6 +64,7 @@ export type Records =
 /** The repositories over any SqlClient. */
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreError, SqlClient.SqlClient> =>
   Layer.mergeAll(
+    SqlAgentPasses.layer,
     SqlReceipts.layer,
     SqlRejectedSignatures.layer,
     SqlPullBases.layer,

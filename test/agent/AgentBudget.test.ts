@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
-import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { startFakeModel } from "../harness/FakeModel.ts"
 import type { Script } from "../harness/FakeModel.ts"
@@ -34,7 +34,7 @@ const analyse = (url: string, per_run_usd: number) =>
       checkout: fakeCheckout({}),
       code: fakeCode
     })
-  ).pipe(Effect.provide([agentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners]))
+  ).pipe(Effect.provide([nativeAgentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners]))
 
 const problem = {
   name: "report_problem",

@@ -5,7 +5,7 @@
 import { Effect, Layer, Logger } from "effect"
 import type { Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { resolve } from "../../src/config/Defaults.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { OutputsConfig } from "../../src/config/schema/Outputs.ts"
@@ -56,7 +56,7 @@ interface Chains {
 type Work = (snapshot: Snapshot, workspace: Workspace) => Effect.Effect<unknown, unknown, Services>
 const services = Layer.mergeAll(
   GuessAuthor.layer.pipe(Layer.provideMerge(Layer.merge(gatewayLayer, Cache.layerNone))),
-  agentLayer.pipe(Layer.provide(gatewayLayer)),
+  nativeAgentLayer.pipe(Layer.provide(gatewayLayer)),
   layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }),
   Logger.layer([]),
   testThreads

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
-import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { startFakeModel } from "../harness/FakeModel.ts"
@@ -44,7 +44,10 @@ const analyse = (agent: object, own: object = {}) =>
       Effect.match({ onSuccess: () => "", onFailure: (error) => error.message })
     )
     return { calls: fake.requests.length > 0, message }
-  }).pipe(Effect.scoped, Effect.provide([agentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners]))
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([nativeAgentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners])
+  )
 
 it.live("agent.default: native-llm calls the model", () =>
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** Invalid output of a model, followed to the findings: real git, engine, agent and gateway over HTTP. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { reviewChange } from "../../src/engine/ReviewChange.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
@@ -60,7 +60,7 @@ const run = (problems: ReadonlyArray<unknown>): Promise<Analysis> => {
   }).pipe(
     Effect.scoped,
     Effect.provide([
-      agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
+      nativeAgentLayer.pipe(Layer.provideMerge(gatewayLayer)),
       layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }),
       Logger.layer([]),
       testOwners,

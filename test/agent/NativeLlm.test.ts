@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { Brief } from "../../src/agent/Agent.ts"
-import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { analyseNatively } from "../../src/agent/NativeLlm.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { faults, review, startFakeModel } from "../harness/FakeModel.ts"
@@ -39,7 +39,7 @@ const brief = (
   ...more
 })
 
-const layers = Layer.mergeAll(agentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners)
+const layers = Layer.mergeAll(nativeAgentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners)
 const run = <A, E>(effect: Effect.Effect<A, E, Agent | Owners>) => effect.pipe(Effect.provide(layers))
 const analyse = (given: Brief) => Agent.use((agent) => agent.analyse(given))
 

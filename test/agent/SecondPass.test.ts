@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
-import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { faults, startFakeModel } from "../harness/FakeModel.ts"
 import type { Script } from "../harness/FakeModel.ts"
@@ -34,7 +34,10 @@ const analyse = (script: Script, secondPass: boolean) =>
       })
     )
     return { report, requests: fake.requests.map(({ text }) => text) }
-  }).pipe(Effect.scoped, Effect.provide([agentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners]))
+  }).pipe(
+    Effect.scoped,
+    Effect.provide([nativeAgentLayer.pipe(Layer.provide(gatewayLayer)), Logger.layer([]), testOwners])
+  )
 
 const isSecond = (text: string): boolean => text.includes("independent second review")
 const problem = (message: string) => ({

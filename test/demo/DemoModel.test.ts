@@ -2,7 +2,7 @@ import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { demoChangeFolder, readDemoChange } from "../../src/demo/DemoChange.ts"
 import { demoModelName, startDemoModel } from "../../src/demo/DemoModel.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
@@ -75,7 +75,7 @@ const review = (base: Files, head: Files): Promise<Analysis> => {
   }).pipe(
     Effect.scoped,
     Effect.provide([
-      agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
+      nativeAgentLayer.pipe(Layer.provideMerge(gatewayLayer)),
       layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }),
       Logger.layer([]),
       testOwners,

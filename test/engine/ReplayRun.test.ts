@@ -4,7 +4,7 @@ import { join } from "node:path"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
-import { agentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
@@ -160,7 +160,7 @@ const recordRun = (root: string, id = "run-1") =>
       return { ...runOf(analysis), id }
     }).pipe(
       Effect.scoped,
-      Effect.provide(agentLayer.pipe(Layer.provideMerge(live), Layer.provideMerge(objectsAt(root)))),
+      Effect.provide(nativeAgentLayer.pipe(Layer.provideMerge(live), Layer.provideMerge(objectsAt(root)))),
       Effect.provide(layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }))
     )
   )
@@ -195,7 +195,7 @@ const replayed = (root: string, run: Run, document?: Record<string, unknown>, pr
       const answers = yield* recordedResponses(run.id)
       const replay = yield* replayRun(run, snapshot, workspace).pipe(
         Effect.provide(
-          agentLayer.pipe(
+          nativeAgentLayer.pipe(
             Layer.provideMerge(Layer.succeed(Gateway, answers.gateway)),
             Layer.merge(Catalog.layerOffline)
           )
@@ -256,7 +256,7 @@ describe("a replay", () => {
         const { snapshot, workspace } = yield* workspaceOf({}, "Look at b alone.")
         return yield* replayRun(run, snapshot, workspace)
       }).pipe(
-        Effect.provide(agentLayer.pipe(Layer.provideMerge(GatewayLayer.gatewayLayer))),
+        Effect.provide(nativeAgentLayer.pipe(Layer.provideMerge(GatewayLayer.gatewayLayer))),
         Effect.provide([FileObjects.layerFiles({ root }), testThreads]),
         owned
       )

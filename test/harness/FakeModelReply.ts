@@ -2,6 +2,8 @@
 
 export interface FakeCall {
   readonly name: string
+  /** Group of the tool in OpenAI Responses. */
+  readonly namespace?: string
   readonly input: unknown
 }
 

@@ -78,9 +78,10 @@ const streams: Record<Protocol, Stream> = {
                 )),
             named("response.output_item.done", { output_index, item: { type: "message", id: item } })
           ]),
-      ...calls.flatMap(({ name, input }, at) => {
+      ...calls.flatMap(({ input, name, namespace }, at) => {
         const index = at + 1
-        const call = { type: "function_call", id: `fc_${number}_${at}`, call_id: callId(number, at), name }
+        const group = namespace === undefined ? {} : { namespace }
+        const call = { type: "function_call", id: `fc_${number}_${at}`, call_id: callId(number, at), name, ...group }
         return [
           named("response.output_item.added", { output_index: index, item: { ...call, arguments: "" } }),
           ...pieces(toArguments(input)).map((delta) =>
@@ -100,7 +101,8 @@ const streams: Record<Protocol, Stream> = {
             input_tokens: usage.input,
             input_tokens_details: { cached_tokens: usage.cached },
             output_tokens: usage.output,
-            output_tokens_details: { reasoning_tokens: 0 }
+            output_tokens_details: { reasoning_tokens: 0 },
+            total_tokens: usage.input + usage.output
           }
         }
       })

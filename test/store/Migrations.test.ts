@@ -42,7 +42,8 @@ describe("Migrations", () => {
         "0021_rejected_signatures",
         "0022_run_facts",
         "0023_chat_requests",
-        "0024_admin_actions"
+        "0024_admin_actions",
+        "0025_agent_passes"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -1,7 +1,7 @@
 /** Runs the bundled labelled changes through the whole engine, with scripted models, so that every figure is predictable. */
 import { afterEach, describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
-import { agentLayer } from "../../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../../src/agent/AgentModes.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { readCase } from "../../../src/engine/eval/EvalCase.ts"
@@ -90,7 +90,7 @@ const evaluated = async (answer: (one: EvalCase) => Reply, given: ReadonlyArray<
       layerLocal,
       testThreads,
       GitScratchRepository.layer,
-      agentLayer.pipe(Layer.provideMerge(gatewayLayer)),
+      nativeAgentLayer.pipe(Layer.provideMerge(gatewayLayer)),
       Logger.layer([])
     ]),
     Effect.runPromise

@@ -1,0 +1,195 @@
+/**
+ * A pass by an agent CLI: opens the model proxy and the tool server of the pass, starts the CLI in its sandbox, and watches it. A pass is
+ * successful if the agent called `publish_summary` or `skip`, whatever its exit code is. Problems are stored when they arrive.
+ *
+ * ```
+ * records of earlier attempts ──ended──▶ their result
+ *        │ not ended: their problems are kept
+ *        ▼
+ * proxy, tools, sandbox ──▶ running ──▶ exited │ ended by the watch │ interrupted ──▶ outcome (PassOutcome.ts)
+ * ```
+ */
+import { Clock, Effect } from "effect"
+import type { Scope } from "effect"
+import { restorePass } from "../../domain/AgentPass.ts"
+import { ModelRun } from "../../llm/ModelRun.ts"
+import { limitWarning } from "../../observability/LimitedWarnings.ts"
+import { Sandboxes } from "../../sandbox/Sandbox.ts"
+import { AgentPasses } from "../../store/AgentPasses.ts"
+import { AgentError } from "../Agent.ts"
+import type { AgentReport, Brief } from "../Agent.ts"
+import { AgentPrograms } from "../AgentPrograms.ts"
+import type { AgentProgram, CliMode } from "../AgentPrograms.ts"
+import { ToolServers } from "../mcp/ToolServer.ts"
+import { ModelProxies } from "../proxy/ModelProxy.ts"
+import type { OpenModelProxy } from "../proxy/ModelProxy.ts"
+import { repositoryReader } from "../RepositoryReader.ts"
+import { toolNames } from "../Tools.ts"
+import type { CliNews } from "./Cli.ts"
+import { readOutput, startCli, toAgentError } from "./CliProcess.ts"
+import { findCli } from "./CliTable.ts"
+import { maxModelCalls, maxReplyBytes, maxToolCalls } from "./PassLimits.ts"
+import type { PassTimes } from "./PassLimits.ts"
+import { decideOutcome } from "./PassOutcome.ts"
+import type { PassEnding } from "./PassOutcome.ts"
+import { passKey, promptText, systemText } from "./PassPrompt.ts"
+import { openSession } from "./PassSession.ts"
+import type { PassSession } from "./PassSession.ts"
+import { newClock, watchPass } from "./PassWatch.ts"
+import { testedRange } from "./ProgramFolder.ts"
+
+export type CliServices = AgentPasses | AgentPrograms | ModelProxies | Sandboxes | ToolServers
+
+export const analyseByCli = (mode: CliMode, times: PassTimes) =>
+  Effect.fn("agent.cli")(function* (brief: Brief): Effect.fn.Return<AgentReport, AgentError, CliServices | ModelRun> {
+    const run = yield* ModelRun
+    const pass = passKey(mode, brief)
+    const restored = restorePass(yield* loadRecords([...(run.resumes?.earlier ?? []), run.id], pass))
+    const { end, models, problems, usage } = restored
+    if (end !== undefined) {
+      if (brief.onBegin !== undefined) yield* brief.onBegin
+      const summary = end._tag === "Summary" ? end.markdown : undefined
+      const skipped = end._tag === "Skip" && problems.length === 0 ? end.reason : undefined
+      return { problems, summary, skipped, models, usage, notices: [] }
+    }
+    return yield* runPass(mode, times, brief, { run, pass, restored })
+  })
+
+/** Records that cannot be read cost only a repetition. */
+const loadRecords = Effect.fnUntraced(function* (runIds: ReadonlyArray<string>, pass: string) {
+  const passes = yield* AgentPasses
+  return yield* Effect.catch(passes.list([...new Set(runIds)], pass), ({ message }) =>
+    Effect.as(
+      limitWarning("agent passes", (suppressed) =>
+        Effect.logWarning("records of an agent pass could not be read", { error: message, suppressed })
+      ),
+      []
+    )
+  )
+})
+
+interface PassIdentity {
+  readonly run: ModelRun["Service"]
+  readonly pass: string
+  readonly restored: ReturnType<typeof restorePass>
+}
+
+const findProgram = Effect.fnUntraced(function* (mode: CliMode, { workspace }: Brief) {
+  const kind = yield* (yield* Sandboxes).select(workspace.sandbox).pipe(Effect.mapError(toAgentError))
+  return yield* (yield* AgentPrograms)
+    .find(mode, kind, workspace.sandbox)
+    .pipe(Effect.mapError(({ message }) => new AgentError({ reason: "failed", message })))
+})
+
+const runPass = Effect.fnUntraced(function* (
+  mode: CliMode,
+  times: PassTimes,
+  brief: Brief,
+  { pass, restored, run }: PassIdentity
+): Effect.fn.Return<AgentReport, AgentError, CliServices | ModelRun | Scope.Scope> {
+  const { snapshot, workspace } = brief
+  const group = workspace.modelChain
+  if (group === undefined) {
+    const message = "no model groups are configured; add llm.providers and llm.model_chain"
+    return yield* new AgentError({ reason: "failed", message })
+  }
+  const program = yield* findProgram(mode, brief)
+  const cli = findCli(mode)
+  const proxy = yield* (yield* ModelProxies).open({
+    snapshot,
+    group,
+    role: "heavy",
+    format: cli.format,
+    maxCalls: maxModelCalls,
+    webSearch: workspace.agent.web_search.enabled
+  })
+  const reader = repositoryReader(brief.checkout, brief.code, workspace.review.fetch_extra, brief.context)
+  const session = openSession({ passes: yield* AgentPasses, runId: run.id, pass }, reader, restored, proxy.report)
+  const seen = { toolCalls: 0, error: undefined as string | undefined }
+  const tools = yield* (yield* ToolServers).open({
+    session: session.tools,
+    tools: toolNames,
+    maxReplyBytes,
+    maxCalls: maxToolCalls,
+    onCall: () => Effect.sync(() => void seen.toolCalls++)
+  })
+  const labels = { run: run.id, pass: pass.slice(0, 12) }
+  const texts = { system: systemText(brief), prompt: promptText(brief) }
+  const cliRun = { cli, program, snapshot, workspace, ...texts, toolNames, proxy, tools, labels }
+  const onNews = (news: CliNews) =>
+    Effect.suspend(() => {
+      seen.error = news.error ?? seen.error
+      return news.text !== undefined && news.text !== "" && workspace.review.log_thinking
+        ? logText(mode, news.text)
+        : Effect.void
+    })
+  // The end of this scope ends the process, also if the review is cancelled.
+  const ended = yield* Effect.scoped(
+    Effect.gen(function* () {
+      const sandbox = yield* startCli(cliRun)
+      yield* Effect.forkScoped(readOutput(cli, sandbox, onNews))
+      const exited = Effect.map(sandbox.exit, (exit): PassEnding => ({ _tag: "Exited", exit }))
+      const watched = watch(mode, times, { brief, proxy, session, toolCalls: () => seen.toolCalls })
+      const ending = yield* Effect.raceFirst(exited, watched)
+      return { ending, stderr: yield* sandbox.stderr, notices: sandbox.notices }
+    })
+  )
+  const report = yield* proxy.report
+  yield* session.close(report)
+  const outcome = decideOutcome({
+    mode,
+    ...session.reports.kept,
+    refused: session.refused(),
+    end: session.end(),
+    proxy: report,
+    spent: session.total(report),
+    ending: ended.ending,
+    toolCalls: seen.toolCalls,
+    printed: { error: seen.error, stderr: ended.stderr },
+    notices: [...ended.notices, ...versionNotice(program)]
+  })
+  return outcome instanceof AgentError ? yield* outcome : outcome
+}, Effect.scoped)
+
+const versionNotice = ({ isTested, mode, version }: AgentProgram): ReadonlyArray<string> =>
+  isTested ? [] : [`${mode} ${version} is not a version that was tested (${testedRange(mode)}).`]
+
+const logText = (mode: CliMode, text: string) => Effect.logInfo("agent step", { mode, text: text.slice(0, 2_000) })
+
+interface Watched {
+  readonly brief: Brief
+  readonly proxy: OpenModelProxy
+  readonly session: PassSession
+  readonly toolCalls: () => number
+}
+
+/** Publishes the progress, and returns once the pass has to be ended. */
+const watch = Effect.fnUntraced(function* (
+  mode: CliMode,
+  times: PassTimes,
+  { brief, proxy, session, toolCalls }: Watched
+): Effect.fn.Return<PassEnding> {
+  let clock = newClock(yield* Clock.currentTimeMillis)
+  let published = ""
+  let hasBegun = false
+  while (true) {
+    yield* Effect.sleep(times.pollMillis)
+    const report = yield* proxy.report
+    if (!hasBegun && report.models.length > 0) {
+      hasBegun = true
+      if (brief.onBegin !== undefined) yield* brief.onBegin
+    }
+    const progress = { mode, toolCalls: toolCalls(), problems: session.reports.problems.length, usage: report.usage }
+    const text = JSON.stringify(progress)
+    if (text !== published && brief.onProgress !== undefined) yield* brief.onProgress(progress)
+    published = text
+    const verdict = watchPass(mode, times, clock, {
+      now: yield* Clock.currentTimeMillis,
+      proxy: report,
+      toolCalls: toolCalls(),
+      isEnded: session.end() !== undefined
+    })
+    if (verdict.end !== undefined) return { _tag: "Ended", error: verdict.end.error }
+    clock = verdict.clock
+  }
+})

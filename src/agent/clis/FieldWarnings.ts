@@ -1,0 +1,80 @@
+/** Reports fields of `agent` that the configured CLI does not support, before their first review. */
+import type { ConfigIssue } from "../../config/ConfigIssue.ts"
+import type { AgentConfig } from "../../config/schema/Agent.ts"
+import type { Snapshot } from "../../config/Snapshot.ts"
+import type { CliMode } from "../AgentPrograms.ts"
+import type { AgentCli, WebSearchField } from "./Cli.ts"
+import { findCli } from "./CliTable.ts"
+
+interface Unsupported {
+  readonly field: string
+  readonly reason: string
+}
+
+const approval = ({ approval: reason }: AgentCli["support"], { auto_approve: isOn }: AgentConfig) =>
+  isOn || reason === undefined ? [] : [{ field: "auto_approve", reason: `false has no effect: ${reason}` }]
+
+const compaction = (
+  { compaction: support = {} }: AgentCli["support"],
+  { context_compaction: { auto, prune, threshold_percent: threshold } }: AgentConfig
+): ReadonlyArray<Unsupported> => {
+  const warn = (isSet: boolean, name: string, reason: string | undefined) =>
+    isSet && reason !== undefined ? [{ field: `context_compaction.${name}`, reason: `has no effect: ${reason}` }] : []
+  return [
+    ...warn(!auto, "auto", support.auto),
+    ...warn(threshold !== undefined, "threshold_percent", support.threshold),
+    ...warn(!prune, "prune", support.prune)
+  ]
+}
+
+const isSet: Record<WebSearchField, (search: AgentConfig["web_search"]) => boolean> = {
+  providers: ({ providers }) => providers.length > 0,
+  exclude: ({ exclude }) => exclude.length > 0,
+  timeout_seconds: ({ timeout_seconds: seconds }) => seconds !== undefined,
+  credentials: ({ credentials }) => Object.keys(credentials).length > 0,
+  searxng: ({ searxng }) => Object.values(searxng).some((value) => value !== undefined)
+}
+const searchFields: ReadonlyArray<WebSearchField> = [
+  "providers",
+  "exclude",
+  "timeout_seconds",
+  "credentials",
+  "searxng"
+]
+
+const webSearch = (
+  { webSearch: support }: AgentCli["support"],
+  { sandbox, web_search: search }: Pick<AgentConfig, "sandbox" | "web_search">
+): ReadonlyArray<Unsupported> => {
+  if (!search.enabled) return []
+  if (support.by === "none") return [{ field: "web_search.enabled", reason: "has no effect: it has no such tool" }]
+  const fields = searchFields
+    .filter((field) => isSet[field](search) && !support.fields.has(field))
+    .map((field) => ({ field: `web_search.${field}`, reason: "has no effect: it has no such setting" }))
+  return support.by === "model" || sandbox.native.unconfined
+    ? fields
+    : [
+        {
+          field: "web_search.enabled",
+          reason: "finds nothing: this CLI searches by itself, and its sandbox has no network"
+        },
+        ...fields
+      ]
+}
+
+/** Returns the fields without effect in this mode. */
+export const unsupportedFields = (mode: CliMode, agent: AgentConfig): ReadonlyArray<Unsupported> => {
+  const { support } = findCli(mode)
+  return [...approval(support, agent), ...compaction(support, agent), ...webSearch(support, agent)]
+}
+
+export const agentProblems = ({ workspaces }: Pick<Snapshot, "workspaces">): ReadonlyArray<ConfigIssue> =>
+  [...workspaces.values()].flatMap(({ agent, enabled, id, sandbox }): ReadonlyArray<ConfigIssue> => {
+    const { default: mode } = agent
+    if (!enabled || mode === "native-llm") return []
+    return unsupportedFields(mode, { ...agent, sandbox }).map(({ field, reason }) => ({
+      severity: "warning",
+      path: `agent.${field}`,
+      message: `workspace ${id}, agent mode ${mode}: ${reason}`
+    }))
+  })

@@ -1,0 +1,65 @@
+/**
+ * Installs an agent CLI from npm in the version that was tested, without scripts of packages: they would run with the rights of the operator,
+ * and no row needs them. A failed installation leaves the earlier one in place.
+ */
+import { execFile } from "node:child_process"
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { promisify } from "node:util"
+import { Effect } from "effect"
+import { newId } from "../../domain/Ids.ts"
+import { AgentProgramError } from "../AgentPrograms.ts"
+import type { CliMode } from "../AgentPrograms.ts"
+import { findCli } from "./CliTable.ts"
+import { installAdvice } from "./ProgramFolder.ts"
+
+const run = promisify(execFile)
+const timeoutMillis = 15 * 60_000
+
+/** Output of a failed npm ends with the path of a log. */
+const errorText = (cause: unknown): string => {
+  const stderr = typeof cause === "object" && cause !== null && "stderr" in cause ? String(cause.stderr).trim() : ""
+  return (stderr === "" ? String(cause) : stderr).slice(0, 2_000)
+}
+
+const npm = async (args: ReadonlyArray<string>, cwd: string): Promise<void> => {
+  await run("npm", [...args], { cwd, timeout: timeoutMillis, maxBuffer: 64 * 1_048_576 })
+}
+
+const installPackages = (folder: string, packages: ReadonlyArray<string>): Promise<void> =>
+  npm(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...packages], folder)
+
+/** Unpacks a package without its dependencies. */
+const unpack = async (folder: string, name: string, version: string): Promise<void> => {
+  await npm(["pack", `${name}@${version}`, "--ignore-scripts", "--loglevel=error"], folder)
+  const [file] = (await readdir(folder)).filter((entry) => entry.endsWith(".tgz"))
+  if (file === undefined) throw new Error(`npm pack of ${name} wrote no file`)
+  const target = join(folder, "node_modules", name)
+  await mkdir(target, { recursive: true })
+  await run("tar", ["-xzf", join(folder, file), "-C", target, "--strip-components", "1", "--no-same-owner"])
+  await rm(join(folder, file))
+}
+
+/** Installs into `<folder>/<mode>` and returns the version. */
+export const installProgram = (mode: CliMode, folder: string): Effect.Effect<string, AgentProgramError> => {
+  const { companions, install, package: name, tested } = findCli(mode)
+  if (name === undefined) return Effect.fail(new AgentProgramError({ reason: "failed", message: installAdvice(mode) }))
+  const root = resolve(folder)
+  const fresh = join(root, `.${mode}-${newId()}`)
+  return Effect.tryPromise({
+    try: async () => {
+      await mkdir(fresh, { recursive: true })
+      await writeFile(join(fresh, "package.json"), `${JSON.stringify({ private: true })}\n`)
+      if (install === "tarball") await unpack(fresh, name, tested)
+      else await installPackages(fresh, [`${name}@${tested}`, ...companions])
+      await rm(join(root, mode), { recursive: true, force: true })
+      await rename(fresh, join(root, mode))
+      return tested
+    },
+    catch: (cause) =>
+      new AgentProgramError({
+        reason: "failed",
+        message: `${name}@${tested} could not be installed in ${root}: ${errorText(cause)}`
+      })
+  }).pipe(Effect.ensuring(Effect.promise(() => rm(fresh, { recursive: true, force: true }))))
+}

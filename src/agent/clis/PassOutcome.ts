@@ -1,0 +1,88 @@
+/** Decides on the result of a pass of an agent CLI, from what it reported, its model calls, and how it ended. Pure. */
+import type { ReportedProblem } from "../../domain/Problem.ts"
+import type { SandboxExit } from "../../sandbox/Sandbox.ts"
+import { AgentError } from "../Agent.ts"
+import type { AgentReport } from "../Agent.ts"
+import type { ModelProxyReport } from "../proxy/ModelProxy.ts"
+import { maxReported } from "../Reports.ts"
+import type { Chosen } from "../Tool.ts"
+import type { Spent } from "./PassSession.ts"
+
+/** Reason for the end of a pass: the program exited, or it was ended because of a failure or because it had nothing left to do. */
+export type PassEnding =
+  | { readonly _tag: "Exited"; readonly exit: SandboxExit }
+  | { readonly _tag: "Ended"; readonly error: AgentError | undefined }
+
+export interface PassFacts {
+  readonly mode: string
+  readonly problems: ReadonlyArray<ReportedProblem>
+  readonly dropped: number
+  readonly refused: number
+  readonly end: Chosen | undefined
+  readonly proxy: Pick<ModelProxyReport, "notices" | "stopped" | "failure">
+  /** Includes earlier attempts. */
+  readonly spent: Spent
+  readonly ending: PassEnding
+  readonly toolCalls: number
+  /** Last failure in the output of the program, and the end of its stderr. Untrusted. */
+  readonly printed: { readonly error: string | undefined; readonly stderr: string }
+  readonly notices: ReadonlyArray<string>
+}
+
+const maxDetail = 500
+
+/** Shortens text of the program to one line without control characters. */
+export const toDetail = (text: string): string =>
+  text
+    // oxlint-disable-next-line no-control-regex
+    .replace(/[\u0000-\u001f\u007f]+/g, " ")
+    .trim()
+    .slice(-maxDetail)
+
+const exitError = ({ mode, printed, toolCalls }: PassFacts, exit: SandboxExit): AgentError => {
+  if (exit.reason === "time") return new AgentError({ reason: "timeout", message: `${mode}: ${exit.message}` })
+  if (exit.reason !== "exited") {
+    const isTransient = exit.reason === "engine" || exit.reason === "cancelled"
+    return new AgentError({ reason: isTransient ? "retryable" : "failed", message: `${mode}: ${exit.message}` })
+  }
+  const detail = toDetail(printed.error ?? printed.stderr)
+  const called = toolCalls === 0 ? "it made no call of a tool" : "it called neither publish_summary nor skip"
+  return new AgentError({
+    // A program that fails may work the next time. One that ends regularly without a result would do the same again.
+    reason: exit.code === 0 && printed.error === undefined ? "failed" : "retryable",
+    message: `${mode} ended with exit code ${exit.code}, and the pass has no result: ${called}${detail === "" ? "" : `; ${detail}`}`
+  })
+}
+
+/** Returns why the pass has no end of its own. */
+const failureOf = (facts: PassFacts): AgentError => {
+  const { ending, proxy } = facts
+  if (proxy.failure !== undefined) return proxy.failure
+  if (ending._tag === "Exited") return exitError(facts, ending.exit)
+  return ending.error ?? new AgentError({ reason: "failed", message: `${facts.mode}: the pass has no result` })
+}
+
+export const decideOutcome = (facts: PassFacts): AgentReport | AgentError => {
+  const { dropped, end, problems, proxy, refused, spent } = facts
+  const notices = [...facts.notices, ...proxy.notices]
+  if (dropped > 0) notices.push(`${dropped} further problems beyond the limit of ${maxReported} were discarded`)
+  if (refused > 0 && end === undefined) notices.push(`${refused} invalid reports of the agent were discarded`)
+  const report: AgentReport = { ...spent, problems, notices, summary: undefined, skipped: undefined }
+  if (end !== undefined) {
+    return {
+      ...report,
+      summary: end._tag === "Summary" ? end.markdown : undefined,
+      // Reported problems take precedence over a later request to skip.
+      skipped: end._tag === "Skip" && problems.length === 0 ? end.reason : undefined
+    }
+  }
+  if (proxy.stopped !== undefined) {
+    return {
+      ...report,
+      notices: [...notices, `the review ended early: ${proxy.stopped}`],
+      stopped: proxy.stopped
+    }
+  }
+  const failure = failureOf(facts)
+  return problems.length === 0 ? failure : { ...report, failure }
+}

@@ -1,0 +1,83 @@
+/**
+ * The state of one pass of an agent CLI: its problems and its end, each stored before the agent gets its reply. Records that cannot be stored
+ * are kept in memory, so that an outage of the records does not cost the review.
+ */
+import { Clock, Effect } from "effect"
+import { addUsage } from "../../domain/Analysis.ts"
+import type { Usage } from "../../domain/Analysis.ts"
+import type { PassRecord, RestoredPass } from "../../domain/AgentPass.ts"
+import type { AgentPasses } from "../../store/AgentPasses.ts"
+import { limitWarning } from "../../observability/LimitedWarnings.ts"
+import { Reports } from "../Reports.ts"
+import type { RepositoryReader } from "../RepositoryReader.ts"
+import type { Chosen, ToolSession } from "../Tool.ts"
+
+export interface Spent {
+  readonly models: ReadonlyArray<string>
+  readonly usage: Usage
+}
+
+export interface PassSession {
+  readonly tools: ToolSession
+  readonly reports: Reports
+  readonly end: () => Chosen | undefined
+  /** Number of parts of calls that were not accepted. */
+  readonly refused: () => number
+  /** Adds what earlier attempts spent. */
+  readonly total: (spent: Spent) => Spent
+  readonly close: (spent: Spent) => Effect.Effect<void>
+}
+
+export interface PassPlace {
+  readonly passes: AgentPasses["Service"]
+  readonly runId: string
+  readonly pass: string
+}
+
+/** Problems of earlier attempts are kept. `spent` returns what this attempt has spent so far. */
+export const openSession = (
+  { pass, passes, runId }: PassPlace,
+  reader: RepositoryReader,
+  restored: RestoredPass,
+  spent: Effect.Effect<Spent>
+): PassSession => {
+  const reports = new Reports()
+  for (const problem of restored.problems) reports.add(problem)
+  let end: Chosen | undefined
+  let refused = 0
+  const total = ({ models, usage }: Spent): Spent => ({
+    models: [...new Set([...restored.models, ...models])],
+    usage: addUsage(restored.usage, usage)
+  })
+  const store = Effect.fnUntraced(function* (record: PassRecord) {
+    const now = yield* Clock.currentTimeMillis
+    yield* Effect.catch(passes.append(runId, pass, record, now), ({ message }) =>
+      limitWarning("agent pass", (suppressed) =>
+        Effect.logWarning("report of an agent not stored", { run_id: runId, error: message, suppressed })
+      )
+    )
+  })
+  return {
+    reports,
+    end: () => end,
+    refused: () => refused,
+    total,
+    close: (all) => store({ _tag: "Spent", ...total(all) }),
+    tools: {
+      reader,
+      refuse: () => void refused++,
+      report: (problem) =>
+        Effect.suspend(() => {
+          const result = reports.add(problem)
+          return result === "recorded" ? Effect.as(store({ _tag: "Problem", problem }), result) : Effect.succeed(result)
+        }),
+      end: (chosen) =>
+        Effect.suspend(() => {
+          // A summary takes precedence over a request to skip, and the first of each counts.
+          if (end !== undefined && (end._tag === "Summary" || chosen._tag === "Skip")) return Effect.void
+          end = chosen
+          return Effect.flatMap(spent, (all) => store({ ...total(all), ...chosen }))
+        })
+    }
+  }
+}

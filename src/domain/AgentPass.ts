@@ -1,0 +1,42 @@
+/**
+ * Records of what an agent CLI did in one pass, written when it happens, so that neither a crash of the agent nor one of the service loses it. A pass
+ * with an end is not repeated by a later attempt at the same review; one without an end is repeated, and keeps its problems.
+ */
+import { Schema } from "effect"
+import { noUsage, Usage } from "./Analysis.ts"
+import { ReportedProblem } from "./Problem.ts"
+
+const spent = { models: Schema.Array(Schema.String), usage: Usage }
+
+export const PassRecord = Schema.Union([
+  Schema.TaggedStruct("Problem", { problem: ReportedProblem }),
+  /** The end as requested by the model, with what was spent until then. */
+  Schema.TaggedStruct("Summary", { ...spent, markdown: Schema.String }),
+  Schema.TaggedStruct("Skip", { ...spent, reason: Schema.String }),
+  /** The whole expense, written when the process has ended. */
+  Schema.TaggedStruct("Spent", spent)
+])
+export type PassRecord = typeof PassRecord.Type
+
+export type PassEnd = Extract<PassRecord, { readonly _tag: "Summary" | "Skip" }>
+
+/** State of a pass by its records, over all attempts. */
+export interface RestoredPass {
+  readonly problems: ReadonlyArray<ReportedProblem>
+  /** A summary takes precedence over a request to skip. */
+  readonly end: PassEnd | undefined
+  readonly models: ReadonlyArray<string>
+  readonly usage: Usage
+}
+
+/** Joins records, which are in the order of their writing. */
+export const restorePass = (records: ReadonlyArray<PassRecord>): RestoredPass => {
+  const ends = records.filter((record): record is PassEnd => record._tag === "Summary" || record._tag === "Skip")
+  const total = records.findLast((record) => record._tag !== "Problem")
+  return {
+    problems: records.flatMap((record) => (record._tag === "Problem" ? [record.problem] : [])),
+    end: ends.find(({ _tag }) => _tag === "Summary") ?? ends[0],
+    models: total?.models ?? [],
+    usage: total?.usage ?? noUsage
+  }
+}

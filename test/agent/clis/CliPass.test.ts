@@ -1,0 +1,238 @@
+/** The pass of an agent CLI, with a program in place of the CLI that executes its prompt. */
+import { it } from "@effect/vitest"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { join } from "node:path"
+import { describe, expect } from "vitest"
+import type { AgentReport, Brief, PassProgress } from "../../../src/agent/Agent.ts"
+import { AgentError } from "../../../src/agent/Agent.ts"
+import { AgentPrograms } from "../../../src/agent/AgentPrograms.ts"
+import type { AgentProgram } from "../../../src/agent/AgentPrograms.ts"
+import { CliAgents } from "../../../src/agent/CliAgents.ts"
+import { passTimes } from "../../../src/agent/clis/PassLimits.ts"
+import * as ProgramFolder from "../../../src/agent/clis/ProgramFolder.ts"
+import { ModelRun } from "../../../src/llm/ModelRun.ts"
+import type { ModelAccount } from "../../../src/llm/ModelRun.ts"
+import * as Store from "../../../src/store/Store.ts"
+import { waitUntil } from "../../harness/Wait.ts"
+import { processesWith, uniqueSeconds } from "../../sandbox/Fixture.ts"
+import { fakeProxies, fakeToolServers } from "./FakeServices.ts"
+import type { FakeProxyState } from "./FakeServices.ts"
+import { makeBrief, nativeSandboxes, temporary } from "./Fixture.ts"
+
+const script = join(import.meta.dirname, "FakeAgent.mjs")
+
+const program: AgentProgram = {
+  mode: "codex",
+  version: "0.169.0",
+  isTested: true,
+  command: ["node", script],
+  packages: import.meta.dirname,
+  installation: [import.meta.dirname]
+}
+
+const programs = (found: Partial<AgentProgram> = {}) =>
+  Layer.succeed(
+    AgentPrograms,
+    AgentPrograms.of({
+      folder: "/nowhere",
+      version: () => Effect.undefined,
+      find: () => Effect.succeed({ ...program, ...found })
+    })
+  )
+
+interface Options {
+  readonly agent?: object
+  readonly proxy?: FakeProxyState
+  readonly run?: ModelAccount
+  readonly brief?: Partial<Brief>
+  readonly found?: Partial<AgentProgram>
+}
+
+const times = { ...passTimes, endMillis: 300, failingMillis: 300, refusedMillis: 100, pollMillis: 50 }
+
+/** Runs a pass with records of the caller. */
+const pass = (lines: ReadonlyArray<string>, options: Options = {}) =>
+  Effect.gen(function* () {
+    const brief = { ...(yield* makeBrief("codex", options.agent)), common: undefined, prompt: lines.join("\n") }
+    const layer = CliAgents.layerWith(times).pipe(
+      Layer.provide([
+        programs(options.found),
+        nativeSandboxes(yield* temporary),
+        fakeToolServers,
+        fakeProxies("http://127.0.0.1:9", options.proxy ?? { calls: 1 })
+      ])
+    )
+    return yield* CliAgents.use((agents) => agents.analyse("codex", { ...brief, ...options.brief })).pipe(
+      Effect.provide(layer),
+      Effect.provideService(ModelRun, options.run ?? { id: "run-1", repository: "test" })
+    )
+  }).pipe(Effect.scoped)
+
+const alone = (lines: ReadonlyArray<string>, options?: Options) =>
+  Effect.provide(Effect.result(pass(lines, options)), Store.layerMemory)
+
+const messages = ({ problems }: AgentReport) => problems.map(({ message }) => message)
+
+describe("a pass of an agent CLI", () => {
+  it.live("is successful when the review was ended by a call, whatever the exit code is", () =>
+    Effect.gen(function* () {
+      const result = yield* alone(["report first", "report second", "summary Two", "exit 9"])
+      expect(result).toMatchObject({ _tag: "Success", success: { summary: "Two", skipped: undefined, notices: [] } })
+      if (result._tag === "Success") expect(messages(result.success)).toEqual(["first", "second"])
+      const skipped = yield* alone(["skip generated", "exit 0"])
+      expect(skipped).toMatchObject({ _tag: "Success", success: { skipped: "generated", problems: [] } })
+    })
+  )
+
+  it.live("that ends without a result fails, with what the program printed", () =>
+    Effect.gen(function* () {
+      const silent = yield* alone(["exit 0"])
+      expect(silent).toMatchObject({ _tag: "Failure", failure: { reason: "failed" } })
+      const printed = 'print {"type":"turn.failed","error":{"message":"the key is wrong"}}'
+      const failed = yield* alone([printed, "exit 1"])
+      expect(failed).toMatchObject({ _tag: "Failure", failure: { reason: "retryable" } })
+      if (failed._tag === "Failure")
+        expect(failed.failure.message).toBe(
+          "codex ended with exit code 1, and the pass has no result: it made no call of a tool; the key is wrong"
+        )
+    })
+  )
+
+  it.live("keeps what an agent that crashes has reported, and is partial", () =>
+    Effect.gen(function* () {
+      const result = yield* alone(["report kept", "warn out of luck", "exit 3"])
+      expect(result).toMatchObject({
+        _tag: "Success",
+        success: { failure: { reason: "retryable", message: expect.stringContaining("out of luck") } }
+      })
+      if (result._tag === "Success") expect(messages(result.success)).toEqual(["kept"])
+    })
+  )
+
+  it.live("agent.timeout_seconds ends it, and what was reported is kept", () =>
+    Effect.gen(function* () {
+      const result = yield* alone(["report kept", "stay 60000"], { agent: { timeout_seconds: 2 } })
+      expect(result).toMatchObject({ _tag: "Success", success: { failure: { reason: "timeout" } } })
+      if (result._tag === "Success") expect(messages(result.success)).toEqual(["kept"])
+    })
+  )
+
+  it.live("ends a program that stays after the end of the review, or after its calls were stopped", () =>
+    Effect.gen(function* () {
+      const stayed = yield* alone(["report a", "summary One", "stay 60000"])
+      expect(stayed).toMatchObject({ _tag: "Success", success: { summary: "One" } })
+      const stopped = yield* alone(["report a", "stay 60000"], {
+        proxy: { calls: 1, report: { stopped: "the budget is exhausted" } }
+      })
+      expect(stopped).toMatchObject({ _tag: "Success", success: { stopped: "the budget is exhausted" } })
+    })
+  )
+
+  it.live("ends a program that repeats failing model calls, with the failure of the model", () =>
+    Effect.gen(function* () {
+      const failure = new AgentError({ reason: "failed", message: "the provider refuses the key" })
+      const result = yield* alone(["stay 60000"], { proxy: { calls: 1, report: { failure } } })
+      expect(result).toMatchObject({ _tag: "Failure", failure: { message: "the provider refuses the key" } })
+    })
+  )
+
+  it.live("of a version that was not tested has a notice", () =>
+    Effect.gen(function* () {
+      const result = yield* alone(["summary One"], { found: { version: "9.9.9", isTested: false } })
+      expect(result).toMatchObject({
+        _tag: "Success",
+        success: { notices: ["codex 9.9.9 is not a version that was tested (~0.169.0)."] }
+      })
+    })
+  )
+
+  it.live("publishes its progress", () =>
+    Effect.gen(function* () {
+      const seen: Array<PassProgress> = []
+      const onProgress = (progress: PassProgress) => Effect.sync(() => void seen.push(progress))
+      yield* alone(["report a", "report b", "stay 500", "summary Two"], { brief: { onProgress } })
+      expect(seen.at(-1)).toMatchObject({
+        mode: "codex",
+        toolCalls: expect.toSatisfy((n: number) => n >= 2),
+        problems: 2
+      })
+    })
+  )
+
+  it.live("that is interrupted leaves no process after a second", () =>
+    Effect.gen(function* () {
+      const mark = uniqueSeconds()
+      const started = yield* Deferred.make<void>()
+      const onProgress = ({ toolCalls }: PassProgress) =>
+        toolCalls > 0 ? Effect.asVoid(Deferred.succeed(started, undefined)) : Effect.void
+      const fiber = yield* Effect.forkChild(
+        pass([`report ${mark}`, "stay 60000"], { brief: { onProgress }, found: { command: ["node", script, mark] } })
+      )
+      yield* Deferred.await(started)
+      expect(processesWith(mark).length).toBeGreaterThan(0)
+      const before = Date.now()
+      const exit = yield* Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber))
+      expect(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)).toBe(true)
+      yield* Effect.promise(() =>
+        waitUntil(() => processesWith(mark).length === 0, { timeout: 5_000, describe: () => "no process is left" })
+      )
+      expect(Date.now() - before).toBeLessThan(3_000)
+    }).pipe(Effect.provide(Store.layerMemory))
+  )
+})
+
+describe("a pass of another attempt", () => {
+  const again: ModelAccount = { id: "run-2", repository: "test", resumes: { attempt: 2, earlier: ["run-1"] } }
+
+  it.live("is not repeated once it has a result, even if the service did not see its end", () =>
+    Effect.gen(function* () {
+      const lines = ["report first", "summary One"]
+      yield* pass(lines)
+      // The service was killed before it wrote what the pass spent.
+      yield* (yield* SqlClient.SqlClient)`DELETE FROM agent_passes WHERE body LIKE '%"Spent"%'`
+      const found = { command: ["/bin/false"] as const }
+      const result = yield* pass(lines, { run: again, found })
+      expect(messages(result)).toEqual(["first"])
+      expect(result).toMatchObject({ summary: "One", models: ["fake/fake-model"], usage: { requests: 1 } })
+      const other = yield* Effect.result(pass([...lines, "report other"], { run: again, found }))
+      expect(other._tag).toBe("Failure")
+    }).pipe(Effect.provide(Store.layerMemory))
+  )
+
+  it.live("without a result is repeated, keeps its problems, and adds what was spent", () =>
+    Effect.gen(function* () {
+      const lines = ["report first", "exit 1"]
+      yield* pass(lines)
+      const result = yield* pass(lines, { run: again, proxy: { calls: 2 } })
+      expect(messages(result)).toEqual(["first"])
+      expect(result).toMatchObject({ failure: { reason: "retryable" }, usage: { requests: 3 } })
+    }).pipe(Effect.provide(Store.layerMemory))
+  )
+})
+
+it.live("a mode that is not installed fails with what to run", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    const brief = yield* makeBrief("codex")
+    const layer = CliAgents.layer.pipe(
+      Layer.provide([
+        ProgramFolder.layer(folder),
+        nativeSandboxes(folder),
+        fakeToolServers,
+        fakeProxies("http://127.0.0.1:9", { calls: 0 })
+      ])
+    )
+    const result = yield* Effect.result(CliAgents.use((agents) => agents.analyse("codex", brief))).pipe(
+      Effect.provide(layer),
+      Effect.provideService(ModelRun, { id: "run-1", repository: "test" })
+    )
+    expect(result).toMatchObject({
+      _tag: "Failure",
+      failure: {
+        reason: "failed",
+        message: `agent mode codex is not installed in ${folder}; run aicr agent install codex`
+      }
+    })
+  }).pipe(Effect.scoped, Effect.provide(Store.layerMemory))
+)

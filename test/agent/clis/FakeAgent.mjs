@@ -1,0 +1,42 @@
+/**
+ * A program in the place of Codex: it reads the address and the token of the tool server from Codex' settings, and executes its prompt,
+ * one line after the other.
+ */
+import { readFileSync } from "node:fs"
+
+const { AICR_TOOLS_TOKEN: token, CODEX_HOME: home } = process.env
+const url = /^url = "(.*)"$/m.exec(readFileSync(`${home}/config.toml`, "utf8"))?.[1]
+
+const call = async (name, input) => {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream"
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } })
+  })
+  await response.text()
+}
+
+let prompt = ""
+for await (const chunk of process.stdin) prompt += chunk
+
+for (const line of prompt.split("\n")) {
+  const [verb, argument] = line.split(" ", 2)
+  if (verb === "report")
+    await call("report_problem", {
+      file: "src/a.ts",
+      severity: "high",
+      category: "bug",
+      message: argument,
+      quote: "const x = list[0]"
+    })
+  if (verb === "summary") await call("publish_summary", { markdown: argument })
+  if (verb === "skip") await call("skip", { reason: argument })
+  if (verb === "print") process.stdout.write(`${line.slice("print ".length)}\n`)
+  if (verb === "warn") process.stderr.write(`${line.slice("warn ".length)}\n`)
+  if (verb === "exit") process.exit(Number(argument))
+  if (verb === "stay") await new Promise((resolve) => setTimeout(resolve, Number(argument)))
+}
