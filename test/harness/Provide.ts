@@ -38,6 +38,7 @@ const table = {
   postgres: { files: ["initdb", "postgres"], package: "postgresql", folders: postgresFolders },
   podman: { files: ["podman"], package: "podman", folders: onPathOnly },
   runc: { files: ["runc"], package: "runc", folders: () => ["/usr/sbin"] },
+  promtool: { files: ["promtool"], package: "prometheus", folders: onPathOnly },
   bubblewrap: { files: ["bwrap"], package: "bubblewrap", folders: onPathOnly },
   subversion: { files: ["svn", "svnserve", "svnadmin"], package: "subversion", folders: onPathOnly },
   apache: { files: ["apache2"], package: "apache2", folders: () => ["/usr/sbin"] },

@@ -7,17 +7,8 @@ import { faults } from "../harness/FakeModel.ts"
 import { honest, Installation, listStates } from "../harness/Installation.ts"
 import { checkMetrics } from "../harness/PrometheusText.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
+import { provide } from "../harness/Provide.ts"
 import { waitUntil } from "../harness/Wait.ts"
-
-/** Whether promtool is installed. */
-const hasPromtool = (() => {
-  try {
-    execFileSync("promtool", ["--version"], { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-})()
 
 const documented = [
   ...readFileSync(join(import.meta.dirname, "../../docs/administration.md"), "utf8").matchAll(/`(aicr_\w+)`/g)
@@ -46,7 +37,7 @@ it("describes every metric, and counts runs, retries and publications under publ
   expect(problems).toEqual([])
   for (const name of families.keys()) expect(documented).toContain(name)
   expect(text).not.toContain("team/one")
-  if (hasPromtool) execFileSync("promtool", ["check", "metrics"], { input: text })
+  execFileSync(join(provide("promtool"), "promtool"), ["check", "metrics"], { input: text })
   const find = (name: string, labels: Readonly<Record<string, string>>) =>
     families
       .get(name)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
-import { Installation, postedOn } from "../harness/Installation.ts"
+import { honest, Installation, postedOn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const reason = "Not reviewed: the budget for model calls is exhausted"
@@ -70,3 +70,30 @@ describe("a review that the budget refuses before its first model call", () => {
     120_000
   )
 })
+
+it("near the cap a review waits for the cost of a call in flight, and is reviewed once that turns out lower", async () => {
+  // Between the estimates of one call and of two; the cost of both calls is far below.
+  await using at = await Installation.make({
+    queue: "sqlite",
+    budget: { per_repo_daily_usd: 0.011 },
+    perWorkspaceConcurrency: 2
+  })
+  const responding = Promise.withResolvers<void>()
+  at.model.script(async (request) => {
+    await responding.promise
+    return honest(request)
+  })
+  await at.aicr.start()
+  const pulls = [await at.open("first"), await at.open("second")]
+  for (const pull of pulls) await at.forge.notify(pull, "opened")
+  await waitUntil(() => at.aicr.log.includes("model call waits for the cost of calls in flight"), {
+    timeout: 60_000,
+    describe: () => at.aicr.log
+  })
+  expect(at.model.requests).toHaveLength(1)
+  responding.resolve()
+  await at.reviewed(...pulls)
+  await at.settled()
+  expect(pulls.map((pull) => postedOn(pull).summaries)).toEqual([1, 1])
+  expect(at.model.requests).toHaveLength(2)
+}, 120_000)
