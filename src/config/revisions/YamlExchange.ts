@@ -28,6 +28,14 @@ export const exportDocument = (document: DatabaseDocument): string => stringify(
 
 type Imported = Result.Result<ReadonlyArray<ConfigOperation>, ReadonlyArray<PublishProblem>>
 
+/** A file that a failed command left empty must not remove the whole configuration. */
+const emptyText: PublishProblem = {
+  code: "invalid_yaml",
+  entity: "",
+  path: "",
+  message: "the document is empty; write `entities: {}` to remove everything"
+}
+
 /** A masked credential keeps its value; everything that the text omits is removed. */
 export const importDocument = (text: string, head: DatabaseDocument): Imported => {
   const yaml = parseYaml(text)
@@ -38,7 +46,8 @@ export const importDocument = (text: string, head: DatabaseDocument): Imported =
     message: place === undefined ? message : `line ${place.line}: ${message}`
   }))
   if (problems.length > 0) return Result.fail(problems)
-  const next = parseDocument(yaml.value ?? {}, ({ path, message }) =>
+  if (yaml.value === undefined || yaml.value === null) return Result.fail([emptyText])
+  const next = parseDocument(yaml.value, ({ path, message }) =>
     problems.push({ code: "invalid_field", entity: "", path: formatPath(path), message })
   )
   return problems.length > 0 ? Result.fail(problems) : Result.succeed(operationsBetween(head, next))

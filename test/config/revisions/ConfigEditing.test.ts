@@ -277,6 +277,10 @@ describe("an export", () => {
           { op: "update", entity: second, value: { kind: "gitea", base_url: "https://second.example/sub" } },
           { op: "set", path: ["review", "max_passes"], value: 8 }
         ])
+        for (const empty of ["", "\n# nothing\n", "null"])
+          assert.strictEqual((yield* editor.importYaml(empty))._tag, "Refused", empty)
+        const everything = yield* editor.importYaml("entities: {}")
+        assert.strictEqual(everything._tag, "Operations")
         const broken = yield* editor.importYaml("globals: [")
         assert.strictEqual(broken._tag, "Refused")
       })
