@@ -82,19 +82,28 @@ const assetPath = "/assets/"
 
 export class Dashboard {
   readonly #onFailure: (error: unknown) => void
+  readonly #load: typeof loadDashboardFiles
+  #mayBuild = true
   #files: Promise<DashboardFiles | undefined> | undefined
 
-  constructor(onFailure: (error: unknown) => void) {
+  constructor(onFailure: (error: unknown) => void, load = loadDashboardFiles) {
     this.#onFailure = onFailure
+    this.#load = load
   }
 
-  /** Loads the files, and builds them first if that is necessary. */
+  /** Loads the files. The first call builds them if that is necessary; later ones, which anyone may cause after a failed build, do not. */
   prepare(): Promise<DashboardFiles | undefined> {
-    this.#files ??= loadDashboardFiles(this.#onFailure).catch((error: unknown) => {
+    this.#files ??= this.#loadOnce().catch((error: unknown) => {
       this.#onFailure(error)
       return undefined
     })
     return this.#files
+  }
+
+  #loadOnce(): Promise<DashboardFiles | undefined> {
+    const mayBuild = this.#mayBuild
+    this.#mayBuild = false
+    return this.#load(this.#onFailure, mayBuild)
   }
 
   /** `path` is below `/dashboard`. */

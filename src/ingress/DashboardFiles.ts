@@ -64,10 +64,12 @@ const isStale = async (folder: string): Promise<boolean> => {
 /** Loads the files. Undefined: they are not built and cannot be built here; `onFailure` gets the reason of a failed build. */
 export const loadDashboardFiles = async (
   onFailure: (error: unknown) => void,
+  mayBuild: boolean,
   folder = join(root, "dist/dashboard")
 ): Promise<DashboardFiles | undefined> => {
   try {
-    if (await isStale(folder)) await promisify(execFile)(process.execPath, [builder], { timeout: buildTimeout })
+    if (mayBuild && (await isStale(folder)))
+      await promisify(execFile)(process.execPath, [builder], { timeout: buildTimeout })
   } catch (error) {
     onFailure(error)
   }

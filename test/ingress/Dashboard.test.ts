@@ -1,6 +1,9 @@
 /** The files of the dashboard over HTTP: the built ones, with their policy and their caching. */
 import { gzipSync } from "node:zlib"
+import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
+import { Dashboard } from "../../src/ingress/Dashboard.ts"
 import type { Ingress } from "./Ingress.ts"
 import { document, startIngress } from "./Ingress.ts"
 
@@ -78,4 +81,20 @@ describe("assets", () => {
     )
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(160 * 1024)
   })
+})
+
+it("a build that failed is not repeated by requests, and files that appear later are served", async () => {
+  const builds: Array<boolean> = []
+  const page = { page: "<p>built</p>", assets: new Map() }
+  const dashboard = new Dashboard(
+    () => {},
+    async (_, mayBuild) => (builds.push(mayBuild) < 3 ? undefined : page)
+  )
+  const snapshot = await Effect.runPromise(
+    toSnapshot(document, { SECRET: "s", SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: "x" })
+  )
+  const respond = () => dashboard.respond(snapshot, "", "", "")
+  expect([(await respond()).status, (await respond()).status]).toEqual([503, 503])
+  expect([(await respond()).status, (await respond()).status]).toEqual([200, 200])
+  expect(builds).toEqual([true, false, false])
 })
