@@ -114,6 +114,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: "/configuration/revisions/$number",
+    component: lazyRouteComponent(() => import("./pages/Revision.tsx"), "Revision")
+  }),
+  createRoute({
+    getParentRoute,
     path: "/audit",
     validateSearch: only("actor", "action", "since"),
     component: lazyRouteComponent(() => import("./pages/Audit.tsx"), "Audit")

@@ -1,7 +1,7 @@
-/** Who changed what. */
+/** What administrators did: every request that changes something, also refused ones, and logins. */
 import type { Item } from "../client/Endpoints.ts"
-import { Problem } from "../client/Problem.ts"
 import { usePages } from "../client/Queries.ts"
+import { FilterBar, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
 import { Page } from "../parts/Page.tsx"
@@ -10,52 +10,59 @@ import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t } from "../text/T.ts"
 
-type Row = Item<"GET /config/audit">
-
-const done: ReadonlyArray<string> = ["committed", "unchanged", "done"]
+type Row = Item<"GET /audit">
 
 const makeColumns = (): ReadonlyArray<Column<Row>> => [
   {
     key: "action",
     label: t("column.action"),
-    width: "minmax(8rem, 1fr)",
+    width: "minmax(9rem, 1fr)",
     top: true,
-    render: (row) => <span className="mono">{row.action}</span>
+    render: ({ action }) => <span className="mono">{action}</span>
   },
   {
     key: "outcome",
     label: t("column.outcome"),
-    width: "minmax(8rem, 1fr)",
+    width: "minmax(8rem, .9fr)",
     top: true,
-    render: (row) => <Status group="audit" value={row.outcome} tone={done.includes(row.outcome) ? "good" : "warn"} />
+    render: ({ outcome }) => <Status group="audit" value={outcome} tone={outcome === "done" ? "good" : "warn"} />
   },
-  { key: "actor", label: t("column.actor"), width: "minmax(6rem, .8fr)", render: (row) => row.actor },
+  { key: "actor", label: t("column.actor"), width: "minmax(5rem, .6fr)", render: ({ actor }) => actor },
   {
-    key: "detail",
-    label: t("column.detail"),
-    width: "minmax(12rem, 2.4fr)",
-    render: (row) => <span title={row.detail}>{row.detail}</span>
+    key: "address",
+    label: t("column.address"),
+    width: "minmax(6rem, .7fr)",
+    wideOnly: true,
+    render: ({ address }) => address
   },
-  { key: "at", label: t("column.at"), width: "7rem", end: true, render: (row) => <Time at={row.at} /> }
+  {
+    key: "target",
+    label: t("column.detail"),
+    width: "minmax(12rem, 2.2fr)",
+    render: ({ reason, target }) => (
+      <span title={target}>{reason === undefined ? target : `${target} · ${reason}`}</span>
+    )
+  },
+  { key: "at", label: t("column.at"), width: "7rem", end: true, render: ({ at }) => <Time at={at} /> }
 ]
 
 export const Audit = () => {
-  const query = usePages("GET /config/audit", {})
-  const isOff = query.error instanceof Problem && query.error.status === 404
+  const [{ action, actor, since }] = useFilters()
+  const query = usePages("GET /audit", { query: { action, actor, since } })
   return (
     <Page title={t("page.audit")} note={t("audit.note")} fill>
-      {isOff ? (
-        <Empty title={t("audit.off")}>{t("config.off.help")}</Empty>
-      ) : (
-        <List
-          label={t("page.audit")}
-          rows={query.items}
-          columns={makeColumns()}
-          rowKey={(row) => row.id}
-          query={query}
-          empty={<Empty title={t("audit.empty")} />}
-        />
-      )}
+      <FilterBar>
+        <TextFilter name="actor" label={t("column.actor")} />
+        <TextFilter name="action" label={t("column.action")} placeholder="queue.cancel" />
+      </FilterBar>
+      <List
+        label={t("page.audit")}
+        rows={query.items}
+        columns={makeColumns()}
+        rowKey={({ id }) => id}
+        query={query}
+        empty={<Empty title={t("audit.empty")} />}
+      />
     </Page>
   )
 }

@@ -1,10 +1,49 @@
-/** The configuration: effective values with their origins. */
+/** The configuration: effective values with their origins, and edits of the part that the database holds. */
+import { Problem } from "../client/Problem.ts"
+import { useApi } from "../client/Queries.ts"
+import { EditDocument } from "../configuration/EditDocument.tsx"
 import { Effective } from "../configuration/Effective.tsx"
+import { Revisions } from "../configuration/Revisions.tsx"
+import { useFilters } from "../parts/Filters.tsx"
 import { Page } from "../parts/Page.tsx"
+import { Empty } from "../parts/Panel.tsx"
 import { t } from "../text/T.ts"
 
-export const Configuration = () => (
-  <Page title={t("page.configuration")} note={t("config.effective.note")} fill>
-    <Effective />
-  </Page>
-)
+const tabs = ["effective", "edit", "revisions"] as const
+const notes = { effective: "config.effective.note", edit: "edit.page.note", revisions: "revisions.note" } as const
+
+/** Editing needs the database as a source of the configuration. */
+const WithDatabase = ({ tab }: { readonly tab: "edit" | "revisions" }) => {
+  const status = useApi("GET /config/status", {})
+  if (status.error instanceof Problem && status.error.status === 404)
+    return <Empty title={t("config.off")}>{t("config.off.help")}</Empty>
+  return tab === "edit" ? <EditDocument /> : <Revisions />
+}
+
+export const Configuration = () => {
+  const [filters, setFilters] = useFilters()
+  const tab = tabs.find((name) => name === filters["tab"]) ?? "effective"
+  return (
+    <Page
+      title={t("page.configuration")}
+      note={t(notes[tab])}
+      fill={tab === "effective"}
+      actions={
+        <div className="presets" role="group" aria-label={t("page.configuration")}>
+          {tabs.map((name) => (
+            <button
+              type="button"
+              key={name}
+              aria-pressed={tab === name}
+              onClick={() => setFilters({ tab: name, q: undefined })}
+            >
+              {t(`config.tab.${name}`)}
+            </button>
+          ))}
+        </div>
+      }
+    >
+      {tab === "effective" ? <Effective /> : <WithDatabase tab={tab} />}
+    </Page>
+  )
+}

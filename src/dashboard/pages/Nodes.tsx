@@ -8,6 +8,7 @@ import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
+import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
 
 type NodeItem = Item<"GET /nodes">
@@ -101,7 +102,7 @@ export const Nodes = () => {
               {items.length === 0 ? (
                 <Empty title={t("nodes.empty")} />
               ) : (
-                <div className="scroll">
+                <Scroll label={t("page.nodes")}>
                   <table>
                     <thead>
                       <tr>
@@ -127,7 +128,7 @@ export const Nodes = () => {
                       ))}
                     </tbody>
                   </table>
-                </div>
+                </Scroll>
               )}
             </Panel>
           )

@@ -7,6 +7,7 @@ import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatRate, formatShort, formatUsd } from "../text/Format.ts"
+import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
 
 export const Projects = () => {
@@ -28,8 +29,7 @@ export const Projects = () => {
             </Empty>
           ) : (
             <Panel title={t("projects.count", { count: rows.length })} flush>
-              {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-              <div className="scroll" tabIndex={0} role="region" aria-label={t("page.projects")}>
+              <Scroll label={t("page.projects")}>
                 <table>
                   <thead>
                     <tr>
@@ -71,7 +71,7 @@ export const Projects = () => {
                     ))}
                   </tbody>
                 </table>
-              </div>
+              </Scroll>
             </Panel>
           )
         }}

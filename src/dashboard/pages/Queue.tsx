@@ -29,7 +29,8 @@ interface Selection {
 const makeColumns = ({ ids, toggle }: Selection): ReadonlyArray<Column<Entry>> => [
   {
     key: "select",
-    label: "",
+    label: t("action.select"),
+    hidesLabel: true,
     width: "1.75rem",
     wideOnly: true,
     render: (row) => (

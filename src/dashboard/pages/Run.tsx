@@ -11,6 +11,7 @@ import { ChangeLink, changeName, Commit, RunStatus } from "../parts/Records.tsx"
 import { Shape, Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount, formatDuration, formatUsd } from "../text/Format.ts"
+import { Scroll } from "../parts/Scroll.tsx"
 import { t, tMaybe, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { RunCoverage } from "./RunCoverage.tsx"
@@ -96,7 +97,7 @@ const RunFacts = ({ run }: { readonly run: RunDetails }) => (
 const Models = ({ run }: { readonly run: RunDetails }) => {
   if (run.models_used.length === 0) return <Empty title={t("run.models.empty")} />
   return (
-    <div className="scroll">
+    <Scroll label={t("run.models")}>
       <table>
         <thead>
           <tr>
@@ -121,7 +122,7 @@ const Models = ({ run }: { readonly run: RunDetails }) => {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }
 

@@ -1,14 +1,80 @@
 /** How to connect a host, ready to copy, and deliveries whose signature was wrong. */
 import { Link } from "@tanstack/react-router"
 import { prefix } from "../client/Call.ts"
+import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { Copy, Facts } from "../parts/Facts.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
+import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
+import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
 import { hosts } from "./Hosts.ts"
+
+const TriggerRow = ({ trigger }: { readonly trigger: Item<"GET /triggers"> }) => (
+  <tr>
+    <td>
+      <Link to="/deliveries" search={{ trigger: trigger.name }}>
+        {trigger.name}
+      </Link>{" "}
+      {trigger.enabled ? null : <Status group="health" value="disabled" tone="warn" />}
+      <p className="quiet">{trigger.base_url ?? trigger.kind}</p>
+    </td>
+    <td>
+      <Status group="health" value={trigger.secret} />
+    </td>
+    <td>
+      <Status group="health" value={trigger.token} />
+    </td>
+    <td className="end">{trigger.workspaces}</td>
+    <td className="end">{formatCount(trigger.deliveries_24h)}</td>
+    <td className="end">{formatCount(trigger.ignored_24h)}</td>
+    <td className="end">{formatCount(trigger.rejected_signatures_24h)}</td>
+    <td className="end">
+      <Time at={trigger.last_delivery_at} />
+    </td>
+  </tr>
+)
+
+/** Health of each trigger: its credentials, and whether its host still sends deliveries. */
+const Triggers = () => {
+  const query = useApi("GET /triggers", {})
+  return (
+    <Panel title={t("setup.triggers")} flush>
+      <Loaded query={query}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title={t("setup.none")} />
+          ) : (
+            <Scroll label={t("setup.triggers")}>
+              <table>
+                <thead>
+                  <tr>
+                    <th>{t("column.trigger")}</th>
+                    <th>{t("setup.secret")}</th>
+                    <th>{t("setup.token")}</th>
+                    <th className="end">{t("setup.workspaces")}</th>
+                    <th className="end">{t("setup.day")}</th>
+                    <th className="end">{t("setup.ignored")}</th>
+                    <th className="end">{t("setup.rejected")}</th>
+                    <th className="end">{t("setup.last")}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((trigger) => (
+                    <TriggerRow key={trigger.name} trigger={trigger} />
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
 
 const Rejected = () => {
   const query = useApi("GET /rejected-signatures", {})
@@ -19,7 +85,7 @@ const Rejected = () => {
           items.length === 0 ? (
             <Empty title={t("setup.rejected.empty")} />
           ) : (
-            <div className="scroll">
+            <Scroll label={t("setup.rejected")}>
               <table>
                 <thead>
                   <tr>
@@ -48,7 +114,7 @@ const Rejected = () => {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )
         }
       </Loaded>
@@ -88,6 +154,7 @@ export const Setup = () => (
       </>
     }
   >
+    <Triggers />
     <HostSteps />
     <Rejected />
   </Page>

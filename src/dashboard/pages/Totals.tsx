@@ -2,6 +2,7 @@
 import type { ReactNode } from "react"
 import type { Output } from "../client/Endpoints.ts"
 import { formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
+import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
 import type { Key } from "../text/T.ts"
 
@@ -95,8 +96,7 @@ export const TotalsTable = <Row extends TotalsRecord>({
   rowKey,
   rows
 }: TableProps<Row>) => (
-  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-  <div className="scroll" tabIndex={0} role="region" aria-label={label}>
+  <Scroll label={label}>
     <table>
       <thead>
         <tr>
@@ -125,5 +125,5 @@ export const TotalsTable = <Row extends TotalsRecord>({
         ))}
       </tbody>
     </table>
-  </div>
+  </Scroll>
 )

@@ -18,6 +18,8 @@ export const Dialog = ({ children, className, onClose, title }: DialogProps) => 
     const dialog = element.current
     const before = document.activeElement
     if (dialog?.open === false) dialog.showModal()
+    // Otherwise the button that closes the dialog has the focus.
+    dialog?.querySelector<HTMLElement>("input:not([readonly]), select, textarea, footer button")?.focus()
     return () => {
       dialog?.close()
       if (before instanceof HTMLElement) before.focus()

@@ -21,6 +21,8 @@ export interface Column<Row> {
   /** Not shown on a narrow screen. */
   readonly wideOnly?: boolean
   readonly end?: boolean
+  /** The label is for screen readers only. */
+  readonly hidesLabel?: boolean
 }
 
 interface ListProps<Row> {
@@ -67,18 +69,26 @@ const useRowKeys = (
   count: number,
   show: (index: number) => void
 ) => {
+  const pending = useRef<number>(undefined)
   const move = (event: KeyboardEvent | globalThis.KeyboardEvent): void => {
     const step = steps[event.key]
     const element = container.current
     if (step === undefined || element === null || event.ctrlKey || event.metaKey || event.altKey) return
     if (isTyping(event.target)) return
-    const current = focusedIndex(element)
+    // A key may follow before the row of the one before it has the focus.
+    const current = pending.current ?? focusedIndex(element)
     // Arrow keys scroll the page until a row has the focus.
     if (current === -1 && event.key.startsWith("Arrow")) return
     event.preventDefault()
     const next = Math.min(Math.max(current + step, 0), count - 1)
     show(next)
-    requestAnimationFrame(() => requestAnimationFrame(() => focusRow(element, next)))
+    pending.current = next
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        if (pending.current === next) pending.current = undefined
+        focusRow(element, next)
+      })
+    )
   }
   const latest = useRef(move)
   useEffect(() => {
@@ -140,7 +150,7 @@ export const List = <Row,>({ columns, empty, label, query, rowKey, rows }: ListP
             <div role="row" className="row head" style={{ gridTemplateColumns: template }}>
               {columns.map((column) => (
                 <div role="columnheader" key={column.key} className={column.end === true ? "cell end" : "cell"}>
-                  {column.label}
+                  <span className={column.hidesLabel === true ? "hidden" : ""}>{column.label}</span>
                 </div>
               ))}
             </div>

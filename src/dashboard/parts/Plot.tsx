@@ -35,6 +35,7 @@ const draw = (element: HTMLElement, { format, formatTime, height = 180, series, 
   const options: uPlot.Options = {
     width: Math.max(element.clientWidth, 120),
     height,
+    padding: [10, 8, 0, 0],
     legend: { show: false },
     cursor: { show: false },
     scales: {

@@ -1,0 +1,132 @@
+/** What an edit would do: problems, conflicts with their three values, warnings, changed values, and what else is affected. */
+import type { Output } from "../client/Endpoints.ts"
+import { Empty, Panel } from "../parts/Panel.tsx"
+import { Shape } from "../parts/Status.tsx"
+import { Scroll } from "../parts/Scroll.tsx"
+import { t, tValue } from "../text/T.ts"
+
+export type Preview = Output<"POST /config/validate">
+
+const render = (value: unknown): string =>
+  value === null ? "–" : typeof value === "string" ? value : JSON.stringify(value)
+
+const fullPath = ({ entity, path }: { readonly entity: string; readonly path: string }): string =>
+  [entity, path].filter(Boolean).join(".")
+
+const Problems = ({ problems }: { readonly problems: Preview["problems"] }) =>
+  problems.length === 0 ? null : (
+    <Panel title={t("edit.problems")} flush>
+      <ul className="rows plain">
+        {problems.map((problem, index) => (
+          <li key={index} className="tone-bad">
+            <span className="status">
+              <Shape tone="bad" />
+              <code>{fullPath(problem)}</code>
+            </span>
+            <div>{problem.message}</div>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+
+/** Others changed the same fields since the base of the edit. */
+export const Conflicts = ({ conflicts }: { readonly conflicts: Preview["conflicts"] }) =>
+  conflicts.length === 0 ? null : (
+    <Panel title={t("edit.conflicts")} note={t("edit.conflicts.note")} flush>
+      <Scroll label={t("edit.conflicts")}>
+        <table>
+          <thead>
+            <tr>
+              <th>{t("config.path")}</th>
+              <th>{t("edit.base")}</th>
+              <th>{t("edit.head")}</th>
+              <th>{t("edit.yours")}</th>
+            </tr>
+          </thead>
+          <tbody className="mono">
+            {conflicts.map((conflict) => (
+              <tr key={fullPath(conflict)}>
+                <th>{fullPath(conflict)}</th>
+                <td>{render(conflict.base)}</td>
+                <td>{render(conflict.head)}</td>
+                <td>{render(conflict.yours)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </Panel>
+  )
+
+export const Differences = ({ diff }: { readonly diff: Preview["diff"] }) => (
+  <Panel title={t("edit.diff", { count: diff.length })} flush>
+    {diff.length === 0 ? (
+      <Empty title={t("edit.nothing")} />
+    ) : (
+      <Scroll label={t("edit.title")}>
+        <table>
+          <thead>
+            <tr>
+              <th>{t("config.path")}</th>
+              <th>{t("edit.change")}</th>
+              <th>{t("edit.before")}</th>
+              <th>{t("edit.after")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {diff.map(({ after, before, change, path }) => (
+              <tr key={path}>
+                <td className="mono">{path}</td>
+                <td>{tValue("difference", change)}</td>
+                <td className="mono">{render(before)}</td>
+                <td className="mono">{render(after)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    )}
+  </Panel>
+)
+
+const Affected = ({ radius }: { readonly radius: Preview["blast_radius"] }) => {
+  const lists: ReadonlyArray<readonly [string, ReadonlyArray<string | number>]> = [
+    [t("column.workspace"), radius.workspaces],
+    [t("column.trigger"), radius.triggers],
+    [t("edit.channels"), radius.channels],
+    [t("edit.routes"), radius.routes],
+    [t("edit.bindings"), radius.bindings]
+  ]
+  const shown = lists.filter(([, names]) => names.length > 0)
+  return (
+    <Panel title={t("edit.affected")} note={t("edit.pinned", { count: radius.pinned_snapshots })}>
+      {shown.length === 0 ? (
+        <Empty title={t("compare.none")} />
+      ) : (
+        <dl className="facts">
+          {shown.map(([name, names]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{names.join(", ")}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Panel>
+  )
+}
+
+export const EditPreview = ({ preview }: { readonly preview: Preview }) => (
+  <>
+    <Problems problems={preview.problems} />
+    <Conflicts conflicts={preview.conflicts} />
+    {preview.warnings.map(({ message, path }) => (
+      <p key={`${path} ${message}`} className="step-line tone-warn">
+        <Shape tone="warn" /> <code>{path}</code> {message}
+      </p>
+    ))}
+    <Differences diff={preview.diff} />
+    <Affected radius={preview.blast_radius} />
+  </>
+)

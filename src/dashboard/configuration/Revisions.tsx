@@ -1,0 +1,196 @@
+/** Published revisions, what each node has made of the newest one, and drafts. */
+import { Link } from "@tanstack/react-router"
+import { useState } from "react"
+import type { Item } from "../client/Endpoints.ts"
+import { useAction, useApi, usePages } from "../client/Queries.ts"
+import { Confirm } from "../parts/Dialog.tsx"
+import { notify, notifyError } from "../parts/Notices.tsx"
+import { Empty, Failure, Loaded, Panel } from "../parts/Panel.tsx"
+import { Status } from "../parts/Status.tsx"
+import { Time } from "../parts/Time.tsx"
+import { t } from "../text/T.ts"
+import { makeOperationId } from "./OperationId.ts"
+
+type DraftItem = Item<"GET /config/drafts">
+
+const changed = [
+  "GET /config/drafts",
+  "GET /config/revisions",
+  "GET /config/status",
+  "GET /config",
+  "GET /config/export"
+] as const
+
+const Nodes = () => {
+  const query = useApi("GET /config/status", {})
+  return (
+    <Loaded query={query}>
+      {({ converged, head, nodes }) => (
+        <Panel
+          title={t("revisions.nodes")}
+          note={converged ? t("revisions.converged", { number: head }) : t("revisions.diverged", { number: head })}
+          flush
+        >
+          <ul className="rows">
+            {nodes.map(({ active, node, problems, reported_at: at, state }) => (
+              <li key={node}>
+                <Status group="activation" value={state} />
+                <div>
+                  <strong>{node}</strong> <span className="quiet">{t("revisions.active", { number: active })}</span>
+                  {problems.map((problem) => (
+                    <p key={problem} className="error-text">
+                      {problem}
+                    </p>
+                  ))}
+                </div>
+                <Time at={at} />
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </Loaded>
+  )
+}
+
+const DraftRow = ({ draft }: { readonly draft: DraftItem }) => {
+  const { id, version } = draft
+  const options = { onError: notifyError, onSuccess: () => notify("good", t("action.done")) }
+  const publish = useAction("POST /config/drafts/:id/publish", changed)
+  const approve = useAction("POST /config/drafts/:id/approve", changed)
+  const remove = useAction("DELETE /config/drafts/:id", changed)
+  return (
+    <li>
+      <span>{t("revisions.approvals", { count: draft.approvals.length })}</span>
+      <div>
+        <strong>{draft.title}</strong> <span className="quiet">{draft.owner}</span>
+        <div className="actions">
+          <button
+            type="button"
+            className="small"
+            onClick={() =>
+              publish.mutate({ params: { id }, payload: { version, operation_id: makeOperationId() } }, options)
+            }
+          >
+            {t("edit.publish")}
+          </button>
+          <button
+            type="button"
+            className="small"
+            onClick={() => approve.mutate({ params: { id }, payload: { version } }, options)}
+          >
+            {t("revisions.approve")}
+          </button>
+          <button
+            type="button"
+            className="small danger"
+            onClick={() => remove.mutate({ params: { id }, query: { version } }, options)}
+          >
+            {t("revisions.remove")}
+          </button>
+        </div>
+      </div>
+      <Time at={draft.updated_at} />
+    </li>
+  )
+}
+
+const Drafts = () => {
+  const query = useApi("GET /config/drafts", {})
+  return (
+    <Loaded query={query}>
+      {({ items }) =>
+        items.length === 0 ? null : (
+          <Panel title={t("revisions.drafts")} flush>
+            <ul className="rows">
+              {items.map((draft) => (
+                <DraftRow key={draft.id} draft={draft} />
+              ))}
+            </ul>
+          </Panel>
+        )
+      }
+    </Loaded>
+  )
+}
+
+const Restore = ({ number, onClose }: { readonly number: number; readonly onClose: () => void }) => {
+  const [operationId] = useState(makeOperationId)
+  const preview = useApi("POST /config/revisions/:number/preview-restore", { params: { number } })
+  const restore = useAction("POST /config/revisions/:number/restore", changed)
+  const confirm = () =>
+    restore.mutate(
+      { params: { number }, payload: { operation_id: operationId } },
+      { onError: notifyError, onSuccess: () => notify("good", t("revisions.restored", { number })), onSettled: onClose }
+    )
+  return (
+    <Confirm
+      title={t("revisions.restore", { number })}
+      label={t("revisions.restore", { number })}
+      isPending={restore.isPending}
+      isDisabled={preview.data?.valid !== true}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <p>{t("revisions.restore.help")}</p>
+      {preview.error === null ? null : <Failure error={preview.error} />}
+      <ul className="preview">
+        {(preview.data?.diff ?? []).map(({ path }) => (
+          <li key={path} className="mono">
+            {path}
+          </li>
+        ))}
+      </ul>
+    </Confirm>
+  )
+}
+
+export const Revisions = () => {
+  const [restored, setRestored] = useState<number>()
+  const query = usePages("GET /config/revisions", {})
+  return (
+    <div className="stack">
+      <Nodes />
+      <Drafts />
+      <Panel title={t("revisions.title")} flush>
+        <Loaded
+          query={{
+            data: query.data === undefined ? undefined : query.items,
+            error: query.error,
+            refetch: query.refetch
+          }}
+        >
+          {(items) =>
+            items.length === 0 ? (
+              <Empty title={t("revisions.empty")}>{t("revisions.empty.help")}</Empty>
+            ) : (
+              <ul className="rows">
+                {items.map(({ actor, changes, created_at: at, number, reason }) => (
+                  <li key={number}>
+                    <Link to="/configuration/revisions/$number" params={{ number: String(number) }}>
+                      {t("revisions.number", { number })}
+                    </Link>
+                    <div>
+                      <strong>{actor}</strong>{" "}
+                      <span className="quiet">{t("revisions.changes", { count: changes })}</span> {reason}{" "}
+                      <button type="button" className="small" onClick={() => setRestored(number)}>
+                        {t("revisions.restore", { number })}
+                      </button>
+                    </div>
+                    <Time at={at} />
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        {query.hasNextPage ? (
+          <button type="button" className="ghost" onClick={() => void query.fetchNextPage()}>
+            {t("revisions.more")}
+          </button>
+        ) : null}
+      </Panel>
+      {restored === undefined ? null : <Restore number={restored} onClose={() => setRestored(undefined)} />}
+    </div>
+  )
+}

@@ -1,0 +1,254 @@
+/**
+ * The dashboard in a real browser, over the real service: every page by mouse and by keyboard, in both themes, without an accessibility violation,
+ * a violation of its policy, an error on the console or a script of an outsider.
+ */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import type { BrowserContext, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { startDashboardWorld } from "../dashboard/DashboardWorld.ts"
+import type { DashboardWorld } from "../dashboard/DashboardWorld.ts"
+import { adminCredentials } from "../harness/AdminSession.ts"
+import { TestBrowser, watchPage } from "../harness/Browser.ts"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+let world: DashboardWorld
+let browser: TestBrowser
+let context: BrowserContext
+let page: Page
+let problems: () => ReadonlyArray<string>
+let paths: ReadonlyArray<readonly [name: string, path: string]>
+
+const idOf = (items: ReadonlyArray<Readonly<Record<string, unknown>>>, field: string, value: string): string =>
+  String(items.find((item) => item[field] === value)?.["id"])
+
+const logIn = async (on: Page): Promise<void> => {
+  await on.getByLabel("User name").fill(adminCredentials.username)
+  await on.getByLabel("Password").fill(adminCredentials.password)
+  await on.keyboard.press("Enter")
+}
+
+/** Empties the editor. Chromium would keep the style of a selection that is typed over in an attribute, which the policy blocks. */
+const clear = async (): Promise<void> => {
+  await page.keyboard.press("Control+a")
+  await page.keyboard.press("Backspace")
+}
+
+/** Waits until nothing is loading. */
+const open = async (path: string): Promise<void> => {
+  await page.goto(`${world.url}${path}`)
+  await settle()
+}
+const settle = async (): Promise<void> => {
+  await page.locator("#content h1").waitFor()
+  await page.locator("#content .loading").first().waitFor({ state: "detached" })
+}
+
+beforeAll(async () => {
+  world = await startDashboardWorld()
+  browser = await TestBrowser.start()
+  context = await browser.context()
+  page = await context.newPage()
+  problems = watchPage(page)
+  const runs = await world.admin.items("/runs")
+  const events = await world.admin.items("/events")
+  const run = idOf(runs, "status", "succeeded")
+  paths = [
+    ["Overview", "/"],
+    ["Changes", "/changes"],
+    ["Add first", "/change?repo=team/one&number=1"],
+    ["Deliveries", "/deliveries"],
+    ["team/one#", `/deliveries/${idOf(events, "reason", "draft")}`],
+    ["Runs", "/runs"],
+    ["Add first", `/runs/${run}`],
+    ["Fails", `/runs/${idOf(runs, "status", "failed")}`],
+    ["Compare", `/runs/${run}/compare`],
+    ["Queue", "/queue"],
+    ["Queue", "/queue?tab=batches"],
+    ["Projects", "/projects"],
+    ["Statistics", "/statistics"],
+    ["Nodes", "/nodes"],
+    ["Set-up", "/setup"],
+    ["Configuration", "/configuration"],
+    ["Configuration", "/configuration?tab=edit"],
+    ["Configuration", "/configuration?tab=revisions"],
+    ["Revision 1", "/configuration/revisions/1"],
+    ["Audit", "/audit"],
+    ["Page not found", "/nowhere"]
+  ]
+}, 180_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+
+describe("the login", () => {
+  it("keeps the address, so that a link from a comment works", async () => {
+    const [, path = ""] = paths[6] ?? []
+    await page.goto(`${world.url}${path}`)
+    await logIn(page)
+    await page.locator("#content h1", { hasText: "Add first" }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/dashboard${path}`)
+  })
+
+  it("is taken over by a tab that a link opens", async () => {
+    const other = await context.newPage()
+    await other.goto(`${world.url}/nodes`)
+    await other.locator("#content h1", { hasText: "Nodes" }).waitFor()
+    expect(await other.getByLabel("Password").count()).toBe(0)
+    await other.close()
+  })
+
+  it("that expired is renewed over the page, and the request is repeated", async () => {
+    await open("/queue")
+    await page.getByRole("button", { name: "Pause a workspace" }).click()
+    await page.getByLabel("Reason").fill("a release")
+    await world.admin.post("/sessions/revoke", { keep_current: true })
+    await page.getByRole("dialog").getByRole("button", { name: "Pause a workspace" }).click()
+    const dialog = page.getByRole("dialog", { name: "The session has ended" })
+    await dialog.getByLabel("Password").fill(adminCredentials.password)
+    await dialog.getByRole("button", { name: "Log in" }).click()
+    await page.getByText("Workspace team-one is paused").waitFor()
+    await page.getByRole("button", { name: "Resume" }).click()
+    await page.getByText("Workspace team-one is paused").waitFor({ state: "detached" })
+    // The refused requests are the only errors that this causes.
+    expect(problems().filter((problem) => !problem.includes("401"))).toEqual([])
+  })
+})
+
+describe("keyboard", () => {
+  it("g and a letter open pages, j and Enter a row, / the filter, Ctrl+K the palette", async () => {
+    await open("/")
+    await page.keyboard.press("g")
+    await page.keyboard.press("r")
+    await page.locator("#content h1", { hasText: "Runs" }).waitFor()
+    await page.locator("[data-index='1'] .row-link").waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("j")
+    await page.locator("[data-index='1'] .row-link:focus").waitFor()
+    await page.keyboard.press("k")
+    await page.locator("[data-index='0'] .row-link:focus").waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/runs\/[0-9a-f-]{36}$/)
+    await page.goBack()
+    await page.locator("#content h1", { hasText: "Runs" }).waitFor()
+    await page.keyboard.press("/")
+    await page.keyboard.type("team/none")
+    await page.getByText("No run matches").waitFor()
+    expect(page.url()).toContain("repo=team%2Fnone")
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("nod")
+    await page.keyboard.press("Enter")
+    await page.locator("#content h1", { hasText: "Nodes" }).waitFor()
+    expect(new URL(page.url()).pathname).toBe("/dashboard/nodes")
+  })
+})
+
+describe("why nothing was posted", () => {
+  it("is a named group, and the delivery names the rule and where it is set", async () => {
+    await open("/deliveries")
+    await page.getByRole("button", { name: /^draft/ }).click()
+    await page.waitForURL(/reason=draft/)
+    await page.locator("[data-index='0'] .row-link").click()
+    await page.getByText("Nothing was posted: draft").waitFor()
+    await page.getByText("review.skip_drafts is true").waitFor()
+    await page.getByRole("link", { name: "default" }).click()
+    await page.locator("#content h1", { hasText: "Configuration" }).waitFor()
+    expect(await page.locator("[data-index='0']").textContent()).toContain("review.skip_drafts")
+  })
+})
+
+describe("an edit of the configuration", () => {
+  it("is checked and published, and its credential is nowhere shown", async () => {
+    await open("/configuration?tab=edit")
+    await page.getByLabel("Document").click()
+    await clear()
+    await page.keyboard.type("entiti")
+    await page.locator(".cm-tooltip-autocomplete", { hasText: "entities" }).waitFor()
+    await page.keyboard.press("Escape")
+    await clear()
+    await page.keyboard.type(
+      "{entities: {triggers: {second: {kind: gitea, base_url: 'https://second.example', webhook_secret: literal-0815}}}}"
+    )
+    await page.getByRole("button", { name: "Check the edit" }).click()
+    await page.getByText("triggers/second").first().waitFor()
+    expect(await page.locator("#content").textContent()).toContain("Affected")
+    await page.getByLabel("Reason").fill("another host")
+    await page.getByRole("button", { name: "Publish" }).click()
+    await page.getByText("Published as revision 1").waitFor()
+    await page.getByRole("button", { name: "Revisions" }).click()
+    await page.getByRole("link", { name: "Revision 1" }).waitFor()
+    await open("/configuration/revisions/1")
+    const shown = await page.locator("#content").textContent()
+    expect(shown).toContain("another host")
+    expect(shown).not.toContain("literal-0815")
+  })
+})
+
+describe("live", () => {
+  it("a delivery appears without a reload", async () => {
+    await open("/deliveries")
+    const number = world.at.forge.repository("team/one").pulls.size + 1
+    await world.at.push("later", 1)
+    const pull = await world.at.forge.createPull("team/one", { headBranch: "later", title: "Later" })
+    await world.at.forge.notify(pull, "opened")
+    const row = page.locator(".row-link", { hasText: `team/one#${number}` })
+    await row.waitFor()
+    expect(await row.isVisible()).toBe(true)
+  })
+})
+
+describe.each(["light", "dark"] as const)("every page, %s", (colorScheme) => {
+  it(
+    "has no accessibility violation, no overflow at 390 px and runs nothing of outsiders",
+    { timeout: 300_000 },
+    async () => {
+      await page.emulateMedia({ colorScheme })
+      const found: Array<string> = []
+      for (const [name, path] of paths) {
+        await open(path)
+        expect(await page.locator("#content h1").textContent()).toContain(name)
+        // The policy forbids inserted scripts, not those of the debugger.
+        await page.evaluate(axe)
+        const { violations } = Object(await page.evaluate("axe.run(document, { resultTypes: ['violations'] })"))
+        for (const { id, nodes } of violations) found.push(`${path} ${id}: ${nodes[0].html.slice(0, 160)}`)
+      }
+      await page.setViewportSize({ width: 390, height: 800 })
+      for (const [, path] of paths) {
+        await open(path)
+        if ((await page.evaluate("document.documentElement.scrollWidth > innerWidth")) === true)
+          found.push(`${path} overflows`)
+      }
+      await page.setViewportSize({ width: 1280, height: 800 })
+      expect(found).toEqual([])
+      expect(await page.evaluate("globalThis.attacked")).toBeUndefined()
+      expect(problems().filter((problem) => !/40[14]/.test(problem))).toEqual([])
+    }
+  )
+})
+
+describe("languages", () => {
+  it("the pages are in Chinese once it is selected", async () => {
+    await open("/")
+    await page.locator(".user-menu summary").click()
+    await page.getByLabel("Language").selectOption("zh-CN")
+    await page.locator("#content h1", { hasText: "概览" }).waitFor()
+    expect(await page.evaluate("document.documentElement.lang")).toBe("zh-CN")
+    await page.locator(".user-menu summary").click()
+    await page.getByLabel("语言").selectOption("en")
+  })
+})
+
+describe("logging out", () => {
+  it("ends the session in every tab", async () => {
+    const other = await context.newPage()
+    await other.goto(`${world.url}/nodes`)
+    await other.locator("#content h1", { hasText: "Nodes" }).waitFor()
+    await open("/")
+    await page.locator(".user-menu summary").click()
+    await page.getByRole("button", { name: "Log out", exact: true }).click()
+    await Promise.all([page, other].map((one) => one.getByRole("button", { name: "Log in" }).waitFor()))
+    expect(await other.evaluate("sessionStorage.length")).toBe(0)
+  })
+})
