@@ -70,6 +70,9 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "RecordedGateway.ts",
     "ToolNames.ts",
     "RequestKey.ts",
+    "WireGateway.ts",
+    "wire/WireFormats.ts",
+    "wire/WireRow.ts",
     "catalog/Catalog.ts"
   ],
   observability: ["LimitedWarnings.ts", "Metrics.ts", "MetricsText.ts", "Progress.ts"],

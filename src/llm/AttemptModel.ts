@@ -31,9 +31,19 @@ const permitMillis = 60_000
 /** Response of one model, without the failures of the models before it. */
 export type ModelResponse = Omit<GatewayResponse, "fallbacks">
 
+/** Sends one request to a model. `receipt` counts what arrives, also if the call fails later. */
+export type SendToModel = (
+  request: GatewayRequest,
+  model: ConfiguredModel,
+  runId: string,
+  receipt: Reception
+) => Effect.Effect<ModelResponse, Failure>
+
 export interface GatewayServices {
   readonly budget: Budget["Service"]
   readonly connect: Connect
+  /** Replaces the request over the AI SDK. */
+  readonly send?: SendToModel | undefined
   readonly evidence: Evidence["Service"]
   readonly limiter: Limiter["Service"]
   readonly reusable: ReturnType<typeof reusableResponses>
@@ -148,7 +158,7 @@ const sendMeasured = Effect.fnUntraced(function* (
       evidence.record({ run, model: name, at, millis: now - at, request, outcome })
     )
   const begun = queueTime(receipt, model.settings.config)
-  const send = sendRequest(connect, request, model, run.id, receipt)
+  const send = services.send?.(request, model, run.id, receipt) ?? sendRequest(connect, request, model, run.id, receipt)
   if (retryPolicy(llm, id).respectRetryAfter) {
     yield* Effect.forkScoped(
       Effect.flatMap(receipt.exhausted, (millis) => Effect.uninterruptible(limiter.pause(id, millis)))

@@ -64,6 +64,8 @@ export interface GatewayRequest {
   readonly continues?: boolean | undefined
   /** Runs when the response begins: from then on the provider has cached the prompt. */
   readonly onBegin?: Effect.Effect<void> | undefined
+  /** Receives the text of the response as it arrives. */
+  readonly onText?: ((text: string) => void) | undefined
   /** Receives each tool call as soon as its input is complete, before the response is. The response repeats them all. */
   readonly onToolCall?: ((call: ToolCall) => Effect.Effect<void>) | undefined
   /** `provider/model` of the conversation, which is tried first. */

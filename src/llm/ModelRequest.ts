@@ -100,7 +100,8 @@ export const sendRequest = Effect.fnUntraced(function* (
     const reader = new ResponseReader(
       streamed,
       request.tools.map(({ name }) => name),
-      receipt
+      receipt,
+      request.onText
     )
     while (true) {
       const call = yield* attempt(() => reader.next())

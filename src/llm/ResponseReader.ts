@@ -66,13 +66,20 @@ export class ResponseReader {
   readonly #parts: AsyncIterator<Part>
   readonly #offered: ReadonlyArray<string>
   readonly #receipt: Reception
+  readonly #onText: (text: string) => void
   readonly #calls = new Map<string, ToolCall>()
   #text: Array<string> = []
   #open: { readonly id: string; readonly name: string; readonly input: Array<string> } | undefined
   #finish: Finish | undefined
   #violation: ToolChoiceViolationError | undefined
 
-  constructor(streamed: Streamed, offered: ReadonlyArray<string>, receipt: Reception) {
+  constructor(
+    streamed: Streamed,
+    offered: ReadonlyArray<string>,
+    receipt: Reception,
+    onText: (text: string) => void = () => {}
+  ) {
+    this.#onText = onText
     this.#parts = streamed.stream[Symbol.asyncIterator]()
     this.#offered = offered
     this.#receipt = receipt
@@ -111,6 +118,7 @@ export class ResponseReader {
       case "text-delta":
         this.#receipt.add(part.text.length)
         this.#text.push(part.text)
+        this.#onText(part.text)
         return undefined
       case "reasoning-delta":
         this.#receipt.add(part.text.length)

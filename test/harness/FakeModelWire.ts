@@ -15,7 +15,7 @@ export const toArguments = (input: unknown): string => (typeof input === "string
 export const callId = (number: number, at: number): string => `call_${number}_${at}`
 
 const renderers: Record<Protocol, Render> = {
-  chat: ({ calls = [], text = "", refused }, number, usage) => ({
+  chat: ({ calls = [], text = "", refused, cutOff }, number, usage) => ({
     id: `chatcmpl-${number}`,
     object: "chat.completion",
     created: 1_700_000_000,
@@ -23,7 +23,8 @@ const renderers: Record<Protocol, Render> = {
     choices: [
       {
         index: 0,
-        finish_reason: refused === true ? "content_filter" : calls.length > 0 ? "tool_calls" : "stop",
+        finish_reason:
+          refused === true ? "content_filter" : cutOff === true ? "length" : calls.length > 0 ? "tool_calls" : "stop",
         message: {
           role: "assistant",
           content: text === "" ? null : text,
@@ -88,7 +89,7 @@ const renderers: Record<Protocol, Render> = {
     }
   }),
 
-  anthropic: ({ calls = [], text = "", refused }, number, usage) => ({
+  anthropic: ({ calls = [], text = "", refused, cutOff }, number, usage) => ({
     id: `msg_${number}`,
     type: "message",
     role: "assistant",
@@ -97,7 +98,8 @@ const renderers: Record<Protocol, Render> = {
       ...(text === "" ? [] : [{ type: "text", text }]),
       ...calls.map(({ name, input }, at) => ({ type: "tool_use", id: callId(number, at), name, input }))
     ],
-    stop_reason: refused === true ? "refusal" : calls.length > 0 ? "tool_use" : "end_turn",
+    stop_reason:
+      refused === true ? "refusal" : cutOff === true ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn",
     stop_sequence: null,
     usage: {
       input_tokens: usage.input - usage.cached,
@@ -107,7 +109,7 @@ const renderers: Record<Protocol, Render> = {
     }
   }),
 
-  gemini: ({ calls = [], text = "", refused }, _number, usage) => ({
+  gemini: ({ calls = [], text = "", refused, cutOff }, _number, usage) => ({
     candidates: [
       {
         content: {
@@ -117,7 +119,7 @@ const renderers: Record<Protocol, Render> = {
             ...calls.map(({ name, input }) => ({ functionCall: { name, args: input } }))
           ]
         },
-        finishReason: refused === true ? "SAFETY" : "STOP",
+        finishReason: refused === true ? "SAFETY" : cutOff === true ? "MAX_TOKENS" : "STOP",
         index: 0
       }
     ],

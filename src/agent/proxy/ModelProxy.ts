@@ -7,10 +7,10 @@ import type { Effect, Redacted, Scope } from "effect"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import type { Usage } from "../../domain/Analysis.ts"
 import type { ModelRun } from "../../llm/ModelRun.ts"
+import type { WireFormat } from "../../llm/WireGateway.ts"
 import type { AgentError } from "../Agent.ts"
 
-/** API that an agent CLI speaks. Its paths are those of the provider, for example `/v1/chat/completions`. */
-export type WireFormat = "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini"
+export type { WireFormat } from "../../llm/WireGateway.ts"
 
 export interface ModelProxyRequest {
   readonly snapshot: Snapshot

@@ -1,0 +1,74 @@
+/** Opens the model proxies of passes, each on a socket of its own. */
+import { Effect, Layer } from "effect"
+import { WireGateway } from "../../llm/WireGateway.ts"
+import { wireFormat } from "../../llm/wire/WireFormats.ts"
+import type { WireFailureKind } from "../../llm/wire/WireRow.ts"
+import { toAgentError } from "../Agent.ts"
+import { openPassServer, sweepPassServers } from "../socket/PassServer.ts"
+import type { PassRefusal } from "../socket/PassServer.ts"
+import { newPassToken } from "../socket/PassToken.ts"
+import { ModelProxies } from "./ModelProxy.ts"
+import type { ModelProxyRequest, OpenModelProxy } from "./ModelProxy.ts"
+import { PassRecord } from "./PassRecord.ts"
+import { ProxyCalls } from "./ProxyCalls.ts"
+
+/** A prompt of a million tokens has about 4 MB. */
+const maxBodyBytes = 32 * 1024 * 1024
+const maxConcurrent = 8
+
+const refusals: Record<PassRefusal, readonly [kind: WireFailureKind, message: string]> = {
+  unauthorized: ["unauthorized_agent", "the token of the pass is missing or invalid"],
+  too_large: ["too_large", `a request has at most ${maxBodyBytes} bytes`],
+  busy: ["busy", `at most ${maxConcurrent} requests may be in progress`],
+  unsupported_encoding: ["invalid", "send the body without content-encoding"],
+  failed: ["unavailable", "the proxy failed"]
+}
+
+/** Name of the model for the agent: that of the first model, so that agents with settings for it use them. */
+const toName = (model: string): string => model.slice(model.indexOf("/") + 1)
+
+const open = (root: string) =>
+  Effect.fn("agent.models")(function* (request: ModelProxyRequest) {
+    const gateway = yield* WireGateway
+    const { contextWindow, maxOutputTokens, models } = yield* Effect.mapError(gateway.models(request), toAgentError)
+    const name = toName(models[0] ?? "model")
+    const record = new PassRecord()
+    const calls = new ProxyCalls(request, record, { name, contextWindow, maxOutputTokens })
+    const token = newPassToken()
+    const socket = yield* openPassServer(
+      {
+        root,
+        name: "model.sock",
+        token,
+        maxBodyBytes,
+        maxConcurrent,
+        refuse: (reason) => wireFormat(request.format).error(...refusals[reason]),
+        onRefused: (reason) => {
+          if (reason !== "busy") record.note(`a request of the agent was refused: ${refusals[reason][1]}`)
+        }
+      },
+      (exchange) => calls.handle(exchange)
+    )
+    const proxy: OpenModelProxy = {
+      socket,
+      token,
+      model: name,
+      contextWindow,
+      maxOutputTokens,
+      report: Effect.sync(() => record.report)
+    }
+    return proxy
+  })
+
+/** `root` is a folder of this node alone. */
+export const modelProxiesLayer = (root: string): Layer.Layer<ModelProxies, never, WireGateway> =>
+  Layer.effect(
+    ModelProxies,
+    Effect.gen(function* () {
+      const gateway = yield* WireGateway
+      yield* sweepPassServers(root)
+      return ModelProxies.of({
+        open: (request) => Effect.provideService(open(root)(request), WireGateway, gateway)
+      })
+    })
+  )

@@ -1,0 +1,71 @@
+/** Usage of the calls of one pass, and the reason for which they ended: the source of its report. */
+import { addUsage, noUsage } from "../../domain/Analysis.ts"
+import type { Usage } from "../../domain/Analysis.ts"
+import type { GatewayError, GatewayUsage } from "../../llm/Gateway.ts"
+import { toAgentError } from "../Agent.ts"
+import type { AgentError } from "../Agent.ts"
+import type { ModelProxyReport } from "./ModelProxy.ts"
+
+/** Maximum number of notices: the agent decides on the text of some. */
+const maxNotices = 50
+
+export class PassRecord {
+  #usage: Usage = noUsage
+  #stopped: string | undefined
+  #failure: AgentError | undefined
+  readonly #models = new Set<string>()
+  readonly #notices = new Set<string>()
+  /** `provider/model` of the last response. */
+  last: string | undefined
+  calls = 0
+
+  addUsage(model: string, { costUsd, ...tokens }: GatewayUsage): void {
+    const { cachedTokens, inputTokens, outputTokens, reasoningTokens } = tokens
+    const amounts = {
+      requests: 1,
+      inputTokens: Math.ceil(inputTokens),
+      outputTokens: Math.ceil(outputTokens),
+      cachedTokens: Math.ceil(cachedTokens),
+      ...(costUsd === undefined ? {} : { costUsd })
+    }
+    this.#models.add(model)
+    this.#usage = addUsage(this.#usage, {
+      ...amounts,
+      byModel: { [model]: { ...amounts, reasoningTokens: Math.ceil(reasoningTokens) } }
+    })
+  }
+
+  note(notice: string): void {
+    if (this.#notices.size < maxNotices) this.#notices.add(notice)
+  }
+
+  succeeded(model: string, fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>): void {
+    this.last = model
+    this.#failure = undefined
+    // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
+    for (const { model: failed, reason } of fallbacks)
+      this.note(`fell back from ${failed}: ${reason.split(":")[0]?.replaceAll("_", " ")}`)
+  }
+
+  failed(error: GatewayError): void {
+    this.#failure = toAgentError(error)
+    if (error.reason === "budget") this.stop(outOfBudget)
+  }
+
+  stop(reason: string): void {
+    this.#stopped ??= reason
+    this.note(reason)
+  }
+
+  get report(): ModelProxyReport {
+    return {
+      usage: this.#usage,
+      models: [...this.#models],
+      notices: [...this.#notices],
+      ...(this.#stopped === undefined ? {} : { stopped: this.#stopped }),
+      ...(this.#failure === undefined ? {} : { failure: this.#failure })
+    }
+  }
+}
+
+const outOfBudget = "the review ended early: the budget for model calls (llm.budget) is exhausted"

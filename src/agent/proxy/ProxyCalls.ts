@@ -1,0 +1,154 @@
+/** Handles the requests of one agent: selects the operation, calls the gateway, and writes refusals in the form of the agent's API. */
+import { Effect } from "effect"
+import type { GatewayError } from "../../llm/Gateway.ts"
+import { WireGateway, WireMemory } from "../../llm/WireGateway.ts"
+import { wireFormat } from "../../llm/wire/WireFormats.ts"
+import type { WireFailureKind } from "../../llm/wire/WireRow.ts"
+import { callMillis } from "../CallLimits.ts"
+import { respondJson } from "../socket/PassServer.ts"
+import type { PassExchange } from "../socket/PassServer.ts"
+import { getModel, listModels } from "./ModelList.ts"
+import type { ListedModel } from "./ModelList.ts"
+import type { ModelProxyRequest } from "./ModelProxy.ts"
+import type { PassRecord } from "./PassRecord.ts"
+import { findOperation } from "./ProxyPaths.ts"
+import type { ProxyOperation } from "./ProxyPaths.ts"
+import { makeSink } from "./ProxyResponse.ts"
+
+/** Characters per token, a conservative estimate for code. */
+const charsPerToken = 3
+
+/** Failures of the request itself, whose message helps the agent; other messages are about the provider. */
+const explained: ReadonlySet<GatewayError["reason"]> = new Set(["invalid", "overflow", "refused", "budget"])
+
+const messages: Record<GatewayError["reason"], string> = {
+  not_configured: "the model is not configured correctly",
+  unauthorized: "the model is not configured correctly",
+  rate_limited: "the provider limits the rate of requests",
+  unavailable: "the model is unavailable",
+  timeout: "the model did not respond in time",
+  overflow: "the prompt is longer than the context window",
+  refused: "the model refused the request",
+  invalid: "the model does not accept the request",
+  budget: "the budget of the review is exhausted",
+  unpriced: "the price of the model is unknown, and the review has a budget"
+}
+
+/** Headers of an agent that are passed on to a provider with the same API. */
+const passedHeaders = ["anthropic-beta"]
+
+const parseBody = (body: Buffer): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"))
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export class ProxyCalls {
+  readonly #request: ModelProxyRequest
+  readonly #record: PassRecord
+  readonly #model: ListedModel
+  readonly #memory = new WireMemory()
+
+  constructor(request: ModelProxyRequest, record: PassRecord, model: ListedModel) {
+    this.#request = request
+    this.#record = record
+    this.#model = model
+  }
+
+  handle(exchange: PassExchange) {
+    const { body, method, path, query, response } = exchange
+    const { format } = this.#request
+    const operation = findOperation(format, method, path, query)
+    switch (operation._tag) {
+      case "ListModels":
+        return Effect.sync(() => respondJson(response, 200, listModels(format, this.#model)))
+      case "GetModel":
+        return Effect.sync(() => respondJson(response, 200, getModel(format, this.#model)))
+      case "CountTokens":
+        return Effect.sync(() => this.#countTokens(exchange))
+      case "Generate":
+        return this.#generate(exchange, operation, parseBody(body))
+      case "NotEvents":
+        return this.#refuse(exchange, "invalid", "streams exist as events only; add alt=sse")
+      case "NotFound":
+        this.#record.note("the agent called a path of the provider that a review does not need")
+        return this.#refuse(exchange, "not_found", "this path does not exist")
+    }
+  }
+
+  #refuse({ response }: PassExchange, kind: WireFailureKind, message: string, retryAfterMillis?: number) {
+    return Effect.sync(() => {
+      const row = wireFormat(this.#request.format)
+      if (response.headersSent) {
+        response.end(row.errorEvent(kind, message))
+        return
+      }
+      const { body, status } = row.error(kind, message)
+      if (retryAfterMillis !== undefined) response.setHeader("retry-after", Math.ceil(retryAfterMillis / 1000))
+      respondJson(response, status, body)
+    })
+  }
+
+  /** An estimate, because counting is not part of every provider's API. It is free. */
+  #countTokens({ body, response }: PassExchange): void {
+    const tokens = Math.ceil(body.length / charsPerToken)
+    const counted = this.#request.format === "gemini" ? { totalTokens: tokens } : { input_tokens: tokens }
+    respondJson(response, 200, counted)
+  }
+
+  #generate(
+    exchange: PassExchange,
+    operation: Extract<ProxyOperation, { readonly _tag: "Generate" }>,
+    body: Readonly<Record<string, unknown>> | undefined
+  ) {
+    if (body === undefined) return this.#refuse(exchange, "invalid", "the body is not a JSON object")
+    const record = this.#record
+    if (++record.calls > this.#request.maxCalls) {
+      record.stop(`the review ended early: the agent made more than ${this.#request.maxCalls} calls of models`)
+      return this.#refuse(exchange, "limit", "the number of calls of this review is used up")
+    }
+    const { format, group, role, snapshot, webSearch } = this.#request
+    const { headers, response } = exchange
+    const memory = this.#memory
+    const handled = Effect.gen({ self: this }, function* () {
+      const gateway = yield* WireGateway
+      const { fallbacks, model } = yield* gateway.call({
+        snapshot,
+        group,
+        role,
+        format,
+        body,
+        streams: operation.streams ?? body["stream"] === true,
+        model: typeof body["model"] === "string" ? body["model"].slice(0, 200) : this.#model.name,
+        headers: Object.fromEntries(
+          passedHeaders.flatMap((name) => (typeof headers[name] === "string" ? [[name, headers[name]]] : []))
+        ),
+        webSearch,
+        deadlineMillis: callMillis,
+        prefer: record.last,
+        memory,
+        sink: makeSink(response),
+        onUsage: (name, usage) => record.addUsage(name, usage),
+        onRemoved: (names) =>
+          record.note(`removed from the agent's requests: ${[...new Set(names)].slice(0, 5).join(", ")}`)
+      })
+      record.succeeded(model, fallbacks)
+      response.end()
+    })
+    return Effect.catch(handled, (error) => {
+      record.failed(error)
+      const message = explained.has(error.reason)
+        ? `${messages[error.reason]}: ${error.message}`
+        : messages[error.reason]
+      return Effect.andThen(
+        Effect.logWarning("model call of an agent failed", { reason: error.reason, error: error.message }),
+        this.#refuse(exchange, error.reason, message, error.retryAfterMillis)
+      )
+    })
+  }
+}

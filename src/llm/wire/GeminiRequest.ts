@@ -1,0 +1,153 @@
+/** Requests of Gemini's API: what an agent may not use, their meaning for the gateway, and what is passed on. Pure. */
+import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
+import { objectSchema } from "./ChatRequest.ts"
+import { isJson, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
+import type { WireJson } from "./WireJson.ts"
+import type { PassedSettings, RestrictedBody, WireRequest } from "./WireRow.ts"
+
+const listParts = (body: WireJson): ReadonlyArray<WireJson> => [
+  ...toList(toJson(body["systemInstruction"])["parts"]),
+  ...toList(body["contents"]).flatMap(({ parts }) => toList(parts))
+]
+
+/** A tool object has a field per kind of tool. */
+const restrictTool = (tool: WireJson, webSearch: boolean, removed: Array<string>): WireJson =>
+  Object.fromEntries(
+    Object.entries(tool).filter(([name]) => {
+      if (name === "functionDeclarations" || (webSearch && name === "googleSearch")) return true
+      removed.push(`tool ${name.slice(0, 40)}`)
+      return false
+    })
+  )
+
+const hasFile = (part: WireJson): boolean =>
+  part["fileData"] !== undefined ||
+  toList(toJson(part["functionResponse"])["parts"]).some(({ fileData }) => fileData !== undefined)
+
+export const restrictGemini = (body: WireJson, webSearch: boolean): RestrictedBody => {
+  const removed: Array<string> = []
+  const tools = toList(body["tools"])
+    .map((tool) => restrictTool(tool, webSearch, removed))
+    .filter((tool) => Object.keys(tool).length > 0)
+  const refused = listParts(body).some(hasFile)
+    ? "a file of the provider, or a URL"
+    : body["cachedContent"] !== undefined
+      ? "cached content of the provider"
+      : undefined
+  const rest = without(body, [
+    "tools",
+    "cachedContent",
+    "labels",
+    "serviceTier",
+    "store",
+    ...(tools.length === 0 ? ["toolConfig"] : [])
+  ])
+  return {
+    body: tools.length === 0 ? rest : { ...rest, tools },
+    removed,
+    ...(refused === undefined ? {} : { refused })
+  }
+}
+
+/** Converts the schema of a declaration, whose names of types are in upper case, to JSON Schema. */
+const toSchema = (value: unknown, depth = 0): unknown => {
+  if (depth > 32) return {}
+  if (Array.isArray(value)) return value.map((item) => toSchema(item, depth + 1))
+  if (!isJson(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      name === "type" && typeof field === "string" ? field.toLowerCase() : toSchema(field, depth + 1)
+    ])
+  )
+}
+
+const partsText = (parts: ReadonlyArray<WireJson>, unsupported: Set<string>): string =>
+  parts
+    .flatMap((part) => {
+      if (part["thought"] === true) return []
+      if (typeof part["text"] === "string") return [part["text"]]
+      const { mimeType } = toJson(part["inlineData"])
+      if (part["inlineData"] !== undefined)
+        unsupported.add(toText(mimeType).startsWith("image/") ? "images" : "inline data")
+      return []
+    })
+    .join("\n")
+
+/** Gives calls without an id one, which the response to the same function gets too, in order. */
+class CallIds {
+  #count = 0
+  readonly #open = new Map<string, Array<string>>()
+
+  add(name: string, id: string): string {
+    const given = id === "" ? `call_${++this.#count}` : id
+    this.#open.set(name, [...(this.#open.get(name) ?? []), given])
+    return given
+  }
+  take(name: string, id: string): string {
+    if (id !== "") return id
+    return this.#open.get(name)?.shift() ?? `call_${++this.#count}`
+  }
+}
+
+const toMessages = (content: WireJson, ids: CallIds, unsupported: Set<string>): ReadonlyArray<Message> => {
+  const parts = toList(content["parts"])
+  const text = partsText(parts, unsupported)
+  if (content["role"] === "model") {
+    const calls = parts.flatMap(({ functionCall }): ReadonlyArray<ToolCall> => {
+      if (!isJson(functionCall)) return []
+      const name = toText(functionCall["name"])
+      return [{ id: ids.add(name, toText(functionCall["id"])), name, input: functionCall["args"] ?? {} }]
+    })
+    return [{ role: "assistant", text, calls }]
+  }
+  const results = parts.flatMap(({ functionResponse }) => {
+    if (!isJson(functionResponse)) return []
+    const name = toText(functionResponse["name"])
+    const response = toJson(functionResponse["response"])
+    const { output } = response
+    const said = typeof output === "string" ? output : JSON.stringify(response)
+    return [{ id: ids.take(name, toText(functionResponse["id"])), name, output: said }]
+  })
+  return [
+    ...(results.length === 0 ? [] : [{ role: "tool" as const, results }]),
+    ...(text === "" && results.length > 0 ? [] : [{ role: "user" as const, text }])
+  ]
+}
+
+export const decodeGemini = (body: WireJson): WireRequest => {
+  const unsupported = new Set<string>()
+  const ids = new CallIds()
+  const system = body["systemInstruction"] ?? body["system_instruction"]
+  const declared = toList(body["tools"]).flatMap((tool) => {
+    if (tool["googleSearch"] !== undefined) unsupported.add("the tool googleSearch")
+    return toList(tool["functionDeclarations"])
+  })
+  const tools = declared.map(({ description, name, parameters, parametersJsonSchema }): ToolSpec => ({
+    name: toText(name),
+    description: toText(description),
+    parameters: objectSchema(parametersJsonSchema ?? toSchema(parameters))
+  }))
+  const { mode } = toJson(toJson(body["toolConfig"])["functionCallingConfig"])
+  return {
+    system: typeof system === "string" ? system : partsText(toList(toJson(system)["parts"]), unsupported),
+    messages: toList(body["contents"]).flatMap((content) => toMessages(content, ids, unsupported)),
+    tools: mode === "NONE" ? [] : tools,
+    toolChoice: mode === "ANY" ? "required" : "auto",
+    unsupported: [...unsupported]
+  }
+}
+
+/** The model and the choice between a stream and a whole response are parts of the URL. */
+export const prepareGemini = (body: WireJson, { maxOutputTokens }: PassedSettings): WireJson => {
+  const config = toJson(body["generationConfig"])
+  const requested = toNumber(config["maxOutputTokens"]) ?? maxOutputTokens
+  return {
+    ...without(body, ["model", "stream"]),
+    generationConfig: {
+      ...without(config, ["responseModalities", "speechConfig"]),
+      candidateCount: 1,
+      maxOutputTokens: Math.min(requested, maxOutputTokens)
+    }
+  }
+}

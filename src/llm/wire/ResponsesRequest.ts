@@ -1,0 +1,195 @@
+/** Requests of OpenAI's responses API: what an agent may not use, their meaning for the gateway, and what is passed on. Pure. */
+import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
+import { objectSchema } from "./ChatRequest.ts"
+import { isJson, parseArguments, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
+import type { WireJson } from "./WireJson.ts"
+import type { PassedSettings, RestrictedBody, WireRequest } from "./WireRow.ts"
+
+/** Fields that name something that the provider stores, or let it work after the response. */
+const references = ["previous_response_id", "conversation", "prompt"]
+const serverFields = [...references, "background", "service_tier", "metadata"]
+/** Types of tools that the agent itself executes. */
+const clientTools: ReadonlySet<unknown> = new Set(["function", "custom", "local_shell", "apply_patch"])
+const searchTool = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
+
+/** Keeps the tools that an agent may offer, also within namespaces and in items that add tools. */
+const restrictTools = (tools: unknown, webSearch: boolean, removed: Array<string>): ReadonlyArray<WireJson> =>
+  toList(tools).flatMap((tool): ReadonlyArray<WireJson> => {
+    const type = toText(tool["type"])
+    if (type === "namespace") return [{ ...tool, tools: restrictTools(tool["tools"], false, removed) }]
+    if (clientTools.has(type) || (webSearch && searchTool.test(type))) return [tool]
+    removed.push(`tool ${type.slice(0, 40)}`)
+    return []
+  })
+
+/** Returns what a part of an item refers to outside of the request. */
+const findReference = (part: WireJson): string | undefined => {
+  if (part["file_id"] !== undefined && part["file_id"] !== null) return "a file of the provider"
+  for (const field of ["image_url", "file_url"]) {
+    const url = part[field]
+    if (typeof url === "string" && !url.startsWith("data:")) return "a URL"
+  }
+  return undefined
+}
+
+const findProblem = (body: WireJson): string | undefined => {
+  const field = references.find((name) => body[name] !== undefined && body[name] !== null)
+  if (field !== undefined) return `something that the provider stores (${field})`
+  if (body["background"] === true) return "work of the provider after the response (background)"
+  const items = toList(body["input"])
+  if (items.some(({ type }) => type === "item_reference")) return "an item that the provider stores (item_reference)"
+  return items
+    .flatMap((item) => [item, ...toList(item["content"]), ...toList(item["output"])])
+    .map(findReference)
+    .find((found) => found !== undefined)
+}
+
+export const restrictResponses = (body: WireJson, webSearch: boolean): RestrictedBody => {
+  const removed: Array<string> = []
+  const tools = restrictTools(body["tools"], webSearch, removed)
+  const { input } = body
+  const items = Array.isArray(input)
+    ? toList(input).map((item) =>
+        item["type"] === "additional_tools"
+          ? { ...item, tools: restrictTools(item["tools"], webSearch, removed) }
+          : item
+      )
+    : input
+  const refused = findProblem(body)
+  const rest = without(body, tools.length === 0 ? [...serverFields, "tools", "tool_choice"] : serverFields)
+  return {
+    body: { ...rest, ...(tools.length === 0 ? {} : { tools }), input: items, store: false },
+    removed,
+    ...(refused === undefined ? {} : { refused })
+  }
+}
+
+const textTypes: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text", "summary_text"])
+
+const contentText = (content: unknown, unsupported: Set<string>): string => {
+  if (typeof content === "string") return content
+  return toList(content)
+    .map(({ refusal, text, type }) => {
+      if (textTypes.has(type)) return toText(text)
+      if (type === "refusal") return toText(refusal)
+      unsupported.add(type === "input_image" ? "images" : `content of the type ${toText(type).slice(0, 40)}`)
+      return ""
+    })
+    .join("\n")
+}
+
+/** Name of a tool of a namespace for models of other APIs, which have no namespaces. */
+const flatName = (namespace: unknown, name: unknown): string =>
+  toText(namespace) === "" ? toText(name) : `${toText(namespace)}__${toText(name)}`
+
+/** Form of the calls of a tool, by the name that the model sees. */
+export interface ToolForm {
+  readonly name: string
+  readonly namespace: string | undefined
+  readonly isCustom: boolean
+}
+
+export const toolForms = (body: WireJson): ReadonlyMap<string, ToolForm> => {
+  const forms = new Map<string, ToolForm>()
+  const add = (tools: unknown, namespace: string | undefined): void => {
+    for (const tool of toList(tools)) {
+      if (tool["type"] === "namespace") add(tool["tools"], toText(tool["name"]))
+      const name = toText(tool["name"])
+      forms.set(flatName(namespace, name), { name, namespace, isCustom: tool["type"] === "custom" })
+    }
+  }
+  add(body["tools"], undefined)
+  for (const item of toList(body["input"])) if (item["type"] === "additional_tools") add(item["tools"], undefined)
+  return forms
+}
+
+/** A tool with free text as input gets one field with this name. */
+const customInput = "input"
+
+const toTools = (tools: unknown, namespace: unknown, unsupported: Set<string>): ReadonlyArray<ToolSpec> =>
+  toList(tools).flatMap((tool): ReadonlyArray<ToolSpec> => {
+    const { description, name, parameters, type } = tool
+    const named = { name: flatName(namespace, name), description: toText(description) }
+    if (type === "namespace") return toTools(tool["tools"], name, unsupported)
+    if (type === "custom") {
+      const properties = { [customInput]: { type: "string" } }
+      return [{ ...named, parameters: { type: "object", properties, required: [customInput] } }]
+    }
+    if (type === "function") return [{ ...named, parameters: objectSchema(parameters) }]
+    unsupported.add(`the tool ${toText(type).slice(0, 40)}`)
+    return []
+  })
+
+const callTypes: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"])
+const outputTypes: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output"])
+
+const toCall = (item: WireJson): ToolCall => ({
+  id: toText(item["call_id"]),
+  name: flatName(item["namespace"], item["name"]),
+  input:
+    item["type"] === "custom_tool_call"
+      ? { [customInput]: toText(item["input"]) }
+      : parseArguments(toText(item["arguments"]))
+})
+
+/** Adds an item to the messages; calls and results that follow each other belong to one message. */
+const addItem = (
+  messages: Array<Message>,
+  item: WireJson,
+  names: Map<string, string>,
+  unsupported: Set<string>
+): void => {
+  const last = messages.at(-1)
+  if (callTypes.has(item["type"])) {
+    const call = toCall(item)
+    names.set(call.id, call.name)
+    if (last?.role === "assistant") messages[messages.length - 1] = { ...last, calls: [...last.calls, call] }
+    else messages.push({ role: "assistant", text: "", calls: [call] })
+  } else if (outputTypes.has(item["type"])) {
+    const id = toText(item["call_id"])
+    const result = { id, name: names.get(id) ?? "unknown", output: contentText(item["output"], unsupported) }
+    if (last?.role === "tool") messages[messages.length - 1] = { role: "tool", results: [...last.results, result] }
+    else messages.push({ role: "tool", results: [result] })
+  } else if (item["role"] === "assistant") {
+    messages.push({ role: "assistant", text: contentText(item["content"], unsupported), calls: [] })
+  } else if (item["role"] === "user") {
+    messages.push({ role: "user", text: contentText(item["content"], unsupported) })
+  }
+}
+
+export const decodeResponses = (body: WireJson): WireRequest => {
+  const unsupported = new Set<string>()
+  const system = [toText(body["instructions"])]
+  const messages: Array<Message> = []
+  const names = new Map<string, string>()
+  const tools = [...toTools(body["tools"], undefined, unsupported)]
+  if (typeof body["input"] === "string") messages.push({ role: "user", text: body["input"] })
+  for (const item of toList(body["input"])) {
+    if (item["type"] === "additional_tools") tools.push(...toTools(item["tools"], undefined, unsupported))
+    else if (item["role"] === "system" || item["role"] === "developer")
+      system.push(contentText(item["content"], unsupported))
+    else addItem(messages, item, names, unsupported)
+  }
+  const choice = body["tool_choice"]
+  return {
+    system: system.filter((text) => text !== "").join("\n\n"),
+    messages,
+    tools: choice === "none" ? [] : tools,
+    toolChoice: choice === "required" || isJson(choice) ? "required" : "auto",
+    unsupported: [...unsupported]
+  }
+}
+
+export const prepareResponses = (
+  body: WireJson,
+  { effort, maxOutputTokens, model, streams }: PassedSettings
+): WireJson => {
+  const requested = toNumber(body["max_output_tokens"]) ?? maxOutputTokens
+  return {
+    ...body,
+    model,
+    stream: streams,
+    max_output_tokens: Math.min(requested, maxOutputTokens),
+    ...(effort === undefined ? {} : { reasoning: { ...toJson(body["reasoning"]), effort } })
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Addresses and credentials of providers with the API of an agent. Everything that leads elsewhere comes from the configuration: of the
+ * agent's request only the body is sent, and the version and betas of Anthropic's API.
+ */
+import { Redacted } from "effect"
+import { requireKey, toHeaders } from "../ProviderRow.ts"
+import { versioned } from "../ProviderSettings.ts"
+import type { ProviderSettings } from "../ProviderSettings.ts"
+import type { WireCall } from "../WireGateway.ts"
+
+export interface Upstream {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly isOpenAi: boolean
+}
+
+type Request = Pick<WireCall, "format" | "streams" | "headers">
+
+const openaiHost = "https://api.openai.com/v1"
+const trim = (url: string): string => url.replace(/(?<!\/)\/+$/, "")
+
+const query = (version: string | undefined): string =>
+  version === undefined ? "" : `?api-version=${encodeURIComponent(version)}`
+
+const openAi = (settings: ProviderSettings, { format }: Request): Upstream | undefined => {
+  const { config, key } = settings
+  const base = trim(config.base_url ?? openaiHost)
+  const isOpenAi = base === openaiHost
+  // Other servers implement the responses API in part, if at all.
+  if (format !== "openai-chat" && !(format === "openai-responses" && isOpenAi)) return undefined
+  const path = format === "openai-chat" ? "chat/completions" : "responses"
+  return {
+    url: `${base}/${path}${isOpenAi ? "" : query(config.api_version)}`,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${Redacted.value(key)}` }),
+      ...(config.organization === undefined ? {} : { "openai-organization": config.organization }),
+      ...toHeaders(settings)
+    },
+    isOpenAi
+  }
+}
+
+const azure = (settings: ProviderSettings, model: string, { format }: Request): Upstream | undefined => {
+  if (format !== "openai-chat") return undefined
+  const { api_version: version, base_url = "" } = settings.config
+  const root = trim(base_url).replace(/\/openai(\/v1)?$/, "")
+  const dated = version !== undefined && /^\d{4}-\d{2}-\d{2}/.test(version)
+  const path = dated ? `openai/deployments/${encodeURIComponent(model)}` : "openai/v1"
+  return {
+    url: `${root}/${path}/chat/completions${version === "v1" ? "" : query(version)}`,
+    headers: { "api-key": requireKey(settings), ...toHeaders(settings) },
+    isOpenAi: true
+  }
+}
+
+const anthropic = (settings: ProviderSettings, { format, headers }: Request): Upstream | undefined => {
+  if (format !== "anthropic-messages") return undefined
+  const { config } = settings
+  const betas = [...(config.anthropic_beta ?? []), ...(headers["anthropic-beta"]?.split(",") ?? [])]
+    .map((beta) => beta.trim())
+    .filter((beta) => /^[a-z0-9-]{1,80}$/.test(beta))
+  const version = config.anthropic_version ?? config.api_version ?? "2023-06-01"
+  return {
+    url: `${versioned(config.base_url ?? "https://api.anthropic.com", "/v1")}/messages`,
+    headers: {
+      "x-api-key": requireKey(settings),
+      "anthropic-version": version,
+      ...(betas.length === 0 ? {} : { "anthropic-beta": [...new Set(betas)].slice(0, 32).join(",") }),
+      ...toHeaders(settings)
+    },
+    isOpenAi: false
+  }
+}
+
+const gemini = (settings: ProviderSettings, model: string, { format, streams }: Request): Upstream | undefined => {
+  if (format !== "gemini") return undefined
+  const { config } = settings
+  const base = versioned(
+    config.base_url ?? "https://generativelanguage.googleapis.com",
+    `/${config.api_version ?? "v1beta"}`
+  )
+  const method = streams ? "streamGenerateContent?alt=sse" : "generateContent"
+  return {
+    url: `${base}/models/${encodeURIComponent(model)}:${method}`,
+    headers: { "x-goog-api-key": requireKey(settings), ...toHeaders(settings) },
+    isOpenAi: false
+  }
+}
+
+/** Undefined: the provider has another API, or a sign-in of its own, and the call is translated. */
+export const findUpstream = (settings: ProviderSettings, model: string, request: Request): Upstream | undefined => {
+  switch (settings.config.kind) {
+    case "openai_compatible":
+      return openAi(settings, request)
+    case "azure_openai":
+      return azure(settings, model, request)
+    case "anthropic":
+      return anthropic(settings, request)
+    case "google_ai_studio":
+      return gemini(settings, model, request)
+    default:
+      return undefined
+  }
+}

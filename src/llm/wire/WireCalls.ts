@@ -1,0 +1,108 @@
+/** Executes calls of agents over the chain of the gateway: restricts the request, decodes it, and selects for each model how it is sent. */
+import { Effect, Exit } from "effect"
+import type { GatewayServices, SendToModel } from "../AttemptModel.ts"
+import { callChain } from "../CallChain.ts"
+import type { Catalog } from "../catalog/Catalog.ts"
+import { candidates, modelKey } from "../Chain.ts"
+import { GatewayError } from "../Gateway.ts"
+import type { GatewayRequest, Message } from "../Gateway.ts"
+import { promptCharacters } from "../PromptSize.ts"
+import { receivedUsage } from "../Spending.ts"
+import type { Transport } from "../Transport.ts"
+import type { WireCall, WireMemory, WireModels } from "../WireGateway.ts"
+import { passThrough } from "./PassThrough.ts"
+import { ResponseProgress } from "./ResponseProgress.ts"
+import { translate } from "./Translate.ts"
+import { findUpstream } from "./Upstream.ts"
+import { wireFormat } from "./WireFormats.ts"
+import type { WireRequest } from "./WireRow.ts"
+
+/** Providers refuse empty texts. */
+const defaultSystem = "Follow the instructions of the user."
+
+const toMessages = (messages: ReadonlyArray<Message>, memory: WireMemory): ReadonlyArray<Message> =>
+  messages.flatMap((message): ReadonlyArray<Message> => {
+    if (message.role === "user") return message.text.trim() === "" ? [] : [message]
+    if (message.role === "tool") return [message]
+    if (message.calls.length === 0) return message.text.trim() === "" ? [] : [message]
+    return [{ ...message, native: memory.find(message.calls) }]
+  })
+
+const toRequest = (call: WireCall, { messages, system, toolChoice, tools }: WireRequest): GatewayRequest => ({
+  snapshot: call.snapshot,
+  group: call.group,
+  role: call.role,
+  system: system.trim() === "" ? defaultSystem : system,
+  messages: toMessages(messages, call.memory),
+  tools,
+  toolChoice,
+  continues: true,
+  deadlineMillis: call.deadlineMillis,
+  prefer: call.prefer
+})
+
+export const callWire = Effect.fnUntraced(function* (
+  services: GatewayServices,
+  transport: Transport["Service"],
+  catalog: Catalog["Service"],
+  call: WireCall
+) {
+  const row = wireFormat(call.format)
+  const { body, refused, removed } = row.restrict(call.body, call.webSearch)
+  if (removed.length > 0) call.onRemoved(removed)
+  if (refused !== undefined)
+    return yield* new GatewayError({
+      reason: "invalid",
+      message: `the request refers to ${refused}, which a review may not use`
+    })
+  const decoded = row.decode(body)
+  const progress = new ResponseProgress(call.sink)
+  const send: SendToModel = (request, model, runId, receipt) => {
+    const name = modelKey(model.entry)
+    const upstream = findUpstream(model.settings, model.entry.model, call)
+    const sent =
+      upstream === undefined
+        ? translate(services.connect, call, body, decoded.unsupported, progress)
+        : passThrough(transport, call, body, upstream, progress)
+    return sent(request, model, runId, receipt).pipe(
+      Effect.mapError((failed) => progress.toFailure(failed)),
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          const usage = Exit.isSuccess(exit)
+            ? exit.value.usage
+            : receivedUsage(receipt, model.spec, promptCharacters(request))
+          if (usage !== undefined) call.onUsage(name, usage)
+        })
+      )
+    )
+  }
+  return yield* callChain({ ...services, send }, catalog, toRequest(call, decoded))
+})
+
+/** Returns the models of the chain and their smallest limits. */
+export const listWireModels = Effect.fnUntraced(function* (
+  catalog: Catalog["Service"],
+  request: Pick<WireCall, "snapshot" | "group" | "role">
+) {
+  const { llm } = request.snapshot.document
+  const chain = candidates(llm, request)
+  if (chain.length === 0)
+    return yield* new GatewayError({
+      reason: "not_configured",
+      message: `llm.model_chain has no group "${request.group}"; add it, or name another in llm.default_model_chain`
+    })
+  const specs = yield* Effect.forEach(chain, ({ model, provider }) => {
+    const config = llm.providers.find(({ id }) => id === provider)
+    return config === undefined ? Effect.succeed(undefined) : catalog.spec(llm, config, model)
+  })
+  const smallest = (limits: ReadonlyArray<number | undefined>): number | undefined => {
+    const known = limits.filter((limit) => limit !== undefined)
+    return known.length < limits.length ? undefined : Math.min(...known)
+  }
+  const models: WireModels = {
+    models: chain.map(modelKey),
+    contextWindow: smallest(specs.map((spec) => spec?.contextWindow)),
+    maxOutputTokens: smallest(specs.map((spec) => spec?.maxOutputTokens))
+  }
+  return models
+})

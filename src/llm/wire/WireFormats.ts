@@ -1,0 +1,63 @@
+/** The table of wire formats: one row per API that agents speak. */
+import type { WireFormat } from "../WireGateway.ts"
+import { decodeAnthropic, prepareAnthropic, restrictAnthropic } from "./AnthropicRequest.ts"
+import {
+  anthropicEncoder,
+  anthropicError,
+  anthropicErrorEvent,
+  anthropicReader,
+  wholeAnthropic
+} from "./AnthropicResponse.ts"
+import { decodeChat, prepareChat, restrictChat } from "./ChatRequest.ts"
+import { chatEncoder, chatReader, wholeChat } from "./ChatResponse.ts"
+import { decodeGemini, prepareGemini, restrictGemini } from "./GeminiRequest.ts"
+import { geminiEncoder, geminiError, geminiErrorEvent, geminiReader, wholeGemini } from "./GeminiResponse.ts"
+import { openAiError, openAiErrorEvent } from "./OpenAiError.ts"
+import { decodeResponses, prepareResponses, restrictResponses } from "./ResponsesRequest.ts"
+import { responsesEncoder, responsesReader, wholeResponses } from "./ResponsesResponse.ts"
+import type { WireFormatRow } from "./WireRow.ts"
+
+export const wireFormats = {
+  "openai-chat": {
+    restrict: restrictChat,
+    decode: decodeChat,
+    prepare: prepareChat,
+    reader: chatReader,
+    encoder: chatEncoder,
+    whole: wholeChat,
+    error: openAiError,
+    errorEvent: openAiErrorEvent
+  },
+  "openai-responses": {
+    restrict: restrictResponses,
+    decode: decodeResponses,
+    prepare: prepareResponses,
+    reader: responsesReader,
+    encoder: responsesEncoder,
+    whole: wholeResponses,
+    error: openAiError,
+    errorEvent: openAiErrorEvent
+  },
+  "anthropic-messages": {
+    restrict: restrictAnthropic,
+    decode: decodeAnthropic,
+    prepare: prepareAnthropic,
+    reader: anthropicReader,
+    encoder: anthropicEncoder,
+    whole: wholeAnthropic,
+    error: anthropicError,
+    errorEvent: anthropicErrorEvent
+  },
+  gemini: {
+    restrict: restrictGemini,
+    decode: decodeGemini,
+    prepare: prepareGemini,
+    reader: geminiReader,
+    encoder: geminiEncoder,
+    whole: wholeGemini,
+    error: geminiError,
+    errorEvent: geminiErrorEvent
+  }
+} satisfies Record<WireFormat, WireFormatRow>
+
+export const wireFormat = (format: WireFormat): WireFormatRow => wireFormats[format]
