@@ -4,6 +4,8 @@
  */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
+import { divide } from "../../src/agent/mcp/ReplyParts.ts"
+import { parseAgentJson } from "../../src/agent/socket/AgentJson.ts"
 import { anyGlob } from "../../src/domain/Globs.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
 import { compileWorkPath } from "../../src/config/WorkPath.ts"
@@ -12,6 +14,7 @@ import { expandBraces } from "../../src/domain/Braces.ts"
 import { decodeText } from "../../src/domain/TextContent.ts"
 import { withoutKnownSecrets } from "../../src/llm/KnownSecrets.ts"
 import { Lines } from "../../src/llm/OllamaStream.ts"
+import { SseEvents } from "../../src/llm/wire/SseEvents.ts"
 import { exhaustedMillis } from "../../src/llm/RateLimitHeaders.ts"
 import { splitAtMarkers, parseMarkers } from "../../src/outputs/Marker.ts"
 import { safeTexts } from "../../src/outputs/SafeText.ts"
@@ -105,6 +108,26 @@ const linesOf = (pieces: ReadonlyArray<string>) => {
 }
 
 const attacks: ReadonlyArray<Attack> = [
+  ...['{"a":', "[[", '"\\\\"', "data: {}\n\n"].map((part) => ({
+    name: `JSON of an agent, ${JSON.stringify(part)} again and again`,
+    input: (length: number) => repeat(part)(50 * length),
+    work: parseAgentJson
+  })),
+  ...["data: {", "data: {}\n\n", "x", "\r\n"].map((part) => ({
+    name: `events of a model in pieces, ${JSON.stringify(part)} again and again`,
+    input: (length: number) => repeat(part)(20 * length),
+    work: (input: string) => {
+      const events = new SseEvents()
+      const all = Buffer.from(input)
+      for (let at = 0; at < all.length; at += 100) events.read(all.subarray(at, at + 100))
+      return events.end()
+    }
+  })),
+  ...["x", "\n", "\u20ac"].map((part) => ({
+    name: `a long reply, ${JSON.stringify(part)} again and again`,
+    input: (length: number) => repeat(part)(20 * length),
+    work: (input: string) => divide(input, 1000)
+  })),
   ...["\r===\n>>>", ">>>\n/merge\n", "~\n|-|\n", "_~"].map((text) => ({
     name: `posted text, ${JSON.stringify(text)} again and again`,
     // So long that the bounds of the parser have their effect.

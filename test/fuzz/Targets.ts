@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { planted } from "./planted/Planted.ts"
 import type { FuzzTarget } from "./Target.ts"
 import { callbackTargets } from "./targets/Callbacks.ts"
+import { agentTraffic } from "./targets/AgentTraffic.ts"
 import { comments } from "./targets/Comments.ts"
 import { configuration } from "./targets/Configuration.ts"
 import { diffs } from "./targets/Diffs.ts"
@@ -21,6 +22,7 @@ export const targets: ReadonlyArray<FuzzTarget> = [
   ...repositoryFiles,
   ...comments,
   ...modelText,
+  ...agentTraffic,
   ...postedText,
   ...callbackTargets,
   ...outsiders,

@@ -10,8 +10,8 @@ export const divide = (text: string, maxBytes: number): ReadonlyArray<string> =>
   for (let from = 0; from < bytes.length;) {
     let until = Math.min(bytes.length, from + Math.max(4, maxBytes))
     if (until < bytes.length) {
-      const line = bytes.lastIndexOf(10, until - 1)
-      if (line > from) until = line + 1
+      const line = bytes.subarray(from, until).lastIndexOf(10)
+      if (line > 0) until = from + line + 1
       // Not in the middle of a character.
       else while (((bytes[until] ?? 0) & 0xc0) === 0x80) until--
     }

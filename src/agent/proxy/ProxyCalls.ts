@@ -5,6 +5,8 @@ import { WireGateway, WireMemory } from "../../llm/WireGateway.ts"
 import { wireFormat } from "../../llm/wire/WireFormats.ts"
 import type { WireFailureKind } from "../../llm/wire/WireRow.ts"
 import { callMillis } from "../CallLimits.ts"
+import { parseAgentJson } from "../socket/AgentJson.ts"
+import type { AgentJson } from "../socket/AgentJson.ts"
 import { respondJson } from "../socket/PassServer.ts"
 import type { PassExchange } from "../socket/PassServer.ts"
 import { getModel, listModels } from "./ModelList.ts"
@@ -37,16 +39,8 @@ const messages: Record<GatewayError["reason"], string> = {
 /** Headers of an agent that are passed on to a provider with the same API. */
 const passedHeaders = ["anthropic-beta"]
 
-const parseBody = (body: Buffer): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    const value: unknown = JSON.parse(body.toString("utf8"))
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined
-  } catch {
-    return undefined
-  }
-}
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 export class ProxyCalls {
   readonly #request: ModelProxyRequest
@@ -72,7 +66,7 @@ export class ProxyCalls {
       case "CountTokens":
         return Effect.sync(() => this.#countTokens(exchange))
       case "Generate":
-        return this.#generate(exchange, operation, parseBody(body))
+        return this.#generate(exchange, operation, parseAgentJson(body.toString("utf8")))
       case "NotEvents":
         return this.#refuse(exchange, "invalid", "streams exist as events only; add alt=sse")
       case "NotFound":
@@ -104,9 +98,11 @@ export class ProxyCalls {
   #generate(
     exchange: PassExchange,
     operation: Extract<ProxyOperation, { readonly _tag: "Generate" }>,
-    body: Readonly<Record<string, unknown>> | undefined
+    json: AgentJson
   ) {
-    if (body === undefined) return this.#refuse(exchange, "invalid", "the body is not a JSON object")
+    if (!json.ok) return this.#refuse(exchange, "invalid", json.error)
+    const body = json.value
+    if (!isObject(body)) return this.#refuse(exchange, "invalid", "the body is not a JSON object")
     const record = this.#record
     if (++record.calls > this.#request.maxCalls) {
       record.stop(`the review ended early: the agent made more than ${this.#request.maxCalls} calls of models`)

@@ -163,6 +163,7 @@ describe("a hostile agent", () => {
     ["a path that leads out", "/mcp/../mcp", "{}", {}, 404],
     ["an encoded path", "/%6dcp", "{}", {}, 404],
     ["no JSON", "/mcp", "{", {}, 400],
+    ["deep nesting", "/mcp", `${"[".repeat(50_000)}${"]".repeat(50_000)}`, {}, 413],
     ["a giant body", "/mcp", "x".repeat(5_000_000), {}, 413],
     ["a compressed body", "/mcp", "{}", { "content-encoding": "gzip" }, 415],
     ["a giant batch", "/mcp", JSON.stringify(Array.from({ length: 500 }, () => ({}))), {}, 400],
