@@ -1,0 +1,162 @@
+/** What the formats of agents mean for the gateway, where they differ most: namespaces, free text, calls without ids, limits. */
+import { describe, expect, it } from "vitest"
+import { SseEvents } from "../../../src/llm/wire/SseEvents.ts"
+import { wireFormats } from "../../../src/llm/wire/WireFormats.ts"
+
+const usage = {
+  inputTokens: 100,
+  outputTokens: 20,
+  cachedTokens: 30,
+  cacheWriteTokens: 10,
+  reasoningTokens: 5,
+  costUsd: undefined
+}
+const readEvents = (text: string) => new SseEvents().read(Buffer.from(text))
+
+describe("responses", () => {
+  const { decode, encoder, restrict } = wireFormats["openai-responses"]
+  const body = {
+    instructions: "You review.",
+    input: [
+      { role: "developer", content: [{ type: "input_text", text: "Rules." }] },
+      { role: "user", content: "the diff" },
+      { type: "reasoning", encrypted_content: "secret" },
+      { type: "function_call", call_id: "c1", namespace: "mcp__aicr", name: "skip", arguments: '{"reason":"r"}' },
+      { type: "custom_tool_call", call_id: "c2", name: "exec", input: "ls" },
+      { type: "function_call_output", call_id: "c1", output: "recorded" },
+      { type: "custom_tool_call_output", call_id: "c2", output: [{ type: "input_text", text: "a.ts" }] }
+    ],
+    tools: [
+      {
+        type: "namespace",
+        name: "mcp__aicr",
+        tools: [
+          { type: "function", name: "skip", parameters: { type: "object" } },
+          { type: "mcp", server_url: "https://attacker.example" }
+        ]
+      },
+      { type: "custom", name: "exec" },
+      { type: "web_search" }
+    ]
+  }
+
+  it("give tools of a namespace one name for models, and their calls both names again", () => {
+    const { body: restricted, removed } = restrict(body, false)
+    expect(removed).toEqual(["tool mcp", "tool web_search"])
+    expect(decode(restricted)).toEqual({
+      system: "You review.\n\nRules.",
+      messages: [
+        { role: "user", text: "the diff" },
+        {
+          role: "assistant",
+          text: "",
+          calls: [
+            { id: "c1", name: "mcp__aicr__skip", input: { reason: "r" } },
+            { id: "c2", name: "exec", input: { input: "ls" } }
+          ]
+        },
+        {
+          role: "tool",
+          results: [
+            { id: "c1", name: "mcp__aicr__skip", output: "recorded" },
+            { id: "c2", name: "exec", output: "a.ts" }
+          ]
+        }
+      ],
+      tools: [
+        { name: "mcp__aicr__skip", description: "", parameters: { type: "object" } },
+        {
+          name: "exec",
+          description: "",
+          parameters: { type: "object", properties: { input: { type: "string" } }, required: ["input"] }
+        }
+      ],
+      toolChoice: "auto",
+      unsupported: []
+    })
+    const stream = encoder("m", restricted)
+    const events = readEvents(
+      stream.begin() +
+        stream.call({ id: "c3", name: "mcp__aicr__skip", input: { reason: "x" } }) +
+        stream.call({ id: "c4", name: "exec", input: { input: "pwd" } }) +
+        stream.end({ usage, isCutOff: false })
+    )
+    const items = events.flatMap(({ item, type }) => (type === "response.output_item.done" ? [item] : []))
+    expect(items).toMatchObject([
+      { type: "function_call", call_id: "c3", namespace: "mcp__aicr", name: "skip", arguments: '{"reason":"x"}' },
+      { type: "custom_tool_call", call_id: "c4", name: "exec", input: "pwd" }
+    ])
+    expect(events.at(-1)).toMatchObject({
+      type: "response.completed",
+      response: { output: items, usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 } }
+    })
+  })
+
+  it("are never stored by the provider", () => {
+    expect(restrict({ input: "x", store: true, metadata: { a: "b" }, service_tier: "priority" }, false).body).toEqual({
+      input: "x",
+      store: false
+    })
+  })
+})
+
+it("Gemini's calls without ids get them in order, also two of the same function", () => {
+  const call = (n: number) => ({ functionCall: { name: "read", args: { n } } })
+  const response = (output: string) => ({ functionResponse: { name: "read", response: { output } } })
+  const { messages, tools } = wireFormats.gemini.decode({
+    contents: [
+      { role: "model", parts: [call(1), call(2)] },
+      { role: "user", parts: [response("first"), response("second")] }
+    ],
+    tools: [
+      {
+        functionDeclarations: [{ name: "read", parameters: { type: "OBJECT", properties: { n: { type: "INTEGER" } } } }]
+      }
+    ]
+  })
+  expect(messages).toEqual([
+    {
+      role: "assistant",
+      text: "",
+      calls: [
+        { id: "call_1", name: "read", input: { n: 1 } },
+        { id: "call_2", name: "read", input: { n: 2 } }
+      ]
+    },
+    {
+      role: "tool",
+      results: [
+        { id: "call_1", name: "read", output: "first" },
+        { id: "call_2", name: "read", output: "second" }
+      ]
+    }
+  ])
+  expect(tools[0]?.parameters).toEqual({ type: "object", properties: { n: { type: "integer" } } })
+})
+
+const settings = { model: "m", streams: true, maxOutputTokens: 100, effort: undefined, isOpenAi: false }
+
+it.each([
+  ["openai-chat", { max_tokens: 5_000 }, { max_tokens: 100, stream_options: { include_usage: true } }],
+  ["openai-chat", { max_completion_tokens: 50 }, { max_completion_tokens: 50 }],
+  ["openai-responses", {}, { max_output_tokens: 100 }],
+  ["anthropic-messages", { max_tokens: 5_000 }, { max_tokens: 100 }],
+  [
+    "gemini",
+    { generationConfig: { candidateCount: 8 } },
+    { generationConfig: { candidateCount: 1, maxOutputTokens: 100 } }
+  ]
+] as const)("%s: the limit of output tokens bounds %j", (format, body, expected) => {
+  const prepared = wireFormats[format].prepare(body, settings)
+  expect(prepared).toMatchObject(expected)
+  expect(prepared["model"]).toBe(format === "gemini" ? undefined : "m")
+})
+
+it.each(Object.entries(wireFormats))("%s: a written response has the usage that was counted", (_, row) => {
+  const stream = row.encoder("m", { stream_options: { include_usage: true } })
+  const reader = row.reader()
+  for (const event of readEvents(stream.begin() + stream.text("t") + stream.end({ usage, isCutOff: true })))
+    reader.read(event)
+  expect(reader.usage()).toMatchObject({ inputTokens: 100, outputTokens: 20, cachedTokens: 30 })
+  expect(reader.isCutOff()).toBe(true)
+})
