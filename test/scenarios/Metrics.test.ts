@@ -65,6 +65,10 @@ it("is ready again with the first response of its database", async () => {
   expect(await at.forge.notify(pull, "opened")).toMatchObject({ status: 503 })
   await waitUntil(async () => (await ready()).status === 503, { describe: () => at.aicr.log })
   expect((await ready()).parts).toEqual(["postgres"])
+  const refusedAt = performance.now()
+  expect(await at.forge.notify(pull, "opened")).toMatchObject({ status: 503 })
   await database.start()
   await waitUntil(async () => (await ready()).status === 200, { describe: () => at.aicr.log })
+  // A file that took no write counts as not ready for 15 seconds, a server only until it responds.
+  expect(performance.now() - refusedAt).toBeLessThan(15_000)
 })
