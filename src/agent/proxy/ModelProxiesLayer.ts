@@ -9,7 +9,7 @@ import type { PassRefusal } from "../socket/PassServer.ts"
 import { newPassToken } from "../socket/PassToken.ts"
 import { ModelProxies } from "./ModelProxy.ts"
 import type { ModelProxyRequest, OpenModelProxy } from "./ModelProxy.ts"
-import { PassRecord } from "./PassRecord.ts"
+import { CallRecord } from "./CallRecord.ts"
 import { ProxyCalls } from "./ProxyCalls.ts"
 
 /** A prompt of a million tokens has about 4 MB. */
@@ -32,7 +32,7 @@ const open = (root: string) =>
     const gateway = yield* WireGateway
     const { contextWindow, maxOutputTokens, models } = yield* Effect.mapError(gateway.models(request), toAgentError)
     const name = toName(models[0] ?? "model")
-    const record = new PassRecord()
+    const record = new CallRecord()
     const calls = new ProxyCalls(request, record, { name, contextWindow, maxOutputTokens })
     const token = newPassToken()
     const socket = yield* openPassServer(

@@ -12,7 +12,7 @@ import type { PassExchange } from "../socket/PassServer.ts"
 import { getModel, listModels } from "./ModelList.ts"
 import type { ListedModel } from "./ModelList.ts"
 import type { ModelProxyRequest } from "./ModelProxy.ts"
-import type { PassRecord } from "./PassRecord.ts"
+import type { CallRecord } from "./CallRecord.ts"
 import { findOperation } from "./ProxyPaths.ts"
 import type { ProxyOperation } from "./ProxyPaths.ts"
 import { makeSink } from "./ProxyResponse.ts"
@@ -44,11 +44,11 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 export class ProxyCalls {
   readonly #request: ModelProxyRequest
-  readonly #record: PassRecord
+  readonly #record: CallRecord
   readonly #model: ListedModel
   readonly #memory = new WireMemory()
 
-  constructor(request: ModelProxyRequest, record: PassRecord, model: ListedModel) {
+  constructor(request: ModelProxyRequest, record: CallRecord, model: ListedModel) {
     this.#request = request
     this.#record = record
     this.#model = model

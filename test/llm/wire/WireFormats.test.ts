@@ -1,4 +1,4 @@
-/** What the formats of agents mean for the gateway, where they differ most: namespaces, free text, calls without ids, limits. */
+/** The meaning of the formats of agents for the gateway, where they differ most: namespaces, free text, calls without ids, limits. */
 import { describe, expect, it } from "vitest"
 import { SseEvents } from "../../../src/llm/wire/SseEvents.ts"
 import { wireFormats } from "../../../src/llm/wire/WireFormats.ts"

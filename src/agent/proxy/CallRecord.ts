@@ -9,7 +9,7 @@ import type { ModelProxyReport } from "./ModelProxy.ts"
 /** Maximum number of notices: the agent decides on the text of some. */
 const maxNotices = 50
 
-export class PassRecord {
+export class CallRecord {
   #usage: Usage = noUsage
   #stopped: string | undefined
   #failure: AgentError | undefined
