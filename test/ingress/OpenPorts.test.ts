@@ -6,6 +6,7 @@ import { AwaitedServers } from "../../src/ingress/AwaitedServers.ts"
 import { OpenPorts } from "../../src/ingress/OpenPorts.ts"
 import * as Responses from "../../src/ingress/Responses.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { open, post } from "./Raw.ts"
 
 const ports = OpenPorts.layer({ port: 0 }).pipe(
   Layer.provide([AwaitedServers.layer, layerStatic(testSnapshot({}))]),
@@ -34,5 +35,19 @@ it.live.each<[string, Exit.Exit<void, string>, number | undefined]>([
     assert.strictEqual(yield* readiness(url), 200)
     yield* Scope.close(scope, end)
     assert.strictEqual(yield* readiness(url), expected)
+  }).pipe(Effect.provide(ports))
+)
+
+it.live("a starting node accepts no delivery and reads no body", () =>
+  Effect.gen(function* () {
+    const { port } = yield* OpenPorts
+    for (const path of ["/webhooks/gitea", "/triggers/manual", "/api/admin/login"]) {
+      const connection = open(port)
+      connection.socket.write(post(path, { "content-length": 1_000_000, expect: "100-continue" }))
+      const answer = yield* Effect.promise(() => connection.answer)
+      connection.socket.destroy()
+      assert.deepStrictEqual([path, answer?.status], [path, 503])
+      assert.notInclude(connection.received(), "100 Continue")
+    }
   }).pipe(Effect.provide(ports))
 )
