@@ -5,6 +5,7 @@
  * A run whose analysis is stored is never analysed again: after a crash it continues with the publisher.
  */
 import { Clock, Deferred, Effect, Option, Random } from "effect"
+import { withRouteAnalysis } from "../src/admission/RouteAnalysis.ts"
 import type { AgentError } from "../src/agent/Agent.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { authorKey, haveSameBase, repositoryKey } from "../src/domain/Change.ts"
@@ -134,7 +135,11 @@ const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, w
     yield* publish(targetKey)
     return reviewed(earlier.id)
   }
-  const work = { ...routed, isRepeated: earlier !== undefined }
+  const work = {
+    ...routed,
+    workspace: withRouteAnalysis(routed.workspace, change),
+    isRepeated: earlier !== undefined
+  }
   const begun = { entryId: entry.id, workspace, targetKey, change, head, base, configHash: snapshot.hash }
   const run = yield* runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
   if (run === undefined) return failed("another worker has taken this run over", false)

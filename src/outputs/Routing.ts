@@ -4,6 +4,7 @@
  */
 import type { Channel as ChannelConfig, OutputsConfig } from "../config/schema/Outputs.ts"
 import type { Change } from "../domain/Change.ts"
+import { matchRoute } from "../domain/MatchRoute.ts"
 import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
 import type { ChannelPlan } from "./Channel.ts"
 
@@ -40,11 +41,7 @@ export const channelNamed = (
 
 /** Returns the first matching rule, else the default; undefined if there is neither. */
 export const findRule = ({ rules, default: otherwise }: OutputsConfig["routes"], change: Routable) =>
-  rules.find(
-    ({ match }) =>
-      (match.trigger === undefined || match.trigger === change.trigger) &&
-      (match.target_kind === undefined || match.target_kind === change.target.kind)
-  ) ?? otherwise
+  matchRoute(rules, change) ?? otherwise
 
 /** Returns the channels in order: those with line comments as listed, then those with only the summary. */
 export const route = (outputs: OutputsConfig, change: Routable & Pick<Change, "provider">): ReadonlyArray<Routed> => {

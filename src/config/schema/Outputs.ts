@@ -253,6 +253,16 @@ export const RouteRule = Schema.Struct({
     },
     "Conditions, all of which must hold; none holds always."
   ),
+  analysis: group(
+    {
+      agent: optional(
+        named("agentMode"),
+        "Execution mode of these reviews, in place of agent.default of the workspace."
+      ),
+      model_chain: optional(Text, "Model group of these reviews, in place of the workspace's.", { refers: "chain" })
+    },
+    "How reviews that match are executed."
+  ),
   ...routeTargets()
 })
 export type RouteRule = Resolved<typeof RouteRule>
