@@ -1,5 +1,6 @@
 /** Runs a review from the host to its analysis: loads lessons and the previous review, checks the head out and calls the engine. */
 import { Clock, Effect, Redacted } from "effect"
+import type { PassProgress } from "../src/agent/Agent.ts"
 import type { TriggerProfile } from "../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger } from "../src/domain/Change.ts"
 import { cloneUrl } from "../src/domain/HostUrls.ts"
@@ -11,6 +12,7 @@ import type { Forge } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { rulesRevision } from "../src/forge/RulesRevision.ts"
 import { Progress } from "../src/observability/Progress.ts"
+import type { ProgressNews } from "../src/observability/Progress.ts"
 import type { Lease } from "../src/queue/Queue.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
@@ -71,6 +73,8 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       lessons,
       ci,
       isLastAttempt: isLastAttempt(work),
+      progress: (step) =>
+        step._tag === "Working" ? progress.publish(workingNews(run, step.pass, step.progress)) : Effect.void,
       previous: previous !== undefined && carriesOver(previous, run) ? previous.analysis : undefined,
       filters: fileFilters(snapshot, change)
     },
@@ -124,6 +128,24 @@ const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapsh
     headOnly: workspace.review.commit_strategy === "head_only"
   }
   return { issues: [], lessons: yield* lessonsFor(run, workspace, undefined), outsider: undefined, request }
+})
+
+const workingNews = (
+  { id, targetKey, workspace }: Run,
+  pass: number,
+  { mode, problems, toolCalls, usage }: PassProgress
+): ProgressNews => ({
+  _tag: "Working",
+  workspace,
+  targetKey,
+  runId: id,
+  pass,
+  mode,
+  toolCalls,
+  problems,
+  inputTokens: usage.inputTokens,
+  outputTokens: usage.outputTokens,
+  ...(usage.costUsd === undefined ? {} : { costUsd: usage.costUsd })
 })
 
 /** Fails instead of using a clone URL from the payload: its author could choose where the service connects to. */

@@ -24,6 +24,18 @@ export const liveView = (event: ProgressEvent): LiveEventRecord => {
       return withoutUndefined({ type: "started" as const, ...common, head: event.head })
     case "CheckedOut":
       return withoutUndefined({ type: "checked_out" as const, ...common })
+    case "Working":
+      return withoutUndefined({
+        type: "working" as const,
+        ...common,
+        pass: event.pass,
+        agent: event.mode,
+        tool_calls: event.toolCalls,
+        problems: event.problems,
+        input_tokens: event.inputTokens,
+        output_tokens: event.outputTokens,
+        cost_usd: event.costUsd
+      })
     case "Analysed":
       return withoutUndefined({
         type: "analysed" as const,

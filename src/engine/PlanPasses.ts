@@ -1,6 +1,6 @@
 /** Builds the prompts of a change, pass by pass. */
 import { Effect } from "effect"
-import type { Agent, AgentError, Brief } from "../agent/Agent.ts"
+import type { Agent, AgentError, Brief, PassProgress } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Lesson } from "../domain/Lesson.ts"
 import type { ReportedProblem } from "../domain/Problem.ts"
@@ -70,6 +70,8 @@ export interface PlanInput extends OutsideEvidence {
   readonly issues?: ReadonlyArray<LinkedIssue> | undefined
   /** Lessons from earlier reviews of the repository. */
   readonly lessons?: ReadonlyArray<Lesson> | undefined
+  /** Receives the progress of agent CLIs by the number of the pass, from 1. */
+  readonly onProgress?: ((pass: number, progress: PassProgress) => Effect.Effect<void>) | undefined
   /** Mounts further repositories. Runs just before the first model call. */
   readonly context?: Effect.Effect<ContextMounts> | undefined
 }
@@ -136,7 +138,13 @@ export const planPasses = Effect.fn("planPasses")(function* (
       parts,
       brief: change.run("renderPass", index).pipe(
         Effect.flatMap(own.addTo(fence, [...new Set(parts.map(({ path }) => path))])),
-        Effect.map((prompt) => ({ ...whole, prompt, advice, secondPass: isReadTwice(workspace, parts) }))
+        Effect.map((prompt) => ({
+          ...whole,
+          prompt,
+          advice,
+          secondPass: isReadTwice(workspace, parts),
+          onProgress: (progress: PassProgress) => input.onProgress?.(index + 1, progress) ?? Effect.void
+        }))
       )
     })),
     notices: [

@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
-import type { Agent, AgentError, AgentReport } from "../agent/Agent.ts"
+import type { Agent, AgentError, AgentReport, PassProgress } from "../agent/Agent.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { addUsage, isRefusedByBudget, noUsage } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
@@ -72,6 +72,8 @@ export type ReviewStep =
       readonly lines: number
       readonly passes: number
     }
+  /** Progress of an agent CLI in one pass. */
+  | { readonly _tag: "Working"; readonly pass: number; readonly progress: PassProgress }
   | { readonly _tag: "Analysed"; readonly problems: number; readonly findings: number; readonly anchored: number }
 
 /**
@@ -158,7 +160,7 @@ const analyse = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Analysis, AgentError | CheckoutError | PatchTooLarge | AnalysisError, Agent | Catalog | ModelRun> {
   const { checkout, workspace } = input
   const limits = { minSeverity: workspace.review.min_severity, maxProblems: workspace.review.max_problems }
-  const plan = yield* planPasses(change, input, all, carried)
+  const plan = yield* planPasses(change, { ...input, onProgress: workingStep(input) }, all, carried)
   yield* tell(input, {
     _tag: "Planned",
     files: carried.files.length,
@@ -217,6 +219,11 @@ const analysedStep = (problems: number, findings: ReadonlyArray<Finding>): Revie
   findings: findings.length,
   anchored: findings.filter(({ anchor }) => anchor !== undefined).length
 })
+
+const workingStep =
+  (input: ReviewInput) =>
+  (pass: number, progress: PassProgress): Effect.Effect<void> =>
+    tell(input, { _tag: "Working", pass, progress })
 
 /** Returns whether a finding is like those that people dismissed before; such ones are verified at any severity. */
 const doubtful = ({ lessons, workspace }: ReviewInput): ((finding: Finding) => boolean) =>

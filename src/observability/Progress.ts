@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer, PubSub, Schema, Stream } from "effect"
 import { TargetKey } from "../domain/Keys.ts"
+import { Usd } from "../domain/Money.ts"
 import { Finding } from "../domain/Problem.ts"
 import { PublicationStatus } from "../domain/Publication.ts"
 import { RunStatus } from "../domain/Run.ts"
@@ -14,6 +15,19 @@ const about = { workspace: Schema.String, targetKey: TargetKey, at: Schema.Numbe
 export const ProgressEvent = Schema.Union([
   Schema.TaggedStruct("Started", { ...about, runId: Schema.String, head: Schema.String }),
   Schema.TaggedStruct("CheckedOut", { ...about, runId: Schema.String, from: Schema.String }),
+  /** Progress of an agent CLI in one pass, numbered from 1. */
+  Schema.TaggedStruct("Working", {
+    ...about,
+    runId: Schema.String,
+    pass: Schema.Int,
+    mode: Schema.String,
+    toolCalls: Schema.Int,
+    problems: Schema.Int,
+    inputTokens: Schema.Int,
+    outputTokens: Schema.Int,
+    /** Absent if a price is unknown. */
+    costUsd: Schema.optional(Usd)
+  }),
   Schema.TaggedStruct("Analysed", {
     ...about,
     runId: Schema.String,

@@ -42,6 +42,10 @@ export const describeStep = (step: ReviewStep): string => {
       const passes = step.passes > 1 ? ` in ${step.passes} passes` : ""
       return `reading ${count(step.files, "file")}, ${count(step.lines, "changed line")}${passes}${left}`
     }
+    case "Working": {
+      const { mode, problems, toolCalls } = step.progress
+      return `pass ${step.pass}: ${mode} made ${count(toolCalls, "tool call")}, ${count(problems, "problem")} so far`
+    }
     case "Analysed":
       return `${count(step.problems, "problem")} reported, ${step.findings} kept, ${step.anchored} on their lines`
   }
