@@ -1,14 +1,35 @@
 /** Agent CLIs of a node: their programs, sandboxes, model proxies and tool servers. Wiring only. */
-import { dirname, join, resolve } from "node:path"
+import { Effect, Layer } from "effect"
 import { CliAgents } from "../agent/CliAgents.ts"
+import { layer as programs } from "../agent/clis/ProgramFolder.ts"
+import { toolServersLayer } from "../agent/mcp/ToolServersLayer.ts"
+import { modelProxiesLayer } from "../agent/proxy/ModelProxiesLayer.ts"
+import { toSnapshot } from "../config/LoadConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { sandboxesLayer } from "../sandbox/SandboxesLayer.ts"
+import { AgentPasses } from "../store/AgentPasses.ts"
+import { agentsFolder, sandboxFolder } from "./AgentFolders.ts"
+import { fromConfig } from "./FromConfig.ts"
 
-/** The folder with data of this node alone, next to the objects. */
-const dataFolder = ({ baseDir, document: { storage } }: Pick<Snapshot, "baseDir" | "document">): string =>
-  dirname(resolve(baseDir, storage.object.filesystem.root))
+/** The services of passes without records. */
+const passServices = (snapshot: Snapshot) => {
+  const folder = sandboxFolder(snapshot)
+  return Layer.mergeAll(
+    programs(agentsFolder(snapshot)),
+    sandboxesLayer(`${folder}/kinds`, process.env),
+    toolServersLayer(`${folder}/tools`),
+    modelProxiesLayer(`${folder}/models`)
+  )
+}
 
-/** The folder of installed agent CLIs: SVC_AGENTS_DIR, or in the data folder. */
-export const agentsFolder = (snapshot: Pick<Snapshot, "baseDir" | "document">): string =>
-  process.env["SVC_AGENTS_DIR"] ?? join(dataFolder(snapshot), "agents")
+/** For commands, which keep no records of passes. */
+export const agentServices = (snapshot: Snapshot) =>
+  CliAgents.layer.pipe(Layer.provide(AgentPasses.layerNone), Layer.provideMerge(passServices(snapshot)))
 
-export const cliAgents = CliAgents.layerNone
+/** For commands that read a configuration later than they build their layers. */
+export const localCliAgents = Layer.unwrap(
+  Effect.map(Effect.orDie(toSnapshot({}, process.env, { baseDir: process.cwd() })), agentServices)
+)
+
+/** For the service, over its records. */
+export const cliAgents = fromConfig((snapshot) => CliAgents.layer.pipe(Layer.provide(passServices(snapshot))))

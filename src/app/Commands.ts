@@ -3,6 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { agentCommand } from "../cli/AgentCommand.ts"
 import { configCommand } from "../cli/ConfigCommand.ts"
 import { dbCommand } from "../cli/DbCommand.ts"
 import { demoCommand } from "../cli/DemoCommand.ts"
@@ -62,6 +63,7 @@ export const aicr = Command.make("aicr").pipe(
     routeCommand(load(() => import("../outputs/RouteReport.ts"))),
     templateCommand(load(() => import("../outputs/SampleRender.ts"))),
     secretsCommand(load(() => import("./EditorAccess.ts"))),
+    agentCommand(load(() => import("./AgentSetup.ts"))),
     doctorCommand(load(() => import("./Doctor.ts")))
   ])
 )

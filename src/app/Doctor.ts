@@ -7,6 +7,7 @@ import { reportModels } from "../llm/CheckModels.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/Logging.ts"
 
+export { agentAccess } from "./AgentSetup.ts"
 export { buildProblems } from "./BuildProblems.ts"
 
 export const hostAccess = (snapshot: Snapshot) => Effect.provide(reportAccess(snapshot), Forges.layer)

@@ -1,7 +1,7 @@
 /** Implementation of `aicr eval`: the engine on labelled changes, with the configured model or the demo's rules. Wiring only. */
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
-import { cliAgents } from "./AgentServices.ts"
+import { localCliAgents } from "./AgentServices.ts"
 import type { EvaluateOptions } from "../cli/EvalCommand.ts"
 import type { ReadOutcomes } from "../cli/EvalRecorded.ts"
 import type { ExitWith } from "../cli/Exit.ts"
@@ -51,7 +51,7 @@ export const evaluate = (options: EvaluateOptions): Effect.Effect<EvalScore, Exi
       layerLocal,
       ChangeThreads.layer,
       GitScratchRepository.layer,
-      agentLayer.pipe(Layer.provide(cliAgents), Layer.provideMerge(gatewayLayer)),
+      agentLayer.pipe(Layer.provide(localCliAgents), Layer.provideMerge(gatewayLayer)),
       quietLogs
     ]),
     endWithCode

@@ -1,7 +1,7 @@
 /** Implementation of `aicr review`: the engine and a model, without queue, host or records. Wiring only. */
 import { Effect, Layer } from "effect"
 import { agentLayer } from "../agent/AgentModes.ts"
-import { cliAgents } from "./AgentServices.ts"
+import { localCliAgents } from "./AgentServices.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import type { LocalReview } from "../cli/local/Report.ts"
@@ -21,7 +21,7 @@ export const reviewLocally = (
     Effect.provide([
       layerLocal,
       ChangeThreads.layer,
-      agentLayer.pipe(Layer.provide(cliAgents), Layer.provideMerge(gatewayLayer)),
+      agentLayer.pipe(Layer.provide(localCliAgents), Layer.provideMerge(gatewayLayer)),
       quietLogs
     ]),
     endWithCode

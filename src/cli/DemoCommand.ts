@@ -1,11 +1,13 @@
 /** Implements `aicr demo`: a complete review on this machine, without any configuration. The demo is a parameter. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { ExitWith } from "./Exit.ts"
 
 export interface DemoCommandOptions {
   readonly once: boolean
   readonly json: boolean
+  /** Agent CLI that reviews, in place of native-llm. */
+  readonly agent: string | undefined
 }
 
 export const demoCommand = <R>(
@@ -21,15 +23,22 @@ export const demoCommand = <R>(
       json: Flag.Boolean("json").pipe(
         Flag.withDescription("Print the result as one JSON object on standard output; steps go to standard error"),
         Flag.withDefault(false)
+      ),
+      agent: Flag.String("agent").pipe(
+        Flag.withMetavar("MODE"),
+        Flag.withDescription("Review with this agent CLI in a sandbox, for example codex"),
+        Flag.optional
       )
     },
-    (options) => Effect.flatMap(runs, ({ demo }) => demo(options))
+    ({ agent, json, once }) =>
+      Effect.flatMap(runs, ({ demo }) => demo({ agent: Option.getOrUndefined(agent), json, once }))
   ).pipe(
     Command.withDescription(
       "Start the service and a small git host in a temporary folder, and review a bundled pull request"
     ),
     Command.withExamples([
       { command: "aicr demo", description: "Watch a review and read it in the browser" },
+      { command: "aicr demo --agent codex", description: "Review with an installed agent CLI in a sandbox" },
       { command: "aicr demo --once --json", description: "Run it to the end and print the result" }
     ])
   )

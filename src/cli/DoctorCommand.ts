@@ -24,6 +24,8 @@ const connectTimeoutMillis = 3000
 interface Runs {
   /** Returns configured features that this build lacks. */
   readonly buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>
+  /** Returns whether the sandbox and the program of each agent CLI exist. Connects to nothing but engines of this machine. */
+  readonly agentAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
   /** Returns missing permissions of credentials at their hosts. */
   readonly hostAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
   /** Returns which models of the chains respond. */
@@ -51,7 +53,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
         checks.push({ level, text })
         return json ? Effect.void : Console.log(`${level.padEnd(8)} ${text}`)
       }
-      const { buildProblems, hostAccess, modelAccess } = yield* runs
+      const { agentAccess, buildProblems, hostAccess, modelAccess } = yield* runs
       const { bad: invalid, lines, snapshot } = yield* judge(config, fileOnly)
       for (const { level, text } of lines) yield* line(level, text)
       let bad = invalid
@@ -74,8 +76,8 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
             ? line("ok", `${name} responds`)
             : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
         }
-        const reports = offline ? [] : [...(yield* hostAccess(snapshot)), ...(yield* modelAccess(snapshot))]
-        for (const { level, text } of reports) {
+        const remote = offline ? [] : [...(yield* hostAccess(snapshot)), ...(yield* modelAccess(snapshot))]
+        for (const { level, text } of [...(yield* agentAccess(snapshot)), ...remote]) {
           if (level === "error") bad++
           yield* line(level, text)
         }

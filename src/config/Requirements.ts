@@ -2,7 +2,6 @@
 import { Redacted } from "effect"
 import type { Env } from "./Credentials.ts"
 import { variable } from "./Credentials.ts"
-import type { AgentConfig } from "./schema/Agent.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 export interface Program {
@@ -17,27 +16,6 @@ export interface Server {
   readonly why: string
 }
 
-const agents: Readonly<Record<AgentConfig["default"], string | undefined>> = {
-  kilo: "kilo",
-  opencode: "opencode",
-  zoo: "zoo",
-  "copilot-cli": "copilot",
-  "claude-code": "claude",
-  pi: "pi",
-  omp: "omp",
-  codex: "codex",
-  "gemini-cli": "gemini",
-  "native-llm": undefined
-}
-
-const sandboxes: Readonly<Record<string, string | undefined>> = {
-  docker: "docker",
-  docker_socket: "docker",
-  podman: "podman",
-  kubernetes: "kubectl",
-  microvm: "firecracker"
-}
-
 export const listPrograms = (snapshot: Snapshot): ReadonlyArray<Program> => {
   const found = new Map<string, string>()
   const need = (name: string | undefined, why: string): void => {
@@ -48,14 +26,10 @@ export const listPrograms = (snapshot: Snapshot): ReadonlyArray<Program> => {
     if (enabled && kind === "perforce") need("p4", `trigger ${name}`)
     if (enabled && kind === "subversion") need("svn", `trigger ${name}`)
   }
-  for (const { id, enabled, agent, sandbox, contextRepositories } of snapshot.workspaces.values()) {
+  for (const { id, enabled, contextRepositories } of snapshot.workspaces.values()) {
     if (!enabled) continue
     for (const { kind } of contextRepositories)
       need({ git: "git", perforce: "p4", subversion: "svn" }[kind], `context repositories of workspace ${id}`)
-    if (agent.default === "native-llm") continue
-    const container = sandboxes[sandbox.kind ?? "native"]
-    if (container === undefined) need(agents[agent.default], `agent mode ${agent.default} of workspace ${id}`)
-    else need(container, `sandbox of workspace ${id}`)
   }
   return [...found].map(([name, why]) => ({ name, why }))
 }

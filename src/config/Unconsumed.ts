@@ -18,7 +18,6 @@ const passwords = ["password", "password_env"]
 
 export const unconsumed: ReadonlyArray<Unconsumed> = [
   ...under("triggers[]", "Perforce changes are not read", ...perforceServer, "workspace"),
-  ...under("workspaces.defaults", "agent CLIs do not run in a sandbox", "sandbox"),
   ...under(
     "workspaces.defaults.context_repositories[]",
     "Perforce repositories are not read as context",
@@ -26,8 +25,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     ...passwords,
     "depot_path"
   ),
-  ...under("agent", "no agent CLI is run", "timeout_seconds", "auto_approve", "sandbox"),
-  ...under("agent", "no agent CLI is run", "context_compaction", "web_search"),
   {
     path: "outputs.author_resolution.directory_cache_ttl_seconds",
     effect: "no member directory is kept"

@@ -19,6 +19,7 @@ import type { DetectedModel } from "../llm/Detect.ts"
 import * as Logging from "../observability/Logging.ts"
 import { Progress } from "../observability/Progress.ts"
 import type { ProgressEvent } from "../observability/Progress.ts"
+import { findInstalled } from "../app/AgentSetup.ts"
 import * as Service from "../app/Service.ts"
 import { readDemoChange } from "./DemoChange.ts"
 import type { DemoChange } from "./DemoChange.ts"
@@ -37,6 +38,8 @@ export interface DemoOptions {
   readonly once: boolean
   /** One JSON object on standard output; everything else goes to standard error. */
   readonly json: boolean
+  /** Agent CLI that reviews, in place of native-llm. */
+  readonly agent: string | undefined
 }
 
 /** The account of the reviewer at the demo host. */
@@ -60,6 +63,7 @@ export const demo = (options: DemoOptions): Effect.Effect<void, ExitWith> =>
 const quietLogs = Logging.layerAt("warn")
 
 const run = Effect.fnUntraced(function* (options: DemoOptions) {
+  const agent = yield* demoAgent(options.agent)
   const terminal = makeTerminal(options.json ? process.stderr : process.stdout, process.env)
   const change = yield* Effect.promise(() => readDemoChange())
   const directory = yield* temporaryFolder
@@ -75,7 +79,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
     SVC_ADMIN_USERNAME: "demo",
     SVC_ADMIN_PASSWORD: password
   }
-  const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model })
+  const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model, agent })
   const snapshot = yield* toSnapshot(document, env, { baseDir: directory })
   const service = Service.layer({ roles: new Set(roles), ingress: { port: 0 } }).pipe(
     Layer.provide(layerStatic(snapshot)),
@@ -138,6 +142,14 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
       })
     }
   }).pipe(Effect.provide(service))
+})
+
+/** Returns the mode of the demo. The service looks for an agent CLI where it is installed, and not in the folder of the demo. */
+const demoAgent = Effect.fnUntraced(function* (name: string | undefined) {
+  if (name === undefined || name === "native-llm") return "native-llm"
+  const { folder, mode } = yield* findInstalled(name)
+  process.env["SVC_AGENTS_DIR"] = folder
+  return mode
 })
 
 const temporaryFolder = Effect.acquireRelease(

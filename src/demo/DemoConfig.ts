@@ -9,6 +9,7 @@ export const demoDocument = (options: {
   readonly forgeUrl: string
   readonly repository: string
   readonly model: DetectedModel
+  readonly agent: string
 }) => ({
   llm: {
     providers: [options.model.provider],
@@ -31,7 +32,7 @@ export const demoDocument = (options: {
     channels: [{ name: "review", kind: "gitea_pr_review" }],
     routes: { default: { line_comments: ["review"], summary: ["review"] } }
   },
-  agent: { default: "native-llm" },
+  agent: { default: options.agent },
   review: { output_language: "en" },
   queue: { kind: "sqlite", sqlite: { path: "data/queue.db" } },
   storage: { database: { sqlite: { path: "data/aicr.db" } }, object: { filesystem: { root: "data/objects" } } },

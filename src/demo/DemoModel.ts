@@ -6,6 +6,8 @@ import { Effect, Schema } from "effect"
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Scope } from "effect"
+import { offeredTool, writeChatReply } from "../agent/check/ChatCompletion.ts"
+import type { ChatReply } from "../agent/check/ChatCompletion.ts"
 import { parseHunks } from "./DemoDiff.ts"
 import type { CodeHunk } from "./DemoDiff.ts"
 import { demoRules, findProblems } from "./DemoRules.ts"
@@ -16,6 +18,7 @@ export const demoModelName = "aicr-demo-rules"
 const maxBodyBytes = 64 * 1024 * 1024
 
 const Request = Schema.Struct({
+  stream: Schema.optional(Schema.Boolean),
   messages: Schema.Array(
     Schema.Struct({
       role: Schema.String,
@@ -69,56 +72,37 @@ const answer = async (request: IncomingMessage, response: ServerResponse): Promi
   if (body === undefined) return write(response, 413, failure("the body is too large"))
   const decoded = decodeRequest(body)
   if (decoded._tag === "Failure") return write(response, 400, failure("the body is not a chat completion request"))
-  write(response, 200, completion(decoded.success))
+  writeChatReply(response, completion(decoded.success), decoded.success.stream === true)
 }
 
-interface Call {
-  readonly name: string
-  readonly input: unknown
-}
+type Call = ChatReply["calls"][number]
 
-const completion = (request: Request) => {
+const completion = (request: Request): ChatReply => {
   const prompts = request.messages.filter(({ role }) => role === "user").map(({ content }) => toText(content))
-  const calls = callsFor(prompts, new Set(request.tools?.map((tool) => tool.function.name)))
+  const tools = request.tools?.map((tool) => tool.function.name) ?? []
+  // An agent sends the results of its calls. The rules have nothing to add to them.
+  const isOver = request.messages.some(({ role }) => role === "tool")
+  const calls = isOver ? [] : callsFor(prompts, tools)
   const input = Math.ceil(request.messages.reduce((sum, { content }) => sum + toText(content).length, 0) / 4)
   const output = Math.ceil(JSON.stringify(calls).length / 4)
-  return {
-    id: `demo-${crypto.randomUUID()}`,
-    object: "chat.completion",
-    created: Math.floor(Date.now() / 1000),
-    model: demoModelName,
-    choices: [
-      {
-        index: 0,
-        finish_reason: calls.length > 0 ? "tool_calls" : "stop",
-        message: {
-          role: "assistant",
-          content:
-            calls.length > 0 ? null : "This is the demo model, a set of static rules: it can only review a diff.",
-          ...(calls.length > 0 ? { tool_calls: calls.map(toolCall) } : {})
-        }
-      }
-    ],
-    usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
-  }
+  const text = isOver
+    ? "The review is done."
+    : "This is the demo model, a set of static rules: it can only review a diff."
+  return { model: demoModelName, text: calls.length > 0 ? "" : text, calls, usage: { input, output } }
 }
 
-const toolCall = ({ name, input }: Call, at: number) => ({
-  id: `call_${at}`,
-  type: "function",
-  function: { name, arguments: JSON.stringify(input) }
-})
-
 /** Returns no calls for requests other than reviews and verifications. */
-const callsFor = (prompts: ReadonlyArray<string>, tools: ReadonlySet<string>): ReadonlyArray<Call> => {
+const callsFor = (prompts: ReadonlyArray<string>, tools: ReadonlyArray<string>): ReadonlyArray<Call> => {
   const hunks = prompts.flatMap(parseHunks)
   const claims = claimsIn(prompts.at(-1) ?? "")
   if (claims !== undefined) return judge(claims, hunks)
-  if (!tools.has("report_problems") || !tools.has("publish_summary") || hunks.length === 0) return []
+  const report = offeredTool(tools, "report_problems")
+  const end = offeredTool(tools, "publish_summary")
+  if (report === undefined || end === undefined || hunks.length === 0) return []
   const problems = findProblems(hunks)
   return [
-    ...(problems.length === 0 ? [] : [{ name: "report_problems", input: { problems } }]),
-    { name: "publish_summary", input: { markdown: summary(hunks, problems.length) } }
+    ...(problems.length === 0 ? [] : [{ name: report, input: { problems } }]),
+    { name: end, input: { markdown: summary(hunks, problems.length) } }
   ]
 }
 

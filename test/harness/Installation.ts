@@ -41,6 +41,8 @@ export interface InstallationOptions {
   readonly budget?: Readonly<Record<string, unknown>>
   /** Fields of `review`, in addition to the defaults of the tests. */
   readonly review?: Readonly<Record<string, unknown>>
+  /** Fields of `agent`. Default: native-llm. */
+  readonly agent?: Readonly<Record<string, unknown>>
   /** Default: that of Gitea without CI. */
   readonly dialect?: DemoDialect
   /** Default: off. */
@@ -291,7 +293,7 @@ export const makeDocument = (
           model_catalog: { overrides: { "fake/fake": { cost: { input: 1, output: 1 } } } }
         })
   },
-  agent: { default: "native-llm" },
+  agent: { default: "native-llm", ...options.agent },
   review: { output_language: "en", verification: options.verification ?? "off", ...options.review },
   queue: {
     kind: options.queue,

@@ -2,6 +2,9 @@
 import type { AgentCli, CliEvent, CliNews, CliSetup } from "./Cli.ts"
 import { bearer, inScratch, jsonFile, modelUrl, serverName, textAt, toolsUrl } from "./Cli.ts"
 
+/** The name is a part of paths, so that one of another provider is replaced. The proxy decides on the model. */
+const modelName = ({ model }: CliSetup): string => (/^gemini[\w.-]*$/.test(model.name) ? model.name : "gemini-2.5-pro")
+
 const systemFile = "settings/system.md"
 
 /** Tools that read or change files, run commands or contact servers. The review has tools of its own. */
@@ -40,7 +43,7 @@ const settings = (setup: CliSetup) => ({
   telemetry: { enabled: false },
   security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
   context: { fileName: "aicr-none.md" },
-  model: { name: setup.model.name, ...threshold(setup) },
+  model: { name: modelName(setup), ...threshold(setup) },
   tools: { exclude: [...(setup.agent.web_search.enabled ? [] : ["google_web_search"]), ...excluded] },
   mcpServers: {
     [serverName]: {
@@ -77,7 +80,7 @@ export const geminiCli: AgentCli = {
   program: (setup) => ({
     args: [
       "-m",
-      setup.model.name,
+      modelName(setup),
       "-o",
       "stream-json",
       "--skip-trust",

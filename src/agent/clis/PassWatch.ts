@@ -22,16 +22,13 @@ export interface PassClock {
   readonly endedSince: number | undefined
   readonly stoppedSince: number | undefined
   readonly failingSince: number | undefined
-  /** Requests when the failure was first seen: a later success begins a new count. */
-  readonly requests: number
 }
 
 export const newClock = (now: number): PassClock => ({
   started: now,
   endedSince: undefined,
   stoppedSince: undefined,
-  failingSince: undefined,
-  requests: 0
+  failingSince: undefined
 })
 
 /** The decision: `clock` for the next time, and the end if there is one. */
@@ -50,9 +47,7 @@ export const watchPass = (mode: string, times: PassTimes, before: PassClock, sig
     started: before.started,
     endedSince: isEnded ? (before.endedSince ?? now) : undefined,
     stoppedSince: stopped === undefined ? undefined : (before.stoppedSince ?? now),
-    failingSince:
-      failure === undefined ? undefined : before.requests === usage.requests ? (before.failingSince ?? now) : now,
-    requests: usage.requests
+    failingSince: failure === undefined ? undefined : (before.failingSince ?? now)
   }
   if (isOver(clock.endedSince, now, times.endMillis) || isOver(clock.stoppedSince, now, times.endMillis))
     return { clock, end: { error: undefined } }

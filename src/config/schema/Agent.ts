@@ -8,9 +8,15 @@ import { defaulted, group, optional, required } from "../Field.ts"
 import { Flag, EnvName, int, list, map, named, number, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
 
 export const SandboxConfig = Schema.Struct({
-  kind: optional(named("sandboxKind"), "Sandbox kind. Unused by native-llm."),
+  kind: optional(
+    named("sandboxKind"),
+    "Sandbox kind. Unused by native-llm. Default: native, unless engine selects another."
+  ),
   engine: optional(named("sandboxEngine"), "Container engine."),
-  image: optional(Text, "Container image."),
+  image: optional(
+    Text,
+    "Container image, with node in its PATH. Default: aicr-agents with the version of this service, which is built from deploy/agents."
+  ),
   limits: group(
     {
       memory_mb: defaulted(

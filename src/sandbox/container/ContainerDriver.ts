@@ -8,6 +8,7 @@ import type { Container } from "dockerode"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { Env } from "../../config/Credentials.ts"
+import { defaultImage } from "../DefaultImage.ts"
 import { nobody, ownPaths, ownSockets } from "../Locations.ts"
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
@@ -37,12 +38,6 @@ const open = Effect.fnUntraced(function* (kind: EngineKind, env: Env): Effect.fn
   if (socket instanceof SandboxError) return yield* socket
   return yield* attempt(() => connectEngine(socket))
 })
-
-const noImage = (kind: EngineKind): SandboxError =>
-  new SandboxError({
-    reason: "invalid",
-    message: `sandbox kind ${kind} needs an image with node and the agent; set sandbox.image`
-  })
 
 /** A service that is root gives its sandboxes a user without rights, who has to be able to read what belongs to root. */
 const permitReading = async ({ repository, sockets }: SandboxRequest): Promise<void> => {
@@ -162,14 +157,12 @@ const start = Effect.fnUntraced(function* (
 })
 
 export const containerDriver = (kind: EngineKind, env: Env): SandboxDriver => ({
-  problem: ({ image }) =>
+  problem: () =>
     open(kind, env).pipe(
       Effect.flatMap((engine) => pingEngine(kind, engine)),
-      Effect.map((problem) => problem ?? (image === undefined ? noImage(kind) : undefined)),
       Effect.catch((error) => Effect.succeed(error))
     ),
-  start: ({ image }, request, slot) =>
-    image === undefined ? Effect.fail(noImage(kind)) : start(kind, env, image, request, slot),
+  start: ({ image = defaultImage }, request, slot) => start(kind, env, image, request, slot),
   sweep: (mark, folder) =>
     attempt(async () => {
       // Without the record, no container was created.

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises"
 import type Docker from "dockerode"
 import type { Container } from "dockerode"
 import { Effect } from "effect"
+import { buildAdvice, defaultImage } from "../DefaultImage.ts"
 import { SandboxError } from "../Sandbox.ts"
 import { findOwnContainer } from "./HostPaths.ts"
 import type { ContainerMount } from "./HostPaths.ts"
@@ -57,6 +58,7 @@ export const createContainer = async (
     return await docker.createContainer(options)
   } catch (cause) {
     if (!isStatus(cause, 404)) throw cause
+    if (options.Image === defaultImage) throw noDefaultImage
     await pull(docker, options.Image)
     return docker.createContainer(options).catch((again: unknown) => {
       // Podman reports a pull that failed as a success.
@@ -64,6 +66,11 @@ export const createContainer = async (
     })
   }
 }
+
+const noDefaultImage = new SandboxError({
+  reason: "missing",
+  message: `image ${defaultImage} does not exist on this machine; ${buildAdvice}`
+})
 
 const noImage = (image: string, cause: unknown): SandboxError =>
   new SandboxError({

@@ -4,16 +4,19 @@
  */
 import { it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { join } from "node:path"
 import { beforeAll, describe, expect } from "vitest"
 import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
 import { CliAgents } from "../../../src/agent/CliAgents.ts"
 import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
+import { toolServersLayer } from "../../../src/agent/mcp/ToolServersLayer.ts"
+import { modelProxiesLayer } from "../../../src/agent/proxy/ModelProxiesLayer.ts"
 import { toolNames } from "../../../src/agent/Tools.ts"
+import { gatewayLayer } from "../../../src/llm/GatewayLayer.ts"
 import { AgentPasses } from "../../../src/store/AgentPasses.ts"
 import { provideCli } from "../../harness/AgentClis.ts"
 import { startFakeModel } from "../../harness/FakeModel.ts"
 import { testOwners } from "../../harness/Owners.ts"
-import { fakeProxies, fakeToolServers } from "./FakeServices.ts"
 import {
   installedPrograms,
   makeBrief,
@@ -51,15 +54,16 @@ const review = (mode: CliMode) =>
       Effect.promise(() => startFakeModel(reportOnce())),
       (model) => Effect.promise(() => model.close())
     )
-    const brief = yield* makeBrief(mode)
+    const brief = yield* makeBrief(mode, {}, { url: fake.url })
+    const root = yield* temporary
     const report = yield* CliAgents.use((agents) => agents.analyse(mode, brief)).pipe(
       Effect.provide([
         CliAgents.layer.pipe(
           Layer.provide([
             installedPrograms,
-            nativeSandboxes(yield* temporary),
-            fakeToolServers,
-            fakeProxies(fake.url, { calls: 0 }),
+            nativeSandboxes(root),
+            toolServersLayer(join(root, "tools")),
+            modelProxiesLayer(join(root, "models")).pipe(Layer.provide(gatewayLayer)),
             AgentPasses.layerNone
           ])
         ),
@@ -79,6 +83,13 @@ describe.each(modes)("%s", (mode) => {
         const { report, requests } = yield* review(mode)
         expect(report).toMatchObject({ problems: [problem], summary: "One problem.", notices: [] })
         expect(report.failure).toBeUndefined()
+        // The fake model counts 100 input and 20 output tokens per call.
+        const { requests: calls, inputTokens, outputTokens } = report.usage
+        expect({ calls, inputTokens, outputTokens }).toEqual({
+          calls: requests.length,
+          inputTokens: 100 * requests.length,
+          outputTokens: 20 * requests.length
+        })
         const [first] = requests.filter(({ text }) => text.includes("publish_summary"))
         for (const text of ["You review changes.", "Title: Read the first item", "+const x = list[0]"])
           expect(first?.text).toContain(text)

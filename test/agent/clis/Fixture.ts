@@ -22,11 +22,18 @@ export const problem = {
   quote: "const x = list[0]"
 } as const
 
-/** `url` is that of a model server. */
+interface BriefOptions {
+  readonly env?: Record<string, string>
+  /** The agent block of the workspace. */
+  readonly own?: object
+  /** Address of a model server. */
+  readonly url?: string
+}
+
 export const makeBrief = (
   mode: CliMode,
   agent: object = {},
-  { env = {}, url = "http://127.0.0.1:9" }: { readonly env?: Record<string, string>; readonly url?: string } = {}
+  { env = {}, own = {}, url = "http://127.0.0.1:9" }: BriefOptions = {}
 ) =>
   Effect.gen(function* () {
     const snapshot = yield* toSnapshot(
@@ -37,7 +44,7 @@ export const makeBrief = (
           providers: [{ id: "p", kind: "openai_compatible", base_url: `${url}/v1` }],
           model_chain: { default: [{ provider: "p", model: "m" }] }
         },
-        workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: "acme/app" } } } }
+        workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: "acme/app" }, agent: own } } }
       },
       env
     )

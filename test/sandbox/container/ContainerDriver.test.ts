@@ -65,7 +65,12 @@ describe("a container", () => {
       { DOCKER_HOST: "tcp://a:1" },
       /invalid.*DOCKER_HOST is not a unix socket/
     ],
-    ["no image in the configuration", { kind: "podman" }, undefined, /invalid.*set sandbox.image/],
+    [
+      "no image in the configuration, unless that of this version was built",
+      { kind: "podman" },
+      undefined,
+      /missing.*image aicr-agents:\d+\.\d+\.\d+ does not exist.*docker build -t aicr-agents:\S+ -f deploy\/agents\/Dockerfile/
+    ],
     [
       "an image that does not exist",
       { kind: "podman", image: "localhost/none:1" },

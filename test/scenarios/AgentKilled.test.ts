@@ -1,0 +1,113 @@
+/**
+ * A review by a real agent CLI, whose service is killed in the middle of a pass: what the agent had reported is published after the restart,
+ * no process of it is left, and nothing is paid for twice.
+ */
+import { DatabaseSync } from "node:sqlite"
+import { join } from "node:path"
+import { beforeAll, describe, expect, it } from "vitest"
+import { agentFolder, provideCli } from "../harness/AgentClis.ts"
+import type { Recorded } from "../harness/FakeModel.ts"
+import type { Reply } from "../harness/FakeModelReply.ts"
+import { Installation, markedLine, toFilePath } from "../harness/Installation.ts"
+import { provide } from "../harness/Provide.ts"
+import { waitUntil } from "../harness/Wait.ts"
+import { processesWith } from "../sandbox/Fixture.ts"
+
+const options = {
+  queue: "sqlite",
+  agent: { default: "codex", timeout_seconds: 120 },
+  budget: { per_run_usd: 100 },
+  env: {
+    SVC_AGENTS_DIR: agentFolder,
+    PATH: `${provide("bubblewrap")}:${process.env["PATH"] ?? ""}`
+  }
+} as const
+
+const problem = {
+  file: toFilePath("change"),
+  severity: "high",
+  category: "bug",
+  message: "This line is wrong.",
+  quote: 'export const marked = "marker-change-end"'
+}
+
+const offers = (request: Recorded, tool: string): string | undefined =>
+  new RegExp(`"name":"([\\w.-]*${tool})"`).exec(request.text)?.[1]
+
+/** Replies of one attempt: a problem, then `end`. */
+const attempt = (problems: ReadonlyArray<object>, end: (tool: string) => Reply) => {
+  let step = 0
+  return (request: Recorded): Reply => {
+    const report = offers(request, "report_problems")
+    const summary = offers(request, "publish_summary")
+    if (report === undefined || summary === undefined) return { text: "Nothing to do." }
+    step++
+    if (step === 1) return { calls: [{ name: report, input: { problems } }] }
+    return step === 2 ? end(summary) : { text: "Done." }
+  }
+}
+
+const finish = (tool: string): Reply => ({ calls: [{ name: tool, input: { markdown: "Reviewed." } }] })
+
+/** Reservations of the ledger that are still open. */
+const countOpen = (at: Installation): number => {
+  const database = new DatabaseSync(join(at.directory, "aicr.db"), { readOnly: true })
+  try {
+    return Number(database.prepare("SELECT count(*) AS n FROM ledger_reservations WHERE status = 'open'").get()?.["n"])
+  } finally {
+    database.close()
+  }
+}
+
+describe("a review by codex", () => {
+  beforeAll(() => provideCli("codex"), 600_000)
+
+  it("is published like one of native-llm", async () => {
+    await using at = await Installation.make(options)
+    at.model.script(attempt([problem], finish))
+    await at.aicr.start()
+    const pull = await at.open("change")
+    await at.forge.notify(pull, "opened")
+    await at.reviewed(pull)
+    expect(at.posted(pull)).toEqual({
+      reviews: [pull.head],
+      comments: [`${toFilePath("change")}:${markedLine}`],
+      summaries: 1
+    })
+  }, 120_000)
+
+  it("keeps what was reported when the service is killed, and leaves no process", async () => {
+    await using at = await Installation.make(options)
+    const program = join(agentFolder, "codex", "node_modules")
+    const before = processesWith(program).length
+    const stalled = Promise.withResolvers<void>()
+    at.model.script(
+      attempt([problem], () => {
+        stalled.resolve()
+        return { stall: "silent" }
+      })
+    )
+    await at.aicr.start()
+    const pull = await at.open("change")
+    await at.forge.notify(pull, "opened")
+    await stalled.promise
+    expect(processesWith(program).length).toBeGreaterThan(before)
+    await at.aicr.kill()
+    await waitUntil(() => processesWith(program).length <= before, {
+      timeout: 5_000,
+      describe: () => `${processesWith(program).length} processes of the agent are left`
+    })
+
+    // The second attempt reports nothing by itself.
+    at.model.script(attempt([], finish))
+    await at.aicr.start()
+    await at.reviewed(pull)
+    await at.settled()
+    expect(at.posted(pull)).toEqual({
+      reviews: [pull.head],
+      comments: [`${toFilePath("change")}:${markedLine}`],
+      summaries: 1
+    })
+    expect(countOpen(at)).toBe(0)
+  }, 180_000)
+})
