@@ -22,14 +22,14 @@ const passServices = (snapshot: Snapshot) => {
   )
 }
 
-/** For commands, which keep no records of passes. */
+/** Services for commands, which keep no records of passes. */
 export const agentServices = (snapshot: Snapshot) =>
   CliAgents.layer.pipe(Layer.provide(AgentPasses.layerNone), Layer.provideMerge(passServices(snapshot)))
 
-/** For commands that read a configuration later than they build their layers. */
+/** Agent CLIs for commands that read a configuration later than they build their layers. */
 export const localCliAgents = Layer.unwrap(
   Effect.map(Effect.orDie(toSnapshot({}, process.env, { baseDir: process.cwd() })), agentServices)
 )
 
-/** For the service, over its records. */
+/** Agent CLIs of the service, over its records. */
 export const cliAgents = fromConfig((snapshot) => CliAgents.layer.pipe(Layer.provide(passServices(snapshot))))

@@ -8,7 +8,7 @@ import { ReportedProblem } from "./Problem.ts"
 
 const spent = { models: Schema.Array(Schema.String), usage: Usage }
 
-export const PassRecord = Schema.Union([
+export const AgentPassRecord = Schema.Union([
   Schema.TaggedStruct("Problem", { problem: ReportedProblem }),
   /** The end as requested by the model, with what was spent until then. */
   Schema.TaggedStruct("Summary", { ...spent, markdown: Schema.String }),
@@ -16,9 +16,9 @@ export const PassRecord = Schema.Union([
   /** The whole expense, written when the process has ended. */
   Schema.TaggedStruct("Spent", spent)
 ])
-export type PassRecord = typeof PassRecord.Type
+export type AgentPassRecord = typeof AgentPassRecord.Type
 
-export type PassEnd = Extract<PassRecord, { readonly _tag: "Summary" | "Skip" }>
+export type PassEnd = Extract<AgentPassRecord, { readonly _tag: "Summary" | "Skip" }>
 
 /** State of a pass by its records, over all attempts. */
 export interface RestoredPass {
@@ -30,7 +30,7 @@ export interface RestoredPass {
 }
 
 /** Joins records, which are in the order of their writing. */
-export const restorePass = (records: ReadonlyArray<PassRecord>): RestoredPass => {
+export const restorePass = (records: ReadonlyArray<AgentPassRecord>): RestoredPass => {
   const ends = records.filter((record): record is PassEnd => record._tag === "Summary" || record._tag === "Skip")
   const total = records.findLast((record) => record._tag !== "Problem")
   return {

@@ -1,15 +1,23 @@
 /** Records of agent CLIs, per run and pass, appended when something happens. */
 import { Context, Effect, Layer } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
-import type { PassRecord } from "../domain/AgentPass.ts"
+import type { AgentPassRecord } from "../domain/AgentPass.ts"
 
 export class AgentPasses extends Context.Service<
   AgentPasses,
   {
     /** Appends a record. `pass` identifies the pass by its contents. If the response is lost, repeating it may add a second one. */
-    readonly append: (runId: string, pass: string, record: PassRecord, now: number) => Effect.Effect<void, StoreError>
+    readonly append: (
+      runId: string,
+      pass: string,
+      record: AgentPassRecord,
+      now: number
+    ) => Effect.Effect<void, StoreError>
     /** Returns the records of a pass in these runs, in the order of their writing. */
-    readonly list: (runIds: ReadonlyArray<string>, pass: string) => Effect.Effect<ReadonlyArray<PassRecord>, StoreError>
+    readonly list: (
+      runIds: ReadonlyArray<string>,
+      pass: string
+    ) => Effect.Effect<ReadonlyArray<AgentPassRecord>, StoreError>
     /** Removes records written before this time. Returns their number. */
     readonly prune: (before: number) => Effect.Effect<number, StoreError>
   }

@@ -3,12 +3,12 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import { PassRecord } from "../domain/AgentPass.ts"
+import { AgentPassRecord } from "../domain/AgentPass.ts"
 import { newId } from "../domain/Ids.ts"
 import { AgentPasses } from "./AgentPasses.ts"
 
-const encode = Schema.encodeSync(Schema.fromJsonString(PassRecord))
-const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ body: Schema.fromJsonString(PassRecord) })))
+const encode = Schema.encodeSync(Schema.fromJsonString(AgentPassRecord))
+const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ body: Schema.fromJsonString(AgentPassRecord) })))
 
 export const layer: Layer.Layer<AgentPasses, never, SqlClient.SqlClient> = Layer.effect(
   AgentPasses,

@@ -2,17 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { restorePass } from "../../src/domain/AgentPass.ts"
-import type { PassRecord } from "../../src/domain/AgentPass.ts"
+import type { AgentPassRecord } from "../../src/domain/AgentPass.ts"
 import { noUsage } from "../../src/domain/Analysis.ts"
 import { AgentPasses } from "../../src/store/AgentPasses.ts"
 import { databases } from "./Databases.ts"
 
-const problem = (message: string): PassRecord => ({
+const problem = (message: string): AgentPassRecord => ({
   _tag: "Problem",
   problem: { file: "src/a.ts", severity: "high", category: "bug", message, quote: "x \u0000 \\u0000 'y' \ud83d" }
 })
 const spent = (requests: number) => ({ models: ["p/m"], usage: { ...noUsage, requests } })
-const summary: PassRecord = { _tag: "Summary", markdown: "# Done", ...spent(2) }
+const summary: AgentPassRecord = { _tag: "Summary", markdown: "# Done", ...spent(2) }
 
 describe.each(databases)("passes of agents in $name", ({ layer }) => {
   it.effect("are read in the order of their writing, over several runs", () =>

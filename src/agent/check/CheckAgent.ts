@@ -25,7 +25,7 @@ import type { ScriptedModel } from "./ScriptedModel.ts"
 export interface AgentCheck {
   readonly point: string
   readonly isOk: boolean
-  /** What was seen, or what to do. */
+  /** The observation, or the next step. */
   readonly detail: string
 }
 
@@ -103,7 +103,7 @@ const checkIsolation = Effect.fnUntraced(function* (
     sockets: { model: proxy.socket, tools: proxy.socket },
     addresses: [
       ["127.0.0.1", model.port],
-      // An address for documentation, which no network has: unreachable in time or at once.
+      // An address for documentation, which no network has: unreachable in any case.
       ["192.0.2.1", 443]
     ]
   })
@@ -154,7 +154,7 @@ const checkEnd = Effect.fnUntraced(function* (
   return check("killed without leftovers", isGone, isGone ? "no process is left" : "processes are left; see ps")
 })
 
-/** Returns the points in order. Those after a missing program are left out. */
+/** Returns the points in order. A missing program is the only one. */
 export const checkAgent = Effect.fn("checkAgent")(function* (
   options: CheckOptions
 ): Effect.fn.Return<ReadonlyArray<AgentCheck>, never, CheckServices | Scope.Scope> {

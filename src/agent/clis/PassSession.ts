@@ -5,7 +5,7 @@
 import { Clock, Effect } from "effect"
 import { addUsage } from "../../domain/Analysis.ts"
 import type { Usage } from "../../domain/Analysis.ts"
-import type { PassRecord, RestoredPass } from "../../domain/AgentPass.ts"
+import type { AgentPassRecord, RestoredPass } from "../../domain/AgentPass.ts"
 import type { AgentPasses } from "../../store/AgentPasses.ts"
 import { limitWarning } from "../../observability/LimitedWarnings.ts"
 import { Reports } from "../Reports.ts"
@@ -49,7 +49,7 @@ export const openSession = (
     models: [...new Set([...restored.models, ...models])],
     usage: addUsage(restored.usage, usage)
   })
-  const store = Effect.fnUntraced(function* (record: PassRecord) {
+  const store = Effect.fnUntraced(function* (record: AgentPassRecord) {
     const now = yield* Clock.currentTimeMillis
     yield* Effect.catch(passes.append(runId, pass, record, now), ({ message }) =>
       limitWarning("agent pass", (suppressed) =>

@@ -1,4 +1,4 @@
-/** When the watch ends a pass of an agent CLI. */
+/** The watch ends passes of agent CLIs that do not end by themselves. */
 import { expect, it } from "vitest"
 import { AgentError } from "../../../src/agent/Agent.ts"
 import { newClock, watchPass } from "../../../src/agent/clis/PassWatch.ts"
