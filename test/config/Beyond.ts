@@ -28,6 +28,8 @@ export const beyond: ReadonlyArray<Row> = [
   ["llm.providers[].anthropic_version", "string", "—", "anthropic"],
   ["llm.providers[].anthropic_beta", "string[]", "—", "anthropic"],
   ["llm.providers[].cache_control", "enum", "—", "anthropic: `ephemeral`, `off`"],
+  ["outputs.routes.rules[].analysis.agent", "enum", "—", "Mode"],
+  ["outputs.routes.rules[].analysis.model_chain", "string", "—", "Group"],
   ["agent.sandbox.limits.memory_mb", "int 64-1048576", "2048", "Memory"],
   ["agent.sandbox.limits.cpus", "number 0.1-1024", "2", "Processors"],
   ["agent.sandbox.limits.processes", "int 16-65536", "512", "Processes and threads"],

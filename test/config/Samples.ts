@@ -110,6 +110,7 @@ const special: Readonly<Record<string, Samples>> = {
     ],
     refuses: ["/a", "../a", "{{other}}", "{{#if a}}b{{/if}}", "a//b", "C:/x", "nul", 7]
   },
+  "outputs.routes.rules[].analysis.model_chain": { takes: ["default"], refuses: ["other", 7] },
   "workspaces.instances.<id>.model_chain": { takes: ["default"], refuses: ["other", 7] },
   "workspaces.instances.<id>.triage_model_chain": { takes: ["default"], refuses: ["other", 7] },
   "workspaces.instances.<id>.author_resolution_model_chain": { takes: ["default"], refuses: ["other", 7] },
