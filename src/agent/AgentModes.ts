@@ -10,7 +10,7 @@ import { withSecondPass } from "./SecondPass.ts"
 const analyseInProcess = analyseNatively(passLimits)
 
 /** Queries about a change go to the gateway in every mode. */
-export const agentLayer: Layer.Layer<Agent, never, CliAgents | Gateway> = Layer.effect(
+export const agentLayer = Layer.effect(
   Agent,
   Effect.gen(function* () {
     const gateway = yield* Gateway

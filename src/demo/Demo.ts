@@ -53,7 +53,7 @@ const patience = "15 minutes"
 type Finished = Extract<ProgressEvent, { readonly _tag: "Finished" }>
 
 export const demo = (options: DemoOptions): Effect.Effect<void, ExitWith> =>
-  run(options).pipe(
+  Effect.flatMap(demoAgent(options.agent), (agent) => run({ ...options, agent })).pipe(
     Effect.scoped,
     Effect.provide(process.env["SVC_LOG_LEVEL"] === undefined ? quietLogs : Logging.layer),
     endWithCode
@@ -62,8 +62,7 @@ export const demo = (options: DemoOptions): Effect.Effect<void, ExitWith> =>
 /** The steps are already printed, so logs only add failures. */
 const quietLogs = Logging.layerAt("warn")
 
-const run = Effect.fnUntraced(function* (options: DemoOptions) {
-  const agent = yield* demoAgent(options.agent)
+const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent: string }) {
   const terminal = makeTerminal(options.json ? process.stderr : process.stdout, process.env)
   const change = yield* Effect.promise(() => readDemoChange())
   const directory = yield* temporaryFolder
@@ -79,7 +78,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions) {
     SVC_ADMIN_USERNAME: "demo",
     SVC_ADMIN_PASSWORD: password
   }
-  const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model, agent })
+  const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model, agent: options.agent })
   const snapshot = yield* toSnapshot(document, env, { baseDir: directory })
   const service = Service.layer({ roles: new Set(roles), ingress: { port: 0 } }).pipe(
     Layer.provide(layerStatic(snapshot)),

@@ -138,13 +138,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
       parts,
       brief: change.run("renderPass", index).pipe(
         Effect.flatMap(own.addTo(fence, [...new Set(parts.map(({ path }) => path))])),
-        Effect.map((prompt) => ({
-          ...whole,
-          prompt,
-          advice,
-          secondPass: isReadTwice(workspace, parts),
-          onProgress: (progress: PassProgress) => input.onProgress?.(index + 1, progress) ?? Effect.void
-        }))
+        Effect.map((prompt) => ({ ...whole, prompt, advice, ...passSettings(input, parts, index) }))
       )
     })),
     notices: [
@@ -174,6 +168,11 @@ const tokensOfPass = Effect.fnUntraced(function* (change: ChangeThread, input: P
 
 /** Tokens of the change that a pass holds at least, however long the rest of the prompt is. */
 const minimumRoom = 1_024
+
+const passSettings = ({ onProgress, workspace }: PlanInput, parts: ReadonlyArray<ShownPart>, index: number) => ({
+  secondPass: isReadTwice(workspace, parts),
+  onProgress: (progress: PassProgress) => onProgress?.(index + 1, progress) ?? Effect.void
+})
 
 const isReadTwice = ({ review }: Workspace, parts: ReadonlyArray<ShownPart>): boolean =>
   needsSecondPass(

@@ -348,18 +348,6 @@ describe("extra context", () => {
 })
 
 describe("agent modes", () => {
-  it.effect("a mode that this build does not have is an error that names the one it has", () =>
-    Effect.gen(function* () {
-      for (const mode of ["kilo", "claude-code"] as const) {
-        const error = yield* Effect.flip(analyse(brief([], { workspace: testWorkspace({ agent: { default: mode } }) })))
-        assert.strictEqual(error.reason, "failed")
-        assert.include(error.message, `agent mode ${mode} is not available in this build`)
-        assert.include(error.message, "native-llm")
-        assert.strictEqual(error.message.includes("where nothing sets it"), mode === "kilo")
-      }
-    }).pipe(run)
-  )
-
   it.effect("a document without model groups is an error that names what to add", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(analyse(brief([], { workspace: testWorkspace({ modelChain: undefined }) })))

@@ -10,7 +10,6 @@ export interface ChatReply {
 
 const toolCalls = ({ calls }: ChatReply) =>
   calls.map(({ input, name }, index) => ({
-    index,
     id: `call_${crypto.randomUUID().slice(0, 8)}_${index}`,
     type: "function",
     function: { name, arguments: JSON.stringify(input) }
@@ -25,7 +24,7 @@ const toUsage = ({ usage: { input, output } }: ChatReply) => ({
 const finish = ({ calls }: ChatReply): string => (calls.length > 0 ? "tool_calls" : "stop")
 
 const writeWhole = (response: ServerResponse, reply: ChatReply, common: object): void => {
-  const calls = toolCalls(reply).map(({ index: _, ...call }) => call)
+  const calls = toolCalls(reply)
   const message = {
     role: "assistant",
     content: reply.text === "" ? null : reply.text,
@@ -50,18 +49,15 @@ const writeStream = (response: ServerResponse, reply: ChatReply, common: object)
   response.writeHead(200, { "content-type": "text/event-stream" })
   delta({ role: "assistant", content: reply.text })
   const calls = toolCalls(reply)
-  if (calls.length > 0) delta({ tool_calls: calls })
+  if (calls.length > 0) delta({ tool_calls: calls.map((call, index) => ({ index, ...call })) })
   delta({}, finish(reply))
   send({ choices: [], usage: toUsage(reply) })
   response.end("data: [DONE]\n\n")
 }
 
 export const writeChatReply = (response: ServerResponse, reply: ChatReply, isStreamed: boolean): void => {
-  const common = {
-    id: `chatcmpl-${crypto.randomUUID()}`,
-    created: Math.floor(Date.now() / 1000),
-    model: reply.model
-  }
+  const { model } = reply
+  const common = { id: `chatcmpl-${crypto.randomUUID()}`, created: Math.floor(Date.now() / 1000), model }
   if (isStreamed) writeStream(response, reply, common)
   else writeWhole(response, reply, common)
 }

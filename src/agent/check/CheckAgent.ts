@@ -48,10 +48,13 @@ const endMillis = 3_000
 
 const check = (point: string, isOk: boolean, detail: string): AgentCheck => ({ point, isOk, detail })
 
+const system =
+  "Each message is a change. Its problem belongs into report_problems, and publish_summary is the last step."
+
 const briefFor = ({ snapshot, workspace }: { readonly snapshot: Snapshot; readonly workspace: Workspace }): Brief => ({
   snapshot,
   workspace,
-  system: "You check an installation. Report the problem with report_problems, and end with publish_summary.",
+  system,
   prompt: "check.txt\n+checked line",
   ...emptyCheckout
 })

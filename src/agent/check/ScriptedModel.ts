@@ -81,7 +81,7 @@ export const startScriptedModel = (
         const made = createServer((request, response) => {
           requests++
           if (behaviour === "silent") return
-          respond(request, response).catch(() => response.destroy())
+          void respond(request, response).catch(() => response.destroy())
         })
         made.once("error", (cause) => resume(Effect.die(cause)))
         made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))

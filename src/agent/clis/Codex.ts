@@ -46,7 +46,7 @@ const config = (setup: CliSetup): string => {
     "tool_timeout_sec = 120",
     "required = true",
     `enabled_tools = ${JSON.stringify(tools.names)}`,
-    // Without it every call of a tool is refused, whatever the policy is.
+    // Without it all tools are refused, whatever the policy is.
     'default_tools_approval_mode = "approve"',
     ""
   ].join("\n")

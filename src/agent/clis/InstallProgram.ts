@@ -26,8 +26,7 @@ const npm = async (args: ReadonlyArray<string>, cwd: string): Promise<void> => {
   await run("npm", [...args], { cwd, timeout: timeoutMillis, maxBuffer: 64 * 1_048_576 })
 }
 
-const installPackages = (folder: string, packages: ReadonlyArray<string>): Promise<void> =>
-  npm(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...packages], folder)
+const installFlags = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error"]
 
 /** Unpacks a package without its dependencies. */
 const unpack = async (folder: string, name: string, version: string): Promise<void> => {
@@ -51,7 +50,7 @@ export const installProgram = (mode: CliMode, folder: string): Effect.Effect<str
       await mkdir(fresh, { recursive: true })
       await writeFile(join(fresh, "package.json"), `${JSON.stringify({ private: true })}\n`)
       if (install === "tarball") await unpack(fresh, name, tested)
-      else await installPackages(fresh, [`${name}@${tested}`, ...companions])
+      else await npm(["install", ...installFlags, `${name}@${tested}`, ...companions], fresh)
       await rm(join(root, mode), { recursive: true, force: true })
       await rename(fresh, join(root, mode))
       return tested

@@ -46,7 +46,7 @@ const exitError = ({ mode, printed, toolCalls }: PassFacts, exit: SandboxExit): 
     return new AgentError({ reason: isTransient ? "retryable" : "failed", message: `${mode}: ${exit.message}` })
   }
   const detail = toDetail(printed.error ?? printed.stderr)
-  const called = toolCalls === 0 ? "it made no call of a tool" : "it called neither publish_summary nor skip"
+  const called = toolCalls === 0 ? "no tool call arrived" : "neither publish_summary nor skip arrived"
   return new AgentError({
     // A program that fails may work the next time. One that ends regularly without a result would do the same again.
     reason: exit.code === 0 && printed.error === undefined ? "failed" : "retryable",

@@ -12,11 +12,8 @@ export const promptText = ({ advice, common, prompt }: Pick<Brief, "advice" | "c
   [common, prompt, advice].filter((part) => part !== undefined && part !== "").join("\n\n")
 
 /** Equal for the same pass of another attempt. */
-export const passKey = (mode: string, brief: Brief): string =>
-  requestKey(mode, {
-    group: "",
-    role: "heavy",
-    system: brief.system,
-    tools: [],
-    messages: [{ role: "user", text: promptText(brief) }]
-  })
+export const passKey = (mode: string, brief: Brief): string => {
+  const { system } = brief
+  const messages = [{ role: "user" as const, text: promptText(brief) }]
+  return requestKey(mode, { group: "", role: "heavy", system, tools: [], messages })
+}

@@ -9,7 +9,7 @@ const write = async (response: ServerResponse, bytes: Uint8Array | string): Prom
   const closed = new AbortController()
   await Promise.race([
     once(response, "drain", { signal: closed.signal }).catch(() => {}),
-    once(response, "close", { signal: closed.signal }).catch(() => {})
+    once(response, "close", { signal: closed.signal }).catch(() => undefined)
   ])
   closed.abort()
 }

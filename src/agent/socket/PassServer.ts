@@ -122,7 +122,7 @@ export const openPassServer = Effect.fnUntraced(function* <R>(
       insecureHTTPParser: false
     },
     (request, response) => {
-      onRequest(request, response).catch(() => response.destroy())
+      void onRequest(request, response).catch(() => response.destroy())
     }
   )
   server.maxConnections = maxConnections
@@ -162,5 +162,6 @@ export const sweepPassServers = (root: string): Effect.Effect<void> =>
   Effect.promise(async () => {
     const names = await readdir(root).catch(() => [])
     for (const name of names)
-      if (findOwner(name) === "gone") await rm(join(root, name), { recursive: true, force: true }).catch(() => {})
+      if (findOwner(name) === "gone")
+        await rm(join(root, name), { recursive: true, force: true }).catch(() => undefined)
   })

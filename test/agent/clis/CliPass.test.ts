@@ -94,7 +94,7 @@ describe("a pass of an agent CLI", () => {
       expect(failed).toMatchObject({ _tag: "Failure", failure: { reason: "retryable" } })
       if (failed._tag === "Failure")
         expect(failed.failure.message).toBe(
-          "codex ended with exit code 1, and the pass has no result: it made no call of a tool; the key is wrong"
+          "codex ended with exit code 1, and the pass has no result: no tool call arrived; the key is wrong"
         )
     })
   )
