@@ -13,6 +13,17 @@ import type { OxlintOverride } from "oxlint"
 export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   admin: ["AdminApi.ts", "AdminCredentials.ts", "api/**"],
   agent: ["Agent.ts", "CodeSearch.ts", "SharedPrompt.ts"],
+  chat: [
+    "Authorise.ts",
+    "CallbackOutcome.ts",
+    "ChatClient.ts",
+    "ChatClients.ts",
+    "Command.ts",
+    "Inbound.ts",
+    "ReadConnection.ts",
+    "Repositories.ts",
+    "Texts.ts"
+  ],
   config: [
     "Snapshot.ts",
     "ConfigStore.ts",
@@ -119,6 +130,8 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Outbox.ts",
     "Outcomes.ts",
     "Batches.ts",
+    "ChatHealths.ts",
+    "ChatRequests.ts",
     "Schedules.ts",
     "Statistics.ts"
   ],
@@ -219,6 +232,8 @@ export const actorOrder = [
   "BatchKeeper",
   "ResumeWatch",
   "ReviewExecutor",
+  "ChatKeeper",
+  "ChatConnection",
   "ChangePublisher",
   "WorkspaceScheduler",
   "WritePacer",

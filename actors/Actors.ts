@@ -1,8 +1,12 @@
 /** Groups the actors of a node by role. */
 import { Layer } from "effect"
+import { ChatClients } from "../src/chat/ChatClients.ts"
+import { Operations } from "../src/queue/operator/Operations.ts"
 import * as BatchKeeper from "./BatchKeeper.ts"
 import * as BudgetLedger from "./BudgetLedger.ts"
 import * as ChangePublisher from "./ChangePublisher.ts"
+import * as ChatConnection from "./ChatConnection.ts"
+import * as ChatKeeper from "./ChatKeeper.ts"
 import * as DepotRouting from "./DepotRouting.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as ProviderLimiter from "./ProviderLimiter.ts"
@@ -22,8 +26,18 @@ export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter
 /** Actors of role `publisher`: those that write to hosts. */
 export const publishing = Layer.mergeAll(ChangePublisher.layer, WritePacer.layer)
 
+/** Actors of role `chat`: those that own connections to chat platforms. */
+export const chatting = ChatConnection.layer.pipe(
+  Layer.provide([Operations.layer, ChatClients.layer]),
+  Layer.provideMerge(ChatKeeper.layer)
+)
+
 /** Actors of role `executor`: those that run reviews. */
 export const executing = ReviewExecutor.layer
 
 /** All actors, for a node with all roles. The executor stops first, so that what it finishes while stopping is still published. */
-export const layerAll = executing.pipe(Layer.provideMerge(publishing), Layer.provideMerge(deciding))
+export const layerAll = executing.pipe(
+  Layer.provideMerge(chatting),
+  Layer.provideMerge(publishing),
+  Layer.provideMerge(deciding)
+)

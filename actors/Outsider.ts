@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
-import { isAdministrator } from "../src/domain/Change.ts"
+import { isTrustedRequester } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
@@ -22,7 +22,7 @@ export const findOutsider = Effect.fnUntraced(function* (
   if (target.kind !== "pull_request") return undefined
   if (contextRepositories.every(({ visibility }) => visibility === "any_author")) return undefined
   if (author === undefined) return "the author of the change, whom the host does not name,"
-  const requester = requestedBy === undefined || isAdministrator(requestedBy) ? [] : [requestedBy]
+  const requester = requestedBy === undefined || isTrustedRequester(requestedBy) ? [] : [requestedBy]
   for (const person of new Set([author.username, ...requester])) {
     const isMember = yield* Effect.catchIf(
       client.canWrite(repo, person),

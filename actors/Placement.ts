@@ -4,7 +4,7 @@
  */
 
 /** Roles that host actors. */
-export const shardGroups = ["actors", "publisher"] as const
+export const shardGroups = ["actors", "publisher", "chat"] as const
 export type ShardGroup = (typeof shardGroups)[number]
 
 /** Returns the shard group function for `Entity.annotate(ClusterSchema.ShardGroup, …)`: all actors of a kind are in one group. */

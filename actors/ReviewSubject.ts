@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
 import type { TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import { toSourceFacts } from "../src/admission/Select.ts"
-import { isAdministrator } from "../src/domain/Change.ts"
+import { isTrustedRequester } from "../src/domain/Change.ts"
 import type { Change, Repo } from "../src/domain/Change.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
 import type { TriageIssue } from "../src/engine/Triage.ts"
@@ -112,7 +112,7 @@ const issueSubject = Effect.fnUntraced(function* (change: Change, workspace: Wor
 const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: number, client: ForgeClient) {
   const { change, targetKey } = work.entry
   const person = change.requestedBy
-  if (person !== undefined && !isAdministrator(person) && !(yield* client.canWrite(change.repo, person))) {
+  if (person !== undefined && !isTrustedRequester(person) && !(yield* client.canWrite(change.repo, person))) {
     yield* Effect.logWarning("audit: review request refused, its author has no write permission", {
       username: person,
       target: targetKey
@@ -128,7 +128,7 @@ const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: numbe
   const routed = routedWork(work, subject)
   if (typeof routed === "string") return skip(routed)
   const { review } = routed.workspace
-  if (routed !== work && person !== undefined && !isAdministrator(person) && !review.comment_commands)
+  if (routed !== work && person !== undefined && !isTrustedRequester(person) && !review.comment_commands)
     return skip(noCommands(routed.workspace))
   if (pull.draft && review.skip_drafts && change.requestedBy === undefined) return skip("the pull request is a draft")
   const ignored = pull.labels.find((label) => isIgnoredLabel(review, label))

@@ -1,7 +1,7 @@
 /** Decides whether a verified delivery starts work, and which work. Pure, with a reason for every delivery that starts none. */
 import type { Snapshot, SourceFacts, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change, Repo } from "../domain/Change.ts"
-import { isAdministrator, targetKey } from "../domain/Change.ts"
+import { isTrustedRequester, targetKey } from "../domain/Change.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { HostEvent } from "../domain/HostEvent.ts"
@@ -172,7 +172,7 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
   if (!binding.workspace.review.comment_commands) {
     return refuse("unsupported_action", "review.comment_commands is false", binding)
   }
-  if (sender === undefined || isAdministrator(sender.username)) {
+  if (sender === undefined || isTrustedRequester(sender.username)) {
     return refuse("unsupported_action", "the delivery does not name the writer of the comment", binding)
   }
   const change: Change = {

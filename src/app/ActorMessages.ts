@@ -1,6 +1,7 @@
 /** Messages from the ingress to the actors. Wiring only. */
 import { Effect, Layer } from "effect"
 import { publishers } from "../../actors/ChangePublisher.ts"
+import { ChatConnection } from "../../actors/ChatConnection.ts"
 import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
 import { targetKey } from "../domain/Change.ts"
 import { Forges } from "../forge/Forges.ts"
@@ -11,6 +12,7 @@ export const wakeActors = Layer.effect(
   Wake,
   Effect.gen(function* () {
     const schedulerOf = yield* WorkspaceScheduler.client
+    const connectionOf = yield* ChatConnection.client
     const publisherOf = yield* publishers
     const forges = yield* Forges
     const newerHeads = yield* NewerHeads
@@ -26,6 +28,7 @@ export const wakeActors = Layer.effect(
           schedulerOf(workspace).Cancel({ targetKey: target, reason: "the pull request is closed" }, { discard: true })
         ),
       command: ({ eventId, change }) => send(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),
+      chat: (connection) => send(connectionOf(connection).Wake(undefined, { discard: true })),
       installationChanged: (triggers) => forges.forget(triggers)
     })
   })
@@ -39,6 +42,7 @@ export const wakeNobody = Layer.succeed(
     newerHead: () => {},
     closed: () => {},
     command: () => {},
+    chat: () => {},
     installationChanged: () => {}
   })
 )

@@ -132,6 +132,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
       : Layer.mergeAll(
           roles.has("actors") ? Actors.deciding.pipe(Layer.provide([notifications, vcs])) : Layer.empty,
           roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, permits])) : Layer.empty,
+          roles.has("chat") ? Actors.chatting : Layer.empty,
           actorCount(roles),
           observeRunner
         ).pipe(Layer.provide(runner(groups)))

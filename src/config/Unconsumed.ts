@@ -44,7 +44,19 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "connection",
     "target"
   ),
-  { path: "im", effect: "chat commands are not taken" }
+  ...under("im.connections.<id>", "no long connection of a bot is opened", "secret", "secret_env"),
+  ...under(
+    "im.command_bindings.<id>.actors[]",
+    "no member directory is kept, so that the scope matches no one",
+    "chat_id",
+    "recursive",
+    "name",
+    "value"
+  ),
+  {
+    path: "im.command_bindings.<id>.report_policy",
+    effect: "reports go to the routes of the workspace, the only policy"
+  }
 ]
 
 const rows = new Map(unconsumed.map((row) => [row.path, row]))

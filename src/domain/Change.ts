@@ -62,8 +62,11 @@ export type Change = typeof Change.Type
 
 /** Value of `requestedBy` for a user of the administration. No account of a host has a space in its name. */
 export const administrator = (name: string): string => `administrator ${name}`
-/** Returns whether the requester is a user of the administration, who needs no rights at the host. */
-export const isAdministrator = (person: string): boolean => person.startsWith("administrator ")
+/** Value of `requestedBy` for a person of a chat platform, whose rights a command binding grants. */
+export const chatRequester = (id: string): string => `chat ${id}`
+/** Returns whether the requester needs no rights at the host: a user of the administration, or a person authorised by a command binding. */
+export const isTrustedRequester = (person: string): boolean =>
+  person.startsWith("administrator ") || person.startsWith("chat ")
 
 /** Returns the trigger profile whose credentials read from and write to the change's host. */
 export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string => change.host ?? change.trigger

@@ -112,6 +112,6 @@ const localHost = ({ hostname }: ServerConfig): string => {
 }
 
 const isOffered = ({ _tag }: Route, { dashboard, receives }: PortOptions): boolean =>
-  _tag === "Webhook" || _tag === "Trigger"
+  _tag === "Webhook" || _tag === "Trigger" || _tag === "ChatCallback"
     ? receives !== false
     : (_tag !== "Dashboard" && _tag !== "Admin" && _tag !== "ApiDescription") || dashboard !== false

@@ -7,6 +7,7 @@ type Part = "deliveries" | "admin" | "metrics"
 const partOf = {
   Webhook: "deliveries",
   Trigger: "deliveries",
+  ChatCallback: "deliveries",
   Dashboard: "admin",
   ApiDescription: "admin",
   Admin: "admin",

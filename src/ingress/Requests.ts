@@ -15,6 +15,8 @@ import { declaresMore } from "./Body.ts"
 import type { Body, BodyReader } from "./Body.ts"
 import { clientKey, currentClients } from "./ClientAddress.ts"
 import type { ClientAddresses } from "./ClientAddress.ts"
+import { maxCallbackBytes } from "./ChatCallbacks.ts"
+import type { ChatCallbacks } from "./ChatCallbacks.ts"
 import type { Dashboard } from "./Dashboard.ts"
 import type { Exchange } from "./HttpListener.ts"
 import type { Route } from "./Routes.ts"
@@ -34,6 +36,7 @@ export interface RequestParts {
   readonly bodies: BodyReader
   readonly webhooks: Webhooks
   readonly triggers: Triggers
+  readonly chat: ChatCallbacks
   readonly admin: Option.Option<AdminApi["Service"]>
   readonly dashboard: Dashboard
   readonly liveness: Effect.Effect<IngressResponse>
@@ -114,6 +117,8 @@ export class Requests {
         return this.#underHead(() => this.#webhook(route.kind, exchange))
       case "Trigger":
         return this.#underHead(() => this.#trigger(route.path, exchange))
+      case "ChatCallback":
+        return this.#underHead(() => this.#callback(route.connection, exchange))
       case "Health":
         return this.#parts.run(this.#parts.liveness).then((alive) => unread(request, alive))
       case "Ready":
@@ -174,6 +179,26 @@ export class Requests {
         triggers.handle({ id, path, headers, body: joined(blocks), now })
       )
     )
+  }
+
+  /** HEAD is not allowed: the platforms send GET with a challenge, or POST. */
+  async #callback(connection: string, exchange: Exchange): Promise<IngressResponse | undefined> {
+    const { chat, run } = this.#parts
+    const { request } = exchange
+    const refusal = chat.preflight(connection)
+    if (refusal !== undefined) return unread(request, refusal)
+    if (declaresMore(request, maxCallbackBytes)) return Responses.bodyTooLarge(maxCallbackBytes)
+    const body = await this.#readBody(exchange, maxCallbackBytes, clientKey(this.#addressOf(request)))
+    if (body._tag === "Refused") return body.response
+    const queryAt = request.url?.indexOf("?") ?? -1
+    const call = {
+      method: request.method === "GET" ? "GET" : "POST",
+      query: new URLSearchParams(queryAt === -1 ? "" : request.url?.slice(queryAt + 1)),
+      headers: request.headers,
+      body: joined(body.blocks),
+      now: this.#clock.currentTimeMillisUnsafe()
+    } as const
+    return run(chat.handle(connection, call)).finally(body.release)
   }
 
   /** Reads the body of a webhook or a call, handles it and records the duration. */

@@ -106,6 +106,28 @@ const problem = (
 export const notFound = (detail = "This path does not exist."): IngressResponse =>
   problem(404, "not_found", "Not Found", detail)
 
+/** The response does not reveal what is wrong with the signature, the time or the receiver. */
+export const callbackUnauthorized: IngressResponse = problem(
+  401,
+  "invalid_signature",
+  "Unauthorized",
+  "The callback is not signed by the platform of this connection."
+)
+
+export const callbackMalformed: IngressResponse = problem(
+  400,
+  "malformed_callback",
+  "Bad Request",
+  "The callback cannot be read."
+)
+
+export const callbackDisabled: IngressResponse = problem(
+  503,
+  "callback_disabled",
+  "Service Unavailable",
+  "This chat connection receives no callbacks: enable it and its callback, and set the credentials."
+)
+
 export const methodNotAllowed = (allowed: string): IngressResponse =>
   problem(405, "method_not_allowed", "Method Not Allowed", `Allowed here: ${allowed}.`, { headers: { allow: allowed } })
 

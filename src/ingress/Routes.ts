@@ -6,6 +6,7 @@ import type { Name } from "../domain/Vocabulary.ts"
 export type Route =
   | { readonly _tag: "Webhook"; readonly kind: ForgeKind }
   | { readonly _tag: "Trigger"; readonly path: Name<"triggerPath"> }
+  | { readonly _tag: "ChatCallback"; readonly connection: string }
   | { readonly _tag: "Health" }
   | { readonly _tag: "Ready" }
   | { readonly _tag: "Metrics" }
@@ -17,10 +18,14 @@ export type Route =
   | { readonly _tag: "Admin"; readonly path: string }
 
 /** Returns the methods of a route as an `allow` header. The administration determines its methods itself. */
-export const listMethods = (route: Route): "POST" | "GET, HEAD" | "GET, HEAD, POST, PUT, DELETE" => {
+export const listMethods = (route: Route): "POST" | "GET, HEAD" | "GET, POST" | "GET, HEAD, POST, PUT, DELETE" => {
   if (route._tag === "Admin") return "GET, HEAD, POST, PUT, DELETE"
+  if (route._tag === "ChatCallback") return "GET, POST"
   return route._tag === "Webhook" || route._tag === "Trigger" ? "POST" : "GET, HEAD"
 }
+
+const callbacks = "/callbacks/im/"
+const connectionId = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 
 const routes = new Map<string, Route>([
   ["/healthz", { _tag: "Health" }],
@@ -60,6 +65,10 @@ export const parseRoute = (prefix: string, target: string): Route | undefined =>
   if (found !== undefined) return found
   if (inner.startsWith("/dashboard/")) {
     return { _tag: "Dashboard", path: inner.slice("/dashboard".length) }
+  }
+  if (inner.startsWith(callbacks)) {
+    const connection = inner.slice(callbacks.length)
+    return connectionId.test(connection) ? { _tag: "ChatCallback", connection } : undefined
   }
   if (inner.startsWith("/api/admin/")) return { _tag: "Admin", path: inner.slice("/api/admin".length) }
   return inner.length > 1 && inner.endsWith("/") ? routes.get(inner.slice(0, -1)) : undefined

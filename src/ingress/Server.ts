@@ -12,10 +12,12 @@ import { webhookDecisions } from "../observability/Metrics.ts"
 import type { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { SignatureCounts } from "./SignatureCounts.ts"
 import { Queue } from "../queue/Queue.ts"
+import { ChatRequests } from "../store/ChatRequests.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
 import { Dashboard } from "./Dashboard.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
+import { makeChatCallbacks } from "./ChatCallbacks.ts"
 import { makeProbes } from "./Health.ts"
 import type { ReadyCheck } from "./Health.ts"
 import { Intake } from "./Intake.ts"
@@ -146,6 +148,7 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
     bodies: bodyReader(settings, options.slowBodyMillis ?? 5000),
     webhooks,
     triggers,
+    chat: makeChatCallbacks({ config, requests: yield* ChatRequests, wake }),
     admin: yield* Effect.serviceOption(AdminApi),
     ...(yield* makeProbes(intake, options)),
     run: Effect.runPromiseWith(context),

@@ -41,6 +41,7 @@ const responseTo = (
   switch (route._tag) {
     case "Webhook":
     case "Trigger":
+    case "ChatCallback":
       return Responses.unavailable("starting")
     case "Health":
       return Responses.health(200, { status: "up" })

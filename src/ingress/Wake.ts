@@ -24,6 +24,8 @@ export class Wake extends Context.Service<
     /** The pull request was closed or merged: waiting entries are cancelled, running reviews may stop. */
     readonly closed: (workspace: string, targetKey: TargetKey) => void
     readonly command: (request: CommandRequest) => void
+    /** A message of this chat connection was stored. */
+    readonly chat: (connection: string) => void
     /** An app installation changed: cached credentials of these triggers are outdated. */
     readonly installationChanged: (triggers: ReadonlyArray<string>) => void
   }

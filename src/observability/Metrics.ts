@@ -13,6 +13,21 @@ export const webhookDuration = Metric.histogram("aicr_webhook_duration_seconds",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10]
 })
 
+/** Callbacks of chat platforms by kind of connection and outcome. */
+export const chatCallbacks = Metric.counter("aicr_chat_callbacks_total", {
+  description: "Callbacks of chat platforms by kind of connection and outcome",
+  incremental: true
+})
+
+export const chatOpenRequests = Metric.gauge("aicr_chat_open_requests", {
+  description: "Requests from chat that have not ended"
+})
+
+export const chatRequests = Metric.counter("aicr_chat_requests_total", {
+  description: "Ended requests from chat by command and outcome",
+  incremental: true
+})
+
 /** Connections of all listeners of this node. */
 export const openConnections = Metric.gauge("aicr_http_connections", { description: "Open HTTP connections" })
 

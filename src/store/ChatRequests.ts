@@ -16,9 +16,9 @@ import {
 } from "../domain/ChatRequest.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
-/** A button of a card. `subject`: the request, the finding or the run, by kind. */
+/** A button of a card. `subject`: the request that it belongs to. */
 export const ChatButton = Schema.Struct({
-  kind: Schema.Literals(["again", "cancel", "details", "dismiss"]),
+  kind: Schema.Literals(["again", "cancel", "details"]),
   label: Schema.String,
   id: Schema.String,
   subject: Schema.String
@@ -37,6 +37,8 @@ export const ChatFacts = Schema.Struct({
   binding: Schema.optionalKey(Schema.String),
   /** Event record of the review. */
   eventId: Schema.optionalKey(Schema.String),
+  /** Queue entry that the review was admitted to. */
+  entryId: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   /** Message in the conversation that reports progress. */
   progress: Schema.optionalKey(SentChatMessage),
@@ -147,9 +149,12 @@ export class ChatRequests extends Context.Service<
       requestId: string,
       now: number
     ) => Effect.Effect<Omit<NewChatAction, "expiresAt"> | undefined, StoreError>
-    /** Removes ended requests received before this time, ended ones beyond the newest `maxCount`, and expired buttons. */
+    /**
+     * Removes ended requests received before this time, ended ones beyond the newest `maxCount`, and expired buttons. None that was received
+     * after `keptSince` is removed.
+     */
     readonly prune: (
-      keep: { readonly before: number; readonly maxCount: number },
+      keep: { readonly before: number; readonly maxCount: number; readonly keptSince: number },
       now: number
     ) => Effect.Effect<number, StoreError>
   }

@@ -32,6 +32,7 @@ import runFacts from "./migrations/0022_run_facts.ts"
 import chatRequests from "./migrations/0023_chat_requests.ts"
 import adminActions from "./migrations/0024_admin_actions.ts"
 import agentPasses from "./migrations/0025_agent_passes.ts"
+import chatHealth from "./migrations/0026_chat_health.ts"
 
 const all = {
   "0001_events": events,
@@ -58,7 +59,8 @@ const all = {
   "0022_run_facts": runFacts,
   "0023_chat_requests": chatRequests,
   "0024_admin_actions": adminActions,
-  "0025_agent_passes": agentPasses
+  "0025_agent_passes": agentPasses,
+  "0026_chat_health": chatHealth
 }
 
 const table = "aicr_migrations"

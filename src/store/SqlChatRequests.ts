@@ -124,7 +124,7 @@ const actions = (sql: SqlClient.SqlClient): Pick<Service, "addActions" | "useAct
 
 const prune =
   (sql: SqlClient.SqlClient): Service["prune"] =>
-  ({ before, maxCount }, now) =>
+  ({ before, keptSince, maxCount }, now) =>
     Effect.gen(function* () {
       yield* deleteInSteps(
         (limit) => sql`DELETE FROM chat_actions WHERE id IN (
@@ -135,7 +135,7 @@ const prune =
       return yield* deleteInSteps(
         (limit) => sql`DELETE FROM chat_requests WHERE id IN (
           SELECT id FROM chat_requests
-          WHERE (received_at < ${before} OR id <= ${beyond?.id ?? ""}) AND NOT ${sql.in("status", openStatuses)}
+          WHERE (received_at < ${before} OR id <= ${beyond?.id ?? ""}) AND received_at < ${keptSince} AND NOT ${sql.in("status", openStatuses)}
           LIMIT ${limit}) RETURNING id`
       )
     }).pipe(unavailable("chat_requests.prune"))
@@ -156,7 +156,7 @@ export const layer: Layer.Layer<ChatRequests, never, SqlClient.SqlClient> = Laye
         ),
       open: (connection, limit) =>
         sql`SELECT * FROM chat_requests WHERE connection = ${connection} AND ${sql.in("status", openStatuses)}
-          ORDER BY id LIMIT ${limit}`.pipe(
+          ORDER BY CASE WHEN status IN ('queued', 'running') THEN 1 ELSE 0 END, id LIMIT ${limit}`.pipe(
           unavailable("chat_requests.open"),
           Effect.flatMap((rows) => fromRows("chat_requests.open", rows))
         ),

@@ -5,6 +5,7 @@ import type { AdminActions } from "./AdminActions.ts"
 import type { AdminSessions } from "./AdminSessions.ts"
 import type { AgentPasses } from "./AgentPasses.ts"
 import type { Batches } from "./Batches.ts"
+import type { ChatHealths } from "./ChatHealths.ts"
 import type { ChatRequests } from "./ChatRequests.ts"
 import type { Configurations } from "./Configurations.ts"
 import type { Heartbeats } from "./Heartbeats.ts"
@@ -23,6 +24,7 @@ import * as SqlAdminActions from "./SqlAdminActions.ts"
 import * as SqlAdminSessions from "./SqlAdminSessions.ts"
 import * as SqlAgentPasses from "./SqlAgentPasses.ts"
 import * as SqlBatches from "./SqlBatches.ts"
+import * as SqlChatHealths from "./SqlChatHealths.ts"
 import * as SqlChatRequests from "./SqlChatRequests.ts"
 import * as SqlConfigurations from "./SqlConfigurations.ts"
 import * as SqlHeartbeats from "./SqlHeartbeats.ts"
@@ -50,6 +52,7 @@ export type Records =
   | Outbox
   | Outcomes
   | Batches
+  | ChatHealths
   | ChatRequests
   | Configurations
   | Schedules
@@ -72,6 +75,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlOutbox.layer,
     SqlOutcomes.layer,
     SqlBatches.layer,
+    SqlChatHealths.layer,
     SqlChatRequests.layer,
     SqlConfigurations.layer,
     SqlSchedules.layer,

@@ -54,6 +54,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
       newerHead: () => {},
       closed: () => {},
       command: () => {},
+      chat: () => {},
       installationChanged: () => {}
     }),
     OwnAccounts.layer,

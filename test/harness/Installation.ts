@@ -49,6 +49,8 @@ export interface InstallationOptions {
   readonly verification?: "auto" | "always"
   /** Records in this Postgres instead of a file. */
   readonly database?: string
+  /** The namespace `im`. */
+  readonly im?: object
   /** Variables of the process, in addition to those that the configuration names. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -294,6 +296,7 @@ export const makeDocument = (
         })
   },
   agent: { default: "native-llm", ...options.agent },
+  ...(options.im === undefined ? {} : { im: options.im }),
   review: { output_language: "en", verification: options.verification ?? "off", ...options.review },
   queue: {
     kind: options.queue,

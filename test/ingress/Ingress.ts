@@ -78,6 +78,7 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
     newerHead: (target, head) => void woken.newerHeads.push(`${target} ${head}`),
     closed: (_workspace, target) => void woken.closed.push(target),
     command: (request) => void woken.commands.push(request),
+    chat: () => undefined,
     installationChanged: (triggers) => void woken.installations.push(...triggers)
   })
   const parts = Layer.mergeAll(

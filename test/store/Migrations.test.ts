@@ -43,7 +43,8 @@ describe("Migrations", () => {
         "0022_run_facts",
         "0023_chat_requests",
         "0024_admin_actions",
-        "0025_agent_passes"
+        "0025_agent_passes",
+        "0026_chat_health"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -1,6 +1,7 @@
 /** Checks chat connections and command bindings. Disabled drafts may be incomplete; enabled ones must be complete. */
 import type { Report } from "../Normalise.ts"
 import type { Check } from "./Check.ts"
+import { checkOverlaps } from "./ChatOverlaps.ts"
 import { checkReference, declared } from "./Names.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
@@ -12,13 +13,41 @@ const conversations: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["group", ["feishu_app", "wecom_app", "wecom_aibot"]]
 ])
 
-export const checkChat: Check = (tree, { error }) => {
+export const checkChat: Check = (tree, { error, warning }) => {
   const connections = entriesAt(tree, "im", "connections")
-  for (const connection of connections) if (connection.value["enabled"] !== false) checkConnection(connection, error)
+  for (const connection of connections) {
+    if (connection.value["enabled"] === false) continue
+    checkConnection(connection, error)
+    checkReceiving(connection, warning)
+  }
   for (const binding of entriesAt(tree, "im", "command_bindings")) {
     const connection = connections.find(({ key }) => key === textAt(binding.value, "connection"))
     checkActors(binding, connection?.value, error)
-    if (binding.value["enabled"] === true) checkEnabled(tree, binding, connection, error)
+    if (binding.value["enabled"] !== true) continue
+    checkEnabled(tree, binding, connection, error)
+    checkScopes(binding, warning)
+  }
+  checkOverlaps(entriesAt(tree, "im", "command_bindings"), error)
+}
+
+const checkReceiving = ({ path, value }: TreePosition<Tree>, warning: Report): void => {
+  if (recordAt(value, "callback")["enabled"] === true) return
+  warning({
+    path: [...path, "callback"],
+    message: "not enabled, so the connection receives no messages; it only sends",
+    at: "value"
+  })
+}
+
+const checkScopes = ({ path, value }: TreePosition<Tree>, warning: Report): void => {
+  for (const actor of recordsAt(value, "actors")) {
+    const kind = textAt(actor.value, "kind")
+    if (kind !== undefined && kind !== "any")
+      warning({
+        path: [...path, ...actor.path],
+        message: `${kind} matches no one, because this build reads no member directory; name people by type and id`,
+        at: "value"
+      })
   }
 }
 

@@ -46,7 +46,7 @@ export const ChatConnection = Schema.Struct({
     when: kinds("wecom_aibot"),
     exclusive: ["secret_env"]
   }),
-  base_url: optional(Url, "Base URL of the open platform.", feishu),
+  base_url: optional(Url, "Base URL of the platform's API: of Lark, or of a private deployment."),
   tenant_key: optional(Text, "Tenant key.", feishu),
   callback: optional(
     Callback,

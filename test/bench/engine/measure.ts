@@ -87,6 +87,7 @@ const ingress = IngressServer.layerWith({ port: 0 }).pipe(
       newerHead: () => undefined,
       closed: () => undefined,
       command: () => undefined,
+      chat: () => undefined,
       installationChanged: () => undefined
     }),
     OwnAccounts.layer

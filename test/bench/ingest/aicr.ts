@@ -36,6 +36,7 @@ const quiet = Layer.succeed(Wake, {
   newerHead: () => undefined,
   closed: () => undefined,
   command: () => undefined,
+  chat: () => undefined,
   installationChanged: () => undefined
 })
 

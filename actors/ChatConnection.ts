@@ -1,0 +1,170 @@
+/**
+ * Owns one chat connection, one per connection in the cluster: takes its stored requests from step to step (ChatSteps.ts), sends its messages
+ * (ChatReply.ts) and reports its health. The store is the truth: what another owner or a crash has interrupted, the next scan continues.
+ *
+ * Messages: `Wake` (scan now; may be lost and repeated). ChatKeeper.ts wakes each configured connection, so that an owner that was lost is
+ * replaced within seconds.
+ */
+import { Cause, Clock, Effect, Exit } from "effect"
+import { ClusterSchema, Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import type { ChatClient } from "../src/chat/ChatClient.ts"
+import { ChatClients } from "../src/chat/ChatClients.ts"
+import { textsFor } from "../src/chat/Texts.ts"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { Snapshot } from "../src/config/Snapshot.ts"
+import { reportMillis } from "../src/domain/ChatHealth.ts"
+import type { ChatHealth } from "../src/domain/ChatHealth.ts"
+import { isOver } from "../src/domain/ChatRequest.ts"
+import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import { expiryCutoffs } from "../src/queue/core/ExpiryCutoffs.ts"
+import { ChatHealths } from "../src/store/ChatHealths.ts"
+import { ChatRequests } from "../src/store/ChatRequests.ts"
+import type { ChatRequest } from "../src/store/ChatRequests.ts"
+import { countStart } from "./ActorStarts.ts"
+import { sendProgress, sendResult } from "./ChatReply.ts"
+import { save, step } from "./ChatSteps.ts"
+import { everyOne } from "./Placement.ts"
+import { repeatScan } from "./RepeatedScan.ts"
+
+const Wake = Rpc.make("Wake")
+
+export const ChatConnection = Entity.make("ChatConnection", [Wake]).annotate(ClusterSchema.ShardGroup, everyOne("chat"))
+
+/** Interval of scans while a review is followed or a message is retried, and without work. */
+const followMillis = 500
+const idleMillis = 10_000
+const maxRequests = 1000
+const checkMillis = 5 * 60_000
+/** Wait after a step that failed, and number of failures after which the person is notified. */
+const failureMillis = 5000
+const maxFailures = 10
+/** Upper bound for the steps of one request in one scan: more are a defect. */
+const maxSteps = 12
+
+/** State of an owner. Losing it costs only a repeated check. */
+class Memory {
+  readonly failures = new Map<string, { readonly count: number; readonly until: number }>()
+  checkedAt = Number.NEGATIVE_INFINITY
+  health: ChatHealth | undefined
+}
+
+/** Takes steps until the request waits, ends, or another owner has it. */
+const drive = Effect.fnUntraced(function* (snapshot: Snapshot, client: ChatClient, request: ChatRequest) {
+  let current = request
+  for (let taken = 0; taken < maxSteps && !isOver(current.status); taken++) {
+    const next =
+      current.status === "publishing" ? yield* sendResult(client, current) : yield* step({ snapshot, client }, current)
+    if (next === undefined || next === current) return
+    const hasProgress = next.facts.progressText !== undefined && next.facts.progressText !== current.facts.progressText
+    const reported = hasProgress && next.status !== "publishing" ? yield* sendProgress(client, next) : next
+    if (reported === undefined) return
+    current = reported
+  }
+})
+
+/** Ends a request whose steps fail again and again with a message. */
+const giveUp = (snapshot: Snapshot, request: ChatRequest) => {
+  const text = textsFor(snapshot.document.review.output_language).failed
+  const facts = { ...request.facts, reason: "the command failed", result: { outcome: "failed", text } as const }
+  return request.status === "validating" ? save(request, { status: "publishing", facts }) : Effect.void
+}
+
+const driveOne = Effect.fnUntraced(function* (
+  memory: Memory,
+  snapshot: Snapshot,
+  client: ChatClient,
+  request: ChatRequest
+) {
+  const now = yield* Clock.currentTimeMillis
+  const failed = memory.failures.get(request.id)
+  if (failed !== undefined && failed.until > now) return
+  const exit = yield* Effect.exit(drive(snapshot, client, request))
+  if (Exit.isSuccess(exit)) {
+    memory.failures.delete(request.id)
+    return
+  }
+  if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
+  const count = (failed?.count ?? 0) + 1
+  if (memory.failures.size > maxRequests) memory.failures.clear()
+  memory.failures.set(request.id, { count, until: now + failureMillis })
+  yield* Effect.logError(
+    "chat request failed, retry scheduled",
+    { chat_request_id: request.id, connection: request.connection, attempts: count },
+    exit.cause
+  )
+  if (count >= maxFailures) yield* giveUp(snapshot, request)
+})
+
+/** Ends requests that waited too long for a connection that is disabled. */
+const expire = Effect.fnUntraced(function* (snapshot: Snapshot, open: ReadonlyArray<ChatRequest>, now: number) {
+  const cutoff = expiryCutoffs(snapshot, now).others
+  for (const request of open)
+    if (
+      cutoff !== undefined &&
+      request.receivedAt < cutoff &&
+      (request.status === "accepted" || request.status === "validating")
+    )
+      yield* save(request, { status: "expired", facts: { ...request.facts, reason: "queued_timeout" } })
+})
+
+const report = Effect.fnUntraced(function* (
+  memory: Memory,
+  connection: string,
+  state: ChatHealth["state"],
+  detail: string | undefined
+) {
+  const now = yield* Clock.currentTimeMillis
+  const known = memory.health
+  const isSame = known?.state === state && known.detail === detail
+  if (isSame && now - known.reportedAt < reportMillis) return
+  if (!isSame) yield* Effect.logInfo("chat connection changed", { connection, state, detail })
+  const { name: node } = yield* NodeIdentity
+  const health = { connection, state, detail, node, since: isSame ? known.since : now, reportedAt: now }
+  yield* (yield* ChatHealths).report(health)
+  memory.health = health
+})
+
+const check = Effect.fnUntraced(function* (memory: Memory, connection: string, client: ChatClient | undefined) {
+  if (client === undefined)
+    return yield* report(memory, connection, "disabled", "it is disabled, not configured, or has no credential")
+  const now = yield* Clock.currentTimeMillis
+  if (now - memory.checkedAt < checkMillis && memory.health !== undefined)
+    return yield* report(memory, connection, memory.health.state, memory.health.detail)
+  memory.checkedAt = now
+  const failure = yield* Effect.match(client.check, { onFailure: ({ message }) => message, onSuccess: () => undefined })
+  yield* report(memory, connection, failure === undefined ? "ready" : "failing", failure)
+})
+
+/** Returns the milliseconds until the next scan. */
+const scan = Effect.fnUntraced(function* (connection: string, memory: Memory) {
+  const snapshot = (yield* ConfigStore).current()
+  const client = (yield* ChatClients).of(snapshot, connection)
+  const open = yield* (yield* ChatRequests).open(connection, maxRequests)
+  const now = yield* Clock.currentTimeMillis
+  if (client === undefined) yield* expire(snapshot, open, now)
+  else
+    yield* Effect.forEach(open, (request) => driveOne(memory, snapshot, client, request), {
+      concurrency: 4,
+      discard: true
+    })
+  yield* check(memory, connection, client)
+  return client !== undefined && open.length > 0 ? followMillis : idleMillis
+})
+
+const scanOrRetry = (connection: string, memory: Memory) =>
+  Effect.catch(scan(connection, memory), (error) =>
+    Effect.logError("chat connection not scanned, retry scheduled", { connection, error: error.message }).pipe(
+      Effect.as(failureMillis)
+    )
+  )
+
+export const layer = ChatConnection.toLayer(
+  Effect.gen(function* () {
+    yield* countStart("ChatConnection")
+    const connection = (yield* Entity.CurrentAddress).entityId
+    const scanNow = yield* repeatScan(scanOrRetry(connection, new Memory()))
+    return ChatConnection.of({ Wake: () => Rpc.fork(scanNow) })
+  }),
+  { disableFatalDefects: true, mailboxCapacity: 1024, maxIdleTime: "5 minutes" }
+)

@@ -1,0 +1,175 @@
+/**
+ * Executes one command of an authorised person. Returns the text of the reply, or the review to follow. Repeating it after a crash has no
+ * second effect: queries read, a cancellation may be repeated, and a review is queued once per request.
+ */
+import { Effect } from "effect"
+import { allows } from "../src/chat/Authorise.ts"
+import type { ChatPermission } from "../src/chat/Authorise.ts"
+import type { ChatCommand } from "../src/chat/Command.ts"
+import { listRepositories, resolveRepository } from "../src/chat/Repositories.ts"
+import type { ChatRepository } from "../src/chat/Repositories.ts"
+import type { ChatTexts } from "../src/chat/Texts.ts"
+import type { Snapshot } from "../src/config/Snapshot.ts"
+import { targetKey } from "../src/domain/Change.ts"
+import { chatCommands } from "../src/domain/ChatRequest.ts"
+import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import type { SafeText } from "../src/outputs/SafeText.ts"
+import { ChatRequests } from "../src/store/ChatRequests.ts"
+import type { ChatRequest } from "../src/store/ChatRequests.ts"
+import { Statistics } from "../src/store/Statistics.ts"
+import { describeTarget, listReviews, showDetail, showQueue, showStatus } from "./ChatQueries.ts"
+import type { QueryContext } from "./ChatQueries.ts"
+import { queueReview, toChatChange } from "./ChatReview.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+export interface Execution {
+  readonly snapshot: Snapshot
+  readonly permissions: ReadonlyArray<ChatPermission>
+  readonly request: ChatRequest
+  readonly texts: ChatTexts
+  readonly safe: SafeText
+}
+
+export type Executed =
+  | { readonly _tag: "Replied"; readonly outcome: ChatOutcome; readonly text: string; readonly workspace?: string }
+  | {
+      readonly _tag: "Queued"
+      readonly workspace: string
+      readonly eventId: string
+      readonly entryId: string | undefined
+      readonly text: string
+    }
+
+const minuteMillis = 60_000
+export const reviewLimits = { perActor: 5, perConversation: 20, waitingPerWorkspace: 100 } as const
+
+const replied = (text: string, outcome: ChatOutcome = "succeeded"): Executed => ({ _tag: "Replied", outcome, text })
+
+/** Returns the reason for refusing another review now. Requests before this one count, in the order of their ids. */
+const findLimit = Effect.fnUntraced(function* ({ request, texts }: Execution, workspace: string) {
+  const requests = yield* ChatRequests
+  const { connection, conversation, id, receivedAt, sender } = request
+  const since = receivedAt - minuteMillis
+  const statuses = ["queued", "running", "publishing", "succeeded", "partial", "failed"] as const
+  const counted = { connection, since, command: "review", statuses, upTo: id } as const
+  if ((yield* requests.count({ ...counted, sender })) >= reviewLimits.perActor) return texts.tooMany
+  if ((yield* requests.count({ ...counted, conversation })) >= reviewLimits.perConversation) return texts.tooMany
+  return (yield* requests.waiting(workspace)) >= reviewLimits.waitingPerWorkspace ? texts.queueFull : undefined
+})
+
+const review = Effect.fnUntraced(function* (execution: Execution, repository: ChatRepository, revision: string) {
+  const { request, safe, snapshot, texts } = execution
+  const change = toChatChange(snapshot, repository, revision, request.sender)
+  if (change === undefined) return replied(texts.notRouted, "rejected")
+  const { workspace } = change
+  const limit = yield* findLimit(execution, workspace)
+  if (limit !== undefined) return replied(limit, "rejected")
+  const { entryId, eventId } = yield* queueReview(request, change, snapshot.hash)
+  const text = texts.queued(describeTarget(change, safe), request.id)
+  return { _tag: "Queued", workspace, eventId, entryId, text } satisfies Executed
+})
+
+const cancel = Effect.fnUntraced(function* (
+  { request, safe, snapshot, texts }: Execution,
+  repository: ChatRepository,
+  revision: string
+) {
+  const change = toChatChange(snapshot, repository, revision, request.sender)
+  if (change === undefined) return replied(texts.notRouted, "rejected")
+  const schedulerOf = yield* WorkspaceScheduler.client
+  const reason = `cancelled from chat by ${request.sender.type} ${request.sender.id}`
+  yield* schedulerOf(change.workspace).Cancel({ targetKey: targetKey(change), reason })
+  return replied(texts.cancelled(describeTarget(change, safe)))
+})
+
+const listObserved = Effect.fnUntraced(function* (permissions: ReadonlyArray<ChatPermission>) {
+  if (!permissions.some(({ settings }) => settings.allow_all_repositories === true)) return []
+  const projects = yield* (yield* Statistics).projects({ limit: 1000 })
+  return projects.map(({ project }) => project).filter(({ deletedAt }) => deletedAt === undefined)
+})
+
+const listProjects = ({ repositories, safe, texts }: QueryContext): string =>
+  repositories.length === 0
+    ? texts.nothing
+    : repositories
+        .slice(0, 50)
+        .map(({ alias, repo }) => `- ${safe.codeSpan(alias)} ${alias === repo ? "" : safe.plain(repo)}`.trimEnd())
+        .join("\n")
+
+/** Executes a command whose first argument names a repository. */
+const onRepository = Effect.fnUntraced(function* (
+  execution: Execution,
+  context: QueryContext,
+  command: ChatCommand,
+  repository: ChatRepository
+) {
+  const [, second] = command.args
+  switch (command.name) {
+    case "review":
+      return yield* review(execution, repository, second ?? "")
+    case "cancel":
+      return yield* cancel(execution, repository, second ?? "")
+    case "commits": {
+      const isBranch = (branch: string | undefined) => second === undefined || branch === second
+      const list = listReviews(
+        context,
+        [repository],
+        ({ headRef, target }) => target.number === undefined && isBranch(target.branch ?? headRef)
+      )
+      return replied(yield* list)
+    }
+    case "prs":
+      return replied(
+        yield* listReviews(
+          context,
+          [repository],
+          ({ baseRef, target }) => target.kind === "pull_request" && (second === undefined || baseRef === second)
+        )
+      )
+    case "prdetail":
+      return replied(yield* showDetail(context, repository, `#${(second ?? "").replace(/^[#!]/, "")}`))
+    case "detail":
+      return replied(yield* showDetail(context, repository, second ?? ""))
+    default:
+      return replied(yield* listReviews(context, [repository], () => true))
+  }
+})
+
+export const execute = Effect.fnUntraced(function* (execution: Execution, command: ChatCommand) {
+  const { request, safe, snapshot, texts } = execution
+  // The command and the repository have to be of one binding.
+  const permissions = execution.permissions.filter((permission) => allows(permission, command.name))
+  if (permissions.length === 0) return replied(texts.notAllowed(command.name), "rejected")
+  const observed = yield* listObserved(permissions)
+  const repositories = listRepositories(snapshot, permissions, observed)
+  const context: QueryContext = { texts, safe, request, repositories }
+  const [first] = command.args
+  switch (command.name) {
+    case "help":
+      return replied(texts.help(chatCommands.filter((name) => execution.permissions.some((one) => allows(one, name)))))
+    case "chat-id":
+      return replied(describeIds(execution))
+    case "projects":
+      return replied(listProjects(context))
+    case "queue":
+    case "running":
+      return replied(yield* showQueue(context, command.name === "running"))
+    case "status":
+      return replied(yield* showStatus(context, first ?? ""))
+    default:
+      break
+  }
+  if (first === undefined) return replied(yield* listReviews(context, repositories, () => true))
+  const resolved = resolveRepository(snapshot, permissions, observed, first)
+  if (resolved._tag === "Unknown") return replied(texts.unknownRepository, "rejected")
+  if (resolved._tag === "Ambiguous") return replied(texts.ambiguousRepository, "rejected")
+  return yield* onRepository(execution, context, command, resolved.repository)
+})
+
+/** The only ids that an unauthorised person learns. */
+export const describeIds = ({
+  request: { conversation, sender },
+  safe,
+  texts
+}: Pick<Execution, "request" | "safe" | "texts">) =>
+  texts.ids(safe.codeSpan(`${sender.type} ${sender.id}`), safe.codeSpan(`${conversation.kind} ${conversation.id}`))

@@ -1,0 +1,116 @@
+/**
+ * Sends the messages of a request: progress, which edits one message where the platform can, and the result. A result whose response is
+ * missing is sent again only while the platform recognises its key; otherwise the request ends as `partial`, because a second message would
+ * be worse than an unconfirmed one.
+ */
+import { Clock, Duration, Effect, Metric } from "effect"
+import { createHash } from "node:crypto"
+import type { ChatClient, ChatText } from "../src/chat/ChatClient.ts"
+import type { ForgeError } from "../src/forge/ForgeError.ts"
+import { chatRequests } from "../src/observability/Metrics.ts"
+import type { ChatRequest } from "../src/store/ChatRequests.ts"
+import { save } from "./ChatSteps.ts"
+
+const maxAttempts = 8
+const maxBackoffMillis = Duration.toMillis("5 minutes")
+/** Attempts at a platform that is unavailable or limits requests: about five hours. */
+const maxTransientAttempts = 60
+/** Margin before a platform forgets a key. */
+const keyMarginMillis = Duration.toMillis("2 minutes")
+
+/** Returns the key of a message: at most 50 characters. */
+const messageKey = ({ id }: ChatRequest, kind: "progress" | "result"): string =>
+  createHash("sha256").update(`${id}:${kind}`).digest("hex").slice(0, 40)
+
+const end = Effect.fnUntraced(function* (request: ChatRequest, delivered: boolean, error?: string) {
+  const { result, sendingAt: _sending, ...facts } = request.facts
+  const outcome = delivered ? (result?.outcome ?? "failed") : "partial"
+  yield* Metric.update(Metric.withAttributes(chatRequests, { command: request.command ?? "none", outcome }), 1)
+  yield* Effect.logInfo("chat request ended", {
+    chat_request_id: request.id,
+    connection: request.connection,
+    command: request.command,
+    outcome,
+    ...(error === undefined ? {} : { error })
+  })
+  const reason = error ?? facts.reason
+  return yield* save(request, {
+    status: outcome,
+    // The address for one reply is used up.
+    facts: {
+      ...facts,
+      reply: {},
+      ...(result === undefined ? {} : { result }),
+      ...(reason === undefined ? {} : { reason })
+    }
+  })
+})
+
+const isTransient = ({ reason }: ForgeError): boolean => reason === "rate_limited" || reason === "unavailable"
+
+const retry = Effect.fnUntraced(function* (request: ChatRequest, error: ForgeError, now: number) {
+  const attempts = (request.facts.attempts ?? 0) + 1
+  const isOver = attempts >= (isTransient(error) ? maxTransientAttempts : maxAttempts)
+  yield* Effect.logWarning("chat message not sent", {
+    chat_request_id: request.id,
+    connection: request.connection,
+    attempts,
+    retried: !isOver,
+    error: error.message
+  })
+  if (isOver) return yield* end(request, false, error.message)
+  const wait = error.retryAfterMillis ?? Math.min(maxBackoffMillis, 1000 * 2 ** Math.min(attempts, 10))
+  const { sendingAt: sending, ...facts } = request.facts
+  // A message that may have arrived keeps the time of its first send.
+  const kept = error.reason === "unknown_outcome" && sending !== undefined ? { sendingAt: sending } : {}
+  return yield* save(request, { status: "publishing", facts: { ...facts, ...kept, attempts, notBefore: now + wait } })
+})
+
+const toText = ({ facts }: ChatRequest): ChatText => ({
+  text: facts.result?.text ?? "",
+  buttons: (facts.result?.buttons ?? []).map(({ id, label }) => ({ id, label }))
+})
+
+/** Sends the result, in place of the progress message if there is one that can be edited. */
+export const sendResult = Effect.fnUntraced(function* (client: ChatClient, request: ChatRequest) {
+  const now = yield* Clock.currentTimeMillis
+  const { notBefore = 0, progress, sendingAt } = request.facts
+  if (notBefore > now) return request
+  const isEdit = progress?.messageId !== undefined && client.edit !== undefined
+  if (sendingAt !== undefined && !isEdit && now - sendingAt > client.keyMillis - keyMarginMillis)
+    return yield* end(request, false, "the platform did not confirm the message, and it is not sent twice")
+  const facts = { ...request.facts, sendingAt: sendingAt ?? now }
+  const sending = sendingAt === undefined ? yield* save(request, { status: "publishing", facts }) : request
+  if (sending === undefined) return undefined
+  const message = toText(sending)
+  const sent =
+    isEdit && progress !== undefined && client.edit !== undefined
+      ? client.edit(progress, message)
+      : client.send({ ...sending, reply: sending.facts.reply }, message, messageKey(sending, "result"))
+  return yield* Effect.matchEffect(sent, {
+    onSuccess: () => end(sending, true),
+    onFailure: (error) =>
+      error.reason === "unknown_outcome" || isTransient(error)
+        ? retry(sending, error, now)
+        : end(sending, false, error.message)
+  })
+})
+
+/** Reports progress of a review. A failure only delays it. */
+export const sendProgress = Effect.fnUntraced(function* (client: ChatClient, request: ChatRequest) {
+  const { progress, progressText, reply, ...facts } = request.facts
+  // A platform that gives one reply per callback, or cannot edit, gets only the result.
+  if (progressText === undefined || client.edit === undefined) return request
+  const message = { text: progressText, buttons: [] }
+  const sending =
+    progress === undefined
+      ? client.send({ ...request, reply }, message, messageKey(request, "progress"))
+      : Effect.as(client.edit(progress, message), progress)
+  const sent = yield* Effect.catch(sending, (error) =>
+    Effect.as(Effect.logInfo("chat progress not sent", { chat_request_id: request.id, error: error.message }), progress)
+  )
+  return yield* save(request, {
+    status: request.status,
+    facts: { ...facts, reply, ...(sent === undefined ? {} : { progress: sent }) }
+  })
+})

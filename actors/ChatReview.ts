@@ -1,0 +1,111 @@
+/**
+ * Reviews that people request from chat: queues one, follows it, and describes its end. Queuing has the id of the request as its key, so that
+ * repeating it after a crash changes nothing.
+ */
+import { Clock, Effect } from "effect"
+import { parseRevision } from "../src/chat/Command.ts"
+import type { ChatRepository } from "../src/chat/Repositories.ts"
+import type { Snapshot } from "../src/config/Snapshot.ts"
+import { chatRequester, targetKey } from "../src/domain/Change.ts"
+import type { Change } from "../src/domain/Change.ts"
+import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import { Priority } from "../src/domain/Entry.ts"
+import { newId } from "../src/domain/Ids.ts"
+import { deliveryKey } from "../src/domain/Keys.ts"
+import { isForgeKind } from "../src/domain/Kinds.ts"
+import { isTerminal } from "../src/domain/Run.ts"
+import { enqueue } from "../src/queue/Enqueue.ts"
+import type { StoreError } from "../src/database/StoreError.ts"
+import { Queue } from "../src/queue/Queue.ts"
+import type { QueueError } from "../src/queue/Queue.ts"
+import type { ChatRequest } from "../src/store/ChatRequests.ts"
+import { Receipts } from "../src/store/Receipts.ts"
+import type { StoredEvent } from "../src/store/Receipts.ts"
+import { Runs } from "../src/store/Runs.ts"
+import type { Run } from "../src/store/Runs.ts"
+import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+
+/** Returns the change to review; undefined if the workspace does not review this repository. */
+export const toChatChange = (
+  snapshot: Snapshot,
+  { repo, trigger: name, workspace }: ChatRepository,
+  revision: string,
+  requester: ChatRequest["sender"]
+): Change | undefined => {
+  const trigger = snapshot.triggers.get(name)
+  if (trigger === undefined || !trigger.enabled || !workspace.enabled || !isForgeKind(trigger.kind)) return undefined
+  const facts = { vcs: trigger.kind, repo_ref: repo, any_branch: true }
+  if (!snapshot.route(trigger.name, facts).some(({ id }) => id === workspace.id)) return undefined
+  const common = {
+    provider: trigger.kind,
+    trigger: trigger.name,
+    workspace: workspace.id,
+    repo: { fullName: repo },
+    requestedBy: chatRequester(`${requester.type} ${requester.id}`)
+  }
+  const parsed = parseRevision(revision)
+  if (parsed._tag === "Pull") return { ...common, target: { kind: "pull_request", number: parsed.number } }
+  return parsed._tag === "Commit"
+    ? { ...common, target: { kind: "manual", branch: parsed.id }, head: parsed.id }
+    : { ...common, target: { kind: "manual", branch: parsed.name }, headRef: parsed.name }
+}
+
+/** Stores the receipt and queues the review. Returns the id of the receipt. */
+export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, change: Change, configHash: string) {
+  const receipts = yield* Receipts
+  const now = yield* Clock.currentTimeMillis
+  const work = { change, configHash, priority: Priority.command, dueAt: now }
+  const id = newId()
+  const receipt = yield* receipts.store({
+    id,
+    deliveryKey: deliveryKey("chat", request.id),
+    provider: change.provider,
+    event: "chat",
+    action: "review",
+    trigger: change.trigger,
+    workspace: change.workspace,
+    targetKind: change.target.kind,
+    targetKey: targetKey(change),
+    repo: change.repo.fullName,
+    facts: { number: change.target.number, branch: change.headRef, sender: change.requestedBy },
+    decision: "queued",
+    reason: `requested from chat (${request.connection})`,
+    work,
+    receivedAt: now
+  })
+  const eventId = receipt._tag === "Duplicate" ? receipt.first.id : id
+  const [admitted] = yield* enqueue([{ eventId, ...work, admittedAt: request.receivedAt, expires: true }])
+  const status = admitted?.status ?? "queued"
+  if (status !== "queued" && receipt._tag !== "Duplicate")
+    yield* receipts.note({ decided: [{ id, decision: status }], duplicates: [] })
+  yield* (yield* WorkspaceScheduler.client)(change.workspace).Wake(undefined, { discard: true })
+  return { eventId, entryId: admitted?.entryId }
+})
+
+export type ChatReviewState =
+  | { readonly _tag: "Waiting" }
+  | { readonly _tag: "Running" }
+  | { readonly _tag: "Ended"; readonly outcome: ChatOutcome; readonly run: Run | undefined; readonly why: string }
+
+const toEnd = (event: StoredEvent, run: Run | undefined): ChatReviewState => {
+  const why = run?.reason ?? event.outcomeReason ?? event.outcome ?? "unknown"
+  const ended = (outcome: ChatOutcome): ChatReviewState => ({ _tag: "Ended", outcome, run, why })
+  if (event.outcome === "expired") return ended("expired")
+  if (event.outcome === "superseded") return ended("rejected")
+  if (run?.status === "succeeded") return ended(run.partial ? "partial" : "succeeded")
+  return ended(event.outcome === "skipped" || run?.status === "skipped" ? "rejected" : "failed")
+}
+
+/** Returns the state of a requested review from the records. */
+export const findReviewState = Effect.fnUntraced(function* ({
+  facts
+}: ChatRequest): Effect.fn.Return<ChatReviewState, QueueError | StoreError, Queue | Receipts | Runs> {
+  const event = facts.eventId === undefined ? undefined : yield* (yield* Receipts).get(facts.eventId)
+  if (event === undefined) return { _tag: "Ended", outcome: "failed", run: undefined, why: "its record was removed" }
+  if (event.outcome !== undefined) {
+    const run = event.runId === undefined ? undefined : yield* (yield* Runs).get(event.runId)
+    return run !== undefined && !isTerminal(run.status) ? { _tag: "Running" } : toEnd(event, run)
+  }
+  const entry = facts.entryId === undefined ? undefined : yield* (yield* Queue).get(facts.entryId)
+  return { _tag: entry?.status === "running" ? "Running" : "Waiting" }
+})

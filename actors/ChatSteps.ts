@@ -1,0 +1,188 @@
+/**
+ * Takes a request from chat one step further (states: src/domain/ChatRequest.ts). Each step loads, decides and saves with compare-and-set, so
+ * that a step after a crash, or of another owner, continues or changes nothing.
+ */
+import { Clock, Effect, Metric } from "effect"
+import { findPermissions } from "../src/chat/Authorise.ts"
+import type { ChatClient } from "../src/chat/ChatClient.ts"
+import { parseCommand } from "../src/chat/Command.ts"
+import type { ChatCommand, ParsedCommand } from "../src/chat/Command.ts"
+import { textsFor } from "../src/chat/Texts.ts"
+import type { Snapshot } from "../src/config/Snapshot.ts"
+import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import { chatRequests } from "../src/observability/Metrics.ts"
+import { safeTexts } from "../src/outputs/SafeText.ts"
+import { ChatRequests } from "../src/store/ChatRequests.ts"
+import type { ChatButton, ChatChange, ChatFacts, ChatRequest } from "../src/store/ChatRequests.ts"
+import { describeIds, execute } from "./ChatExecute.ts"
+import type { Executed, Execution } from "./ChatExecute.ts"
+import { makeButtons } from "./ChatButtons.ts"
+import { countProblems, describeFindings, describeTarget } from "./ChatQueries.ts"
+import { findReviewState } from "./ChatReview.ts"
+
+/** Commands of one person per minute; further ones are closed without a message. */
+const commandsPerMinute = 30
+/** Messages to an unauthorised person per minute. */
+const refusalsPerMinute = 2
+const minuteMillis = 60_000
+
+export interface StepContext {
+  readonly snapshot: Snapshot
+  readonly client: ChatClient
+}
+
+/** Undefined: another owner has changed the request. */
+type Stepped = ChatRequest | undefined
+
+export const save = Effect.fnUntraced(function* (request: ChatRequest, change: ChatChange) {
+  const now = yield* Clock.currentTimeMillis
+  return yield* (yield* ChatRequests).change(request, change, now)
+})
+
+/** Ends a request without a message. */
+export const close = (request: ChatRequest, reason: string) =>
+  Effect.andThen(
+    Metric.update(Metric.withAttributes(chatRequests, { command: request.command ?? "none", outcome: "rejected" }), 1),
+    save(request, { status: "rejected", facts: { ...request.facts, reason } })
+  )
+
+const toExecution = ({ client, snapshot }: StepContext, request: ChatRequest, now: number): Execution => ({
+  snapshot,
+  permissions: findPermissions(snapshot.document.im, request.connection, request, now),
+  request,
+  texts: textsFor(snapshot.document.review.output_language),
+  safe: safeTexts[client.markup]
+})
+
+const publish = (
+  request: ChatRequest,
+  outcome: ChatOutcome,
+  text: string,
+  more: Partial<ChatFacts> & { readonly buttons?: ReadonlyArray<ChatButton> } = {}
+) => {
+  const { buttons, ...facts } = more
+  const result = { outcome, text, ...(buttons === undefined ? {} : { buttons }) }
+  return save(request, { status: "publishing", facts: { ...request.facts, ...facts, result } })
+}
+
+/** Counts the requests of the person within a minute, this one included. */
+const countRecent = Effect.fnUntraced(function* ({ connection, id, receivedAt, sender }: ChatRequest) {
+  return yield* (yield* ChatRequests).count({ connection, sender, since: receivedAt - minuteMillis, upTo: id })
+})
+
+/** Converts a button to the command of its request, with the rights that the person who pressed it has now. */
+const readButton = Effect.fnUntraced(function* (request: ChatRequest, now: number) {
+  const requests = yield* ChatRequests
+  const action = yield* requests.useAction(request.facts.text, request.id, now)
+  const isHere = action?.connection === request.connection && action.conversation === request.conversation.id
+  const origin = action === undefined || !isHere ? undefined : yield* requests.get(action.requestId)
+  if (action === undefined || origin === undefined) return undefined
+  const args = origin.facts.args ?? []
+  const names = { again: "review", cancel: "cancel", details: "detail" } as const
+  return { command: { name: names[action.kind], args } satisfies ChatCommand, conversation: origin.conversation }
+})
+
+const validate = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
+  const now = yield* Clock.currentTimeMillis
+  const { isAction, mention } = request.facts
+  if ((yield* countRecent(request)) > commandsPerMinute) return yield* close(request, "too many commands of one person")
+  const isOurs = typeof mention === "string" ? yield* context.client.isMention(mention) : true
+  const button = isAction ? yield* readButton(request, now) : undefined
+  // A card event does not name the kind of its conversation.
+  const effective = button === undefined ? request : { ...request, conversation: button.conversation }
+  const execution = toExecution(context, effective, now)
+  const parsed: ParsedCommand =
+    button !== undefined
+      ? { _tag: "Command", command: button.command }
+      : isAction
+        ? { _tag: "Unknown", word: "", usage: undefined }
+        : parseCommand({ ...request, text: request.facts.text, mention }, () => isOurs)
+  return yield* decide(execution, request, parsed)
+})
+
+const decide = Effect.fnUntraced(function* (execution: Execution, request: ChatRequest, parsed: ParsedCommand) {
+  const { permissions, texts } = execution
+  if (parsed._tag === "NotForUs") return yield* close(request, "not for this bot")
+  const named = parsed._tag === "Command" ? parsed.command : undefined
+  if (permissions.length === 0) {
+    const isQuiet = (yield* countRecent(request)) > refusalsPerMinute
+    yield* Effect.logWarning("audit: chat command refused, its sender has no binding", {
+      chat_request_id: request.id,
+      connection: request.connection,
+      sender: request.sender.id,
+      command: named?.name
+    })
+    if (isQuiet) return yield* close(request, "not authorised")
+    const text = `${texts.notAuthorised}\n${describeIds(execution)}`
+    return yield* publish(request, "rejected", text, { reason: "not authorised" })
+  }
+  if (parsed._tag === "Unknown") {
+    const text = request.facts.isAction
+      ? texts.buttonUsed
+      : parsed.usage === undefined
+        ? texts.unknownCommand
+        : texts.usage(parsed.usage)
+    return yield* publish(request, "rejected", text, { reason: "not a command" })
+  }
+  return yield* run(execution, request, parsed.command)
+})
+
+/** The command is saved before it is executed: limits count it, and `status` shows it. */
+const run = Effect.fnUntraced(function* (execution: Execution, request: ChatRequest, command: ChatCommand) {
+  const binding = execution.permissions.map((one) => one.binding).join(", ")
+  const facts = { ...request.facts, args: [...command.args], binding }
+  const named = yield* save(request, { status: "validating", command: command.name, facts })
+  if (named === undefined) return undefined
+  const executed: Executed = yield* execute({ ...execution, request: named }, command)
+  if (executed._tag === "Replied") return yield* publish(named, executed.outcome, executed.text)
+  const { entryId, eventId, text, workspace } = executed
+  return yield* save(named, {
+    status: "queued",
+    workspace,
+    facts: { ...named.facts, eventId, progressText: text, ...(entryId === undefined ? {} : { entryId }) }
+  })
+})
+
+const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
+  const state = yield* findReviewState(request)
+  const execution = toExecution(context, request, yield* Clock.currentTimeMillis)
+  const { safe, texts } = execution
+  const what = safe.codeSpan((request.facts.args ?? []).join(" "))
+  if (state._tag === "Waiting") return request
+  if (state._tag !== "Ended")
+    return request.status === "running"
+      ? request
+      : yield* save(request, {
+          status: "running",
+          facts: { ...request.facts, progressText: texts.running(what, request.id) }
+        })
+  const { outcome, run: ended, why } = state
+  const shown = ended === undefined ? what : describeTarget(ended.change, safe)
+  const text =
+    outcome === "expired"
+      ? texts.expired(shown)
+      : ended !== undefined && (outcome === "succeeded" || outcome === "partial")
+        ? texts.succeeded(shown, `${countProblems(ended)}\n${describeFindings(ended, execution)}`)
+        : texts.ended(shown, safe.plain(why.slice(0, 300)))
+  const buttons = yield* makeButtons(request, texts, ["again", "details"])
+  return yield* publish(request, outcome, text, {
+    buttons,
+    reason: why,
+    ...(ended === undefined ? {} : { runId: ended.id })
+  })
+})
+
+/** Takes one step; returns the changed request, or the same one if it waits. Sending is in ChatReply.ts. */
+export const step = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
+  switch (request.status) {
+    case "accepted":
+      return (yield* save(request, { status: "validating" })) satisfies Stepped
+    case "validating":
+      return (yield* validate(context, request)) satisfies Stepped
+    case "queued":
+    case "running":
+      return (yield* follow(context, request)) satisfies Stepped
+    default:
+      return request
+  }
+})

@@ -1,0 +1,139 @@
+/**
+ * Calls the API of a chat platform: bounded responses, a timeout, and errors by the code of the platform, which may come with any status.
+ * WeCom's token is part of the query: no error or log contains the URL.
+ */
+import { Clock, Duration, Effect } from "effect"
+import { EnvHttpProxyAgent, request } from "undici"
+import { ForgeError } from "../forge/ForgeError.ts"
+import { flatHeaders, toMissingResponse } from "../forge/HostResponse.ts"
+import type { HostResponse } from "../forge/HostResponse.ts"
+import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
+import { numberAt, parseJson, textAt } from "./ReadJson.ts"
+import type { JsonObject } from "./ReadJson.ts"
+
+export interface PlatformRequest {
+  /** Name for errors: method and path without the query. */
+  readonly operation: string
+  readonly method: "GET" | "POST" | "PATCH"
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: object | undefined
+  /** True if the outcome is unknown without a response. */
+  readonly writes: boolean
+  readonly secrets: ReadonlyArray<string>
+}
+
+const maxResponseBytes = 4 * 1024 * 1024
+const defaultWaitMillis = 60_000
+
+/** Codes of Feishu and of WeCom, which do not overlap. */
+const reasons: ReadonlyMap<number, ForgeError["reason"]> = new Map([
+  // Feishu: rate limits, also with status 400.
+  ...[99_991_400, 230_020, 11_232].map((code) => [code, "rate_limited"] as const),
+  // Feishu and WeCom: the token is invalid or has expired.
+  ...[99_991_663, 99_991_664, 99_991_668, 40_014, 41_001, 42_001].map((code) => [code, "unauthorized"] as const),
+  // Feishu: missing scope, bot not in the chat, person not in the range of the application.
+  ...[99_991_672, 99_991_679, 230_002, 230_013, 230_006].map((code) => [code, "forbidden"] as const),
+  // WeCom: secret, address of the caller, permission, application not visible.
+  ...[40_001, 40_013, 48_002, 50_001, 60_011, 60_020, 301_002].map((code) => [code, "forbidden"] as const),
+  // WeCom: rate limits, busy.
+  ...[45_009, 45_033, -1, 6000].map((code) => [code, "rate_limited"] as const)
+])
+
+const advice: Partial<Record<ForgeError["reason"], string>> = {
+  unauthorized: "its token is refused; check the credentials of the connection",
+  forbidden: "the application lacks a permission, or may not write there",
+  rate_limited: "the platform limits the requests of the service; it is sent later"
+}
+
+/** Seconds until the limit is reset, in Feishu's header. */
+const findWait = ({ headers }: HostResponse): number => {
+  const seconds = headers["x-ogw-ratelimit-reset"] ?? headers["retry-after"]
+  return seconds !== undefined && /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1000 : defaultWaitMillis
+}
+
+const toReason = ({ status }: HostResponse, code: number | undefined, writes: boolean): ForgeError["reason"] => {
+  const byCode = code === undefined ? undefined : reasons.get(code)
+  if (byCode !== undefined) return byCode
+  if (status === 429) return "rate_limited"
+  if (status === 401) return "unauthorized"
+  if (status === 403) return "forbidden"
+  if (status < 500) return "invalid"
+  return writes && status !== 503 ? "unknown_outcome" : "unavailable"
+}
+
+const withoutSecrets = (text: string, secrets: ReadonlyArray<string>): string =>
+  secrets
+    .filter((secret) => secret.length > 3)
+    .reduce((rest, secret) => rest.replaceAll(secret, "…"), text)
+    .replace(/\p{Cc}+/gu, " ")
+    .slice(0, 200)
+
+/** Returns the response, or the error that it reports. */
+export const readResponse = (
+  { operation, secrets, writes }: Pick<PlatformRequest, "operation" | "secrets" | "writes">,
+  response: HostResponse
+): JsonObject | ForgeError => {
+  const json = parseJson(response.body)
+  const code = numberAt(json, "code") ?? numberAt(json, "errcode")
+  if (json !== undefined && response.status < 300 && (code === undefined || code === 0)) return json
+  const unreadable = json === undefined && response.status < 300
+  const reason = unreadable ? (writes ? "unknown_outcome" : "invalid") : toReason(response, code, writes)
+  const detail = textAt(json, ["msg"], 2000) ?? textAt(json, ["errmsg"], 2000)
+  const parts = [
+    `${operation} returned ${response.status}${code === undefined ? "" : ` with code ${code}`}`,
+    ...(detail === undefined ? [] : [withoutSecrets(detail, secrets)]),
+    ...(advice[reason] === undefined ? [] : [advice[reason]])
+  ]
+  return new ForgeError({
+    reason,
+    status: response.status,
+    operation,
+    message: parts.join(": "),
+    ...(reason === "rate_limited" ? { retryAfterMillis: findWait(response) } : {})
+  })
+}
+
+const isLoopback = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
+let proxied: EnvHttpProxyAgent | undefined
+
+const send = async (call: PlatformRequest, signal: AbortSignal): Promise<HostResponse> => {
+  const response = await request(call.url, {
+    method: call.method,
+    headers: {
+      "user-agent": "aicr",
+      ...(call.body === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
+      ...call.headers
+    },
+    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    signal,
+    ...(isLoopback(call.url) ? {} : { dispatcher: (proxied ??= new EnvHttpProxyAgent()) })
+  })
+  const chunks: Array<Buffer> = []
+  let size = 0
+  for await (const chunk of response.body) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > maxResponseBytes) throw new Error("the response is too large")
+    chunks.push(bytes)
+  }
+  return {
+    status: response.statusCode,
+    headers: flatHeaders(response.headers),
+    body: Buffer.concat(chunks).toString("utf8")
+  }
+}
+
+export const callPlatform = Effect.fnUntraced(function* (
+  call: PlatformRequest
+): Effect.fn.Return<JsonObject, ForgeError> {
+  const timeout = Duration.toMillis(yield* ResponseTimeout)
+  const { operation, secrets, writes } = call
+  const now = yield* Clock.currentTimeMillis
+  const response = yield* Effect.tryPromise({
+    try: (signal) => send(call, AbortSignal.any([signal, AbortSignal.timeout(timeout)])),
+    catch: (cause) => toMissingResponse({ operation, writes, secrets, now }, cause)
+  })
+  const read = readResponse(call, response)
+  return read instanceof ForgeError ? yield* read : read
+})

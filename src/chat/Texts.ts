@@ -1,0 +1,130 @@
+/** Texts of replies in English and Chinese. Values are escaped by the caller. */
+import { arities } from "./Command.ts"
+import { chatCommands } from "../domain/ChatRequest.ts"
+import type { ChatCommandName } from "../domain/ChatRequest.ts"
+
+export interface ChatTexts {
+  readonly help: (allowed: ReadonlyArray<ChatCommandName>) => string
+  readonly usage: (command: ChatCommandName) => string
+  readonly unknownCommand: string
+  readonly notAuthorised: string
+  readonly notAllowed: (command: ChatCommandName) => string
+  readonly ids: (sender: string, conversation: string) => string
+  readonly unknownRepository: string
+  readonly ambiguousRepository: string
+  readonly tooMany: string
+  readonly queueFull: string
+  readonly notRouted: string
+  readonly queued: (what: string, id: string) => string
+  readonly running: (what: string, id: string) => string
+  readonly succeeded: (what: string, problems: string) => string
+  readonly ended: (what: string, why: string) => string
+  readonly expired: (what: string) => string
+  readonly cancelled: (what: string) => string
+  readonly nothing: string
+  readonly notFound: string
+  readonly noReview: string
+  readonly buttonUsed: string
+  readonly failed: string
+  readonly buttons: { readonly again: string; readonly cancel: string; readonly details: string }
+}
+
+const englishHelp: Readonly<Record<ChatCommandName, string>> = {
+  help: "this text",
+  "chat-id": "ids of you and of this conversation",
+  review: "review a pull request (number), a commit or a branch",
+  status: "state of a request or a run",
+  cancel: "cancel a review",
+  projects: "repositories that you may name",
+  reviews: "latest reviews",
+  commits: "latest reviewed commits",
+  prs: "latest reviewed pull requests",
+  detail: "problems of the review of a commit or branch",
+  prdetail: "problems of the review of a pull request",
+  queue: "waiting reviews",
+  running: "running reviews"
+}
+
+const chineseHelp: Readonly<Record<ChatCommandName, string>> = {
+  help: "显示帮助",
+  "chat-id": "显示您和本会话的 ID",
+  review: "评审合并请求（编号）、提交或分支",
+  status: "查看请求或评审的状态",
+  cancel: "取消评审",
+  projects: "列出您可用的仓库",
+  reviews: "最近的评审",
+  commits: "最近评审的提交",
+  prs: "最近评审的合并请求",
+  detail: "提交或分支的评审问题",
+  prdetail: "合并请求的评审问题",
+  queue: "等待中的评审",
+  running: "运行中的评审"
+}
+
+const usageOf = (command: ChatCommandName): string => {
+  const { args } = arities[command]
+  return `\`aicr ${command}${args === "" ? "" : ` ${args}`}\``
+}
+
+const helpText =
+  (title: string, texts: Readonly<Record<ChatCommandName, string>>) =>
+  (allowed: ReadonlyArray<ChatCommandName>): string =>
+    [
+      `**${title}**`,
+      ...chatCommands.filter((name) => allowed.includes(name)).map((name) => `- ${usageOf(name)} ${texts[name]}`)
+    ].join("\n")
+
+const english: ChatTexts = {
+  help: helpText("Commands", englishHelp),
+  usage: (command) => `Usage: ${usageOf(command)}`,
+  unknownCommand: "This is not a command. `aicr help` lists the commands.",
+  notAuthorised: "You are not authorised to use commands here. An administrator needs these ids:",
+  notAllowed: (command) => `You may not use \`${command}\` here.`,
+  ids: (sender, conversation) => `- You: ${sender}\n- This conversation: ${conversation}`,
+  unknownRepository: "No repository with this name is available to you. `aicr projects` lists them.",
+  ambiguousRepository: "Several repositories have this name. Use an alias of `aicr projects`.",
+  tooMany: "Too many reviews were requested within a minute. Try again later.",
+  queueFull: "Too many requested reviews of this workspace wait. Try again later.",
+  notRouted: "This repository cannot be reviewed: its workspace does not bind it, or it or its trigger is disabled.",
+  queued: (what, id) => `Review of ${what} is queued.\nId: ${id}`,
+  running: (what, id) => `Review of ${what} is running.\nId: ${id}`,
+  succeeded: (what, problems) => `Review of ${what} has ended.\n${problems}`,
+  ended: (what, why) => `Review of ${what} has ended without a result: ${why}`,
+  expired: (what) => `Review of ${what} waited too long and was closed (queued_timeout). Request it again if needed.`,
+  cancelled: (what) => `Reviews of ${what} are cancelled.`,
+  nothing: "There is nothing to show.",
+  notFound: "Nothing with this id is available to you.",
+  noReview: "No review of it was found.",
+  buttonUsed: "This button was used already, or has expired.",
+  failed: "The command failed. The log of the service has the reason.",
+  buttons: { again: "Run again", cancel: "Cancel", details: "Details" }
+}
+
+const chinese: ChatTexts = {
+  help: helpText("命令", chineseHelp),
+  usage: (command) => `用法：${usageOf(command)}`,
+  unknownCommand: "这不是命令。发送 `aicr help` 查看命令列表。",
+  notAuthorised: "您无权在此使用命令。管理员授权需要以下 ID：",
+  notAllowed: (command) => `您不能在此使用 \`${command}\`。`,
+  ids: (sender, conversation) => `- 您：${sender}\n- 本会话：${conversation}`,
+  unknownRepository: "没有您可用的同名仓库。发送 `aicr projects` 查看列表。",
+  ambiguousRepository: "有多个同名仓库，请使用 `aicr projects` 中的别名。",
+  tooMany: "一分钟内请求的评审过多，请稍后再试。",
+  queueFull: "该工作区等待的评审过多，请稍后再试。",
+  notRouted: "无法评审该仓库：工作区未绑定它，或工作区、触发器已停用。",
+  queued: (what, id) => `${what} 的评审已排队。\nID：${id}`,
+  running: (what, id) => `${what} 的评审正在运行。\nID：${id}`,
+  succeeded: (what, problems) => `${what} 的评审已结束。\n${problems}`,
+  ended: (what, why) => `${what} 的评审结束但没有结果：${why}`,
+  expired: (what) => `${what} 的评审等待过久，已关闭（queued_timeout）。如仍需要，请重新请求。`,
+  cancelled: (what) => `${what} 的评审已取消。`,
+  nothing: "没有可显示的内容。",
+  notFound: "没有您可用的该 ID。",
+  noReview: "还没有它的评审。",
+  buttonUsed: "该按钮已被使用或已过期。",
+  failed: "命令执行失败，原因见服务日志。",
+  buttons: { again: "重新评审", cancel: "取消", details: "详情" }
+}
+
+/** Returns the texts in Chinese for a Chinese output language, otherwise in English. */
+export const textsFor = (language: string): ChatTexts => (/^zh\b/i.test(language) ? chinese : english)

@@ -1,0 +1,104 @@
+/**
+ * Handles callbacks of chat platforms: verify, read, store, respond. Everything that takes longer happens in the actor of the connection.
+ * A message that the platform delivers again gets the same response and has no effect.
+ */
+import { Effect, Metric } from "effect"
+import { parseCommand } from "../chat/Command.ts"
+import type { CallbackReply, CallbackRequest } from "../chat/CallbackOutcome.ts"
+import type { Inbound } from "../chat/Inbound.ts"
+import { findCallbackReader } from "../chat/ReadConnection.ts"
+import type { ConfigStore } from "../config/ConfigStore.ts"
+import { newId } from "../domain/Ids.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
+import { chatCallbacks } from "../observability/Metrics.ts"
+import type { ChatRequests } from "../store/ChatRequests.ts"
+import type { IngressResponse } from "./Responses.ts"
+import * as Responses from "./Responses.ts"
+import type { Wake } from "./Wake.ts"
+
+/** Maximum size of a body in bytes. */
+export const maxCallbackBytes = 256 * 1024
+
+interface Parts {
+  readonly config: ConfigStore["Service"]
+  readonly requests: ChatRequests["Service"]
+  readonly wake: Wake["Service"]
+}
+
+export interface ChatCallbacks {
+  /** Returns a refusal that needs no body. */
+  readonly preflight: (connection: string) => IngressResponse | undefined
+  readonly handle: (connection: string, request: CallbackRequest) => Effect.Effect<IngressResponse>
+}
+
+const toResponse = ({ body, contentType }: CallbackReply): IngressResponse => Responses.text(200, contentType, body)
+
+export const makeChatCallbacks = ({ config, requests, wake }: Parts): ChatCallbacks => {
+  const readerOf = (connection: string) => findCallbackReader(config.current(), connection)
+  const count = (kind: string, outcome: string) =>
+    Metric.update(Metric.withAttributes(chatCallbacks, { kind, outcome }), 1)
+
+  const refused = (connection: string, reason: string) =>
+    limitWarning(`chat callback ${connection}`, (suppressed) =>
+      Effect.logWarning("chat callback refused", { connection, reason, suppressed })
+    )
+
+  /** Returns the outcome for metrics. */
+  const store = Effect.fnUntraced(function* (connection: string, inbound: Inbound, now: number) {
+    if (inbound._tag !== "Message" && inbound._tag !== "Action") return "ignored"
+    if (inbound._tag === "Message" && parseCommand(inbound, () => true)._tag === "NotForUs") return "ignored"
+    const { conversation, key, reply, sender } = inbound
+    const isAction = inbound._tag === "Action"
+    const mention = isAction ? undefined : inbound.mention
+    const stored = yield* requests.add({
+      id: newId(),
+      connection,
+      key,
+      conversation,
+      sender,
+      facts: {
+        text: isAction ? inbound.actionId : inbound.text,
+        isAction,
+        reply,
+        ...(mention === undefined ? {} : { mention })
+      },
+      receivedAt: now
+    })
+    wake.chat(connection)
+    return stored
+  })
+
+  return {
+    preflight: (connection) => {
+      const reader = readerOf(connection)
+      if (reader._tag === "Unknown") return Responses.notFound("No chat connection with this id exists.")
+      return reader._tag === "Disabled" ? Responses.callbackDisabled : undefined
+    },
+    handle: Effect.fnUntraced(function* (connection, request) {
+      const reader = readerOf(connection)
+      if (reader._tag !== "Reader") return Responses.callbackDisabled
+      const outcome = reader.read(request)
+      if (outcome._tag === "Refused") {
+        yield* count(reader.kind, outcome.reason)
+        yield* refused(connection, outcome.reason)
+        return outcome.reason === "malformed" ? Responses.callbackMalformed : Responses.callbackUnauthorized
+      }
+      if (outcome._tag === "Challenge") {
+        yield* count(reader.kind, "challenge")
+        return toResponse(outcome.reply)
+      }
+      return yield* store(connection, outcome.inbound, request.now).pipe(
+        Effect.tap((stored) => count(reader.kind, stored)),
+        Effect.as(toResponse(outcome.reply)),
+        Effect.catchTag("StoreError", (error) =>
+          Effect.andThen(
+            limitWarning("chat callback store", (suppressed) =>
+              Effect.logError("chat message not stored", { connection, error: error.message, suppressed })
+            ),
+            Effect.succeed(Responses.unavailable("store_unavailable"))
+          )
+        )
+      )
+    })
+  }
+}

@@ -1,0 +1,158 @@
+/** People who write to the service through the callbacks of chat platforms. */
+import { encryptFeishu, encryptWecom, feishuHeaders, wecomKey, wecomQuery } from "./ChatSigning.ts"
+import { botOpenId } from "./FakeChatPlatform.ts"
+
+export const callbackSecrets = { token: "callback-t0ken", encryptKey: "callback-encrypt-key" } as const
+
+export interface Delivered {
+  readonly status: number
+  readonly body: string
+}
+
+const post = async (url: string, init: RequestInit): Promise<Delivered> => {
+  const response = await fetch(url, { method: "POST", ...init })
+  return { status: response.status, body: await response.text() }
+}
+
+const feishuPayload = (eventId: string, type: string, event: object): string =>
+  JSON.stringify({
+    schema: "2.0",
+    header: {
+      event_id: eventId,
+      event_type: type,
+      token: callbackSecrets.token,
+      app_id: "cli_a",
+      tenant_key: "t",
+      create_time: `${Date.now()}`
+    },
+    event
+  })
+
+/** Returns the request of a message: `id` is that of the message, and each delivery is another event. */
+export const feishuMessage = (
+  id: string,
+  text: string,
+  { chat = "oc_team", from = "ou_ada", mention = true, eventId = `${id}-${Math.random()}` } = {}
+): string =>
+  feishuPayload(eventId, "im.message.receive_v1", {
+    sender: { sender_id: { open_id: from }, sender_type: "user" },
+    message: {
+      message_id: id,
+      chat_id: chat,
+      chat_type: chat.startsWith("oc_p2p") ? "p2p" : "group",
+      message_type: "text",
+      content: JSON.stringify({ text: mention ? `@_user_1 ${text}` : text }),
+      mentions: mention ? [{ key: "@_user_1", id: { open_id: botOpenId }, name: "aicr" }] : []
+    }
+  })
+
+export const feishuButton = (eventId: string, actionId: string, from = "ou_ada", chat = "oc_team"): string =>
+  feishuPayload(eventId, "card.action.trigger", {
+    operator: { open_id: from },
+    context: { open_chat_id: chat, open_message_id: "om_card" },
+    action: { tag: "button", value: { aicr: actionId } }
+  })
+
+export const deliverFeishu = (url: string, payload: string): Promise<Delivered> => {
+  const body = JSON.stringify({ encrypt: encryptFeishu(callbackSecrets.encryptKey, payload) })
+  return post(url, { body, headers: feishuHeaders(callbackSecrets.encryptKey, body, Math.floor(Date.now() / 1000)) })
+}
+
+const deliverWecom = (url: string, message: string, receiver: string, wrap: (text: string) => string) => {
+  const encrypted = encryptWecom(wecomKey, message, receiver)
+  const query = wecomQuery(callbackSecrets.token, encrypted, Math.floor(Date.now() / 1000))
+  return post(`${url}?${query}`, { body: wrap(encrypted) })
+}
+
+export const deliverWecomApp = (url: string, id: string, text: string, from = "ada"): Promise<Delivered> =>
+  deliverWecom(
+    url,
+    `<xml><ToUserName><![CDATA[corp]]></ToUserName><FromUserName><![CDATA[${from}]]></FromUserName><CreateTime>1</CreateTime><MsgType><![CDATA[text]]></MsgType><Content><![CDATA[${text}]]></Content><MsgId>${id}</MsgId><AgentID>5</AgentID></xml>`,
+    "corp",
+    (encrypted) => `<xml><ToUserName><![CDATA[corp]]></ToUserName><Encrypt><![CDATA[${encrypted}]]></Encrypt></xml>`
+  )
+
+export const deliverWecomBot = (
+  url: string,
+  id: string,
+  text: string,
+  { chat = "g1", from = "ada", platform = "https://qyapi.weixin.qq.com" } = {}
+): Promise<Delivered> =>
+  deliverWecom(
+    url,
+    JSON.stringify({
+      msgid: id,
+      aibotid: "bot",
+      chattype: "group",
+      chatid: chat,
+      from: { userid: from },
+      response_url: `${platform}/response?code=${id}`,
+      msgtype: "text",
+      text: { content: `@aicr ${text}` }
+    }),
+    "",
+    (encrypt) => JSON.stringify({ encrypt })
+  )
+
+/** Sends the challenge with which WeCom verifies an address. */
+export const challengeWecom = async (url: string, text: string): Promise<Delivered> => {
+  const encrypted = encryptWecom(wecomKey, text, "corp")
+  const query = wecomQuery(callbackSecrets.token, encrypted, Math.floor(Date.now() / 1000))
+  query.set("echostr", encrypted)
+  const response = await fetch(`${url}?${query}`)
+  return { status: response.status, body: await response.text() }
+}
+
+export const chatEnv = {
+  CHAT_TOKEN: callbackSecrets.token,
+  CHAT_ENCRYPT_KEY: callbackSecrets.encryptKey,
+  CHAT_AES_KEY: wecomKey
+} as const
+
+/** Connections of each kind with callbacks, and a binding for `ada` on each. */
+export const chatDocument = (
+  platformUrl: string,
+  repositories: Readonly<Record<string, object>>,
+  binding: Readonly<Record<string, unknown>> = {}
+) => {
+  const commands = "help chat-id review status cancel projects reviews commits prs detail prdetail queue running".split(
+    " "
+  )
+  const wecomCallback = { enabled: true, token_env: "CHAT_TOKEN", encoding_aes_key_env: "CHAT_AES_KEY" }
+  const common = { enabled: true, repositories, commands, ...binding }
+  const wecomAda = [{ type: "wecom_userid", id: "ada" }]
+  return {
+    connections: {
+      lark: {
+        kind: "feishu_app",
+        app_id: "cli_a",
+        app_secret_env: "FEISHU_SECRET",
+        base_url: platformUrl,
+        callback: { enabled: true, verification_token_env: "CHAT_TOKEN", encrypt_key_env: "CHAT_ENCRYPT_KEY" }
+      },
+      corp: {
+        kind: "wecom_app",
+        corp_id: "corp",
+        agent_id: "5",
+        app_secret_env: "WECOM_SECRET",
+        base_url: platformUrl,
+        callback: wecomCallback
+      },
+      bot: { kind: "wecom_aibot", corp_id: "corp", aibot_id: "bot", base_url: platformUrl, callback: wecomCallback },
+      off: { kind: "wecom_aibot", corp_id: "corp", enabled: false, callback: wecomCallback }
+    },
+    command_bindings: {
+      lark: {
+        ...common,
+        connection: "lark",
+        actors: [{ type: "feishu_open_id", id: "ou_ada" }],
+        conversations: [
+          { kind: "group", id: "oc_team" },
+          { kind: "app_direct", id: "cli_a" }
+        ]
+      },
+      corp: { ...common, connection: "corp", actors: wecomAda, conversations: [{ kind: "app_direct", id: "5" }] },
+      bot: { ...common, connection: "bot", actors: wecomAda, conversations: [{ kind: "group", id: "g1" }] }
+    }
+  }
+}
