@@ -13,6 +13,8 @@ import type { Queue } from "../queue/Queue.ts"
 import type { AdminActions } from "../store/AdminActions.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { Batches } from "../store/Batches.ts"
+import type { ChatHealths } from "../store/ChatHealths.ts"
+import type { ChatRequests } from "../store/ChatRequests.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
 import type { Outbox } from "../store/Outbox.ts"
 import type { Outcomes } from "../store/Outcomes.ts"
@@ -31,6 +33,7 @@ import * as BatchHandlers from "./BatchHandlers.ts"
 import { bodyLimit } from "./BodyLimit.ts"
 import { Caller } from "./Caller.ts"
 import * as ChangeHandlers from "./ChangeHandlers.ts"
+import * as ChatHandlers from "./ChatHandlers.ts"
 import * as ConfigHandlers from "./ConfigHandlers.ts"
 import { makeDescription } from "./Description.ts"
 import * as DraftHandlers from "./DraftHandlers.ts"
@@ -51,6 +54,8 @@ type Services =
   | AdminActions
   | AdminSessions
   | Batches
+  | ChatHealths
+  | ChatRequests
   | ConfigStore
   | LoginAttempts
   | Nodes
@@ -74,6 +79,7 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     RunHandlers.layer,
     ChangeHandlers.layer,
     NodeHandlers.layer,
+    ChatHandlers.layer,
     LiveHandlers.layer,
     AuditHandlers.layer,
     TriggerHandlers.layer,

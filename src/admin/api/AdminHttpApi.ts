@@ -6,6 +6,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
 import { ChangeGroup } from "./ChangeGroup.ts"
+import { ChatGroup } from "./ChatGroup.ts"
 import { ConfigGroup } from "./ConfigGroup.ts"
 import { DraftGroup } from "./DraftGroup.ts"
 import { EventGroup } from "./EventGroup.ts"
@@ -31,6 +32,7 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     RunGroup,
     ChangeGroup,
     NodeGroup,
+    ChatGroup,
     LiveGroup,
     AuditGroup,
     TriggerGroup,

@@ -383,6 +383,27 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
     'im.command_bindings.b.connection: connection "x" is disabled'
   ],
   [
+    "bindings that overlap",
+    {
+      im: {
+        connections: { x: { kind: "im_app_a", app_id: "a", app_secret: "s" } },
+        command_bindings: Object.fromEntries(
+          ["one", "two"].map((name) => [
+            name,
+            {
+              enabled: true,
+              connection: "x",
+              actors: [name === "one" ? { kind: "any" } : { type: "im_a_open_id", id: "u" }],
+              conversations: [{ kind: "group", id: "g" }],
+              commands: ["help", name === "one" ? "review" : "queue"]
+            }
+          ])
+        )
+      }
+    },
+    'im.command_bindings.two: overlaps with "one": both grant a person a command in a conversation; merge them, or disable one'
+  ],
+  [
     "a conversation of another protocol",
     {
       im: {

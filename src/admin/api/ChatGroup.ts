@@ -1,0 +1,30 @@
+/** Defines the endpoints of chat. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ChatRequestStatus } from "../../domain/ChatRequest.ts"
+import { ChatBindingRecord, ChatConnectionRecord, ChatRequestRecord } from "./ChatRecords.ts"
+import { describe } from "./Describe.ts"
+import { allowOne, page, paging, text, workspace } from "./Parameters.ts"
+import { Authenticated, ValidRequest } from "./Rules.ts"
+
+export class ChatGroup extends HttpApiGroup.make("chat")
+  .add(
+    HttpApiEndpoint.get("connections", "/chat/connections", {
+      success: Schema.Struct({ items: Schema.Array(ChatConnectionRecord) })
+    }).annotateMerge(describe("List chat connections", "Lists the configured connections with their state.")),
+    HttpApiEndpoint.get("requests", "/chat/requests", {
+      query: {
+        connection: Schema.optionalKey(text("Id of a connection")),
+        workspace,
+        status: Schema.optionalKey(allowOne(ChatRequestStatus, "Status")),
+        ...paging
+      },
+      success: Schema.Struct(page(ChatRequestRecord))
+    }).annotateMerge(describe("List requests from chat", "Lists messages and buttons of people, newest first.")),
+    HttpApiEndpoint.get("bindings", "/chat/bindings", {
+      success: Schema.Struct({ items: Schema.Array(ChatBindingRecord) })
+    }).annotateMerge(describe("List command bindings", "Lists who may use which commands where."))
+  )
+  .middleware(ValidRequest)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Chat", description: "Chat platforms and requests from them" })) {}

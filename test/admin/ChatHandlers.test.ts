@@ -1,0 +1,89 @@
+/** Chat connections, requests and bindings over real HTTP. */
+import { Effect } from "effect"
+import { assert, afterAll, beforeAll, describe, it } from "vitest"
+import { newId } from "../../src/domain/Ids.ts"
+import { ChatHealths } from "../../src/store/ChatHealths.ts"
+import { ChatRequests } from "../../src/store/ChatRequests.ts"
+import { chatDocument, chatEnv } from "../harness/ChatPeople.ts"
+import { password, startAdmin } from "./AdminServer.ts"
+import type { AdminServer } from "./AdminServer.ts"
+
+let admin: AdminServer
+let token: unknown
+beforeAll(async () => {
+  admin = await startAdmin({
+    document: {
+      server: { base_url: "https://aicr.test" },
+      im: chatDocument("https://lark.test", { app: { workspace: "app" } })
+    },
+    env: {
+      SVC_ADMIN_USERNAME: "root",
+      SVC_ADMIN_PASSWORD: password,
+      SECRET: "s",
+      ...chatEnv,
+      FEISHU_SECRET: "f",
+      WECOM_SECRET: "w"
+    }
+  })
+  token = await admin.token()
+})
+afterAll(() => admin.stop())
+
+const itemsAt = async (path: string): Promise<ReadonlyArray<Record<string, unknown>>> => {
+  const { items } = (await admin.call("GET", path, { token })).body
+  assert(Array.isArray(items), path)
+  return items
+}
+
+describe("chat", () => {
+  it("lists connections with their state and no secret", async () => {
+    const now = Date.now()
+    await admin.run(
+      Effect.flatMap(ChatHealths, ({ report }) =>
+        report({ connection: "corp", state: "failing", detail: "d", node: "n", since: now, reportedAt: now })
+      )
+    )
+    const items = await itemsAt("/chat/connections")
+    const corp = items.find(({ id }) => id === "corp")
+    assert.deepInclude(corp, { kind: "wecom_app", enabled: true, state: "failing", detail: "d", node: "n" })
+    assert.strictEqual(corp?.["callback_url"], "https://aicr.test/callbacks/im/corp")
+    assert.deepInclude(
+      items.find(({ id }) => id === "lark"),
+      { state: "unknown", receives: "callback" }
+    )
+    assert.notInclude(JSON.stringify(items), chatEnv.CHAT_TOKEN)
+  })
+
+  it("lists requests by connection, without their text", async () => {
+    const id = newId()
+    const request = {
+      id,
+      connection: "lark",
+      key: "m",
+      conversation: { kind: "group", id: "oc" },
+      sender: { type: "feishu_open_id", id: "ou" },
+      facts: { text: "private words", isAction: false, reply: {} },
+      receivedAt: 1000
+    } as const
+    await admin.run(Effect.flatMap(ChatRequests, ({ add }) => add(request)))
+    const [item, ...others] = await itemsAt("/chat/requests?connection=lark&status=accepted")
+    assert.deepInclude(item, { id, sender: "ou", conversation: "oc", status: "accepted" })
+    assert.deepStrictEqual(others, [])
+    assert.notInclude(JSON.stringify(item), "private words")
+    assert.deepStrictEqual(await itemsAt("/chat/requests?connection=corp"), [])
+    assert.strictEqual((await admin.call("GET", "/chat/requests?status=nothing", { token })).status, 400)
+  })
+
+  it("lists bindings", async () => {
+    const items = await itemsAt("/chat/bindings")
+    assert.deepInclude(
+      items.find(({ id }) => id === "lark"),
+      {
+        enabled: true,
+        connection: "lark",
+        actors: ["feishu_open_id ou_ada"],
+        repositories: ["app"]
+      }
+    )
+  })
+})
