@@ -219,12 +219,10 @@ describe("a field without effect is reported at its path", () => {
 
 it("a field without effect gives one warning, at the topmost position, in every layer", () => {
   const { issues } = read({
-    im: { connections: { x: { kind: "im_app_a", app_id: "a", app_secret: "s" } } },
     outputs: { author_resolution: { directory_cache_ttl_seconds: 5 } },
     workspaces: { defaults: { outputs: { author_resolution: { directory_cache_ttl_seconds: 6 } } } }
   })
   expect(issues.map(({ severity, path }) => [severity, path])).toEqual([
-    ["warning", "im"],
     ["warning", "outputs.author_resolution.directory_cache_ttl_seconds"],
     ["warning", "workspaces.defaults.outputs.author_resolution.directory_cache_ttl_seconds"]
   ])
