@@ -63,7 +63,12 @@ const list = (runs: Effect.Effect<Runs>) =>
       ])
       yield* print(`${columns([["MODE", "INSTALLED", "TESTED", "SANDBOX"], ...rows])}\n`)
     })
-  ).pipe(Command.withDescription("List the agent CLIs with their versions and the sandbox they run in"))
+  ).pipe(
+    Command.withDescription("List the agent CLIs with their versions and the sandbox they run in"),
+    Command.withExamples([
+      { command: "aicr agent list", description: "Modes, installed versions, tested versions, sandbox" }
+    ])
+  )
 
 const install = (runs: Effect.Effect<Runs>) =>
   Command.make(
@@ -81,7 +86,13 @@ const install = (runs: Effect.Effect<Runs>) =>
       const { folder, version } = yield* (yield* runs).installAgent(config, name, Option.getOrUndefined(dir))
       yield* print(`${name} ${version} is installed in ${folder}\n`)
     })
-  ).pipe(Command.withDescription("Install the tested version of an agent CLI from npm"))
+  ).pipe(
+    Command.withDescription("Install the tested version of an agent CLI from npm"),
+    Command.withExamples([
+      { command: "aicr agent install codex", description: "Into the data folder" },
+      { command: "aicr agent install pi --dir /opt/agents", description: "For SVC_AGENTS_DIR=/opt/agents" }
+    ])
+  )
 
 const check = (runs: Effect.Effect<Runs>) =>
   Command.make(
@@ -111,16 +122,15 @@ const check = (runs: Effect.Effect<Runs>) =>
   ).pipe(
     Command.withDescription(
       "Run an agent CLI against a built-in scripted model without network, and report point by point what works"
-    )
+    ),
+    Command.withExamples([
+      { command: "aicr agent check codex", description: "In the sandbox of the configuration" },
+      { command: "aicr agent check codex --sandbox podman --json", description: "In podman, for scripts" }
+    ])
   )
 
 export const agentCommand = (runs: Effect.Effect<Runs>) =>
   Command.make("agent").pipe(
     Command.withDescription("Agent CLIs that review in sandboxes: list, install, check"),
-    Command.withExamples([
-      { command: "aicr agent list", description: "Modes, installed versions, tested versions, sandbox" },
-      { command: "aicr agent install codex", description: "The tested version from npm, into the data folder" },
-      { command: "aicr agent check codex", description: "A pass against a scripted model, and what it can reach" }
-    ]),
     Command.withSubcommands([list(runs), install(runs), check(runs)])
   )
