@@ -20,12 +20,16 @@ const named: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const familyOf = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
-/** Normalises an address: an IPv4 address in IPv6 becomes IPv4, a port is removed. Returns undefined if it is not an address. */
+/**
+ * Normalises an address: an IPv4 address in IPv6 becomes IPv4; a port and a zone, which may have any length, are removed. Returns undefined
+ * if it is not an address.
+ */
 const plain = (text: string): string | undefined => {
   const trimmed = text.trim()
   const address = /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed
-  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address
-  return isIP(mapped) === 0 ? undefined : mapped
+  if (isIP(address) === 0) return undefined
+  const [withoutZone = address] = address.split("%")
+  return /^::ffff:([\d.]+)$/i.exec(withoutZone)?.[1] ?? withoutZone
 }
 
 export interface ClientAddresses {
@@ -68,7 +72,7 @@ export const clientAddresses = (trust: TrustProxy): ClientAddresses => {
 export const clientKey = (address: string): string => {
   const client = plain(address) ?? address
   if (isIP(client) !== 6) return client
-  const [head = "", tail] = (client.split("%")[0] ?? "").split("::")
+  const [head = "", tail] = client.split("::")
   const groups = (part: string | undefined) => (part === undefined || part === "" ? [] : part.split(":"))
   const [left, right] = [groups(head), groups(tail)]
   const all =

@@ -14,6 +14,8 @@ describe("client address", () => {
     ["no address in the header", "loopback", "127.0.0.1", "1.1.1.1, unknown", "127.0.0.1"],
     ["ports", "loopback", "127.0.0.1", "1.1.1.1:5000", "1.1.1.1"],
     ["IPv6 with a port", "loopback", "::1", "[2001:db8::1]:443", "2001:db8::1"],
+    ["a long zone", "loopback", "::1", `[2001:db8::1%${"a".repeat(200)}]:443`, "2001:db8::1"],
+    ["a zone of IPv4 in IPv6", "loopback", "::1", "::ffff:1.1.1.1%a", "1.1.1.1"],
     ["exactly the last hop, whoever sends it", true, "203.0.113.1", "7.7.7.7, 1.1.1.1", "1.1.1.1"],
     ["the last hop alone", true, "203.0.113.1", "1.1.1.1", "1.1.1.1"],
     ["no hop although a proxy is trusted", true, "203.0.113.1", undefined, "203.0.113.1"],
