@@ -129,14 +129,14 @@ export const showQueue = Effect.fnUntraced(function* (context: QueryContext, run
 /** The id is that of a request of this conversation, or of a run of a repository that the person may name. */
 export const showStatus = Effect.fnUntraced(function* (context: QueryContext, id: string) {
   const { request, safe, texts } = context
-  const asked = yield* (yield* ChatRequests).get(id)
+  const found = yield* (yield* ChatRequests).get(id)
   if (
-    asked !== undefined &&
-    asked.connection === request.connection &&
-    asked.conversation.id === request.conversation.id
+    found !== undefined &&
+    found.connection === request.connection &&
+    found.conversation.id === request.conversation.id
   ) {
-    const reason = asked.facts.reason === undefined ? "" : `: ${safe.plain(asked.facts.reason)}`
-    return `${safe.codeSpan(`${asked.command ?? ""} ${(asked.facts.args ?? []).join(" ")}`.trim())} ${asked.status}${reason}`
+    const reason = found.facts.reason === undefined ? "" : `: ${safe.plain(found.facts.reason)}`
+    return `${safe.codeSpan(`${found.command ?? ""} ${(found.facts.args ?? []).join(" ")}`.trim())} ${found.status}${reason}`
   }
   const run = yield* (yield* Runs).get(id)
   return run === undefined || !mayRead(context, run.change) ? texts.notFound : runLine(run, context)
