@@ -1,5 +1,6 @@
 /** Schema of `im`: connections to chat platforms, and permissions of their users. */
 import { Schema } from "effect"
+import { chatCommands } from "../../domain/ChatRequest.ts"
 import type { Resolved } from "../Field.ts"
 import { defaulted, kinds, optional, required } from "../Field.ts"
 import { checked, choice, EnvName, Flag, list, map, named, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
@@ -90,21 +91,7 @@ export const Actor = Schema.Struct({
 })
 export type Actor = Resolved<typeof Actor>
 
-export const ChatCommand = choice(
-  "help",
-  "chat-id",
-  "review",
-  "status",
-  "cancel",
-  "projects",
-  "reviews",
-  "commits",
-  "prs",
-  "detail",
-  "prdetail",
-  "queue",
-  "running"
-)
+export const ChatCommand = choice(...chatCommands)
 
 export const CommandBinding = Schema.Struct({
   enabled: optional(Flag, "Disabled drafts stay savable.", { runtimeDefault: false }),
