@@ -67,8 +67,12 @@ const flat = (code: string): string => oneLine(withoutMarkers(withoutControls(co
 
 const longestRun = (code: string): number => Math.max(0, ...[...code.matchAll(/`+/g)].map(([run]) => run.length))
 
-/** Uses one or two backticks: three at the start of a line would look like a fence to GitLab's parser of quick actions. */
+/**
+ * Uses one or two backticks: three at the start of a line would look like a fence to GitLab's parser of quick actions. Code that is
+ * empty without its invisible characters has no span, because two adjacent backticks are a delimiter.
+ */
 const tickedSpan = (code: string): string => {
+  if (code === "") return ""
   const longest = longestRun(code)
   const inner =
     (longest > 1 && /(?<!`)`(?!`)/.test(code)) || longest > 2 ? code.replace(/`(?=`)/g, `\`${zeroWidth}`) : code
@@ -116,6 +120,11 @@ const chatCode = (code: string): string =>
     .replace(/<(?=\S)/g, `<${zeroWidth}`)
     .replace(/\](?=\()/g, `]${zeroWidth}`)
 
+const chatSpan = (code: string): string => {
+  const inner = chatCode(flat(code))
+  return inner === "" ? "" : `\`${inner}\``
+}
+
 export const grammars = {
   gfm: {
     text: entityText,
@@ -130,7 +139,7 @@ export const grammars = {
   /** Feishu documents character references as the escapes for its special characters. */
   feishu: {
     text: entityText,
-    codeSpan: (code) => `\`${chatCode(flat(code))}\``,
+    codeSpan: chatSpan,
     codeBlock: (language, code) => fenced(language, chatCode(code)),
     codeBar: "|",
     strong: "**",
@@ -147,7 +156,7 @@ export const grammars = {
         .replaceAll("`", "\u02cb")
       return atStart ? broken.replace(/^(?=[#>])/, zeroWidth) : broken
     },
-    codeSpan: (code) => `\`${chatCode(flat(code))}\``,
+    codeSpan: chatSpan,
     codeBlock: (_, code) =>
       withoutMarkers(withoutControls(code))
         .replace(/\n$/, "")

@@ -8,7 +8,16 @@
  */
 import { grammars, withoutTags } from "./Grammars.ts"
 import type { TextGrammar } from "./Grammars.ts"
-import { inertText, isActive, oneLine, textParts, unlinked, withoutControls, withoutMarkers } from "./InertText.ts"
+import {
+  inertText,
+  isActive,
+  oneLine,
+  textParts,
+  unlinked,
+  withoutControls,
+  withoutMarkers,
+  zeroWidth
+} from "./InertText.ts"
 import { parseBlocks, parseLine } from "./MarkdownTree.ts"
 import type { Block, Inline } from "./MarkdownTree.ts"
 
@@ -34,8 +43,11 @@ class Rows {
     return this.#parts.length === 0
   }
 
+  /** Adds text. An invisible character separates adjacent code, whose backticks would otherwise form one longer delimiter. */
   add(text: string): void {
-    if (text !== "") this.#parts.push(text)
+    if (text === "") return
+    if (text.startsWith("`") && this.#parts.at(-1)?.endsWith("`") === true) this.#parts.push(zeroWidth)
+    this.#parts.push(text)
   }
 
   /** Ends the row, without white space at its end; an empty row is dropped. */

@@ -8,6 +8,7 @@ export const payloads: ReadonlyArray<string> = [
   "<img src=http://tracker.test/p.png>",
   "<!-- the rest is hidden",
   "<at id=all></at>",
+  "http://forge.test``x`<img src=http://tracker.test/p.png>``",
   "@team/all please look",
   "@dana",
   "(@dana)",

@@ -45,6 +45,7 @@ describe("markdown from a model", () => {
     expect(codeSpan("a`b``c")).toBe("``a`b`" + z + "`c``")
     expect(codeSpan("`")).toBe("`` ` ``")
     expect(codeSpan("x\n\ny|z")).toBe("`x y\\|z`")
+    expect(codeSpan("\u{e0001}")).toBe("")
   })
 
   it("cannot leave a fence", () => {
