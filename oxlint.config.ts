@@ -22,6 +22,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Inbound.ts",
     "ReadConnection.ts",
     "Repositories.ts",
+    "StoreInbound.ts",
     "Texts.ts"
   ],
   config: [

@@ -3,12 +3,11 @@
  * A message that the platform delivers again gets the same response and has no effect.
  */
 import { Effect, Metric } from "effect"
-import { parseCommand } from "../chat/Command.ts"
 import type { CallbackReply, CallbackRequest } from "../chat/CallbackOutcome.ts"
 import type { Inbound } from "../chat/Inbound.ts"
 import { findCallbackReader } from "../chat/ReadConnection.ts"
+import { storeInbound } from "../chat/StoreInbound.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
-import { newId } from "../domain/Ids.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { chatCallbacks } from "../observability/Metrics.ts"
 import type { ChatRequests } from "../store/ChatRequests.ts"
@@ -43,30 +42,13 @@ export const makeChatCallbacks = ({ config, requests, wake }: Parts): ChatCallba
       Effect.logWarning("chat callback refused", { connection, reason, suppressed })
     )
 
-  /** Returns the outcome for metrics. */
-  const store = Effect.fnUntraced(function* (connection: string, inbound: Inbound, now: number) {
-    if (inbound._tag !== "Message" && inbound._tag !== "Action") return "ignored"
-    if (inbound._tag === "Message" && parseCommand(inbound, () => true)._tag === "NotForUs") return "ignored"
-    const { conversation, key, reply, sender } = inbound
-    const isAction = inbound._tag === "Action"
-    const mention = isAction ? undefined : inbound.mention
-    const stored = yield* requests.add({
-      id: newId(),
-      connection,
-      key,
-      conversation,
-      sender,
-      facts: {
-        text: isAction ? inbound.actionId : inbound.text,
-        isAction,
-        reply,
-        ...(mention === undefined ? {} : { mention })
-      },
-      receivedAt: now
-    })
-    wake.chat(connection)
-    return stored
-  })
+  /** Returns the outcome for metrics. The actor has nothing to do for a message that is not stored. */
+  const store = (connection: string, inbound: Inbound, now: number) =>
+    Effect.tap(storeInbound(requests, connection, inbound, now), (outcome) =>
+      Effect.sync(() => {
+        if (outcome !== "ignored") wake.chat(connection)
+      })
+    )
 
   return {
     preflight: (connection) => {

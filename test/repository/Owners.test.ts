@@ -72,6 +72,7 @@ describe("owners", () => {
     )
     expect(references.toSorted()).toEqual([
       "aicr/admin/Caller",
+      "aicr/chat/ChatApps",
       "aicr/forge/DuringOutage",
       "aicr/forge/HostStates",
       "aicr/forge/Paces",

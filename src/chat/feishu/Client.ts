@@ -1,21 +1,10 @@
 /** Sends messages of a Feishu or Lark application (open.feishu.cn: im-v1). Replies are cards, which can be edited for 14 days. */
-import { Clock, Effect, Redacted } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
-import { makeAccessToken } from "../AccessToken.ts"
+import { Clock, Effect } from "effect"
 import type { ChatClient, ChatText } from "../ChatClient.ts"
 import { cutBytes } from "../CutText.ts"
-import { callPlatform } from "../PlatformCall.ts"
-import type { PlatformRequest } from "../PlatformCall.ts"
-import { numberAt, textAt } from "../ReadJson.ts"
+import { textAt } from "../ReadJson.ts"
+import type { FeishuApi } from "./Api.ts"
 
-export interface FeishuApp {
-  readonly baseUrl: string
-  readonly appId: string
-  readonly secret: Redacted.Redacted
-}
-
-/** The platform returns the same token until 30 minutes before its end. */
-const refreshBeforeMillis = 25 * 60 * 1000
 /** A card may have 30 KB with everything around the text. */
 const maxTextBytes = 24_000
 const hourMillis = 60 * 60 * 1000
@@ -35,37 +24,7 @@ export const toCard = ({ buttons, text }: ChatText) => ({
   }
 })
 
-export const makeFeishuClient = ({ appId, baseUrl, secret }: FeishuApp): ChatClient => {
-  const secrets = [Redacted.value(secret)]
-  const token = makeAccessToken(
-    Effect.gen(function* () {
-      const operation = "POST /open-apis/auth/v3/tenant_access_token/internal"
-      const body = { app_id: appId, app_secret: Redacted.value(secret) }
-      const url = `${baseUrl}/open-apis/auth/v3/tenant_access_token/internal`
-      const response = yield* callPlatform({ operation, method: "POST", url, body, writes: false, secrets })
-      const received = textAt(response, ["tenant_access_token"], 4096)
-      if (received === undefined)
-        return yield* new ForgeError({
-          reason: "invalid",
-          operation,
-          message: `${operation}: no token in the response`
-        })
-      return { token: Redacted.make(received), lifetimeMillis: (numberAt(response, "expire") ?? 7200) * 1000 }
-    }),
-    refreshBeforeMillis
-  )
-  const call = (method: PlatformRequest["method"], path: string, shown: string, body?: object) =>
-    token.use((bearer) =>
-      callPlatform({
-        operation: `${method} ${shown}`,
-        method,
-        url: `${baseUrl}${path}`,
-        headers: { authorization: `Bearer ${bearer}` },
-        body,
-        writes: method !== "GET",
-        secrets: [...secrets, bearer]
-      })
-    )
+export const makeFeishuClient = ({ call }: FeishuApi): ChatClient => {
   let botId: string | undefined
   const readBotId = Effect.gen(function* () {
     botId ??= textAt(yield* call("GET", "/open-apis/bot/v3/info", "/open-apis/bot/v3/info"), ["bot", "open_id"])

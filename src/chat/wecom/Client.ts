@@ -1,81 +1,52 @@
 /** Sends messages of a WeCom application (developer.work.weixin.qq.com, 90236), and replies of a bot through the address of its callback. */
-import { Clock, Effect, Redacted } from "effect"
+import { createHash } from "node:crypto"
+import { Clock, Effect } from "effect"
 import { ForgeError } from "../../forge/ForgeError.ts"
-import { makeAccessToken } from "../AccessToken.ts"
 import type { ChatClient } from "../ChatClient.ts"
 import { cutBytes } from "../CutText.ts"
 import { callPlatform } from "../PlatformCall.ts"
-import { numberAt, textAt } from "../ReadJson.ts"
+import { textAt } from "../ReadJson.ts"
+import type { WecomApi } from "./Api.ts"
 
-export interface WecomApp {
-  readonly baseUrl: string
-  readonly corpId: string
-  readonly agentId: string
-  readonly secret: Redacted.Redacted
-}
-
-const refreshBeforeMillis = 5 * 60 * 1000
 /** Equal requests within this time are one message (`enable_duplicate_check`). */
-const keySeconds = 1800
+export const keySeconds = 1800
+
+/**
+ * Returns the fields that make a repeated request one message. The platform compares whole requests: the interval differs by key, so that
+ * equal texts with different keys are two messages.
+ */
+export const duplicateCheck = (key: string) => ({
+  enable_duplicate_check: 1,
+  duplicate_check_interval: keySeconds + (createHash("sha256").update(key).digest().readUInt16BE(0) % 7200)
+})
 const appTextBytes = 2048
 const botTextBytes = 4096
 
-export const makeWecomAppClient = ({ agentId, baseUrl, corpId, secret }: WecomApp): ChatClient => {
-  const secrets = [Redacted.value(secret)]
-  const token = makeAccessToken(
-    Effect.gen(function* () {
-      const operation = "GET /cgi-bin/gettoken"
-      const query = new URLSearchParams({ corpid: corpId, corpsecret: Redacted.value(secret) })
-      const url = `${baseUrl}/cgi-bin/gettoken?${query}`
-      const response = yield* callPlatform({ operation, method: "GET", url, writes: false, secrets })
-      const received = textAt(response, ["access_token"], 4096)
-      if (received === undefined)
-        return yield* new ForgeError({
-          reason: "invalid",
-          operation,
-          message: `${operation}: no token in the response`
-        })
-      return { token: Redacted.make(received), lifetimeMillis: (numberAt(response, "expires_in") ?? 7200) * 1000 }
-    }),
-    refreshBeforeMillis
-  )
-  const post = (path: string, body: object) =>
-    token.use((received) =>
-      callPlatform({
-        operation: `POST ${path}`,
-        method: "POST",
-        url: `${baseUrl}${path}?access_token=${encodeURIComponent(received)}`,
-        body,
-        writes: true,
-        secrets: [...secrets, received]
+/** `agentId`: that of the application. */
+export const makeWecomAppClient = ({ check, post }: WecomApi, agentId: string): ChatClient => ({
+  markup: "wecom",
+  keyMillis: keySeconds * 1000,
+  send: Effect.fnUntraced(function* (to, message, key) {
+    const response = yield* post("/cgi-bin/message/send", {
+      touser: to.sender.id,
+      msgtype: "markdown",
+      agentid: /^\d+$/.test(agentId) ? Number(agentId) : agentId,
+      markdown: { content: cutBytes(message.text, appTextBytes) },
+      ...duplicateCheck(key)
+    })
+    if (textAt(response, ["invaliduser"], 4096) !== undefined)
+      return yield* new ForgeError({
+        reason: "forbidden",
+        operation: "POST /cgi-bin/message/send",
+        message: "POST /cgi-bin/message/send: the person does not see the application; extend its visible range"
       })
-    )
-  return {
-    markup: "wecom",
-    keyMillis: keySeconds * 1000,
-    send: Effect.fnUntraced(function* (to, message) {
-      const response = yield* post("/cgi-bin/message/send", {
-        touser: to.sender.id,
-        msgtype: "markdown",
-        agentid: /^\d+$/.test(agentId) ? Number(agentId) : agentId,
-        markdown: { content: cutBytes(message.text, appTextBytes) },
-        enable_duplicate_check: 1,
-        duplicate_check_interval: keySeconds
-      })
-      if (textAt(response, ["invaliduser"], 4096) !== undefined)
-        return yield* new ForgeError({
-          reason: "forbidden",
-          operation: "POST /cgi-bin/message/send",
-          message: "POST /cgi-bin/message/send: the person does not see the application; extend its visible range"
-        })
-      const id = textAt(response, ["msgid"])
-      return { ...(id === undefined ? {} : { messageId: id }), at: yield* Clock.currentTimeMillis }
-    }),
-    edit: undefined,
-    isMention: () => Effect.succeed(false),
-    check: token.use(() => Effect.void)
-  }
-}
+    const id = textAt(response, ["msgid"])
+    return { ...(id === undefined ? {} : { messageId: id }), at: yield* Clock.currentTimeMillis }
+  }),
+  edit: undefined,
+  isMention: () => Effect.succeed(false),
+  check
+})
 
 /** `baseUrl`: that of the platform. The path of a reply comes from the callback, so that no other server gets the message. */
 export const makeWecomBotClient = (baseUrl: string): ChatClient => ({

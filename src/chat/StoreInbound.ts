@@ -1,0 +1,37 @@
+/** Stores a message or a button before its platform gets a response, with the id of the message as its key: a repeated delivery has no effect. */
+import { Effect } from "effect"
+import { newId } from "../domain/Ids.ts"
+import type { ChatRequests } from "../store/ChatRequests.ts"
+import type { StoreError } from "../database/StoreError.ts"
+import { parseCommand } from "./Command.ts"
+import type { Inbound } from "./Inbound.ts"
+
+export type StoredInbound = "stored" | "duplicate" | "ignored"
+
+export const storeInbound = (
+  requests: Pick<ChatRequests["Service"], "add">,
+  connection: string,
+  inbound: Inbound,
+  now: number
+): Effect.Effect<StoredInbound, StoreError> => {
+  if (inbound._tag !== "Message" && inbound._tag !== "Action") return Effect.succeed("ignored")
+  if (inbound._tag === "Message" && parseCommand(inbound, () => true)._tag === "NotForUs")
+    return Effect.succeed("ignored")
+  const { conversation, key, reply, sender } = inbound
+  const isAction = inbound._tag === "Action"
+  const mention = isAction ? undefined : inbound.mention
+  return requests.add({
+    id: newId(),
+    connection,
+    key,
+    conversation,
+    sender,
+    facts: {
+      text: isAction ? inbound.actionId : inbound.text,
+      isAction,
+      reply,
+      ...(mention === undefined ? {} : { mention })
+    },
+    receivedAt: now
+  })
+}
