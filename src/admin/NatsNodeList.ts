@@ -1,7 +1,7 @@
 /** Lists the nodes from their records on the bus. */
 import { Effect, Layer } from "effect"
 import { NatsNodes } from "../../nats/NatsNodes.ts"
-import { readDetails } from "./NatsPresence.ts"
+import { readDetails, toVersion } from "./NatsPresence.ts"
 import { Nodes, NodesError } from "./Nodes.ts"
 
 export const layer = Layer.effect(
@@ -12,8 +12,9 @@ export const layer = Layer.effect(
         onFailure: ({ message }) => new NodesError({ message }),
         onSuccess: (found) =>
           found.map((node) => {
-            const { name, roles, startedAt, version } = node
-            return { name, roles, startedAt, version, actors: readDetails(node).actors }
+            const { roles, startedAt } = node
+            const { actors, slots } = readDetails(node)
+            return { ...toVersion(node), roles, startedAt, slots, actors }
           })
       })
     })

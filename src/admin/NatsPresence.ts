@@ -5,6 +5,7 @@ import packageJson from "../../package.json" with { type: "json" }
 import { NatsNodes } from "../../nats/NatsNodes.ts"
 import type { NodeRecord } from "../../nats/NatsNodes.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import { abbreviateHash } from "../domain/NodeDifferences.ts"
 import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import type { Role } from "../domain/Role.ts"
@@ -16,7 +17,7 @@ const detailsOf = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
   const { owner } = yield* NodeIdentity
   const { document, hash } = (yield* ConfigStore).current()
   const slots = roles.has("executor") ? document.queue.workers.concurrency : 0
-  return { owner, slots, configuration: hash.slice(0, 12) }
+  return { owner, slots, configuration: abbreviateHash(hash) }
 })
 
 const countOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)

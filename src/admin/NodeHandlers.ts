@@ -1,6 +1,7 @@
 /** Handles requests about nodes. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { findDifferences } from "../domain/NodeDifferences.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { orUnavailable } from "./Available.ts"
 import { Nodes } from "./Nodes.ts"
@@ -8,6 +9,10 @@ import { nodeView } from "./Views.ts"
 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "nodes", (handlers) =>
   handlers.handle("list", () =>
-    orUnavailable(Nodes.use(({ list }) => Effect.map(list, (found) => ({ items: found.map(nodeView) }))))
+    orUnavailable(
+      Nodes.use(({ list }) =>
+        Effect.map(list, (found) => ({ items: found.map(nodeView), warnings: findDifferences(found) }))
+      )
+    )
   )
 )

@@ -1,12 +1,15 @@
 /** Lists the nodes for `GET /api/admin/nodes`. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import { abbreviateHash } from "../domain/NodeDifferences.ts"
+import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 
-export interface NodeInfo {
-  readonly name: string
+export interface NodeInfo extends NodeVersion {
   readonly roles: ReadonlyArray<string>
-  readonly version: string
   readonly startedAt: number
+  /** Maximum number of concurrent reviews, if available. */
+  readonly slots?: number | undefined
   /** Number of active actors on the node, if available. */
   readonly actors?: number | undefined
 }
@@ -27,10 +30,15 @@ export class Nodes extends Context.Service<
       Nodes,
       Effect.gen(function* () {
         const { name } = yield* NodeIdentity
+        const config = yield* ConfigStore
         const { actors = Effect.undefined, roles, version } = self
         const startedAt = yield* Clock.currentTimeMillis
         return Nodes.of({
-          list: Effect.map(actors, (awake) => [{ name, roles, version, startedAt, actors: awake }])
+          list: Effect.map(actors, (awake) => {
+            const { document, hash } = config.current()
+            const slots = roles.includes("executor") ? document.queue.workers.concurrency : 0
+            return [{ name, roles, version, configuration: abbreviateHash(hash), startedAt, slots, actors: awake }]
+          })
         })
       })
     )

@@ -123,7 +123,9 @@ export const nodeView = (node: NodeInfo) =>
     name: node.name,
     roles: node.roles,
     version: node.version,
+    configuration: node.configuration,
     started_at: toTime(node.startedAt),
+    slots: node.slots,
     actors: node.actors
   })
 

@@ -8,6 +8,9 @@ export interface NodeVersion {
   readonly configuration: string
 }
 
+/** Returns the part of the hash of a configuration that identifies it among the nodes of a cluster. */
+export const abbreviateHash = (hash: string): string => hash.slice(0, 12)
+
 const isMixed = (values: ReadonlyArray<string>): boolean => new Set(values).size > 1
 
 /** Returns a warning for each property in which nodes differ that should be the same everywhere. */

@@ -318,9 +318,11 @@ describe("runs", () => {
 })
 
 describe("paths", () => {
-  it("nodes: this one, with roles and version", async () => {
+  it("nodes: this one, with roles, version and configuration", async () => {
     const { body } = await get("/nodes")
-    assert.deepInclude(itemsOf(body)[0], { name: "node-1", roles: ["ingress"], version: "1.2.3" })
+    assert.deepInclude(itemsOf(body)[0], { name: "node-1", roles: ["ingress"], version: "1.2.3", slots: 0 })
+    assert.match(String(itemsOf(body)[0]?.["configuration"]), /^[0-9a-f]{12}$/)
+    assert.deepStrictEqual(body["warnings"], [])
   })
 
   it.each([

@@ -4,21 +4,26 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { stringify } from "yaml"
+import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
+import { OtherRelease } from "../harness/OtherRelease.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const root = join(import.meta.dirname, "../..")
 
+/** One node runs another release. */
+const other = new OtherRelease("0.9.0", [])
 let at: ClusterInstallation
 beforeAll(async () => {
-  at = await ClusterInstallation.make({ repositories: 1, slots: 2 })
-  await Promise.all([
-    at.start("front", "ingress"),
-    at.start("work", "executor"),
-    at.start("middle", "actors,publisher")
-  ])
+  at = await ClusterInstallation.make({ repositories: 1, slots: 2, env: adminEnv })
+  const middle = await at.add("middle", "actors,publisher")
+  middle.setProgram(other.folder)
+  await Promise.all([at.start("front", "ingress,dashboard"), at.start("work", "executor"), middle.start()])
 }, 120_000)
-afterAll(() => at[Symbol.asyncDispose](), 60_000)
+afterAll(async () => {
+  await at[Symbol.asyncDispose]()
+  other[Symbol.dispose]()
+}, 60_000)
 
 const aicr = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
@@ -48,17 +53,29 @@ it("aicr nodes shows who is there and what they do", async () => {
     { timeout: 60_000, describe: () => `three nodes, and actors awake\n${at.logs(10)}` }
   )
   expect(nodes).toMatchObject([
-    { name: "front", roles: ["ingress"], slots: 0, actors: 0 },
-    { name: "middle", roles: ["actors", "publisher"], slots: 0 },
+    { name: "front", roles: ["ingress", "dashboard"], slots: 0, actors: 0 },
+    { name: "middle", roles: ["actors", "publisher"], version: "0.9.0", slots: 0 },
     { name: "work", roles: ["executor"], slots: 2, actors: 0 }
   ])
   const { err: warnings, out } = await aicr("nodes")
   // The documents of these nodes have different ports.
-  expect(warnings).toContain("nodes have different configurations")
+  const differences = ["nodes run different versions", "nodes have different configurations"]
+  for (const difference of differences) expect(warnings).toContain(difference)
   const readiness: unknown = await (await fetch(`${at.node("front").url}/readyz`)).json()
   expect(readiness).toMatchObject({
     nodes: nodes.map(({ name, version, configuration }: Record<string, string>) => ({ name, version, configuration })),
-    warnings: [expect.stringContaining("nodes have different configurations")]
+    warnings: differences.map((difference) => expect.stringContaining(difference))
+  })
+  const admin = await AdminSession.open(at.node("front").url)
+  expect((await admin.get("/nodes")).body).toMatchObject({
+    items: nodes.map(({ name, roles, slots, version, configuration }: Record<string, unknown>) => ({
+      name,
+      roles,
+      slots,
+      version,
+      configuration
+    })),
+    warnings: differences.map((difference) => expect.stringContaining(difference))
   })
   expect(out.split("\n")[0]).toMatch(/^NAME +ROLES +VERSION +CONFIGURATION +SINCE +SLOTS +ACTORS$/)
   expect(out).toMatch(/^work +executor +\d+\.\d+\.\d+ +[0-9a-f]{12} +\d{4}-\d\d-\d\dT\S+Z +2 +0$/m)

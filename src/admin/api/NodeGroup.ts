@@ -7,11 +7,17 @@ import { Authenticated, ValidRequest } from "./Rules.ts"
 export class NodeGroup extends HttpApiGroup.make("nodes")
   .add(
     HttpApiEndpoint.get("list", "/nodes", {
-      success: Schema.Struct({ items: Schema.Array(Node) })
+      success: Schema.Struct({
+        items: Schema.Array(Node),
+        warnings: Schema.Array(Schema.String).annotate({
+          description: "Differences between nodes that should be equal"
+        })
+      })
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List nodes",
-        description: "Lists the nodes of the installation with roles, versions and numbers of actors."
+        description:
+          "Lists the nodes of the installation with roles, versions, configurations and numbers of actors, and warns about differences."
       })
     )
   )

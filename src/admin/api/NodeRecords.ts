@@ -6,6 +6,8 @@ export const Node = Schema.Struct({
   name: text("Name of the node (SVC_NODE_NAME)"),
   roles: Schema.Array(Schema.String),
   version: text("Version of aicr"),
+  configuration: text("Beginning of the hash of its configuration"),
   started_at: time("Start of the process"),
+  slots: maybeCount("Maximum number of concurrent reviews, if available"),
   actors: maybeCount("Number of active actors, if available")
 }).annotate({ identifier: "Node", description: "A node of the installation" })

@@ -64,6 +64,7 @@ const NodeRow = ({
       <td>{isPaused ? <Status group="node" value="paused" /> : <Status group="node" value="active" />}</td>
       <td>{node.roles.join(", ")}</td>
       <td className="mono">{node.version}</td>
+      <td className="mono">{node.configuration}</td>
       <td className="end">{node.actors ?? "–"}</td>
       <td className="end">
         <Time at={node.started_at} />
@@ -93,11 +94,16 @@ export const Nodes = () => {
       <Loaded query={query}>
         {({ items }) => {
           const versions = new Set(items.map(({ version }) => version))
+          const configurations = new Set(items.map(({ configuration }) => configuration))
+          const differences = [
+            ...(versions.size > 1 ? [t("nodes.versions", { versions: [...versions].join(", ") })] : []),
+            ...(configurations.size > 1 ? [t("nodes.configurations")] : [])
+          ]
           return (
             <Panel
               title={t("nodes.count", { count: items.length })}
               flush
-              note={versions.size > 1 ? t("nodes.versions", { versions: [...versions].join(", ") }) : undefined}
+              note={differences.length === 0 ? undefined : differences.join(". ")}
             >
               {items.length === 0 ? (
                 <Empty title={t("nodes.empty")} />
@@ -110,6 +116,7 @@ export const Nodes = () => {
                         <th>{t("column.status")}</th>
                         <th>{t("column.roles")}</th>
                         <th>{t("column.version")}</th>
+                        <th>{t("column.configuration")}</th>
                         <th className="end">{t("column.actors")}</th>
                         <th className="end">{t("column.started")}</th>
                         <th>
