@@ -7,6 +7,7 @@ import { HttpRouter, HttpServer, HttpServerRequest, HttpServerRespondable, HttpS
 import type { HttpServerError } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Forges } from "../forge/Forges.ts"
 import type { Operations } from "../queue/operator/Operations.ts"
 import type { Progress } from "../observability/Progress.ts"
 import type { Queue } from "../queue/Queue.ts"
@@ -15,6 +16,7 @@ import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { Batches } from "../store/Batches.ts"
 import type { ChatHealths } from "../store/ChatHealths.ts"
 import type { ChatRequests } from "../store/ChatRequests.ts"
+import type { Ledger } from "../store/Ledger.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
 import type { Outbox } from "../store/Outbox.ts"
 import type { Outcomes } from "../store/Outcomes.ts"
@@ -31,6 +33,7 @@ import * as AuditHandlers from "./AuditHandlers.ts"
 import * as Authentication from "./Authentication.ts"
 import * as BatchHandlers from "./BatchHandlers.ts"
 import { bodyLimit } from "./BodyLimit.ts"
+import * as BudgetHandlers from "./BudgetHandlers.ts"
 import { Caller } from "./Caller.ts"
 import * as ChangeHandlers from "./ChangeHandlers.ts"
 import * as ChatHandlers from "./ChatHandlers.ts"
@@ -57,6 +60,8 @@ type Services =
   | ChatHealths
   | ChatRequests
   | ConfigStore
+  | Forges
+  | Ledger
   | LoginAttempts
   | Nodes
   | Operations
@@ -86,6 +91,7 @@ const routes = HttpApiBuilder.layer(AdminHttpApi).pipe(
     ProjectHandlers.layer,
     ConfigHandlers.layer,
     DraftHandlers.layer,
+    BudgetHandlers.layer,
     StatisticsHandlers.layer
   ]),
   Layer.provide([RequestRules.layer, Audit.layer, Authentication.layer]),

@@ -2,11 +2,14 @@
 import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { TriggerActivity } from "../store/Receipts.ts"
 import { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
+import { notFound, TooManyRequests } from "./api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
+import { checkTrigger } from "./CheckTrigger.ts"
 import { listSetups } from "./TriggerHealth.ts"
 import { maybeTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
@@ -27,6 +30,8 @@ const normalisePrefix = (prefix: string): string => {
   return parts.map((part) => `/${part}`).join("")
 }
 
+const prefixOf = ({ document: { server } }: Snapshot): string => normalisePrefix(server.path_prefix ?? "")
+
 const list = Effect.gen(function* () {
   const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis
@@ -35,7 +40,7 @@ const list = Effect.gen(function* () {
   const rejected = new Map<string, number>()
   for (const { counts, trigger } of yield* (yield* RejectedSignatures).list({ since: now - day, limit: maxRejected }))
     rejected.set(trigger, (rejected.get(trigger) ?? 0) + counts.loopback + counts.private + counts.public)
-  const items = listSetups(snapshot, normalisePrefix(snapshot.document.server.path_prefix ?? ""))
+  const items = listSetups(snapshot, prefixOf(snapshot))
   return {
     items: items.map(({ baseUrl, ...setup }) => {
       const { lastAcceptedAt, lastAt, recent, recentIgnored } = byTrigger.get(setup.name) ?? noActivity
@@ -52,6 +57,32 @@ const list = Effect.gen(function* () {
   }
 })
 
-export const layer = HttpApiBuilder.group(AdminHttpApi, "triggers", (handlers) =>
-  handlers.handle("list", () => orUnavailable(list))
-)
+/** Interval in milliseconds between two checks of a trigger, so that they do not use up the limits of its host. */
+const checkEvery = 10_000
+
+/** Returns a function that checks a trigger, unless it was checked a moment ago. */
+const makeCheck = () => {
+  const checkedAt = new Map<string, number>()
+  return Effect.fnUntraced(function* (name: string) {
+    const snapshot = (yield* ConfigStore).current()
+    const setup = listSetups(snapshot, prefixOf(snapshot)).find((one) => one.name === name)
+    if (setup === undefined) return yield* notFound(`No trigger ${JSON.stringify(name)} is configured.`)
+    const now = yield* Clock.currentTimeMillis
+    const wait = (checkedAt.get(name) ?? Number.NEGATIVE_INFINITY) + checkEvery - now
+    if (wait > 0) {
+      return yield* new TooManyRequests({
+        code: "check_throttled",
+        detail: "This trigger was checked a moment ago.",
+        retry_after: Math.ceil(wait / 1000)
+      })
+    }
+    for (const [other, at] of checkedAt) if (at + checkEvery <= now) checkedAt.delete(other)
+    checkedAt.set(name, now)
+    return { items: yield* checkTrigger(snapshot, setup) }
+  })
+}
+
+export const layer = HttpApiBuilder.group(AdminHttpApi, "triggers", (handlers) => {
+  const check = makeCheck()
+  return handlers.handleAll({ list: () => orUnavailable(list), check: ({ params }) => check(params.name) })
+})

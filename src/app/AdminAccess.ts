@@ -21,6 +21,7 @@ import { layerStatic } from "../config/FileConfigStore.ts"
 import { loadForStores } from "./CommandConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
+import { Forges } from "../forge/Forges.ts"
 import { Progress } from "../observability/Progress.ts"
 import * as Logging from "../observability/Logging.ts"
 import { Operations } from "../queue/operator/Operations.ts"
@@ -97,7 +98,7 @@ const withStores = <A>(
     Progress.layer
   )
   const administration = Handle.layer.pipe(
-    Layer.provide([Operations.layer, Layer.succeed(Nodes, Nodes.of({ list: Effect.succeed([]) }))]),
+    Layer.provide([Operations.layer, Forges.layer, Layer.succeed(Nodes, Nodes.of({ list: Effect.succeed([]) }))]),
     Layer.provide(stores)
   )
   return Effect.gen(function* () {

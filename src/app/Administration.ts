@@ -4,6 +4,7 @@ import { Sharding } from "effect/cluster"
 import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
 import * as Handle from "../admin/Handle.ts"
 import { Nodes } from "../admin/Nodes.ts"
+import { Forges } from "../forge/Forges.ts"
 import type { Role } from "../domain/Role.ts"
 import { Cancellations } from "../queue/dispatch/Cancellations.ts"
 import { Operations } from "../queue/operator/Operations.ts"
@@ -23,10 +24,10 @@ const telling = Layer.unwrap(
 )
 
 /** Administration with actors, on this node or on others. */
-export const administration = Handle.layer.pipe(Layer.provide(telling))
+export const administration = Handle.layer.pipe(Layer.provide([telling, Forges.layer]))
 
 /** Administration on a node that only receives. The next node that starts reads the state from the store. */
-export const administrationAlone = Handle.layer.pipe(Layer.provide(Operations.layer))
+export const administrationAlone = Handle.layer.pipe(Layer.provide([Operations.layer, Forges.layer]))
 
 /** The cluster view of a single node; `actors` returns the number of active actors, where the node has some. */
 export const thisNode = (roles: ReadonlySet<Role>, actors?: Effect.Effect<number>) =>

@@ -2,8 +2,10 @@
 import type { BatchRecord, EntryRecord, PauseRecord } from "../admin/api/QueueRecords.ts"
 import { count, second } from "./Wording.ts"
 
-export const formatEntry = ({ id, status, target_key, until, why, workspace }: EntryRecord): string =>
-  `${id}  ${status.padEnd(10)} ${workspace}  ${target_key}  ${why}${until === undefined ? "" : `, until ${second(until)}`}`
+export const formatEntry = ({ id, position, status, target_key, until, why, workspace }: EntryRecord): string => {
+  const turn = position === undefined ? "" : `, position ${position}`
+  return `${id}  ${status.padEnd(10)} ${workspace}  ${target_key}  ${why}${turn}${until === undefined ? "" : `, until ${second(until)}`}`
+}
 
 export const formatBatch = ({ commits, due_at, id, status, stream, workspace }: BatchRecord): string =>
   `${id}  ${status.padEnd(10)} ${workspace}  ${stream}  ${count(commits, "commit")}, waits for the previous batch, due ${second(due_at)}`
@@ -11,11 +13,14 @@ export const formatBatch = ({ commits, due_at, id, status, stream, workspace }: 
 export const formatPause = ({ name, reason, scope, since }: PauseRecord): string =>
   `${scope} ${name} is paused since ${second(since)}: ${reason}`
 
-/** Fields in the order of their lines. Fields with a time end in `_at` or are `until`. */
+/** Fields in the order of their lines. Fields with a time end in `_at`, or are `until` and `starts_after`. */
 const fields = [
   "status",
   "why",
   "until",
+  "position",
+  "starts_after",
+  "behind",
   "workspace",
   "stream",
   "target_key",
@@ -35,7 +40,9 @@ const fields = [
 
 const formatValue = (name: string, value: unknown): string => {
   if (Array.isArray(value)) return value.join(" ")
-  return typeof value === "string" && (name.endsWith("_at") || name === "until") ? second(value) : String(value)
+  return typeof value === "string" && (name.endsWith("_at") || name === "until" || name === "starts_after")
+    ? second(value)
+    : String(value)
 }
 
 /** Returns one line per field of an entry or a batch. */

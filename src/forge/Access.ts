@@ -96,11 +96,17 @@ const checkAccess = Effect.fnUntraced(function* (
   return reports.map(({ level, text }) => ({ level, text: `trigger ${profile.name}${suffix}: ${text}` }))
 })
 
+/** Checks the credentials of all triggers, or of the one with this name. */
 export const reportAccess = Effect.fnUntraced(function* (
-  snapshot: Snapshot
+  snapshot: Snapshot,
+  only?: string
 ): Effect.fn.Return<ReadonlyArray<AccessReport>, never, Forges> {
   const profiles = [...snapshot.triggers.values()].filter(
-    (profile) => profile.enabled && isForgeKind(profile.kind) && hasCredential(profile)
+    (profile) =>
+      profile.enabled &&
+      isForgeKind(profile.kind) &&
+      hasCredential(profile) &&
+      (only === undefined || profile.name === only)
   )
   const targets = profiles.flatMap((profile) => {
     const repositories = listRepositories(snapshot, profile.name)

@@ -37,6 +37,16 @@ export type LedgerResult =
       readonly openUsd: Usd
     }
 
+/** Amounts of an account of a UTC day. */
+export interface DayAccount {
+  readonly kind: "repository" | "author"
+  readonly name: string
+  /** Settled amount. */
+  readonly spentUsd: Usd
+  /** Amount of the open reservations, for calls in flight. */
+  readonly reservedUsd: Usd
+}
+
 export class Ledger extends Context.Service<
   Ledger,
   {
@@ -69,6 +79,8 @@ export class Ledger extends Context.Service<
         | { readonly repository: string; readonly day: string }
         | { readonly author: string; readonly day: string }
     ) => Effect.Effect<Usd, StoreError>
+    /** Lists at most `limit` accounts of a UTC day, those with the largest amounts first. */
+    readonly listDay: (day: string, limit: number) => Effect.Effect<ReadonlyArray<DayAccount>, StoreError>
     /** Removes closed reservations and accounts without changes since `before`. */
     readonly prune: (before: number) => Effect.Effect<number, StoreError>
   }

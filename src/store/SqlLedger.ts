@@ -6,7 +6,7 @@ import type { ReservationId } from "../domain/Keys.ts"
 import { fromNanos, noMoney, toNanos } from "../domain/Money.ts"
 import type { Usd } from "../domain/Money.ts"
 import { Ledger } from "./Ledger.ts"
-import type { LedgerResult } from "./Ledger.ts"
+import type { DayAccount, LedgerResult } from "./Ledger.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
 const runAccount = (runId: string): string => `run:${runId}`
@@ -174,6 +174,37 @@ const committed =
   (account) =>
     committedOf(sql, accountOf(account)).pipe(Effect.map(fromNanos), unavailable("ledger.committed"))
 
+const dayPrefix = (kind: DayAccount["kind"], day: string): string =>
+  kind === "repository" ? dayAccount("", day) : authorAccount("", day)
+
+/** Accounts of the day have changed since its start, and the table has an index on the time of the change. */
+const listDay =
+  (sql: SqlClient.SqlClient): Ledger["Service"]["listDay"] =>
+  (day, limit) =>
+    Effect.gen(function* () {
+      const [repositories, authors] = [dayPrefix("repository", day), dayPrefix("author", day)]
+      const accounts = yield* sql<{ id: string; committed: number }>`
+        SELECT id, committed FROM ledger_accounts
+        WHERE updated_at >= ${Date.parse(`${day}T00:00:00Z`)}
+          AND (SUBSTR(id, 1, ${repositories.length}) = ${repositories} OR SUBSTR(id, 1, ${authors.length}) = ${authors})
+        ORDER BY committed DESC, id LIMIT ${limit}`
+      const open = yield* sql<{ day_account: string; author_account: string | null; amount: number }>`
+        SELECT day_account, author_account, SUM(amount) AS amount FROM ledger_reservations
+        WHERE status = 'open' GROUP BY day_account, author_account`
+      return accounts.map(({ committed: nanos, id }): DayAccount => {
+        const reserved = open
+          .filter((one) => one.day_account === id || one.author_account === id)
+          .reduce((sum, { amount }) => sum + Number(amount), 0)
+        const kind = id.startsWith(repositories) ? "repository" : "author"
+        return {
+          kind,
+          name: id.slice((kind === "repository" ? repositories : authors).length),
+          spentUsd: fromNanos(Number(nanos) - reserved),
+          reservedUsd: fromNanos(reserved)
+        }
+      })
+    }).pipe(unavailable("ledger.listDay"))
+
 const prune =
   (sql: SqlClient.SqlClient): Ledger["Service"]["prune"] =>
   (before) =>
@@ -202,6 +233,7 @@ export const layer: Layer.Layer<Ledger, never, SqlClient.SqlClient> = Layer.effe
       countReview: countReview(sql),
       closeLost: closeLost(sql),
       committed: committed(sql),
+      listDay: listDay(sql),
       prune: prune(sql)
     })
   )

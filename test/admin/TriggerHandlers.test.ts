@@ -1,4 +1,5 @@
 /** Set-up of triggers and projects over real HTTP. */
+import { createServer } from "node:http"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { newId } from "../../src/domain/Ids.ts"
@@ -9,14 +10,31 @@ import { event, ignored } from "../store/Fixtures.ts"
 import { password, startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
 
+/** Responds at the public address of the service. */
+const address = createServer((request, response) => {
+  response.writeHead(request.url === "/aicr/healthz" ? 200 : 404).end()
+})
 let admin: AdminServer
 let token: unknown
 beforeAll(async () => {
+  await new Promise<void>((resolve) => address.listen(0, "127.0.0.1", resolve))
+  const at = address.address()
+  const port = typeof at === "object" ? at?.port : undefined
   admin = await startAdmin({
     document: {
-      server: { path_prefix: "/aicr/", auth: { enabled: true, api_key_env: "API_KEY" } },
+      server: {
+        base_url: `http://127.0.0.1:${port}`,
+        path_prefix: "/aicr/",
+        auth: { enabled: true, api_key_env: "API_KEY" }
+      },
       triggers: [
-        { name: "main", kind: "gitea", base_url: "https://git.test", webhook_secret_env: "SECRET", token_env: "TOKEN" },
+        {
+          name: "main",
+          kind: "gitea",
+          base_url: "http://127.0.0.1:9",
+          webhook_secret_env: "SECRET",
+          token_env: "TOKEN"
+        },
         { name: "depot", kind: "perforce", port: "ssl:p4.test:1666", enabled: false },
         { name: "open", kind: "github" },
         { name: "nightly", kind: "scheduled", cron: "0 3 * * *", repositories: [{ repo: "acme/app", branch: "main" }] }
@@ -32,7 +50,10 @@ beforeAll(async () => {
   })
   token = await admin.token()
 })
-afterAll(() => admin.stop())
+afterAll(async () => {
+  await admin.stop()
+  address.close()
+})
 
 const get = (path: string) => admin.call("GET", path, { token })
 const itemsAt = async (path: string): Promise<ReadonlyArray<Record<string, unknown>>> => {
@@ -64,7 +85,7 @@ describe("triggers", () => {
       kind: "gitea",
       enabled: true,
       path: "/aicr/webhooks/gitea",
-      base_url: "https://git.test",
+      base_url: "http://127.0.0.1:9",
       workspaces: 2,
       secret: "set",
       token: "set",
@@ -78,6 +99,44 @@ describe("triggers", () => {
     assert.deepInclude(open, { secret: "missing", token: "missing", workspaces: 0, deliveries_24h: 0 })
     assert.deepInclude(nightly, { secret: "not_used", token: "not_used" })
     assert.notProperty(nightly, "path")
+  })
+})
+
+describe("the check of a trigger", () => {
+  const check = (name: string) => admin.call("POST", `/triggers/${name}/check`, { token })
+  const checksOf = ({ body }: { readonly body: Record<string, unknown> }) => {
+    assert(Array.isArray(body["items"]), JSON.stringify(body))
+    return body["items"].map((item) => [item.check, item.level, item.message])
+  }
+
+  it("names what is missing, what the host refuses and whether the public address responds", async () => {
+    assert.deepStrictEqual(
+      checksOf(await check("main")).map(([part, level]) => [part, level]),
+      [
+        ["setup", "ok"],
+        ["host", "error"],
+        ["address", "ok"]
+      ]
+    )
+    const open = checksOf(await check("open"))
+    assert.deepStrictEqual(
+      open.map(([part, level]) => `${part} ${level}`),
+      ["setup warning", "setup error", "setup warning", "address ok"]
+    )
+    assert.match(String(open[0]?.[2]), /webhook_secret_env/)
+    const [disabled] = checksOf(await check("depot"))
+    assert.match(String(disabled?.[2]), /enabled: false/)
+    assert.deepStrictEqual(checksOf(await check("nightly"))[0]?.slice(0, 2), ["setup", "warning"])
+  })
+
+  it("is made once per trigger and ten seconds, and is on record", async () => {
+    const again = await check("main")
+    assert.deepInclude(again.body, { status: 429, code: "check_throttled" })
+    assert.strictEqual(again.headers.get("retry-after"), String(again.body["retry_after"]))
+    assert.strictEqual((await check("unknown")).status, 404)
+    const [unknown, throttled] = await itemsAt("/audit?action=triggers.check")
+    assert.deepInclude(unknown, { outcome: "not_found", target: "/triggers/unknown/check" })
+    assert.deepInclude(throttled, { outcome: "check_throttled" })
   })
 })
 

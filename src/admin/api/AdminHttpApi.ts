@@ -5,6 +5,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AuditGroup } from "./AuditGroup.ts"
 import { BatchGroup } from "./BatchGroup.ts"
+import { BudgetGroup } from "./BudgetGroup.ts"
 import { ChangeGroup } from "./ChangeGroup.ts"
 import { ChatGroup } from "./ChatGroup.ts"
 import { ConfigGroup } from "./ConfigGroup.ts"
@@ -38,6 +39,7 @@ export class AdminHttpApi extends HttpApi.make("aicr")
     TriggerGroup,
     ProjectGroup,
     StatisticsGroup,
+    BudgetGroup,
     ConfigGroup,
     DraftGroup
   )

@@ -70,7 +70,7 @@ export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()(
   "TooManyRequests",
   { type: blank, status: 429, title: "Too Many Requests" },
   {
-    code: code(["login_throttled"]),
+    code: code(["check_throttled", "login_throttled"]),
     retry_after: Schema.Int.annotate({ description: "Seconds until the next attempt, as in the header `retry-after`" })
   }
 ) {}

@@ -2,13 +2,16 @@
 import { Schema } from "effect"
 import { BatchStatus, MemberStatus } from "../../domain/Batch.ts"
 import { EntryStatus } from "../../domain/Entry.ts"
-import { change, count, maybe, maybeTime, recordId, targetKey, text, time, workspace } from "./Fields.ts"
+import { change, count, maybe, maybeCount, maybeTime, recordId, targetKey, text, time, workspace } from "./Fields.ts"
 
 export const Entry = Schema.Struct({
   id: recordId,
   status: EntryStatus,
   why: text("Why it waits, or what runs it"),
   until: maybeTime("End of the wait, if it is known"),
+  position: maybeCount("Position among the entries of its workspace that may start now; 1 starts next"),
+  starts_after: maybeTime("Time before which it cannot start, if it is known"),
+  behind: maybe("Id of the entry of the same target that must end first"),
   workspace,
   target_key: targetKey,
   ...change,

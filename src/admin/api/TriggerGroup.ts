@@ -4,7 +4,9 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { TriggerKind } from "../../domain/Kinds.ts"
 import { describe } from "./Describe.ts"
 import { count, maybe, maybeTime, text } from "./Fields.ts"
-import { Authenticated, ValidRequest } from "./Rules.ts"
+import { bodyText } from "./Parameters.ts"
+import { NotFound, TooManyRequestsResponse } from "./Problems.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
 const credential = (description: string) =>
   Schema.Literals(["set", "missing", "not_used"]).annotate({
@@ -27,14 +29,38 @@ export const TriggerHealth = Schema.Struct({
   rejected_signatures_24h: count("Number of deliveries with a wrong signature in the last 24 hours")
 }).annotate({ identifier: "TriggerHealth", description: "Set-up and recent deliveries of a trigger" })
 
+const TriggerCheck = Schema.Struct({
+  check: Schema.Literals(["setup", "host", "address"]).annotate({
+    description:
+      "setup: what the configuration has; host: what the host permits, and its webhooks; address: the service at server.base_url"
+  }),
+  ok: Schema.Boolean.annotate({
+    description: "False: deliveries or reviews of the trigger do not work, or not completely"
+  }),
+  level: Schema.Literals(["ok", "warning", "error"]),
+  message: text("What was found, and the next step")
+}).annotate({ identifier: "TriggerCheck" })
+
 export class TriggerGroup extends HttpApiGroup.make("triggers")
   .add(
     HttpApiEndpoint.get("list", "/triggers", {
       success: Schema.Struct({ items: Schema.Array(TriggerHealth) })
     }).annotateMerge(
       describe("List triggers", "Lists the triggers of the configuration with their set-up and recent deliveries.")
+    ),
+    HttpApiEndpoint.post("check", "/triggers/:name/check", {
+      params: { name: bodyText("Name of a trigger") },
+      success: Schema.Struct({ items: Schema.Array(TriggerCheck) }),
+      error: [NotFound, TooManyRequestsResponse]
+    }).annotateMerge(
+      describe(
+        "Check a trigger",
+        "Checks what `aicr doctor` checks of one trigger: its set-up, the permissions of its credential, the webhooks of its " +
+          "repositories, and whether the service responds at its public address. Reads only. Once per trigger and 10 seconds."
+      )
     )
   )
+  .middleware(Audited)
   .middleware(ValidRequest)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Triggers", description: "Set-up of triggers" })) {}

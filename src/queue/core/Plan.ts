@@ -87,7 +87,7 @@ export const plan = (snapshot: QueueSnapshot, limits: WorkspaceLimits, rounds: R
 }
 
 /** Sorts by priority, and round-robin over repositories within a priority. */
-const orderByUrgency = (
+export const orderByUrgency = (
   eligible: ReadonlyArray<Scheduled>,
   freeSlots: number,
   rounds: Rounds

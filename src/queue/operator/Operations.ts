@@ -11,9 +11,10 @@ import { Batches } from "../../store/Batches.ts"
 import type { Batch } from "../../store/Batches.ts"
 import { Receipts } from "../../store/Receipts.ts"
 import type { StoreError } from "../../database/StoreError.ts"
-import { maxInFlight, workspaceLimits } from "../core/Plan.ts"
+import { maxInFlight, orderByUrgency, workspaceLimits } from "../core/Plan.ts"
 import { Queue } from "../Queue.ts"
 import type { Cancelled, QueueError } from "../Queue.ts"
+import type { QueueSnapshot } from "../core/Plan.ts"
 import { findPause, QueueControl } from "./QueueControl.ts"
 import type { ListFilter, Pause, Retried } from "./QueueControl.ts"
 import { reviewAgain } from "./ReviewAgain.ts"
@@ -103,23 +104,31 @@ const make = Effect.fnUntraced(function* (listeners: QueueListeners) {
   })
 })
 
+/** Number of eligible entries of each repository and priority whose position is computed. */
+const maxTurns = 200
+
+/** Positions as of now: a scheduler also considers which repository it served last. */
+const readTurns = ({ eligible }: QueueSnapshot): ReadonlyMap<string, number> =>
+  new Map(orderByUrgency(eligible, eligible.length, new Map()).map(({ id }, index) => [id, index + 1]))
+
 const toViews = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>) {
   const queue = yield* Queue
   const now = yield* Clock.currentTimeMillis
   const limits = workspaceLimits((yield* ConfigStore).current().document.queue)
   const pauses = yield* (yield* QueueControl).pauses
   const workspaces = new Set(entries.map(({ workspace }) => workspace))
-  const inFlight = new Map(
+  const read = new Map(
     yield* Effect.forEach(workspaces, (workspace) =>
       Effect.map(
-        queue.loadSnapshot(workspace, now, maxInFlight(limits)),
-        (snapshot) => [workspace, snapshot.inFlight] as const
+        queue.loadSnapshot(workspace, now, Math.max(maxTurns, maxInFlight(limits))),
+        (snapshot) => [workspace, { inFlight: snapshot.inFlight, turns: readTurns(snapshot) }] as const
       )
     )
   )
   return entries.map((entry): EntryView => {
     const pause = findPause(pauses, "workspace", entry.workspace)
-    const around = { now, pause, inFlight: inFlight.get(entry.workspace) ?? [], limits }
+    const { inFlight = [], turns } = read.get(entry.workspace) ?? {}
+    const around = { now, pause, inFlight, limits, turns }
     return { entry, position: toPosition(entry, around) }
   })
 })

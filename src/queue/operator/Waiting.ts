@@ -35,6 +35,12 @@ export interface WaitingPosition {
   readonly text: string
   /** Milliseconds since the epoch; undefined if no time is available. */
   readonly until: number | undefined
+  /** Position among the entries of its workspace that may start now, from 1; undefined for others and beyond those that were read. */
+  readonly turn?: number | undefined
+  /** Time before which it cannot start; undefined if it may start now, or if only an event can change that. */
+  readonly startsAfter?: number | undefined
+  /** Entry that must end before it starts. */
+  readonly behind?: string | undefined
 }
 
 export interface PositionContext {
@@ -43,9 +49,11 @@ export interface PositionContext {
   /** Entries in flight in its workspace. */
   readonly inFlight: QueueSnapshot["inFlight"]
   readonly limits: WorkspaceLimits
+  /** Position of each entry that may start now, by id. */
+  readonly turns?: ReadonlyMap<string, number> | undefined
 }
 
-export const toPosition = (entry: Entry, { now, pause, inFlight, limits }: PositionContext): WaitingPosition => {
+export const toPosition = (entry: Entry, { now, pause, inFlight, limits, turns }: PositionContext): WaitingPosition => {
   const at = (why: WaitReason, text: string, until?: number): WaitingPosition => ({ why, text, until })
   const because = entry.reason === undefined ? "" : ` (${entry.reason})`
   switch (entry.status) {
@@ -61,12 +69,18 @@ export const toPosition = (entry: Entry, { now, pause, inFlight, limits }: Posit
       return at("executor", "waits for a free executor")
     case "waiting": {
       if (pause !== undefined) return at("paused", `workspace ${entry.workspace} is paused: ${pause.reason}`)
-      if (!isDue(entry, now)) return at("not_due", `is not due yet${because}`, entry.dueAt)
+      if (!isDue(entry, now)) {
+        return { ...at("not_due", `is not due yet${because}`, entry.dueAt), startsAfter: entry.dueAt }
+      }
       const busy = inFlight.find((other) => other.targetKey === entry.targetKey)
-      if (busy !== undefined) return at("target_busy", `entry ${busy.id} of the same target is ${busy.status}`)
-      return countFreeSlots(inFlight, limits) === 0
-        ? at("workspace_full", `all ${limits.computing} slots of workspace ${entry.workspace} are in use`)
-        : at("turn", `is due${because}; others are first`)
+      if (busy !== undefined) {
+        return { ...at("target_busy", `entry ${busy.id} of the same target is ${busy.status}`), behind: busy.id }
+      }
+      const position =
+        countFreeSlots(inFlight, limits) === 0
+          ? at("workspace_full", `all ${limits.computing} slots of workspace ${entry.workspace} are in use`)
+          : at("turn", `is due${because}; others are first`)
+      return { ...position, turn: turns?.get(entry.id) }
     }
     default:
       return at("ended", `${entry.status}${because}`)

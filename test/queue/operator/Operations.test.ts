@@ -78,6 +78,34 @@ each("each entry shows why it waits and until when", () =>
   })
 )
 
+each("entries that may start have positions in the order of the scheduler", () =>
+  Effect.gen(function* () {
+    const operations = yield* Operations
+    const [later, first, next] = [
+      yield* one({ number: 1, admittedAt: 900 }),
+      yield* one({ number: 2, priority: 1, admittedAt: 950 }),
+      yield* one({ number: 3, admittedAt: 800 })
+    ]
+    const due = yield* one({ number: 4, dueAt: 5000 })
+    const positions = new Map(
+      (yield* operations.list({ limit: 10 })).items.map(({ entry, position }) => [entry.id, position])
+    )
+    assert.deepStrictEqual(
+      [first, next, later, due].map((id) => positions.get(id)?.turn),
+      [1, 2, 3, undefined]
+    )
+    assert.deepStrictEqual(
+      [due, first].map((id) => positions.get(id)?.startsAfter),
+      [5000, undefined]
+    )
+    yield* running(first)
+    const newer = yield* one({ number: 2, head: "f".repeat(40) })
+    const behind = (yield* operations.list({ limit: 10 })).items.find(({ entry }) => entry.id === newer)
+    assert.strictEqual(behind?.position.behind, first)
+    assert.isUndefined(behind?.position.turn)
+  })
+)
+
 each("cancelling notifies the worker of running entries and the scheduler of waiting ones", () =>
   Effect.gen(function* () {
     const operations = yield* Operations
