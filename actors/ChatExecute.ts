@@ -19,7 +19,7 @@ import type { ChatRequest } from "../src/store/ChatRequests.ts"
 import { Statistics } from "../src/store/Statistics.ts"
 import { describeTarget, listReviews, showDetail, showQueue, showStatus } from "./ChatQueries.ts"
 import type { QueryContext } from "./ChatQueries.ts"
-import { queueReview, toChatChange } from "./ChatReview.ts"
+import { isReviewQueued, queueReview, toChatChange } from "./ChatReview.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 export interface Execution {
@@ -45,13 +45,13 @@ export const reviewLimits = { perActor: 5, perConversation: 20, waitingPerWorksp
 
 const replied = (text: string, outcome: ChatOutcome = "succeeded"): Executed => ({ _tag: "Replied", outcome, text })
 
-/** Returns the reason for refusing another review now. Requests before this one count, in the order of their ids. */
+/** Returns the reason for refusing another review now. */
 const findLimit = Effect.fnUntraced(function* ({ request, texts }: Execution, workspace: string) {
   const requests = yield* ChatRequests
-  const { connection, conversation, id, receivedAt, sender } = request
+  const { connection, conversation, receivedAt, sender } = request
   const since = receivedAt - minuteMillis
   const statuses = ["queued", "running", "publishing", "succeeded", "partial", "failed"] as const
-  const counted = { connection, since, command: "review", statuses, upTo: id } as const
+  const counted = { connection, since, command: "review", statuses } as const
   if ((yield* requests.count({ ...counted, sender })) >= reviewLimits.perActor) return texts.tooMany
   if ((yield* requests.count({ ...counted, conversation })) >= reviewLimits.perConversation) return texts.tooMany
   return (yield* requests.waiting(workspace)) >= reviewLimits.waitingPerWorkspace ? texts.queueFull : undefined
@@ -62,7 +62,9 @@ const review = Effect.fnUntraced(function* (execution: Execution, repository: Ch
   const change = toChatChange(snapshot, repository, revision, request.sender)
   if (change === undefined) return replied(texts.notRouted, "rejected")
   const { workspace } = change
-  const limit = yield* findLimit(execution, workspace)
+  // After a crash the review may be in the queue already, and the limits were passed by others since.
+  const isRepeated = yield* isReviewQueued(request, change)
+  const limit = isRepeated ? undefined : yield* findLimit(execution, workspace)
   if (limit !== undefined) return replied(limit, "rejected")
   const { entryId, eventId } = yield* queueReview(request, change, snapshot.hash)
   const text = texts.queued(describeTarget(change, safe), request.id)

@@ -50,6 +50,15 @@ export const toChatChange = (
     : { ...common, target: { kind: "manual", branch: parsed.name }, headRef: parsed.name }
 }
 
+/** Returns whether the review of this request was queued before a crash. */
+export const isReviewQueued = Effect.fnUntraced(function* (request: ChatRequest, change: Change) {
+  const key = toDeliveryKey(request)
+  const events = yield* (yield* Receipts).list({ targetKey: targetKey(change), since: request.receivedAt, limit: 100 })
+  return events.some((event) => event.deliveryKey === key)
+})
+
+const toDeliveryKey = ({ id }: ChatRequest) => deliveryKey("chat", id)
+
 /** Stores the receipt and queues the review. Returns the id of the receipt. */
 export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, change: Change, configHash: string) {
   const receipts = yield* Receipts
@@ -58,7 +67,7 @@ export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, ch
   const id = newId()
   const receipt = yield* receipts.store({
     id,
-    deliveryKey: deliveryKey("chat", request.id),
+    deliveryKey: toDeliveryKey(request),
     provider: change.provider,
     event: "chat",
     action: "review",

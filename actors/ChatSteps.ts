@@ -2,7 +2,7 @@
  * Takes a request from chat one step further (states: src/domain/ChatRequest.ts). Each step loads, decides and saves with compare-and-set, so
  * that a step after a crash, or of another owner, continues or changes nothing.
  */
-import { Clock, Effect, Metric } from "effect"
+import { Clock, Effect, Metric, Semaphore } from "effect"
 import { findPermissions } from "../src/chat/Authorise.ts"
 import type { ChatClient } from "../src/chat/ChatClient.ts"
 import { parseCommand } from "../src/chat/Command.ts"
@@ -127,13 +127,22 @@ const decide = Effect.fnUntraced(function* (execution: Execution, request: ChatR
   return yield* run(execution, request, parsed.command)
 })
 
+/** One review at a time is admitted on a node, so that requests that arrive together do not pass the same limit. */
+const admission = Semaphore.makeUnsafe(1)
+
 /** The command is saved before it is executed: limits count it, and `status` shows it. */
 const run = Effect.fnUntraced(function* (execution: Execution, request: ChatRequest, command: ChatCommand) {
   const binding = execution.permissions.map((one) => one.binding).join(", ")
   const facts = { ...request.facts, args: [...command.args], binding }
   const named = yield* save(request, { status: "validating", command: command.name, facts })
   if (named === undefined) return undefined
-  const executed: Executed = yield* execute({ ...execution, request: named }, command)
+  const executing = runNamed({ ...execution, request: named }, command)
+  return yield* command.name === "review" ? admission.withPermits(1)(executing) : executing
+})
+
+const runNamed = Effect.fnUntraced(function* (execution: Execution, command: ChatCommand) {
+  const named = execution.request
+  const executed: Executed = yield* execute(execution, command)
   if (executed._tag === "Replied") return yield* publish(named, executed.outcome, executed.text)
   const { entryId, eventId, text, workspace } = executed
   return yield* save(named, {

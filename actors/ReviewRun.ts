@@ -8,7 +8,7 @@ import { Clock, Deferred, Effect, Option, Random } from "effect"
 import { withRouteAnalysis } from "../src/admission/RouteAnalysis.ts"
 import type { AgentError } from "../src/agent/Agent.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
-import { authorKey, haveSameBase, repositoryKey } from "../src/domain/Change.ts"
+import { authorKey, haveSameBase, isChatRequester, repositoryKey } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import { ReservationId } from "../src/domain/Keys.ts"
@@ -56,7 +56,9 @@ export const reviewEntry = Effect.fnUntraced(function* (
   if ("_tag" in work) return yield* Effect.catchTag(endWithoutWork(entry, lease, work), "StoreError", storeFailure)
   // The result of triage is written to the issue itself, regardless of routes.
   const { kind } = entry.change.target
-  if (kind !== "issue" && !(yield* Outputs).anyFor(work.workspace, entry.change)) {
+  // The results of a review that was requested from chat are also sent to the conversation.
+  const isSentToChat = isChatRequester(entry.change.requestedBy)
+  if (kind !== "issue" && !isSentToChat && !(yield* Outputs).anyFor(work.workspace, entry.change)) {
     const reason = `no channel publishes reviews of a ${kind} here; see outputs.routes`
     const skip = Effect.flatMap(openRun(entry, lease), (run) =>
       run === undefined ? Effect.succeed(skipped(reason)) : skipRun(run, work, reason)

@@ -64,9 +64,10 @@ export type Change = typeof Change.Type
 export const administrator = (name: string): string => `administrator ${name}`
 /** Value of `requestedBy` for a person of a chat platform, whose rights a command binding grants. */
 export const chatRequester = (id: string): string => `chat ${id}`
+export const isChatRequester = (person: string | undefined): boolean => person?.startsWith("chat ") === true
 /** Returns whether the requester needs no rights at the host: a user of the administration, or a person authorised by a command binding. */
 export const isTrustedRequester = (person: string): boolean =>
-  person.startsWith("administrator ") || person.startsWith("chat ")
+  person.startsWith("administrator ") || isChatRequester(person)
 
 /** Returns the trigger profile whose credentials read from and write to the change's host. */
 export const hostTrigger = (change: Pick<Change, "trigger" | "host">): string => change.host ?? change.trigger

@@ -25,6 +25,7 @@ export const checkChat: Check = (tree, { error, warning }) => {
     checkActors(binding, connection?.value, error)
     if (binding.value["enabled"] !== true) continue
     checkEnabled(tree, binding, connection, error)
+    checkStored(tree, binding, error)
     checkScopes(binding, warning)
   }
   checkOverlaps(entriesAt(tree, "im", "command_bindings"), error)
@@ -37,6 +38,19 @@ const checkReceiving = ({ path, value }: TreePosition<Tree>, warning: Report): v
     message: "not enabled, so the connection receives no messages; it only sends",
     at: "value"
   })
+}
+
+/** A review is queued once, and its end reported once, because its request outlives the process. */
+const checkStored = (tree: unknown, { path, value }: TreePosition<Tree>, error: Report): void => {
+  const commands = value["commands"]
+  const isLost = textAt(tree, "storage", "database", "sqlite", "path") === ":memory:"
+  if (!isLost || textAt(tree, "storage", "database", "kind") === "postgres") return
+  if (Array.isArray(commands) && commands.includes("review"))
+    error({
+      path: [...path, "commands"],
+      message: "review needs records on disk; set storage.database.sqlite.path to a file, or remove review",
+      at: "value"
+    })
 }
 
 const checkScopes = ({ path, value }: TreePosition<Tree>, warning: Report): void => {

@@ -404,6 +404,25 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
     'im.command_bindings.two: overlaps with "one": both grant a person a command in a conversation; merge them, or disable one'
   ],
   [
+    "reviews from chat without records on disk",
+    {
+      storage: { database: { embedded_sql: { path: ":memory:" } } },
+      im: {
+        connections: { x: { kind: "im_app_a", app_id: "a", app_secret: "s" } },
+        command_bindings: {
+          b: {
+            enabled: true,
+            connection: "x",
+            actors: [{ kind: "any" }],
+            conversations: [{ kind: "group", id: "g" }],
+            commands: ["help", "review"]
+          }
+        }
+      }
+    },
+    "im.command_bindings.b.commands: review needs records on disk; set storage.database.sqlite.path to a file, or remove review"
+  ],
+  [
     "a conversation of another protocol",
     {
       im: {
