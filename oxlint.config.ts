@@ -11,7 +11,7 @@ import type { OxlintOverride } from "oxlint"
 
 /** The files of a folder that other folders may import: services and types, no adapter. */
 export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
-  admin: ["AdminApi.ts", "AdminCredentials.ts", "api/**"],
+  admin: ["AdminApi.ts", "AdminCredentials.ts", "DeliveryReplay.ts", "api/**"],
   agent: ["Agent.ts", "CodeSearch.ts", "SharedPrompt.ts"],
   chat: [
     "Authorise.ts",
@@ -34,6 +34,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Document.ts",
     "JsonSchema.ts",
     "LayeredFile.ts",
+    "ListCredentials.ts",
     "LoadConfig.ts",
     "Matcher.ts",
     "Reference.ts",
@@ -87,7 +88,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "wire/WireRow.ts",
     "catalog/Catalog.ts"
   ],
-  observability: ["LimitedWarnings.ts", "Metrics.ts", "MetricsText.ts", "Progress.ts"],
+  observability: ["LimitedWarnings.ts", "Metrics.ts", "MetricsText.ts", "Progress.ts", "Redaction.ts"],
   outputs: [
     "AuthorGuess.ts",
     "ExpiryNotice.ts",
@@ -124,6 +125,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Ledger.ts",
     "Lessons.ts",
     "Objects.ts",
+    "Payloads.ts",
     "PullBases.ts",
     "Receipts.ts",
     "RejectedSignatures.ts",

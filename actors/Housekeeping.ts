@@ -29,6 +29,7 @@ import { AdminActions, maxAdminActions } from "../src/store/AdminActions.ts"
 import { AgentPasses } from "../src/store/AgentPasses.ts"
 import { Lessons } from "../src/store/Lessons.ts"
 import { Outbox } from "../src/store/Outbox.ts"
+import { Payloads } from "../src/store/Payloads.ts"
 import { PullBases } from "../src/store/PullBases.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
@@ -230,6 +231,9 @@ export const prune = Effect.fnUntraced(function* (now: number) {
   yield* step("prune events", Effect.asVoid(Receipts.use((receipts) => receipts.prune(keep(retention.events)))))
   const { before: countedFrom } = keep(retention.events)
   yield* step("prune rejected signatures", Effect.asVoid(RejectedSignatures.use((counts) => counts.prune(countedFrom))))
+  const { max_age_days: days, max_count: maxCount } = retention.payloads
+  const kept = { maxCount, before: now - Duration.toMillis(Duration.days(days)) }
+  yield* step("prune payloads", Effect.asVoid(Payloads.use((payloads) => payloads.prune(kept))))
   yield* step("prune pull requests", Effect.asVoid(PullBases.use((bases) => bases.prune(keep(retention.events)))))
   const actions = { maxCount: maxAdminActions, before: before(retention.config_revisions.max_age_months) }
   yield* step("prune actions of administrators", Effect.asVoid(AdminActions.use((log) => log.prune(actions))))

@@ -2,19 +2,61 @@
 import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TargetKey } from "../domain/Keys.ts"
+import { Payloads } from "../store/Payloads.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
-import { notFound } from "./api/Problems.ts"
+import { conflict, notFound, Unavailable } from "./api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
+import { DeliveryReplay } from "./DeliveryReplay.ts"
 import { pageFilter, toPage } from "./Paging.ts"
 import { readStory, storyView } from "./Story.ts"
-import { decisionCountView, eventDetails, eventView, rejectedView } from "./Views.ts"
+import { decisionCountView, eventDetails, eventView, rejectedView, toTime } from "./Views.ts"
+import { withoutUndefined } from "./WithoutUndefined.ts"
 
 const parseTime = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
 
 const get = Effect.fnUntraced(function* (id: string) {
   return eventDetails((yield* (yield* Receipts).get(id)) ?? (yield* notFound("No event with this id exists.")))
+})
+
+const notKept =
+  "The body of this delivery is not kept: it is too old, or more arrived than storage.retention.payloads keeps."
+
+const payload = Effect.fnUntraced(function* (id: string) {
+  const kept = (yield* (yield* Payloads).get(id)) ?? (yield* notFound(notKept))
+  return withoutUndefined({
+    event_id: kept.eventId,
+    received_at: toTime(kept.receivedAt),
+    path: kept.path,
+    headers: kept.headers,
+    body: kept.body,
+    bytes: kept.bytes,
+    cut: kept.cut,
+    replay_of: kept.replayOf
+  })
+})
+
+const replay = Effect.fnUntraced(function* (id: string) {
+  const kept = yield* (yield* Payloads).get(id)
+  if (kept === undefined) {
+    const event = yield* (yield* Receipts).get(id)
+    return yield* event === undefined ? notFound("No event with this id exists.") : conflict("not_replayable", notKept)
+  }
+  const result = yield* (yield* DeliveryReplay).replay(kept)
+  switch (result._tag) {
+    case "NotReplayable":
+      return yield* conflict("not_replayable", result.why)
+    case "Refused":
+      return yield* new Unavailable({
+        code: "unavailable",
+        detail: "The delivery was not stored: a store is unavailable, or the queue of its workspace is full."
+      })
+    case "Decided": {
+      const { decision, eventId, reason } = result
+      return withoutUndefined({ id, event_id: eventId, decision, reason })
+    }
+  }
 })
 
 /** Period of counts, and number of items of the response about rejected signatures. */
@@ -52,6 +94,8 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>
     },
     reasons: ({ query }) => orUnavailable(reasons(query)),
     get: ({ params }) => orUnavailable(get(params.id)),
+    payload: ({ params }) => orUnavailable(payload(params.id)),
+    replay: ({ params }) => orUnavailable(replay(params.id)),
     story: ({ query }) => orUnavailable(Effect.map(readStory(query.repo, query.number), storyView)),
     rejectedSignatures: ({ query }) => orUnavailable(countRejected(query.since))
   })

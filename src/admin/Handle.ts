@@ -20,6 +20,7 @@ import type { Ledger } from "../store/Ledger.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
 import type { Outbox } from "../store/Outbox.ts"
 import type { Outcomes } from "../store/Outcomes.ts"
+import type { Payloads } from "../store/Payloads.ts"
 import type { Receipts } from "../store/Receipts.ts"
 import type { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import type { Runs } from "../store/Runs.ts"
@@ -38,6 +39,7 @@ import { Caller } from "./Caller.ts"
 import * as ChangeHandlers from "./ChangeHandlers.ts"
 import * as ChatHandlers from "./ChatHandlers.ts"
 import * as ConfigHandlers from "./ConfigHandlers.ts"
+import type { DeliveryReplay } from "./DeliveryReplay.ts"
 import { makeDescription } from "./Description.ts"
 import * as DraftHandlers from "./DraftHandlers.ts"
 import * as EventHandlers from "./EventHandlers.ts"
@@ -68,6 +70,8 @@ type Services =
   | Outbox
   | Outcomes
   | Queue
+  | Payloads
+  | DeliveryReplay
   | Receipts
   | RejectedSignatures
   | Progress

@@ -10,6 +10,7 @@ import { AdminApi } from "../admin/AdminApi.ts"
 import { adminPath } from "../admin/api/AdminHttpApi.ts"
 import { listSockets } from "./AdminSocket.ts"
 import * as Handle from "../admin/Handle.ts"
+import { DeliveryReplay } from "../admin/DeliveryReplay.ts"
 import { Nodes } from "../admin/Nodes.ts"
 import type { AdminClient, AdminTarget, OpenAdmin } from "../cli/AdminCall.ts"
 import { makeAdminClient } from "../cli/AdminHttpClient.ts"
@@ -98,7 +99,12 @@ const withStores = <A>(
     Progress.layer
   )
   const administration = Handle.layer.pipe(
-    Layer.provide([Operations.layer, Forges.layer, Layer.succeed(Nodes, Nodes.of({ list: Effect.succeed([]) }))]),
+    Layer.provide([
+      Operations.layer,
+      Forges.layer,
+      DeliveryReplay.layerNone,
+      Layer.succeed(Nodes, Nodes.of({ list: Effect.succeed([]) }))
+    ]),
     Layer.provide(stores)
   )
   return Effect.gen(function* () {

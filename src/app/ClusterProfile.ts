@@ -31,6 +31,7 @@ import * as NatsConfigHead from "../config/NatsConfigHead.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { OpenPorts } from "../ingress/OpenPorts.ts"
+import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import * as ModelServices from "./ModelServices.ts"
 import * as NatsMetrics from "../observability/NatsMetrics.ts"
@@ -110,12 +111,15 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
       })
     )
   )
+  const waking = wakeActors.pipe(Layer.provide(NatsNewerHeads.layer))
   // A node is ready once commands reach it on its socket.
   const http = server.pipe(
     Layer.provide(adminSocket),
     Layer.provide([
-      wakeActors.pipe(Layer.provide(NatsNewerHeads.layer)),
-      administration.pipe(Layer.provide([NatsNodeList.layer, NatsCancellations.layer]))
+      waking,
+      administration.pipe(
+        Layer.provide([NatsNodeList.layer, NatsCancellations.layer, ReplayDeliveries.layer.pipe(Layer.provide(waking))])
+      )
     ]),
     Layer.provide(client)
   )

@@ -18,6 +18,7 @@ import { cliAgents } from "./AgentServices.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { OpenPorts } from "../ingress/OpenPorts.ts"
+import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import * as ModelServices from "./ModelServices.ts"
 import { worksAlone } from "../domain/Role.ts"
@@ -63,10 +64,20 @@ const actors = Actors.layerAll.pipe(
   Layer.provide(identity)
 )
 
+const waking = wakeActors.pipe(Layer.provide(NewerHeads.layerMemory))
+
 const administering = (roles: ServiceOptions["roles"]) =>
   administration.pipe(
     Layer.provide(Cancellations.layerMemory),
     Layer.provide(withActors(roles)),
+    Layer.provide(ReplayDeliveries.layer.pipe(Layer.provide(waking))),
+    Layer.provide(identity)
+  )
+
+const administeringAlone = (roles: ServiceOptions["roles"]) =>
+  administrationAlone.pipe(
+    Layer.provide(thisNode(roles)),
+    Layer.provide(ReplayDeliveries.layer.pipe(Layer.provide(wakeNobody))),
     Layer.provide(identity)
   )
 
@@ -74,13 +85,8 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
   // A node is ready once commands reach it on its socket.
   const http = IngressServer.layerOnPorts(ingress).pipe(Layer.provide(adminSocket.pipe(Layer.provide(identity))))
   const serving = worksAlone(roles)
-    ? http.pipe(
-        Layer.provide([wakeActors.pipe(Layer.provide(NewerHeads.layerMemory)), administering(roles)]),
-        Layer.provide(actors)
-      )
-    : http.pipe(
-        Layer.provide([wakeNobody, administrationAlone.pipe(Layer.provide(thisNode(roles)), Layer.provide(identity))])
-      )
+    ? http.pipe(Layer.provide([waking, administering(roles)]), Layer.provide(actors))
+    : http.pipe(Layer.provide([wakeNobody, administeringAlone(roles)]))
   return serving.pipe(
     Layer.provide(records),
     repeatStart,

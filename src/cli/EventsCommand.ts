@@ -1,6 +1,6 @@
 /** Implements `aicr events`: lists deliveries with their decisions, filtered like `GET /api/admin/events`. */
 import { Clock, Console, Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import type { DeliveryRecord } from "../admin/api/EventRecords.ts"
 import { EventDecision } from "../domain/Decision.ts"
 import { given, request, urlFlag } from "./AdminCall.ts"
@@ -9,7 +9,7 @@ import { configFlag } from "./ConfigFlag.ts"
 import { formatDelivery } from "./DeliveryText.ts"
 import { refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
-import { second } from "./Wording.ts"
+import { count, oneLine, second } from "./Wording.ts"
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
@@ -26,8 +26,8 @@ const printRejected = Effect.fnUntraced(function* ({ events }: AdminClient, sinc
   const { items } = yield* request(events.rejectedSignatures({ query: since === undefined ? {} : { since } }))
   if (json) return yield* Console.log(JSON.stringify({ rejected_signatures: items }, null, 2))
   for (const { addresses, hour, last_at, provider, trigger } of items) {
-    const counts = Object.entries(addresses).flatMap(([name, count]) =>
-      count === 0 ? [] : `${count} from ${name} addresses`
+    const counts = Object.entries(addresses).flatMap(([name, deliveries]) =>
+      deliveries === 0 ? [] : `${deliveries} from ${name} addresses`
     )
     yield* Console.log(`${second(hour)}  ${provider}  ${trigger}  ${counts.join(", ")}, last at ${second(last_at)}`)
   }
@@ -50,6 +50,56 @@ const readEvents = Effect.fnUntraced(function* ({ events }: AdminClient, filters
 
 const text = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+type Runs = Effect.Effect<{ readonly openAdmin: OpenAdmin }>
+
+const eventId = Argument.String("ID").pipe(Argument.withDescription("Id of a delivery"))
+
+const payloadCommand = (runs: Runs) =>
+  Command.make(
+    "payload",
+    { config: configFlag, url: urlFlag, json: jsonFlag, id: eventId },
+    Effect.fnUntraced(function* ({ config, id, json, url }) {
+      const { openAdmin } = yield* runs
+      const payload = yield* openAdmin({ config, url, use: "records" }, ({ events }) =>
+        request(events.payload({ params: { id } }))
+      )
+      if (json) return yield* Console.log(JSON.stringify(payload, null, 2))
+      const lines = Object.entries(payload.headers).map(([name, value]) => `${name}: ${oneLine(value)}`)
+      yield* Console.log([...lines, "", oneLine(payload.body)].join("\n"))
+      if (payload.cut) yield* Console.error(`Only the beginning of ${count(payload.bytes, "byte")} is kept.`)
+    })
+  ).pipe(
+    Command.withDescription("Print headers and body of a delivery, without credentials"),
+    Command.withExamples([
+      { command: "aicr events payload 01a20ee5-7f77-7002-9f13-60b2a17c0f31", description: "As the host sent it" }
+    ])
+  )
+
+const replayCommand = (runs: Runs) =>
+  Command.make(
+    "replay",
+    { config: configFlag, url: urlFlag, json: jsonFlag, id: eventId },
+    Effect.fnUntraced(function* ({ config, id, json, url }) {
+      const { openAdmin } = yield* runs
+      const replay = yield* openAdmin({ config, url, use: "changing" }, ({ events }) =>
+        request(events.replay({ params: { id } }))
+      )
+      if (json) return yield* Console.log(JSON.stringify(replay, null, 2))
+      const reason = replay.reason === undefined ? "" : ` (${oneLine(replay.reason)})`
+      yield* Console.log(`Delivery ${id} repeated as ${replay.event_id}: ${replay.decision}${reason}`)
+    })
+  ).pipe(
+    Command.withDescription(
+      "Decide about a delivery again with the current configuration, as a new delivery of the running service"
+    ),
+    Command.withExamples([
+      {
+        command: "aicr events replay 01a20ee5-7f77-7002-9f13-60b2a17c0f31",
+        description: "After the configuration was corrected"
+      }
+    ])
+  )
 
 export const eventsCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }>) =>
   Command.make(
@@ -91,6 +141,7 @@ export const eventsCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmi
       if (items.length === 0) yield* Console.log("No deliveries.")
     })
   ).pipe(
+    Command.withSubcommands([payloadCommand(runs), replayCommand(runs)]),
     Command.withDescription("List deliveries, newest first, with their decisions"),
     Command.withExamples([
       { command: "aicr events --repo team/app --number 5", description: "Deliveries about one pull request" },

@@ -1,37 +1,27 @@
 /** Starts the parts that handle requests of the HTTP server. */
-import { Clock, Context, Effect, Layer, Metric } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { AdminApi } from "../admin/AdminApi.ts"
 import { readAdminCredentials } from "../admin/AdminCredentials.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { ServerConfig } from "../config/schema/Server.ts"
-import type { TargetKey } from "../domain/Keys.ts"
-import type { TriggerKind } from "../domain/Kinds.ts"
 import type { NodeVersion } from "../domain/NodeDifferences.ts"
-import { OwnAccounts } from "../forge/OwnAccounts.ts"
-import { webhookDecisions } from "../observability/Metrics.ts"
 import type { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { SignatureCounts } from "./SignatureCounts.ts"
-import { Queue } from "../queue/Queue.ts"
 import { ChatRequests } from "../store/ChatRequests.ts"
-import { Receipts } from "../store/Receipts.ts"
 import { BodyReader, smallBytes } from "./Body.ts"
 import { Dashboard } from "./Dashboard.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
 import { makeChatCallbacks } from "./ChatCallbacks.ts"
 import { makeProbes } from "./Health.ts"
 import type { ReadyCheck } from "./Health.ts"
-import { Intake } from "./Intake.ts"
-import type { IntakeStores } from "./Intake.ts"
-import { LargeWork } from "./LargeWork.ts"
+import { makeReceiving } from "./Receiving.ts"
+import type { ReceivingStores } from "./Receiving.ts"
 import { Requests } from "./Requests.ts"
 import { AwaitedServers } from "./AwaitedServers.ts"
 import { OpenPorts } from "./OpenPorts.ts"
 import type { PortOptions } from "./OpenPorts.ts"
 import { normalisePrefix } from "./Routes.ts"
-import { PullBranches } from "./PullBranches.ts"
-import { makeTriggers } from "./Triggers.ts"
 import { Wake } from "./Wake.ts"
-import { makeWebhooks } from "./Webhooks.ts"
 
 export interface IngressOptions extends PortOptions {
   /** Time for which a body may be slower than `server.limits.body_min_rate`. */
@@ -68,16 +58,6 @@ export class IngressServer extends Context.Service<
     )
 }
 
-/** Logs once per `name`; the configuration limits their number. */
-const makeWarnOnce = (run: (effect: Effect.Effect<void>) => void) => {
-  const warned = new Set<string>()
-  return (name: string, warning: string): void => {
-    if (warned.has(name)) return
-    warned.add(name)
-    run(Effect.logWarning("configuration warning", { warning }))
-  }
-}
-
 /** Budget of bodies beyond their first 64 KiB: 256 MiB less the sum of the latter, or four of the largest. */
 const bodyReader = ({ limits, webhook_body_limit_mb }: ServerConfig, slowBodyMillis: number): BodyReader => {
   const largest = webhook_body_limit_mb * mebibyte
@@ -91,51 +71,14 @@ const bodyReader = ({ limits, webhook_body_limit_mb }: ServerConfig, slowBodyMil
 
 const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof PortOptions>) {
   const config = yield* ConfigStore
-  const queue = yield* Queue
-  const receipts = yield* Receipts
   const wake = yield* Wake
-  const context = yield* Effect.context<IntakeStores | RejectedSignatures>()
+  const context = yield* Effect.context<ReceivingStores | RejectedSignatures>()
   const run = Effect.runForkWith(context)
   const { server: settings } = config.current().document
   const prefix = normalisePrefix(settings.path_prefix)
-  const warnOnce = makeWarnOnce(run)
-
-  const intake = new Intake(context)
-  yield* Effect.addFinalizer(() => intake.close)
   const rejected = new SignatureCounts(context)
   yield* Effect.addFinalizer(() => rejected.close)
-  const count = counter(context)
-  const log = makeDeliveryLog((line) => void run(line), rejected)
-  const webhooks = makeWebhooks({
-    config,
-    ownAccounts: yield* OwnAccounts,
-    wake,
-    intake,
-    pullBranches: new PullBranches(context),
-    largeWork: new LargeWork(),
-    cancelWaiting: (target) => {
-      run(cancelWaiting(queue, receipts, target))
-    },
-    warnOpen: (trigger) =>
-      warnOnce(
-        `trigger ${trigger}`,
-        `Trigger ${trigger} has no webhook secret: anyone can send it deliveries. Set webhook_secret_env for it.`
-      ),
-    count,
-    log
-  })
-  const triggers = makeTriggers({
-    config,
-    wake,
-    intake,
-    warnKeyless: () =>
-      warnOnce(
-        "keys",
-        "A call of /triggers was refused: no API key is configured. Set server.auth.api_key_env, or auth.api_key_env of a workspace."
-      ),
-    count,
-    log
-  })
+  const { intake, triggers, webhooks } = yield* makeReceiving((line) => makeDeliveryLog(line, rejected))
   const dashboard = new Dashboard(
     (error) => void run(Effect.logError("the dashboard could not be built", { error: String(error) }))
   )
@@ -165,29 +108,3 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
   })
   return IngressServer.of({ port, url })
 })
-
-const counter = (context: Context.Context<never>) => {
-  const series = new Map<string, Metric.Counter<number>>()
-  return (provider: TriggerKind, decision: string, reason: string): void => {
-    const key = `${provider} ${decision} ${reason}`
-    let metric = series.get(key)
-    if (metric === undefined) {
-      metric = Metric.withAttributes(webhookDecisions, { provider, decision, reason })
-      series.set(key, metric)
-    }
-    metric.updateUnsafe(1, context)
-  }
-}
-
-const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: TargetKey) =>
-  Effect.gen(function* () {
-    const { ended } = yield* queue.cancel(target, "closed")
-    const events = ended.flatMap((entry) => entry.events)
-    if (events.length === 0) return
-    yield* receipts.settle(events, { outcome: "cancelled", reason: "closed" }, yield* Clock.currentTimeMillis)
-  }).pipe(
-    // The run will find the pull request closed; only time is lost.
-    Effect.catch((error) =>
-      Effect.logWarning("queue entries of a closed pull request not cancelled", { error: error.message })
-    )
-  )

@@ -22,6 +22,7 @@ import { hasKeys, findScope } from "./ApiKeys.ts"
 import type { KeyScope } from "./ApiKeys.ts"
 import type { DeliveryLog } from "./DeliveryLog.ts"
 import type { Intake } from "./Intake.ts"
+import type { PayloadKeeper } from "./PayloadKeeper.ts"
 import { parseTrigger } from "./TriggerPayload.ts"
 import type { TriggerPath } from "./TriggerPayload.ts"
 import type { Wake } from "./Wake.ts"
@@ -34,6 +35,7 @@ export interface TriggerParts {
   readonly warnKeyless: () => void
   readonly count: (kind: TriggerKind, decision: string, reason: string) => void
   readonly log: DeliveryLog
+  readonly payloads: Pick<PayloadKeeper, "keep">
 }
 
 export interface Called {
@@ -42,6 +44,8 @@ export interface Called {
   readonly headers: IncomingHttpHeaders
   readonly body: Uint8Array
   readonly now: number
+  /** Event of the call that this one repeats on the request of an administrator. */
+  readonly replayOf?: string | undefined
 }
 
 const kindOf = { manual: "manual", custom: "manual", p4: "perforce", svn: "subversion" } as const satisfies Record<
@@ -60,9 +64,10 @@ const callScope = ({ host, repo, trigger, workspace }: Change): string =>
   JSON.stringify([workspace, trigger, host ?? "", foldRepo(repo.fullName)])
 
 const deliveryOf = (
-  { body, headers, now, path }: Called,
+  { body, headers, id, now, path, replayOf }: Called,
   { moves, scope }: { readonly scope: string; readonly moves: boolean }
 ): DeliveryKey => {
+  if (replayOf !== undefined) return uniqueDeliveryKey(deliveryKey(kindOf[path], "replay"), id)
   const key = headers["idempotency-key"]
   if (typeof key === "string" && key !== "" && key.length <= 200) {
     return deliveryKey(kindOf[path], `key:${createHash("sha256").update(`${scope}\n${key}`).digest("hex")}`)
@@ -96,8 +101,13 @@ const settle = (
   log.decided(record, decided)
 }
 
+interface StoringParts extends TriggerParts {
+  /** Called once the record of the call is stored. */
+  readonly stored: () => void
+}
+
 const reject = async (
-  parts: TriggerParts,
+  parts: StoringParts,
   { id, now, path }: Called,
   reason: Parameters<typeof malformed>[0],
   issues: Parameters<typeof malformed>[1]
@@ -111,6 +121,7 @@ const reject = async (
     rule: issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ")
   }
   if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
+  parts.stored()
   settle(parts, kind, record, { eventId: id, decision: "rejected", reason })
   return malformed(reason, issues, kind)
 }
@@ -119,7 +130,7 @@ const toFacts = ({ author, head }: ManualRequest): DeliveryFacts =>
   isCommitId(head) ? { head: head.toLowerCase(), author: author?.username } : { branch: head, author: author?.username }
 
 const decline = async (
-  parts: TriggerParts,
+  parts: StoringParts,
   { id, now, path }: Called,
   request: ManualRequest,
   refusal: Refusal
@@ -136,12 +147,13 @@ const decline = async (
   }
   if ((await parts.intake.take(record))._tag === "Refused")
     return failed(parts, "manual", "store_unavailable", { id, now })
+  parts.stored()
   settle(parts, "manual", record, { eventId: id, decision: "ignored", reason: refusal.reason })
   return ignored(id, refusal.reason, "manual", path)
 }
 
 const start = async (
-  parts: TriggerParts,
+  parts: StoringParts,
   called: Called,
   request: ManualRequest,
   admission: Admission
@@ -181,6 +193,7 @@ const start = async (
   })
   if (intakeResult._tag === "Refused") return failed(parts, "manual", "store_unavailable", { id, now })
   if (intakeResult._tag === "Duplicate") return respond(intakeResult.first.id, "duplicate", now)
+  parts.stored()
   parts.wake.workspace(change.workspace)
   const { queued = "later" } = intakeResult
   return queued === "later" ? respond(id, "queued", dueAt) : respond(id, queued.status, queued.dueAt)
@@ -202,7 +215,7 @@ const preflight = (
 
 /** Stores a VCS hook event, whose workspace is determined later. */
 const routeChange = async (
-  parts: TriggerParts,
+  parts: StoringParts,
   called: Called,
   change: DepotChange,
   scope: KeyScope
@@ -221,6 +234,7 @@ const routeChange = async (
   const stored = await parts.intake.take(record)
   if (stored._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   const isDuplicate = stored._tag === "Duplicate"
+  if (!isDuplicate) parts.stored()
   const status = isDuplicate ? "duplicate" : "queued"
   const eventId = isDuplicate ? stored.first.id : id
   settle(parts, kind, record, { eventId, decision: status, reason: undefined })
@@ -228,7 +242,7 @@ const routeChange = async (
 }
 
 /** Stores a change whose triggers are all disabled. */
-const declineDisabled = async (parts: TriggerParts, { id, now, path }: Called): Promise<IngressResponse> => {
+const declineDisabled = async (parts: StoringParts, { id, now, path }: Called): Promise<IngressResponse> => {
   const kind = kindOf[path]
   const reason = "trigger_disabled"
   const key = uniqueDeliveryKey(deliveryKey(kind, "ignored"), id)
@@ -239,31 +253,57 @@ const declineDisabled = async (parts: TriggerParts, { id, now, path }: Called): 
     rule: `every ${kind} trigger has enabled: false`
   }
   if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
+  parts.stored()
   settle(parts, kind, record, { eventId: id, decision: "ignored", reason })
   return ignored(id, reason, kind, path)
 }
 
 const handle = async (parts: TriggerParts, called: Called): Promise<IngressResponse> => {
-  const { body, headers, now, path } = called
+  const scope = findScope(parts.config.current(), called.headers)
+  return scope === undefined ? unauthorized : decide(parts, called, scope)
+}
+
+/** Parses an authenticated call, decides about it and stores it. */
+const decide = async (parts: TriggerParts, called: Called, scope: KeyScope): Promise<IngressResponse> => {
+  const { body, headers, id, now, path, replayOf } = called
   const snapshot = parts.config.current()
-  const scope = findScope(snapshot, headers)
-  if (scope === undefined) return unauthorized
+  const { workspaces } = scope
+  const ids = workspaces === undefined ? undefined : [...workspaces]
+  const storing: StoringParts = {
+    ...parts,
+    stored: () =>
+      parts.payloads.keep({
+        eventId: id,
+        receivedAt: now,
+        path,
+        headers,
+        body,
+        contentType: headers["content-type"],
+        admits: { _tag: "Workspaces", ids },
+        replayOf
+      })
+  }
   const payload = parseTrigger(path, headers["content-type"], body)
-  if (payload._tag === "Rejected") return reject(parts, called, payload.reason, payload.issues)
+  if (payload._tag === "Rejected") return reject(storing, called, payload.reason, payload.issues)
   if (payload._tag === "Manual") {
     const { request } = payload
-    const outcome = admitManual({ snapshot, request, scope: scope.workspaces, now })
-    return outcome.accepted ? start(parts, called, request, outcome) : decline(parts, called, request, outcome)
+    const outcome = admitManual({ snapshot, request, scope: workspaces, now })
+    return outcome.accepted ? start(storing, called, request, outcome) : decline(storing, called, request, outcome)
   }
   return isOff(snapshot, kindOf[path])
-    ? declineDisabled(parts, called)
-    : routeChange(parts, called, payload.change, scope)
+    ? declineDisabled(storing, called)
+    : routeChange(storing, called, payload.change, scope)
 }
+
+/** Returns undefined if no trigger of the kind is configured any more. */
+const replay = (parts: TriggerParts, called: Called, scope: KeyScope): Promise<IngressResponse> | undefined =>
+  parts.config.current().triggersOfKind(kindOf[called.path]).length === 0 ? undefined : decide(parts, called, scope)
 
 export const makeTriggers = (parts: TriggerParts) => ({
   preflight: (path: TriggerPath, headers: IncomingHttpHeaders): IngressResponse | undefined =>
     preflight(parts, path, headers),
-  handle: (called: Called): Promise<IngressResponse> => handle(parts, called)
+  handle: (called: Called): Promise<IngressResponse> => handle(parts, called),
+  replay: (called: Called, scope: KeyScope): Promise<IngressResponse> | undefined => replay(parts, called, scope)
 })
 
 export type Triggers = ReturnType<typeof makeTriggers>

@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from "node:http"
 import type { Admission, Refusal } from "../admission/Admit.ts"
 import { admit } from "../admission/Admit.ts"
 import type { ConfigStore } from "../config/ConfigStore.ts"
-import type { TriggerProfile } from "../config/Snapshot.ts"
+import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"
 import type { EventFacts, HostEvent, DeliverySubject } from "../domain/HostEvent.ts"
 import { DeliveryKey, deliveryKey, uniqueDeliveryKey } from "../domain/Keys.ts"
@@ -26,6 +26,7 @@ import { accepted, ignored, malformed, notConfigured, unauthenticated, unavailab
 import type { DeliveryLog } from "./DeliveryLog.ts"
 import type { Intake } from "./Intake.ts"
 import type { LargeWork } from "./LargeWork.ts"
+import type { PayloadKeeper } from "./PayloadKeeper.ts"
 import type { PullBranches } from "./PullBranches.ts"
 import { listSecrets, verifyDelivery } from "./VerifyDelivery.ts"
 import type { Wake } from "./Wake.ts"
@@ -43,16 +44,31 @@ export interface WebhookParts {
   readonly warnOpen: (trigger: string) => void
   readonly count: (kind: ForgeKind, decision: string, reason: string) => void
   readonly log: DeliveryLog
+  readonly payloads: Pick<PayloadKeeper, "keep">
 }
 
-export interface Received {
+/** A stored delivery, decided about again. */
+export interface ReplayedWebhook extends Verified {
+  readonly replayOf: string
+  readonly payload: Uint8Array
+  /** Names of the triggers that verified it. */
+  readonly triggers: ReadonlyArray<string>
+}
+
+/** A delivery whose record is made. */
+interface Verified {
   /** Id of the request and of the event record. */
   readonly id: string
   readonly kind: ForgeKind
   readonly headers: IncomingHttpHeaders
+  readonly now: number
+  /** Event of the delivery that this one repeats on the request of an administrator. */
+  readonly replayOf?: string | undefined
+}
+
+export interface Received extends Verified {
   /** The body in the blocks as received; it is overwritten. */
   readonly blocks: ReadonlyArray<Uint8Array>
-  readonly now: number
   /** Key of fairness between clients: an address or a network. */
   readonly client: string
   /** Returns whether the client has disconnected. */
@@ -98,7 +114,7 @@ const findTarget = (
     : targetKey({ trigger, workspace: "", repo: { fullName }, target: { kind, number } })
 
 const recordOf = (
-  received: Received,
+  received: Verified,
   delivery: DeliveryKey,
   event: HostEvent,
   outcome: Admission | Refusal
@@ -146,7 +162,7 @@ const recordOf = (
   }
 }
 
-const workOf = (received: Received, { change, configHash, dueAt, priority }: Admission): QueueAdmission => ({
+const workOf = (received: Verified, { change, configHash, dueAt, priority }: Admission): QueueAdmission => ({
   eventId: received.id,
   change,
   configHash,
@@ -159,7 +175,7 @@ const workOf = (received: Received, { change, configHash, dueAt, priority }: Adm
 /** Counts and logs a delivery that was not stored. */
 const refuse = (
   { count, log }: WebhookParts,
-  { id, kind, now }: Received,
+  { id, kind, now }: Verified,
   reason: Parameters<typeof unavailable>[0]
 ): IngressResponse => {
   count(kind, "unavailable", reason)
@@ -167,10 +183,15 @@ const refuse = (
   return unavailable(reason)
 }
 
+interface StoringParts extends WebhookParts {
+  /** Called once the record of the delivery is stored. */
+  readonly stored: () => void
+}
+
 /** Stores an admitted delivery, queues its entry and wakes the scheduler. */
 const start = async (
-  parts: WebhookParts,
-  received: Received,
+  parts: StoringParts,
+  received: Verified,
   record: EventRecord,
   event: HostEvent,
   admission: Admission,
@@ -193,6 +214,7 @@ const start = async (
   if (intakeResult._tag === "Duplicate") {
     return respond(intakeResult.first.id, "duplicate", intakeResult.first.work?.dueAt ?? received.now)
   }
+  parts.stored()
   if (command !== undefined) {
     wake.command({ eventId: received.id, command, change })
     return respond(received.id, "queued", admission.dueAt)
@@ -207,8 +229,8 @@ const start = async (
 
 /** Stores a delivery that starts no work. */
 const decline = async (
-  parts: WebhookParts,
-  received: Received,
+  parts: StoringParts,
+  received: Verified,
   record: EventRecord,
   event: HostEvent,
   refusal: Refusal,
@@ -217,6 +239,7 @@ const decline = async (
   if ((await parts.intake.take(record, undefined, pull))._tag === "Refused") {
     return refuse(parts, received, "store_unavailable")
   }
+  parts.stored()
   if (refusal.closes !== undefined) {
     parts.cancelWaiting(refusal.closes)
     if (refusal.workspace !== undefined) parts.wake.closed(refusal.workspace.id, refusal.closes)
@@ -228,8 +251,8 @@ const decline = async (
 
 /** Stores a verified delivery whose payload cannot be read. */
 const reject = async (
-  parts: WebhookParts,
-  received: Received,
+  parts: StoringParts,
+  received: Verified,
   verified: ReadonlyArray<TriggerProfile>,
   parsed: Extract<ReturnType<ForgeWebhook["parse"]>, { readonly _tag: "Rejected" }>
 ): Promise<IngressResponse> => {
@@ -255,6 +278,7 @@ const reject = async (
     receivedAt: now
   }
   if ((await intake.take(record))._tag === "Refused") return refuse(parts, received, "store_unavailable")
+  parts.stored()
   count(kind, "rejected", parsed.reason)
   log.decided(record, { eventId: id, decision: "rejected", reason: parsed.reason })
   return malformed(parsed.reason, parsed.issues, kind)
@@ -307,24 +331,64 @@ const handle = async (parts: WebhookParts, received: Received): Promise<IngressR
   }
   for (const { name, webhookSecret } of verified) if (webhookSecret === undefined) parts.warnOpen(name)
 
+  return decide(parts, received, { snapshot, verified, headers, payload })
+}
+
+interface Decidable {
+  readonly snapshot: Snapshot
+  readonly verified: ReadonlyArray<TriggerProfile>
+  readonly headers: Headers
+  readonly payload: Uint8Array | undefined
+}
+
+/** Parses a verified delivery, decides about it and stores it. */
+const decide = async (
+  parts: WebhookParts,
+  received: Verified,
+  { headers, payload, snapshot, verified }: Decidable
+): Promise<IngressResponse> => {
+  const { id, kind, now, replayOf } = received
+  const webhook = webhooks[kind]
   const parsed = webhook.parse(headers, payload)
-  if (parsed._tag === "Rejected") return reject(parts, received, verified, parsed)
-  const { event } = parsed
   const json = payload ?? new Uint8Array()
-  const delivery = deliveryKey(kind, webhook.deliveryId(headers, json) ?? hashOf(event.event, json))
+  const keep = (): void =>
+    parts.payloads.keep({
+      eventId: id,
+      receivedAt: now,
+      path: kind,
+      headers,
+      body: json,
+      contentType: undefined,
+      admits: { _tag: "Triggers", names: verified.map(({ name }) => name) },
+      replayOf
+    })
+  if (parsed._tag === "Rejected") return reject({ ...parts, stored: keep }, received, verified, parsed)
+  const { event } = parsed
+  const sent = deliveryKey(kind, webhook.deliveryId(headers, json) ?? hashOf(event.event, json))
+  const delivery = replayOf === undefined ? sent : uniqueDeliveryKey(sent, id)
   const { bases, pull } = await parts.pullBranches.resolve(snapshot, verified, event, now)
   const outcome = admit({ snapshot, verified, event, bases, ownAccount: parts.ownAccounts.of, now })
   const record = recordOf(received, delivery, event, outcome)
   if (event._tag === "Lifecycle") parts.wake.installationChanged(verified.map(({ name }) => name))
   return outcome.accepted
-    ? start(parts, received, record, event, outcome, pull)
-    : decline(parts, received, record, event, outcome, pull)
+    ? start({ ...parts, stored: keep }, received, record, event, outcome, pull)
+    : decline({ ...parts, stored: keep }, received, record, event, outcome, pull)
 }
 
 export const makeWebhooks = (parts: WebhookParts) => ({
   preflight: (kind: ForgeKind, headers: IncomingHttpHeaders, client: string, now: number) =>
     preflight(parts, kind, headers, client, now),
-  handle: (received: Received): Promise<IngressResponse | undefined> => handle(parts, received)
+  handle: (received: Received): Promise<IngressResponse | undefined> => handle(parts, received),
+  replay: (replayed: ReplayedWebhook): Promise<IngressResponse> | undefined => replay(parts, replayed)
 })
+
+/** Returns undefined if none of its triggers is configured any more. */
+const replay = (parts: WebhookParts, replayed: ReplayedWebhook): Promise<IngressResponse> | undefined => {
+  const snapshot = parts.config.current()
+  const verified = snapshot.triggersOfKind(replayed.kind).filter(({ name }) => replayed.triggers.includes(name))
+  if (verified.length === 0) return undefined
+  const { headers, payload } = replayed
+  return decide(parts, replayed, { snapshot, verified, headers: flatten(headers), payload })
+}
 
 export type Webhooks = ReturnType<typeof makeWebhooks>

@@ -4,7 +4,7 @@
  */
 import { Redacted } from "effect"
 
-const censored = "[redacted]"
+export const censored = "[redacted]"
 const maxDepth = 6
 const maxItems = 50
 const maxText = 8192
@@ -35,10 +35,18 @@ const showControl = (character: string): string => `\\u${character.charCodeAt(0)
 /** Returns the text without credentials, with control characters written out, cut after 8192 characters. */
 export const cleanText = (text: string): string => {
   const cut = text.length > maxText ? `${text.slice(0, maxText)}… (${text.length} characters)` : text
-  return credentialForms
-    .reduce((clean, [form, replacement]) => clean.replace(form, replacement), cut)
-    .replace(controls, showControl)
+  return redactForms(cut).replace(controls, showControl)
 }
+
+/** Returns the text with `[redacted]` in place of what has the form of a credential. */
+export const redactForms = (text: string): string =>
+  credentialForms.reduce((clean, [form, replacement]) => clean.replace(form, replacement), text)
+
+/** Returns the text with `[redacted]` in place of these values. */
+export const redactValues = (text: string, values: ReadonlyArray<string>): string =>
+  values.reduce((clean, value) => (clean.includes(value) ? clean.replaceAll(value, censored) : clean), text)
+
+export const isCredentialName = (name: string): boolean => credentialName.test(name)
 
 /**
  * Returns the value as plain JSON data without credentials. A field named like a credential is censored unless it is a number or a boolean

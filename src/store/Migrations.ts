@@ -33,6 +33,7 @@ import chatRequests from "./migrations/0023_chat_requests.ts"
 import adminActions from "./migrations/0024_admin_actions.ts"
 import agentPasses from "./migrations/0025_agent_passes.ts"
 import chatHealth from "./migrations/0026_chat_health.ts"
+import deliveryPayloads from "./migrations/0027_delivery_payloads.ts"
 
 const all = {
   "0001_events": events,
@@ -60,7 +61,8 @@ const all = {
   "0023_chat_requests": chatRequests,
   "0024_admin_actions": adminActions,
   "0025_agent_passes": agentPasses,
-  "0026_chat_health": chatHealth
+  "0026_chat_health": chatHealth,
+  "0027_delivery_payloads": deliveryPayloads
 }
 
 const table = "aicr_migrations"

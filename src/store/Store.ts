@@ -15,6 +15,7 @@ import type { LoginAttempts } from "./LoginAttempts.ts"
 import * as Migrations from "./Migrations.ts"
 import type { Outbox } from "./Outbox.ts"
 import type { Outcomes } from "./Outcomes.ts"
+import type { Payloads } from "./Payloads.ts"
 import type { PullBases } from "./PullBases.ts"
 import type { Receipts } from "./Receipts.ts"
 import type { RejectedSignatures } from "./RejectedSignatures.ts"
@@ -33,6 +34,7 @@ import * as SqlLessons from "./SqlLessons.ts"
 import * as SqlLoginAttempts from "./SqlLoginAttempts.ts"
 import * as SqlOutbox from "./SqlOutbox.ts"
 import * as SqlOutcomes from "./SqlOutcomes.ts"
+import * as SqlPayloads from "./SqlPayloads.ts"
 import * as SqlPullBases from "./SqlPullBases.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRejectedSignatures from "./SqlRejectedSignatures.ts"
@@ -47,6 +49,7 @@ export type Records =
   | AgentPasses
   | Receipts
   | RejectedSignatures
+  | Payloads
   | PullBases
   | Runs
   | Outbox
@@ -70,6 +73,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlAgentPasses.layer,
     SqlReceipts.layer,
     SqlRejectedSignatures.layer,
+    SqlPayloads.layer,
     SqlPullBases.layer,
     SqlRuns.layer,
     SqlOutbox.layer,

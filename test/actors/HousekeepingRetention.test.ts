@@ -14,6 +14,8 @@ import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import { Batches } from "../../src/store/Batches.ts"
 import { Objects } from "../../src/store/Objects.ts"
+import { Payloads } from "../../src/store/Payloads.ts"
+import type { DeliveryPayload } from "../../src/store/Payloads.ts"
 import { PullBases } from "../../src/store/PullBases.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { RejectedSignatures } from "../../src/store/RejectedSignatures.ts"
@@ -105,6 +107,32 @@ it.effect.each([
       yield* BatchKeeper.prune
       assert.deepStrictEqual(yield* counts, { ...all, ...fewer })
     }).pipe(Effect.provide(parts(retention)))
+)
+
+it.effect("payloads.max_age_days decides which bodies of deliveries are removed", () =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(now)
+    const payloads = yield* Payloads
+    const ages = [9, 11]
+    const kept = ages.map((days): DeliveryPayload => ({
+      eventId: `${days} days`,
+      receivedAt: now - days * 86_400_000,
+      path: "gitea",
+      headers: {},
+      body: "{}",
+      bytes: 2,
+      cut: false,
+      admits: { _tag: "Triggers", names: ["main"] },
+      replayOf: undefined
+    }))
+    yield* payloads.store(kept, 10)
+    yield* Housekeeping.prune(now)
+    const left = yield* Effect.forEach(ages, (days) => payloads.get(`${days} days`))
+    assert.deepStrictEqual(
+      left.map((one) => one?.eventId),
+      ["9 days", undefined]
+    )
+  }).pipe(Effect.provide(parts({ payloads: { max_age_days: 10 } })))
 )
 
 it.effect("statistics remain when runs are removed", () =>

@@ -8,6 +8,7 @@ import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
+import * as ReplayDeliveries from "../../src/ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../../src/ingress/Server.ts"
 import { Wake } from "../../src/ingress/Wake.ts"
 import * as MemoryQueue from "../../src/queue/journal/MemoryQueue.ts"
@@ -64,7 +65,12 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
     Logger.layer([Logger.make(({ message }) => logged.push(JSON.stringify(message)))])
   )
   const api = Handle.layer.pipe(
-    Layer.provide([Operations.layer, Forges.layer, Nodes.layerAlone({ roles: ["ingress"], version: "1.2.3" })])
+    Layer.provide([
+      Operations.layer,
+      Forges.layer,
+      ReplayDeliveries.layer,
+      Nodes.layerAlone({ roles: ["ingress"], version: "1.2.3" })
+    ])
   )
   const runtime = ManagedRuntime.make(
     IngressServer.layerWith({ port: 0 }).pipe(Layer.provide(api), Layer.provideMerge(parts))

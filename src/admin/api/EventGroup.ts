@@ -1,14 +1,14 @@
 /** Defines the endpoints of deliveries and of what followed them. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { EventDecision, EventOutcome } from "../../domain/Decision.ts"
 import { describe } from "./Describe.ts"
-import { DecisionCount, Event, EventDetails, RejectedSignatures } from "./EventRecords.ts"
+import { DecisionCount, Event, EventDetails, Payload, RejectedSignatures, Replay } from "./EventRecords.ts"
 import { text as field } from "./Fields.ts"
 import { byId, number, allowOne, page, paging, text, time, workspace } from "./Parameters.ts"
-import { NotFound } from "./Problems.ts"
+import { NotFound, StateConflict } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
-import { Authenticated, ValidRequest } from "./Rules.ts"
+import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { Publication, runWithEvents } from "./RunRecords.ts"
 
 export const Story = Schema.Struct({
@@ -66,6 +66,26 @@ export class EventGroup extends HttpApiGroup.make("events")
       success: EventDetails,
       error: NotFound
     }).annotateMerge(describe("Get a delivery", "Returns a delivery with the work that it started.")),
+    HttpApiEndpoint.get("payload", "/events/:id/payload", {
+      params: byId,
+      success: Payload,
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "Get the body of a delivery",
+        "Returns headers and body as received, with `[redacted]` in place of credentials. `storage.retention.payloads` limits which are kept."
+      )
+    ),
+    HttpApiEndpoint.post("replay", "/events/:id/replay", {
+      params: byId,
+      success: Replay.pipe(HttpApiSchema.status(202)),
+      error: [NotFound, StateConflict]
+    }).annotateMerge(
+      describe(
+        "Replay a delivery",
+        "Decides about its body again, with the current configuration, as a new delivery. The original record does not change."
+      )
+    ),
     HttpApiEndpoint.get("story", "/story", {
       query: { repo, number },
       success: Story
@@ -83,5 +103,6 @@ export class EventGroup extends HttpApiGroup.make("events")
     )
   )
   .middleware(ValidRequest)
+  .middleware(Audited)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Deliveries", description: "Deliveries and what followed them" })) {}

@@ -75,3 +75,21 @@ export const RejectedSignatures = Schema.Struct({
   identifier: "RejectedSignatures",
   description: "Deliveries of an hour with a wrong signature for a trigger"
 })
+
+export const Payload = Schema.Struct({
+  event_id: text("Id of the delivery"),
+  received_at: time("Time of receipt"),
+  path: text("Path below /webhooks or /triggers that received it"),
+  headers: Schema.Record(Schema.String, Schema.String),
+  body: text("JSON without white space between its values, or the text of another body"),
+  bytes: count("Length of the received body in bytes"),
+  cut: Schema.Boolean.annotate({ description: "True if the end of the body is not kept" }),
+  replay_of: maybe("Id of the delivery that this one repeats")
+}).annotate({ identifier: "Payload", description: "Headers and body of a delivery, without credentials" })
+
+export const Replay = Schema.Struct({
+  id: text("Id of the delivery that was repeated"),
+  event_id: text("Id of the new delivery"),
+  decision: text("Decision about it, such as queued, coalesced, ignored or rejected"),
+  reason: maybe("Reason of the decision")
+}).annotate({ identifier: "Replay", description: "A repeated delivery and its decision" })

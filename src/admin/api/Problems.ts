@@ -51,7 +51,7 @@ export class MethodNotAllowed extends HttpApiError.Problem<MethodNotAllowed>()(
 export class StateConflict extends HttpApiError.Problem<StateConflict>()(
   "StateConflict",
   { type: blank, status: 409, title: "Conflict" },
-  { code: code(["already_ended", "newer", "not_a_pull_request", "not_dead", "workspace_gone"]) }
+  { code: code(["already_ended", "newer", "not_a_pull_request", "not_dead", "not_replayable", "workspace_gone"]) }
 ) {}
 
 export class PayloadTooLarge extends HttpApiError.Problem<PayloadTooLarge>()(

@@ -75,6 +75,14 @@ export const StorageConfig = Schema.Struct({
       ),
       recent_runs: retention(2000, "Run details", "the run's start; statistics remain"),
       events: retention(2000, "Received events", "receipt"),
+      payloads: group(
+        {
+          max_count: defaulted(int(0, 100_000), 500, "Bodies kept, the newest ones. 0 keeps none."),
+          max_age_days: defaulted(int(1, 3660), 14, "Days kept, from receipt."),
+          max_kb: defaulted(int(1, 1024), 128, "Size of a kept body in KiB; the rest of a larger one is cut off.")
+        },
+        "Retention: bodies of deliveries, with `[redacted]` in place of credentials, for `/api/admin/events/:id/payload` and replays."
+      ),
       config_revisions: retention(
         200,
         "Revisions of the database's configuration",

@@ -1,0 +1,110 @@
+/** Builds the parts that decide about deliveries and calls, for the HTTP server and for replays. */
+import { Clock, Effect, Metric } from "effect"
+import type { Context } from "effect"
+import { ConfigStore } from "../config/ConfigStore.ts"
+import type { TargetKey } from "../domain/Keys.ts"
+import type { TriggerKind } from "../domain/Kinds.ts"
+import { OwnAccounts } from "../forge/OwnAccounts.ts"
+import { webhookDecisions } from "../observability/Metrics.ts"
+import { Queue } from "../queue/Queue.ts"
+import type { Payloads } from "../store/Payloads.ts"
+import { Receipts } from "../store/Receipts.ts"
+import type { DeliveryLog } from "./DeliveryLog.ts"
+import { Intake } from "./Intake.ts"
+import type { IntakeStores } from "./Intake.ts"
+import { LargeWork } from "./LargeWork.ts"
+import { PayloadKeeper } from "./PayloadKeeper.ts"
+import { PullBranches } from "./PullBranches.ts"
+import { makeTriggers } from "./Triggers.ts"
+import { Wake } from "./Wake.ts"
+import { makeWebhooks } from "./Webhooks.ts"
+
+/** Stores that deliveries are written to. */
+export type ReceivingStores = IntakeStores | Payloads
+
+export const makeReceiving = Effect.fnUntraced(function* (
+  makeLog: (run: (line: Effect.Effect<void>) => void) => DeliveryLog
+) {
+  const config = yield* ConfigStore
+  const queue = yield* Queue
+  const receipts = yield* Receipts
+  const wake = yield* Wake
+  const context = yield* Effect.context<ReceivingStores>()
+  const run = Effect.runForkWith(context)
+  const warnOnce = makeWarnOnce(run)
+  const intake = new Intake(context)
+  yield* Effect.addFinalizer(() => intake.close)
+  const payloads = new PayloadKeeper(config, context)
+  yield* Effect.addFinalizer(() => payloads.flush)
+  const count = counter(context)
+  const log = makeLog((line) => void run(line))
+  const webhooks = makeWebhooks({
+    config,
+    ownAccounts: yield* OwnAccounts,
+    wake,
+    intake,
+    pullBranches: new PullBranches(context),
+    largeWork: new LargeWork(),
+    cancelWaiting: (target) => {
+      run(cancelWaiting(queue, receipts, target))
+    },
+    warnOpen: (trigger) =>
+      warnOnce(
+        `trigger ${trigger}`,
+        `Trigger ${trigger} has no webhook secret: anyone can send it deliveries. Set webhook_secret_env for it.`
+      ),
+    count,
+    log,
+    payloads
+  })
+  const triggers = makeTriggers({
+    config,
+    wake,
+    intake,
+    warnKeyless: () =>
+      warnOnce(
+        "keys",
+        "A call of /triggers was refused: no API key is configured. Set server.auth.api_key_env, or auth.api_key_env of a workspace."
+      ),
+    count,
+    log,
+    payloads
+  })
+  return { intake, triggers, webhooks }
+})
+
+/** Logs once per `name`; the configuration limits their number. */
+const makeWarnOnce = (run: (effect: Effect.Effect<void>) => void) => {
+  const warned = new Set<string>()
+  return (name: string, warning: string): void => {
+    if (warned.has(name)) return
+    warned.add(name)
+    run(Effect.logWarning("configuration warning", { warning }))
+  }
+}
+
+const counter = (context: Context.Context<never>) => {
+  const series = new Map<string, Metric.Counter<number>>()
+  return (provider: TriggerKind, decision: string, reason: string): void => {
+    const key = `${provider} ${decision} ${reason}`
+    let metric = series.get(key)
+    if (metric === undefined) {
+      metric = Metric.withAttributes(webhookDecisions, { provider, decision, reason })
+      series.set(key, metric)
+    }
+    metric.updateUnsafe(1, context)
+  }
+}
+
+const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: TargetKey) =>
+  Effect.gen(function* () {
+    const { ended } = yield* queue.cancel(target, "closed")
+    const events = ended.flatMap((entry) => entry.events)
+    if (events.length === 0) return
+    yield* receipts.settle(events, { outcome: "cancelled", reason: "closed" }, yield* Clock.currentTimeMillis)
+  }).pipe(
+    // The run will find the pull request closed; only time is lost.
+    Effect.catch((error) =>
+      Effect.logWarning("queue entries of a closed pull request not cancelled", { error: error.message })
+    )
+  )

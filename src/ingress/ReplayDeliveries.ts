@@ -1,0 +1,61 @@
+/** Decides about stored deliveries again (admin/DeliveryReplay.ts), with the parts that decide about received ones. */
+import { Clock, Effect, Layer } from "effect"
+import type { IncomingHttpHeaders } from "node:http"
+import { DeliveryReplay } from "../admin/DeliveryReplay.ts"
+import type { ReplayResult } from "../admin/DeliveryReplay.ts"
+import { newId } from "../domain/Ids.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
+import type { DeliveryPayload } from "../store/Payloads.ts"
+import { makeDeliveryLog } from "./DeliveryLog.ts"
+import { makeReceiving } from "./Receiving.ts"
+import type { IngressResponse } from "./Responses.ts"
+import type { Called } from "./Triggers.ts"
+
+const notReplayable = (why: string): ReplayResult => ({ _tag: "NotReplayable", why })
+
+/** Reads the decision in the response that the sender of a delivery would get. */
+const toResult = (eventId: string, { body, status }: IngressResponse): ReplayResult => {
+  if (status === 503) return { _tag: "Refused" }
+  const { reason, status: decision } = JSON.parse(body) as { readonly reason?: string; readonly status?: string }
+  return {
+    _tag: "Decided",
+    eventId,
+    decision: decision ?? (status === 202 ? "ignored" : "rejected"),
+    reason
+  }
+}
+
+const isCallPath = (path: string): path is Called["path"] => ["manual", "custom", "p4", "svn"].includes(path)
+
+export const layer = Layer.effect(
+  DeliveryReplay,
+  Effect.gen(function* () {
+    const { triggers, webhooks } = yield* makeReceiving((run) => makeDeliveryLog(run, { count: () => {} }))
+    const decide = (payload: DeliveryPayload, id: string, now: number): Promise<IngressResponse> | undefined => {
+      const { admits, body, eventId, path } = payload
+      const headers: IncomingHttpHeaders = payload.headers
+      const bytes = Buffer.from(body, "utf8")
+      if (admits._tag === "Triggers") {
+        return isForgeKind(path)
+          ? webhooks.replay({ id, kind: path, headers, payload: bytes, triggers: admits.names, now, replayOf: eventId })
+          : undefined
+      }
+      const workspaces = admits.ids === undefined ? undefined : new Set(admits.ids)
+      return isCallPath(path)
+        ? triggers.replay({ id, path, headers, body: bytes, now, replayOf: eventId }, { workspaces })
+        : undefined
+    }
+    return DeliveryReplay.of({
+      replay: Effect.fnUntraced(function* (payload) {
+        if (payload.cut)
+          return notReplayable("Only the beginning of its body is kept (storage.retention.payloads.max_kb).")
+        const id = newId()
+        const decided = decide(payload, id, yield* Clock.currentTimeMillis)
+        if (decided === undefined) return notReplayable("The trigger that accepted it is no longer configured.")
+        const result = toResult(id, yield* Effect.promise(() => decided))
+        yield* Effect.logInfo("delivery replayed", { event_id: id, replay_of: payload.eventId, result: result._tag })
+        return result
+      })
+    })
+  })
+)
