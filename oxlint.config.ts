@@ -129,6 +129,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "PullBases.ts",
     "Receipts.ts",
     "RejectedSignatures.ts",
+    "RunLogs.ts",
     "Runs.ts",
     "Outbox.ts",
     "Outcomes.ts",

@@ -34,6 +34,7 @@ import { PullBases } from "../src/store/PullBases.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
 import { RejectedSignatures } from "../src/store/RejectedSignatures.ts"
+import { RunLogs } from "../src/store/RunLogs.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { countStart } from "./ActorStarts.ts"
@@ -240,6 +241,7 @@ export const prune = Effect.fnUntraced(function* (now: number) {
   yield* step("statistics", keepStatistics(now))
   yield* step("prune runs", Effect.asVoid(Runs.use((runs) => runs.prune(keep(retention.recent_runs)))))
   const { before: recordedFrom } = keep(retention.recent_runs)
+  yield* step("prune logs of runs", Effect.asVoid(RunLogs.use((logs) => logs.prune(recordedFrom))))
   yield* step("prune agent passes", Effect.asVoid(AgentPasses.use((passes) => passes.prune(recordedFrom))))
   yield* step("prune queue", Effect.asVoid(Queue.use((queue) => queue.prune(keep(retention.queue)))))
   yield* step("prune lessons", Effect.asVoid(Lessons.use((lessons) => lessons.prune(now))))

@@ -23,6 +23,7 @@ import type { Outcomes } from "../store/Outcomes.ts"
 import type { Payloads } from "../store/Payloads.ts"
 import type { Receipts } from "../store/Receipts.ts"
 import type { RejectedSignatures } from "../store/RejectedSignatures.ts"
+import type { RunLogs } from "../store/RunLogs.ts"
 import type { Runs } from "../store/Runs.ts"
 import type { Statistics } from "../store/Statistics.ts"
 import { AdminApi } from "./AdminApi.ts"
@@ -75,6 +76,7 @@ type Services =
   | Receipts
   | RejectedSignatures
   | Progress
+  | RunLogs
   | Runs
   | Statistics
 

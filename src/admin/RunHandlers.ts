@@ -8,6 +8,7 @@ import { Operations } from "../queue/operator/Operations.ts"
 import { Outbox } from "../store/Outbox.ts"
 import { Outcomes } from "../store/Outcomes.ts"
 import { Receipts } from "../store/Receipts.ts"
+import { RunLogs } from "../store/RunLogs.ts"
 import { Runs } from "../store/Runs.ts"
 import type { Run } from "../store/Runs.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
@@ -20,6 +21,7 @@ import { liveEvents } from "./LiveRuns.ts"
 import { pageFilter, toPage } from "./Paging.ts"
 import { withEvents } from "./RunEvents.ts"
 import { findingView, listedRunView, runDetails } from "./RunViews.ts"
+import { toTime } from "./Views.ts"
 
 const unknownRun = notFound("No run with this id exists.")
 
@@ -86,6 +88,12 @@ const rereview = Effect.fnUntraced(function* (id: string) {
     : conflict("not_a_pull_request", "Only a pull request can be reviewed again; a push is reviewed with the next one.")
 })
 
+const readLog = Effect.fnUntraced(function* (id: string) {
+  yield* load(id)
+  const { cut, lines } = yield* (yield* RunLogs).read(id)
+  return { run_id: id, lines: lines.map(({ at, ...line }) => ({ at: toTime(at), ...line })), cut }
+})
+
 export const layer = HttpApiBuilder.group(AdminHttpApi, "runs", (handlers) =>
   handlers.handleAll({
     list: ({ query }) => {
@@ -109,6 +117,7 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "runs", (handlers) =>
     live: () => liveEvents,
     get: ({ params }) => orUnavailable(get(params.id)),
     compare: ({ params, query }) => orUnavailable(compare(params.id, query.with)),
+    log: ({ params }) => orUnavailable(readLog(params.id)),
     cancel: ({ params: { id } }) => orUnavailable(Effect.flatMap(load(id), ({ entryId }) => cancelReview(entryId, id))),
     rereview: ({ params }) => orUnavailable(rereview(params.id))
   })

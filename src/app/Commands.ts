@@ -11,6 +11,7 @@ import { doctorCommand } from "../cli/DoctorCommand.ts"
 import { evalCommand } from "../cli/EvalCommand.ts"
 import { eventsCommand } from "../cli/EventsCommand.ts"
 import { reportAndExit } from "../cli/Exit.ts"
+import { logCommand } from "../cli/LogCommand.ts"
 import { memoryCommand } from "../cli/MemoryCommand.ts"
 import { nodesCommand } from "../cli/NodesCommand.ts"
 import { queueCommand } from "../cli/QueueCommand.ts"
@@ -47,6 +48,7 @@ export const aicr = Command.make("aicr").pipe(
     queueCommand(load(() => import("./AdminAccess.ts"))),
     eventsCommand(load(() => import("./AdminAccess.ts"))),
     whyCommand(load(() => import("./AdminAccess.ts"))),
+    logCommand(load(() => import("./AdminAccess.ts"))),
     statsCommand(load(() => import("./AdminAccess.ts"))),
     nodesCommand(load(() => import("./NodeList.ts"))),
     replayCommand(load(() => import("./Replay.ts"))),

@@ -9,6 +9,7 @@ import { Forges } from "../forge/Forges.ts"
 import * as LearnOwnAccounts from "../forge/LearnOwnAccounts.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import * as KeepConfigurations from "./KeepConfigurations.ts"
+import * as KeepRunLogs from "./KeepRunLogs.ts"
 import { queues } from "./Queues.ts"
 import { cache, objects, spool, stores } from "./Stores.ts"
 import { processLimits } from "../vcs/ProcessLimits.ts"
@@ -24,6 +25,7 @@ export const identity = NodeIdentity.layer(process.env["SVC_NODE_NAME"] ?? hostn
 export const records = queues.pipe(
   Layer.provideMerge(configSource.pipe(Layer.provide(identity))),
   Layer.provideMerge(KeepConfigurations.layer),
+  Layer.provideMerge(KeepRunLogs.layer),
   Layer.provideMerge(stores),
   Layer.provideMerge(spool),
   Layer.provideMerge(LearnOwnAccounts.layer),

@@ -34,6 +34,7 @@ import adminActions from "./migrations/0024_admin_actions.ts"
 import agentPasses from "./migrations/0025_agent_passes.ts"
 import chatHealth from "./migrations/0026_chat_health.ts"
 import deliveryPayloads from "./migrations/0027_delivery_payloads.ts"
+import runLogs from "./migrations/0028_run_logs.ts"
 
 const all = {
   "0001_events": events,
@@ -62,7 +63,8 @@ const all = {
   "0024_admin_actions": adminActions,
   "0025_agent_passes": agentPasses,
   "0026_chat_health": chatHealth,
-  "0027_delivery_payloads": deliveryPayloads
+  "0027_delivery_payloads": deliveryPayloads,
+  "0028_run_logs": runLogs
 }
 
 const table = "aicr_migrations"

@@ -15,6 +15,7 @@ import { list, newest } from "./RunQueries.ts"
 import { decodeRunRows, encodeAnalysis, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
+import { removeRunLogs } from "./SqlRunLogs.ts"
 import { pruneOutcomes } from "./SqlOutcomes.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
@@ -219,6 +220,10 @@ const removeRuns = Effect.fnUntraced(function* (
       ORDER BY id LIMIT ${keep.step})
     RETURNING id`
   if (removed.length === 0) return removed
+  yield* removeRunLogs(
+    sql,
+    removed.map(({ id }) => id)
+  )
   yield* sql`
     DELETE FROM publications
     WHERE ${sql.in(

@@ -19,6 +19,7 @@ import type { Payloads } from "./Payloads.ts"
 import type { PullBases } from "./PullBases.ts"
 import type { Receipts } from "./Receipts.ts"
 import type { RejectedSignatures } from "./RejectedSignatures.ts"
+import type { RunLogs } from "./RunLogs.ts"
 import type { Runs } from "./Runs.ts"
 import type { Schedules } from "./Schedules.ts"
 import * as SqlAdminActions from "./SqlAdminActions.ts"
@@ -38,6 +39,7 @@ import * as SqlPayloads from "./SqlPayloads.ts"
 import * as SqlPullBases from "./SqlPullBases.ts"
 import * as SqlReceipts from "./SqlReceipts.ts"
 import * as SqlRejectedSignatures from "./SqlRejectedSignatures.ts"
+import * as SqlRunLogs from "./SqlRunLogs.ts"
 import * as SqlRuns from "./SqlRuns.ts"
 import * as SqlSchedules from "./SqlSchedules.ts"
 import * as SqlStatistics from "./SqlStatistics.ts"
@@ -51,6 +53,7 @@ export type Records =
   | RejectedSignatures
   | Payloads
   | PullBases
+  | RunLogs
   | Runs
   | Outbox
   | Outcomes
@@ -75,6 +78,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlRejectedSignatures.layer,
     SqlPayloads.layer,
     SqlPullBases.layer,
+    SqlRunLogs.layer,
     SqlRuns.layer,
     SqlOutbox.layer,
     SqlOutcomes.layer,

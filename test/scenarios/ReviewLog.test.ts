@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
+import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { faults } from "../harness/FakeModel.ts"
-import { Installation, listStates } from "../harness/Installation.ts"
+import { Installation, listStates, makeToken } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Returns the lines of the log that contain the id of the delivery. */
@@ -72,4 +73,36 @@ it("logs the failure of a model as a warning and that of the run as an error, wi
   expect(ended).toMatchObject({ level: "error", status: "failed", event_id: [eventId] })
   expect(ended?.["reason"]).toContain("401")
   expect(ended).toHaveProperty("run_id")
+})
+
+it("stores the log of a review without credentials, also of a process that was killed", async () => {
+  await using at = await Installation.make({ queue: "sqlite", env: adminEnv })
+  at.model.script(faults.unauthorized())
+  await at.aicr.start()
+  const pull = await at.open("change")
+  await at.forge.notify(pull, "opened")
+  await waitUntil(() => listStates(pull).at(-1) === "failure", { describe: () => at.aicr.log })
+  await at.settled()
+  const first = await AdminSession.open(at.aicr.url)
+  const [run] = await first.items(`/runs?number=${pull.number}`)
+  const readLog = async (admin: AdminSession) => (await admin.get(`/runs/${String(run?.["id"])}/log`)).body
+  await waitUntil(async () => JSON.stringify(await readLog(first)).includes("run ended"), {
+    describe: () => at.aicr.log
+  })
+  await at.aicr.kill()
+  await at.aicr.start()
+  const admin = await AdminSession.open(at.aicr.url)
+  const log: unknown = await readLog(admin)
+  const { cut, lines } = Object(log)
+  expect(cut).toBe(false)
+  const messages = lines.map(({ message }: { readonly message: string }) => message)
+  for (const message of ["run started", "fell back from a model", "published", "run ended"])
+    expect(messages).toContain(message)
+  expect(lines.find(({ message }: { readonly message: string }) => message === "run ended")).toMatchObject({
+    level: "error",
+    fields: { status: "failed", workspace: "team-one" }
+  })
+  const text = JSON.stringify(log)
+  for (const secret of [makeToken(0), "webhook-secret"]) expect(text).not.toContain(secret)
+  expect((await admin.get("/runs/unknown/log")).status).toBe(404)
 })

@@ -44,7 +44,9 @@ describe("Migrations", () => {
         "0023_chat_requests",
         "0024_admin_actions",
         "0025_agent_passes",
-        "0026_chat_health"
+        "0026_chat_health",
+        "0027_delivery_payloads",
+        "0028_run_logs"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -9,7 +9,7 @@ import { byId, allowSeveral, number, page, paging, text, time, workspace } from 
 import { StateConflict, NotFound } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
-import { ListedRun, RunComparison, RunDetails } from "./RunRecords.ts"
+import { ListedRun, LogLine, RunComparison, RunDetails } from "./RunRecords.ts"
 
 export class RunGroup extends HttpApiGroup.make("runs")
   .add(
@@ -49,6 +49,20 @@ export class RunGroup extends HttpApiGroup.make("runs")
       describe(
         "Compare two runs",
         "Returns the problems that a run has in addition to another one, and those it lacks."
+      )
+    ),
+    HttpApiEndpoint.get("log", "/runs/:id/log", {
+      params: byId,
+      success: Schema.Struct({
+        run_id: field("Id of the run"),
+        lines: Schema.Array(LogLine),
+        cut: Schema.Boolean.annotate({ description: "True if the log was full before the run ended" })
+      }),
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "Get the log of a run",
+        "Returns what all nodes logged about a run at the level info and above, without credentials, at most 256 KiB. Lines are stored once per second."
       )
     ),
     HttpApiEndpoint.post("cancel", "/runs/:id/cancel", {

@@ -194,3 +194,11 @@ export const ReviewedChange = Schema.Struct({
   ...change,
   run: ListedRun
 }).annotate({ identifier: "ReviewedChange", description: "A pull request, branch or issue with its newest review" })
+
+export const LogLine = Schema.Struct({
+  at: time("Time of the line"),
+  level: Schema.Literals(["trace", "debug", "info", "warn", "error", "fatal"]),
+  message: text("Constant text of what happened"),
+  fields: Schema.Record(Schema.String, Schema.Json).annotate({ description: "What it happened to" })
+}).annotate({ identifier: "LogLine", description: "A line of the log of a run" })
+export type LogLineRecord = typeof LogLine.Type
