@@ -171,7 +171,7 @@ describe("commands from chat", { timeout: 240_000 }, () => {
 })
 
 describe("a review from chat that waits longer than queued_timeout_hours", () => {
-  it("ends with one message that says so", { timeout: 120_000 }, async () => {
+  it("ends with one message that names the reason", { timeout: 120_000 }, async () => {
     await using platform = await FakeChatPlatform.start()
     using clock = new SetClock()
     await using installation = await Installation.make({
