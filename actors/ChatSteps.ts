@@ -7,6 +7,7 @@ import { findPermissions } from "../src/chat/Authorise.ts"
 import type { ChatClient } from "../src/chat/ChatClient.ts"
 import { parseCommand } from "../src/chat/Command.ts"
 import type { ChatCommand, ParsedCommand } from "../src/chat/Command.ts"
+import { findMemberships } from "../src/chat/members/Memberships.ts"
 import { textsFor } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
@@ -46,12 +47,17 @@ export const close = (request: ChatRequest, reason: string) =>
     save(request, { status: "rejected", facts: { ...request.facts, reason } })
   )
 
-const toExecution = ({ client, snapshot }: StepContext, request: ChatRequest, now: number): Execution => ({
-  snapshot,
-  permissions: findPermissions(snapshot.document.im, request.connection, request, now),
-  request,
-  texts: textsFor(snapshot.document.review.output_language),
-  safe: safeTexts[client.markup]
+const toExecution = Effect.fnUntraced(function* ({ client, snapshot }: StepContext, request: ChatRequest, now: number) {
+  const { connection } = request
+  const memberships = yield* findMemberships(snapshot, connection, request, now)
+  const execution: Execution = {
+    snapshot,
+    permissions: findPermissions(snapshot.document.im, connection, request, now, memberships),
+    request,
+    texts: textsFor(snapshot.document.review.output_language),
+    safe: safeTexts[client.markup]
+  }
+  return execution
 })
 
 const publish = (
@@ -90,7 +96,7 @@ const validate = Effect.fnUntraced(function* (context: StepContext, request: Cha
   const button = isAction ? yield* readButton(request, now) : undefined
   // A card event does not name the kind of its conversation.
   const effective = button === undefined ? request : { ...request, conversation: button.conversation }
-  const execution = toExecution(context, effective, now)
+  const execution = yield* toExecution(context, effective, now)
   const parsed: ParsedCommand =
     button !== undefined
       ? { _tag: "Command", command: button.command }
@@ -154,8 +160,8 @@ const runNamed = Effect.fnUntraced(function* (execution: Execution, command: Cha
 
 const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
   const state = yield* findReviewState(request)
-  const execution = toExecution(context, request, yield* Clock.currentTimeMillis)
-  const { safe, texts } = execution
+  const safe = safeTexts[context.client.markup]
+  const texts = textsFor(context.snapshot.document.review.output_language)
   const what = safe.codeSpan((request.facts.args ?? []).join(" "))
   if (state._tag === "Waiting") return request
   if (state._tag !== "Ended")
@@ -171,7 +177,7 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
     outcome === "expired"
       ? texts.expired(shown)
       : ended !== undefined && (outcome === "succeeded" || outcome === "partial")
-        ? texts.succeeded(shown, `${countProblems(ended)}\n${describeFindings(ended, execution)}`)
+        ? texts.succeeded(shown, `${countProblems(ended)}\n${describeFindings(ended, { safe, texts })}`)
         : texts.ended(shown, safe.plain(why.slice(0, 300)))
   const buttons = yield* makeButtons(request, texts, ["again", "details"])
   return yield* publish(request, outcome, text, {

@@ -129,7 +129,7 @@ const maxTitle = 1000
 const toChange = (
   trigger: TriggerProfile,
   workspace: Workspace,
-  { author, description, revision }: Submitted,
+  { author, client, description, revision }: Submitted,
   { branch, previous }: SubmittedStream
 ): Change => ({
   provider: "subversion",
@@ -143,6 +143,7 @@ const toChange = (
   title: description.split("\n", 1)[0]?.slice(0, maxTitle),
   description,
   author: author === undefined ? undefined : { username: author },
+  ...(client === undefined ? {} : { client }),
   commits: 1
 })
 

@@ -25,10 +25,6 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     ...passwords,
     "depot_path"
   ),
-  {
-    path: "outputs.author_resolution.directory_cache_ttl_seconds",
-    effect: "no member directory is kept"
-  },
   ...under(
     "outputs.channels[]",
     "chat applications receive nothing",
@@ -37,22 +33,10 @@ export const unconsumed: ReadonlyArray<Unconsumed> = [
     "app_secret_env",
     "receive_id",
     "receive_id_type",
-    "member_directory",
-    "user_mappings",
-    "author_mappings",
-    "guess_author",
     "connection",
     "target"
   ),
   ...under("im.connections.<id>", "no long connection of a bot is opened", "secret", "secret_env"),
-  ...under(
-    "im.command_bindings.<id>.actors[]",
-    "no member directory is kept, so that the scope matches no one",
-    "chat_id",
-    "recursive",
-    "name",
-    "value"
-  ),
   {
     path: "im.command_bindings.<id>.report_policy",
     effect: "reports go to the routes of the workspace, the only policy"

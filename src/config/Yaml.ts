@@ -31,9 +31,11 @@ export const maxBytes = 1024 * 1024
 /** The parser compares each alias with all others. */
 const maxAliases = 1000
 
-export const parseYaml = (text: string): ParsedText => {
+/** `limit`: maximum size in bytes, a whole number of MiB. */
+export const parseYaml = (text: string, limit = maxBytes): ParsedText => {
   const bytes = Buffer.byteLength(text)
-  if (bytes > maxBytes) return refused(`the document has ${bytes} bytes; at most ${maxBytes} (1 MiB) are read`)
+  if (bytes > limit)
+    return refused(`the document has ${bytes} bytes; at most ${limit} (${limit / 1024 / 1024} MiB) are read`)
   const deep = nestedTooDeeply(text)
   if (deep !== undefined) return refused("the document is nested too deeply", positionIn(text, deep))
   const lines = new LineCounter()

@@ -53,6 +53,8 @@ export const Change = Schema.Struct({
   description: Schema.optional(Schema.String),
   url: Schema.optional(Schema.String),
   author: Schema.optional(Person),
+  /** Perforce client workspace from which it was submitted. */
+  client: Schema.optional(Schema.String),
   /** Number of commits of a push, as counted by the host. */
   commits: Schema.optional(Schema.Int),
   /** Person who requested this review by comment or chat: windows and "already reviewed" do not apply. */

@@ -86,7 +86,7 @@ const toRequester = ({ change, channel, workspace }: AuthorContext): About => [
  * Converts a refusal to undefined, so that the account that pushed or opened the change is used. A transient failure is passed
  * on, so that the operation is retried.
  */
-const undefinedIfRefused = <A>(
+export const undefinedIfRefused = <A>(
   request: Effect.Effect<A, ForgeError>,
   head: string
 ): Effect.Effect<A | undefined, ForgeError> =>

@@ -16,6 +16,7 @@ import type { ChannelKind, Planned, ChannelContext } from "./Channel.ts"
 import { wrongChannelKind } from "./WrongChannelKind.ts"
 import { labelsFor } from "./Labels.ts"
 import { safeUrl } from "./Links.ts"
+import { findMemberMention, hasMembers } from "./MemberMention.ts"
 import { mentionSlot } from "./Mention.ts"
 import { cleanPolicy } from "./NoProblems.ts"
 import { followUpId, operationId } from "./OperationId.ts"
@@ -127,14 +128,18 @@ const findBot = (context: ChannelContext, holder: object): Effect.Effect<Bot, Ch
 const findPeople = Effect.fnUntraced(function* (context: ChannelContext, { head, body, first }: ChatOperation) {
   const { channel, change } = context
   const isMentioned = body.includes(mentionSlot)
+  const member = isMentioned && hasMembers(channel) ? yield* findMemberMention(context, head) : undefined
   // Without a git host the trigger determines the author.
-  const author = !isMentioned
-    ? undefined
-    : isForgeKind(change.provider)
-      ? yield* resolveAuthor(context, head)
-      : change.author?.username
+  const author =
+    !isMentioned || hasMembers(channel)
+      ? member?.id
+      : isForgeKind(change.provider)
+        ? yield* resolveAuthor(context, head)
+        : change.author?.username
   const everyone = isMentioned && author === undefined && channel.mention_fallback === "all"
-  return { author, everyone, mobiles: first === true ? (channel.mentioned_mobile_list ?? []) : [] } satisfies People
+  const isMember = member !== undefined
+  const mobiles = first === true ? (channel.mentioned_mobile_list ?? []) : []
+  return { author, isMember, everyone, mobiles } satisfies People
 })
 
 /** Plans the chat message about a new managed issue, where its channel configures one. */

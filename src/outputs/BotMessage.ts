@@ -14,6 +14,8 @@ export interface ChatMessage {
 export interface People {
   /** Account of the author; undefined if unknown. */
   readonly author: string | undefined
+  /** True if the author is named by an id of the platform. */
+  readonly isMember?: boolean
   readonly everyone: boolean
   /** Telephone numbers, WeCom only. */
   readonly mobiles: ReadonlyArray<string>
@@ -79,12 +81,12 @@ export const platforms = {
     safe: safeTexts.feishu,
     // Requests over 20 KB are refused; the card and JSON's escapes need the rest.
     limit: 12_000,
-    mention: ({ author, everyone }) =>
+    mention: ({ author, everyone, isMember = false }) =>
       everyone
         ? "<at id=all></at>"
         : author === undefined
           ? ""
-          : author.startsWith("ou_") && id.test(author)
+          : (isMember || author.startsWith("ou_")) && id.test(author)
             ? `<at id=${author}></at>`
             : plainMention(author),
     message: card,

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import type { Effect, Redacted } from "effect"
+import type { MemberFiles } from "../chat/members/MemberFiles.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
@@ -64,6 +65,7 @@ export interface ChannelContext {
   readonly credential: (holder: object, name: string) => Redacted.Redacted | undefined
   /** Cache for responses of hosts and models. */
   readonly cache: Cache["Service"]
+  readonly members: MemberFiles["Service"]
 }
 
 /**

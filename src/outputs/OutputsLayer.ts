@@ -1,5 +1,6 @@
 /** `Outputs` over the channel table: plans the publications of a change and sends each with the credentials of its channel. */
 import { Effect, Layer } from "effect"
+import { MemberFiles } from "../chat/members/MemberFiles.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
@@ -26,6 +27,7 @@ interface Sender {
   readonly kinds: ChannelKinds
   readonly clients: ChannelClients
   readonly cache: Cache["Service"]
+  readonly members: MemberFiles["Service"]
   /** The guess of this layer; the context of an operation may have another one. */
   readonly guess: AuthorGuess["Service"]
 }
@@ -50,7 +52,7 @@ const withSummaryLink = (
 }
 
 const context = (
-  { kinds, clients, cache }: Sender,
+  { kinds, clients, cache, members }: Sender,
   workspace: Workspace,
   change: Change,
   publication: Publication
@@ -68,7 +70,8 @@ const context = (
     workspace,
     channel,
     credential: snapshot.credential,
-    cache
+    cache,
+    members
   }
   return Effect.succeed({ kind, to })
 }
@@ -128,7 +131,13 @@ export const layer = Layer.effect(
     const table = channelTable((kind) => forges.of(kind).bodyLimit)
     const kinds = new Map<string, ChannelKind>(Object.entries(table))
     const clients = new ChannelClients(forges, yield* ConfigStore)
-    const sender: Sender = { kinds, clients, cache: yield* Cache, guess: yield* AuthorGuess }
+    const sender: Sender = {
+      kinds,
+      clients,
+      cache: yield* Cache,
+      members: yield* MemberFiles,
+      guess: yield* AuthorGuess
+    }
     return Outputs.of({
       anyFor: (workspace, change) => routedChannels(kinds, workspace, change).length > 0,
       plan: (input) => planRows(kinds, input),
@@ -137,4 +146,4 @@ export const layer = Layer.effect(
       find: findWith(sender)
     })
   })
-)
+).pipe(Layer.provide(MemberFiles.layer))

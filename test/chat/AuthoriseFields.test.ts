@@ -1,6 +1,6 @@
 /** Each field of `im.command_bindings` has an effect. */
 import { describe, expect, it } from "vitest"
-import { allows, findPermissions } from "../../src/chat/Authorise.ts"
+import { allows, findPermissions, listScopes } from "../../src/chat/Authorise.ts"
 import { listRepositories, resolveRepository } from "../../src/chat/Repositories.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 
@@ -47,6 +47,40 @@ describe("fields of command bindings", () => {
       [{ kind: "feishu_chat", chat_id: "oc_team" }]
     ]
     expect(scopes.map((actors) => count({ actors }))).toEqual([1, 0, 0])
+  })
+
+  it("actors[].kind, id, chat_id, recursive, name and value name a scope, whose members have the rights", () => {
+    const scopesOf = (actor: object) => {
+      const command_bindings = { b: { ...binding, actors: [actor] } }
+      const { document } = testSnapshot({ im: { connections, command_bindings } })
+      return listScopes(document.im, "lark", { sender: ada, conversation: group }, now)
+    }
+    const scopes = [
+      { kind: "feishu_chat", id: "oc_1" },
+      { kind: "feishu_department", id: "od-1", recursive: true },
+      { kind: "feishu_department", id: "od-1", recursive: false },
+      { kind: "wecom_extattr", name: "team", value: "core" }
+    ]
+    expect(scopesOf({ kind: "feishu_chat", chat_id: "oc_1" })).toEqual([scopes[0]])
+    expect(scopesOf({ kind: "feishu_department", id: "od-1" })).toEqual([scopes[1]])
+    expect(scopesOf({ kind: "feishu_department", id: "od-1", recursive: false })).toEqual([scopes[2]])
+    expect(scopesOf({ kind: "wecom_extattr", name: "team", value: "core" })).toEqual([scopes[3]])
+    expect(scopesOf({ kind: "feishu_chat", chat_id: "oc_1", expires_at: "2020-01-01T00:00:00Z" })).toEqual([])
+    const { document } = testSnapshot({
+      im: {
+        connections,
+        command_bindings: { b: { ...binding, actors: [{ kind: "feishu_chat", chat_id: "oc_1" }] } }
+      }
+    })
+    const rights = (memberships: ReadonlyArray<object>) =>
+      findPermissions(
+        document.im,
+        "lark",
+        { sender: ada, conversation: group },
+        now,
+        new Set(memberships.map((scope) => JSON.stringify(scope)))
+      ).length
+    expect([rights([]), rights(scopes.slice(1)), rights(scopes)]).toEqual([0, 0, 1])
   })
 
   it("actors[].expires_at ends a matcher", () => {

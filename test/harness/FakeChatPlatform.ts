@@ -4,6 +4,7 @@
  */
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { FakeDirectory } from "./FakeDirectory.ts"
 
 export interface SeenMessage {
   readonly id: string
@@ -56,6 +57,7 @@ const toMarkdown = (card: unknown): Pick<SeenMessage, "buttons"> & { readonly te
 export class FakeChatPlatform implements AsyncDisposable {
   readonly messages: Array<SeenMessage> = []
   readonly calls: Array<PlatformCallSeen> = []
+  readonly directory = new FakeDirectory()
   /** Called before each call. */
   decide: (call: PlatformCallSeen) => PlatformFault | undefined = () => undefined
   url = ""
@@ -98,7 +100,9 @@ export class FakeChatPlatform implements AsyncDisposable {
         .writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
         .end(JSON.stringify(fault.body))
     const token = request.headers.authorization?.replace("Bearer ", "") ?? url.searchParams.get("access_token") ?? ""
-    const result = url.pathname.startsWith("/open-apis/") ? this.#feishu(call, token) : this.#wecom(call, token, url)
+    const result = url.pathname.startsWith("/open-apis/")
+      ? this.#feishu(call, token, url)
+      : this.#wecom(call, token, url)
     if (fault?.kind === "lost") return void request.socket.destroy()
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(result))
   }
@@ -119,12 +123,14 @@ export class FakeChatPlatform implements AsyncDisposable {
     return id
   }
 
-  #feishu({ body, method, path }: PlatformCallSeen, token: string): object {
+  #feishu({ body, method, path }: PlatformCallSeen, token: string, url: URL): object {
     if (path.endsWith("/tenant_access_token/internal"))
       return body["app_secret"] === platformSecrets.feishu
         ? { code: 0, tenant_access_token: this.#token(), expire: 7200 }
         : { code: 10_014, msg: "app secret invalid" }
     if (!this.#tokens.has(token)) return { code: 99_991_663, msg: "token invalid" }
+    const listed = this.directory.feishu(path, url.searchParams)
+    if (listed !== undefined) return listed
     if (path.endsWith("/bot/v3/info")) return { code: 0, bot: { open_id: botOpenId } }
     const id = path.split("/")[5] ?? ""
     const card = toMarkdown(body["content"])
@@ -147,6 +153,8 @@ export class FakeChatPlatform implements AsyncDisposable {
         : { errcode: 40_001, errmsg: "invalid credential" }
     if (path === "/response") return this.#respond(url.searchParams.get("code") ?? "", content)
     if (!this.#tokens.has(token)) return { errcode: 42_001, errmsg: "access_token expired" }
+    const listed = this.directory.wecom(path, url.searchParams)
+    if (listed !== undefined) return listed
     const key = body["enable_duplicate_check"] === 1 ? JSON.stringify(body) : `${this.#made}`
     return { errcode: 0, msgid: this.#keep(String(body["touser"]), content, key) }
   }

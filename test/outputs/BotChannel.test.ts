@@ -1,4 +1,5 @@
 /** Chat bots: the messages that their webhooks get, signed and split, and each message at most once. */
+import { MemberFiles } from "../../src/chat/members/MemberFiles.ts"
 import { createServer } from "node:http"
 import { Effect, Redacted } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
@@ -202,7 +203,8 @@ describe("credentials", () => {
       workspace: workspace(),
       channel: channel({ name: "chat", kind: "feishu_bot" }),
       credential: () => undefined,
-      cache: noCache
+      cache: noCache,
+      members: MemberFiles.none
     }
     const [planned] = table.feishu_bot.plan(input([finding(1)]), context.channel, {
       lineComments: false,

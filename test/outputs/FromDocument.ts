@@ -1,5 +1,5 @@
 /** Publishes reviews under the configuration of a document, read as the service reads it. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Scope } from "effect"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
@@ -18,8 +18,8 @@ import { change, input } from "./Fixtures.ts"
 type Env = Readonly<Record<string, string>>
 type Tree = Readonly<Record<string, unknown>>
 
-export const snapshotFrom = (tree: Tree, env: Env = {}): Snapshot => {
-  const { issues, snapshot } = readDocument(tree, env, { baseDir: "/nowhere", unset: "warnings" })
+export const snapshotFrom = (tree: Tree, env: Env = {}, baseDir = "/nowhere"): Snapshot => {
+  const { issues, snapshot } = readDocument(tree, env, { baseDir, unset: "warnings" })
   if (snapshot === undefined) throw new Error(JSON.stringify(issues))
   return snapshot
 }
@@ -41,15 +41,15 @@ export const only = (channel: Tree, name = "own"): Tree => ({
 })
 
 /** Publishes one review after the other; later ones see the rows that earlier ones sent. Throws when an operation fails. */
-export const publisher = (host: Host, tree: Tree, env: Env = {}) => {
-  const snapshot = snapshotFrom(tree, env)
+export const publisher = (host: Host, tree: Tree, env: Env = {}, baseDir?: string) => {
+  const snapshot = snapshotFrom(tree, env, baseDir)
   const layer = Layer.provide(OutputsLayer.layer, [
     layerStatic(snapshot),
     Forges.layer,
     Cache.layerNone,
     AuthorGuess.layerNone
   ])
-  const outputs = Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs)
+  const outputs = Context.get(Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe())), Outputs)
   const workspace = snapshot.workspaces.get("shop")
   if (workspace === undefined) throw new Error("no workspace")
   const sent: Array<Publication> = []

@@ -8,6 +8,7 @@ import type { Result } from "effect"
 import type { Channel as ChannelConfig } from "../../src/config/schema/Outputs.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
+import { MemberFiles } from "../../src/chat/members/MemberFiles.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
@@ -29,6 +30,7 @@ export interface Setup {
   readonly channel: ChannelConfig
   readonly parts?: { readonly lineComments: boolean; readonly summary: boolean }
   readonly credentials?: Readonly<Record<string, string>>
+  readonly members?: MemberFiles["Service"]
   /** Rows of earlier runs, to which those of this one are added. */
   readonly history?: Array<Publication>
 }
@@ -53,7 +55,8 @@ export const makeChannelContext = (setup: Setup, given: PublishInput, client: Fo
     const value = setup.credentials?.[name]
     return value === undefined ? undefined : Redacted.make(value)
   },
-  cache: noCache
+  cache: noCache,
+  members: setup.members ?? MemberFiles.none
 })
 
 /** All channels exist in these tests. */

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
+import { MemberFiles } from "../../src/chat/members/MemberFiles.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
 import type { Fault } from "../../src/demo/DemoForge.ts"
@@ -93,7 +94,8 @@ const context = (client: ForgeClient, given: PublishInput): ChannelContext => ({
   workspace: given.workspace,
   channel: channel(),
   credential: () => undefined,
-  cache: noCache
+  cache: noCache,
+  members: MemberFiles.none
 })
 
 /** All channels exist in these tests. */

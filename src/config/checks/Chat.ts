@@ -26,7 +26,7 @@ export const checkChat: Check = (tree, { error, warning }) => {
     if (binding.value["enabled"] !== true) continue
     checkEnabled(tree, binding, connection, error)
     checkStored(tree, binding, error)
-    checkScopes(binding, warning)
+    checkScopes(binding, connections, connection?.value, warning)
   }
   checkOverlaps(entriesAt(tree, "im", "command_bindings"), error)
 }
@@ -53,13 +53,26 @@ const checkStored = (tree: unknown, { path, value }: TreePosition<Tree>, error: 
     })
 }
 
-const checkScopes = ({ path, value }: TreePosition<Tree>, warning: Report): void => {
+/** A bot of WeCom reads no directory: an application of the same corporation does it. */
+const checkScopes = (
+  { path, value }: TreePosition<Tree>,
+  connections: ReadonlyArray<TreePosition<Tree>>,
+  own: Tree | undefined,
+  warning: Report
+): void => {
+  const readsDirectory =
+    textAt(own, "kind") !== "wecom_aibot" ||
+    connections.some(
+      ({ value: one }) =>
+        one["enabled"] !== false && textAt(one, "kind") === "wecom_app" && one["corp_id"] === own?.["corp_id"]
+    )
+  if (readsDirectory) return
   for (const actor of recordsAt(value, "actors")) {
     const kind = textAt(actor.value, "kind")
     if (kind !== undefined && kind !== "any")
       warning({
         path: [...path, ...actor.path],
-        message: `${kind} matches no one, because this build reads no member directory; name people by type and id`,
+        message: `${kind} matches no one, because a bot reads no member directory; add a connection of kind wecom_app of the same corporation`,
         at: "value"
       })
   }

@@ -27,7 +27,7 @@ const reviews = { when: kinds("gitea_pr_review", "github_pr_review", "gitlab_mr_
 const issues = { when: kinds("gitea_problem_issue", "github_problem_issue", "gitlab_problem_issue") }
 const bots = { when: kinds("feishu_bot", "wecom_bot") }
 const feishuApp = { when: kinds("feishu_app") }
-const directories = { when: kinds("feishu_app", "wecom_app", "wecom_bot") }
+const chats = { when: kinds("feishu_app", "wecom_app", "wecom_bot", "feishu_bot") }
 const file = { when: { field: "source", values: ["file"], absent: "feishu_api" } }
 const api = { when: { field: "source", values: ["feishu_api"], absent: "feishu_api" } }
 
@@ -218,14 +218,26 @@ export const Channel = Schema.Struct({
     ...feishuApp,
     runtimeDefault: "chat_id"
   }),
-  member_directory: optional(MemberDirectory, "Directory of members for finding authors.", directories),
-  user_mappings: optional(map(Text), "Exact author or workspace identifier to the application's open_id.", {
-    ...feishuApp,
-    exclusive: ["author_mappings"]
-  }),
-  author_mappings: optional(map(Text), "Exact identifier to a member key of the member file.", directories),
-  guess_author: optional(Flag, "Permit heuristics and a model after exact matching.", {
-    when: kinds("feishu_app", "wecom_app"),
+  member_directory: optional(
+    MemberDirectory,
+    "Directory of members, in which authors are found to mention them.",
+    chats
+  ),
+  user_mappings: optional(
+    map(Text),
+    "Exact identifier (login, e-mail address, name, Perforce client) to the application's open_id.",
+    {
+      ...feishuApp,
+      exclusive: ["author_mappings"]
+    }
+  ),
+  author_mappings: optional(
+    map(Text),
+    "Exact identifier (login, e-mail address, name, Perforce client) to a member key of the directory.",
+    chats
+  ),
+  guess_author: optional(Flag, "Permit words of the Perforce client's name, and a model, after exact matching.", {
+    ...chats,
     runtimeDefault: true
   }),
   connection: optional(Text, "Name in im.connections. Takes the place of inline credentials on feishu_app.", {

@@ -1,0 +1,39 @@
+/** Contract of `src/chat/<platform>/Directory.ts`: lists the people of a scope through the API of an application. */
+import { Effect } from "effect"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import type { Member } from "./Member.ts"
+import type { MemberScope } from "./Scope.ts"
+
+export interface DirectoryReader {
+  /** Returns the platform's ids of the people of a scope. Fails if the platform does not return all of them. */
+  readonly listScope: (scope: MemberScope) => Effect.Effect<ReadonlySet<string>, ForgeError>
+  /** Returns the members of a chat; fails on platforms without such a list. */
+  readonly listChat: (chat: string) => Effect.Effect<ReadonlyArray<Member>, ForgeError>
+}
+
+/** Upper bounds of one listing. A larger scope matches no one. */
+export const maxPeople = 100_000
+export const maxDepartments = 5000
+
+export const unreadable = (operation: string, message: string): ForgeError =>
+  new ForgeError({ reason: "invalid", operation, message: `${operation}: ${message}` })
+
+/** Reads all pages. A short or an empty page is not the end; a repeated token is a mistake of the platform. */
+export const readPages = Effect.fnUntraced(function* <A>(
+  operation: string,
+  read: (
+    token: string
+  ) => Effect.Effect<{ readonly items: ReadonlyArray<A>; readonly next: string | undefined }, ForgeError>
+) {
+  const all: Array<A> = []
+  const tokens = new Set<string>()
+  for (let token = ""; ;) {
+    const { items, next } = yield* read(token)
+    all.push(...items)
+    if (all.length > maxPeople) return yield* unreadable(operation, `more than ${maxPeople} people or departments`)
+    if (next === undefined) return all
+    if (tokens.has(next)) return yield* unreadable(operation, "the platform repeats a page")
+    tokens.add(next)
+    token = next
+  }
+})

@@ -1,0 +1,93 @@
+/** Member files on disk: watched, polled, below their folder, and of one scope. */
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { MemberFiles } from "../../../src/chat/members/MemberFiles.ts"
+import { waitUntil } from "../../harness/Wait.ts"
+
+const scope = { kind: "wecom_corp", id: "ww1" } as const
+const text = (keys: ReadonlyArray<string>, id = scope.id) =>
+  JSON.stringify({
+    version: 1,
+    directories: {
+      corp: {
+        platform: "wecom",
+        identity_scope: { kind: "wecom_corp", id },
+        members: keys.map((key) => ({ key, mention: { type: "wecom_userid", id: key } }))
+      }
+    }
+  })
+
+describe("member files on disk", () => {
+  let folder: string
+  let running: Scope.Closeable
+  let files: MemberFiles["Service"]
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "aicr-members-"))
+    running = Scope.makeUnsafe()
+    files = Context.get(Effect.runSync(Layer.buildWithScope(MemberFiles.layer, running)), MemberFiles)
+  })
+  afterEach(async () => {
+    await Effect.runPromise(Scope.close(running, Exit.void))
+    rmSync(folder, { recursive: true })
+  })
+
+  const directory = { source: "file", path: "members.json", directory_id: "corp", identity_scope: scope } as const
+  const keys = async (change: object = {}) => {
+    const found = await Effect.runPromise(files.get(folder, { ...directory, ...change }))
+    return found?.members.map(({ key }) => key)
+  }
+  const write = (content: string, name = "members.json") => writeFileSync(join(folder, name), content)
+  const until = (expected: ReadonlyArray<string>, change: object = {}) =>
+    waitUntil(async () => (await keys(change))?.join() === expected.join(), {
+      timeout: 10_000,
+      describe: () => `members ${expected.join()}`
+    })
+
+  it("are read again when they change, also by renaming", async () => {
+    write(text(["ada"]))
+    const slow = { poll_interval_seconds: 300, debounce_ms: 50 }
+    expect(await keys(slow)).toEqual(["ada"])
+    write(text(["ada", "bob"]))
+    await until(["ada", "bob"], slow)
+    write(text(["eve"]), "new.json")
+    renameSync(join(folder, "new.json"), join(folder, "members.json"))
+    await until(["eve"], slow)
+  })
+
+  it("keep their last valid content when they are refused, or gone", async () => {
+    write(text(["ada"]))
+    const often = { poll_interval_seconds: 300, debounce_ms: 50 }
+    expect(await keys(often)).toEqual(["ada"])
+    write('{"version":1,"directories":{"corp":{}}}')
+    rmSync(join(folder, "members.json"))
+    write(text(["bob"]), "other.json")
+    // A later valid content proves that the invalid one was read.
+    expect(await keys(often)).toEqual(["ada"])
+    renameSync(join(folder, "other.json"), join(folder, "members.json"))
+    await until(["bob"], often)
+  })
+
+  it("are invalid outside of their folder, whatever link leads there", async () => {
+    const outside = mkdtempSync(join(tmpdir(), "aicr-outside-"))
+    writeFileSync(join(outside, "members.json"), text(["ada"]))
+    symlinkSync(join(outside, "members.json"), join(folder, "members.json"))
+    expect(await keys()).toBeUndefined()
+    expect(await keys({ path: join(outside, "members.json") })).toBeUndefined()
+    expect(await keys({ allowed_root: outside })).toEqual(["ada"])
+    mkdirSync(join(folder, "below"))
+    write(text(["bob"]), "below/members.json")
+    expect(await keys({ path: "below/members.json" })).toEqual(["bob"])
+    expect(await keys({ path: "below/members.json", allowed_root: "other" })).toBeUndefined()
+    rmSync(outside, { recursive: true })
+  })
+
+  it("list nobody for another scope or directory, although ids are equal", async () => {
+    write(text(["ada"]))
+    expect(await keys({ identity_scope: { kind: "wecom_corp", id: "ww2" } })).toBeUndefined()
+    expect(await keys({ identity_scope: { kind: "feishu_app", id: scope.id } })).toBeUndefined()
+    expect(await keys({ directory_id: "other" })).toBeUndefined()
+  })
+})
