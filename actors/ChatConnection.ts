@@ -2,7 +2,8 @@
  * Owns one chat connection, one per connection in the cluster: takes its stored requests from step to step (ChatSteps.ts), sends its messages
  * (ChatReply.ts) and reports its health. The store is the truth: what another owner or a crash has interrupted, the next scan continues.
  *
- * Messages: `Wake` (scan now; may be lost and repeated). ChatKeeper.ts wakes each configured connection, so that an owner that was lost is
+ * Messages: `Wake` (scan now; may be lost and repeated), `ForgetDirectory` (members changed: rights are evaluated with a new listing; if it is
+ * lost, after the age of listings). ChatKeeper.ts wakes each configured connection, so that an owner that was lost is
  * replaced within seconds.
  */
 import { Cause, Clock, Effect, Exit } from "effect"
@@ -10,6 +11,8 @@ import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { ChatClient } from "../src/chat/ChatClient.ts"
 import { ChatClients } from "../src/chat/ChatClients.ts"
+import { Directories } from "../src/chat/members/Directories.ts"
+import { appOfConnection } from "../src/chat/members/DirectoryApps.ts"
 import { textsFor } from "../src/chat/Texts.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
@@ -28,8 +31,12 @@ import { everyOne } from "./Placement.ts"
 import { repeatScan } from "./RepeatedScan.ts"
 
 const Wake = Rpc.make("Wake")
+const ForgetDirectory = Rpc.make("ForgetDirectory")
 
-export const ChatConnection = Entity.make("ChatConnection", [Wake]).annotate(ClusterSchema.ShardGroup, everyOne("chat"))
+export const ChatConnection = Entity.make("ChatConnection", [Wake, ForgetDirectory]).annotate(
+  ClusterSchema.ShardGroup,
+  everyOne("chat")
+)
 
 /** Interval of scans while a review is followed or a message is retried, and without work. */
 const followMillis = 500
@@ -152,6 +159,11 @@ const scan = Effect.fnUntraced(function* (connection: string, memory: Memory) {
   return client !== undefined && open.length > 0 ? followMillis : idleMillis
 })
 
+const forgetDirectory = Effect.fnUntraced(function* (connection: string) {
+  const app = appOfConnection((yield* ConfigStore).current(), connection)
+  if (app !== undefined) (yield* Directories).forget(app)
+})
+
 const scanOrRetry = (connection: string, memory: Memory) =>
   Effect.catch(scan(connection, memory), (error) =>
     Effect.logError("chat connection not scanned, retry scheduled", { connection, error: error.message }).pipe(
@@ -164,7 +176,10 @@ export const layer = ChatConnection.toLayer(
     yield* countStart("ChatConnection")
     const connection = (yield* Entity.CurrentAddress).entityId
     const scanNow = yield* repeatScan(scanOrRetry(connection, new Memory()))
-    return ChatConnection.of({ Wake: () => Rpc.fork(scanNow) })
+    return ChatConnection.of({
+      Wake: () => Rpc.fork(scanNow),
+      ForgetDirectory: () => Rpc.fork(forgetDirectory(connection))
+    })
   }),
   { disableFatalDefects: true, mailboxCapacity: 1024, maxIdleTime: "5 minutes" }
 )

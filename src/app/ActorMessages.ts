@@ -29,6 +29,7 @@ export const wakeActors = Layer.effect(
         ),
       command: ({ eventId, change }) => send(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),
       chat: (connection) => send(connectionOf(connection).Wake(undefined, { discard: true })),
+      directoryChanged: (connection) => send(connectionOf(connection).ForgetDirectory(undefined, { discard: true })),
       installationChanged: (triggers) => forges.forget(triggers)
     })
   })
@@ -43,6 +44,7 @@ export const wakeNobody = Layer.succeed(
     closed: () => {},
     command: () => {},
     chat: () => {},
+    directoryChanged: () => {},
     installationChanged: () => {}
   })
 )

@@ -47,6 +47,7 @@ export const makeChatCallbacks = ({ config, requests, wake }: Parts): ChatCallba
     Effect.tap(storeInbound(requests, connection, inbound, now), (outcome) =>
       Effect.sync(() => {
         if (outcome !== "ignored") wake.chat(connection)
+        if (inbound._tag === "DirectoryChanged") wake.directoryChanged(connection)
       })
     )
 

@@ -26,6 +26,8 @@ export class Wake extends Context.Service<
     readonly command: (request: CommandRequest) => void
     /** A message of this chat connection was stored. */
     readonly chat: (connection: string) => void
+    /** The platform of this chat connection reported a change of members or departments. */
+    readonly directoryChanged: (connection: string) => void
     /** An app installation changed: cached credentials of these triggers are outdated. */
     readonly installationChanged: (triggers: ReadonlyArray<string>) => void
   }

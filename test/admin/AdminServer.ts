@@ -57,6 +57,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
       closed: () => {},
       command: () => {},
       chat: () => {},
+      directoryChanged: () => {},
       installationChanged: () => {}
     }),
     OwnAccounts.layer,

@@ -53,6 +53,10 @@ export const feishuButton = (eventId: string, actionId: string, from = "ou_ada",
     action: { tag: "button", value: { aicr: actionId } }
   })
 
+/** Returns the event that members left or joined a chat. */
+export const feishuDirectoryChange = (eventId: string, chat: string): string =>
+  feishuPayload(eventId, "im.chat.member.user.deleted_v1", { chat_id: chat })
+
 export const deliverFeishu = (url: string, payload: string): Promise<Delivered> => {
   const body = JSON.stringify({ encrypt: encryptFeishu(callbackSecrets.encryptKey, payload) })
   return post(url, { body, headers: feishuHeaders(callbackSecrets.encryptKey, body, Math.floor(Date.now() / 1000)) })

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
-import { chatDocument, chatEnv, deliverFeishu, feishuMessage } from "../harness/ChatPeople.ts"
+import { chatDocument, chatEnv, deliverFeishu, feishuDirectoryChange, feishuMessage } from "../harness/ChatPeople.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { honest, Installation, namesIn } from "../harness/Installation.ts"
 import { SetClock } from "../harness/SetClock.ts"
@@ -36,12 +36,21 @@ describe("commands from chat", { timeout: 240_000 }, () => {
       conversations: crowds.map((id) => ({ kind: "group", id })),
       commands: ["review"]
     }
+    const staff = {
+      ...lark,
+      actors: [
+        { kind: "feishu_chat", chat_id: "oc_staff" },
+        { kind: "feishu_job_title", id: "Lead" }
+      ],
+      conversations: [{ kind: "group", id: "oc_scopes" }],
+      commands: ["projects"]
+    }
     installation = await Installation.make({
       queue: "sqlite",
       concurrency: 1,
       // A held review is the only one that runs.
       maxWaitingForModel: 0,
-      im: { ...im, command_bindings: { ...im.command_bindings, guest, anyone } },
+      im: { ...im, command_bindings: { ...im.command_bindings, guest, anyone, staff } },
       env: { ...chatEnv, FEISHU_SECRET: platformSecrets.feishu, WECOM_SECRET: platformSecrets.wecom }
     })
     installation.model.script(async (request) => {
@@ -86,6 +95,26 @@ describe("commands from chat", { timeout: 240_000 }, () => {
   it("an actor with expires_at has rights until then", async () => {
     expect(await command("projects", { from: "ou_guest" })).toContain("app")
     expect(await command("projects", { from: "ou_past" })).toContain("not authorised")
+  })
+
+  it("a person of a scope has rights while the directory lists them, and no one while it cannot be read", async () => {
+    const inScope = { chat: "oc_scopes" }
+    platform.decide = ({ path }) =>
+      path.endsWith("/members")
+        ? { kind: "answer", status: 400, body: { code: 99_991_672, msg: "no scope" } }
+        : undefined
+    platform.directory.chats = { oc_staff: ["ou_s1", "ou_s2"] }
+    platform.directory.people = [{ id: "ou_lead", title: "Lead" }]
+    expect(await command("projects", { ...inScope, from: "ou_s1" })).toContain("not authorised")
+    expect(await command("projects", { ...inScope, from: "ou_lead" })).toContain("app")
+    platform.decide = () => undefined
+    const changed = (id: string) =>
+      deliverFeishu(`${installation.aicr.url}/callbacks/im/lark`, feishuDirectoryChange(id, "oc_staff"))
+    await changed("e-staff-1")
+    expect(await command("projects", { ...inScope, from: "ou_s2" })).toContain("app")
+    platform.directory.chats = { oc_staff: ["ou_s1"] }
+    await changed("e-staff-2")
+    expect(await command("projects", { ...inScope, from: "ou_s2" })).toContain("not authorised")
   })
 
   it("list reviews of pull requests, branches and commits, with their problems", async () => {

@@ -88,6 +88,7 @@ const ingress = IngressServer.layerWith({ port: 0 }).pipe(
       closed: () => undefined,
       command: () => undefined,
       chat: () => undefined,
+      directoryChanged: () => undefined,
       installationChanged: () => undefined
     }),
     OwnAccounts.layer

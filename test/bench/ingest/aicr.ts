@@ -37,6 +37,7 @@ const quiet = Layer.succeed(Wake, {
   closed: () => undefined,
   command: () => undefined,
   chat: () => undefined,
+  directoryChanged: () => undefined,
   installationChanged: () => undefined
 })
 
