@@ -8,7 +8,7 @@
  */
 import type { ChatConnection, CommandBinding } from "../config/schema/Im.ts"
 import type { ChatCommandName, ChatConversation, ChatPrincipal } from "../domain/ChatRequest.ts"
-import { scopeKey, scopeOf } from "./members/Scope.ts"
+import { scopeKey, toScope } from "./members/Scope.ts"
 import type { MemberScope } from "./members/Scope.ts"
 
 export interface Requester {
@@ -29,7 +29,7 @@ const isExpired = ({ expires_at: end }: Actor, now: number): boolean => end !== 
 const isActor = (actor: Actor, { sender }: Requester, memberships: ReadonlySet<string>): boolean => {
   const { id, kind, type } = actor
   if (type !== undefined) return type === sender.type && id === sender.id
-  const scope = scopeOf(actor)
+  const scope = toScope(actor)
   return kind === "any" || (scope !== undefined && memberships.has(scopeKey(scope)))
 }
 
@@ -69,7 +69,7 @@ export const listScopes = (
   now: number
 ): ReadonlyArray<MemberScope> => {
   const scopes = findBindings(im, connection, requester, now).flatMap(({ actors }) =>
-    actors.flatMap((actor) => scopeOf(actor) ?? [])
+    actors.flatMap((actor) => toScope(actor) ?? [])
   )
   return [...new Map(scopes.map((scope) => [scopeKey(scope), scope])).values()]
 }

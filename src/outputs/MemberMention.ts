@@ -1,13 +1,13 @@
 /**
  * Finds the person of the chat platform to mention in a publication: the author of the head commit, otherwise the person who pushed or opened
- * the change, in the member directory that the channel names. Nobody is mentioned if several people match.
+ * the change, in the member directory that the channel names. If several people match, none is mentioned.
  */
 import { Duration, Effect } from "effect"
 import { Directories } from "../chat/members/Directories.ts"
 import { appOfChannel } from "../chat/members/DirectoryApps.ts"
 import { matchMember } from "../chat/members/MatchMember.ts"
 import type { AuthorFacts, MatchRules } from "../chat/members/MatchMember.ts"
-import type { Member, MemberMention } from "../chat/members/Member.ts"
+import type { ChatMember, MemberMention } from "../chat/members/Member.ts"
 import type { Channel } from "../config/schema/Outputs.ts"
 import { foldRepo, hostTrigger } from "../domain/Change.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
@@ -19,14 +19,14 @@ import type { ChannelContext, ChannelMissing } from "./Channel.ts"
 
 export type { MemberMention }
 
-/** Returns whether the channel knows members, so that accounts of the host are never taken for ids of the platform. */
+/** Returns whether the channel has members, so that accounts of the host are never taken for ids of the platform. */
 export const hasMembers = (channel: Channel): boolean =>
   channel.member_directory !== undefined || channel.user_mappings !== undefined
 
 const maxCandidates = 200
 
 /** Members of `user_mappings`, whose keys are identifiers of authors and whose values are ids. */
-const mappedMembers = ({ user_mappings: mappings = {} }: Channel): ReadonlyArray<Member> =>
+const mappedMembers = ({ user_mappings: mappings = {} }: Channel): ReadonlyArray<ChatMember> =>
   [...new Set(Object.values(mappings))].map((id) => ({
     key: id,
     names: [],
@@ -81,7 +81,7 @@ const guessMember = Effect.fnUntraced(function* (
   { change, workspace }: ChannelContext,
   head: string,
   { email, names: [name] }: AuthorFacts,
-  members: ReadonlyArray<Member>
+  members: ReadonlyArray<ChatMember>
 ) {
   if (members.length === 0 || members.length > maxCandidates || (name === undefined && email === undefined))
     return undefined

@@ -217,13 +217,9 @@ describe("a field without effect is reported at its path", () => {
   })
 })
 
-it("a field without effect gives one warning, at the topmost position, in every layer", () => {
-  const { issues } = read({
-    outputs: { author_resolution: { directory_cache_ttl_seconds: 5 } },
-    workspaces: { defaults: { outputs: { author_resolution: { directory_cache_ttl_seconds: 6 } } } }
-  })
+it("a field without effect gives one warning, at its position", () => {
+  const { issues } = read({ im: { command_bindings: { draft: { report_policy: "workspace_routes" } } } })
   expect(issues.map(({ severity, path }) => [severity, path])).toEqual([
-    ["warning", "outputs.author_resolution.directory_cache_ttl_seconds"],
-    ["warning", "workspaces.defaults.outputs.author_resolution.directory_cache_ttl_seconds"]
+    ["warning", "im.command_bindings.draft.report_policy"]
   ])
 })

@@ -141,7 +141,7 @@ describe("the person whom a channel mentions", () => {
     expect(await mention(chat({}), { name: "Ada" }, { outputs: fresh })).toBe("ou_2")
   })
 
-  it("is nobody, and the review is published, when the directory cannot be read", async () => {
+  it("is missing, and the review is published, when the directory cannot be read", async () => {
     platform.decide = ({ path }) => (path.endsWith("/members") ? { kind: "answer", status: 500, body: {} } : undefined)
     expect(await mention({ ...lark, member_directory: { chat_id: "oc_staff" } }, { name: "Ada" })).toBeUndefined()
     platform.decide = () => undefined

@@ -73,6 +73,7 @@ describe("owners", () => {
     expect(references.toSorted()).toEqual([
       "aicr/admin/Caller",
       "aicr/chat/ChatApps",
+      "aicr/chat/Directories",
       "aicr/forge/DuringOutage",
       "aicr/forge/HostStates",
       "aicr/forge/Paces",

@@ -1,6 +1,6 @@
 /**
  * Lists members of Feishu and Lark (open.feishu.cn: contact-v3, im-v1 chat members). The application sees only the people in its contact
- * scope, and a field that it may not read is absent: then nobody has the value.
+ * scope, and a field that it may not read is absent: then no one has the value.
  */
 import { Effect } from "effect"
 import { listAt, objectAt, textAt } from "../ReadJson.ts"

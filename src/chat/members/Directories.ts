@@ -1,6 +1,6 @@
 /**
  * Keeps what directories of chat platforms returned: per application and scope, so that scopes of different applications never merge. One
- * request for a listing is in flight at a time. A listing that fails is repeated after a while, and until then nobody is in its scope.
+ * request for a listing is in flight at a time. A listing that fails is repeated after a while, and until then no one is in its scope.
  */
 import { Clock, Context, Duration, Effect, Semaphore } from "effect"
 import type { Redacted } from "effect"
@@ -10,7 +10,7 @@ import type { FeishuApp, WecomApp } from "../ChatApps.ts"
 import { makeFeishuDirectory } from "../feishu/Directory.ts"
 import { makeWecomDirectory } from "../wecom/Directory.ts"
 import type { DirectoryReader } from "./DirectoryReader.ts"
-import type { Member } from "./Member.ts"
+import type { ChatMember } from "./Member.ts"
 import type { MemberScope } from "./Scope.ts"
 import { scopeKey } from "./Scope.ts"
 
@@ -63,7 +63,7 @@ const makeDirectories = () => {
           Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(tooSlow) }),
           Effect.tapError((error) =>
             Effect.andThen(
-              Effect.logWarning("member directory not read, nobody is in its scope", { error: error.message }),
+              Effect.logWarning("member directory not read, its scopes match no one", { error: error.message }),
               Effect.sync(() => {
                 listing.failed = { error, at: now }
                 listing.kept = undefined
@@ -96,7 +96,7 @@ const makeDirectories = () => {
     listChat: Effect.fnUntraced(function* (app: DirectoryApp, chat: string, maxAgeMillis: number) {
       const reader = yield* readerOf(app)
       const key = `${appKey(app)} members ${chat}`
-      return yield* remember<ReadonlyArray<Member>>(key, maxAgeMillis, reader.listChat(chat))
+      return yield* remember<ReadonlyArray<ChatMember>>(key, maxAgeMillis, reader.listChat(chat))
     }),
     /** Forgets the listings of an application, because the platform reported a change. */
     forget: (app: DirectoryApp): void => {

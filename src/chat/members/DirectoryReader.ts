@@ -1,14 +1,14 @@
 /** Contract of `src/chat/<platform>/Directory.ts`: lists the people of a scope through the API of an application. */
 import { Effect } from "effect"
 import { ForgeError } from "../../forge/ForgeError.ts"
-import type { Member } from "./Member.ts"
+import type { ChatMember } from "./Member.ts"
 import type { MemberScope } from "./Scope.ts"
 
 export interface DirectoryReader {
   /** Returns the platform's ids of the people of a scope. Fails if the platform does not return all of them. */
   readonly listScope: (scope: MemberScope) => Effect.Effect<ReadonlySet<string>, ForgeError>
   /** Returns the members of a chat; fails on platforms without such a list. */
-  readonly listChat: (chat: string) => Effect.Effect<ReadonlyArray<Member>, ForgeError>
+  readonly listChat: (chat: string) => Effect.Effect<ReadonlyArray<ChatMember>, ForgeError>
 }
 
 /** Upper bounds of one listing. A larger scope matches no one. */

@@ -1,10 +1,10 @@
 /**
  * Finds the member of a directory who wrote a change, in this order: an explicit mapping of one of their identifiers; a mapping of the
  * Perforce client; the full e-mail address; an exact name, alias or login; where guessing is permitted, a word of the client's name. The
- * first rule that matches decides, and if it matches several members, nobody is the author: the wrong person is never mentioned. Pure.
+ * first rule that matches decides, and if it matches several members, none is the author: the wrong person is never mentioned. Pure.
  */
 import type { TriggerKind } from "../../domain/Kinds.ts"
-import type { Member } from "./Member.ts"
+import type { ChatMember } from "./Member.ts"
 
 export interface AuthorFacts {
   readonly provider: TriggerKind
@@ -26,7 +26,7 @@ export interface MatchRules {
 }
 
 export type MemberMatch =
-  | { readonly _tag: "One"; readonly member: Member }
+  | { readonly _tag: "One"; readonly member: ChatMember }
   | { readonly _tag: "Several"; readonly count: number }
   | { readonly _tag: "None" }
 
@@ -34,17 +34,17 @@ const fold = (text: string): string => text.normalize("NFKC").trim().toLowerCase
 
 const mapped =
   ({ mappings }: MatchRules, identifiers: ReadonlyArray<string | undefined>) =>
-  ({ key }: Member): boolean =>
+  ({ key }: ChatMember): boolean =>
     identifiers.some((one) => one !== undefined && Object.hasOwn(mappings, one) && mappings[one] === key)
 
 const hasEmail =
   (email: string | undefined) =>
-  ({ emails }: Member): boolean =>
+  ({ emails }: ChatMember): boolean =>
     email !== undefined && emails.some((one) => fold(one) === fold(email))
 
 const isNamed =
   ({ accounts, names, provider, trigger }: AuthorFacts) =>
-  (member: Member): boolean => {
+  (member: ChatMember): boolean => {
     const logins = new Set(accounts.map(fold))
     const own = member.accounts.some(
       (one) =>
@@ -63,14 +63,18 @@ const isInClient = ({ client, provider, trigger }: AuthorFacts, { guesses }: Mat
   const words = guesses && client !== undefined ? client.slice(0, 256).split(/[^\p{L}\p{N}]+/u) : []
   const named = words.filter((word) => word.length >= minWord)
   const isWordOf = isNamed({ provider, trigger, accounts: named, names: [], email: undefined, client: undefined })
-  return (member: Member): boolean => named.length > 0 && isWordOf(member)
+  return (member: ChatMember): boolean => named.length > 0 && isWordOf(member)
 }
 
 /** One person may be listed under several keys. */
-const countPeople = (members: ReadonlyArray<Member>): number =>
+const countPeople = (members: ReadonlyArray<ChatMember>): number =>
   new Set(members.map(({ mention }) => `${mention.type} ${mention.id}`)).size
 
-export const matchMember = (author: AuthorFacts, members: ReadonlyArray<Member>, rules: MatchRules): MemberMatch => {
+export const matchMember = (
+  author: AuthorFacts,
+  members: ReadonlyArray<ChatMember>,
+  rules: MatchRules
+): MemberMatch => {
   const { accounts, client, email, names } = author
   const steps = [
     mapped(rules, [...accounts, email, ...names]),

@@ -21,7 +21,7 @@ export interface MemberAccount {
   readonly username: string
 }
 
-export interface Member {
+export interface ChatMember {
   /** Unique in its directory. */
   readonly key: string
   /** Display name and aliases. */
@@ -34,5 +34,5 @@ export interface Member {
 /** The members of one scope. */
 export interface Directory {
   readonly scope: IdentityScope
-  readonly members: ReadonlyArray<Member>
+  readonly members: ReadonlyArray<ChatMember>
 }

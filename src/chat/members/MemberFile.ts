@@ -6,7 +6,7 @@ import { Result, Schema, SchemaIssue } from "effect"
 import { parseYaml } from "../../config/Yaml.ts"
 import { canonical } from "../../domain/Vocabulary.ts"
 import type { Concept, Name } from "../../domain/Vocabulary.ts"
-import type { Directory, Member, MemberMention } from "./Member.ts"
+import type { Directory, ChatMember, MemberMention } from "./Member.ts"
 
 /** Maximum size of a member file. */
 export const maxMemberFileBytes = 4 * 1024 * 1024
@@ -82,7 +82,12 @@ class Mistakes {
   }
 }
 
-const toMember = (entry: typeof Entry.Type, platform: Platform, at: string, mistakes: Mistakes): Member | undefined => {
+const toMember = (
+  entry: typeof Entry.Type,
+  platform: Platform,
+  at: string,
+  mistakes: Mistakes
+): ChatMember | undefined => {
   const { aliases = [], display_name: name, emails = [], key, mention, vcs_accounts: accounts = [] } = entry
   const type = mentionTypes[platform].get(mention.type)
   if (type === undefined) mistakes.add(`${at}.mention.type`, `${mention.type} does not exist on ${platform}`)

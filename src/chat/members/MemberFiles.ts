@@ -111,7 +111,7 @@ export class MemberFiles extends Context.Service<
     readonly get: (baseDir: string, directory: MemberDirectory) => Effect.Effect<Directory | undefined>
   }
 >()("aicr/chat/MemberFiles") {
-  /** Finds no directory; for programs that mention nobody. */
+  /** Finds no directory; for programs that mention no one. */
   static readonly none: MemberFiles["Service"] = MemberFiles.of({ get: () => Effect.undefined })
 
   static readonly layer: Layer.Layer<MemberFiles> = Layer.effect(

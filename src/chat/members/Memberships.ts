@@ -1,5 +1,5 @@
 /**
- * Determines in which scopes of command bindings a person is. A scope whose directory cannot be read contains nobody: rights fail closed.
+ * Determines in which scopes of command bindings a person is. A scope whose directory cannot be read contains no one: rights fail closed.
  * Rights use listings of at most 15 minutes, however long listings are kept for other purposes.
  */
 import { Duration, Effect } from "effect"

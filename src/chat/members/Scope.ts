@@ -11,7 +11,7 @@ export type MemberScope =
 export const scopeKey = (scope: MemberScope): string => JSON.stringify(scope)
 
 /** Returns the scope of an actor; undefined for exact people, for `any`, and for incomplete drafts. */
-export const scopeOf = ({ chat_id: chat, id, kind, name, recursive = true, value }: Actor): MemberScope | undefined => {
+export const toScope = ({ chat_id: chat, id, kind, name, recursive = true, value }: Actor): MemberScope | undefined => {
   switch (kind) {
     case "feishu_chat":
       return chat === undefined ? undefined : { kind, id: chat }

@@ -65,7 +65,7 @@ describe("directories of chat platforms", () => {
     expect(await list(scope.kind.startsWith("feishu") ? feishu : wecom, scope)).toEqual(people)
   })
 
-  it("are listed again after their age, once for all who wait, and at once after a change", async () => {
+  it("are listed again after their age, once for all who wait, and directly after a change", async () => {
     const scope = { kind: "feishu_chat", id: "oc_1" } as const
     const before = listed()
     await Promise.all([list(feishu, scope), list(feishu, scope), list(feishu, scope)])
@@ -89,7 +89,7 @@ describe("directories of chat platforms", () => {
     expect(await list({ platform: "feishu", baseUrl: platform.url, appId: "other", secret }, scope)).toEqual(["ou_5"])
   })
 
-  it("that fail are not read again at once, and nothing older takes their place", async () => {
+  it("that fail are read again only later, and nothing older takes their place", async () => {
     const scope = { kind: "feishu_chat", id: "oc_1" } as const
     await list(feishu, scope)
     platform.decide = ({ path }) =>

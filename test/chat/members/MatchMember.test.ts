@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest"
 import { matchMember } from "../../../src/chat/members/MatchMember.ts"
 import type { AuthorFacts } from "../../../src/chat/members/MatchMember.ts"
-import type { Member } from "../../../src/chat/members/Member.ts"
+import type { ChatMember } from "../../../src/chat/members/Member.ts"
 
-const member = (key: string, more: Partial<Member> = {}): Member => ({
+const member = (key: string, more: Partial<ChatMember> = {}): ChatMember => ({
   key,
   names: [],
   emails: [],

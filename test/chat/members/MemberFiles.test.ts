@@ -1,4 +1,4 @@
-/** Member files on disk: watched, polled, below their folder, and of one scope. */
+/** ChatMember files on disk: watched, polled, below their folder, and of one scope. */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -84,7 +84,7 @@ describe("member files on disk", () => {
     rmSync(outside, { recursive: true })
   })
 
-  it("list nobody for another scope or directory, although ids are equal", async () => {
+  it("list no one for another scope or directory, although ids are equal", async () => {
     write(text(["ada"]))
     expect(await keys({ identity_scope: { kind: "wecom_corp", id: "ww2" } })).toBeUndefined()
     expect(await keys({ identity_scope: { kind: "feishu_app", id: scope.id } })).toBeUndefined()
