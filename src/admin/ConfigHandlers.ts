@@ -178,8 +178,9 @@ const exportYaml = Effect.gen(function* () {
   return yield* (yield* requireEditor).exportYaml((yield* CurrentUser).username)
 })
 
-const importYaml = Effect.fnUntraced(function* (yaml: string) {
-  const result = yield* (yield* requireEditor).importYaml(yaml)
+const importYaml = Effect.fnUntraced(function* (yaml: string, base?: number) {
+  const result = yield* (yield* requireEditor).importYaml(yaml, base)
+  if (result._tag === "NoRevision") return yield* revisionNotFound
   return result._tag === "Operations"
     ? { base_revision: result.base, operations: result.operations }
     : yield* toRefusal(result.problems)
@@ -212,7 +213,7 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "config", (handlers) =>
       ),
     audit: ({ query }) => orUnavailable(audit(query)),
     export: () => orUnavailable(exportYaml),
-    import: ({ payload }) => orUnavailable(importYaml(payload.yaml)),
+    import: ({ payload }) => orUnavailable(importYaml(payload.yaml, payload.base_revision)),
     reseal: () => orUnavailable(reseal)
   })
 )

@@ -87,7 +87,10 @@ const readText = (file: string) =>
 
 const importFile = Effect.fnUntraced(function* (file: string) {
   const imported = yield* (yield* ConfigEditor).importYaml(yield* readText(file))
-  return imported._tag === "Refused" ? yield* refused(imported.problems.map(describeProblem).join("\n")) : imported
+  if (imported._tag === "Operations") return imported
+  const problems =
+    imported._tag === "Refused" ? imported.problems.map(describeProblem) : ["the revision does not exist"]
+  return yield* refused(problems.join("\n"))
 })
 
 /** Prints what a YAML document would change in the database. */

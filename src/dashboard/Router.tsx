@@ -81,19 +81,19 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/queue",
-    validateSearch: only("workspace", "status", "tab"),
+    validateSearch: only("workspace", "status", "tab", "selected", "batch"),
     component: lazyRouteComponent(() => import("./pages/Queue.tsx"), "Queue")
   }),
   createRoute({
     getParentRoute,
     path: "/projects",
-    validateSearch: only("since", "sort"),
+    validateSearch: only("q", "sort", "deleted"),
     component: lazyRouteComponent(() => import("./pages/Projects.tsx"), "Projects")
   }),
   createRoute({
     getParentRoute,
     path: "/statistics",
-    validateSearch: only("window", "bucket"),
+    validateSearch: only("window", "sort"),
     component: lazyRouteComponent(() => import("./pages/Statistics.tsx"), "Statistics")
   }),
   createRoute({
@@ -109,13 +109,19 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/configuration",
-    validateSearch: only("tab", "kind", "name", "q"),
+    validateSearch: only("tab", "kind", "name", "new", "q"),
     component: lazyRouteComponent(() => import("./pages/Configuration.tsx"), "Configuration")
   }),
   createRoute({
     getParentRoute,
     path: "/configuration/revisions/$number",
     component: lazyRouteComponent(() => import("./pages/Revision.tsx"), "Revision")
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/chat",
+    validateSearch: only("connection", "workspace", "status"),
+    component: lazyRouteComponent(() => import("./pages/Chat.tsx"), "Chat")
   }),
   createRoute({
     getParentRoute,

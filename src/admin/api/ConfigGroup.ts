@@ -167,7 +167,10 @@ export class ConfigGroup extends HttpApiGroup.make("config")
       error: ConfigNotFound
     }).annotateMerge(describe("Export the document", "Returns the database's document as YAML, masked; audited.")),
     HttpApiEndpoint.post("import", "/config/import", {
-      payload: Schema.Struct({ yaml: field("A document as `/config/export` returns it") }).annotate({
+      payload: Schema.Struct({
+        yaml: field("A document as `/config/export` returns it"),
+        base_revision: Schema.optionalKey(revisionNumber("Revision that was exported; default: the newest one"))
+      }).annotate({
         identifier: "Import"
       }),
       success: Schema.Struct({
@@ -176,7 +179,7 @@ export class ConfigGroup extends HttpApiGroup.make("config")
       }),
       error: ConfigErrors
     }).annotateMerge(
-      describe("Convert a document to operations", "Returns the operations that turn the newest revision into it.")
+      describe("Convert a document to operations", "Returns the operations that turn the exported revision into it.")
     ),
     HttpApiEndpoint.post("reseal", "/config/reseal", {
       success: Schema.Struct({

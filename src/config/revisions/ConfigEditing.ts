@@ -6,6 +6,7 @@ import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { ConfigEditor } from "./ConfigEditor.ts"
 import type { RevisionDetails, SourceStatus } from "./ConfigEditor.ts"
+import { emptyDocument } from "./DatabaseDocument.ts"
 import { DraftStore } from "./DraftStore.ts"
 import { approveDraft, createDraft, maskDraft, publishDraft, removeDraft, saveDraft } from "./EditDrafts.ts"
 import type { EditorContext } from "./EditorContext.ts"
@@ -68,13 +69,21 @@ const readRevision = Effect.fnUntraced(function* ({ revisions }: EditorContext, 
       } satisfies RevisionDetails)
 })
 
-const importYaml = Effect.fnUntraced(function* ({ revisions }: EditorContext, text: string) {
+const importYaml = Effect.fnUntraced(function* ({ revisions }: EditorContext, text: string, base?: number) {
   const { document, head, unknown } = yield* loadHead(revisions)
   if (unknown.length > 0) return { _tag: "Refused", problems: unknown } as const
-  const operations = importDocument(text, document)
+  const from = base === undefined || base === head.number ? document : yield* readDocument(revisions, base)
+  if (from === undefined) return { _tag: "NoRevision" } as const
+  const operations = importDocument(text, from)
   return Result.isFailure(operations)
     ? ({ _tag: "Refused", problems: operations.failure } as const)
-    : ({ _tag: "Operations", base: head.number, operations: operations.success } as const)
+    : ({ _tag: "Operations", base: base ?? head.number, operations: operations.success } as const)
+})
+
+const readDocument = Effect.fnUntraced(function* (revisions: EditorContext["revisions"], number: number) {
+  if (number === 0) return emptyDocument
+  const revision = yield* revisions.read(number)
+  return revision === undefined ? undefined : deserialise(revision.document)
 })
 
 const exportYaml = Effect.fnUntraced(function* (context: EditorContext, actor: string) {
@@ -138,7 +147,7 @@ export const layer: Layer.Layer<
       removeDraft: (actor, id, version) => removeDraft(context, actor, id, version),
       publishDraft: (actor, id, request) => publishDraft(context, actor, id, request),
       exportYaml: (actor) => exportYaml(context, actor),
-      importYaml: (text) => importYaml(context, text),
+      importYaml: (text, base) => importYaml(context, text, base),
       audit: audit.list,
       reseal: (actor) => reseal(context, actor)
     })

@@ -176,10 +176,15 @@ export class ConfigEditor extends Context.Service<
 
     /** YAML of the database's document with masks in place of credentials; audited. */
     readonly exportYaml: (actor: string) => Result<string>
-    /** Converts a YAML document, such as an export, to the operations that turn the head into it. Masked credentials keep their values. */
+    /**
+     * Converts a YAML document, such as an export, to the operations that turn the head, or the revision `base`, into it. Masked credentials keep
+     * their values.
+     */
     readonly importYaml: (
-      text: string
+      text: string,
+      base?: number
     ) => Result<
+      | { readonly _tag: "NoRevision" }
       | { readonly _tag: "Operations"; readonly base: number; readonly operations: ReadonlyArray<ConfigOperation> }
       | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
     >

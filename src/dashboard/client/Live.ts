@@ -1,5 +1,5 @@
 /**
- * Follows the events of running reviews as server-sent events over fetch, because `EventSource` cannot send the token. Each burst of events
+ * Follows changes of reviews, the queue and deliveries as server-sent events over fetch, because `EventSource` cannot send the token. Each burst of events
  * refreshes the visible values that they concern at most once per interval, so that a busy installation costs the browser no more than a quiet one.
  */
 import { createParser } from "eventsource-parser"
@@ -7,20 +7,29 @@ import { send, toRequest } from "./Call.ts"
 import type { Endpoint } from "./Endpoints.ts"
 import { toRecord } from "./Problem.ts"
 import { queryClient } from "./Queries.ts"
+import { refreshEndpoints } from "./RefreshPages.ts"
 
 export type Connection = "connecting" | "live" | "lost"
 
-/** Endpoints whose values change with events, in the order of refreshing. */
-const changing: ReadonlyArray<Endpoint> = [
-  "GET /runs",
-  "GET /runs/:id",
-  "GET /queue",
-  "GET /events",
-  "GET /events/:id",
-  "GET /story",
-  "GET /batches",
-  "GET /stats"
-]
+/** Endpoints whose values change with an event, by its type. All others are those of a review. */
+const ofReview: ReadonlyArray<Endpoint> = ["GET /runs", "GET /runs/:id", "GET /changes", "GET /story"]
+const changing: Readonly<Record<string, ReadonlyArray<Endpoint>>> = {
+  queue: ["GET /queue", "GET /batches", "GET /nodes"],
+  deliveries: ["GET /events", "GET /events/reasons", "GET /story", "GET /triggers", "GET /chat/requests"],
+  working: ["GET /runs/:id"],
+  finished: [
+    ...ofReview,
+    "GET /stats",
+    "GET /stats/timeline",
+    "GET /events",
+    "GET /events/:id",
+    "GET /stats/projects",
+    "GET /chat/requests"
+  ]
+}
+/** Everything that can change. */
+const all: ReadonlySet<Endpoint> = new Set([...ofReview, ...Object.values(changing).flat()])
+
 const refreshMillis = 1500
 const reconnectMillis = [500, 1000, 2000, 5000, 10_000] as const
 
@@ -39,13 +48,16 @@ const change = (next: Connection): void => {
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined
+let pending = new Set<string>()
 
 const refresh = (): void => {
   timer = undefined
-  for (const endpoint of changing) void queryClient.invalidateQueries({ queryKey: [endpoint], refetchType: "active" })
+  void refreshEndpoints(queryClient, pending)
+  pending = new Set()
 }
 
-const scheduleRefresh = (): void => {
+const scheduleRefresh = (endpoints: Iterable<Endpoint>): void => {
+  for (const endpoint of endpoints) pending.add(endpoint)
   timer ??= setTimeout(refresh, refreshMillis)
 }
 
@@ -57,16 +69,16 @@ const handle = (data: string): void => {
   const { type } = toRecord(JSON.parse(data))
   if (type === "heartbeat") return
   received += 1
-  scheduleRefresh()
+  scheduleRefresh(changing[String(type)] ?? ofReview)
 }
 
 const follow = async (signal: AbortSignal): Promise<void> => {
-  const [, url] = toRequest("GET /runs/live", {})
+  const [, url] = toRequest("GET /live", {})
   const response = await send(url, { headers: { accept: "text/event-stream" }, signal })
   if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
   change("live")
   // Something may have happened while there was no connection.
-  scheduleRefresh()
+  scheduleRefresh(all)
   const parser = createParser({ onEvent: ({ data }) => handle(data), maxBufferSize: 1_000_000 })
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   for (;;) {

@@ -1,5 +1,6 @@
 /** Hooks over the typed client: one value, a list that is read page by page, an action. Keys begin with the name of the endpoint. */
 import {
+  hashKey,
   keepPreviousData,
   QueryClient,
   useInfiniteQuery,
@@ -7,9 +8,12 @@ import {
   useQuery,
   useQueryClient
 } from "@tanstack/react-query"
+import { useEffect, useMemo } from "react"
 import { call } from "./Call.ts"
 import type { Endpoint, Input, Item, Output } from "./Endpoints.ts"
+import { isListPage } from "./MergePages.ts"
 import { Problem } from "./Problem.ts"
+import { forgetView, isShort, readPage, refreshEndpoints, refreshPages, watchView } from "./RefreshPages.ts"
 
 const isTransient = (error: unknown): boolean =>
   error instanceof Problem && (error.isUnreachable || error.status >= 502)
@@ -40,43 +44,45 @@ export const useApi = <E extends Endpoint>(
     ...options
   })
 
-interface Page {
-  readonly items: ReadonlyArray<unknown>
-  readonly next_cursor: string | null
-}
-
-const isPage = (value: unknown): value is Page =>
-  typeof value === "object" && value !== null && "items" in value && Array.isArray(value.items)
-
-/** Pages that are kept. A list that is longer is filtered, not scrolled. */
-const pageSize = 100
-
-/** A list: its items so far, and how to get more. */
+/** A list: its items so far, and how to get more. `view` names the rows that are shown, which are kept current. */
 export const usePages = <E extends Endpoint>(
   endpoint: E,
   input: Input<E>,
   options: { readonly enabled?: boolean } = {}
 ) => {
+  const queryKey = [endpoint, input, "pages"]
   const query = useInfiniteQuery({
-    queryKey: [endpoint, input, "pages"],
+    queryKey,
     initialPageParam: "",
     queryFn: ({ pageParam, signal }): Promise<unknown> =>
-      call<Endpoint>(
-        endpoint,
-        {
-          ...input,
-          query: { ...input.query, limit: pageSize, ...(pageParam === "" ? undefined : { cursor: pageParam }) }
-        } as Input<Endpoint>,
-        { signal }
-      ),
-    getNextPageParam: (last) => (isPage(last) ? (last.next_cursor ?? undefined) : undefined),
+      readPage(endpoint, input as Input<Endpoint>, pageParam, signal),
+    getNextPageParam: (last) => (isListPage(last) ? (last.next_cursor ?? undefined) : undefined),
     placeholderData: keepPreviousData,
+    // Reading every page again is what `refreshPages` avoids.
+    refetchOnMount: ({ state }) => isShort(state.data),
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
     ...options
   })
+  const hash = hashKey(queryKey)
+  useEffect(() => {
+    const cached = queryClient.getQueryCache().get(hash)
+    if (cached !== undefined && !isShort(cached.state.data)) refreshPages(cached).catch(() => {})
+    return () => forgetView(hash)
+  }, [hash])
+  const pages = query.data?.pages
   // Pages of this endpoint hold its items.
-  const items = (query.data?.pages ?? []).flatMap((page) => (isPage(page) ? page.items : [])) as ReadonlyArray<Item<E>>
-  const [first] = query.data?.pages ?? []
-  return { ...query, items, first: first as Output<E> | undefined }
+  const items = useMemo(
+    () => (pages ?? []).flatMap((page) => (isListPage(page) ? page.items : [])) as ReadonlyArray<Item<E>>,
+    [pages]
+  )
+  const [first] = pages ?? []
+  return {
+    ...query,
+    items,
+    first: first as Output<E> | undefined,
+    view: (from: number, to: number) => watchView(hash, { first: from, last: to })
+  }
 }
 
 /** A write. `refreshes` names the endpoints whose values it changes. */
@@ -84,6 +90,6 @@ export const useAction = <E extends Endpoint>(endpoint: E, refreshes: ReadonlyAr
   const client = useQueryClient()
   return useMutation({
     mutationFn: (input: Input<E>): Promise<Output<E>> => call(endpoint, input),
-    onSettled: () => Promise.all(refreshes.map((queryKey) => client.invalidateQueries({ queryKey: [queryKey] })))
+    onSettled: () => refreshEndpoints(client, new Set(refreshes))
   })
 }

@@ -4,129 +4,46 @@
  */
 import { lazy, Suspense, useMemo, useState } from "react"
 import { call } from "../client/Call.ts"
-import type { Input } from "../client/Endpoints.ts"
-import { Problem, toArray, toRecord } from "../client/Problem.ts"
-import { queryClient, useApi } from "../client/Queries.ts"
-import { notify } from "../parts/Notices.tsx"
+import { useApi } from "../client/Queries.ts"
 import { Failure, Loaded, Loading, Panel } from "../parts/Panel.tsx"
 import { t } from "../text/T.ts"
-import { Conflicts, EditPreview } from "./EditPreview.tsx"
-import type { Preview } from "./EditPreview.tsx"
+import { checkEdit, problemsIn } from "./CheckEdit.ts"
+import type { CheckedEdit, FieldProblem } from "./CheckEdit.ts"
+import type { Edit } from "./FieldOperations.ts"
+import { useExport } from "./ReadExport.ts"
+import type { Exported } from "./ReadExport.ts"
+import { PublishEdit } from "./PublishEdit.tsx"
 import { inlineReferences } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
-import type { EditorProblem } from "./YamlEditor.tsx"
-import { makeOperationId } from "./OperationId.ts"
 
-type Edit = NonNullable<Input<"POST /config/validate">["payload"]>
+/** Text that is not published, of this page load, with the text and the revision that it began with. */
+let unpublished: (Exported & { readonly text: string }) | undefined
 
-interface Checked {
-  readonly edit: Edit
-  readonly preview: Preview
-  readonly operationId: string
-}
-
-/** Text that is not published, of this page load. */
-let unpublished: string | undefined
-
-const check = async (yaml: string): Promise<Checked> => {
-  const { base_revision: base, operations } = await call("POST /config/import", { payload: { yaml } })
+const check = async (yaml: string, revision: number): Promise<CheckedEdit> => {
+  const { base_revision: base, operations } = await call("POST /config/import", {
+    payload: { yaml, base_revision: revision }
+  })
   // Operations of an import have the form of those of an edit.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const edit = { base_revision: base, operations } as Edit
-  if (operations.length === 0) throw new Problem(422, { detail: t("edit.nothing"), code: "nothing" })
-  return { edit, preview: await call("POST /config/validate", { payload: edit }), operationId: makeOperationId() }
-}
-
-const refresh = (): Promise<unknown> =>
-  Promise.all(
-    ["GET /config", "GET /config/export", "GET /config/revisions", "GET /config/status", "GET /config/drafts"].map(
-      (endpoint) => queryClient.invalidateQueries({ queryKey: [endpoint] })
-    )
-  )
-
-const conflictsOf = (error: unknown): Preview["conflicts"] =>
-  // A conflict has the records of a preview.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  error instanceof Problem ? (toArray(error.body["conflicts"]) as Preview["conflicts"]) : []
-
-const PublishForm = ({ checked, onDone }: { readonly checked: Checked; readonly onDone: () => void }) => {
-  const [reason, setReason] = useState("")
-  const [failure, setFailure] = useState<unknown>()
-  const [isPending, setPending] = useState(false)
-  const { edit, operationId, preview } = checked
-  const run = async (action: () => Promise<string>) => {
-    setPending(true)
-    setFailure(undefined)
-    try {
-      notify("good", await action())
-      await refresh()
-      onDone()
-    } catch (error) {
-      setFailure(error)
-      setPending(false)
-    }
-  }
-  const publish = async () => {
-    const result = await call("POST /config/changesets", {
-      payload: { ...edit, operation_id: operationId, ...(reason === "" ? undefined : { reason }) }
-    })
-    return "revision" in result ? t("edit.published", { number: result.revision.number }) : t("edit.nothing")
-  }
-  const saveDraft = async () => {
-    await call("POST /config/drafts", {
-      payload: { ...edit, title: reason === "" ? t("edit.draft.untitled") : reason }
-    })
-    return t("edit.draft.saved")
-  }
-  return (
-    <Panel title={t("edit.publish")}>
-      <label className="field">
-        <span>{t("field.reason")}</span>
-        <input value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
-      </label>
-      {failure === undefined ? null : <Failure error={failure} />}
-      <Conflicts conflicts={conflictsOf(failure)} />
-      <div className="actions">
-        <button
-          type="button"
-          className="primary"
-          disabled={isPending || !preview.valid}
-          onClick={() => void run(publish)}
-        >
-          {t("edit.publish")}
-        </button>
-        <button type="button" disabled={isPending} onClick={() => void run(saveDraft)}>
-          {t("edit.draft.save")}
-        </button>
-      </div>
-    </Panel>
-  )
+  return checkEdit({ base_revision: base, operations } as Edit)
 }
 
 const YamlEditor = lazy(() => import("./YamlEditor.tsx"))
-const none: ReadonlyArray<EditorProblem> = []
+const none: ReadonlyArray<FieldProblem> = []
 
-/** Problems of a refused request, with the entity and the field that they are about. */
-const problemsOf = (error: unknown): ReadonlyArray<EditorProblem> => {
-  if (!(error instanceof Problem)) return none
-  return toArray(error.body["issues"]).map((issue) => {
-    const { entity, message, path } = toRecord(issue)
-    return { entity: String(entity ?? ""), path: String(path ?? ""), message: String(message ?? "") }
-  })
-}
-
-const Editor = ({ initial, schema }: { readonly initial: string; readonly schema: JsonSchema }) => {
-  const [text, setText] = useState(unpublished ?? initial)
-  const [checked, setChecked] = useState<Checked>()
+const Editor = ({ exported, schema }: { readonly exported: Exported; readonly schema: JsonSchema }) => {
+  const [{ revision, yaml: initial }] = useState<Exported>(() => unpublished ?? exported)
+  const [text, setText] = useState(unpublished?.text ?? initial)
+  const [checked, setChecked] = useState<CheckedEdit>()
   const [failure, setFailure] = useState<unknown>()
   const [isPending, setPending] = useState(false)
   const problems = useMemo(
-    () => (failure === undefined ? (checked?.preview.problems ?? none) : problemsOf(failure)),
+    () => (failure === undefined ? (checked?.preview.problems ?? none) : problemsIn(failure)),
     [checked, failure]
   )
   const change = (next: string) => {
     if (next === text) return
-    unpublished = next === initial ? undefined : next
+    unpublished = next === initial ? undefined : { text: next, yaml: initial, revision }
     setText(next)
     setChecked(undefined)
   }
@@ -134,7 +51,7 @@ const Editor = ({ initial, schema }: { readonly initial: string; readonly schema
     setPending(true)
     setFailure(undefined)
     try {
-      setChecked(await check(text))
+      setChecked(await check(text, revision))
     } catch (error) {
       setFailure(error)
     }
@@ -167,24 +84,19 @@ const Editor = ({ initial, schema }: { readonly initial: string; readonly schema
         </Suspense>
       </Panel>
       {failure === undefined ? null : <Failure error={failure} />}
-      {checked === undefined ? null : (
-        <>
-          <EditPreview preview={checked.preview} />
-          <PublishForm checked={checked} onDone={discard} />
-        </>
-      )}
+      {checked === undefined ? null : <PublishEdit checked={checked} onChecked={setChecked} onDone={discard} />}
     </div>
   )
 }
 
 export const EditDocument = () => {
-  const query = useApi("GET /config/export", {})
+  const query = useExport()
   const schema = useApi("GET /config/schema", {})
   if (schema.data === undefined) return <Loaded query={schema}>{() => null}</Loaded>
   const found = inlineReferences(schema.data)
   return (
     <Loaded query={query} rows={8}>
-      {(yaml) => <Editor key={yaml} initial={yaml} schema={found} />}
+      {(exported) => <Editor key={unpublished?.revision ?? exported.revision} exported={exported} schema={found} />}
     </Loaded>
   )
 }

@@ -1,17 +1,12 @@
-/** What an edit would do: problems, conflicts with their three values, warnings, changed values, and what else is affected. */
+/** What an edit would do: problems, warnings, changed values, and what else is affected. */
 import type { Output } from "../client/Endpoints.ts"
 import { Empty, Panel } from "../parts/Panel.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { t, tValue } from "../text/T.ts"
+import { fullPath, renderValue } from "./RenderValue.ts"
 
-export type Preview = Output<"POST /config/validate">
-
-const render = (value: unknown): string =>
-  value === null ? "–" : typeof value === "string" ? value : JSON.stringify(value)
-
-const fullPath = ({ entity, path }: { readonly entity: string; readonly path: string }): string =>
-  [entity, path].filter(Boolean).join(".")
+type Preview = Output<"POST /config/validate">
 
 const Problems = ({ problems }: { readonly problems: Preview["problems"] }) =>
   problems.length === 0 ? null : (
@@ -27,35 +22,6 @@ const Problems = ({ problems }: { readonly problems: Preview["problems"] }) =>
           </li>
         ))}
       </ul>
-    </Panel>
-  )
-
-/** Others changed the same fields since the base of the edit. */
-export const Conflicts = ({ conflicts }: { readonly conflicts: Preview["conflicts"] }) =>
-  conflicts.length === 0 ? null : (
-    <Panel title={t("edit.conflicts")} note={t("edit.conflicts.note")} flush>
-      <Scroll label={t("edit.conflicts")}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t("config.path")}</th>
-              <th>{t("edit.base")}</th>
-              <th>{t("edit.head")}</th>
-              <th>{t("edit.yours")}</th>
-            </tr>
-          </thead>
-          <tbody className="mono">
-            {conflicts.map((conflict) => (
-              <tr key={fullPath(conflict)}>
-                <th>{fullPath(conflict)}</th>
-                <td>{render(conflict.base)}</td>
-                <td>{render(conflict.head)}</td>
-                <td>{render(conflict.yours)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
     </Panel>
   )
 
@@ -79,8 +45,8 @@ export const Differences = ({ diff }: { readonly diff: Preview["diff"] }) => (
               <tr key={path}>
                 <td className="mono">{path}</td>
                 <td>{tValue("difference", change)}</td>
-                <td className="mono">{render(before)}</td>
-                <td className="mono">{render(after)}</td>
+                <td className="mono">{renderValue(before)}</td>
+                <td className="mono">{renderValue(after)}</td>
               </tr>
             ))}
           </tbody>
@@ -120,7 +86,6 @@ const Affected = ({ radius }: { readonly radius: Preview["blast_radius"] }) => {
 export const EditPreview = ({ preview }: { readonly preview: Preview }) => (
   <>
     <Problems problems={preview.problems} />
-    <Conflicts conflicts={preview.conflicts} />
     {preview.warnings.map(({ message, path }) => (
       <p key={`${path} ${message}`} className="step-line tone-warn">
         <Shape tone="warn" /> <code>{path}</code> {message}

@@ -19,18 +19,13 @@ import {
   listValues
 } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
-
-export interface EditorProblem {
-  readonly entity: string
-  readonly path: string
-  readonly message: string
-}
+import type { FieldProblem } from "./CheckEdit.ts"
 
 interface EditorProps {
   readonly label: string
   readonly value: string
   readonly schema: JsonSchema
-  readonly problems: ReadonlyArray<EditorProblem>
+  readonly problems: ReadonlyArray<FieldProblem>
   readonly onChange: (value: string) => void
 }
 

@@ -12,6 +12,7 @@ export interface MenuItem {
     | "/statistics"
     | "/nodes"
     | "/setup"
+    | "/chat"
     | "/configuration"
     | "/audit"
   readonly label: Key
@@ -63,6 +64,12 @@ export const menu: ReadonlyArray<{ readonly label: Key; readonly items: Readonly
         label: "page.configuration",
         letter: "f",
         icon: "M2 4.5h6M11 4.5h3M9.5 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM2 11.5h3M8 11.5h6M6.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z"
+      },
+      {
+        to: "/chat",
+        label: "page.chat",
+        letter: "h",
+        icon: "M2 3h12v8H7.5L4.5 13.5V11H2ZM5 6h6M5 8.5h4"
       },
       { to: "/audit", label: "page.audit", letter: "a", icon: "M3.5 1.5h9v13h-9ZM6 5h4M6 8h4M6 11h2" }
     ]

@@ -1,6 +1,5 @@
 /** Batches of automatic commits. */
 import { Link } from "@tanstack/react-router"
-import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
 import { useAction, useApi, usePages } from "../client/Queries.ts"
 import { Dialog } from "../parts/Dialog.tsx"
@@ -115,8 +114,8 @@ const BatchDialog = ({ id, onClose }: { readonly id: string; readonly onClose: (
 }
 
 export const Batches = () => {
-  const [{ status, workspace }] = useFilters()
-  const [open, setOpen] = useState<string>()
+  const [{ batch: open, status, workspace }, setFilters] = useFilters()
+  const setOpen = (batch: string | undefined) => setFilters({ batch })
   const query = usePages("GET /batches", { query: { workspace, status: statuses.find((name) => name === status) } })
   const workspaces = useWorkspaceOptions()
   return (

@@ -2,6 +2,7 @@
 import { Problem } from "../client/Problem.ts"
 import { useApi } from "../client/Queries.ts"
 import { EditDocument } from "../configuration/EditDocument.tsx"
+import { EntityForms } from "../configuration/EntityForms.tsx"
 import { Effective } from "../configuration/Effective.tsx"
 import { Revisions } from "../configuration/Revisions.tsx"
 import { useFilters } from "../parts/Filters.tsx"
@@ -9,15 +10,20 @@ import { Page } from "../parts/Page.tsx"
 import { Empty } from "../parts/Panel.tsx"
 import { t } from "../text/T.ts"
 
-const tabs = ["effective", "edit", "revisions"] as const
-const notes = { effective: "config.effective.note", edit: "edit.page.note", revisions: "revisions.note" } as const
+const tabs = ["effective", "forms", "edit", "revisions"] as const
+const notes = {
+  effective: "config.effective.note",
+  forms: "form.note",
+  edit: "edit.page.note",
+  revisions: "revisions.note"
+} as const
 
 /** Editing needs the database as a source of the configuration. */
-const WithDatabase = ({ tab }: { readonly tab: "edit" | "revisions" }) => {
+const WithDatabase = ({ tab }: { readonly tab: "forms" | "edit" | "revisions" }) => {
   const status = useApi("GET /config/status", {})
   if (status.error instanceof Problem && status.error.status === 404)
     return <Empty title={t("config.off")}>{t("config.off.help")}</Empty>
-  return tab === "edit" ? <EditDocument /> : <Revisions />
+  return tab === "edit" ? <EditDocument /> : tab === "forms" ? <EntityForms /> : <Revisions />
 }
 
 export const Configuration = () => {
@@ -35,7 +41,7 @@ export const Configuration = () => {
               type="button"
               key={name}
               aria-pressed={tab === name}
-              onClick={() => setFilters({ tab: name, q: undefined })}
+              onClick={() => setFilters({ tab: name, q: undefined, kind: undefined, name: undefined, new: undefined })}
             >
               {t(`config.tab.${name}`)}
             </button>

@@ -1,14 +1,143 @@
-/** Repositories with reviews: the last one of each, and sums. */
+/** Repositories with reviews: the last one of each, and sums. A project can be deleted, and restored until its grace period has ended. */
 import { Link } from "@tanstack/react-router"
-import { useApi } from "../client/Queries.ts"
+import { useState } from "react"
+import type { Output } from "../client/Endpoints.ts"
+import { useAction, useApi } from "../client/Queries.ts"
+import { Confirm } from "../parts/Dialog.tsx"
 import { FilterBar, TextFilter, useFilters } from "../parts/Filters.tsx"
+import { notify, notifyError } from "../parts/Notices.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
+import { Scroll } from "../parts/Scroll.tsx"
+import { SortHeader } from "../parts/Sorting.tsx"
+import { sortRows } from "../parts/SortRows.ts"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatRate, formatShort, formatUsd } from "../text/Format.ts"
-import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
+
+type Project = Output<"GET /stats/projects">[number]
+
+const refreshed = ["GET /stats/projects", "GET /projects", "GET /stats"] as const
+
+const sortValues: Readonly<Record<string, (row: Project) => string | number | null>> = {
+  repository: ({ repository }) => repository,
+  workspace: ({ workspace }) => workspace,
+  trigger: ({ trigger }) => trigger,
+  runs: ({ runs }) => runs.total,
+  failed: ({ runs }) => runs.failed + runs.timeout,
+  published: ({ findings }) => findings.published,
+  accepted: ({ findings }) => findings.accepted_rate,
+  cost: (row) => row.cost_usd,
+  reviewed: (row) => row.last_run_at
+}
+
+const DeleteDialog = ({ onClose, project }: { readonly project: Project; readonly onClose: () => void }) => {
+  const remove = useAction("DELETE /projects/:id", refreshed)
+  const confirm = () =>
+    remove.mutate(
+      { params: { id: project.id } },
+      {
+        onError: notifyError,
+        onSuccess: () => notify("good", t("projects.deleted", { name: project.repository })),
+        onSettled: onClose
+      }
+    )
+  const title = t("projects.delete", { name: project.repository })
+  return (
+    <Confirm
+      title={title}
+      label={t("form.delete")}
+      isDangerous
+      isPending={remove.isPending}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <p>{t("projects.delete.help")}</p>
+    </Confirm>
+  )
+}
+
+const ProjectRow = ({ onDelete, row }: { readonly row: Project; readonly onDelete: () => void }) => {
+  const restore = useAction("POST /projects/:id/restore", refreshed)
+  const undo = () =>
+    restore.mutate(
+      { params: { id: row.id } },
+      { onError: notifyError, onSuccess: () => notify("good", t("projects.restored", { name: row.repository })) }
+    )
+  return (
+    <tr>
+      <td>
+        <Link to="/changes" search={{ repo: row.repository }}>
+          {row.repository}
+        </Link>{" "}
+        {row.deleted_at === null ? null : <Status group="project" value="deleted" />}
+      </td>
+      <td>{row.workspace}</td>
+      <td>{row.trigger}</td>
+      <td className="end">
+        <Link to="/runs" search={{ repo: row.repository, workspace: row.workspace }}>
+          {formatShort(row.runs.total)}
+        </Link>
+      </td>
+      <td className="end">{formatShort(row.runs.failed + row.runs.timeout)}</td>
+      <td className="end">{formatShort(row.findings.published)}</td>
+      <td className="end">{formatRate(row.findings.accepted_rate)}</td>
+      <td className="end">{formatUsd(row.cost_usd)}</td>
+      <td className="end">
+        <Time at={row.last_run_at} />
+      </td>
+      <td className="end">
+        {row.deleted_at === null ? (
+          <button type="button" className="small" onClick={onDelete}>
+            {t("form.delete")}
+            <span className="hidden"> {row.repository}</span>
+          </button>
+        ) : (
+          <button type="button" className="small" disabled={restore.isPending} onClick={undo}>
+            {t("projects.restore")}
+            <span className="hidden"> {row.repository}</span>
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+const Table = ({ rows }: { readonly rows: ReadonlyArray<Project> }) => {
+  const [{ sort }] = useFilters()
+  const [deleting, setDeleting] = useState<Project>()
+  return (
+    <Panel title={t("projects.count", { count: rows.length })} flush>
+      <Scroll label={t("page.projects")}>
+        <table>
+          <thead>
+            <tr>
+              <SortHeader name="repository" label={t("column.repository")} />
+              <SortHeader name="workspace" label={t("column.workspace")} />
+              <SortHeader name="trigger" label={t("column.trigger")} />
+              <SortHeader name="runs" label={t("metric.runs")} end />
+              <SortHeader name="failed" label={t("metric.failed")} end />
+              <SortHeader name="published" label={t("metric.published")} end />
+              <SortHeader name="accepted" label={t("metric.accepted")} end />
+              <SortHeader name="cost" label={t("metric.cost")} end />
+              <SortHeader name="reviewed" label={t("column.reviewed")} end />
+              <th>
+                <span className="hidden">{t("column.actions")}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {sortRows(rows, sort, sortValues).map((row) => (
+              <ProjectRow key={row.id} row={row} onDelete={() => setDeleting(row)} />
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {deleting === undefined ? null : <DeleteDialog project={deleting} onClose={() => setDeleting(undefined)} />}
+    </Panel>
+  )
+}
 
 export const Projects = () => {
   const [{ q = "" }] = useFilters()
@@ -20,59 +149,16 @@ export const Projects = () => {
       </FilterBar>
       <Loaded query={query} rows={6}>
         {(all) => {
+          const wanted = q.toLowerCase()
           const rows = all.filter(({ repository, workspace }) =>
-            `${workspace} ${repository}`.toLowerCase().includes(q.toLowerCase())
+            `${workspace} ${repository}`.toLowerCase().includes(wanted)
           )
           return rows.length === 0 ? (
             <Empty title={t("projects.empty")}>
               {t("projects.empty.help")} <Link to="/setup">{t("page.setup")}</Link>
             </Empty>
           ) : (
-            <Panel title={t("projects.count", { count: rows.length })} flush>
-              <Scroll label={t("page.projects")}>
-                <table>
-                  <thead>
-                    <tr>
-                      <th>{t("column.repository")}</th>
-                      <th>{t("column.workspace")}</th>
-                      <th>{t("column.trigger")}</th>
-                      <th className="end">{t("metric.runs")}</th>
-                      <th className="end">{t("metric.failed")}</th>
-                      <th className="end">{t("metric.published")}</th>
-                      <th className="end">{t("metric.accepted")}</th>
-                      <th className="end">{t("metric.cost")}</th>
-                      <th className="end">{t("column.reviewed")}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {rows.map((row) => (
-                      <tr key={row.id}>
-                        <td>
-                          <Link to="/changes" search={{ repo: row.repository }}>
-                            {row.repository}
-                          </Link>{" "}
-                          {row.deleted_at === null ? null : <Status group="project" value="deleted" />}
-                        </td>
-                        <td>{row.workspace}</td>
-                        <td>{row.trigger}</td>
-                        <td className="end">
-                          <Link to="/runs" search={{ repo: row.repository, workspace: row.workspace }}>
-                            {formatShort(row.runs.total)}
-                          </Link>
-                        </td>
-                        <td className="end">{formatShort(row.runs.failed + row.runs.timeout)}</td>
-                        <td className="end">{formatShort(row.findings.published)}</td>
-                        <td className="end">{formatRate(row.findings.accepted_rate)}</td>
-                        <td className="end">{formatUsd(row.cost_usd)}</td>
-                        <td className="end">
-                          <Time at={row.last_run_at} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
-            </Panel>
+            <Table rows={rows} />
           )
         }}
       </Loaded>

@@ -1,6 +1,5 @@
 /** What waits and runs, with the reason of each wait; paused workspaces and nodes; batches of automatic commits. */
 import { Link } from "@tanstack/react-router"
-import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
 import { usePages } from "../client/Queries.ts"
 import { FilterBar, Presets, SelectFilter, useFilters } from "../parts/Filters.tsx"
@@ -112,13 +111,16 @@ const Counts = ({ counts }: { readonly counts: Readonly<Record<string, number>> 
   </p>
 )
 
+/** The selection is part of the address. A request changes 200 entries at most. */
+const maxSelected = 100
+
 const Entries = () => {
-  const [{ status, workspace }] = useFilters()
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const [{ selected: given, status, workspace }, setFilters] = useFilters()
+  const ids = new Set(given?.split(","))
   const query = usePages("GET /queue", { query: { workspace, status } })
   const workspaces = useWorkspaceOptions()
-  const toggle = (id: string) =>
-    setIds((current) => new Set(current.has(id) ? [...current].filter((other) => other !== id) : [...current, id]))
+  const select = (next: ReadonlyArray<string>) => setFilters({ selected: next.slice(-maxSelected).join(",") })
+  const toggle = (id: string) => select(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id])
   const selected = query.items.filter(({ id }) => ids.has(id))
   return (
     <>
@@ -140,7 +142,14 @@ const Entries = () => {
         />
         <SelectFilter name="workspace" label={t("column.workspace")} options={workspaces} />
       </FilterBar>
-      <BulkBar entries={query.items} selected={selected} workspace={workspace} onDone={() => setIds(new Set())} />
+      <BulkBar
+        entries={query.items}
+        selected={selected}
+        workspace={workspace}
+        status={status}
+        counts={query.first?.by_status ?? {}}
+        onDone={() => select([])}
+      />
       {query.first === undefined ? null : <Counts counts={query.first.by_status} />}
       {query.first?.held_batches.length === 0 || query.first === undefined ? null : (
         <p className="quiet step-line">

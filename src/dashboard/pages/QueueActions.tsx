@@ -1,70 +1,121 @@
-/** Cancels or retries one or many queue entries, with a preview of those that are affected. */
+/** Cancels or retries many queue entries: the service lists those that are affected before anything is changed. */
 import { useState } from "react"
 import { call } from "../client/Call.ts"
-import type { Item } from "../client/Endpoints.ts"
-import { queryClient } from "../client/Queries.ts"
+import type { Input, Item } from "../client/Endpoints.ts"
+import { queryClient, useApi } from "../client/Queries.ts"
+import { refreshEndpoints } from "../client/RefreshPages.ts"
 import { Confirm } from "../parts/Dialog.tsx"
 import { notify, notifyError } from "../parts/Notices.tsx"
+import { Loaded } from "../parts/Panel.tsx"
 import { changeName } from "../parts/Records.tsx"
-import { t } from "../text/T.ts"
+import { Status } from "../parts/Status.tsx"
+import { formatCount } from "../text/Format.ts"
+import { t, tValue } from "../text/T.ts"
 
 type Entry = Item<"GET /queue">
-type Action = "cancel" | "retry"
+type Bulk = NonNullable<Input<"POST /queue/bulk">["payload"]>
+type Action = Bulk["action"]
+type Subject = Omit<Bulk, "preview">
 
-const canBe: Record<Action, (entry: Entry) => boolean> = {
-  cancel: ({ status }) => status === "waiting" || status === "ready" || status === "running",
-  retry: ({ status }) => status === "dead"
+/** Statuses of entries that an action changes. */
+const changeable: Record<Action, ReadonlyArray<string>> = {
+  cancel: ["waiting", "ready", "running"],
+  retry: ["dead"]
+}
+const succeeded = new Set(["cancelled", "stopping", "retried"])
+
+/** Entries that one request leaves are changed by the next, up to this number of requests. */
+const maxRequests = 100
+
+const apply = async (
+  subject: Subject
+): Promise<{ readonly changed: number; readonly refused: ReadonlyArray<string> }> => {
+  let changed = 0
+  const refused: Array<string> = []
+  for (let request = 0; request < maxRequests; request++) {
+    const { items, more } = await call("POST /queue/bulk", { payload: { ...subject, preview: false } })
+    const done = items.filter(({ result }) => succeeded.has(result)).length
+    changed += done
+    refused.push(...items.filter(({ result }) => !succeeded.has(result)).map(({ result }) => result))
+    // Entries that cannot be changed would be selected again.
+    if (!more || done === 0) break
+  }
+  return { changed, refused }
 }
 
-const apply = (action: Action, id: string, reason: string): Promise<unknown> =>
-  action === "retry"
-    ? call("POST /queue/:id/retry", { params: { id } })
-    : call("POST /queue/:id/cancel", { params: { id }, payload: reason === "" ? {} : { reason } })
-
 interface PreviewProps {
-  readonly action: Action
+  readonly subject: Subject
+  /** Listed entries, for their names. */
   readonly entries: ReadonlyArray<Entry>
   readonly onClose: () => void
 }
 
 const shownEntries = 12
 
-const Preview = ({ action, entries, onClose }: PreviewProps) => {
+const Matched = ({
+  entries,
+  items,
+  more
+}: {
+  readonly items: ReadonlyArray<{ readonly id: string; readonly result: string }>
+  readonly more: boolean
+  readonly entries: ReadonlyArray<Entry>
+}) => (
+  <>
+    <ul className="preview">
+      {items.slice(0, shownEntries).map(({ id, result }) => {
+        const entry = entries.find((one) => one.id === id)
+        return (
+          <li key={id} className="step-line">
+            <Status group="entry" value={result} />
+            {entry === undefined ? <code>{id}</code> : changeName(entry)}{" "}
+            <span className="quiet">{entry?.workspace}</span>
+          </li>
+        )
+      })}
+    </ul>
+    {more || items.length > shownEntries ? (
+      <p className="quiet">
+        {t("coverage.more", {
+          count: `${formatCount(items.length - Math.min(items.length, shownEntries))}${more ? "+" : ""}`
+        })}
+      </p>
+    ) : null}
+  </>
+)
+
+const Preview = ({ entries, onClose, subject }: PreviewProps) => {
   const [reason, setReason] = useState("")
   const [isPending, setPending] = useState(false)
+  const { action } = subject
+  const preview = useApi("POST /queue/bulk", { payload: { ...subject, preview: true } })
+  const matched =
+    preview.data === undefined ? "…" : `${formatCount(preview.data.matched)}${preview.data.more ? "+" : ""}`
   const confirm = async () => {
     setPending(true)
-    const results = await Promise.allSettled(entries.map(({ id }) => apply(action, id, reason)))
-    const failed = results.filter((result) => result.status === "rejected")
-    if (failed.length < results.length)
-      notify("good", t(`queue.${action}.done`, { count: results.length - failed.length }))
-    for (const { reason: error } of failed.slice(0, 3)) notifyError(error)
-    await Promise.all(
-      ["GET /queue", "GET /batches"].map((endpoint) => queryClient.invalidateQueries({ queryKey: [endpoint] }))
-    )
+    try {
+      const { changed, refused } = await apply(reason === "" ? subject : { ...subject, reason })
+      if (changed > 0 || refused.length === 0) notify("good", t(`queue.${action}.done`, { count: changed }))
+      if (refused.length > 0)
+        notify("bad", t("queue.refused", { count: refused.length, reason: tValue("bulk", refused[0] ?? "") }))
+    } catch (error) {
+      notifyError(error)
+    }
+    await refreshEndpoints(queryClient, new Set(["GET /queue", "GET /batches"]))
     onClose()
   }
   return (
     <Confirm
-      title={t(`queue.${action}.title`, { count: entries.length })}
-      label={t(`queue.${action}.title`, { count: entries.length })}
+      title={t(`queue.${action}.title`, { count: matched })}
+      label={t(`queue.${action}.title`, { count: matched })}
       isDangerous={action === "cancel"}
       isPending={isPending}
-      isDisabled={entries.length === 0}
+      isDisabled={(preview.data?.matched ?? 0) === 0}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
       <p>{t(`queue.${action}.help`)}</p>
-      <ul className="preview">
-        {entries.slice(0, shownEntries).map((entry) => (
-          <li key={entry.id}>
-            {changeName(entry)} <span className="quiet">{entry.workspace}</span>
-          </li>
-        ))}
-      </ul>
-      {entries.length > shownEntries ? (
-        <p className="quiet">{t("coverage.more", { count: entries.length - shownEntries })}</p>
-      ) : null}
+      <Loaded query={preview}>{({ items, more }) => <Matched items={items} more={more} entries={entries} />}</Loaded>
       {action === "cancel" ? (
         <label>
           <span>{t("field.reason")}</span>
@@ -79,35 +130,51 @@ interface BulkProps {
   readonly entries: ReadonlyArray<Entry>
   readonly selected: ReadonlyArray<Entry>
   readonly workspace: string | undefined
+  readonly status: string | undefined
+  readonly counts: Readonly<Record<string, number>>
   readonly onDone: () => void
 }
 
-/** Acts on the selected entries, or on all listed ones if none is selected. */
-export const BulkBar = ({ entries, onDone, selected }: BulkProps) => {
-  const [action, setAction] = useState<Action>()
-  const subjects = selected.length > 0 ? selected : entries
+/** What an action on all entries of the filters means. Undefined: there is none that it changes. */
+const allOf = (action: Action, { counts, status, workspace }: BulkProps): Subject | undefined => {
+  const own = changeable[action]
+  const candidates = status === undefined || status === "all" ? own : own.filter((name) => name === status)
+  const found = candidates.find((name) => (counts[name] ?? 0) > 0)
+  return found === "waiting" || found === "ready" || found === "running" || found === "dead"
+    ? { action, status: found, ...(workspace === undefined ? undefined : { workspace }) }
+    : undefined
+}
+
+/** Acts on the selected entries, or on all that match the filters if none is selected. */
+export const BulkBar = (props: BulkProps) => {
+  const { entries, onDone, selected } = props
+  const [subject, setSubject] = useState<Subject>()
   const close = () => {
-    setAction(undefined)
+    setSubject(undefined)
     onDone()
   }
-  const offered = (["cancel", "retry"] as const).filter((name) => subjects.some(canBe[name]))
+  const offered = (["cancel", "retry"] as const).flatMap((action): ReadonlyArray<Subject> => {
+    const ids = selected.filter(({ status }) => changeable[action].includes(status)).map(({ id }) => id)
+    const all = allOf(action, props)
+    return selected.length > 0 ? (ids.length > 0 ? [{ action, ids }] : []) : all === undefined ? [] : [all]
+  })
   return (
     <>
       {offered.length === 0 ? null : (
         <div className="actions bulk">
-          <span className="quiet">
-            {selected.length > 0 ? t("queue.selected", { count: selected.length }) : t("queue.listed")}
-          </span>
-          {offered.map((name) => (
-            <button type="button" key={name} onClick={() => setAction(name)}>
-              {t(`queue.${name}.title`, { count: subjects.filter(canBe[name]).length })}
+          {selected.length > 0 ? (
+            <span className="quiet">{t("queue.selected", { count: selected.length })}</span>
+          ) : null}
+          {offered.map((one) => (
+            <button type="button" key={one.action} onClick={() => setSubject(one)}>
+              {one.ids === undefined
+                ? t(`queue.${one.action}.all`, { status: tValue("entry", one.status ?? "") })
+                : t(`queue.${one.action}.title`, { count: one.ids.length })}
             </button>
           ))}
         </div>
       )}
-      {action === undefined ? null : (
-        <Preview action={action} entries={subjects.filter(canBe[action])} onClose={close} />
-      )}
+      {subject === undefined ? null : <Preview subject={subject} entries={entries} onClose={close} />}
     </>
   )
 }

@@ -3,7 +3,7 @@
  * narrow screen a row has two lines.
  */
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useRef } from "react"
+import { useEffect, useLayoutEffect, useRef } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
 import { useNarrow } from "../layout/Narrow.ts"
 import { formatCount } from "../text/Format.ts"
@@ -37,6 +37,8 @@ interface ListProps<Row> {
     readonly hasNextPage: boolean
     readonly isFetchingNextPage: boolean
     readonly fetchNextPage: () => unknown
+    /** Called with the positions of the rows in view. */
+    readonly view?: (first: number, last: number) => void
   }
   readonly empty: ReactNode
 }
@@ -101,6 +103,30 @@ const useRowKeys = (
   }, [])
 }
 
+/** Keeps the rows in view where they are when others arrive above them. At the top of the list, new rows come into view. */
+const useAnchor = <Row,>(
+  container: React.RefObject<HTMLDivElement | null>,
+  rows: ReadonlyArray<Row>,
+  rowKey: (row: Row) => string,
+  height: number
+) => {
+  const shown = useRef(rows)
+  useLayoutEffect(() => {
+    const before = shown.current
+    shown.current = rows
+    const element = container.current
+    if (element === null || before === rows || element.scrollTop < height) return
+    const top = Math.floor(element.scrollTop / height)
+    const positions = new Map(rows.map((row, index) => [rowKey(row), index]))
+    for (const [offset, row] of before.slice(top, top + anchors).entries()) {
+      const position = positions.get(rowKey(row))
+      if (position !== undefined) return element.scrollBy(0, (position - top - offset) * height)
+    }
+  })
+}
+/** Rows that are tried: the first one in view may be gone. */
+const anchors = 50
+
 const Cell = <Row,>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) => (
   <div
     role="cell"
@@ -121,6 +147,7 @@ export const List = <Row,>({ columns, empty, label, query, rowKey, rows }: ListP
   const container = useRef<HTMLDivElement>(null)
   const isNarrow = useNarrow()
   const height = isNarrow ? narrowHeight : wideHeight
+  useAnchor(container, rows, rowKey, height)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => container.current,
@@ -131,7 +158,9 @@ export const List = <Row,>({ columns, empty, label, query, rowKey, rows }: ListP
   useRowKeys(container, rows.length, (index) => virtual.scrollToIndex(index))
   const visible = virtual.getVirtualItems()
   const lastIndex = visible.at(-1)?.index ?? 0
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
+  const { fetchNextPage, hasNextPage, isFetchingNextPage, view } = query
+  const { endIndex = 0, startIndex = 0 } = virtual.range ?? {}
+  useEffect(() => view?.(startIndex, endIndex))
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && lastIndex >= rows.length - 20) void fetchNextPage()
   }, [fetchNextPage, hasNextPage, isFetchingNextPage, lastIndex, rows.length])

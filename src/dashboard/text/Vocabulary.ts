@@ -1,6 +1,8 @@
 /** Values of the API that need a text: one that is added to the domain without a text does not compile. */
 import type { BatchStatus, MemberStatus } from "../../domain/Batch.ts"
 import type { SkipReason } from "../../domain/Coverage.ts"
+import type { ChatConnectionState } from "../../domain/ChatHealth.ts"
+import type { ChatRequestStatus } from "../../domain/ChatRequest.ts"
 import type { EventDecision, EventOutcome, IgnoreReason, RejectReason } from "../../domain/Decision.ts"
 import type { EntryStatus } from "../../domain/Entry.ts"
 import type { FindingOutcome } from "../../domain/FindingOutcome.ts"
@@ -24,6 +26,8 @@ type Needed =
   | `severity.${Severity}`
   | `finding.${FindingOutcome}`
   | `skip.${SkipReason}`
+  | `chat.${ChatConnectionState}`
+  | `request.${ChatRequestStatus}`
 
 /** Decisions and outcomes that a reason or a status explains. */
 type Explained = "why.executed" | "why.ignored" | "why.rejected"

@@ -1,0 +1,170 @@
+/** Forms for the entities that are edited most: those of the database can be changed, those of the file are shown with their line. */
+import { useState } from "react"
+import { useApi } from "../client/Queries.ts"
+import { useFilters } from "../parts/Filters.tsx"
+import { Empty, Loaded, Loading, Panel } from "../parts/Panel.tsx"
+import { Scroll } from "../parts/Scroll.tsx"
+import { t } from "../text/T.ts"
+import { EntityForm } from "./EntityForm.tsx"
+import { entityValues, fileEntities, formKinds, storedEntities } from "./EntityKinds.ts"
+import type { Effective, FormKind } from "./EntityKinds.ts"
+import { renderValue } from "./RenderValue.ts"
+import { RoutePreview } from "./RoutePreview.tsx"
+import { inlineReferences, schemaAt } from "./SchemaPath.ts"
+import type { JsonSchema } from "./SchemaPath.ts"
+
+const FileEntity = ({ effective, kind, line, name }: SelectedProps & { readonly line: number | undefined }) => (
+  <Panel title={name} note={line === undefined ? t("form.file") : t("form.file.line", { line })} flush>
+    <Scroll label={name}>
+      <table>
+        <thead>
+          <tr>
+            <th>{t("config.path")}</th>
+            <th>{t("config.value")}</th>
+            <th>{t("config.origin")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entityValues(effective, kind, name)
+            .filter(({ origin }) => origin !== "default")
+            .map(({ origin, path, value }) => (
+              <tr key={path}>
+                <td className="mono">{path}</td>
+                <td className="mono break">{renderValue(value)}</td>
+                <td>{origin}</td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </Scroll>
+  </Panel>
+)
+
+interface SelectedProps {
+  readonly effective: Effective
+  readonly kind: FormKind
+  readonly name: string
+}
+
+interface FormProps extends SelectedProps {
+  readonly schema: JsonSchema
+  readonly onDone: (name: string) => void
+}
+
+const Selected = ({ effective, kind, name, onDone, schema }: FormProps) => {
+  const ofFile = fileEntities(effective, kind).find((one) => one.name === name)
+  if (ofFile !== undefined) return <FileEntity effective={effective} kind={kind} name={name} line={ofFile.line} />
+  const found = schemaAt(schema, ["entities", kind, name === "" ? "new" : name])
+  const stored = storedEntities(effective, kind)[name]
+  if (found === undefined || (name !== "" && stored === undefined)) return <Empty title={t("form.gone", { name })} />
+  const origins = new Map(
+    name === ""
+      ? []
+      : entityValues(effective, kind, name).flatMap(({ origin, path }) =>
+          origin === "default" ? [] : [[path, origin] as const]
+        )
+  )
+  return (
+    <>
+      {effective.shadowed.includes(`${kind}/${name}`) ? <p className="quiet">{t("form.shadowed")}</p> : null}
+      <EntityForm
+        kind={kind}
+        name={name}
+        stored={stored}
+        head={effective.head}
+        schema={found}
+        origins={origins}
+        onDone={onDone}
+      />
+    </>
+  )
+}
+
+const Names = ({ effective, kind, name, onSelect }: SelectedProps & { readonly onSelect: (name: string) => void }) => {
+  const entries = [
+    ...fileEntities(effective, kind).map((one) => ({ name: one.name, place: t("form.place.file") })),
+    ...Object.keys(storedEntities(effective, kind)).map((one) => ({ name: one, place: t("form.place.database") }))
+  ].toSorted((one, other) => one.name.localeCompare(other.name))
+  return (
+    <Panel
+      title={t(`kind.${kind}`)}
+      actions={
+        <button type="button" className="small" onClick={() => onSelect("")}>
+          {t("form.create")}
+        </button>
+      }
+      flush
+    >
+      {entries.length === 0 ? <Empty title={t("form.none")} /> : null}
+      <ul className="choices">
+        {entries.map((one) => (
+          <li key={`${one.place} ${one.name}`}>
+            <button type="button" aria-pressed={one.name === name} onClick={() => onSelect(one.name)}>
+              <span>{one.name}</span> <span className="quiet">{one.place}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+export const EntityForms = () => {
+  const [filters, setFilters] = useFilters()
+  const query = useApi("GET /config", {})
+  const schema = useApi("GET /config/schema", {})
+  const [version, setVersion] = useState(0)
+  const kind = formKinds.find((name) => name === filters["kind"]) ?? "workspaces"
+  const name = filters["name"]
+  if (schema.data === undefined) return <Loading rows={8} />
+  const inlined = inlineReferences(schema.data)
+  const done = (next: string) => {
+    setVersion(version + 1)
+    setFilters({ name: next === "" ? undefined : next, new: undefined })
+  }
+  return (
+    <Loaded query={query} rows={8}>
+      {(effective) => (
+        <>
+          <div className="presets wrap" role="group" aria-label={t("config.tab.forms")}>
+            {formKinds.map((one) => (
+              <button
+                type="button"
+                key={one}
+                aria-pressed={one === kind}
+                onClick={() => setFilters({ kind: one, name: undefined, new: undefined })}
+              >
+                {t(`kind.${one}`)}
+              </button>
+            ))}
+          </div>
+          <div className="columns narrow-left">
+            <Names
+              effective={effective}
+              kind={kind}
+              name={name ?? ""}
+              onSelect={(next) =>
+                setFilters(next === "" ? { name: undefined, new: "1" } : { name: next, new: undefined })
+              }
+            />
+            <div className="stack">
+              {name === undefined && filters["new"] === undefined ? (
+                <Empty title={t("form.select")}>{t("form.select.help")}</Empty>
+              ) : (
+                <Selected
+                  key={`${kind} ${name ?? ""} ${version}`}
+                  effective={effective}
+                  kind={kind}
+                  name={name ?? ""}
+                  schema={inlined}
+                  onDone={done}
+                />
+              )}
+            </div>
+          </div>
+          <RoutePreview />
+        </>
+      )}
+    </Loaded>
+  )
+}

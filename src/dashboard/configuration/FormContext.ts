@@ -1,0 +1,21 @@
+/** What the fields of a form need to know of it. */
+import { createContext } from "react"
+import type { FormKind } from "./EntityKinds.ts"
+import type { FieldPath } from "./FieldValues.ts"
+
+interface Form {
+  readonly kind: FormKind
+  /** Problems of exactly this field. */
+  readonly problemsAt: (path: FieldPath) => ReadonlyArray<string>
+  /** Problems of this field and of those in it. */
+  readonly problemsBelow: (path: FieldPath) => ReadonlyArray<string>
+  /** Where the value of a field is set; undefined: unknown, or not set. */
+  readonly originAt: (path: FieldPath) => string | undefined
+}
+
+export const FormContext = createContext<Form>({
+  kind: "workspaces",
+  problemsAt: () => [],
+  problemsBelow: () => [],
+  originAt: () => undefined
+})

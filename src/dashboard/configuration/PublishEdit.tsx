@@ -1,0 +1,82 @@
+/** The end of an edit: what it would do, the choice between values that collide, and its publication or its draft. */
+import { useState } from "react"
+import { call } from "../client/Call.ts"
+import { notify } from "../parts/Notices.tsx"
+import { Failure, Panel } from "../parts/Panel.tsx"
+import { t } from "../text/T.ts"
+import { conflictsIn, refreshConfiguration } from "./CheckEdit.ts"
+import type { CheckedEdit } from "./CheckEdit.ts"
+import { ChooseValues } from "./ChooseValues.tsx"
+import { EditPreview } from "./EditPreview.tsx"
+import { RoutePreview } from "./RoutePreview.tsx"
+
+interface Props {
+  readonly checked: CheckedEdit
+  readonly onChecked: (checked: CheckedEdit) => void
+  readonly onDone: () => void
+}
+
+const Form = ({ checked, onChecked, onDone }: Props) => {
+  const [reason, setReason] = useState("")
+  const [failure, setFailure] = useState<unknown>()
+  const [isPending, setPending] = useState(false)
+  const { edit, operationId, preview } = checked
+  const run = async (action: () => Promise<string>) => {
+    setPending(true)
+    setFailure(undefined)
+    try {
+      notify("good", await action())
+      await refreshConfiguration()
+      onDone()
+    } catch (error) {
+      setFailure(error)
+      setPending(false)
+    }
+  }
+  const publish = async () => {
+    const result = await call("POST /config/changesets", {
+      payload: { ...edit, operation_id: operationId, ...(reason === "" ? undefined : { reason }) }
+    })
+    return "revision" in result ? t("edit.published", { number: result.revision.number }) : t("edit.nothing")
+  }
+  const saveDraft = async () => {
+    await call("POST /config/drafts", {
+      payload: { ...edit, title: reason === "" ? t("edit.draft.untitled") : reason }
+    })
+    return t("edit.draft.saved")
+  }
+  return (
+    <>
+      <ChooseValues conflicts={conflictsIn(failure)} edit={edit} onResolved={onChecked} />
+      <Panel title={t("edit.publish")}>
+        <label className="field">
+          <span>{t("field.reason")}</span>
+          <input value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
+        </label>
+        {failure === undefined ? null : <Failure error={failure} />}
+        <div className="actions">
+          <button
+            type="button"
+            className="primary"
+            disabled={isPending || !preview.valid}
+            onClick={() => void run(publish)}
+          >
+            {t("edit.publish")}
+          </button>
+          <button type="button" disabled={isPending} onClick={() => void run(saveDraft)}>
+            {t("edit.draft.save")}
+          </button>
+        </div>
+      </Panel>
+    </>
+  )
+}
+
+export const PublishEdit = (props: Props) => (
+  <>
+    <ChooseValues conflicts={props.checked.preview.conflicts} edit={props.checked.edit} onResolved={props.onChecked} />
+    <EditPreview preview={props.checked.preview} />
+    <RoutePreview edit={props.checked.edit} />
+    <Form key={props.checked.operationId} {...props} />
+  </>
+)
