@@ -9,6 +9,7 @@ import { ChangeLink, changeName, Commit, DeliveryStatus, RunLink } from "../part
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t, tMaybe, tValue } from "../text/T.ts"
+import { DeliveryPayload, ReplayDelivery } from "./DeliveryPayload.tsx"
 
 type Details = Output<"GET /events/:id">
 
@@ -115,7 +116,11 @@ export const Delivery = () => {
   return (
     <Loaded query={query} rows={8}>
       {(delivery) => (
-        <Page title={changeName(delivery)} back={{ to: "/deliveries", label: "page.deliveries" }}>
+        <Page
+          title={changeName(delivery)}
+          back={{ to: "/deliveries", label: "page.deliveries" }}
+          actions={<ReplayDelivery id={delivery.id} />}
+        >
           <Verdict delivery={delivery} />
           <div className="columns">
             <Panel title={t("delivery.facts")}>
@@ -141,6 +146,7 @@ export const Delivery = () => {
               )}
             </div>
           </div>
+          <DeliveryPayload key={delivery.id} id={delivery.id} />
         </Page>
       )}
     </Loaded>

@@ -10,6 +10,7 @@ import { Time, useNow } from "../parts/Time.tsx"
 import { formatClock, formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
 import { t } from "../text/T.ts"
 import { Attention } from "./Attention.tsx"
+import { Budgets } from "./Budgets.tsx"
 import { failedStatuses, runningStatuses } from "./RunStates.ts"
 
 const Figure = ({
@@ -182,7 +183,10 @@ export const Overview = () => (
       <RunPanel title={t("overview.now")} status={runningStatuses} empty={t("overview.now.empty")} />
       <RunPanel title={t("overview.failures")} status={failedStatuses} empty={t("overview.failures.empty")} />
     </div>
-    <Throughput />
+    <div className="columns">
+      <Throughput />
+      <Budgets />
+    </div>
     <RunPanel title={t("overview.recent")} status="all" empty={t("runs.empty")} />
   </Page>
 )

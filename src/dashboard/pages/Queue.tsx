@@ -65,11 +65,18 @@ const makeColumns = ({ ids, toggle }: Selection): ReadonlyArray<Column<Entry>> =
     width: "minmax(12rem, 2.4fr)",
     render: (row) => (
       <span title={row.why}>
+        {row.position === undefined ? null : <strong>{t("queue.position", { position: row.position })} </strong>}
         {row.why}
         {row.until === undefined || row.status === "running" ? null : (
           <>
             {" · "}
             <Time at={row.until} />
+          </>
+        )}
+        {row.starts_after === undefined || row.starts_after === row.until || row.status === "running" ? null : (
+          <>
+            {" · "}
+            {t("queue.startsAfter")} <Time at={row.starts_after} />
           </>
         )}
       </span>

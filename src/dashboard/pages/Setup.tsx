@@ -1,5 +1,6 @@
 /** How to connect a host, ready to copy, and deliveries whose signature was wrong. */
 import { Link } from "@tanstack/react-router"
+import { useState } from "react"
 import { prefix } from "../client/Call.ts"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
@@ -11,9 +12,15 @@ import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
+import { CheckTrigger } from "./CheckTrigger.tsx"
 import { hosts } from "./Hosts.ts"
 
-const TriggerRow = ({ trigger }: { readonly trigger: Item<"GET /triggers"> }) => (
+interface RowProps {
+  readonly trigger: Item<"GET /triggers">
+  readonly onCheck: () => void
+}
+
+const TriggerRow = ({ onCheck, trigger }: RowProps) => (
   <tr>
     <td>
       <Link to="/deliveries" search={{ trigger: trigger.name }}>
@@ -35,14 +42,22 @@ const TriggerRow = ({ trigger }: { readonly trigger: Item<"GET /triggers"> }) =>
     <td className="end">
       <Time at={trigger.last_delivery_at} />
     </td>
+    <td className="end">
+      <button type="button" className="small" onClick={onCheck}>
+        {t("check.start")}
+        <span className="hidden"> {trigger.name}</span>
+      </button>
+    </td>
   </tr>
 )
 
 /** Health of each trigger: its credentials, and whether its host still sends deliveries. */
 const Triggers = () => {
   const query = useApi("GET /triggers", {})
+  const [checked, setChecked] = useState<string>()
   return (
     <Panel title={t("setup.triggers")} flush>
+      {checked === undefined ? null : <CheckTrigger name={checked} onClose={() => setChecked(undefined)} />}
       <Loaded query={query}>
         {({ items }) =>
           items.length === 0 ? (
@@ -60,11 +75,14 @@ const Triggers = () => {
                     <th className="end">{t("setup.ignored")}</th>
                     <th className="end">{t("setup.rejected")}</th>
                     <th className="end">{t("setup.last")}</th>
+                    <th>
+                      <span className="hidden">{t("column.actions")}</span>
+                    </th>
                   </tr>
                 </thead>
                 <tbody>
                   {items.map((trigger) => (
-                    <TriggerRow key={trigger.name} trigger={trigger} />
+                    <TriggerRow key={trigger.name} trigger={trigger} onCheck={() => setChecked(trigger.name)} />
                   ))}
                 </tbody>
               </table>
