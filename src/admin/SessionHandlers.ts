@@ -3,15 +3,16 @@ import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
-import { TooManyRequests, Unauthorized } from "./api/Problems.ts"
+import { Forbidden, TooManyRequests, Unauthorized } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { requireCredentials } from "./Authentication.ts"
 import { finishAction, startAction } from "./Audit.ts"
 import { orUnavailable } from "./Available.ts"
+import { dashboardUrl } from "./DashboardUrl.ts"
 import { Caller } from "./Caller.ts"
 import { findEditor } from "./DatabaseSource.ts"
 import { throttled } from "./LoginThrottle.ts"
-import { closeSession, openSession, revokeSessions } from "./Sessions.ts"
+import { closeSession, openLink, openSession, revokeSessions, useLink } from "./Sessions.ts"
 import { maybeTime, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
@@ -50,9 +51,50 @@ const login = Effect.fnUntraced(function* (username: string, password: string) {
   }
 })
 
+const invalidLink = new Unauthorized({
+  code: "invalid_link",
+  detail: "The link was used before, or has expired. Make another one, or log in with the password."
+})
+
+const redeem = Effect.fnUntraced(function* (link: string) {
+  const credentials = yield* requireCredentials
+  const { address } = (yield* Caller).request
+  if (!(yield* useLink(link, credentials))) {
+    yield* Effect.logWarning("login link refused", { address })
+    return yield* invalidLink
+  }
+  const { username } = credentials
+  const id = yield* startAction(username, "login.redeem")
+  const { expiresAt, token } = yield* openSession(
+    credentials,
+    (yield* ConfigStore).current().document.admin.session_ttl_seconds
+  )
+  yield* finishAction(id, "done")
+  return { username, token, expires_at: toTime(expiresAt) }
+})
+
 export const loginLayer = HttpApiBuilder.group(AdminHttpApi, "login", (handlers) =>
-  handlers.handle("login", ({ payload }) => orUnavailable(login(payload.username, payload.password)))
+  handlers.handleAll({
+    login: ({ payload }) => orUnavailable(login(payload.username, payload.password)),
+    redeem: ({ payload }) => orUnavailable(redeem(payload.link))
+  })
 )
+
+/** Long enough to start a browser on another machine. */
+const linkTtlSeconds = 600
+
+const localOnly = new Forbidden({
+  code: "local_only",
+  detail: "Login links are made on the machine of the service only; run aicr dashboard there."
+})
+
+const makeLink = Effect.gen(function* () {
+  if ((yield* Caller).localUser === undefined) return yield* localOnly
+  const { token, expiresAt } = yield* openLink(yield* requireCredentials, linkTtlSeconds)
+  const { server } = (yield* ConfigStore).current().document
+  // What follows `#` is not sent to any server, so that no log has it.
+  return { url: `${dashboardUrl(server)}#login=${token}`, expires_at: toTime(expiresAt) }
+})
 
 const logout = Effect.gen(function* () {
   const { token } = yield* CurrentUser
@@ -76,6 +118,7 @@ const current = Effect.gen(function* () {
 export const sessionLayer = HttpApiBuilder.group(AdminHttpApi, "sessions", (handlers) =>
   handlers.handleAll({
     current: () => current,
+    link: () => orUnavailable(makeLink),
     logout: () => orUnavailable(logout),
     revoke: ({ payload }) => orUnavailable(revoke(payload.keep_current ?? false))
   })

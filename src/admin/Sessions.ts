@@ -10,6 +10,10 @@ import type { AdminCredentials } from "./AdminCredentials.ts"
 const digestOf = (token: string, { digest }: AdminCredentials): string =>
   createHmac("sha256", digest).update(token).digest("hex")
 
+/** Links have digests of their own, so that none is the token of a session. */
+const linkDigest = (token: string, { digest }: AdminCredentials): string =>
+  createHmac("sha256", digest).update(`link:${token}`).digest("hex")
+
 const spelling = /^[0-9a-f]{64}$/
 
 export const openSession = Effect.fnUntraced(function* (credentials: AdminCredentials, ttlSeconds: number) {
@@ -19,6 +23,23 @@ export const openSession = Effect.fnUntraced(function* (credentials: AdminCreden
   const { username } = credentials
   yield* (yield* AdminSessions).open(digestOf(token, credentials), { username, createdAt, expiresAt })
   return { token, expiresAt }
+})
+
+/** Opens a link, which one caller may exchange for a session. It ends with all sessions when the credentials change or sessions are revoked. */
+export const openLink = Effect.fnUntraced(function* (credentials: AdminCredentials, ttlSeconds: number) {
+  const createdAt = yield* Clock.currentTimeMillis
+  const token = randomBytes(32).toString("hex")
+  const expiresAt = createdAt + ttlSeconds * 1000
+  const { username } = credentials
+  yield* (yield* AdminSessions).open(linkDigest(token, credentials), { username, createdAt, expiresAt })
+  return { token, expiresAt }
+})
+
+/** Uses up a link. Returns whether it was still good. */
+export const useLink = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {
+  if (!spelling.test(token)) return false
+  const found = yield* (yield* AdminSessions).take(linkDigest(token, credentials), yield* Clock.currentTimeMillis)
+  return found !== undefined
 })
 
 /** Returns the token of `authorization: Bearer …`, or undefined if it is malformed. */

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { agentCommand } from "../cli/AgentCommand.ts"
 import { configCommand } from "../cli/ConfigCommand.ts"
+import { dashboardCommand } from "../cli/DashboardCommand.ts"
 import { dbCommand } from "../cli/DbCommand.ts"
 import { demoCommand } from "../cli/DemoCommand.ts"
 import { doctorCommand } from "../cli/DoctorCommand.ts"
@@ -50,6 +51,7 @@ export const aicr = Command.make("aicr").pipe(
     whyCommand(load(() => import("./AdminAccess.ts"))),
     logCommand(load(() => import("./AdminAccess.ts"))),
     statsCommand(load(() => import("./AdminAccess.ts"))),
+    dashboardCommand(load(() => import("./AdminAccess.ts"))),
     nodesCommand(load(() => import("./NodeList.ts"))),
     replayCommand(load(() => import("./Replay.ts"))),
     evalCommand(load(() => import("./Evaluate.ts"))),

@@ -3,6 +3,7 @@ import { QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode, useSyncExternalStore } from "react"
 import { createRoot } from "react-dom/client"
+import { call } from "./client/Call.ts"
 import { queryClient } from "./client/Queries.ts"
 import { onSessionChange, sessionState, startSession } from "./client/Session.ts"
 import { Login } from "./layout/Login.tsx"
@@ -31,7 +32,7 @@ const App = () => {
 }
 
 applyTheme()
-void startSession()
+void startSession((link) => call("POST /login/redeem", { payload: { link } }))
 const root = document.getElementById("root")
 if (root !== null)
   createRoot(root).render(

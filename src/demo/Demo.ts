@@ -23,10 +23,13 @@ import { findInstalled } from "../app/AgentSetup.ts"
 import * as Service from "../app/Service.ts"
 import { readDemoChange } from "./DemoChange.ts"
 import type { DemoChange } from "./DemoChange.ts"
+import { concerns, createHistory } from "./DemoHistory.ts"
+import { openDashboard } from "./DemoLogin.ts"
 import { demoDocument, secretVariable, tokenVariable } from "./DemoConfig.ts"
 import { startDemoForge } from "./DemoForge.ts"
 import type { DemoForge } from "./DemoForge.ts"
 import type { DemoEvent } from "./DemoForgeDialect.ts"
+import type { DemoPull } from "./DemoForgeState.ts"
 import { demoModelName, startDemoModel } from "./DemoModel.ts"
 import { readBack } from "./DemoResult.ts"
 import type { DemoResult } from "./DemoResult.ts"
@@ -70,14 +73,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
   const { forge, pull, token, secret, authorToken } = yield* startHost(directory, change)
 
   const password = randomBytes(9).toString("base64url")
-  const env = {
-    ...process.env,
-    [tokenVariable]: token,
-    [secretVariable]: secret,
-    // The dashboard and the administration are available only with a configured administrator.
-    SVC_ADMIN_USERNAME: "demo",
-    SVC_ADMIN_PASSWORD: password
-  }
+  const env = demoEnvironment(token, secret, password)
   const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model, agent: options.agent })
   const snapshot = yield* toSnapshot(document, env, { baseDir: directory })
   const service = Service.layer({ roles: new Set(roles), ingress: { port: 0 } }).pipe(
@@ -96,9 +92,11 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
 
     const finished = yield* Deferred.make<Finished>()
     let models: ReadonlyArray<string> = []
+    let history: ReadonlyArray<DemoPull> = []
     yield* progress.events.pipe(
       Stream.runForEach((event) =>
         Effect.suspend(() => {
+          if (concerns(history, event.targetKey)) return Effect.void
           showProgress(terminal, event)
           if (event._tag === "Analysed") models = event.models
           return event._tag === "Finished" ? Deferred.succeed(finished, event) : Effect.void
@@ -127,8 +125,12 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
       elapsed_ms: Math.round(performance.now() - started)
     }
     if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
-    showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: `${url}/dashboard` })
+    const dashboard = `${url}/dashboard`
+    const login = options.once ? dashboard : yield* openDashboard(snapshot, dashboard)
+    showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: login })
     if (!options.once) {
+      history = yield* Effect.promise(() => createHistory(forge, change, { author, maintainer }))
+      yield* Effect.promise(() => Promise.all(history.map((one) => forge.notify(one, "opened"))))
       terminal.step("api", `${url}/api/admin ${terminal.dim(`user demo, password ${password}`)}`)
       showNextSteps(terminal, { clone: cloneUrl(forge.url, change.repository, authorToken), branch: change.branch })
       terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)
@@ -141,6 +143,15 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
       })
     }
   }).pipe(Effect.provide(service))
+})
+
+const demoEnvironment = (token: string, secret: string, password: string) => ({
+  ...process.env,
+  [tokenVariable]: token,
+  [secretVariable]: secret,
+  // The dashboard and the administration are available only with a configured administrator.
+  SVC_ADMIN_USERNAME: "demo",
+  SVC_ADMIN_PASSWORD: password
 })
 
 /** Returns the mode of the demo. The service looks for an agent CLI where it is installed, and not in the folder of the demo. */

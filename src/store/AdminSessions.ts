@@ -18,6 +18,8 @@ export class AdminSessions extends Context.Service<
     readonly find: (digest: string, now: number) => Effect.Effect<AdminSession | undefined, StoreError>
     /** Ends all sessions except the one with this digest, or all. Returns how many ended. */
     readonly revoke: (except: string | undefined) => Effect.Effect<number, StoreError>
+    /** Ends a session and returns it, to one of several callers only. Undefined if there is none, or it has expired by `now`. */
+    readonly take: (digest: string, now: number) => Effect.Effect<AdminSession | undefined, StoreError>
     readonly close: (digest: string) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/AdminSessions") {}

@@ -4,6 +4,15 @@ import { SqlClient } from "effect/sql"
 import { AdminSessions } from "./AdminSessions.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
+interface Row {
+  readonly username: string
+  readonly created_at: number
+  readonly expires_at: number
+}
+
+const toSession = ([row]: ReadonlyArray<Row>) =>
+  row === undefined ? undefined : { username: row.username, createdAt: row.created_at, expiresAt: row.expires_at }
+
 export const layer: Layer.Layer<AdminSessions, never, SqlClient.SqlClient> = Layer.effect(
   AdminSessions,
   Effect.gen(function* () {
@@ -18,16 +27,13 @@ export const layer: Layer.Layer<AdminSessions, never, SqlClient.SqlClient> = Lay
           unavailable("sessions.open")
         ),
       find: (digest, now) =>
-        sql<{ username: string; created_at: number; expires_at: number }>`
+        sql<Row>`
           SELECT username, created_at, expires_at FROM admin_sessions
-          WHERE digest = ${digest} AND expires_at > ${now}`.pipe(
-          Effect.map(([row]) =>
-            row === undefined
-              ? undefined
-              : { username: row.username, createdAt: row.created_at, expiresAt: row.expires_at }
-          ),
-          unavailable("sessions.find")
-        ),
+          WHERE digest = ${digest} AND expires_at > ${now}`.pipe(Effect.map(toSession), unavailable("sessions.find")),
+      take: (digest, now) =>
+        sql<Row>`
+          DELETE FROM admin_sessions WHERE digest = ${digest} AND expires_at > ${now}
+          RETURNING username, created_at, expires_at`.pipe(Effect.map(toSession), unavailable("sessions.take")),
       revoke: (except) =>
         sql`DELETE FROM admin_sessions WHERE digest <> ${except ?? ""} RETURNING digest`.pipe(
           Effect.map((rows) => rows.length),

@@ -100,6 +100,27 @@ describe("aicr demo", () => {
       const url = new RegExp(`^  ${label} +(http\\S+)`, "m").exec(demo.said.stdout)?.[1]
       assert.strictEqual((await fetch(url ?? "")).status, 200, label)
     }
+    const [, dashboard = "", link = ""] = /^  dashboard +(\S+)#login=(\S+)/m.exec(demo.said.stdout) ?? []
+    const api = dashboard.replace(/\/dashboard$/, "/api/admin")
+    const redeem = () =>
+      fetch(`${api}/login/redeem`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ link })
+      })
+    const opened = await redeem()
+    assert.strictEqual(opened.status, 200)
+    assert.strictEqual((await redeem()).status, 401, "a link works once")
+    const { token } = Object(await opened.json())
+    const items = async (path: string): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> =>
+      Object(await (await fetch(`${api}${path}`, { headers: { authorization: `Bearer ${token}` } })).json()).items
+    await waitUntil(async () => (await items("/runs?status=succeeded")).length === 2, options)
+    assert.strictEqual((await items("/events?reason=draft")).length, 1)
+    assert.deepStrictEqual(
+      (await items("/audit")).map(({ action }) => action),
+      ["login.redeem", "sessions.link"]
+    )
+    assert.strictEqual(demo.said.stdout.match(/^  started/gm)?.length, 1, "only the demo's own change is shown")
     assert.strictEqual(readdirSync(demo.folder).length, 1)
     demo.signal("SIGINT")
     const { code, left } = await demo.ended

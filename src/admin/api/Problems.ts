@@ -27,13 +27,13 @@ export class BadRequest extends HttpApiError.Problem<BadRequest>()(
 export class Unauthorized extends HttpApiError.Problem<Unauthorized>()(
   "Unauthorized",
   { type: blank, status: 401, title: "Unauthorized" },
-  { code: code(["unauthorized", "invalid_credentials"]) }
+  { code: code(["unauthorized", "invalid_credentials", "invalid_link"]) }
 ) {}
 
 export class Forbidden extends HttpApiError.Problem<Forbidden>()(
   "Forbidden",
   { type: blank, status: 403, title: "Forbidden" },
-  { code: code(["cross_origin"]) }
+  { code: code(["cross_origin", "local_only"]) }
 ) {}
 
 export class NotFound extends HttpApiError.Problem<NotFound>()(

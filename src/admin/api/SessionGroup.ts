@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { describe } from "./Describe.ts"
 import { count, maybeTime, text, time } from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
-import { NotFound, TooManyRequestsResponse, UnauthorizedResponse, UnavailableResponse } from "./Problems.ts"
+import { Forbidden, NotFound, TooManyRequestsResponse, UnauthorizedResponse, UnavailableResponse } from "./Problems.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
 const Login = Schema.Struct({ username: bodyText("User name"), password: bodyText("Password") }).annotate({
@@ -27,7 +27,14 @@ export class LoginGroup extends HttpApiGroup.make("login")
         "Log in",
         "Opens a session. After five failures in five minutes an address is refused for the rest of that time."
       )
-    )
+    ),
+    HttpApiEndpoint.post("redeem", "/login/redeem", {
+      payload: Schema.Struct({ link: bodyText("Text after `#login=` of a one-time link") }).annotate({
+        identifier: "LinkLogin"
+      }),
+      success: Schema.Struct({ username: text("User"), ...Session.fields }).annotate({ identifier: "LinkSession" }),
+      error: [UnauthorizedResponse, NotFound, UnavailableResponse]
+    }).annotateMerge(describe("Log in with a link", "Opens a session with a link that works once, for ten minutes."))
   )
   .middleware(ValidRequest)
   .annotateMerge(OpenApi.annotations({ title: "Login", description: "Opening a session" })) {}
@@ -45,6 +52,18 @@ export class SessionGroup extends HttpApiGroup.make("sessions")
     ),
     HttpApiEndpoint.post("logout", "/logout", { success: HttpApiSchema.NoContent }).annotateMerge(
       describe("Log out", "Ends the session of the caller.")
+    ),
+    HttpApiEndpoint.post("link", "/login/link", {
+      success: Schema.Struct({
+        url: text("Address of the dashboard with the link"),
+        expires_at: time("Time after which it does not work")
+      }).annotate({ identifier: "LoginLink" }),
+      error: [Forbidden, NotFound]
+    }).annotateMerge(
+      describe(
+        "Make a login link",
+        "Returns a link that opens the dashboard without a password, once. Only on the local socket of the service."
+      )
     ),
     HttpApiEndpoint.post("revoke", "/sessions/revoke", {
       payload: Schema.Struct({

@@ -63,8 +63,26 @@ channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
   }
 })
 
-/** Reads the session of this tab, or of another one. */
-export const startSession = async (): Promise<void> => {
+/** Why the session of a link could not be opened. */
+let refusedLink: unknown
+export const linkFailure = (): unknown => refusedLink
+
+const linkHash = /^#login=([0-9a-f]{64})$/
+
+/**
+ * Reads the session of this tab, or of another one. A link in the address is exchanged for a session with `redeem`, and removed from the history of the
+ * browser first.
+ */
+export const startSession = async (redeem: (link: string) => Promise<Session>): Promise<void> => {
+  const [, link] = linkHash.exec(location.hash) ?? []
+  if (link !== undefined) {
+    history.replaceState(history.state, "", `${location.pathname}${location.search}`)
+    try {
+      return openSession(await redeem(link))
+    } catch (error) {
+      refusedLink = error
+    }
+  }
   const stored = parse(sessionStorage.getItem(storageKey))
   if (stored !== undefined) return keep(stored)
   channel.postMessage("request")

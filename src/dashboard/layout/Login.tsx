@@ -3,7 +3,7 @@ import { useState } from "react"
 import { call } from "../client/Call.ts"
 import { Problem } from "../client/Problem.ts"
 import { queryClient } from "../client/Queries.ts"
-import { endSession, openSession } from "../client/Session.ts"
+import { endSession, linkFailure, openSession } from "../client/Session.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { t } from "../text/T.ts"
 import { LanguageSelect, ThemeSelect } from "./Preferences.tsx"
@@ -12,6 +12,7 @@ const messageOf = (error: unknown): string => {
   if (!(error instanceof Problem)) return String(error)
   if (error.isUnreachable) return t("error.unreachable.help")
   if (error.code === "invalid_credentials") return t("login.wrong")
+  if (error.code === "invalid_link") return t("login.link")
   if (error.code === "login_throttled")
     return t("login.throttled", { seconds: String(error.body["retry_after"] ?? "?") })
   return error.message
@@ -20,7 +21,7 @@ const messageOf = (error: unknown): string => {
 const LoginForm = ({ expired }: { readonly expired?: string | undefined }) => {
   const [username, setUsername] = useState(expired ?? "")
   const [password, setPassword] = useState("")
-  const [failure, setFailure] = useState<string>()
+  const [failure, setFailure] = useState(() => (linkFailure() === undefined ? undefined : messageOf(linkFailure())))
   const [isPending, setPending] = useState(false)
   const submit = async () => {
     setPending(true)

@@ -292,6 +292,7 @@ export const chinese = {
   "login.expired.help": "请重新登录以继续。您输入的内容会保留。",
   "login.intro": "自动评审代码变更。登录以查看它做了什么以及为什么。",
   "login.leave": "改为退出",
+  "login.link": "该链接已使用或已过期。请使用密码登录，或生成新链接。",
   "login.password": "密码",
   "login.submit": "登录",
   "login.throttled": "失败次数过多。请在 {seconds} 秒后重试。",

@@ -294,6 +294,7 @@ export const english = {
   "login.expired.help": "Log in again to continue. What you have entered is kept.",
   "login.intro": "Reviews code changes by itself. Log in to see what it did and why.",
   "login.leave": "Log out instead",
+  "login.link": "The link was used before, or has expired. Log in with the password, or make another link.",
   "login.password": "Password",
   "login.submit": "Log in",
   "login.throttled": "Too many failed attempts. Try again in {seconds} seconds.",

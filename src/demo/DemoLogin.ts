@@ -1,0 +1,20 @@
+/** Opens a login link on the local socket of the demo's service, as `aicr dashboard` does. */
+import { Effect, Schema } from "effect"
+import { adminPath } from "../admin/api/AdminHttpApi.ts"
+import { listSockets } from "../app/AdminSocket.ts"
+import { sendThrough } from "../cli/SocketClient.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
+
+const decodeLink = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))
+
+/** Returns the address of the dashboard, with a link if the socket is served; its path may be too long for that. */
+export const openDashboard = Effect.fnUntraced(
+  function* (snapshot: Snapshot, dashboard: string) {
+    const [socket] = listSockets(snapshot)
+    if (socket === undefined) return dashboard
+    const { text } = yield* sendThrough(socket)({ method: "POST", path: `${adminPath}/login/link`, body: undefined })
+    // The port of the demo is a free one, which its configuration does not name.
+    return `${dashboard}${new URL((yield* decodeLink(text)).url).hash}`
+  },
+  (opened, _, dashboard) => Effect.orElseSucceed(opened, () => dashboard)
+)
