@@ -6,6 +6,9 @@ import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { afterEach, assert, describe, it } from "vitest"
+import { readAdminCredentials } from "../../src/admin/AdminCredentials.ts"
+import { openLink } from "../../src/admin/Sessions.ts"
+import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { delayMillis } from "../../src/admin/LoginThrottle.ts"
 import * as SqliteClient from "../../src/database/SqliteClient.ts"
 import { layer as recordsOver } from "../../src/store/Store.ts"
@@ -32,6 +35,48 @@ afterEach(async () => {
 })
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** Opens a link as the local socket does. */
+const openLinkOf = async (admin: AdminServer, seconds: number): Promise<string> => {
+  const env = { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: password }
+  const credentials = readAdminCredentials(await Effect.runPromise(toSnapshot({ allow_empty: true }, env)))
+  if (credentials === undefined) throw new Error("no credentials")
+  return (await admin.run(openLink(credentials, seconds))).token
+}
+
+describe("a login link", () => {
+  const redeem = (admin: AdminServer, link: string) => admin.call("POST", "/login/redeem", { body: { link } })
+
+  it("opens one session, which is recorded, for one of several callers", async () => {
+    const admin = await start()
+    const link = await openLinkOf(admin, 60)
+    const replies = await Promise.all([redeem(admin, link), redeem(admin, link), redeem(admin, link)])
+    assert.deepStrictEqual(replies.map(({ status }) => status).toSorted(), [200, 401, 401])
+    const { token, username } = replies.find(({ status }) => status === 200)?.body ?? {}
+    assert.strictEqual(username, "root")
+    const { body } = await admin.call("GET", "/audit", { token })
+    assert.deepInclude(Object(body["items"])[0], { action: "login.redeem", actor: "root", outcome: "done" })
+    assert.notInclude(JSON.stringify(body) + admin.logged.join(""), link)
+  })
+
+  it("that has expired, was revoked or is not one opens nothing", async () => {
+    const admin = await start()
+    const token = await admin.token()
+    const [expired, revoked] = [await openLinkOf(admin, 0), await openLinkOf(admin, 60)]
+    await admin.call("POST", "/sessions/revoke", { token, body: { keep_current: true } })
+    for (const link of [expired, revoked, String(token), "0".repeat(64), "x' OR 1=1"])
+      assert.include((await redeem(admin, link)).body, { status: 401, code: "invalid_link" })
+    // A link is no token of a session.
+    const good = await openLinkOf(admin, 60)
+    assert.strictEqual((await admin.call("GET", "/nodes", { token: good })).status, 401)
+  })
+
+  it("is not made for callers over the network", async () => {
+    const admin = await start()
+    const reply = await admin.call("POST", "/login/link", { token: await admin.token() })
+    assert.include(reply.body, { status: 403, code: "local_only" })
+  })
+})
 
 describe("login", () => {
   it("gives a token that opens the rest until the logout", async () => {

@@ -1,11 +1,11 @@
 /** Merges the newest first page of a list into the pages that are shown, so that a list of any depth stays current at the cost of one page. Pure. */
 
-export interface ListPage {
+export interface ItemPage {
   readonly items: ReadonlyArray<unknown>
   readonly next_cursor: string | null
 }
 
-export const isListPage = (value: unknown): value is ListPage =>
+export const isItemPage = (value: unknown): value is ItemPage =>
   typeof value === "object" && value !== null && "items" in value && Array.isArray(value.items)
 
 /** Records have an id; a change is identified by its target. */
@@ -21,7 +21,7 @@ export const maxFirstPage = 1000
  * Returns the first page with the rows of the shown one that follow the fresh rows. Undefined: they have no row in common, so that rows between them
  * are missing, or there would be too many.
  */
-export const mergeFirstPage = (shown: ListPage, fresh: ListPage): ListPage | undefined => {
+export const mergeFirstPage = (shown: ItemPage, fresh: ItemPage): ItemPage | undefined => {
   if (fresh.next_cursor === null) return fresh
   const positions = new Map(shown.items.map((item, index) => [itemKey(item), index]))
   const last = fresh.items.map((item) => positions.get(itemKey(item))).findLast((index) => index !== undefined)
@@ -40,7 +40,7 @@ interface Range {
 }
 
 /** Returns the positions of the pages, without the first one, that hold these rows. */
-export const pagesInView = (pages: ReadonlyArray<ListPage>, { first, last }: Range): ReadonlyArray<number> => {
+export const pagesInView = (pages: ReadonlyArray<ItemPage>, { first, last }: Range): ReadonlyArray<number> => {
   let start = 0
   return pages.flatMap(({ items }, index) => {
     const from = start

@@ -11,7 +11,7 @@ import {
 import { useEffect, useMemo } from "react"
 import { call } from "./Call.ts"
 import type { Endpoint, Input, Item, Output } from "./Endpoints.ts"
-import { isListPage } from "./MergePages.ts"
+import { isItemPage } from "./MergePages.ts"
 import { Problem } from "./Problem.ts"
 import { forgetView, isShort, readPage, refreshEndpoints, refreshPages, watchView } from "./RefreshPages.ts"
 
@@ -56,7 +56,7 @@ export const usePages = <E extends Endpoint>(
     initialPageParam: "",
     queryFn: ({ pageParam, signal }): Promise<unknown> =>
       readPage(endpoint, input as Input<Endpoint>, pageParam, signal),
-    getNextPageParam: (last) => (isListPage(last) ? (last.next_cursor ?? undefined) : undefined),
+    getNextPageParam: (last) => (isItemPage(last) ? (last.next_cursor ?? undefined) : undefined),
     placeholderData: keepPreviousData,
     // Reading every page again is what `refreshPages` avoids.
     refetchOnMount: ({ state }) => isShort(state.data),
@@ -73,7 +73,7 @@ export const usePages = <E extends Endpoint>(
   const pages = query.data?.pages
   // Pages of this endpoint hold its items.
   const items = useMemo(
-    () => (pages ?? []).flatMap((page) => (isListPage(page) ? page.items : [])) as ReadonlyArray<Item<E>>,
+    () => (pages ?? []).flatMap((page) => (isItemPage(page) ? page.items : [])) as ReadonlyArray<Item<E>>,
     [pages]
   )
   const [first] = pages ?? []

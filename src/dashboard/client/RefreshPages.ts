@@ -2,8 +2,8 @@
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import type { Endpoint, Input } from "./Endpoints.ts"
-import { isListPage, mergeFirstPage, pagesInView } from "./MergePages.ts"
-import type { ListPage } from "./MergePages.ts"
+import { isItemPage, mergeFirstPage, pagesInView } from "./MergePages.ts"
+import type { ItemPage } from "./MergePages.ts"
 
 /** Length of a page. */
 export const pageSize = 100
@@ -48,7 +48,7 @@ const isPages = (data: unknown): data is Pages =>
 
 /** Reads the pages in view again: a cursor always continues after the same row. */
 const readInView = async (endpoint: Endpoint, input: Input<Endpoint>, data: Pages, range: Range) => {
-  const shown = data.pages.filter(isListPage)
+  const shown = data.pages.filter(isItemPage)
   const read = await Promise.all(
     pagesInView(shown, range).map(
       async (index) => [index, await readPage(endpoint, input, data.pageParams[index])] as const
@@ -58,9 +58,9 @@ const readInView = async (endpoint: Endpoint, input: Input<Endpoint>, data: Page
 }
 
 /** Combines what was read with what is shown at that time. */
-const combine = (data: Pages, fresh: ListPage, inView: ReadonlyMap<number, unknown>, isAtTop: boolean): Pages => {
+const combine = (data: Pages, fresh: ItemPage, inView: ReadonlyMap<number, unknown>, isAtTop: boolean): Pages => {
   const [first] = data.pages
-  const merged = isListPage(first) ? mergeFirstPage(first, fresh) : fresh
+  const merged = isItemPage(first) ? mergeFirstPage(first, fresh) : fresh
   if (merged === undefined) return { pages: [fresh], pageParams: [""] }
   const next = data.pages.map((page, index) => (index === 0 ? merged : (inView.get(index) ?? page)))
   // A first page that ends the list has no others after it.
@@ -78,7 +78,7 @@ export const refreshPages = async (query: Query): Promise<void> => {
   const [name, given] = [endpoint, input] as [Endpoint, Input<Endpoint>]
   const [fresh, inView] = await Promise.all([readPage(name, given, ""), readInView(name, given, data, range)])
   const current = query.state.data
-  if (!isListPage(fresh) || !isPages(current)) return
+  if (!isItemPage(fresh) || !isPages(current)) return
   // More pages may have arrived; those in view are the same ones.
   query.setData(combine(current, fresh, inView, range.first === 0))
 }

@@ -63,7 +63,7 @@ channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
   }
 })
 
-/** Why the session of a link could not be opened. */
+/** Reason for which the link of the address opened no session. */
 let refusedLink: unknown
 export const linkFailure = (): unknown => refusedLink
 

@@ -4,13 +4,13 @@ import type { Output } from "../client/Endpoints.ts"
 import { Problem, toArray, toRecord } from "../client/Problem.ts"
 import { queryClient } from "../client/Queries.ts"
 import { t } from "../text/T.ts"
-import type { Edit } from "./FieldOperations.ts"
+import type { ConfigEdit } from "./FieldOperations.ts"
 import { makeOperationId } from "./OperationId.ts"
 import { resolveConflicts } from "./ResolveConflicts.ts"
-import type { Choice, Conflict, MaskedDocument } from "./ResolveConflicts.ts"
+import type { Choice, FieldConflict, MaskedDocument } from "./ResolveConflicts.ts"
 
 export interface CheckedEdit {
-  readonly edit: Edit
+  readonly edit: ConfigEdit
   readonly preview: Output<"POST /config/validate">
   readonly operationId: string
 }
@@ -23,7 +23,7 @@ export interface FieldProblem {
 }
 
 /** Rejects if the edit changes nothing, or cannot be applied. */
-export const checkEdit = async (edit: Edit): Promise<CheckedEdit> => {
+export const checkEdit = async (edit: ConfigEdit): Promise<CheckedEdit> => {
   if (edit.operations.length === 0) throw new Problem(422, { detail: t("edit.nothing"), code: "nothing" })
   return { edit, preview: await call("POST /config/validate", { payload: edit }), operationId: makeOperationId() }
 }
@@ -37,10 +37,10 @@ export const problemsIn = (error: unknown): ReadonlyArray<FieldProblem> =>
       })
     : []
 
-export const conflictsIn = (error: unknown): ReadonlyArray<Conflict> =>
+export const conflictsIn = (error: unknown): ReadonlyArray<FieldConflict> =>
   // A conflict has the records of a preview.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  error instanceof Problem ? (toArray(error.body["conflicts"]) as ReadonlyArray<Conflict>) : []
+  error instanceof Problem ? (toArray(error.body["conflicts"]) as ReadonlyArray<FieldConflict>) : []
 
 const readDocument = async (number: number): Promise<MaskedDocument> =>
   number === 0
@@ -49,8 +49,8 @@ const readDocument = async (number: number): Promise<MaskedDocument> =>
 
 /** Checks the edit again, for the newest revision and with the choices of the user. */
 export const resolveEdit = async (
-  { base_revision: base, operations }: Edit,
-  conflicts: ReadonlyArray<Conflict>,
+  { base_revision: base, operations }: ConfigEdit,
+  conflicts: ReadonlyArray<FieldConflict>,
   choices: Readonly<Record<string, Choice>>
 ): Promise<CheckedEdit> => {
   const { document: head, head: number } = await call("GET /config", {})

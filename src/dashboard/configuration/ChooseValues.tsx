@@ -5,13 +5,13 @@ import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
 import { resolveEdit } from "./CheckEdit.ts"
 import type { CheckedEdit } from "./CheckEdit.ts"
-import type { Edit } from "./FieldOperations.ts"
+import type { ConfigEdit } from "./FieldOperations.ts"
 import { conflictKey } from "./ResolveConflicts.ts"
-import type { Choice, Conflict } from "./ResolveConflicts.ts"
+import type { Choice, FieldConflict } from "./ResolveConflicts.ts"
 import { fullPath, renderValue } from "./RenderValue.ts"
 
 interface RowProps {
-  readonly conflict: Conflict
+  readonly conflict: FieldConflict
   readonly choice: Choice | undefined
   readonly onChoose: (choice: Choice) => void
 }
@@ -36,8 +36,8 @@ const ConflictRow = ({ choice, conflict, onChoose }: RowProps) => {
 }
 
 interface Props {
-  readonly edit: Edit
-  readonly conflicts: ReadonlyArray<Conflict>
+  readonly edit: ConfigEdit
+  readonly conflicts: ReadonlyArray<FieldConflict>
   readonly onResolved: (checked: CheckedEdit) => void
 }
 

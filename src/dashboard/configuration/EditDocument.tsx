@@ -9,7 +9,7 @@ import { Failure, Loaded, Loading, Panel } from "../parts/Panel.tsx"
 import { t } from "../text/T.ts"
 import { checkEdit, problemsIn } from "./CheckEdit.ts"
 import type { CheckedEdit, FieldProblem } from "./CheckEdit.ts"
-import type { Edit } from "./FieldOperations.ts"
+import type { ConfigEdit } from "./FieldOperations.ts"
 import { useExport } from "./ReadExport.ts"
 import type { Exported } from "./ReadExport.ts"
 import { PublishEdit } from "./PublishEdit.tsx"
@@ -25,7 +25,7 @@ const check = async (yaml: string, revision: number): Promise<CheckedEdit> => {
   })
   // Operations of an import have the form of those of an edit.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return checkEdit({ base_revision: base, operations } as Edit)
+  return checkEdit({ base_revision: base, operations } as ConfigEdit)
 }
 
 const YamlEditor = lazy(() => import("./YamlEditor.tsx"))

@@ -11,7 +11,7 @@ import { FieldSet, ListField } from "./EntityField.tsx"
 import { mainFields, nameFields } from "./EntityKinds.ts"
 import type { FormKind } from "./EntityKinds.ts"
 import { operationsBetween } from "./FieldOperations.ts"
-import type { Operation } from "./FieldOperations.ts"
+import type { EditOperation } from "./FieldOperations.ts"
 import { isSame, omitMasks, parsePath } from "./FieldValues.ts"
 import type { FieldPath } from "./FieldValues.ts"
 import { FormContext } from "./FormContext.ts"
@@ -146,7 +146,7 @@ const useEdit = ({ head, kind, name, stored }: EntityFormProps) => {
     setFailure(undefined)
     remember(key, isSame(next, start.stored) ? undefined : { ...start, value: next })
   }
-  const check = async (operations: ReadonlyArray<Operation>) => {
+  const check = async (operations: ReadonlyArray<EditOperation>) => {
     setPending(true)
     setFailure(undefined)
     try {

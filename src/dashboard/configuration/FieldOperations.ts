@@ -6,9 +6,9 @@ import type { Input } from "../client/Endpoints.ts"
 import { containsMask, elementName, isFields, isSame, mask, omitMasks, toFields } from "./FieldValues.ts"
 import type { FieldPath } from "./FieldValues.ts"
 
-export type Edit = NonNullable<Input<"POST /config/validate">["payload"]>
-export type Operation = Edit["operations"][number]
-export type EntityRef = NonNullable<Extract<Operation, { readonly op: "create" }>["entity"]>
+export type ConfigEdit = NonNullable<Input<"POST /config/validate">["payload"]>
+export type EditOperation = ConfigEdit["operations"][number]
+export type FormRef = NonNullable<Extract<EditOperation, { readonly op: "create" }>["entity"]>
 
 /** Lists with credentials are replaced with their entity: only then the service keeps the credentials that are omitted. */
 const hasChangedList = (before: unknown, after: unknown): boolean => {
@@ -22,8 +22,8 @@ const between = (
   before: unknown,
   after: unknown,
   path: FieldPath,
-  entity: EntityRef | undefined
-): ReadonlyArray<Operation> => {
+  entity: FormRef | undefined
+): ReadonlyArray<EditOperation> => {
   const at = entity === undefined ? { path } : { entity, path }
   if (isSame(before, after) || after === mask) return []
   if (after === undefined || after === null) return [{ op: "unset", ...at }]
@@ -54,7 +54,7 @@ const clearOmitted = (before: unknown, after: unknown): unknown => {
 }
 
 /** Returns the operations that turn one value of a stored entity into another. */
-export const operationsBetween = (entity: EntityRef, before: unknown, after: unknown): ReadonlyArray<Operation> => {
+export const operationsBetween = (entity: FormRef, before: unknown, after: unknown): ReadonlyArray<EditOperation> => {
   if (isSame(before, after)) return []
   const isWhole = !isFields(before) || !isFields(after) || hasChangedList(before, after)
   return isWhole ? [{ op: "update", entity, value: clearOmitted(before, after) }] : between(before, after, [], entity)

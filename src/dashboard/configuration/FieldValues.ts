@@ -1,6 +1,6 @@
-/** Values of a form: plain JSON in which a mask stands for a stored credential. Pure. */
+/** Values of a form: plain JSON with masks in place of stored credentials. Pure. */
 
-/** What the service shows in place of a credential. */
+/** Text that the service shows in place of a credential. */
 export const mask = "********"
 
 export type FieldPath = ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** What the fields of a form need to know of it. */
+/** Properties of a form that its fields use. */
 import { createContext } from "react"
 import type { FormKind } from "./EntityKinds.ts"
 import type { FieldPath } from "./FieldValues.ts"
@@ -9,7 +9,7 @@ interface Form {
   readonly problemsAt: (path: FieldPath) => ReadonlyArray<string>
   /** Problems of this field and of those in it. */
   readonly problemsBelow: (path: FieldPath) => ReadonlyArray<string>
-  /** Where the value of a field is set; undefined: unknown, or not set. */
+  /** Origin of the value of a field; undefined: unknown, or not set. */
   readonly originAt: (path: FieldPath) => string | undefined
 }
 

@@ -3,11 +3,11 @@
  */
 import type { Output } from "../client/Endpoints.ts"
 import { operationsBetween } from "./FieldOperations.ts"
-import type { EntityRef, Operation } from "./FieldOperations.ts"
+import type { FormRef, EditOperation } from "./FieldOperations.ts"
 import { isFields, mask, omitMasks, parsePath, toFields, withValue } from "./FieldValues.ts"
 import type { FieldPath } from "./FieldValues.ts"
 
-export type Conflict = Output<"POST /config/validate">["conflicts"][number]
+export type FieldConflict = Output<"POST /config/validate">["conflicts"][number]
 export type Choice = "mine" | "theirs"
 
 /** The database's part of the configuration, masked. */
@@ -16,16 +16,16 @@ export interface MaskedDocument {
   readonly entities: unknown
 }
 
-export const conflictKey = ({ entity, path }: Pick<Conflict, "entity" | "path">): string => `${entity} ${path}`
+export const conflictKey = ({ entity, path }: Pick<FieldConflict, "entity" | "path">): string => `${entity} ${path}`
 
-const stored = (document: MaskedDocument, { kind, name }: EntityRef): unknown =>
+const stored = (document: MaskedDocument, { kind, name }: FormRef): unknown =>
   toFields(toFields(document.entities)[kind])[name]
 
-const refText = (entity: EntityRef | undefined): string =>
+const refText = (entity: FormRef | undefined): string =>
   entity === undefined ? "globals" : `${entity.kind}/${entity.name}`
 
 /** Replaces an update by operations on the fields that it changes: on the newest revision it would undo what others changed in other fields. */
-const split = (operation: Operation, base: MaskedDocument): ReadonlyArray<Operation> => {
+const split = (operation: EditOperation, base: MaskedDocument): ReadonlyArray<EditOperation> => {
   if (operation.op !== "update") return [operation]
   const before = stored(base, operation.entity)
   if (!isFields(before) || !isFields(operation.value)) return [operation]
@@ -36,12 +36,12 @@ const split = (operation: Operation, base: MaskedDocument): ReadonlyArray<Operat
 
 /** An entity that others deleted is created again, and one that they created is updated. */
 const adapt = (
-  operations: ReadonlyArray<Operation>,
+  operations: ReadonlyArray<EditOperation>,
   base: MaskedDocument,
   head: MaskedDocument
-): ReadonlyArray<Operation> => {
+): ReadonlyArray<EditOperation> => {
   const created = new Set<string>()
-  return operations.flatMap((operation): ReadonlyArray<Operation> => {
+  return operations.flatMap((operation): ReadonlyArray<EditOperation> => {
     const { entity } = operation
     if (entity === undefined || created.has(refText(entity))) return [operation]
     const exists = stored(head, entity) !== undefined
@@ -50,19 +50,19 @@ const adapt = (
     if (operation.op === "delete") return []
     created.add(refText(entity))
     const first = operation.op === "update" ? operation.value : omitMasks(stored(base, entity))
-    const create: Operation = { op: "create", entity, value: first }
+    const create: EditOperation = { op: "create", entity, value: first }
     return operation.op === "update" ? [create] : [create, operation]
   })
 }
 
-const pathOf = (operation: Operation): FieldPath =>
+const pathOf = (operation: EditOperation): FieldPath =>
   "path" in operation ? operation.path : operation.op === "set_enabled" ? ["enabled"] : []
 
 const startsWith = (path: FieldPath, start: FieldPath): boolean =>
   start.length <= path.length && start.every((part, index) => part === path[index])
 
 /** Takes over their value of one field. */
-const yieldTo = (operation: Operation, conflict: Conflict): ReadonlyArray<Operation> => {
+const yieldTo = (operation: EditOperation, conflict: FieldConflict): ReadonlyArray<EditOperation> => {
   const theirs = parsePath(conflict.path)
   const mine = pathOf(operation)
   if (refText(operation.entity) !== conflict.entity) return [operation]
@@ -75,8 +75,8 @@ const yieldTo = (operation: Operation, conflict: Conflict): ReadonlyArray<Operat
 }
 
 interface Resolution {
-  readonly operations: ReadonlyArray<Operation>
-  readonly conflicts: ReadonlyArray<Conflict>
+  readonly operations: ReadonlyArray<EditOperation>
+  readonly conflicts: ReadonlyArray<FieldConflict>
   readonly base: MaskedDocument
   readonly head: MaskedDocument
   readonly choices: Readonly<Record<string, Choice>>
@@ -89,11 +89,11 @@ export const resolveConflicts = ({
   conflicts,
   head,
   operations
-}: Resolution): ReadonlyArray<Operation> =>
+}: Resolution): ReadonlyArray<EditOperation> =>
   adapt(
     conflicts
       .filter((conflict) => choices[conflictKey(conflict)] === "theirs")
-      .reduce<ReadonlyArray<Operation>>(
+      .reduce<ReadonlyArray<EditOperation>>(
         (current, conflict) => current.flatMap((operation) => yieldTo(operation, conflict)),
         operations.flatMap((operation) => split(operation, base))
       ),

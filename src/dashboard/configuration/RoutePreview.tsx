@@ -6,7 +6,7 @@ import { useApi } from "../client/Queries.ts"
 import { Facts } from "../parts/Facts.tsx"
 import { Failure, Panel } from "../parts/Panel.tsx"
 import { t } from "../text/T.ts"
-import type { Edit } from "./FieldOperations.ts"
+import type { ConfigEdit } from "./FieldOperations.ts"
 
 type Result = Output<"POST /config/preview-route">
 
@@ -33,7 +33,7 @@ const Outcome = ({ hasEdit, result }: { readonly result: Result; readonly hasEdi
 )
 
 /** With an edit, also where the delivery goes once it is published. */
-export const RoutePreview = ({ edit }: { readonly edit?: Edit }) => {
+export const RoutePreview = ({ edit }: { readonly edit?: ConfigEdit }) => {
   const triggers = useApi("GET /triggers", {})
   const [trigger, setTrigger] = useState("")
   const [repository, setRepository] = useState("")

@@ -277,6 +277,11 @@ describe("an export", () => {
           { op: "update", entity: second, value: { kind: "gitea", base_url: "https://second.example/sub" } },
           { op: "set", path: ["review", "max_passes"], value: 8 }
         ])
+        // Of an older revision, the operations are those of the editor alone, whatever others published since.
+        yield* publish(1, "two", { op: "set", path: ["review", "max_passes"], value: 9 })
+        const older = yield* editor.importYaml(changed, 1)
+        assert.deepStrictEqual(older, imported)
+        assert.strictEqual((yield* editor.importYaml(changed, 99))._tag, "NoRevision")
         for (const empty of ["", "\n# nothing\n", "null"])
           assert.strictEqual((yield* editor.importYaml(empty))._tag, "Refused", empty)
         const everything = yield* editor.importYaml("entities: {}")

@@ -1,4 +1,4 @@
-/** Operations of forms: only the fields that differ, and credentials that are kept, replaced or cleared as the user said. */
+/** Operations of forms: only the fields that differ, and credentials that are kept, replaced or cleared. */
 import { describe, expect, it } from "vitest"
 import { operationsBetween } from "../../../src/dashboard/configuration/FieldOperations.ts"
 import { mask } from "../../../src/dashboard/configuration/FieldValues.ts"

@@ -1,13 +1,13 @@
 /** Edits that collide: what the user chose is what is sent, and nothing that others changed elsewhere is undone. */
 import { describe, expect, it } from "vitest"
 import { mask } from "../../../src/dashboard/configuration/FieldValues.ts"
-import type { Operation } from "../../../src/dashboard/configuration/FieldOperations.ts"
+import type { EditOperation } from "../../../src/dashboard/configuration/FieldOperations.ts"
 import { conflictKey, resolveConflicts } from "../../../src/dashboard/configuration/ResolveConflicts.ts"
-import type { Choice, Conflict } from "../../../src/dashboard/configuration/ResolveConflicts.ts"
+import type { Choice, FieldConflict } from "../../../src/dashboard/configuration/ResolveConflicts.ts"
 
 const entity = { kind: "triggers", name: "main" } as const
 const document = (main: unknown) => ({ globals: {}, entities: { triggers: main === undefined ? {} : { main } } })
-const conflict = (path: string, head: unknown): Conflict => ({
+const conflict = (path: string, head: unknown): FieldConflict => ({
   entity: "triggers/main",
   path,
   base: null,
@@ -16,8 +16,8 @@ const conflict = (path: string, head: unknown): Conflict => ({
 })
 
 const resolve = (
-  operations: ReadonlyArray<Operation>,
-  pairs: ReadonlyArray<readonly [Conflict, Choice]>,
+  operations: ReadonlyArray<EditOperation>,
+  pairs: ReadonlyArray<readonly [FieldConflict, Choice]>,
   base: unknown,
   head: unknown
 ) =>
@@ -31,7 +31,7 @@ const resolve = (
 
 const base = { kind: "gitea", base_url: "https://a", token: mask, enabled: true }
 const head = { kind: "gitea", base_url: "https://theirs", token: mask, enabled: false }
-const setUrl: Operation = { op: "set", entity, path: ["base_url"], value: "https://mine" }
+const setUrl: EditOperation = { op: "set", entity, path: ["base_url"], value: "https://mine" }
 
 describe("a set field", () => {
   it("is kept for mine and dropped for theirs", () => {
@@ -40,7 +40,7 @@ describe("a set field", () => {
   })
 
   it("of another entity stays", () => {
-    const other: Operation = { op: "set", entity: { kind: "triggers", name: "x" }, path: ["base_url"], value: 1 }
+    const other: EditOperation = { op: "set", entity: { kind: "triggers", name: "x" }, path: ["base_url"], value: 1 }
     const documents = { globals: {}, entities: { triggers: { main: base, x: {} } } }
     const theirs = conflict("base_url", 1)
     expect(
@@ -55,7 +55,7 @@ describe("a set field", () => {
   })
 
   it("that contains theirs gets their value inside", () => {
-    const group: Operation = { op: "set", entity, path: ["app"], value: { app_id: "1", client_id: "mine" } }
+    const group: EditOperation = { op: "set", entity, path: ["app"], value: { app_id: "1", client_id: "mine" } }
     expect(resolve([group], [[conflict("app.client_id", "theirs"), "theirs"]], base, head)).toEqual([
       { ...group, value: { app_id: "1", client_id: "theirs" } }
     ])
@@ -63,7 +63,7 @@ describe("a set field", () => {
 })
 
 describe("an update", () => {
-  const update: Operation = {
+  const update: EditOperation = {
     op: "update",
     entity,
     value: { kind: "gitea", base_url: "https://mine", enabled: true }
@@ -73,8 +73,8 @@ describe("an update", () => {
     expect(resolve([update], [[conflict("base_url", "https://theirs"), "mine"]], base, head)).toEqual([setUrl])
   })
 
-  it("clears only the credential that it says", () => {
-    const cleared: Operation = { ...update, value: { ...base, token: null } }
+  it("clears only the credential that is null", () => {
+    const cleared: EditOperation = { ...update, value: { ...base, token: null } }
     expect(resolve([cleared], [], base, head)).toEqual([{ op: "unset", entity, path: ["token"] }])
   })
 })
@@ -89,7 +89,7 @@ describe("an entity", () => {
   })
 
   it("that others created too is updated", () => {
-    const create: Operation = { op: "create", entity, value: { kind: "gitlab" } }
+    const create: EditOperation = { op: "create", entity, value: { kind: "gitlab" } }
     expect(resolve([create], [[conflict("", head), "mine"]], undefined, head)).toEqual([
       { op: "update", entity, value: { kind: "gitlab" } }
     ])
