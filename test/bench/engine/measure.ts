@@ -5,7 +5,7 @@ import { open } from "node:fs/promises"
 import { enableCompileCache } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Context, Effect, Layer, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Logger, Schema, Stream } from "effect"
 import { Agent, AgentError } from "../../../src/agent/Agent.ts"
 import { layerStatic } from "../../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
@@ -266,6 +266,8 @@ const result = await measure.pipe(
     ChangeThreads.layer,
     ingress
   ]),
+  // Printing the log would be part of the time.
+  Effect.provide(Logger.layer([])),
   Effect.runPromise
 )
 process.send?.(result, () => process.exit(0))
