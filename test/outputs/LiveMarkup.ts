@@ -86,8 +86,14 @@ const faultsOfNode = (node: RootContent, place: Place): ReadonlyArray<string> =>
   }
 }
 
-export const tree = (body: string): Root =>
-  fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
+let parsed: { readonly body: string; readonly root: Root } | undefined
+
+/** Parses a body. Keeps the last tree, because each body is checked in several ways. */
+export const tree = (body: string): Root => {
+  if (parsed?.body !== body)
+    parsed = { body, root: fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }) }
+  return parsed.root
+}
 
 /** Returns the markup that the GFM parser finds. */
 const gfmFaults = (body: string, place: Place): ReadonlyArray<string> =>
