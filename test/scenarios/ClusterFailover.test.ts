@@ -2,6 +2,7 @@
  * Measures the delay of work when a node with actors ends, and checks that a rolling restart refuses no delivery. Every
  * figure is compared with the usual one at that moment, because a busy machine slows down everything.
  */
+import { setTimeout } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { programFolder, stopWithin } from "../harness/AicrProcess.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
@@ -9,8 +10,10 @@ import { honest, namesIn, postedOn } from "../harness/Installation.ts"
 import { OtherRelease } from "../harness/OtherRelease.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
-/** Enough workspaces that each of two nodes has some. */
-const repositories = 8
+/** Enough workspaces that each of two nodes probably has some. */
+const repositories = 5
+/** Pause between two deliveries during the rolling restart. */
+const paceMillis = 100
 
 let at: ClusterInstallation
 /** Time of the first model call for each pull request. */
@@ -184,7 +187,11 @@ describe("rolling restart", () => {
     })()
     // Every change again and again: the same delivery of the same head changes nothing.
     const flow = (async () => {
-      while (!state.over) for (const pull of pulls) await at.deliver(pull)
+      while (!state.over)
+        for (const pull of pulls) {
+          await at.deliver(pull)
+          await setTimeout(paceMillis)
+        }
     })()
     await Promise.all([rolling, flow])
     await at.reviewed(pulls, 60_000)
