@@ -1,4 +1,4 @@
-/** Streams changes of reviews, of the queue and of deliveries. */
+/** Streams changes of reviews, of the queue and of deliveries. The viewers of a node share its reads of the stores. */
 import { Clock, Effect, Schedule, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Queue } from "../queue/Queue.ts"
@@ -8,7 +8,7 @@ import type { ChangeRecord } from "./api/LiveGroup.ts"
 import { liveEvents } from "./LiveRuns.ts"
 import { toTime } from "./Views.ts"
 
-/** Interval between reads for one viewer. */
+/** Interval between the reads of a node, and between the checks of one viewer. */
 const readInterval = "1 second"
 
 const readQueue = Effect.gen(function* () {
@@ -36,10 +36,18 @@ const changes = <E, R>(read: Effect.Effect<ReadonlyArray<ChangeRecord>, E, R>) =
     Stream.changesWith((one, other) => contentOf(one) === contentOf(other))
   )
 
-const follow = Effect.gen(function* () {
-  const services = yield* Effect.context<Queue | Receipts>()
-  const read = Stream.merge(changes(readQueue), changes(readDeliveries)).pipe(Stream.provideContext(services))
-  return Stream.merge(read, yield* liveEvents, { haltStrategy: "right" })
-})
-
-export const layer = HttpApiBuilder.group(AdminHttpApi, "live", (handlers) => handlers.handle("follow", () => follow))
+export const layer = HttpApiBuilder.group(
+  AdminHttpApi,
+  "live",
+  Effect.fnUntraced(function* (handlers) {
+    const services = yield* Effect.context<Queue | Receipts>()
+    const queue = yield* Effect.cachedWithTTL(readQueue, readInterval)
+    const deliveries = yield* Effect.cachedWithTTL(readDeliveries, readInterval)
+    const follow = Effect.map(liveEvents, (events) =>
+      Stream.merge(Stream.merge(changes(queue), changes(deliveries)).pipe(Stream.provideContext(services)), events, {
+        haltStrategy: "right"
+      })
+    )
+    return handlers.handle("follow", () => follow)
+  })
+)

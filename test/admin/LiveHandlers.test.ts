@@ -1,11 +1,12 @@
 /** Changes as server-sent events, over a real HTTP server. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { targetKey } from "../../src/domain/Change.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { Progress } from "../../src/observability/Progress.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { change, event } from "../store/Fixtures.ts"
 import { startAdmin } from "./AdminServer.ts"
@@ -68,6 +69,38 @@ describe("changes", () => {
     await admin.run(Receipts.use((receipts) => receipts.store(other)))
     await waitUntil(() => Promise.resolve(received("deliveries").length === 2), { describe: received.text })
     assert.lengthOf(received("queue"), 2)
+  })
+
+  it("are read once per second, for any number of viewers", async () => {
+    let reads = 0
+    const counted = Layer.effect(
+      Receipts,
+      Effect.map(Receipts, (receipts) =>
+        Receipts.of({
+          ...receipts,
+          list: (query) =>
+            Effect.andThen(
+              Effect.sync(() => reads++),
+              receipts.list(query)
+            )
+        })
+      )
+    ).pipe(Layer.provideMerge(Layer.fresh(Store.layerMemory)))
+    const shared = await startAdmin({ records: counted })
+    const token = String(await shared.token())
+    const end = new AbortController()
+    const viewers = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        fetch(`${shared.url}/api/admin/live`, { headers: { authorization: `Bearer ${token}` }, signal: end.signal })
+      )
+    )
+    const from = performance.now()
+    const isRead = async ({ body }: Response) => (await body?.getReader().read())?.value?.length
+    await Promise.all(viewers.map(isRead))
+    await waitUntil(() => Promise.resolve(reads >= 3), { describe: () => `${reads} reads` })
+    assert.isAtMost(reads, 3 + (performance.now() - from) / 900)
+    end.abort()
+    await shared.stop()
   })
 
   it("need a session", async () => {
