@@ -17,14 +17,19 @@ export class HeldBytes {
   bytes = 0
 }
 
-/** The bytes count towards `held` until the caller subtracts them. */
+/**
+ * The bytes count towards `held` until the caller subtracts them. `proceed` is called when the body will be read, for senders that wait
+ * for it.
+ */
 export const readPassBody = async (
   request: IncomingMessage,
   limits: PassBodyLimits,
-  held: HeldBytes
+  held: HeldBytes,
+  proceed: () => void
 ): Promise<PassBody> => {
   const declared = Number(request.headers["content-length"] ?? 0)
   if (declared > limits.bodyBytes) return { _tag: "TooLarge" }
+  proceed()
   const chunks: Array<Buffer> = []
   let size = 0
   const release = () => void (held.bytes -= size)

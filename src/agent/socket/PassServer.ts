@@ -76,6 +76,30 @@ const refuse = (options: PassServerOptions, response: ServerResponse, reason: Pa
   respondJson(response, status, body)
 }
 
+type OnRequest = (request: IncomingMessage, response: ServerResponse, proceed: () => void) => Promise<void>
+
+const createPassServer = (onRequest: OnRequest): Server => {
+  const serve = (request: IncomingMessage, response: ServerResponse, proceed: () => void) =>
+    void onRequest(request, response, proceed).catch(() => response.destroy())
+  const server = createServer(
+    {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersMillis,
+      requestTimeout: requestMillis,
+      keepAliveTimeout: idleMillis,
+      connectionsCheckingInterval: 5_000,
+      insecureHTTPParser: false
+    },
+    (request, response) => serve(request, response, () => {})
+  )
+  // Without a handler node sends `100-continue` before the token is checked.
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
+    serve(request, response, () => response.writeContinue())
+  )
+  server.maxConnections = maxConnections
+  return server
+}
+
 /** Returns the path of the socket. */
 export const openPassServer = Effect.fnUntraced(function* <R>(
   options: PassServerOptions,
@@ -85,7 +109,7 @@ export const openPassServer = Effect.fnUntraced(function* <R>(
   const run = yield* FiberSet.runtime(fibers)<R>()
   const held = new HeldBytes()
   let inProgress = 0
-  const onRequest = async (request: IncomingMessage, response: ServerResponse) => {
+  const onRequest: OnRequest = async (request, response, proceed) => {
     const [path = "/", search = ""] = (request.url ?? "/").split("?", 2)
     const query = new URLSearchParams(search)
     if (!sendsToken(options.token, request.headers, query)) return refuse(options, response, "unauthorized")
@@ -94,7 +118,7 @@ export const openPassServer = Effect.fnUntraced(function* <R>(
     if (inProgress >= options.maxConcurrent) return refuse(options, response, "busy")
     inProgress++
     const limits = { bodyBytes: options.maxBodyBytes, totalBytes: totalBodies * options.maxBodyBytes }
-    const body = await readPassBody(request, limits, held)
+    const body = await readPassBody(request, limits, held, proceed)
     if (body._tag !== "Read") {
       inProgress--
       return body._tag === "TooLarge" ? refuse(options, response, "too_large") : void response.destroy()
@@ -112,20 +136,7 @@ export const openPassServer = Effect.fnUntraced(function* <R>(
       else if (!response.writableEnded) response.destroy()
     })
   }
-  const server = createServer(
-    {
-      maxHeaderSize: maxHeaderBytes,
-      headersTimeout: headersMillis,
-      requestTimeout: requestMillis,
-      keepAliveTimeout: idleMillis,
-      connectionsCheckingInterval: 5_000,
-      insecureHTTPParser: false
-    },
-    (request, response) => {
-      void onRequest(request, response).catch(() => response.destroy())
-    }
-  )
-  server.maxConnections = maxConnections
+  const server = createPassServer(onRequest)
   const folder = join(options.root, newMark())
   const socket = join(folder, options.name)
   if (Buffer.byteLength(socket) > maxPathBytes)

@@ -167,6 +167,36 @@ describe("a request", () => {
     })
   })
 
+  it.each([
+    [
+      "that waits to send its body is told to do so once its token is checked",
+      "expect: 100-continue\r\n",
+      "HTTP/1.1 100"
+    ],
+    ["for another protocol gets a response in this one", "connection: upgrade\r\nupgrade: websocket\r\n", ""]
+  ])("%s", async (_, head, begins) => {
+    await attack("openai-chat", async ({ proxy, token }) => {
+      const body = JSON.stringify(chat)
+      const raw = async (sent: string) => {
+        const socket = connect(proxy.socket)
+        let text = ""
+        socket.on("data", (data) => (text += String(data))).on("error", () => {})
+        socket.write(
+          `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${sent}\r\n${head}content-length: ${body.length}\r\n\r\n`
+        )
+        await waitUntil(() => begins === "" || text !== "", { describe: () => text })
+        socket.write(body)
+        await waitUntil(() => /HTTP\/1\.1 [24]/.test(text), { describe: () => text })
+        socket.destroy()
+        return text
+      }
+      expect(await raw("wrong")).toMatch(/^HTTP\/1\.1 401/)
+      const right = await raw(token)
+      expect(right.startsWith(begins)).toBe(true)
+      expect(right).toContain("HTTP/1.1 200")
+    })
+  })
+
   it("over the limits of size, headers and number is refused, and the next one is served", async () => {
     await attack("openai-chat", async ({ post, proxy, token }) => {
       const authorization = `authorization: Bearer ${token}\r\n`
