@@ -30,12 +30,17 @@ export interface ConfigDraft {
 /** Maximum number of drafts of one owner, and of all. */
 export const maxDraftsPerOwner = 50
 export const maxDrafts = 1000
+/** Maximum size in bytes of the drafts of one owner together, and of all: a list returns them whole. */
+export const maxOwnerBytes = 4 * 1024 * 1024
+export const maxTotalBytes = 16 * 1024 * 1024
 
 export type SavedDraft =
   | { readonly _tag: "Saved" }
   /** Another version was saved, or the draft was removed. */
   | { readonly _tag: "Moved"; readonly current: ConfigDraft | undefined }
   | { readonly _tag: "TooMany"; readonly limit: number }
+  /** The drafts of the owner, or all, would be larger than this number of bytes. */
+  | { readonly _tag: "TooLarge"; readonly limit: number }
 
 export class DraftStore extends Context.Service<
   DraftStore,

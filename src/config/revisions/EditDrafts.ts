@@ -47,6 +47,11 @@ const toOutcome = (saved: SavedDraft, draft: ConfigDraft): DraftOutcome => {
         _tag: "Refused",
         problems: [problem("too_many_drafts", `there are ${saved.limit} drafts; delete one first`)]
       }
+    case "TooLarge":
+      return {
+        _tag: "Refused",
+        problems: [problem("too_many_drafts", `the drafts have over ${saved.limit} bytes together; delete one first`)]
+      }
   }
 }
 

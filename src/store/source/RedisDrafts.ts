@@ -1,21 +1,34 @@
 /** Stores drafts in Redis. */
 import { Effect } from "effect"
-import { DraftStore, maxDrafts, maxDraftsPerOwner } from "../../config/revisions/DraftStore.ts"
+import {
+  DraftStore,
+  maxDrafts,
+  maxDraftsPerOwner,
+  maxOwnerBytes,
+  maxTotalBytes
+} from "../../config/revisions/DraftStore.ts"
 import { parseDraft } from "../../config/revisions/StoredRecords.ts"
 import type { SourceCall } from "./RedisCall.ts"
 import { texts } from "./RedisCall.ts"
 import { parsed } from "./StoredText.ts"
 
-/** KEYS: drafts, versions, owners. ARGV: id, version, draft, owner, limit per owner, limit. */
+/** KEYS: drafts, versions, owners. ARGV: id, version, draft, owner, limit per owner, limit, the same two in bytes. */
 const saveDraftScript = `
 local version = tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or '0')
 if version ~= tonumber(ARGV[2]) - 1 then return {'moved', redis.call('HGET', KEYS[1], ARGV[1])} end
-if version == 0 then
-  local own = 0
-  for _, owner in ipairs(redis.call('HVALS', KEYS[3])) do if owner == ARGV[4] then own = own + 1 end end
-  if own >= tonumber(ARGV[5]) then return {'many', ARGV[5]} end
-  if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return {'many', ARGV[6]} end
+local own, ownBytes, bytes = 0, #ARGV[3], #ARGV[3]
+local owners = redis.call('HGETALL', KEYS[3])
+for i = 1, #owners, 2 do
+  if owners[i] ~= ARGV[1] then
+    local size = redis.call('HSTRLEN', KEYS[1], owners[i])
+    bytes = bytes + size
+    if owners[i + 1] == ARGV[4] then own = own + 1; ownBytes = ownBytes + size end
+  end
 end
+if version == 0 and own >= tonumber(ARGV[5]) then return {'many', ARGV[5]} end
+if version == 0 and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return {'many', ARGV[6]} end
+if ownBytes > tonumber(ARGV[7]) then return {'large', ARGV[7]} end
+if bytes > tonumber(ARGV[8]) then return {'large', ARGV[8]} end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 redis.call('HSET', KEYS[3], ARGV[1], ARGV[4])
@@ -53,12 +66,15 @@ export const makeDrafts = (call: SourceCall, base: string): DraftStore["Service"
           JSON.stringify(draft),
           draft.owner,
           String(maxDraftsPerOwner),
-          String(maxDrafts)
+          String(maxDrafts),
+          String(maxOwnerBytes),
+          String(maxTotalBytes)
         )
       )
       const [outcome, detail = ""] = texts(reply)
       if (outcome === "saved") return { _tag: "Saved" } as const
       if (outcome === "many") return { _tag: "TooMany", limit: Number(detail) } as const
+      if (outcome === "large") return { _tag: "TooLarge", limit: Number(detail) } as const
       const current = detail === "" ? undefined : yield* parsed("drafts.save", parseDraft(detail))
       return { _tag: "Moved", current } as const
     }),

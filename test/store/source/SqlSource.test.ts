@@ -6,7 +6,7 @@ import { ActivationStore } from "../../../src/config/revisions/ActivationStore.t
 import { AuditLog } from "../../../src/config/revisions/AuditLog.ts"
 import type { AuditRecord } from "../../../src/config/revisions/AuditLog.ts"
 import type { ConfigDraft } from "../../../src/config/revisions/DraftStore.ts"
-import { DraftStore, maxDrafts, maxDraftsPerOwner } from "../../../src/config/revisions/DraftStore.ts"
+import { DraftStore, maxDrafts, maxDraftsPerOwner, maxOwnerBytes } from "../../../src/config/revisions/DraftStore.ts"
 import type { NewRevision, RevisionHead } from "../../../src/config/revisions/Revision.ts"
 import { noRevision } from "../../../src/config/revisions/Revision.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
@@ -210,6 +210,21 @@ describe.each(kinds)("drafts, audit records and activations in $name", ({ fresh 
         assert.deepStrictEqual(yield* store.save(draft("more")), { _tag: "TooMany", limit: maxDraftsPerOwner })
         assert.deepStrictEqual(yield* store.save(draft("bobs", { owner: "bob" })), { _tag: "Saved" })
         assert.strictEqual((yield* store.list).length, maxDraftsPerOwner + 1)
+      })
+    )
+    it.effect("limits the size of the drafts of one owner", () =>
+      Effect.gen(function* () {
+        const store = yield* DraftStore
+        // Two bytes each in UTF-8.
+        const reason = "ä".repeat(maxOwnerBytes / 8 - 1000)
+        for (let n = 0; n < 4; n++)
+          assert.deepStrictEqual(yield* store.save(draft(`n${n}`, { reason })), { _tag: "Saved" })
+        const tooLarge = { _tag: "TooLarge", limit: maxOwnerBytes } as const
+        assert.deepStrictEqual(yield* store.save(draft("more", { reason })), tooLarge)
+        const grown = { version: 2, reason: `${reason}${"x".repeat(8000)}` }
+        assert.deepStrictEqual(yield* store.save(draft("n0", grown)), tooLarge)
+        assert.deepStrictEqual(yield* store.save(draft("n0", { ...grown, reason: "short" })), { _tag: "Saved" })
+        assert.deepStrictEqual(yield* store.save(draft("bobs", { owner: "bob", reason })), { _tag: "Saved" })
       })
     )
     it.effect("limits the drafts of all owners", () =>
