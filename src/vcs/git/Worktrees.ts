@@ -2,7 +2,7 @@
  * Detached worktrees, one per checkout that requests one, removed with its scope. Worktrees of processes that no longer run are
  * removed at the start and with every run of the cache maintenance; the folder name identifies the owner.
  */
-import { mkdir, readdir, rename, rm } from "node:fs/promises"
+import { readdir, rename, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect } from "effect"
 import type { Scope } from "effect"
@@ -13,12 +13,12 @@ import type { Mirror } from "./Mirror.ts"
 import { newMark, findOwner } from "../ProcessMark.ts"
 import { localTime } from "./TimeLimit.ts"
 
+/** `root` exists. */
 export const addWorktree = Effect.fnUntraced(function* (
   root: string,
   mirror: Mirror,
   commit: string
 ): Effect.fn.Return<string, CheckoutError, Scope.Scope> {
-  yield* io("worktree", () => mkdir(root, { recursive: true, mode: 0o700 }))
   const directory = join(root, newMark())
   const record = join(mirror.directory, "worktrees", basename(directory))
   const trash = join(mirror.directory, `gone-${basename(directory)}`)
