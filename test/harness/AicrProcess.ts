@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
-import { readdir, readlink } from "node:fs/promises"
+import { readdir, readFile, readlink } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { serviceFlags } from "./ServiceFlags.ts"
@@ -110,6 +110,20 @@ export class AicrProcess implements AsyncDisposable {
       (await readdir(folder)).map((entry) => readlink(join(folder, entry)).catch(() => ""))
     )
     return targets.filter((target) => target.startsWith("socket:")).length
+  }
+
+  /** Processor time in milliseconds that it has used, without its child processes. */
+  async processorMillis(): Promise<number> {
+    const text = await readFile(`/proc/${this.#running().pid}/stat`, "utf8")
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
+    // Fields 14 and 15, in clock ticks of 10 ms.
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  }
+
+  /** Maximum of its memory so far in MiB, without its child processes. */
+  async peakMemory(): Promise<number> {
+    const text = await readFile(`/proc/${this.#running().pid}/status`, "utf8")
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(text)?.[1]) / 1024
   }
 
   freeze(): void {

@@ -7,6 +7,7 @@ import { stringify } from "yaml"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { OtherRelease } from "../harness/OtherRelease.ts"
+import { NatsWatch } from "../harness/NatsWatch.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -88,6 +89,16 @@ it("aicr nodes shows who is there and what they do", async () => {
     )
   })
   expect([code, err]).toEqual([2, expect.stringContaining("SVC_NATS_URL is not set")])
+})
+
+it("messages between nodes hold no code, no finding and no credential", async () => {
+  const texts = /marker-watched|line is wrong|Problem of|Summary of|t0ken-of|s3cret-of|key-of-the-model/
+  await using watch = await NatsWatch.start(at.nats.url, texts)
+  const pull = await at.open("watched", "team/r0")
+  await at.deliver(pull)
+  await at.reviewed([pull], 60_000)
+  expect(watch.messages).toBeGreaterThan(10)
+  expect([...watch.found]).toEqual([])
 })
 
 it("a drained node takes nothing, and goes on when it is resumed", async () => {
