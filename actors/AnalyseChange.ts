@@ -122,7 +122,7 @@ const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapsh
   const request: CheckoutRequest = {
     vcs: server.vcs,
     server,
-    branch: run.change.target.branch ?? "",
+    branch: run.change.headRef ?? "",
     head: run.head,
     base: run.base ?? "0",
     headOnly: workspace.review.commit_strategy === "head_only"

@@ -4,13 +4,10 @@
  * and a replica of a repository may be late; then every five minutes for a day while its server is unreachable. The schedule depends on
  * the time of receipt alone, so that a restart neither skips nor repeats an attempt. An event without a match is settled with the reason.
  *
- * Changes of Subversion become reviews (`RouteSubmitted`). Those of Perforce are settled with a reason: this build does not check them out.
+ * Matching changes become reviews (`RouteSubmitted`).
  */
 import { Clock, Duration, Effect } from "effect"
 import { Singleton } from "effect/cluster"
-import { isExcludedChange } from "../src/admission/Exclude.ts"
-import { routeDepot } from "../src/admission/RouteDepot.ts"
-import type { DepotBinding } from "../src/admission/RouteDepot.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
@@ -31,26 +28,6 @@ const attempts = 5
 const givenUpAfter = firstPause * (2 ** (attempts - 1) - 1)
 const laterPause = Duration.toMillis("5 minutes")
 const unreachableFor = Duration.toMillis("24 hours")
-
-/** Returns why a change of Perforce is not reviewed, or undefined while a match may still appear. */
-export const verdict = (
-  change: DepotChange,
-  bindings: ReadonlyArray<DepotBinding>,
-  waited: number
-): string | undefined => {
-  const [binding] = bindings
-  if (bindings.length > 1) {
-    return `ambiguous_route: the workspaces ${bindings.map(({ workspace }) => workspace.id).join(", ")} match`
-  }
-  if (binding !== undefined) {
-    const excluded = isExcludedChange(binding.workspace.review.auto_commit.exclude_sources ?? [], change)
-    if (excluded) return `source_excluded: workspace ${binding.workspace.id} excludes this change`
-    return `workspace ${binding.workspace.id} matches, but this build does not check out Perforce: change ${change.revision} is not reviewed`
-  }
-  return waited < givenUpAfter
-    ? undefined
-    : `repository_not_configured: no enabled workspace of a ${change.vcs} trigger matches its paths`
-}
 
 /** Returns whether an attempt fell due since the last scan. */
 export const isTryDue = (waited: number, sinceLook: number): boolean => {
@@ -74,9 +51,7 @@ const endWaiting = (
 
 const routeOne = Effect.fnUntraced(function* (event: StoredEvent, routing: DepotChange, waited: number) {
   const snapshot = (yield* ConfigStore).current()
-  if (routing.vcs === "subversion") return endWaiting(yield* routeSubmitted(event, routing, snapshot), waited)
-  const reason = verdict(routing, routeDepot(snapshot, routing), waited)
-  return reason === undefined ? undefined : ({ _tag: "Settled", outcome: "skipped", reason } as const)
+  return endWaiting(yield* routeSubmitted(event, routing, snapshot), waited)
 })
 
 /** Tries the waiting routing receipts. `sinceLook` is the time since the last scan; at start it covers everything. */

@@ -9,7 +9,10 @@ export const fileFilters = ({ triggers }: Pick<Snapshot, "triggers">, change: Ch
   const host = triggers.get(hostTrigger(change))?.settings
   const watchPath = own?.watch_path ?? host?.watch_path ?? []
   return {
-    watchPath: change.provider === "subversion" ? pathsInBranch(watchPath, change.target.branch ?? "") : watchPath,
+    watchPath:
+      change.provider === "subversion" || change.provider === "perforce"
+        ? pathsInBranch(watchPath, change.headRef ?? "")
+        : watchPath,
     include: own?.include_cr_file ?? host?.include_cr_file ?? [],
     exclude: own?.exclude_cr_file ?? host?.exclude_cr_file ?? []
   }

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto"
 import { Duration, Effect } from "effect"
-import { admitStream } from "../src/admission/AdmitSubmitted.ts"
+import { admitStream, listRoots } from "../src/admission/AdmitSubmitted.ts"
 import type { StreamDecision } from "../src/admission/AdmitSubmitted.ts"
 import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
@@ -55,25 +55,49 @@ export const routeSubmitted = Effect.fnUntraced(function* (
   )
   const [match] = matching
   if (match === undefined) return whyNot(found, routing)
-  if (matching.length > 1) {
+  if (matching.length > 1 && !isOneServer(matching)) {
     const names = matching.map(({ trigger }) => trigger.name).join(", ")
     return settled(
       "skipped",
-      `ambiguous_route: the triggers ${names} have revision ${routing.revision}; report the repository`
+      `ambiguous_route: the triggers ${names} have revision ${routing.revision}; report the ${routing.vcs === "perforce" ? "depot path" : "repository"}`
     )
   }
-  return yield* queueStreams(event, routing, snapshot, match)
+  return yield* queueStreams(event, routing, snapshot, matching)
 })
 
-/** A reported URL has to be the one of the trigger, or around or below it. */
-const mayHave = ({ settings }: TriggerProfile, { repository }: DepotChange): boolean => {
+/** Triggers of one Perforce server that watch different branches all take their part of a changelist. */
+const isOneServer = (matching: ReadonlyArray<Found>): boolean => {
+  const ports = new Set(matching.map(({ trigger }) => trigger.settings.port))
+  const branches = matching.flatMap(({ submitted }) => submitted.streams.map(({ branch }) => branch))
+  return (
+    matching.every(({ trigger }) => trigger.kind === "perforce") &&
+    ports.size === 1 &&
+    new Set(branches).size === branches.length
+  )
+}
+
+/** A reported URL or depot path has to be the one of the trigger, or around or below it. */
+const mayHave = ({ settings }: TriggerProfile, { path, repository, vcs }: DepotChange): boolean => {
+  if (vcs === "perforce") {
+    if (path === undefined || settings.depot_path === undefined) return true
+    const [own, reported] = [settings.depot_path, path].map((one) =>
+      `${one.replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")}/`.toLowerCase()
+    )
+    return own !== undefined && reported !== undefined && (own.startsWith(reported) || reported.startsWith(own))
+  }
   if (repository === undefined || !repository.includes("://")) return true
   const [own, reported] = [settings.repository_url ?? "", repository].map((url) => `${url.replace(/(?<!\/)\/+$/, "")}/`)
   return own !== undefined && reported !== undefined && (own.startsWith(reported) || reported.startsWith(own))
 }
 
+interface Found {
+  readonly _tag: "Found"
+  readonly trigger: TriggerProfile
+  readonly submitted: SubmittedChange
+}
+
 type Described =
-  | { readonly _tag: "Found"; readonly trigger: TriggerProfile; readonly submitted: SubmittedChange }
+  | Found
   | { readonly _tag: "Absent" }
   | { readonly _tag: "Failed"; readonly reason: string; readonly isOutage: boolean }
 
@@ -88,7 +112,7 @@ const describe = Effect.fnUntraced(function* (
   }
   const timeout = new CheckoutError({ reason: "unreachable", message: "its server did not reply within 60 s" })
   const result = yield* (yield* SubmittedChanges)
-    .describe({ server, revision, roots: [] })
+    .describe({ server, revision, roots: listRoots(snapshot, trigger), under: trigger.settings.depot_path })
     .pipe(Effect.timeoutOrElse({ duration: replyTimeout, orElse: () => timeout }), Effect.result)
   if (result._tag === "Success") {
     return result.success === undefined ? { _tag: "Absent" } : { _tag: "Found", trigger, submitted: result.success }
@@ -98,23 +122,25 @@ const describe = Effect.fnUntraced(function* (
   return { _tag: "Failed", reason: `${reason}: trigger ${trigger.name}: ${message}`, isOutage }
 })
 
-/** Selects the repository of the report: by its UUID, and if several remain, by the author. */
+/** Selects the repository of the report: by its UUID, by the changed paths, and if several remain, by the author. */
 const narrow = <A extends { readonly submitted: SubmittedChange }>(
   found: ReadonlyArray<A>,
   { repository, user }: DepotChange
 ): ReadonlyArray<A> => {
-  const same =
+  const named =
     repository === undefined || repository.includes("://")
       ? found
       : found.filter(({ submitted }) => submitted.repository === repository)
+  const changed = named.filter(({ submitted }) => submitted.streams.length > 0)
+  const same = changed.length > 0 ? changed : named.slice(0, 1)
   return same.length > 1 && user !== undefined ? same.filter(({ submitted }) => submitted.author === user) : same
 }
 
-const whyNot = (found: ReadonlyArray<Described>, { revision }: DepotChange): RoutedEvent => {
+const whyNot = (found: ReadonlyArray<Described>, { revision, vcs }: DepotChange): RoutedEvent => {
   const failures = found.flatMap((one) => (one._tag === "Failed" ? [one] : []))
   const [failure] = failures.toSorted((a, b) => Number(b.isOutage) - Number(a.isOutage))
   if (failure === undefined) {
-    const reason = `revision_not_found: no trigger's repository has revision ${revision}, or its user may not read it`
+    const reason = `revision_not_found: no trigger's ${vcs === "perforce" ? "server has changelist" : "repository has revision"} ${revision}, or its user may not read it`
     return { _tag: "Waiting", reason, isOutage: false }
   }
   return failure.isOutage
@@ -126,23 +152,40 @@ const queueStreams = Effect.fnUntraced(function* (
   event: StoredEvent,
   routing: DepotChange,
   snapshot: Snapshot,
-  { submitted, trigger }: Extract<Described, { readonly _tag: "Found" }>
+  matching: ReadonlyArray<Found>
 ) {
-  const { author = routing.user, client = routing.client, description, revision, streams } = submitted
-  const change = { vcs: "subversion", revision, author, client, description, workspaces: routing.workspaces } as const
-  const decided = streams.map((stream) => admitStream(snapshot, trigger, change, stream, event.receivedAt))
+  const { revision, vcs } = routing
+  const decided = matching.flatMap(({ submitted, trigger }) => {
+    const { author = routing.user, client = routing.client, description = routing.description ?? "" } = submitted
+    // `%oldchange%` of Perforce is the number before the submit, not a base.
+    const base = vcs === "subversion" ? routing.base : undefined
+    const change = { ...submitted, vcs, author, base, client, description, workspaces: routing.workspaces }
+    return submitted.streams.map((stream) => admitStream(snapshot, trigger, change, stream, event.receivedAt))
+  })
   const admitted = decided.flatMap((one) => (one._tag === "Admitted" ? [one] : []))
   const refused = decided.flatMap((one) => (one._tag === "Refused" ? [one] : []))
   if (admitted.length === 0) {
-    const reason = refused.map((one) => one.reason).join("; ") || `no_change: revision ${revision} changes no file here`
+    const reason = refused.map((one) => one.reason).join("; ") || noChange(routing, matching)
     return refused.some(({ waits }) => waits)
       ? ({ _tag: "Waiting", reason, isOutage: false } satisfies RoutedEvent)
       : settled("skipped", reason)
   }
   const queued = yield* Effect.forEach(admitted, (one) => queueOne(event, snapshot, one))
-  const reason = [...queued.map(({ text }) => text), ...refused.map((one) => one.reason)].join("; ")
+  const renumbered = vcs === "perforce" && routing.base !== undefined && routing.base !== revision
+  const reason = [
+    ...queued.map(({ text }) => text),
+    ...refused.map((one) => one.reason),
+    ...(renumbered ? [`it was changelist ${routing.base} before its submit`] : [])
+  ].join("; ")
   return settled(queued.some(({ isNew }) => isNew) ? "executed" : "skipped", reason)
 })
+
+const noChange = ({ revision, vcs }: DepotChange, matching: ReadonlyArray<Found>): string => {
+  if (vcs === "subversion") return `no_change: revision ${revision} changes no file here`
+  const paths = matching.flatMap(({ trigger }) => trigger.settings.depot_path ?? [])
+  const where = paths.length === 0 ? "" : ` below ${paths.join(", ")}`
+  return `no_change: changelist ${revision} has no submitted or shelved file${where}`
+}
 
 const reportedBy = (id: string): string => `reported by event ${id}`
 

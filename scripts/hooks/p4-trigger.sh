@@ -1,9 +1,11 @@
 #!/bin/sh
-# Reports a submitted Perforce changelist to aicr. Never delays or fails a submit: it always exits with 0, works in the
+# Reports a submitted or shelved Perforce changelist to aicr. Never delays or fails a submit: it always exits with 0, works in the
 # background, repeats a failed call once, and writes errors to a log on this machine.
 #
-# Install on the Perforce server, as one line of `p4 triggers`:
-#   aicr change-commit //depot/main/... "/path/to/p4-trigger.sh %change% %user% %client% //depot/main/..."
+# Install on the Perforce server, as lines of `p4 triggers` (`aicr hooks print p4` prints them with the paths of a configuration). The second
+# line reviews changelists before their submit:
+#   aicr-submit change-commit //depot/main/... "/path/to/p4-trigger.sh %change% %user% %client% //depot/main/... %oldchange%"
+#   aicr-shelve shelve-commit //depot/main/... "/path/to/p4-trigger.sh %change% %user% %client% //depot/main/..."
 #
 # Settings, from the environment or from p4-trigger.conf in the folder of this file (NAME=value lines of shell):
 #   AICR_URL       base URL of aicr, with its path prefix: https://aicr.example (required)
@@ -28,11 +30,11 @@ say() {
 send() {
   # The key is passed on standard input because all users of this machine can see arguments.
   answer=$(
-    printf 'header = "X-API-Key: %s"\n' "$key" |
+    printf 'header = "X-API-Key: %s"\nheader = "Idempotency-Key: %s"\n' "$key" "$call" |
       curl --config - --silent --show-error --max-time "${AICR_TIMEOUT:-10}" ${AICR_CA_FILE:+--cacert "$AICR_CA_FILE"} \
         --write-out '\n%{http_code}' --request POST \
         --data-urlencode "change=$change" --data-urlencode "user=$user" --data-urlencode "client=$client" \
-        --data-urlencode "depot_path=$path" "${AICR_URL%/}/triggers/$endpoint" 2>&1
+        --data-urlencode "depot_path=$path" ${old:+--data-urlencode "old_change=$old"} "${AICR_URL%/}/triggers/$endpoint" 2>&1
   )
   case ${answer##*
 } in
@@ -42,14 +44,16 @@ send() {
 }
 
 report() {
-  change=$1 user=$2 client=$3 path=$4
-  [ -n "$change" ] || { say 'called without a changelist: is %change% in the trigger line?'; return; }
+  change=$1 user=$2 client=$3 path=$4 old=$5
+  case $change in '' | *[!0-9]*) say 'called without a changelist: is %change% in the trigger line?'; return ;; esac
   [ -n "$AICR_URL" ] || { say "changelist $change not reported: AICR_URL is not set"; return; }
   key=$AICR_API_KEY
   [ -n "$key" ] || { [ -r "$AICR_API_KEY_FILE" ] && key=$(cat "$AICR_API_KEY_FILE"); }
   [ -n "$key" ] || { say "changelist $change not reported: set AICR_API_KEY or AICR_API_KEY_FILE"; return; }
   command -v curl >/dev/null 2>&1 || { say "changelist $change not reported: curl is not installed"; return; }
 
+  # A changelist keeps its number when it is shelved again, so each call of this script is a report of its own.
+  call=p4-$change-$(date -u '+%Y%m%d%H%M%S')-$$
   # One repetition, for a service that restarts; the service recognises a report that arrives twice.
   send && return
   sleep "${AICR_RETRY_AFTER:-15}"
@@ -61,6 +65,6 @@ report() {
 (
   [ -r "$here/$name.conf" ] && . "$here/$name.conf"
   log=${AICR_LOG:-$log}
-  report "$1" "$2" "$3" "$4"
+  report "$1" "$2" "$3" "$4" "$5"
 ) </dev/null >/dev/null 2>&1 &
 exit 0

@@ -2,10 +2,10 @@
  * Decides about a submitted change whose metadata its server has returned: which workspace reviews which of its branches, from when. Pure.
  */
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
-import { listBranchNames } from "../domain/BranchNames.ts"
+import { listBranchNames, listStreamNames } from "../domain/BranchNames.ts"
 import type { Change } from "../domain/Change.ts"
 import { anyGlob, underAny } from "../domain/Globs.ts"
-import { pushDue } from "./Due.ts"
+import { pullRequestDue, pushDue } from "./Due.ts"
 import { isExcludedChange } from "./Exclude.ts"
 import { pathsInBranch } from "./PathsInBranch.ts"
 
@@ -20,8 +20,13 @@ export interface SubmittedStream {
 }
 
 export interface Submitted {
-  readonly vcs: "subversion"
+  readonly vcs: "subversion" | "perforce"
+  /** Number, of a shelf with its version. */
   readonly revision: string
+  /** A shelf is reviewed before its submit, by itself. */
+  readonly state: "submitted" | "shelved"
+  /** Number to compare with, if the hook reported one. */
+  readonly base: string | undefined
   readonly author: string | undefined
   readonly client: string | undefined
   readonly description: string
@@ -59,7 +64,7 @@ export const admitStream = (
   if (enabled.length > 1)
     return refuse(`ambiguous_route: the workspaces ${enabled.map(({ id }) => id).join(", ")} match ${name}`)
   const { include_branches: branches = [], exclude_sources = [] } = workspace.review.auto_commit
-  const names = listBranchNames(branch)
+  const names = namesOf(trigger, branch)
   if (branches.length > 0 && branch !== "" && !names.some((one) => branches.includes(one))) {
     return refuse(
       `branch_not_watched: review.auto_commit.include_branches of workspace ${workspace.id} does not contain ${name}`
@@ -79,7 +84,8 @@ export const admitStream = (
   return {
     _tag: "Admitted",
     workspace,
-    dueAt: pushDue(workspace.review, now),
+    // A shelf does not wait for further changes of its author.
+    dueAt: change.state === "shelved" ? pullRequestDue(workspace.review, now) : pushDue(workspace.review, now),
     change: toChange(trigger, workspace, change, stream)
   }
 }
@@ -102,26 +108,46 @@ const isReviewed = (
     path === "" || (watched(path) && includes(path) && !excludes(path) && ownIncludes(path) && !ownExcludes(path))
 }
 
+const namesOf = ({ kind }: TriggerProfile, branch: string): ReadonlyArray<string> =>
+  kind === "perforce" ? listStreamNames(branch) : listBranchNames(branch)
+
 /** Returns the workspaces bound to the repository by name, or by rules, which may name the branch. */
-const workspacesOf = (
-  snapshot: Snapshot,
-  { kind, name, settings }: TriggerProfile,
-  branch: string
-): ReadonlyArray<Workspace> => {
-  const url = (settings.repository_url ?? "").replace(/(?<!\/)\/+$/, "")
+const workspacesOf = (snapshot: Snapshot, trigger: TriggerProfile, branch: string): ReadonlyArray<Workspace> => {
+  const { kind, name, settings } = trigger
+  const url = cleanPath(settings.repository_url ?? "")
+  const location = kind === "perforce" ? branch : branch === "" ? url : `${url}/${branch}`
   const bound = [...snapshot.workspaces.values()].filter(({ instance: { source_repo: source } }) => {
     if (source?.trigger !== name) return false
-    // A name that is not a URL does not restrict branches: the trigger names the repository.
-    return !/^[a-z+]+:\/\//.test(source.repo) || covers(source.repo, branch === "" ? url : `${url}/${branch}`)
+    // A name that is neither a URL nor a depot path does not restrict branches: the trigger names the repository.
+    return !/^(?:[a-z+]+:)?\/\//.test(source.repo) || covers(source.repo, location)
   })
-  const names: ReadonlyArray<string | undefined> = branch === "" ? [undefined] : listBranchNames(branch)
-  const matched = names.flatMap((one) => snapshot.route(name, { vcs: kind, repo_ref: url, branch: one }))
+  const names: ReadonlyArray<string | undefined> = branch === "" ? [undefined] : namesOf(trigger, branch)
+  // Rules name a depot path: that of the trigger, that of the stream, or the depot.
+  const repositories =
+    kind === "perforce"
+      ? [...new Set([cleanPath(settings.depot_path ?? branch), branch, branch.split("/").slice(0, 3).join("/")])]
+      : [url]
+  const matched = repositories.flatMap((repo_ref) =>
+    names.flatMap((one) => snapshot.route(name, { vcs: kind, repo_ref, branch: one }))
+  )
   return [...new Set([...bound, ...matched])]
 }
 
+/** `//depot/main/...` is `//depot/main`. */
+const cleanPath = (path: string): string => path.replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")
+
 const covers = (outer: string, inner: string): boolean => {
-  const prefix = outer.replace(/(?<!\/)\/+$/, "")
+  const prefix = cleanPath(outer)
   return inner === prefix || inner.startsWith(`${prefix}/`) || prefix.startsWith(`${inner}/`)
+}
+
+/** Returns the depot paths whose changes are reviewed together unless they are in streams: of the trigger and of its workspaces. */
+export const listRoots = (snapshot: Snapshot, { name, settings }: TriggerProfile): ReadonlyArray<string> => {
+  const bound = [...snapshot.workspaces.values()].flatMap(({ instance: { source_repo: source } }) =>
+    source?.trigger === name && source.repo.startsWith("//") ? [source.repo] : []
+  )
+  const own = settings.depot_path
+  return [...new Set([...(own === undefined ? [] : [own]), ...bound].map(cleanPath))]
 }
 
 const maxTitle = 1000
@@ -129,16 +155,19 @@ const maxTitle = 1000
 const toChange = (
   trigger: TriggerProfile,
   workspace: Workspace,
-  { author, client, description, revision }: Submitted,
+  { author, base, client, description, revision, state, vcs }: Submitted,
   { branch, previous }: SubmittedStream
 ): Change => ({
-  provider: "subversion",
+  provider: vcs,
   trigger: trigger.name,
   workspace: workspace.id,
   repo: { fullName: repositoryName(trigger, workspace) },
-  target: { kind: "push", branch: branch === "" ? undefined : branch },
+  target:
+    state === "shelved"
+      ? { kind: "commit", branch: `${branch}@=${revision.split("-", 1)[0]}` }
+      : { kind: "push", branch: branch === "" ? undefined : branch },
   head: revision,
-  base: previous ?? "0",
+  base: base !== undefined && Number(base) < Number(revision) ? base : (previous ?? "0"),
   headRef: branch === "" ? undefined : branch,
   title: description.split("\n", 1)[0]?.slice(0, maxTitle),
   description,
@@ -147,9 +176,9 @@ const toChange = (
   commits: 1
 })
 
-/** Returns the name of `source_repo`, else host and path of the URL. */
+/** Returns the name of `source_repo`, else host and path of the URL, or the depot path. */
 const repositoryName = ({ settings }: TriggerProfile, { instance }: Workspace): string => {
   const name = instance.source_repo?.repo
-  const url = name ?? settings.repository_url ?? ""
-  return url.replace(/^[a-z+]+:\/\/\/?/, "").replace(/(?<!\/)\/+$/, "")
+  const url = name ?? settings.repository_url ?? settings.depot_path ?? ""
+  return cleanPath(url).replace(/^(?:[a-z+]+:)?\/\/\/?/, "")
 }

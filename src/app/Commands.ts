@@ -12,6 +12,7 @@ import { doctorCommand } from "../cli/DoctorCommand.ts"
 import { evalCommand } from "../cli/EvalCommand.ts"
 import { eventsCommand } from "../cli/EventsCommand.ts"
 import { reportAndExit } from "../cli/Exit.ts"
+import { hooksCommand } from "../cli/HooksCommand.ts"
 import { logCommand } from "../cli/LogCommand.ts"
 import { memoryCommand } from "../cli/MemoryCommand.ts"
 import { nodesCommand } from "../cli/NodesCommand.ts"
@@ -64,6 +65,7 @@ export const aicr = Command.make("aicr").pipe(
       load(() => import("./BuildProblems.ts")),
       load(() => import("./EditorAccess.ts"))
     ),
+    hooksCommand,
     routeCommand(load(() => import("../outputs/RouteReport.ts"))),
     templateCommand(load(() => import("../outputs/SampleRender.ts"))),
     secretsCommand(load(() => import("./EditorAccess.ts"))),

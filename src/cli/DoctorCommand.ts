@@ -6,7 +6,7 @@ import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { access, constants } from "node:fs/promises"
 import { connect } from "node:net"
-import { delimiter, join } from "node:path"
+import { delimiter, isAbsolute, join } from "node:path"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
@@ -64,7 +64,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
           if (!found) bad++
           yield* found
             ? line("ok", `${program.name} is installed (${program.why})`)
-            : line("error", `${program.name} is not on the PATH (${program.why}); install it`)
+            : line("error", `${program.name} is not installed (${program.why}); ${program.install}`)
         }
         const servers = offline ? [] : listServers(snapshot, process.env)
         const results = yield* Effect.forEach(servers, reach, { concurrency: 16 })
@@ -123,15 +123,18 @@ const judge = Effect.fnUntraced(function* (config: string, fileOnly: boolean) {
 
 const lookup = ({ name }: Program): Effect.Effect<boolean> =>
   Effect.promise(async () => {
+    if (isAbsolute(name)) return isExecutable(name)
     for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
-      const found = await access(join(folder, name), constants.X_OK).then(
-        () => true,
-        () => false
-      )
-      if (found && folder !== "") return true
+      if (folder !== "" && (await isExecutable(join(folder, name)))) return true
     }
     return false
   })
+
+const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false
+  )
 
 /** Returns undefined if the server accepts a connection, otherwise the reason. */
 const reach = ({ host, port }: Server): Effect.Effect<string | undefined> =>

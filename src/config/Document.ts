@@ -1,5 +1,5 @@
 /**
- * The configuration document: fourteen namespaces, each described in a file under schema/. `typeof Document.Type` is the document without
+ * The configuration document: fifteen namespaces, each described in a file under schema/. `typeof Document.Type` is the document without
  * defaults, the type `Document` the one with defaults filled in.
  */
 import { Schema } from "effect"
@@ -13,6 +13,7 @@ import { ConfigSourcesConfig } from "./schema/ConfigSources.ts"
 import { ImConfig } from "./schema/Im.ts"
 import { LlmConfig } from "./schema/Llm.ts"
 import { OutputsConfig } from "./schema/Outputs.ts"
+import { PerforceConfig } from "./schema/Perforce.ts"
 import { PromptsConfig } from "./schema/Prompts.ts"
 import { QueueConfig } from "./schema/Queue.ts"
 import { ReviewConfig } from "./schema/Review.ts"
@@ -35,6 +36,7 @@ export const Document = Schema.Struct({
   storage: group(StorageConfig.fields, "Database, cache, objects, retention."),
   compression: group(CompressionConfig.fields, "Diffs that are too large for the model."),
   server: group(ServerConfig.fields, "HTTP listener and global API key."),
+  perforce: group(PerforceConfig.fields, "Client program of Perforce."),
   admin: group(AdminConfig.fields, "Login of the dashboard."),
   allow_empty: defaulted(
     Flag,

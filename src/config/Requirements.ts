@@ -1,12 +1,16 @@
 /** Lists what a configuration requires: programs on the path and reachable servers. Used by `aicr doctor`. */
+import { resolve } from "node:path"
 import { Redacted } from "effect"
 import type { Env } from "./Credentials.ts"
 import { variable } from "./Credentials.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 export interface Program {
+  /** Name on the path, or absolute path. */
   readonly name: string
   readonly why: string
+  /** How to get it. */
+  readonly install: string
 }
 
 export interface Server {
@@ -16,22 +20,27 @@ export interface Server {
   readonly why: string
 }
 
+const p4Install =
+  "install the command-line client of Perforce from https://www.perforce.com/downloads/helix-command-line-client-p4, or set perforce.client_path to it"
+
 export const listPrograms = (snapshot: Snapshot): ReadonlyArray<Program> => {
   const found = new Map<string, string>()
   const need = (name: string | undefined, why: string): void => {
     if (name !== undefined && !found.has(name)) found.set(name, why)
   }
+  const { client_path } = snapshot.document.perforce
+  const p4 = client_path === undefined ? "p4" : resolve(snapshot.baseDir, client_path)
   need("git", "checkouts")
   for (const { kind, name, enabled } of snapshot.triggers.values()) {
-    if (enabled && kind === "perforce") need("p4", `trigger ${name}`)
+    if (enabled && kind === "perforce") need(p4, `trigger ${name}`)
     if (enabled && kind === "subversion") need("svn", `trigger ${name}`)
   }
   for (const { id, enabled, contextRepositories } of snapshot.workspaces.values()) {
     if (!enabled) continue
     for (const { kind } of contextRepositories)
-      need({ git: "git", perforce: "p4", subversion: "svn" }[kind], `context repositories of workspace ${id}`)
+      need({ git: "git", perforce: p4, subversion: "svn" }[kind], `context repositories of workspace ${id}`)
   }
-  return [...found].map(([name, why]) => ({ name, why }))
+  return [...found].map(([name, why]) => ({ name, why, install: name === p4 ? p4Install : "install it" }))
 }
 
 const defaultPorts: Readonly<Record<string, number>> = {
@@ -61,6 +70,11 @@ export const listServers = (snapshot: Snapshot, env: Env): ReadonlyArray<Server>
   for (const { id, base_url } of llm.providers) urls.push([base_url, `llm provider ${id}`])
   for (const { name, enabled, apiUrl } of snapshot.triggers.values())
     if (enabled) urls.push([apiUrl, `trigger ${name}`])
+  for (const { name, enabled, kind, settings } of snapshot.triggers.values()) {
+    // P4PORT: [protocol:][host:]port
+    const [, host = "localhost", port] = /^(?:(?:tcp|ssl)\d*:)?(?:(.+):)?(\d+)$/.exec(String(settings.port ?? "")) ?? []
+    if (enabled && kind === "perforce" && port !== undefined) urls.push([`p4://${host}:${port}`, `trigger ${name}`])
+  }
   const secret = (holder: object, name: string): string | undefined => {
     const value = snapshot.credential(holder, name)
     return value === undefined ? undefined : String(Redacted.value(value))

@@ -1,5 +1,5 @@
 /**
- * Names of a branch of Subversion by the customary layout: `trunk`, `branches/NAME` and `tags/NAME`, in the root or in a folder per
+ * Names of a branch: of a stream of Perforce, and of Subversion by the customary layout: `trunk`, `branches/NAME` and `tags/NAME`, in the root or in a folder per
  * project. Pure.
  */
 
@@ -11,4 +11,11 @@ export const listBranchNames = (branch: string): ReadonlyArray<string> => {
   const at = parts.findIndex((part) => layoutFolders.has(part))
   const name = at < 0 || parts[at] === "trunk" ? [] : [parts.slice(at + 1).join("/")]
   return [...new Set([branch, parts.slice(Math.max(0, at)).join("/"), ...name])].filter((one) => one !== "")
+}
+
+/** Returns the names under which the configuration may list a stream or a depot path: `//game/main`, `game/main`, `main`. */
+export const listStreamNames = (branch: string): ReadonlyArray<string> => {
+  const path = branch.replace(/^\/\//, "")
+  const below = path.split("/").slice(1).join("/")
+  return [...new Set([branch, path, below, path.split("/").at(-1) ?? ""])].filter((one) => one !== "")
 }

@@ -20,7 +20,7 @@ export const TriggerKind = Schema.Literals([
 export type TriggerKind = typeof TriggerKind.Type
 
 /** Systems that a change is checked out from. Their names are also those of context repositories, and of triggers of servers. */
-export const VcsKind = Schema.Literals(["git", "subversion"])
+export const VcsKind = Schema.Literals(["git", "subversion", "perforce"])
 export type VcsKind = typeof VcsKind.Type
 
 /** Kind of a target; GitLab merge requests are `pull_request`. */

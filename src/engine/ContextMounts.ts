@@ -20,28 +20,22 @@ export interface ContextMounts {
 export const noContext: ContextMounts = { mounted: [], notices: [] }
 
 const atOnce = 4
-const kinds: Readonly<Record<ContextRepository["kind"], { readonly name: string; readonly read: boolean }>> = {
-  git: { name: "git", read: true },
-  perforce: { name: "Perforce", read: false },
-  subversion: { name: "Subversion", read: true }
-}
-const unread = (kind: ContextRepository["kind"]): string =>
-  `this build reads git and Subversion repositories as context, not ${kinds[kind].name} ones`
 
 /** Returns problems for the start of the service and doctor. */
 export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
   [...snapshot.workspaces.values()].flatMap(({ id, enabled, contextRepositories }) =>
-    contextRepositories.flatMap(({ alias, kind }): ReadonlyArray<ConfigIssue> =>
-      !enabled || kinds[kind].read
+    contextRepositories.flatMap((repository): ReadonlyArray<ConfigIssue> => {
+      const server = enabled ? toContextServer(repository, snapshot) : undefined
+      return typeof server !== "string"
         ? []
         : [
             {
               severity: "warning",
               path: `workspaces.instances.${id}.context_repositories`,
-              message: `${alias} is not read in reviews: ${unread(kind)}`
+              message: `${repository.alias} is not read in reviews: ${server}`
             }
           ]
-    )
+    })
   )
 
 /**
@@ -72,20 +66,19 @@ const without = ({ alias }: ContextRepository, why: string): string =>
   `The context repository ${alias} was not read: ${why}.`
 
 const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: ContextRepository) {
-  const { alias, kind, token_env } = repository
-  if (!kinds[kind].read) return without(repository, unread(kind))
+  const { alias, token_env } = repository
   const token = snapshot.credential(repository, "token")
   if (token === undefined && token_env !== undefined) {
     return without(repository, `the variable ${token_env} is not set`)
   }
-  const request = requestOf(repository, token)
-  if (request === undefined) return without(repository, "its URL is missing")
+  const request = requestOf(repository, snapshot, token)
+  if (typeof request === "string") return without(repository, request)
   const mounted = yield* Effect.result((yield* ContextRepositories).mount(request))
   if (mounted._tag === "Failure") {
     const { reason, message } = mounted.failure
     return without(
       repository,
-      reason === "unauthorized"
+      reason === "unauthorized" && repository.kind === "git"
         ? `its host does not let us in; set its token_env to a token that may read it (${message})`
         : message
     )
@@ -102,21 +95,26 @@ const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: Co
   } satisfies MountedContext
 })
 
-const requestOf = (repository: ContextRepository, token: Redacted.Redacted | undefined): MountRequest | undefined => {
-  const { max_mb, ref, revision, url } = repository
+const requestOf = (
+  repository: ContextRepository,
+  snapshot: Snapshot,
+  token: Redacted.Redacted | undefined
+): MountRequest | string => {
+  const { depot_path, max_mb, ref, revision, url } = repository
   const maxBytes = max_mb * 1_048_576
-  const server = toContextServer(repository)
+  const server = toContextServer(repository, snapshot)
+  if (typeof server === "string") return server
   if (server !== undefined) {
     return {
       vcs: server.vcs,
       server,
-      path: "",
+      path: server.vcs === "perforce" ? (depot_path ?? "") : "",
       revision: revision === undefined ? undefined : String(revision),
       maxBytes
     }
   }
   return url === undefined
-    ? undefined
+    ? "its URL is missing"
     : { url, ref, authorization: token === undefined ? undefined : authorization(token), maxBytes }
 }
 

@@ -1,15 +1,20 @@
 /** Makes a server from the configuration of a trigger or of a context repository. */
+import { resolve } from "node:path"
 import { Redacted } from "effect"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { ContextRepository } from "../config/schema/Workspaces.ts"
-import type { SubversionServer, VcsServer } from "./VcsServer.ts"
+import type { PerforceServer, VcsServer } from "./VcsServer.ts"
+
+type Source = Pick<Snapshot, "credential" | "document" | "baseDir">
 
 /** Returns why the server is incomplete, as text for an operator, or undefined for a trigger whose changes are checked out with git. */
-export const toTriggerServer = (
-  { kind, name, settings }: TriggerProfile,
-  snapshot: Pick<Snapshot, "credential">
-): VcsServer | string | undefined => {
-  if (kind !== "subversion") return undefined
+export const toTriggerServer = (trigger: TriggerProfile, snapshot: Source): VcsServer | string | undefined => {
+  const { kind, name, settings } = trigger
+  if (kind === "perforce") return toPerforce(settings, snapshot, `trigger ${name}`)
+  return kind === "subversion" ? toSubversion(trigger, snapshot) : undefined
+}
+
+const toSubversion = ({ name, settings }: TriggerProfile, snapshot: Source): VcsServer | string => {
   const { http_proxy, password_env, repository_url, tls_ca_path, trust_server_cert } = settings
   if (repository_url === undefined) return `trigger ${name} has no repository_url`
   const password = snapshot.credential(settings, "password")
@@ -26,21 +31,60 @@ export const toTriggerServer = (
   }
 }
 
-/** Subversion reads context repositories without credentials: their fields have none. */
-export const toContextServer = ({ repository_url }: ContextRepository): SubversionServer | undefined =>
-  repository_url === undefined
-    ? undefined
-    : {
-        vcs: "subversion",
-        url: repository_url,
-        username: undefined,
-        password: undefined,
-        tlsCaPath: undefined,
-        trustServerCert: false,
-        proxy: undefined
-      }
+type PerforceFields = Pick<
+  ContextRepository,
+  "user" | "user_env" | "ticket" | "ticket_env" | "password" | "password_env" | "p4_fingerprint"
+> & { readonly port?: string | number | undefined; readonly workspace?: string | undefined }
 
-const readText = (snapshot: Pick<Snapshot, "credential">, holder: object, name: string): string | undefined => {
+const toPerforce = (fields: PerforceFields, snapshot: Source, owner: string): PerforceServer | string => {
+  const { p4_fingerprint, port, workspace } = fields
+  if (port === undefined) return `${owner} has no port`
+  for (const name of ["user_env", "ticket_env", "password_env"] as const) {
+    const variable = fields[name]
+    if (variable !== undefined && snapshot.credential(fields, name.slice(0, -"_env".length)) === undefined)
+      return `variable ${variable} of ${owner} is not set`
+  }
+  const user = readText(snapshot, fields, "user")
+  if (user === undefined) return `${owner} has no user`
+  return {
+    vcs: "perforce",
+    port: String(port),
+    user,
+    ticket: snapshot.credential(fields, "ticket"),
+    password: snapshot.credential(fields, "password"),
+    client: workspace,
+    fingerprint: p4_fingerprint,
+    program: perforceClient(snapshot)
+  }
+}
+
+/** Returns the program name or path of p4. */
+export const perforceClient = ({ baseDir, document }: Pick<Snapshot, "baseDir" | "document">): string => {
+  const { client_path } = document.perforce
+  return client_path === undefined ? "p4" : resolve(baseDir, client_path)
+}
+
+/**
+ * Returns the server of a context repository of these kinds, why it is incomplete, or undefined for git. Subversion reads context repositories
+ * without credentials: their fields have none.
+ */
+export const toContextServer = (repository: ContextRepository, snapshot: Source): VcsServer | string | undefined => {
+  const { kind, repository_url } = repository
+  if (kind === "git") return undefined
+  if (kind === "perforce") return toPerforce(repository, snapshot, "it")
+  if (repository_url === undefined) return "its URL is missing"
+  return {
+    vcs: "subversion",
+    url: repository_url,
+    username: undefined,
+    password: undefined,
+    tlsCaPath: undefined,
+    trustServerCert: false,
+    proxy: undefined
+  }
+}
+
+const readText = (snapshot: Source, holder: object, name: string): string | undefined => {
   const value = snapshot.credential(holder, name)
   return value === undefined ? undefined : String(Redacted.value(value))
 }

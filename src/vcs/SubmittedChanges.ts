@@ -34,8 +34,10 @@ export interface SubmittedChange {
 export interface DescribeRequest {
   readonly server: VcsServer
   readonly revision: string
-  /** Depot paths that are streams of their own; Perforce only. */
+  /** Perforce: depot paths that are branches unless they are in streams. */
   readonly roots: ReadonlyArray<string>
+  /** Perforce: depot path outside of which nothing is of interest; undefined: none. */
+  readonly under: string | undefined
 }
 
 export class SubmittedChanges extends Context.Service<

@@ -4,6 +4,7 @@ import { Vcs } from "./Checkout.ts"
 import { ContextRepositories } from "./ContextRepositories.ts"
 import type { ServerAdapter } from "./ServerAdapter.ts"
 import { SubmittedChanges } from "./SubmittedChanges.ts"
+import type { VcsServer } from "./VcsServer.ts"
 import { vcsTable } from "./VcsTable.ts"
 import type { VcsOptions } from "./VcsTable.ts"
 import { WorkspaceCache } from "./WorkspaceCache.ts"
@@ -14,12 +15,11 @@ export const layerVcs = (
   Layer.effectContext(
     Effect.gen(function* () {
       const git = yield* vcsTable.git(options)
-      const servers: Readonly<Record<string, ServerAdapter>> = { subversion: yield* vcsTable.subversion(options) }
-      const of = (vcs: string): ServerAdapter => {
-        const adapter = servers[vcs]
-        if (adapter === undefined) throw new Error(`missing adapter for ${vcs}`)
-        return adapter
+      const servers: Readonly<Record<VcsServer["vcs"], ServerAdapter>> = {
+        subversion: yield* vcsTable.subversion(options),
+        perforce: yield* vcsTable.perforce(options)
       }
+      const of = (vcs: VcsServer["vcs"]): ServerAdapter => servers[vcs]
       return Context.make(Vcs, {
         checkout: (request) => ("server" in request ? of(request.vcs).checkout(request) : git.checkout(request)),
         isAncestor: (request) => ("server" in request ? of(request.vcs).isAncestor(request) : git.isAncestor(request))

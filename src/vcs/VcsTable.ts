@@ -6,6 +6,7 @@ import type { GitMountRequest, Mounts } from "./ContextRepositories.ts"
 import { makeGit } from "./git/GitVcs.ts"
 import type { GitVcsOptions } from "./git/GitVcs.ts"
 import type { ServerAdapter } from "./ServerAdapter.ts"
+import { makePerforce } from "./perforce/PerforceVcs.ts"
 import { makeSubversion } from "./subversion/SubversionVcs.ts"
 
 /** Git has a host, which describes its changes (src/forge). */
@@ -25,7 +26,8 @@ export type VcsOptions = Pick<GitVcsOptions, "limits" | "allowLocal" | "fetchTim
 
 export const vcsTable = {
   git: makeGit,
-  subversion: (options) => makeSubversion(scratchOptions(options))
+  subversion: (options) => makeSubversion(scratchOptions(options)),
+  perforce: (options) => makePerforce(scratchOptions(options))
 } satisfies { readonly [K in VcsKind]: Row<K> }
 
 /** Scratch folders are removed with the worktrees of git when their process no longer runs. */

@@ -1,11 +1,9 @@
-/** VCS hook events are tried at their times. Those of Perforce are always settled with a reason. */
+/** VCS hook events are tried at their times, and end with an outcome and its reason. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { isTryDue, scan } from "../../actors/DepotRouting.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
-import { routeDepot } from "../../src/admission/RouteDepot.ts"
-import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { DepotChange } from "../../src/domain/DepotChange.ts"
@@ -13,14 +11,15 @@ import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { SubmittedChanges } from "../../src/vcs/SubmittedChanges.ts"
+import type { SubmittedChange } from "../../src/vcs/SubmittedChanges.ts"
+import type { VcsServer } from "../../src/vcs/VcsServer.ts"
 import { actorStores } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 
 const document = {
   triggers: [
-    { name: "depot", kind: "perforce", depot_path: "//depot/..." },
-    { name: "other", kind: "perforce", depot_path: "//other/..." },
-    { name: "named", kind: "perforce", depot_path: "//named/..." },
+    { name: "depot", kind: "perforce", port: "p4.test:1666", user: "reviewer", depot_path: "//depot/..." },
+    { name: "other", kind: "perforce", port: "p4.test:1666", user: "reviewer", depot_path: "//other/..." },
     { name: "tree", kind: "subversion", repository_url: "https://svn.test/repo" }
   ],
   review: {
@@ -35,17 +34,43 @@ const document = {
     instances: {
       main: { source_repo: { trigger: "depot", repo: "//depot/main/..." } },
       rel: { source_repo: { trigger: "depot", repo: "//depot/rel/..." } },
-      // Its repository does not restrict paths: those of the trigger decide.
-      named: { source_repo: { trigger: "named", repo: "named" } },
       off: { source_repo: { trigger: "other", repo: "//other/..." }, enabled: false },
       svn: { match: [{ source: { repo_ref: { glob: "https://svn.test/*" } } }] }
     }
   }
 }
+/** Author and client of changelists; those from 11 on are of machines and people. */
+const people: Readonly<Record<string, readonly [string, string]>> = {
+  "11": ["ci-nightly", "build-7"],
+  "12": ["ci-nightly", "ada-laptop"],
+  "13": ["ada", "build-7"]
+}
+const describeFake = (revision: string, server: VcsServer, under: string | undefined): SubmittedChange | undefined => {
+  if (server.vcs !== "perforce" || revision === "404") return undefined
+  const [author, client] = people[revision] ?? ["ada", "ada-laptop"]
+  const branches =
+    under !== "//depot/..." || revision === "9"
+      ? []
+      : revision === "8"
+        ? ["//depot/main", "//depot/rel"]
+        : ["//depot/main"]
+  const streams = branches.map((branch) => ({
+    branch,
+    paths: ["a.c"],
+    more: false,
+    previous: "3",
+    removed: false,
+    tag: false
+  }))
+  return { revision, state: "submitted", author, client, description: "Fix", repository: undefined, streams }
+}
+
 const stores = Layer.mergeAll(
   actorStores(),
   Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
-  Layer.mock(SubmittedChanges, {})
+  Layer.mock(SubmittedChanges, {
+    describe: ({ revision, server, under }) => Effect.succeed(describeFake(revision, server, under))
+  })
 )
 const world = Scheduler.layer.pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))
 
@@ -67,27 +92,6 @@ describe("tries", () => {
     assert.isTrue(isTryDue(525_000, 5000))
     assert.isTrue(isTryDue(60_000, Number.POSITIVE_INFINITY))
   })
-})
-
-layer(world)("route", (t) => {
-  t.effect.each<readonly [Partial<DepotChange>, ReadonlyArray<string>]>([
-    [{ files: ["//depot/main/a.c"] }, ["main"]],
-    [{ path: "//DEPOT/Main/src/..." }, ["main"]],
-    [{ files: ["//depot/mainline/a.c"] }, []],
-    [{ files: ["//depot/main/a.c", "//depot/rel/a.c"] }, ["main", "rel"]],
-    [{ files: ["//depot/main/a.c", "//depot/rel/a.c"], workspaces: ["rel"] }, ["rel"]],
-    [{ files: ["//other/a.c"] }, []],
-    [{ files: ["//named/a.c"] }, ["named"]],
-    [{ vcs: "subversion", files: ["trunk/a.c"] }, ["svn"]]
-  ])("%j", ([over, expected]) =>
-    Effect.gen(function* () {
-      const found = routeDepot((yield* ConfigStore).current(), change(over))
-      assert.deepStrictEqual(
-        found.map(({ workspace }) => workspace.id),
-        expected
-      )
-    })
-  )
 })
 
 const report = Effect.fn(function* (routing: DepotChange) {
@@ -112,44 +116,57 @@ const report = Effect.fn(function* (routing: DepotChange) {
   })
   return id
 })
+const reasonOf = (id: string) =>
+  Effect.flatMap(Receipts, (receipts) => Effect.map(receipts.get(id), (event) => event?.outcomeReason))
 const outcomeOf = (id: string) =>
   Effect.flatMap(Receipts, (receipts) =>
-    Effect.map(receipts.get(id), (event) => [event?.outcome, event?.outcomeReason?.split(/[:,]/)[0]])
+    Effect.map(receipts.get(id), (event) => [event?.outcome, event?.outcomeReason?.split(/[:,]| [0-9a-f-]{20,}/)[0]])
   )
 
 layer(world)("outcome", (t) => {
-  t.effect("a match reports what this build does not support; a missing one is waited for and then reported", () =>
+  t.effect("a changelist is queued once per stream; a missing one is waited for and then reported", () =>
     Effect.gen(function* () {
-      const matched = yield* report(change({ files: ["//depot/main/a.c"] }))
-      const unmatched = yield* report(change({ files: ["//nowhere/a.c"] }))
-      const two = yield* report(change({ files: ["//depot/main/a.c", "//depot/rel/a.c"] }))
+      const matched = yield* report(change({ path: "//depot/..." }))
+      const two = yield* report(change({ revision: "8", path: "//DEPOT/main/..." }))
+      const missing = yield* report(change({ revision: "404" }))
+      const pending = yield* report(change({ revision: "9", path: "//depot/..." }))
+      const elsewhere = yield* report(change({ path: "//nowhere/..." }))
+      const renamed = yield* report(change({ revision: "10", base: "6", path: "//depot/..." }))
       yield* scan(Number.POSITIVE_INFINITY)
-      assert.deepStrictEqual(yield* outcomeOf(matched), ["skipped", "workspace main matches"])
-      assert.deepStrictEqual(yield* outcomeOf(two), ["skipped", "ambiguous_route"])
-      assert.deepStrictEqual(yield* outcomeOf(unmatched), [undefined, undefined])
+      assert.deepStrictEqual(yield* outcomeOf(matched), ["executed", "queued as event"])
+      assert.deepStrictEqual(yield* outcomeOf(two), ["executed", "queued as event"])
+      assert.deepStrictEqual(yield* outcomeOf(pending), ["skipped", "no_change"])
+      assert.include((yield* reasonOf(two)) ?? "", "//depot/main in workspace main; queued as event")
+      assert.include((yield* reasonOf(renamed)) ?? "", "it was changelist 6 before its submit")
+      assert.deepStrictEqual(yield* outcomeOf(missing), [undefined, undefined])
       yield* TestClock.setTime(224_000)
       yield* scan(5000)
-      assert.deepStrictEqual(yield* outcomeOf(unmatched), [undefined, undefined])
+      assert.deepStrictEqual(yield* outcomeOf(missing), [undefined, undefined])
       yield* TestClock.setTime(226_000)
       yield* scan(2000)
-      assert.deepStrictEqual(yield* outcomeOf(unmatched), ["skipped", "repository_not_configured"])
+      assert.deepStrictEqual(yield* outcomeOf(missing), ["skipped", "revision_not_found"])
+      assert.deepStrictEqual(yield* outcomeOf(elsewhere), ["skipped", "repository_not_configured"])
+      // The same changelist again is the same work.
+      const again = yield* report(change({ path: "//depot/...", user: "someone" }))
+      yield* scan(Number.POSITIVE_INFINITY)
+      assert.deepStrictEqual(yield* outcomeOf(again), ["skipped", "duplicate"])
     })
   )
-  t.effect.each<readonly [Partial<DepotChange>, string]>([
-    [{ user: "ci-nightly", client: "build-7" }, "source_excluded"],
-    [{ user: "ci-nightly" }, "workspace main matches"],
-    [{ user: "ci-nightly", client: "ada-laptop" }, "workspace main matches"],
-    [{ user: "ada", client: "build-7", description: "[release] 1.2" }, "workspace main matches"]
-  ])("%j: %s", ([over, expected]) =>
+  t.effect.each<readonly [string, string]>([
+    ["11", "source_excluded"],
+    ["12", "executed"],
+    ["13", "executed"]
+  ])("changelist %s: %s", ([revision, expected]) =>
     Effect.gen(function* () {
-      const id = yield* report(change({ ...over, files: ["//depot/main/a.c"] }))
+      const id = yield* report(change({ revision, path: "//depot/..." }))
       yield* scan(Number.POSITIVE_INFINITY)
-      assert.deepStrictEqual(yield* outcomeOf(id), ["skipped", expected])
+      const [outcome, reason] = yield* outcomeOf(id)
+      assert.strictEqual(outcome === "executed" ? outcome : reason, expected)
     })
   )
   t.effect("what waits is not removed by retention", () =>
     Effect.gen(function* () {
-      const id = yield* report(change({ files: ["//nowhere/b.c"] }))
+      const id = yield* report(change({ revision: "404", path: "//nowhere/..." }))
       const receipts = yield* Receipts
       yield* receipts.prune({ maxCount: 0, before: 1e15 })
       assert.isDefined(yield* receipts.get(id))

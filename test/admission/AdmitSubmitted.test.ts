@@ -1,7 +1,7 @@
-/** Submitted changes of Subversion: the workspace and the branch decide, and the filters of both. */
+/** Submitted changes of Subversion and Perforce: the workspace and the branch decide, and the filters of both. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { admitStream } from "../../src/admission/AdmitSubmitted.ts"
+import { admitStream, listRoots } from "../../src/admission/AdmitSubmitted.ts"
 import type { SubmittedStream } from "../../src/admission/AdmitSubmitted.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 
@@ -35,13 +35,21 @@ const document = {
   }
 }
 
-const decide = (branch: string, over: Partial<SubmittedStream> = {}, description = "Fix", trigger = "tree") =>
+const decide = (
+  branch: string,
+  over: Partial<SubmittedStream> = {},
+  description = "Fix",
+  trigger = "tree",
+  base?: string
+) =>
   Effect.map(toSnapshot(document, {}), (snapshot) => {
     const profile = snapshot.triggers.get(trigger)
     if (profile === undefined) throw new Error("no trigger")
     const change = {
       vcs: "subversion",
       revision: "7",
+      state: "submitted",
+      base,
       author: "ada",
       client: undefined,
       description,
@@ -89,6 +97,93 @@ describe("admit", () => {
           target: { kind: "push", branch: "trunk" }
         }
       )
+    })
+  )
+})
+
+it.effect.each<readonly [string | undefined, string]>([
+  [undefined, "5"],
+  ["3", "3"],
+  ["7", "5"],
+  ["9", "5"]
+])("a reported base of %s: compared with %s", ([base, expected]) =>
+  Effect.gen(function* () {
+    const decision = yield* decide("trunk", {}, "Fix", "tree", base)
+    assert.strictEqual(decision._tag === "Admitted" ? decision.change.base : "", expected)
+  })
+)
+
+const depots = {
+  triggers: [
+    {
+      name: "depot",
+      kind: "perforce",
+      depot_path: "//game/...",
+      watch_path: ["//game/main/src", "code"],
+      exclude_cr_file: ["**/*.uasset"]
+    }
+  ],
+  review: { auto_commit: { delay_seconds: 60, include_branches: ["main", "rel/1"] } },
+  workspaces: {
+    instances: {
+      main: { source_repo: { trigger: "depot", repo: "//game/main/..." } },
+      rel: { match: [{ source: { repo_ref: { glob: "//game/rel/*" } } }] }
+    }
+  }
+}
+
+describe("admit changelists", () => {
+  const decideDepot = (branch: string, paths: ReadonlyArray<string>, state: "submitted" | "shelved" = "submitted") =>
+    Effect.map(toSnapshot(depots, {}), (snapshot) => {
+      const profile = snapshot.triggers.get("depot")
+      if (profile === undefined) throw new Error("no trigger")
+      const change = {
+        vcs: "perforce",
+        revision: state === "shelved" ? "7-0123456789ab" : "7",
+        state,
+        base: undefined,
+        author: "ada",
+        client: "ada-laptop",
+        description: "Fix",
+        workspaces: undefined
+      } as const
+      const stream = { branch, paths, more: false, previous: "5", removed: false, tag: false }
+      return { snapshot, profile, decision: admitStream(snapshot, profile, change, stream, 1000) }
+    })
+
+  it.effect.each<readonly [string, ReadonlyArray<string>, string]>([
+    ["//game/main", ["src/a.c"], "main"],
+    ["//game/main", ["code/a.c"], "main"],
+    ["//game/main", ["doc/a.txt"], "no_reviewed_path"],
+    ["//game/main", ["src/a.uasset"], "no_reviewed_path"],
+    ["//game/rel/1", ["code/a.c"], "rel"],
+    ["//game/rel/2", ["code/a.c"], "branch_not_watched"],
+    ["//game/dev", ["code/a.c"], "repository_not_configured"]
+  ])("%s %j: %s", ([branch, paths, expected]) =>
+    Effect.gen(function* () {
+      const { decision } = yield* decideDepot(branch, paths)
+      assert.strictEqual(decision._tag === "Admitted" ? decision.workspace.id : decision.reason.split(":")[0], expected)
+    })
+  )
+
+  it.effect("a submitted changelist waits as a push does, a shelf is a target of its own and does not wait", () =>
+    Effect.gen(function* () {
+      const submitted = yield* decideDepot("//game/main", ["src/a.c"])
+      assert.deepInclude(submitted.decision, { _tag: "Admitted", dueAt: 61_000 })
+      const shelved = yield* decideDepot("//game/main", ["src/a.c"], "shelved")
+      assert.deepInclude(shelved.decision, { _tag: "Admitted", dueAt: 1000 })
+      if (submitted.decision._tag !== "Admitted" || shelved.decision._tag !== "Admitted") return
+      assert.deepStrictEqual(submitted.decision.change.target, { kind: "push", branch: "//game/main" })
+      assert.deepStrictEqual(shelved.decision.change.target, { kind: "commit", branch: "//game/main@=7" })
+      assert.strictEqual(shelved.decision.change.headRef, "//game/main")
+      assert.strictEqual(shelved.decision.change.repo.fullName, "game/main")
+    })
+  )
+
+  it.effect("paths of the trigger and of its workspaces are roots of branches", () =>
+    Effect.gen(function* () {
+      const { profile, snapshot } = yield* decideDepot("//game/main", [])
+      assert.deepStrictEqual(listRoots(snapshot, profile), ["//game", "//game/main"])
     })
   )
 })

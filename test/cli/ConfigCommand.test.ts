@@ -183,7 +183,9 @@ server: { auth: { api_key_env: UNSET_KEY } }
   expect(out).toMatch(/^error .*UNSET_KEY is not set/m)
   expect(out).toMatch(/^warning .*queue\.workers\.lock_ttl_seconds: reserved/m)
   expect(out).toMatch(/^ok +git is installed/m)
-  expect(out).toMatch(/^error +p4 is not on the PATH \(trigger depot\)/m)
+  expect(out).toMatch(
+    /^error +p4 is not installed \(trigger depot\); install the command-line client of Perforce from https:/m
+  )
   expect(out).toMatch(new RegExp(`^ok +127\\.0\\.0\\.1:${port} \\(llm provider up\\) responds`, "m"))
   expect(out).toMatch(/^error +127\.0\.0\.1:1 \(llm provider down\) cannot be reached: ECONNREFUSED/m)
 })

@@ -63,7 +63,10 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
   ],
   [/^triggers\[\]\.app\.private_key_/, trigger({ kind: "github", app: { app_id: 1 } })],
   [/^triggers\[\]\.app/, trigger({ kind: "github", app: { app_id: 1, private_key: "k" } })],
-  [/^triggers\[\]\.(user|ticket|password|port|depot_path|workspace)(_env)?$/, trigger({ kind: "perforce" })],
+  [
+    /^triggers\[\]\.(user|ticket|password|port|depot_path|p4_fingerprint|workspace)(_env)?$/,
+    trigger({ kind: "perforce" })
+  ],
   [/^triggers\[\]\.(username|repository_url|trust_server_cert)/, trigger({ kind: "subversion" })],
   [
     /^triggers\[\]\.(cron|timezone|repositories)/,
@@ -75,7 +78,7 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
   [/context_repositories\[\]\.(url|ref|token)/, repository({ kind: "git", url: "https://git.example/a" })],
   [/context_repositories\[\]\.repository_url/, repository({ kind: "subversion", repository_url: "svn://a" })],
   [
-    /context_repositories\[\]\.(port|user|ticket|password|depot_path)/,
+    /context_repositories\[\]\.(port|user|ticket|password|depot_path|p4_fingerprint)/,
     repository({ kind: "perforce", depot_path: "//a/..." })
   ],
   [/context_repositories\[\]\.revision/, repository({ kind: "subversion", repository_url: "svn://a" })],

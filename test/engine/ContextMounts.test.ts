@@ -170,10 +170,10 @@ describe("a repository that cannot be read", () => {
     expect(analysis.notices).toEqual([without("it is larger than max_mb (2 of 1 MiB)")])
   })
 
-  it("one of Perforce is not supported: reported at the start and on the review", async () => {
+  it("one of Perforce without a user is incomplete: reported at the start and on the review", async () => {
     const one = { alias: "lib", kind: "perforce", port: "p4:1666", depot_path: "//depot/..." }
     const snapshot = await Effect.runPromise(toSnapshot(documentWith([one]), {}))
-    const why = "this build reads git and Subversion repositories as context, not Perforce ones"
+    const why = "it has no user"
     expect(contextProblems(snapshot)).toMatchObject([
       { severity: "warning", message: `lib is not read in reviews: ${why}` }
     ])

@@ -44,9 +44,13 @@ export const entityLocations: Readonly<Record<EntityKind, EntityLocation>> = {
   im_command_bindings: { at: ["im", "command_bindings"], form: "map" }
 }
 
-/** Namespaces of the document that only the file may set: without them the database could not be read, or could lock everybody out. */
+/**
+ * Namespaces of the document that only the file may set: without them the database could not be read, or could lock everybody
+ * out, or could name a program to execute.
+ */
 export const bootstrapNamespaces: ReadonlySet<string> = new Set([
   "config_sources",
+  "perforce",
   "storage",
   "server",
   "admin",

@@ -82,7 +82,11 @@ export const Trigger = Schema.Struct({
     http
   ),
   http_proxy: optional(Url, "HTTP proxy for requests to the host.", http),
-  port: optional(Schema.Union([Text, PositiveInt]), "Server address (P4PORT).", perforce),
+  port: optional(
+    Schema.Union([Text, PositiveInt]),
+    "Server address (P4PORT): `host:1666`, or `ssl:host:1666` with p4_fingerprint.",
+    perforce
+  ),
   user_env: optional(EnvName, "Environment variable that holds the user.", perforce),
   user: optional(Text, "User name (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
   ticket_env: optional(EnvName, "Environment variable that holds the ticket.", perforce),
@@ -94,8 +98,21 @@ export const Trigger = Schema.Struct({
     when: kinds("perforce", "subversion"),
     exclusive: ["password_env"]
   }),
-  depot_path: optional(Text, "Depot path to watch, usually ending in `/...`.", perforce),
-  workspace: optional(Text, "Perforce client workspace.", perforce),
+  p4_fingerprint: optional(
+    Text,
+    "Fingerprint of the key of a server over TLS (`ssl:host:port`), as `p4 trust -l` prints it. No other key is accepted.",
+    perforce
+  ),
+  depot_path: optional(
+    Text,
+    "Depot path to watch, usually ending in `/...`. Without streams it is also the branch whose changes are reviewed together.",
+    perforce
+  ),
+  workspace: optional(
+    Text,
+    "Perforce client workspace (P4CLIENT). Files are read from the depot, so none is needed.",
+    perforce
+  ),
   repository_url: optional(
     Text,
     "Repository URL: http, https, svn, svn+ssh or file, of the whole repository or of a folder in it, without credentials.",

@@ -58,7 +58,12 @@ export const ContextRepository = Schema.Struct({
     when: kinds("subversion", "perforce"),
     defaultText: "latest"
   }),
-  port: optional(Text, "Perforce server address.", perforce),
+  port: optional(Text, "Perforce server address: `host:1666`, or `ssl:host:1666` with p4_fingerprint.", perforce),
+  p4_fingerprint: optional(
+    Text,
+    "Fingerprint of the key of a Perforce server over TLS. No other key is accepted.",
+    perforce
+  ),
   user_env: optional(EnvName, "Environment variable that holds the Perforce user.", perforce),
   user: optional(Text, "Perforce user (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
   ticket_env: optional(EnvName, "Environment variable that holds the Perforce ticket.", perforce),
@@ -157,7 +162,7 @@ const layers = {
   prompt: layer(WorkspacePrompt, "Prompts."),
   context_repositories: layer(
     list(ContextRepository, { maxItems: 64 }),
-    "Further repositories that the model may read, never write; this build reads those of kind git and subversion. One that cannot be read is said on the review, which goes on without it. An instance's list replaces the one of workspaces.defaults whole."
+    "Further repositories that the model may read, never write; one that cannot be read is said on the review, which goes on without it. An instance's list replaces the one of workspaces.defaults whole."
   )
 }
 

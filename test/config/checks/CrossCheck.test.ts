@@ -179,7 +179,7 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   [
     "the document as a list",
     [],
-    ": expected a map of llm, triggers, workspaces, outputs, prompts, im, agent, review, queue, config_sources, storage, compression, server, admin, allow_empty"
+    ": expected a map of llm, triggers, workspaces, outputs, prompts, im, agent, review, queue, config_sources, storage, compression, server, perforce, admin, allow_empty"
   ],
   [
     "a trigger twice",

@@ -1,0 +1,12 @@
+/** Schema of `perforce`: the client program of this machine. Never edited by the database source, because it is executed. */
+import { Schema } from "effect"
+import type { Resolved } from "../Field.ts"
+import { optional } from "../Field.ts"
+import { Text } from "../Scalars.ts"
+
+export const PerforceConfig = Schema.Struct({
+  client_path: optional(Text, "Path of the command-line client `p4`, absolute or relative to this file.", {
+    defaultText: "`p4` on the PATH"
+  })
+})
+export type PerforceConfig = Resolved<typeof PerforceConfig>

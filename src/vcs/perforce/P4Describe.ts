@@ -1,0 +1,145 @@
+/** Reads what a server records about a changelist. The list of its files may be very long; only its beginning is kept. */
+import { createHash } from "node:crypto"
+import { Effect } from "effect"
+import type { CheckoutError } from "../Checkout.ts"
+import { readP4 } from "./P4Process.ts"
+import type { P4Session } from "./P4Session.ts"
+import type { ListedFile } from "./P4Files.ts"
+
+export interface Changelist {
+  readonly change: string
+  /** `pending` with shelved files is `shelved`. */
+  readonly state: "submitted" | "shelved" | "pending"
+  readonly user: string | undefined
+  readonly client: string | undefined
+  readonly description: string
+  /** Changed files. Their specs name the revision of this change. */
+  readonly files: ReadonlyArray<ListedFile>
+  /** Revision before the change of each file of a shelf, by depot file. */
+  readonly bases: ReadonlyMap<string, string>
+  readonly more: boolean
+}
+
+const maxDescription = 65_536
+
+interface Found {
+  readonly scalars: Map<string, string>
+  readonly files: Map<number, Record<string, string>>
+  more: boolean
+}
+
+const read = Effect.fnUntraced(function* (session: P4Session, args: ReadonlyArray<string>, maxFiles: number) {
+  const found: Found = { scalars: new Map(), files: new Map(), more: false }
+  yield* readP4(session, { args }, { field: (name, value, isText) => addField(found, name, value, isText, maxFiles) })
+  return found
+})
+
+const afterDescription = new Set(["status", "changeType", "path", "shelved"])
+
+const addField = (found: Found, name: string, value: string, isText: boolean, maxFiles: number): void => {
+  const [, field, number] = /^(depotFile|action|type|rev|fileSize|digest)(\d+)$/.exec(name) ?? []
+  if (field === undefined || number === undefined) {
+    // Of text, what stands before and after the description counts, not lines of the description (see `makeTextReader`).
+    if (!found.scalars.has(name) || (isText && afterDescription.has(name))) found.scalars.set(name, value)
+    if (isText && name === "status") found.scalars.delete("shelved")
+    return
+  }
+  if (isText && field === "depotFile" && number === "0") {
+    found.files.clear()
+    found.more = false
+  }
+  const index = Number(number)
+  if (index >= maxFiles) found.more = true
+  else {
+    const file = found.files.get(index) ?? {}
+    file[field] = value
+    found.files.set(index, file)
+  }
+}
+
+/** Returns undefined if the server has no such changelist, or the user may not read it. */
+export const describeChangelist = Effect.fnUntraced(function* (
+  session: P4Session,
+  change: string,
+  maxFiles: number
+): Effect.fn.Return<Changelist | undefined, CheckoutError> {
+  const found = yield* read(session, ["describe", "-s", change], maxFiles)
+  const { scalars } = found
+  if (scalars.get("change") === undefined) return undefined
+  const isPending = scalars.get("status") === "pending"
+  const shelf =
+    isPending && scalars.has("shelved") ? yield* read(session, ["describe", "-S", "-s", change], maxFiles) : undefined
+  const { files, more } = isPending
+    ? (shelf ?? { files: new Map<number, Record<string, string>>(), more: false })
+    : found
+  const bases = new Map<string, string>()
+  const listed = [...files]
+    .toSorted(([a], [b]) => a - b)
+    .flatMap(([, file]): ReadonlyArray<ListedFile> => {
+      const { action = "edit", depotFile, digest, fileSize, rev, type = "text" } = file
+      if (depotFile === undefined) return []
+      if (isPending && rev !== undefined && /^\d+$/.test(rev)) bases.set(depotFile, rev)
+      return [
+        {
+          depotFile,
+          action,
+          type,
+          digest,
+          bytes: fileSize !== undefined && /^\d+$/.test(fileSize) ? Number(fileSize) : undefined,
+          spec: isPending ? `${depotFile}@=${change}` : `${depotFile}#${rev ?? "head"}`
+        }
+      ]
+    })
+  return {
+    change,
+    state: isPending ? (listed.length > 0 ? "shelved" : "pending") : "submitted",
+    user: scalars.get("user"),
+    client: scalars.get("client"),
+    description: (scalars.get("desc") ?? "").slice(0, maxDescription),
+    files: listed,
+    bases,
+    more
+  }
+})
+
+/** Identifies the contents of a shelf: it keeps its number when it is shelved again. */
+export const shelfVersion = ({ bases, files }: Changelist): string => {
+  const hash = createHash("sha256")
+  for (const { action, depotFile, digest, type } of files)
+    hash.update(JSON.stringify([depotFile, action, type, digest, bases.get(depotFile)]))
+  return hash.digest("hex").slice(0, 12)
+}
+
+/** The newest submitted changelist of a path up to another one; undefined: there is none. */
+export const readNewest = Effect.fnUntraced(function* (
+  session: P4Session,
+  spec: string
+): Effect.fn.Return<string | undefined, CheckoutError> {
+  let newest: string | undefined
+  yield* readP4(
+    session,
+    { args: ["changes", "-m", "1", "-s", "submitted", spec] },
+    {
+      record: ({ change }) => {
+        newest = change
+        return true
+      }
+    }
+  )
+  return newest
+})
+
+/** Descriptions of the submitted changelists of a path, oldest first. */
+export const readMessages = Effect.fnUntraced(function* (
+  session: P4Session,
+  spec: string,
+  limit: number
+): Effect.fn.Return<ReadonlyArray<string>, CheckoutError> {
+  const found: Array<string> = []
+  yield* readP4(
+    session,
+    { args: ["changes", "-l", "-m", String(limit), "-s", "submitted", spec] },
+    { record: ({ desc }) => void found.push((desc ?? "").slice(0, 4000)) }
+  )
+  return found.toReversed()
+})

@@ -1,0 +1,208 @@
+/**
+ * A signed-in user of a server, shared by the reviews of a node: a private folder with the client's tickets and trusted keys. The key of a
+ * TLS server is pinned to the configured fingerprint, and no other is ever accepted. The password goes to the standard input of
+ * `p4 login`, a ticket into the environment of the client, neither into arguments.
+ */
+import { mkdir, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Redacted, Semaphore } from "effect"
+import type { Scope } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import { io } from "../git/Mirror.ts"
+import { limitError } from "../ProcessLimit.ts"
+import type { ProcessLimits } from "../ProcessLimits.ts"
+import { newMark } from "../ProcessMark.ts"
+import { collect, startProgram } from "../Program.ts"
+import type { ProgramEnd } from "../Program.ts"
+import type { PerforceServer } from "../VcsServer.ts"
+import { findRepair, p4Failure } from "./P4Failure.ts"
+
+/** Properties of the server and of the client, found by their first messages. */
+export interface P4Modes {
+  json: boolean
+  unicode: boolean
+  /** Newer clients have another option to print keywords unexpanded. */
+  keywords: "-k" | "-K"
+  /** The configured ticket, until the server refuses it. */
+  ticket: Redacted.Redacted | undefined
+  /** Number of logins. */
+  logins: number
+  /** See `readServerInfo`. */
+  info: P4ServerInfo | undefined
+}
+
+export interface P4ServerInfo {
+  readonly id: string | undefined
+  /** Names that differ in case only are equal. */
+  readonly fold: boolean
+}
+
+export interface P4Session {
+  readonly server: PerforceServer
+  readonly folder: string
+  readonly limits: () => ProcessLimits
+  readonly modes: P4Modes
+  /** Logs in with the password, once for all commands that found the same login expired. */
+  readonly login: (seen: number) => Effect.Effect<void, CheckoutError>
+}
+
+const loginMillis = 60_000
+const ports = /^(?:(?:tcp|ssl)(?:4|6|46|64)?:)?(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):)?\d{1,5}$/
+
+const refuse = (message: string) => new CheckoutError({ reason: "failed", message })
+
+/** Other forms of P4PORT start programs (`rsh:`). */
+export const checkServer = ({ client, fingerprint, port, user }: PerforceServer): CheckoutError | undefined => {
+  if (!ports.test(port)) return refuse(`invalid Perforce port "${port}"; expected host:1666 or ssl:host:1666`)
+  if (user !== undefined && !/^[^\s@#*%/-][^\s@#*%/]*$/.test(user)) return refuse(`invalid Perforce user "${user}"`)
+  if (client !== undefined && !/^[^\s@#*%/-][^\s@#*%/]*$/.test(client))
+    return refuse(`invalid Perforce workspace "${client}"`)
+  if (fingerprint === undefined) return undefined
+  if (!port.startsWith("ssl")) return refuse("p4_fingerprint needs a port over TLS (ssl:host:1666)")
+  return /^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){15,63}$/.test(fingerprint)
+    ? undefined
+    : refuse("invalid p4_fingerprint; expected pairs of hexadecimal digits with colons, as `p4 trust -l` prints")
+}
+
+/** Signs in, and removes the folder with the scope. `root`: as in `makeScratchObjects`. */
+export const openSession = Effect.fnUntraced(function* (
+  root: string,
+  server: PerforceServer,
+  limits: () => ProcessLimits
+): Effect.fn.Return<P4Session, CheckoutError, Scope.Scope> {
+  const refused = checkServer(server)
+  if (refused !== undefined) return yield* refused
+  const folder = join(root, newMark())
+  yield* Effect.acquireRelease(
+    io("folder of p4", () => mkdir(folder, { recursive: true, mode: 0o700 })),
+    () =>
+      io("folder of p4", () => rm(folder, { recursive: true, force: true })).pipe(
+        Effect.catch(({ message }) => Effect.logWarning("folder of p4 not removed", { folder, error: message }))
+      )
+  )
+  const modes: P4Modes = {
+    json: true,
+    unicode: false,
+    keywords: "-k",
+    ticket: server.ticket,
+    logins: 0,
+    info: undefined
+  }
+  const gate = Semaphore.makeUnsafe(1)
+  const session: P4Session = {
+    server,
+    folder,
+    limits,
+    modes,
+    login: (seen) => gate.withPermits(1)(Effect.suspend(() => (modes.logins === seen ? logIn(session) : Effect.void)))
+  }
+  if (server.fingerprint !== undefined) yield* runPlain(session, ["trust", "-i", server.fingerprint], "")
+  if (server.ticket === undefined && server.password !== undefined) yield* session.login(0)
+  return session
+})
+
+/** The ticket is written to the session's file, which only this user can read. */
+const logIn = Effect.fnUntraced(function* (session: P4Session): Effect.fn.Return<void, CheckoutError> {
+  const { modes, server } = session
+  if (server.password === undefined) {
+    return yield* new CheckoutError({
+      reason: "unauthorized",
+      message:
+        server.ticket === undefined
+          ? "the Perforce server requires a login; set ticket_env or password_env"
+          : "the Perforce server does not accept the ticket, which may have expired; renew it (`p4 login -p`), or set password_env"
+    })
+  }
+  yield* runPlain(session, ["login"], `${Redacted.value(server.password)}\n`)
+  modes.ticket = undefined
+  modes.logins++
+})
+
+export const listSecrets = ({ password, ticket }: PerforceServer): ReadonlyArray<string> =>
+  [password, ticket].flatMap((one) => (one === undefined ? [] : [String(Redacted.value(one))]))
+
+const inherited = ["PATH", "TMPDIR"]
+
+/** Nothing of the caller's settings: no P4CONFIG, P4DIFF, P4EDITOR or PWD. */
+/** `writes`: a folder outside of the session's into which the client writes. */
+export const environment = (
+  { folder, modes, server }: P4Session,
+  writes: string | undefined
+): Record<string, string> => ({
+  ...Object.fromEntries(
+    inherited.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value] as const]
+    })
+  ),
+  HOME: folder,
+  LC_ALL: "C.UTF-8",
+  P4PORT: server.port,
+  ...(server.user === undefined ? {} : { P4USER: server.user }),
+  ...(server.client === undefined ? {} : { P4CLIENT: server.client }),
+  P4TICKETS: join(folder, "tickets"),
+  P4TRUST: join(folder, "trust"),
+  P4ENVIRO: join(folder, "environment"),
+  // The client writes nowhere else, whatever the server requests.
+  P4CLIENTPATH: writes === undefined ? folder : `${folder};${writes}`,
+  ...(modes.ticket === undefined ? {} : { P4PASSWD: String(Redacted.value(modes.ticket)) })
+})
+
+export const startP4 = (
+  session: P4Session,
+  options: ReadonlyArray<string>,
+  args: ReadonlyArray<string>,
+  writes?: string
+) =>
+  startProgram({
+    program: session.server.program,
+    args: [...options, ...(session.modes.unicode ? ["-C", "utf8"] : []), ...args],
+    cwd: session.folder,
+    environment: environment(session, writes),
+    limits: session.limits()
+  })
+
+export const howToInstall =
+  "p4 is not installed; install the command-line client of Perforce (https://www.perforce.com/downloads/helix-command-line-client-p4) on the path, or set perforce.client_path to it"
+
+/** Returns why the process itself failed, whatever it printed. */
+export const processError = (session: P4Session, command: string, end: ProgramEnd): CheckoutError | undefined => {
+  if (end.limit !== undefined) return limitError(`p4 ${command}`, end.limit, session.limits())
+  if (end.code === 126 || end.code === 127 || (end.code === undefined && /could not be started/.test(end.stderr)))
+    return refuse(howToInstall)
+  return undefined
+}
+
+export const withinTime = (command: string, millis: number) =>
+  Effect.timeoutOrElse({
+    duration: millis,
+    orElse: () => new CheckoutError({ reason: "unreachable", message: `p4 ${command} took over ${millis / 1000} s` })
+  }) as <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | CheckoutError, R>
+
+/** Runs a command that prints text. */
+const runPlain = (
+  session: P4Session,
+  args: ReadonlyArray<string>,
+  stdin: string
+): Effect.Effect<void, CheckoutError> => {
+  const command = args[0] ?? ""
+  const once = Effect.gen(function* () {
+    const child = yield* startP4(session, [], args)
+    child.stdin.end(stdin)
+    const read = yield* Effect.promise(() => collect(child, 65_536))
+    if (read === undefined) return yield* refuse(`p4 ${command} printed over 65536 bytes`)
+    const failed = processError(session, command, read.end)
+    if (failed !== undefined) return yield* failed
+    return read.end.code === 0 ? undefined : `${read.end.stderr}\n${read.stdout.toString("utf8")}`
+  }).pipe(Effect.scoped, withinTime(command, loginMillis))
+  const attempt = (mayRepair: boolean): Effect.Effect<void, CheckoutError> =>
+    Effect.flatMap(once, (output) => {
+      if (output === undefined) return Effect.void
+      if (mayRepair && findRepair(output) === "unicode") {
+        session.modes.unicode = true
+        return attempt(false)
+      }
+      return p4Failure(command, output, listSecrets(session.server))
+    })
+  return attempt(true)
+}

@@ -1,0 +1,139 @@
+/**
+ * `FileSource` over p4. The compared states are the branch at two submitted changelists, or a shelf and the newest submitted changelist of
+ * its branch.
+ */
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import type { Revision, ServerCheckoutRequest } from "../Checkout.ts"
+import type { FileSide, FileSource } from "../server/FileSource.ts"
+import { readChanges, readShelf } from "./P4Changes.ts"
+import type { P4Changes, P4Range } from "./P4Changes.ts"
+import { readMessages, shelfVersion } from "./P4Describe.ts"
+import { exportBranch, exportOne } from "./P4Export.ts"
+import { readContent, readContents } from "./P4Files.ts"
+import type { ListedFile } from "./P4Files.ts"
+import { makeListings } from "./P4Listing.ts"
+import { cleanRoot, checkRoot } from "./P4Path.ts"
+import { readP4Blame } from "./P4Blame.ts"
+import type { P4Session } from "./P4Session.ts"
+import { readServerInfo } from "./P4Submitted.ts"
+import { hasContent, isBinary } from "./P4Types.ts"
+
+const maxMessages = 50
+/** Files of a shelf, and changes that are read again for a file. */
+const maxShelf = 100_000
+
+const failed = (message: string) => new CheckoutError({ reason: "failed", message })
+
+export const openP4Source = Effect.fnUntraced(function* (
+  session: P4Session,
+  request: ServerCheckoutRequest
+): Effect.fn.Return<FileSource, CheckoutError, Scope.Scope> {
+  const [, head, version] = /^(\d{1,18})(?:-([0-9a-f]{12}))?$/.exec(request.head) ?? []
+  if (head === undefined || !/^\d{1,18}$/.test(request.base)) {
+    return yield* failed(`invalid changelist ${request.head} or ${request.base}; expected numbers`)
+  }
+  const branch = cleanRoot(request.branch)
+  const wrong = checkRoot(branch)
+  if (wrong !== undefined) return yield* wrong
+  const { fold } = yield* readServerInfo(session)
+  const shelf = version === undefined ? undefined : yield* readShelf(session, head, maxShelf)
+  if (shelf !== undefined && shelf.state === "shelved" && shelfVersion(shelf) !== version) {
+    return yield* new CheckoutError({
+      reason: "missing",
+      message: `changelist ${head} was shelved again since it was reported; its new files are reviewed by their own report`
+    })
+  }
+  const isSubmittedSince = shelf?.state === "submitted"
+  const start =
+    request.headOnly === true && version === undefined ? Math.max(Number(request.base), Number(head) - 1) : request.base
+  const range: P4Range = {
+    branch,
+    head,
+    base: String(start),
+    fold,
+    shelf: isSubmittedSince ? undefined : shelf
+  }
+  return makeSource(session, range, isSubmittedSince ? head : request.head)
+})
+
+const makeSource = (session: P4Session, range: P4Range, name: string): FileSource => {
+  const { base, branch, fold, head, shelf } = range
+  const listings = makeListings(session, branch, fold)
+  let known: P4Changes | undefined
+  const changesUpTo = (maxPaths: number) =>
+    Effect.tap(known === undefined ? readChanges(session, range, maxPaths) : Effect.succeed(known), (found) =>
+      Effect.sync(() => (known = found))
+    )
+  /** State of the branch without the shelf. */
+  const stateOf = (at: Revision): string | undefined =>
+    at === "head" && shelf === undefined ? head : base === "0" ? undefined : base
+  const sideOf = ({ at, path }: FileSide): ListedFile | undefined => known?.sides.get(path)?.[at]
+
+  const find = Effect.fnUntraced(function* (path: string, at: Revision) {
+    if (shelf !== undefined && at === "head") {
+      const { sides } = yield* changesUpTo(maxShelf)
+      const changed = sides.get(path)
+      if (changed !== undefined) return changed.head
+    }
+    const state = stateOf(at)
+    return state === undefined ? undefined : yield* listings.find(path, state)
+  })
+
+  return {
+    head: name,
+    from: base,
+    changes: (maxPaths) => Effect.map(changesUpTo(maxPaths), ({ changes }) => changes),
+    sizes: (paths) =>
+      Effect.succeed(
+        paths.map(({ path }) => Math.max(...(["from", "head"] as const).map((at) => sideOf({ path, at })?.bytes ?? 0)))
+      ),
+    contents: Effect.fnUntraced(function* (sides, keep) {
+      const revisions = yield* Effect.forEach(sides, (side) => {
+        const own = sideOf(side)
+        return own === undefined ? find(side.path, side.at) : Effect.succeed(own)
+      })
+      yield* readContents(session, revisions, keep)
+    }),
+    copies: (added) => {
+      const wanted = new Set(added)
+      return Effect.succeed((known?.copies ?? []).filter(({ path }) => wanted.has(path)))
+    },
+    file: Effect.fnUntraced(function* (path, at, maxBytes) {
+      const found = yield* find(path, at)
+      if (found === undefined || isBinary(found.type) || !hasContent(found.action)) return undefined
+      return (found.bytes ?? 0) > maxBytes ? undefined : yield* readContent(session, found, maxBytes)
+    }),
+    list: Effect.fnUntraced(function* (directory, at, limit) {
+      const state = stateOf(at)
+      const names = new Set(state === undefined ? [] : (yield* listings.files(directory, state)).keys())
+      if (shelf !== undefined && at === "head") {
+        const prefix = directory === "" ? "" : `${directory}/`
+        for (const [path, { head: own }] of (yield* changesUpTo(maxShelf)).sides) {
+          const rest = path.startsWith(prefix) ? path.slice(prefix.length) : "/"
+          if (rest.includes("/")) continue
+          if (own === undefined) names.delete(rest)
+          else names.add(rest)
+        }
+      }
+      return [...names].toSorted().slice(0, limit)
+    }),
+    blame: Effect.fnUntraced(function* (path, start, end) {
+      const found = yield* find(path, "head")
+      // The lines of a shelf have no changelist yet.
+      return found === undefined || !found.spec.includes("#") ? [] : yield* readP4Blame(session, found, start, end)
+    }),
+    messages:
+      shelf === undefined
+        ? readMessages(session, `${branch}/...@${Number(base) + 1},${head}`, maxMessages)
+        : Effect.succeed([shelf.description]),
+    exportTo: Effect.fnUntraced(function* (folder, maxBytes) {
+      const state = stateOf("head")
+      if (state !== undefined) yield* exportBranch(session, branch, state, fold, folder, maxBytes)
+      if (shelf === undefined) return
+      for (const [path, { head: own }] of (yield* changesUpTo(maxShelf)).sides)
+        if (own !== undefined) yield* exportOne(session, folder, path, own, maxBytes)
+    })
+  }
+}

@@ -1,0 +1,72 @@
+/** Describes a changelist for routing: who made it, and which branches it changes. */
+import { Effect } from "effect"
+import type { CheckoutError } from "../Checkout.ts"
+import type { ChangedStream, DescribeRequest, SubmittedChange } from "../SubmittedChanges.ts"
+import { describeChangelist, readNewest, shelfVersion } from "./P4Describe.ts"
+import { belowDepot } from "./P4Path.ts"
+import { readP4 } from "./P4Process.ts"
+import type { P4ServerInfo, P4Session } from "./P4Session.ts"
+import { findBranch, readStreamDepots } from "./P4Streams.ts"
+
+/** Files that are read; filters decide by them. */
+const maxFiles = 20_000
+/** Branches that one changelist may start reviews of. */
+const maxStreams = 50
+
+/** Read once per session. */
+export const readServerInfo = Effect.fnUntraced(function* (
+  session: P4Session
+): Effect.fn.Return<P4ServerInfo, CheckoutError> {
+  if (session.modes.info !== undefined) return session.modes.info
+  let found: P4ServerInfo = { id: undefined, fold: false }
+  yield* readP4(
+    session,
+    { args: ["info"] },
+    {
+      record: (record) => {
+        found = { id: record["ServerID"] ?? record["serverID"], fold: record["caseHandling"] === "insensitive" }
+      }
+    }
+  )
+  session.modes.info = found
+  return found
+})
+
+export const describeSubmitted = Effect.fnUntraced(function* (
+  session: P4Session,
+  request: Pick<DescribeRequest, "revision" | "roots" | "under">
+): Effect.fn.Return<SubmittedChange | undefined, CheckoutError> {
+  const { revision } = request
+  const found = yield* describeChangelist(session, revision, maxFiles)
+  if (found === undefined) return undefined
+  const { id, fold } = yield* readServerInfo(session)
+  const streams = yield* readStreamDepots(
+    session,
+    found.files.map(({ depotFile }) => depotFile)
+  )
+  const changed = new Map<string, Array<string>>()
+  for (const { depotFile } of found.files) {
+    const branch = findBranch(depotFile, request, streams, fold)
+    const path = branch === undefined ? undefined : belowDepot(branch, depotFile, fold)
+    if (branch === undefined || path === undefined) continue
+    const paths = changed.get(branch) ?? []
+    changed.set(branch, paths)
+    paths.push(path)
+  }
+  const isShelved = found.state === "shelved"
+  const described = yield* Effect.forEach([...changed].slice(0, maxStreams), ([branch, paths]) =>
+    Effect.map(
+      readNewest(session, isShelved ? `${branch}/...` : `${branch}/...@${Math.max(0, Number(revision) - 1)}`),
+      (previous): ChangedStream => ({ branch, paths, more: found.more, previous, removed: false, tag: false })
+    )
+  )
+  return {
+    revision: isShelved ? `${revision}-${shelfVersion(found)}` : revision,
+    state: isShelved ? "shelved" : "submitted",
+    author: found.user,
+    client: found.client,
+    description: found.description,
+    repository: id,
+    streams: found.state === "pending" ? [] : described
+  }
+})

@@ -1,0 +1,109 @@
+/** The adapter of Perforce. Nothing is kept between reviews, except for logins and exports of further repositories. */
+import { createHash } from "node:crypto"
+import { Effect, RcMap } from "effect"
+import type { Scope } from "effect"
+import { CheckoutError } from "../Checkout.ts"
+import type { ServerCheckoutRequest } from "../Checkout.ts"
+import { makeSharedExports } from "../server/SharedExports.ts"
+import { checkOutSource } from "../server/SourceCheckout.ts"
+import type { SourceCheckoutOptions } from "../server/SourceCheckout.ts"
+import type { ServerAdapter } from "../ServerAdapter.ts"
+import type { PerforceServer, VcsServer } from "../VcsServer.ts"
+import { readNewest } from "./P4Describe.ts"
+import { exportBranch } from "./P4Export.ts"
+import { checkRoot, cleanRoot } from "./P4Path.ts"
+import { openSession, listSecrets } from "./P4Session.ts"
+import type { P4Session } from "./P4Session.ts"
+import { openP4Source } from "./P4Source.ts"
+import { describeSubmitted, readServerInfo } from "./P4Submitted.ts"
+
+const idleTimeToLive = "10 minutes"
+
+const ofPerforce = (server: VcsServer): Effect.Effect<PerforceServer, CheckoutError> =>
+  server.vcs === "perforce"
+    ? Effect.succeed(server)
+    : Effect.fail(new CheckoutError({ reason: "failed", message: `a ${server.vcs} server was given to Perforce` }))
+
+/** Secrets are part of the key as a digest: a new password is another session. */
+const keyOf = (server: PerforceServer): string => {
+  const { client, fingerprint, port, program, user } = server
+  const secrets = createHash("sha256")
+    .update(JSON.stringify(listSecrets(server)))
+    .digest("hex")
+  return JSON.stringify([port, user, client, fingerprint, program, secrets])
+}
+
+const revisions = /^(?:\d{1,18}|[A-Za-z_][\w.-]{0,250}|\d{4}\/\d{2}\/\d{2}(?::\d{2}:\d{2}:\d{2})?)$/
+
+export const makePerforce = Effect.fnUntraced(function* (
+  options: SourceCheckoutOptions
+): Effect.fn.Return<ServerAdapter, never, Scope.Scope> {
+  const { limits, root } = options
+  const share = yield* makeSharedExports(options)
+  /** Servers of the keys that are being looked up. */
+  const wanted = new Map<string, PerforceServer>()
+  const sessions = yield* RcMap.make({
+    idleTimeToLive,
+    lookup: (key: string): Effect.Effect<P4Session, CheckoutError, Scope.Scope> => {
+      const server = wanted.get(key)
+      return server === undefined
+        ? Effect.die(new Error("a session without a server"))
+        : openSession(root, server, limits)
+    }
+  })
+  const sessionOf = (server: VcsServer) =>
+    Effect.flatMap(ofPerforce(server), (own) => {
+      const key = keyOf(own)
+      wanted.set(key, own)
+      return RcMap.get(sessions, key).pipe(
+        Effect.onError(() => RcMap.invalidate(sessions, key)),
+        Effect.ensuring(Effect.sync(() => wanted.delete(key)))
+      )
+    })
+
+  return {
+    checkout: Effect.fn("Perforce.checkout")(function* (request: ServerCheckoutRequest) {
+      const session = yield* sessionOf(request.server)
+      return yield* checkOutSource(yield* openP4Source(session, request), options)
+    }),
+    isAncestor: ({ base, head }) => Effect.succeed(Number.parseInt(base, 10) <= Number.parseInt(head, 10)),
+    describe: Effect.fn("Perforce.describe")(function* (request) {
+      return yield* describeSubmitted(yield* sessionOf(request.server), request)
+    }, Effect.scoped),
+    mount: Effect.fn("Perforce.mount")(function* ({ maxBytes, path, revision, server }) {
+      const branch = cleanRoot(path)
+      const wrong = checkRoot(branch)
+      if (wrong !== undefined) return yield* wrong
+      if (revision !== undefined && !revisions.test(revision)) {
+        return yield* new CheckoutError({
+          reason: "failed",
+          message: `invalid revision "${revision}"; expected a changelist, a label or a date such as 2026/01/31`
+        })
+      }
+      const session = yield* sessionOf(server)
+      const newest = yield* readNewest(session, `${branch}/...${revision === undefined ? "" : `@${revision}`}`)
+      if (newest === undefined) {
+        const when = revision === undefined ? "" : ` at ${revision}`
+        return yield* new CheckoutError({
+          reason: "missing",
+          message: `${branch} has no submitted files${when}, or the user may not read it`
+        })
+      }
+      const at = revision ?? newest
+      return yield* share({
+        key: JSON.stringify([session.server.port, session.server.user, branch, at, newest]),
+        revision: newest,
+        maxBytes,
+        // In a session of its own, because the export may serve later reviews.
+        exportTo: (folder) =>
+          Effect.scoped(
+            Effect.gen(function* () {
+              const own = yield* sessionOf(server)
+              const { fold } = yield* readServerInfo(own)
+              yield* exportBranch(own, branch, at, fold, folder, maxBytes)
+            })
+          )
+      })
+    })
+  }
+})
