@@ -9,7 +9,7 @@ export interface Program {
   /** Name on the path, or absolute path. */
   readonly name: string
   readonly why: string
-  /** How to get it. */
+  /** Next step of an operator who lacks it. */
   readonly install: string
 }
 

@@ -13,18 +13,7 @@ export interface Unconsumed {
 const under = (prefix: string, effect: string, ...names: ReadonlyArray<string>): ReadonlyArray<Unconsumed> =>
   names.map((name) => ({ path: `${prefix}.${name}`, effect }))
 
-const perforceServer = ["port", "user", "user_env", "ticket", "ticket_env"]
-const passwords = ["password", "password_env"]
-
 export const unconsumed: ReadonlyArray<Unconsumed> = [
-  ...under("triggers[]", "Perforce changes are not read", ...perforceServer, "workspace"),
-  ...under(
-    "workspaces.defaults.context_repositories[]",
-    "Perforce repositories are not read as context",
-    ...perforceServer,
-    ...passwords,
-    "depot_path"
-  ),
   ...under(
     "outputs.channels[]",
     "chat applications receive nothing",

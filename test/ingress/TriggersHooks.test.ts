@@ -119,7 +119,8 @@ describe("hook scripts", () => {
     ["no address", p4, ["1"], () => ({}), "AICR_URL is not set"],
     ["nobody there", svn, ["/repo", "1"], () => ({ ...configured(), AICR_URL: "http://127.0.0.1:1" }), "curl"],
     ["no arguments", p4, [], configured, "called without a changelist"],
-    ["no number", p4, ["default"], configured, "invalid_payload"],
+    ["no number of a changelist", p4, ["default"], configured, "called without a changelist"],
+    ["no number", svn, ["/repo", "HEAD"], configured, "invalid_payload"],
     ["no curl", p4, ["1"], () => ({ ...configured(), PATH: directory }), "curl is not installed"]
   ])("%s is logged and fails no submit", async (_, script, args, settings, said) => {
     assert.deepInclude(await run(script, args, settings()), { code: 0, out: "" })

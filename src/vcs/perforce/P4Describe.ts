@@ -39,7 +39,7 @@ const afterDescription = new Set(["status", "changeType", "path", "shelved"])
 const addField = (found: Found, name: string, value: string, isText: boolean, maxFiles: number): void => {
   const [, field, number] = /^(depotFile|action|type|rev|fileSize|digest)(\d+)$/.exec(name) ?? []
   if (field === undefined || number === undefined) {
-    // Of text, what stands before and after the description counts, not lines of the description (see `makeTextReader`).
+    // In text, fields before and after the description count, not lines of the description (see `makeTextReader`).
     if (!found.scalars.has(name) || (isText && afterDescription.has(name))) found.scalars.set(name, value)
     if (isText && name === "status") found.scalars.delete("shelved")
     return

@@ -84,7 +84,7 @@ const exportAll = Effect.fnUntraced(function* (session: P4Session, spec: string,
   if (bytes > maxBytes) return yield* tooLarge(bytes, maxBytes)
 })
 
-/** Writes one file; a path below another file is left out. */
+/** Writes one file; a path below another file is skipped. */
 export const exportOne = Effect.fnUntraced(function* (
   session: P4Session,
   folder: string,

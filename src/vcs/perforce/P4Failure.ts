@@ -11,7 +11,7 @@ export interface P4Message {
   readonly severity: number
 }
 
-/** What a caller does about a message before it becomes an error. */
+/** Names a change of the session after which the command may succeed. */
 export type Repair = "log_in" | "unicode" | "no_unicode" | "no_json" | "other_keyword_option"
 
 const repairs: ReadonlyArray<readonly [RegExp, Repair]> = [
@@ -25,7 +25,7 @@ const repairs: ReadonlyArray<readonly [RegExp, Repair]> = [
   [/Invalid option: -k\b/i, "other_keyword_option"]
 ]
 
-/** In order of precedence. */
+/** Rows in order of precedence. */
 const reasons: ReadonlyArray<readonly [RegExp, Reason]> = [
   [/No space left on device|Disk quota exceeded|Input\/output error/, "disk"],
   [/authenticity of '|IDENTIFICATION HAS CHANGED|SSL library|SSL certificate|not trusted/i, "failed"],

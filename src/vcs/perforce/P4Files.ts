@@ -21,7 +21,7 @@ const filesAtOnce = 500
 const processes = 4
 /** A file may be larger than its size on the server, when its encoding is converted. */
 const slack = 65_536
-/** Of a file whose size the server does not list. */
+/** Assumed size of a file whose size the server does not list. */
 const unknownBytes = 8_388_608
 
 type Record_ = Readonly<Record<string, string>>

@@ -25,7 +25,7 @@ export interface P4Command {
   readonly millis?: number | undefined
 }
 
-/** What a command reports. Records that are messages are not reported. */
+/** Receives the records of a command, without messages. */
 export interface P4Handler {
   /** `isText`: see `makeTextReader`. */
   readonly field?: (name: string, value: string, isText: boolean) => void

@@ -1,4 +1,4 @@
-/** What the fake p4 keeps: a small depot, its users, and rules that disturb commands. One JSON file. */
+/** State of the fake p4: a small depot, its users, and rules that disturb commands. One JSON file. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -30,7 +30,7 @@ export interface StoredChange {
   readonly shelf: ReadonlyArray<ShelvedFile>
 }
 
-/** Disturbs commands: `hang` never ends, `collapse` prints text in JSON, `garbage` prints no JSON, `old` knows no JSON. */
+/** Disturbs commands: `hang` never ends, `collapse` prints text in JSON, `garbage` prints no JSON, `refused` is an error of the server, `huge` lists 200,000 files. */
 export interface Disturbance {
   readonly command: string
   readonly how: "hang" | "collapse" | "garbage" | "refused" | "huge"
