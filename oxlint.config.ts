@@ -131,6 +131,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "LoginAttempts.ts",
     "Ledger.ts",
     "Lessons.ts",
+    "LogDecision.ts",
     "Objects.ts",
     "Payloads.ts",
     "PullBases.ts",

@@ -19,6 +19,7 @@ import type { Snapshot } from "../src/config/Snapshot.ts"
 import { reportMillis } from "../src/domain/ChatHealth.ts"
 import type { ChatHealth } from "../src/domain/ChatHealth.ts"
 import { isOver } from "../src/domain/ChatRequest.ts"
+import { inEventTrace } from "../src/domain/EventTrace.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { expiryCutoffs } from "../src/queue/core/ExpiryCutoffs.ts"
 import { ChatHealths } from "../src/store/ChatHealths.ts"
@@ -56,6 +57,19 @@ class Memory {
   health: ChatHealth | undefined
 }
 
+/** Adds the ids of a request, and of the event of its review, to all lines of an effect. */
+const withRequest =
+  ({ connection, facts, id }: ChatRequest) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    effect.pipe(
+      inEventTrace(facts.eventId === undefined ? [] : [facts.eventId]),
+      Effect.annotateLogs({
+        chat_request_id: id,
+        connection,
+        ...(facts.eventId === undefined ? {} : { event_id: [facts.eventId] })
+      })
+    )
+
 /** Takes steps until the request waits, ends, or another owner has it. */
 const drive = Effect.fnUntraced(function* (snapshot: Snapshot, client: ChatClient, request: ChatRequest) {
   let current = request
@@ -86,7 +100,7 @@ const driveOne = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const failed = memory.failures.get(request.id)
   if (failed !== undefined && failed.until > now) return
-  const exit = yield* Effect.exit(drive(snapshot, client, request))
+  const exit = yield* Effect.exit(withRequest(request)(drive(snapshot, client, request)))
   if (Exit.isSuccess(exit)) {
     memory.failures.delete(request.id)
     return

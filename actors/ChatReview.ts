@@ -19,8 +19,9 @@ import type { StoreError } from "../src/database/StoreError.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import type { QueueError } from "../src/queue/Queue.ts"
 import type { ChatRequest } from "../src/store/ChatRequests.ts"
+import { logDecision } from "../src/store/LogDecision.ts"
 import { Receipts } from "../src/store/Receipts.ts"
-import type { StoredEvent } from "../src/store/Receipts.ts"
+import type { EventRecord, StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
@@ -63,9 +64,9 @@ const toDeliveryKey = ({ id }: ChatRequest) => deliveryKey("chat", id)
 export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, change: Change, configHash: string) {
   const receipts = yield* Receipts
   const now = yield* Clock.currentTimeMillis
-  const work = { change, configHash, priority: Priority.command, dueAt: now }
+  const work = { change, configHash, priority: Priority.command, dueAt: request.receivedAt }
   const id = newId()
-  const receipt = yield* receipts.store({
+  const record: EventRecord = {
     id,
     deliveryKey: toDeliveryKey(request),
     provider: change.provider,
@@ -81,12 +82,16 @@ export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, ch
     reason: `requested from chat (${request.connection})`,
     work,
     receivedAt: now
-  })
+  }
+  const receipt = yield* receipts.store(record)
   const eventId = receipt._tag === "Duplicate" ? receipt.first.id : id
   const [admitted] = yield* enqueue([{ eventId, ...work, admittedAt: request.receivedAt, expires: true }])
   const status = admitted?.status ?? "queued"
   if (status !== "queued" && receipt._tag !== "Duplicate")
     yield* receipts.note({ decided: [{ id, decision: status }], duplicates: [] })
+  // A repetition after a crash, which logged it before or lost the line.
+  const decided = { eventId, decision: status, reason: record.reason }
+  yield* logDecision({ ...record, id: eventId }, decided, { chat_request_id: request.id })
   yield* (yield* WorkspaceScheduler.client)(change.workspace).Wake(undefined, { discard: true })
   return { eventId, entryId: admitted?.entryId }
 })

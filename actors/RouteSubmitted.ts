@@ -9,11 +9,13 @@ import { admitStream, listRoots } from "../src/admission/AdmitSubmitted.ts"
 import type { StreamDecision } from "../src/admission/AdmitSubmitted.ts"
 import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
+import { reportedBy } from "../src/domain/Decision.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { Priority } from "../src/domain/Entry.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
 import { admit } from "../src/queue/AutomaticCommits.ts"
+import { logDecision } from "../src/store/LogDecision.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord, StoredEvent } from "../src/store/Receipts.ts"
 import { CheckoutError } from "../src/vcs/Checkout.ts"
@@ -187,8 +189,6 @@ const noChange = ({ revision, vcs }: DepotChange, matching: ReadonlyArray<Found>
   return `no_change: changelist ${revision} has no submitted or shelved file${where}`
 }
 
-const reportedBy = (id: string): string => `reported by event ${id}`
-
 /** Stores the event of one review and queues it. After a crash between the two, housekeeping queues it. */
 const queueOne = Effect.fnUntraced(function* (
   event: StoredEvent,
@@ -225,6 +225,7 @@ const queueOne = Effect.fnUntraced(function* (
       text: isOwn ? `reviewed as event ${first.id}: ${where}` : `duplicate: ${where} is reviewed as event ${first.id}`
     }
   }
+  yield* logDecision(first, { eventId: first.id, decision: "queued", reason: first.reason }, { reported_by: event.id })
   const { work } = first
   if (work !== undefined) {
     yield* admit([

@@ -15,6 +15,7 @@ import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
+import { logDecision } from "../src/store/LogDecision.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord } from "../src/store/Receipts.ts"
 import { Schedules } from "../src/store/Schedules.ts"
@@ -64,15 +65,10 @@ const fire = Effect.fnUntraced(function* (
   }
   const { change, configHash, dueAt, priority, workspace } = outcome
   const receipt = yield* receipts.store({ ...record, work: { change, configHash, priority, dueAt } })
-  yield* Effect.logInfo("delivery decided", {
-    event_id: receipt._tag === "Duplicate" ? receipt.first.id : id,
-    provider: "scheduled",
-    event: "scheduled",
-    trigger: trigger.name,
-    workspace: workspace.id,
-    repository: repository.repo,
-    branch: repository.branch,
-    decision: receipt._tag === "Duplicate" ? "duplicate" : "queued"
+  yield* logDecision(record, {
+    eventId: receipt._tag === "Duplicate" ? receipt.first.id : id,
+    decision: receipt._tag === "Duplicate" ? "duplicate" : "queued",
+    reason: undefined
   })
   // The process died right after storing the receipt. Recovery queues it.
   if (receipt._tag === "Duplicate") return

@@ -10,7 +10,7 @@ import { conflict, notFound, Unavailable } from "./api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
 import { DeliveryReplay } from "./DeliveryReplay.ts"
 import { pageFilter, toPage } from "./Paging.ts"
-import { readStory, storyView } from "./Story.ts"
+import { readEventStory, readStory, storyParts } from "./Story.ts"
 import { decisionCountView, eventDetails, eventView, rejectedView, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
@@ -59,6 +59,11 @@ const replay = Effect.fnUntraced(function* (id: string) {
   }
 })
 
+const eventStory = Effect.fnUntraced(function* (id: string) {
+  const event = (yield* (yield* Receipts).get(id)) ?? (yield* notFound("No event with this id exists."))
+  return storyParts(yield* readEventStory(event))
+})
+
 /** Period of counts, and number of items of the response about rejected signatures. */
 const countedMillis = Duration.toMillis("7 days")
 const maxCounted = 1000
@@ -96,7 +101,9 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>
     get: ({ params }) => orUnavailable(get(params.id)),
     payload: ({ params }) => orUnavailable(payload(params.id)),
     replay: ({ params }) => orUnavailable(replay(params.id)),
-    story: ({ query }) => orUnavailable(Effect.map(readStory(query.repo, query.number), storyView)),
+    eventStory: ({ params }) => orUnavailable(eventStory(params.id)),
+    story: ({ query: { number, repo } }) =>
+      orUnavailable(Effect.map(readStory(repo, number), (story) => ({ repo, number, ...storyParts(story) }))),
     rejectedSignatures: ({ query }) => orUnavailable(countRejected(query.since))
   })
 )

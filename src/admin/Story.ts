@@ -1,11 +1,12 @@
 /**
- * Collects what happened to one pull request or issue: its deliveries with their decisions, its queue entries, its runs with their
+ * Collects what happened to one pull request or issue, or after one delivery: deliveries with their decisions, queue entries, runs with their
  * publications. Everything is read from the stores, so that the story is the same on every node and after a restart.
  */
 import { Effect } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"
+import { reportedBy } from "../domain/Decision.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import { Operations } from "../queue/operator/Operations.ts"
@@ -24,9 +25,7 @@ import { entryView, eventView } from "./Views.ts"
 /** Maximum number of deliveries, of entries per target and of runs per target. The newest are kept. */
 const maxItems = 200
 
-export interface TargetStory {
-  readonly repo: string
-  readonly number: number
+export interface Story {
   /** Oldest first, like all lists here. */
   readonly deliveries: ReadonlyArray<StoredEvent>
   readonly entries: ReadonlyArray<EntryView>
@@ -51,36 +50,68 @@ const listTargets = (snapshot: Snapshot, fullName: string, number: number): Read
 const byId = (one: { readonly id: string }, other: { readonly id: string }): number =>
   one.id < other.id ? -1 : Number(one.id > other.id)
 
-export const readStory = Effect.fnUntraced(function* (repo: string, number: number) {
-  const deliveries = yield* (yield* Receipts).list({ repo, number, limit: maxItems + 1 })
-  const configured = listTargets((yield* ConfigStore).current(), repo, number)
-  const targets = new Set([...deliveries.flatMap((event) => event.targetKey ?? []), ...configured])
+/** Reads the entries and runs of targets. */
+const readTargets = Effect.fnUntraced(function* (targets: Iterable<TargetKey>) {
   const operations = yield* Operations
   const runs = yield* Runs
-  const outbox = yield* Outbox
   const entries: Array<EntryView> = []
   const found: Array<Run> = []
   for (const target of targets) {
     entries.push(...(yield* operations.list({ targetKey: target, limit: maxItems })).items)
     found.push(...(yield* runs.list({ targetKey: target, limit: maxItems + 1 })))
   }
-  const shown = yield* withEvents(found.toSorted(byId).slice(-maxItems))
-  const story: TargetStory = {
-    repo,
-    number,
+  return { entries: entries.toSorted((one, other) => byId(one.entry, other.entry)), runs: found.toSorted(byId) }
+})
+
+const withPublications = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
+  const outbox = yield* Outbox
+  return yield* Effect.forEach(yield* withEvents(runs), (run) =>
+    Effect.map(outbox.history(run.id), (publications) => ({ run, publications }))
+  )
+})
+
+/** Reads the story of a pull request or issue. */
+export const readStory = Effect.fnUntraced(function* (repo: string, number: number) {
+  const deliveries = yield* (yield* Receipts).list({ repo, number, limit: maxItems + 1 })
+  const configured = listTargets((yield* ConfigStore).current(), repo, number)
+  const { entries, runs } = yield* readTargets(
+    new Set([...deliveries.flatMap((event) => event.targetKey ?? []), ...configured])
+  )
+  const story: Story = {
     deliveries: deliveries.slice(0, maxItems).toReversed(),
-    entries: entries.toSorted((one, other) => byId(one.entry, other.entry)),
-    runs: yield* Effect.forEach(shown, (run) =>
-      Effect.map(outbox.history(run.id), (publications) => ({ run, publications }))
-    ),
-    isPartial: deliveries.length > maxItems || found.length > maxItems
+    entries,
+    runs: yield* withPublications(runs.slice(-maxItems)),
+    isPartial: deliveries.length > maxItems || runs.length > maxItems
   }
   return story
 })
 
-export const storyView = ({ deliveries, entries, isPartial, number, repo, runs }: TargetStory) => ({
-  repo,
-  number,
+/** Returns the events of the changes that a report of a hook contains: they have its time of receipt, and name it. */
+const listReported = Effect.fnUntraced(function* ({ id, provider, receivedAt, routing }: StoredEvent) {
+  if (routing === undefined) return []
+  const times = { since: receivedAt, until: receivedAt + 1 }
+  const found = yield* (yield* Receipts).list({ provider, ...times, limit: maxItems })
+  return found.filter(({ rule }) => rule === reportedBy(id)).toReversed()
+})
+
+/** Reads the story of one delivery of any kind. */
+export const readEventStory = Effect.fnUntraced(function* (event: StoredEvent) {
+  const deliveries = [event, ...(yield* listReported(event))]
+  const ids = new Set(deliveries.map(({ id }) => id))
+  const found = yield* readTargets(new Set(deliveries.flatMap(({ targetKey: key }) => key ?? [])))
+  const entries = found.entries.filter(({ entry }) => entry.events.some((id) => ids.has(id)))
+  const entryIds = new Set(entries.map(({ entry }) => entry.id))
+  const runIds = new Set(deliveries.map(({ runId }) => runId))
+  const story: Story = {
+    deliveries,
+    entries,
+    runs: yield* withPublications(found.runs.filter(({ entryId, id }) => entryIds.has(entryId) || runIds.has(id))),
+    isPartial: false
+  }
+  return story
+})
+
+export const storyParts = ({ deliveries, entries, isPartial, runs }: Story) => ({
   partial: isPartial,
   deliveries: deliveries.map(eventView),
   entries: entries.map(entryView),

@@ -1,7 +1,7 @@
-/** Implements `aicr why OWNER/REPO#N`: prints what happened to a pull request or issue, in the order of time. */
+/** Implements `aicr why`: prints what happened to a pull request or issue, or after one delivery, in the order of time. */
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import type { StoryRecord } from "../admin/api/EventGroup.ts"
+import type { EventStoryRecord } from "../admin/api/EventGroup.ts"
 import type { EntryRecord } from "../admin/api/QueueRecords.ts"
 import { request, urlFlag } from "./AdminCall.ts"
 import type { OpenAdmin } from "./AdminCall.ts"
@@ -11,7 +11,7 @@ import { refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { count, oneLine, second } from "./Wording.ts"
 
-type StoryRun = StoryRecord["runs"][number]
+type StoryRun = EventStoryRecord["runs"][number]
 
 interface Paragraph {
   readonly at: string
@@ -39,15 +39,8 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
 const formatStoryEntry = ({ attempts, id, until, why }: EntryRecord): string =>
   `queue entry ${id}: ${oneLine(why)}${until === undefined ? "" : `, until ${second(until)}`}${attempts === 0 ? "" : `, ${count(attempts, "attempt")}`}`
 
-/** Returns the lines of a story, in the order of time. The first line of each part has the time. */
-export const formatStory = ({
-  deliveries,
-  entries,
-  number,
-  partial,
-  repo,
-  runs
-}: StoryRecord): ReadonlyArray<string> => {
+/** Returns the lines of a story, in the order of time; empty if nothing is recorded. The first line of each part has the time. */
+export const formatStory = ({ deliveries, entries, partial, runs }: EventStoryRecord): ReadonlyArray<string> => {
   const parts: ReadonlyArray<Paragraph> = [
     ...deliveries.map((item) => ({
       at: item.received_at,
@@ -56,7 +49,6 @@ export const formatStory = ({
     ...entries.map((entry) => ({ at: entry.admitted_at, lines: [formatStoryEntry(entry)] })),
     ...runs.map((run) => ({ at: run.created_at, lines: formatRun(run) }))
   ]
-  if (parts.length === 0) return [`Nothing is recorded about ${repo}#${number}.`]
   const blank = " ".repeat("2026-03-04T12:00:00Z".length)
   return [
     ...(partial ? ["Only the latest deliveries and runs are shown."] : []),
@@ -72,6 +64,10 @@ export const parseTarget = (target: string): { readonly repo: string; readonly n
   return repo === undefined ? undefined : { repo, number: Number(number) }
 }
 
+/** Returns whether a text has the form of the id of an event. */
+const isEventId = (text: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text)
+
 export const whyCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }>) =>
   Command.make(
     "why",
@@ -79,21 +75,40 @@ export const whyCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }
       config: configFlag,
       url: urlFlag,
       json: jsonFlag,
-      target: Argument.String("OWNER/REPO#N").pipe(Argument.withDescription("Pull request, merge request or issue"))
+      target: Argument.String("OWNER/REPO#N").pipe(
+        Argument.withDescription(
+          "Pull request, merge request or issue; or the id of an event, as the log and `aicr events` print it"
+        )
+      )
     },
     Effect.fnUntraced(function* ({ config, json, target, url }) {
       const query = parseTarget(target)
-      if (query === undefined) {
-        return yield* refused(`${JSON.stringify(target)}: expected OWNER/REPO#NUMBER, such as team/app#5`)
+      if (query === undefined && !isEventId(target)) {
+        return yield* refused(
+          `${JSON.stringify(target)}: expected OWNER/REPO#NUMBER, such as team/app#5, or the id of an event, see aicr events`
+        )
       }
       const { openAdmin } = yield* runs
-      const story = yield* openAdmin({ config, url, use: "records" }, ({ events }) => request(events.story({ query })))
+      const story: EventStoryRecord = yield* openAdmin({ config, url, use: "records" }, ({ events }) =>
+        query === undefined
+          ? request(
+              Effect.catchTag(events.eventStory({ params: { id: target.toLowerCase() } }), "NotFound", () =>
+                refused(`no event has the id ${target}; see aicr events`)
+              )
+            )
+          : request(events.story({ query }))
+      )
       if (json) return yield* Console.log(JSON.stringify(story, null, 2))
-      for (const line of formatStory(story)) yield* Console.log(line)
+      const lines = formatStory(story)
+      for (const line of lines.length === 0 ? [`Nothing is recorded about ${target}.`] : lines) yield* Console.log(line)
     })
   ).pipe(
     Command.withDescription("Print what happened to a pull request: deliveries, decisions, reviews, comments, errors"),
     Command.withExamples([
-      { command: "aicr why team/app#5", description: "From the running service, or from its stores" }
+      { command: "aicr why team/app#5", description: "From the running service, or from its stores" },
+      {
+        command: "aicr why 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
+        description: "What followed one delivery: a push, a schedule, a call, a revision, a request from chat"
+      }
     ])
   )

@@ -67,13 +67,24 @@ describe("a review by codex", () => {
     at.model.script(attempt([problem], finish))
     await at.aicr.start()
     const pull = await at.open("change")
-    await at.forge.notify(pull, "opened")
+    const { body } = await at.forge.notify(pull, "opened")
     await at.reviewed(pull)
     expect(at.posted(pull)).toEqual({
       reviews: [pull.head],
       comments: [`${toFilePath("change")}:${markedLine}`],
       summaries: 1
     })
+    await waitUntil(() => at.aicr.log.includes('"msg":"run ended"'), { describe: () => at.aicr.log })
+    const { event_id: eventId }: { readonly event_id?: unknown } = Object(body)
+    const lines = at.aicr.log
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line): Record<string, unknown> => Object(JSON.parse(line)))
+      .filter(({ run_id, workspace }) => run_id !== undefined || workspace !== undefined)
+    for (const line of lines) expect([line, [line["event_id"]].flat()]).toEqual([line, [eventId]])
+    expect(new Set(lines.map(({ msg }) => msg))).toEqual(
+      new Set(["delivery decided", "entry queued", "run started", "agent step", "published", "run ended"])
+    )
   }, 120_000)
 
   it("keeps what was reported when the service is killed, and leaves no process", async () => {

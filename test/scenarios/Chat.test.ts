@@ -72,6 +72,24 @@ describe("chat", { timeout: 180_000 }, () => {
     expect(others).toEqual([])
     expect(message?.texts.at(-1)).toContain("src/chat-one.ts:2")
     expect(message?.texts.length).toBeGreaterThan(1)
+    // Its lines of log have one story: from the request to its end.
+    const find = (text: string) =>
+      waitUntil(
+        () =>
+          installation.aicr.log
+            .split("\n")
+            .filter((line) => line.includes(`"msg":"${text}"`))
+            .map((line): Record<string, unknown> => Object(JSON.parse(line)))
+            .find((line) => text !== "chat request ended" || line["command"] === "review"),
+        { describe: () => text }
+      )
+    const decided = await find("delivery decided")
+    expect(decided).toMatchObject({ event: "chat", decision: "queued", number: pull.number, repository: "team/one" })
+    const { chat_request_id, event_id, trace } = decided
+    expect(await find("chat request ended")).toMatchObject({ chat_request_id, event_id: [event_id], trace })
+    for (const text of ["run started", "run ended"]) {
+      expect(await find(text)).toMatchObject({ event_id: [event_id], trace })
+    }
     await lark("m-status", "prdetail app 1")
     expect(await reply("m-status")).toContain("Problem of chat-one")
     const calls = installation.countModelCalls("chat-one")

@@ -83,9 +83,11 @@ it("prints the story of a pull request while the service runs and after its end"
   await using at = await Installation.make({ queue: "sqlite" })
   await at.aicr.start()
   const pull = await at.open("change")
-  await at.forge.notify(pull, "opened")
+  const opened = await at.forge.notify(pull, "opened")
   await at.reviewed(pull)
   await at.forge.notify(pull, "label_updated")
+  const sender = at.forge.user("erin")
+  const asked = await at.forge.send(at.forge.delivery({ kind: "comment", pull, body: "/aicr help", sender }))
   await at.settled()
   const target = `team/one#${pull.number}`
   const running = await aicr(at, "why", target)
@@ -98,10 +100,27 @@ it("prints the story of a pull request while the service runs and after its end"
     /run \S+: succeeded \(head \w{12}, 1 finding/,
     /deliveries: \S+/,
     /review \w+: sent http:\/\/\S+\/team\/one\//,
-    /label_updated by dana.*: ignored \(unsupported_action\)/
+    /label_updated by dana.*: ignored \(unsupported_action\)/,
+    /pull_request_comment created \/aicr help by erin/
   ]) {
     expect(running.out).toMatch(line)
   }
+  const [first, help] = [opened, asked].map(({ body }) => String(Object(body).event_id))
+  const one = await aicr(at, "why", first ?? "")
+  expect(one.out.split("\n").filter((line) => line.includes("  delivery "))).toEqual([
+    expect.stringContaining(`delivery ${first}: pull_request opened by dana`)
+  ])
+  for (const line of [/queue entry \S+: done/, /run \S+: succeeded/, /review \w+: sent http:/]) {
+    expect(one.out).toMatch(line)
+  }
+  const command = await aicr(at, "why", help ?? "")
+  expect(command.out).toContain(`delivery ${help}: pull_request_comment created /aicr help`)
+  expect(command.out).not.toMatch(/queue entry|run /)
+  expect(await aicr(at, "why", "01a20e2f-246c-7007-9c42-c21abba26942")).toMatchObject({
+    code: 2,
+    out: "",
+    err: expect.stringContaining("no event has the id")
+  })
   const events = await aicr(
     at,
     "events",
@@ -113,6 +132,17 @@ it("prints the story of a pull request while the service runs and after its end"
     "unsupported_action"
   )
   expect(events.out.trim().split("\n")).toHaveLength(1)
+  const number = String(pull.number)
+  for (const filter of [
+    ["--repo", "team/two", "--number", number],
+    ["--repo", "team/one", "--number", "999"],
+    ["--repo", "team/one", "--since", "2999-01-01"],
+    ["--repo", "team/one", "--decision", "rejected"],
+    ["--workspace", "another"]
+  ]) {
+    expect([filter, (await aicr(at, "events", ...filter)).out]).toEqual([filter, "No deliveries.\n"])
+  }
+  expect((await aicr(at, "events", "--limit", "2")).out.trim().split("\n")).toHaveLength(2)
   const delivery = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
   await at.forge.send({ ...delivery, body: Buffer.from("{}") })
   await at.aicr.stop()

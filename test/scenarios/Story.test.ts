@@ -64,6 +64,7 @@ it("records each delivery of a pull request with its facts and the decision of i
   expect(await admin.items(`${path}&since=${since}`)).toHaveLength(3)
   expect((await admin.items(`${path}&reason=closed`)).map(field("id"))).toEqual([records[5]?.["id"]])
   expect(await admin.items("/events?repo=team/one&number=999")).toEqual([])
+  expect(await admin.items(`/events?repo=team/two&number=${pull.number}`)).toEqual([])
   expect(await admin.get("/events?number=first")).toMatchObject({ status: 400, body: { code: "invalid_payload" } })
 })
 

@@ -2,11 +2,12 @@
  * Revisions of a real Subversion repository, reported by its hook to the real process: reviewed once, in batches of one author, and
  * published to a chat; whatever dies in between.
  */
-import { execFileSync } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { stringify } from "yaml"
 import { AicrProcess, programFolder } from "../harness/AicrProcess.ts"
@@ -17,6 +18,7 @@ import type { FakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { startSvnserve, SvnRepository, svnPassword, svnUser } from "../harness/Subversion.ts"
 import type { SvnService } from "../harness/Subversion.ts"
+import { TraceCollector } from "../harness/TraceCollector.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const key = "key-of-the-hooks"
@@ -153,8 +155,10 @@ const allSettled = (reports: number) =>
 const write = (name: string, text: string, author = "ada", branch = "trunk") =>
   world.repository.commit(`Change ${name}\n\nAll of it.`, { author, files: { [`${branch}/${name}`]: text } })
 
-it("a committed revision is reported by the hook, reviewed and published with its link", async () => {
+it("a committed revision is reported by the hook, reviewed and published with its link and one story", async () => {
   const { aicr, chat, model, repository } = world
+  await using collector = await TraceCollector.make()
+  aicr.setEnv(collector.env)
   await aicr.start()
   const log = join(world.directory, "hook.log")
   repository.hook(
@@ -185,6 +189,42 @@ exec ${join(programFolder, "scripts/hooks/svn-trigger.sh")} "$1" "$2"
     change: { author: { username: "ada" }, target: { branch: "trunk" }, title: "Change src/main.c" }
   })
   expect(aicr.log).not.toContain(svnPassword)
+
+  await waitUntil(() => aicr.log.includes('"msg":"run ended"'), { describe: () => aicr.log })
+  const [reportId, changeId] = [String(routed?.["id"]), String(change?.["id"])]
+  const lines = aicr.log
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line): Record<string, unknown> => Object(JSON.parse(line)))
+  const decided = lines.filter(({ msg }) => msg === "delivery decided")
+  expect(decided.map(({ event_id, reported_by }) => [event_id, reported_by])).toEqual([
+    [reportId, undefined],
+    [changeId, reportId]
+  ])
+  const ofRun = lines.filter(({ level, run_id }) => level !== "debug" && run_id !== undefined)
+  expect(new Set(ofRun.map(({ msg }) => msg))).toEqual(new Set(["run started", "agent step", "published", "run ended"]))
+  for (const line of ofRun) expect(line).toMatchObject({ event_id: [changeId], trace: changeId.replaceAll("-", "") })
+  const names = ["delivery", "queue wait", "review", "checkout", "llm.call", "publication"]
+  const ofChange = () => collector.spans.filter(({ traceId }) => traceId === changeId.replaceAll("-", ""))
+  await waitUntil(() => names.every((name) => ofChange().some((span) => span.name === name)), {
+    describe: () => JSON.stringify(ofChange().map(({ name }) => name))
+  })
+
+  const why = promisify(execFile)(
+    join(programFolder, "bin/aicr"),
+    ["why", reportId, "--config", join(world.directory, "config.yaml")],
+    { env: { PATH: process.env["PATH"], TEST_PASSWORD: svnPassword } }
+  )
+  const { stdout } = await why
+  for (const line of [
+    `delivery ${reportId}: svn`,
+    `delivery ${changeId}: svn`,
+    `rule: reported by event ${reportId}`,
+    "queue entry",
+    `deliveries: ${changeId}`,
+    "group Chat: sent"
+  ])
+    expect(stdout).toContain(line)
 })
 
 it("every report ends with an outcome and its reason", async () => {

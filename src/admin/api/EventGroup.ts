@@ -11,9 +11,7 @@ import { Entry } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { Publication, runWithEvents } from "./RunRecords.ts"
 
-export const Story = Schema.Struct({
-  repo: Schema.String,
-  number: Schema.Int,
+const storyParts = {
   partial: Schema.Boolean.annotate({ description: "True if only the latest deliveries and runs are listed" }),
   deliveries: Schema.Array(Event),
   entries: Schema.Array(Entry),
@@ -24,8 +22,18 @@ export const Story = Schema.Struct({
       publications: Schema.Array(Publication)
     })
   )
-}).annotate({ identifier: "Story", description: "What happened to a pull request or issue, oldest first" })
-export type StoryRecord = typeof Story.Type
+}
+
+export const Story = Schema.Struct({ repo: Schema.String, number: Schema.Int, ...storyParts }).annotate({
+  identifier: "Story",
+  description: "What happened to a pull request or issue, oldest first"
+})
+
+export const EventStory = Schema.Struct(storyParts).annotate({
+  identifier: "EventStory",
+  description: "What followed a delivery, oldest first"
+})
+export type EventStoryRecord = typeof EventStory.Type
 
 const repo = text("Full name of the repository, OWNER/NAME")
 
@@ -84,6 +92,16 @@ export class EventGroup extends HttpApiGroup.make("events")
       describe(
         "Replay a delivery",
         "Decides about its body again, with the current configuration, as a new delivery. The original record does not change."
+      )
+    ),
+    HttpApiEndpoint.get("eventStory", "/events/:id/story", {
+      params: byId,
+      success: EventStory,
+      error: NotFound
+    }).annotateMerge(
+      describe(
+        "Get the story of a delivery",
+        "Returns the delivery, the events of the changes that it reported, and the queue entries, runs and publications that followed. For pushes, schedules, calls, revisions and requests from chat, which may concern no pull request."
       )
     ),
     HttpApiEndpoint.get("story", "/story", {

@@ -9,7 +9,9 @@ import type { Change } from "../../domain/Change.ts"
 import { Priority } from "../../domain/Entry.ts"
 import { newId } from "../../domain/Ids.ts"
 import { deliveryKey, uniqueDeliveryKey } from "../../domain/Keys.ts"
+import { logDecision } from "../../store/LogDecision.ts"
 import { Receipts } from "../../store/Receipts.ts"
+import type { EventRecord } from "../../store/Receipts.ts"
 import { enqueue } from "../Enqueue.ts"
 
 /** `gone`: its workspace or trigger is no longer configured. `other`: it is not a pull request. */
@@ -28,7 +30,7 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
   const id = newId()
   const receipts = yield* Receipts
   const work = { change, configHash: snapshot.hash, priority: Priority.command, dueAt: now }
-  yield* receipts.store({
+  const record: EventRecord = {
     id,
     deliveryKey: uniqueDeliveryKey(deliveryKey(change.provider, "rereview"), id),
     provider: change.provider,
@@ -49,9 +51,11 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
     reason: `requested by ${name}`,
     work,
     receivedAt: now
-  })
+  }
+  yield* receipts.store(record)
   const [admitted] = yield* enqueue([{ eventId: id, ...work, admittedAt: now }])
   const status = admitted?.status ?? "queued"
   if (status !== "queued") yield* receipts.note({ decided: [{ id, decision: status }], duplicates: [] })
+  yield* logDecision(record, { eventId: id, decision: status, reason: record.reason })
   return { _tag: "Queued", eventId: id, status } satisfies Again
 })
