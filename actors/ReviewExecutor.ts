@@ -22,6 +22,7 @@ import type { Finish, Lease } from "../src/queue/Queue.ts"
 import { Tickets } from "../src/queue/dispatch/Tickets.ts"
 import type { TakenTicket } from "../src/queue/dispatch/Tickets.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import { EntryClaims } from "./ClaimEntry.ts"
 import { watchDrain } from "./NodeDrain.ts"
 import { reviewEntry } from "./ReviewRun.ts"
 import { beforeFirstCall, makeSlots } from "./ReviewSlots.ts"
@@ -41,8 +42,9 @@ export const layer = Layer.effectDiscard(
     const stopping = yield* Deferred.make<void>()
     const running = yield* Semaphore.make(slots.total)
     const open = yield* watchDrain
+    const claims = new EntryClaims((yield* NodeIdentity).owner)
     const workers = yield* Effect.replicateEffect(
-      Effect.forkScoped(workRepeatedly(slots, stopping, running, open)),
+      Effect.forkScoped(workRepeatedly(slots, stopping, running, open, claims)),
       slots.total
     )
     // The scope would interrupt one review after the other, and each takes time to clean up.
@@ -62,7 +64,8 @@ const workRepeatedly = Effect.fnUntraced(function* (
   slots: ReviewSlots,
   stopping: Deferred.Deferred<void>,
   running: Semaphore.Semaphore,
-  open: Latch.Latch
+  open: Latch.Latch,
+  claims: EntryClaims
 ) {
   const tickets = yield* Tickets
   const take: Effect.Effect<TakenTicket> = Effect.gen(function* () {
@@ -84,7 +87,7 @@ const workRepeatedly = Effect.fnUntraced(function* (
         const ticket = yield* restore(next).pipe(Effect.onInterrupt(() => leaveSlot))
         if (ticket === undefined) return
         yield* running
-          .withPermits(1)(work(ticket, leaveSlot, restore))
+          .withPermits(1)(work(ticket, claims, leaveSlot, restore))
           .pipe(
             Effect.catchCause((cause) =>
               Effect.logError(
@@ -132,13 +135,32 @@ const traceWait = ({ admittedAt, attempts, dueAt, events, workspace }: Entry, un
     { discard: true }
   )
 
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** Returns undefined if this node has nothing to do for the ticket. */
+const claimTicket = Effect.fnUntraced(function* (
+  ticket: TakenTicket,
+  claims: EntryClaims,
+  ttl: number,
+  restore: Restore
+) {
+  const claim = yield* Effect.result(claims.claim(ticket.entryId, ttl))
+  if (claim._tag === "Success") {
+    if (claim.success === undefined) yield* ticket.claimed
+    return claim.success
+  }
+  yield* restore(claims.releaseUnconfirmed(ticket.entryId, ttl, claim.failure))
+  yield* (yield* WorkspaceScheduler.client)(ticket.workspace).Wake(undefined, { discard: true })
+  return undefined
+})
+
 const work = Effect.fnUntraced(function* (
   ticket: TakenTicket,
+  claims: EntryClaims,
   leaveSlot: Effect.Effect<void>,
-  restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  restore: Restore
 ) {
   const config = yield* ConfigStore
-  const identity = yield* NodeIdentity
   const queue = yield* Queue
   const receipts = yield* Receipts
   const schedulerOf = yield* WorkspaceScheduler.client
@@ -146,8 +168,8 @@ const work = Effect.fnUntraced(function* (
   const ttl = config.current().document.queue.sqlite.lock_ttl_seconds * 1000
   // Registered before claiming, so that no request to cancel is missed.
   const cancelled = yield* (yield* Cancellations).listen(ticket.entryId)
-  const claimed = yield* queue.claim(ticket.entryId, identity.owner, yield* Clock.currentTimeMillis, ttl)
-  if (claimed === undefined) return yield* ticket.claimed
+  const claimed = yield* claimTicket(ticket, claims, ttl, restore)
+  if (claimed === undefined) return
   // The entry is claimed, so the review does not wait for the acknowledgement of the ticket.
   yield* Effect.forkScoped(ticket.claimed)
   const { entry, lease } = claimed

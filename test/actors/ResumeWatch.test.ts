@@ -1,6 +1,17 @@
-import { describe, expect, it } from "vitest"
+/** Workspaces that an operator resumes in the store of the queue, without a message to an actor. */
+import { assert, describe, expect, it, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as ResumeWatch from "../../actors/ResumeWatch.ts"
 import { listPaused, listResumed } from "../../actors/ResumeWatch.ts"
+import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { Tickets } from "../../src/queue/dispatch/Tickets.ts"
+import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import type { Pause } from "../../src/queue/operator/QueueControl.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { actorStores, testSnapshotWith } from "../harness/ActorParts.ts"
+import { testCluster } from "../harness/TestCluster.ts"
 
 const pause = (name: string, scope: Pause["scope"] = "workspace"): Pause => ({ scope, name, reason: "r", since: 0 })
 
@@ -18,4 +29,40 @@ describe("listResumed", () => {
 
 it("lists paused workspaces without nodes", () => {
   expect([...listPaused([pause("app"), pause("one", "node")])]).toEqual(["app"])
+})
+
+const world = Layer.mergeAll(Scheduler.layer, ResumeWatch.layer.pipe(Layer.provide(Scheduler.layer))).pipe(
+  Layer.provideMerge(Layer.mergeAll(actorStores(), Layer.succeed(ConfigStore, testSnapshotWith("w", "t")))),
+  Layer.provideMerge(testCluster)
+)
+
+layer(world)((it) => {
+  it.effect("work of a workspace that is resumed in the store starts within a second", () =>
+    Effect.gen(function* () {
+      const queue = yield* Queue
+      const control = yield* QueueControl
+      // The cluster places both actors.
+      yield* TestClock.adjust("1 minute")
+      yield* control.pause({ scope: "workspace", name: "w", reason: "release", since: 0 })
+      yield* TestClock.adjust("1 second")
+      const change = {
+        provider: "gitea",
+        trigger: "t",
+        workspace: "w",
+        repo: { fullName: "team/app" },
+        target: { kind: "pull_request", number: 1 },
+        head: "h1"
+      } as const
+      yield* queue.admit([{ eventId: "event-1", change, configHash: "c", priority: 10, admittedAt: 0, dueAt: 0 }])
+      const ticket = yield* Effect.forkChild(
+        Tickets.use(({ take }) => take),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("10 minutes")
+      assert.isUndefined(ticket.pollUnsafe())
+      yield* control.resume("workspace", "w")
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude(yield* Fiber.join(ticket), { workspace: "w" })
+    })
+  )
 })
