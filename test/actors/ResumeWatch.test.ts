@@ -36,8 +36,8 @@ const world = Layer.mergeAll(Scheduler.layer, ResumeWatch.layer.pipe(Layer.provi
   Layer.provideMerge(testCluster)
 )
 
-layer(world)((it) => {
-  it.effect("work of a workspace that is resumed in the store starts within a second", () =>
+layer(world)((given) => {
+  given.effect("work of a workspace that is resumed in the store starts within a second", () =>
     Effect.gen(function* () {
       const queue = yield* Queue
       const control = yield* QueueControl
