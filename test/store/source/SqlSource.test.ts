@@ -217,14 +217,16 @@ describe.each(kinds)("drafts, audit records and activations in $name", ({ fresh 
         const store = yield* DraftStore
         // Two bytes each in UTF-8.
         const reason = "ä".repeat(maxOwnerBytes / 8 - 1000)
-        for (let n = 0; n < 4; n++)
-          assert.deepStrictEqual(yield* store.save(draft(`n${n}`, { reason })), { _tag: "Saved" })
+        const own = { owner: "carol", reason }
+        for (let n = 0; n < 4; n++) assert.deepStrictEqual(yield* store.save(draft(`c${n}`, own)), { _tag: "Saved" })
         const tooLarge = { _tag: "TooLarge", limit: maxOwnerBytes } as const
-        assert.deepStrictEqual(yield* store.save(draft("more", { reason })), tooLarge)
-        const grown = { version: 2, reason: `${reason}${"x".repeat(8000)}` }
-        assert.deepStrictEqual(yield* store.save(draft("n0", grown)), tooLarge)
-        assert.deepStrictEqual(yield* store.save(draft("n0", { ...grown, reason: "short" })), { _tag: "Saved" })
-        assert.deepStrictEqual(yield* store.save(draft("bobs", { owner: "bob", reason })), { _tag: "Saved" })
+        assert.deepStrictEqual(yield* store.save(draft("c4", own)), tooLarge)
+        const grown = { ...own, version: 2, reason: `${reason}${"x".repeat(8000)}` }
+        assert.deepStrictEqual(yield* store.save(draft("c0", grown)), tooLarge)
+        assert.deepStrictEqual(yield* store.save(draft("c0", { ...grown, reason: "short" })), { _tag: "Saved" })
+        assert.deepStrictEqual(yield* store.save(draft("daves", { owner: "dave", reason })), { _tag: "Saved" })
+        for (const id of ["c1", "c2", "c3", "daves"]) yield* store.remove(id, 1)
+        yield* store.remove("c0", 2)
       })
     )
     it.effect("limits the drafts of all owners", () =>
