@@ -1,6 +1,6 @@
 /**
  * Changes of hostile authors, pushed to a git host with real repositories and reviewed by one real process: what the model is shown, what is
- * published, and what the commit says.
+ * published, and the status of the commit.
  */
 import { readdir, readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -218,7 +218,7 @@ it("text of the model, of titles and of paths is inert in every comment", async 
     ...pull.reviews.flatMap(({ body, comments }) => [body, ...comments.map((one) => one.body)])
   ].filter((body) => body !== "")
   expect(bodies.length).toBeGreaterThan(lines.length / 2)
-  // Our own links and markers have the form that the parsers know.
+  // Our own links and markers have the form that the parsers accept.
   const own = '<!-- aicr:v1 {"op":"own","fp":"f","scope":"s"} -->'
   const found = bodies.flatMap((body) =>
     faults(
@@ -252,7 +252,7 @@ it("the author's own dismissal is shown and teaches nothing; that of a maintaine
   expect(await again(3, "erin")).toContain("dismissed by a person")
 })
 
-it("a private context repository is read for authors with write access only, and the review says so", async () => {
+it("a private context repository is read for authors with write access only, which the review explains", async () => {
   at.model.script(honest)
   const changed = (name: string) => files(toFilePath(name), `//\n${marker(name)}`)
   const outsiders = await open(changed("outsider"), { author: "mallory" })

@@ -228,7 +228,7 @@ const resigned = (
 const delivered = (pull: Parameters<Installation["forge"]["notify"]>[0]) =>
   at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
 
-it("code is fetched from the configured host, wherever the payload says that it is", async () => {
+it("code is fetched from the configured host, whatever URL is in the payload", async () => {
   const pull = await at.open("elsewhere", "team/echo")
   const response = await resigned(delivered(pull), (payload) => {
     const text = JSON.stringify(payload).replaceAll(at.forge.url, stranger.url)
@@ -427,7 +427,7 @@ it("an administrator ends all sessions, and a changed password does so as well",
   expect((await first.get("/events")).status).toBe(401)
 })
 
-it("with trust_proxy: true, addresses before the last hop lock out nobody", async () => {
+it("with trust_proxy: true, addresses before the last hop are not locked", async () => {
   for (let n = 0; n < 6; n++) await logIn("127.0.0.1", `name-${n}`, "wrong", "203.0.113.7, 198.51.100.1")
   expect(await logIn("127.0.0.1", administrator, "another horse", "203.0.113.7, 198.51.100.1")).toBe(429)
   expect(await logIn("127.0.0.1", administrator, "another horse", "203.0.113.7")).toBe(200)
