@@ -225,7 +225,7 @@ const owners: Readonly<Record<string, ReadonlyArray<string>>> = {
   llm: ["/ai", "@ai-sdk/*"],
   nats: ["@nats-io/*"],
   observability: ["pino", "pino-pretty"],
-  sandbox: ["dockerode"]
+  sandbox: ["dockerode", "ws"]
 }
 
 /** The files of the other parts of the queue that each part may import. `core` is pure code. */

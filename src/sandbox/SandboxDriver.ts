@@ -13,6 +13,8 @@ export interface StartedSandbox {
   readonly environment: Readonly<Record<string, string>>
   /** Whether counters of the sandbox's own control group are visible inside. */
   readonly watchesCgroup: boolean
+  /** Processes and threads above which `Inside.ts` ends the program, where nothing outside limits them. */
+  readonly maxTasks?: number
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable

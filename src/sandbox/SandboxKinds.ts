@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Env } from "../config/Credentials.ts"
 import type { SandboxConfig } from "../config/schema/Agent.ts"
 import { containerDriver } from "./container/ContainerDriver.ts"
+import { kubernetesDriver } from "./kubernetes/KubernetesDriver.ts"
 import { nativeDriver } from "./native/Native.ts"
 import { SandboxError } from "./Sandbox.ts"
 import type { SandboxKind } from "./Sandbox.ts"
@@ -11,7 +12,7 @@ import type { SandboxDriver } from "./SandboxDriver.ts"
 const notInThisBuild = (kind: SandboxKind): SandboxDriver => {
   const error = new SandboxError({
     reason: "missing",
-    message: `sandbox kind ${kind} is not available in this build; set sandbox.kind to native, docker, podman or docker_socket`
+    message: `sandbox kind ${kind} is not available in this build; set sandbox.kind to native, docker, podman, docker_socket or kubernetes`
   })
   return { problem: () => Effect.succeed(error), start: () => Effect.fail(error), sweep: () => Effect.void }
 }
@@ -23,7 +24,7 @@ export const makeDrivers = (environment: Env): Drivers => ({
   docker: containerDriver("docker", environment),
   podman: containerDriver("podman", environment),
   docker_socket: containerDriver("docker_socket", environment),
-  kubernetes: notInThisBuild("kubernetes"),
+  kubernetes: kubernetesDriver(environment),
   microvm: notInThisBuild("microvm")
 })
 

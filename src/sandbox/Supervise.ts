@@ -99,7 +99,7 @@ const closed = (stream: Readable): Promise<void> =>
   new Promise((resolve) => (stream.closed ? resolve() : stream.once("close", resolve)))
 
 const toJob = (nonce: string, request: SandboxRequest, sandbox: StartedSandbox): Job => {
-  const { paths, sockets, watchesCgroup } = sandbox
+  const { maxTasks, paths, sockets, watchesCgroup } = sandbox
   const { args, command, environment, files, stdin } = request.program(paths)
   return {
     nonce,
@@ -114,6 +114,7 @@ const toJob = (nonce: string, request: SandboxRequest, sandbox: StartedSandbox):
       { port: paths.modelPort, socket: sockets.model },
       { port: paths.toolsPort, socket: sockets.tools }
     ],
-    watchesCgroup
+    watchesCgroup,
+    maxTasks
   }
 }

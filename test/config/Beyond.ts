@@ -36,6 +36,17 @@ export const beyond: ReadonlyArray<Row> = [
   ["agent.sandbox.limits.file_mb", "int 1-1048576", "512", "Written files"],
   ["agent.sandbox.limits.output_mb", "int 1-4096", "64", "Output"],
   ["agent.sandbox.native.unconfined", "boolean", "false", "No sandbox"],
+  ["agent.sandbox.kubernetes.namespace", "string", "—", "Namespace of the pods"],
+  [
+    "agent.sandbox.kubernetes.service_account_dir",
+    "string",
+    "/var/run/secrets/kubernetes.io/serviceaccount",
+    "Service account"
+  ],
+  ["agent.sandbox.kubernetes.start_timeout_seconds", "int 5-3600", "180", "Start of a pod"],
+  ["agent.sandbox.kubernetes.runtime_class", "string", "—", "RuntimeClass"],
+  ["agent.sandbox.kubernetes.node_selector", "map", "{}", "Nodes"],
+  ["agent.sandbox.kubernetes.image_pull_secrets", "string[]", "[]", "Secrets of the registry"],
   ["queue.workers.max_waiting_for_model", "int 0-1000", "16", "Runs that wait for a model"],
   ["server.limits.connections", "int 16-65535", "2048", "Open connections"],
   ["server.limits.connections_per_client", "int 1-65535", "512", "Open connections of one client"],

@@ -31,6 +31,7 @@ import { scrubLines, scrubText } from "../../src/review/ScrubText.ts"
 import { removeSecrets } from "../../src/review/Secrets.ts"
 import { diffTexts } from "../../src/review/TextDiff.ts"
 import { activeSkills, readSkill } from "../../src/review/Skills.ts"
+import { FrameParser } from "../../src/sandbox/link/Tunnel.ts"
 import { compileSearch, findLines } from "../../src/engine/SearchPattern.ts"
 import { makeChangeWork } from "../../src/engine/work/ChangeWork.ts"
 import { growth } from "../harness/Growth.ts"
@@ -121,6 +122,15 @@ const attacks: ReadonlyArray<Attack> = [
       const all = Buffer.from(input)
       for (let at = 0; at < all.length; at += 100) events.read(all.subarray(at, at + 100))
       return events.end()
+    }
+  })),
+  ...["\x02\0\0\0\x07\x3f\xff", "\x02\0\0\0\x07\0\0"].map((part) => ({
+    name: `frames of a sandbox in pieces, ${JSON.stringify(part)} again and again`,
+    input: (length: number) => repeat(part)(20 * length),
+    work: (input: string) => {
+      const parser = new FrameParser()
+      const all = Buffer.from(input, "latin1")
+      for (let at = 0; at < all.length; at += 3) parser.parse(all.subarray(at, at + 3))
     }
   })),
   ...["x", "\n", "\u20ac"].map((part) => ({

@@ -27,7 +27,7 @@ export interface Podman {
 }
 
 const image = "localhost/aicr-test:1"
-const programs = "cat cut du env head id ls sh sleep sort tail touch tr unshare setsid yes"
+const programs = "cat cut du env head id ls sh sleep sort tail tar touch tr unshare setsid yes"
 
 /** Limits that this machine permits, and the runtime that supports both layouts of control groups. */
 const settings = (runtime: string) => `[containers]

@@ -353,6 +353,22 @@ describe("deploy/kubernetes", () => {
     expect(await compileAs([{ ...deployment, spec: { ...deployment.spec, replica: 2 } }])).toContain("'\"replica\"'")
   }, 60_000)
 
+  it("has an addition for sandboxes, for the nodes that execute reviews", async () => {
+    const addition = parseAllDocuments(read("deploy/kubernetes-sandboxes/sandboxes.yaml")).map((one) => one.toJS())
+    expect(await compileAs(addition)).toBe("")
+    const { resources, patches } = parse(read("deploy/kubernetes-sandboxes/kustomization.yaml"))
+    expect([resources, patches]).toEqual([["../kubernetes", "sandboxes.yaml"], [{ path: "executor.yaml" }]])
+    const patch = parse(read("deploy/kubernetes-sandboxes/executor.yaml"))
+    const [executor] = documents("executor.yaml")
+    expect([patch.kind, patch.metadata.name]).toEqual([executor.kind, executor.metadata.name])
+    const accounts = addition.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata)
+    expect(accounts).toEqual([
+      { name: patch.spec.template.spec.serviceAccountName, namespace: patch.metadata.namespace }
+    ])
+    const binding = addition.find(({ kind }) => kind === "RoleBinding")
+    expect(binding.subjects).toEqual([{ kind: "ServiceAccount", ...accounts[0] }])
+  }, 60_000)
+
   it("every role is played by two nodes that have longer to stop than they give themselves", () => {
     const roles = nodes.flatMap(({ spec }) => {
       expect(spec.replicas).toBeGreaterThan(1)

@@ -17,6 +17,8 @@ export interface Conformance extends KindUnderTest {
   /** Upper bound for the share of a processor that a busy program gets with a limit of 0.3. */
   readonly maxShare: number
   readonly forkBomb?: string
+  /** User of the program, if it is not nobody. */
+  readonly uid?: unknown
   /** Returns how many sandboxes of the fixture exist in an engine. */
   readonly count?: (fixture: Fixture) => Promise<number>
 }
@@ -175,7 +177,7 @@ const describeEscapes = (current: Current): void => {
       },
       interfaces: ["lo"],
       status: { CapInh: none, CapPrm: none, CapEff: none, CapBnd: none, CapAmb: none, NoNewPrivs: "1" },
-      uid: 65_534,
+      uid: kind.uid ?? 65_534,
       // EINVAL: the user does not exist in the namespace.
       setuid: expect.stringMatching(/^(EPERM|EINVAL)$/),
       namespaces: false

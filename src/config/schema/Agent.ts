@@ -44,6 +44,21 @@ export const SandboxConfig = Schema.Struct({
       )
     },
     "Sandbox kind native, which needs bubblewrap (bwrap)."
+  ),
+  kubernetes: group(
+    {
+      namespace: optional(Text, "Namespace of the pods of sandboxes. Default: the namespace of the service account."),
+      service_account_dir: defaulted(
+        Text,
+        "/var/run/secrets/kubernetes.io/serviceaccount",
+        "Folder with token, ca.crt and namespace of the service account that creates the pods."
+      ),
+      start_timeout_seconds: defaulted(int(5, 3600), 180, "Maximum time until a pod runs, with the pull of its image."),
+      runtime_class: optional(Text, "RuntimeClass of the pods, for example gvisor or kata."),
+      node_selector: defaulted(map(Text), {}, "Labels of the nodes on which the pods may run."),
+      image_pull_secrets: defaulted(list(Text, { unique: true }), [], "Names of Secrets for the registry of the image.")
+    },
+    "Sandbox kind kubernetes: a pod for each pass, in the cluster in which the service runs."
   )
 })
 export type SandboxConfig = Resolved<typeof SandboxConfig>

@@ -13,6 +13,8 @@ export interface Job {
   readonly forwards: ReadonlyArray<{ readonly port: number; readonly socket: string }>
   /** Whether the control group of the sandbox is visible inside, and its counters have to be watched there. */
   readonly watchesCgroup: boolean
+  /** Processes and threads above which the program is ended, where nothing outside limits them. */
+  readonly maxTasks: number | undefined
 }
 
 /** Report of `Inside.ts` at its end: how the program ended, or which limit it exceeded, or why it did not start. */

@@ -195,7 +195,13 @@ describe("the sandbox of a CLI", () => {
     ["kind", { kind: "podman" }],
     ["engine", { engine: "docker" }],
     ["image", { image: "registry.example/agents:1" }],
-    ["native.unconfined", { native: { unconfined: true } }]
+    ["native.unconfined", { native: { unconfined: true } }],
+    ["kubernetes.namespace", { kubernetes: { namespace: "sandboxes" } }],
+    ["kubernetes.service_account_dir", { kubernetes: { service_account_dir: "/account" } }],
+    ["kubernetes.start_timeout_seconds", { kubernetes: { start_timeout_seconds: 7 } }],
+    ["kubernetes.runtime_class", { kubernetes: { runtime_class: "gvisor" } }],
+    ["kubernetes.node_selector", { kubernetes: { node_selector: { pool: "agents" } } }],
+    ["kubernetes.image_pull_secrets", { kubernetes: { image_pull_secrets: ["registry"] } }]
   ]
   it.each(settings)("has agent.sandbox.%s", async (_, given) => {
     expect((await started(given)).config).toMatchObject(given)

@@ -6,6 +6,7 @@ import { parseAgentJson } from "../../../src/agent/socket/AgentJson.ts"
 import { SseEvents } from "../../../src/llm/wire/SseEvents.ts"
 import { wireFormats } from "../../../src/llm/wire/WireFormats.ts"
 import { isJson } from "../../../src/llm/wire/WireJson.ts"
+import { FrameParser } from "../../../src/sandbox/link/Tunnel.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, json, text } from "../Target.ts"
 
@@ -127,4 +128,34 @@ const toolMessages: FuzzTarget = {
   }
 }
 
-export const agentTraffic: ReadonlyArray<FuzzTarget> = [agentRequest, modelEvents, toolMessages]
+/** Frames in parts of some size; undefined if one is refused. */
+const parseFrames = (input: Uint8Array, size: number) => {
+  const parser = new FrameParser()
+  const frames: Array<readonly [number, number, string]> = []
+  try {
+    for (let at = 0; at < input.length; at += size)
+      for (const { content, id, type } of parser.parse(Buffer.from(input.subarray(at, at + size))))
+        frames.push([type, id, content.toString("hex")])
+    return frames
+  } catch {
+    return undefined
+  }
+}
+
+const tunnelFrames: FuzzTarget = {
+  name: "tunnel-frames",
+  seeds: () => [
+    Buffer.from("01000000070001000200000007000361626304000000070000", "hex"),
+    Buffer.from("030000000700040000100005000000070000", "hex")
+  ],
+  check: (input) => {
+    const whole = parseFrames(input, input.length)
+    for (const size of [1, 7, 50])
+      ensure(
+        JSON.stringify(parseFrames(input, size)) === JSON.stringify(whole),
+        "frames do not depend on how they arrive"
+      )
+  }
+}
+
+export const agentTraffic: ReadonlyArray<FuzzTarget> = [agentRequest, modelEvents, toolMessages, tunnelFrames]
