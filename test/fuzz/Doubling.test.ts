@@ -31,7 +31,7 @@ import { scrubLines, scrubText } from "../../src/review/ScrubText.ts"
 import { removeSecrets } from "../../src/review/Secrets.ts"
 import { diffTexts } from "../../src/review/TextDiff.ts"
 import { activeSkills, readSkill } from "../../src/review/Skills.ts"
-import { FrameParser } from "../../src/sandbox/link/Tunnel.ts"
+import { TunnelFrames } from "../../src/sandbox/link/Tunnel.ts"
 import { compileSearch, findLines } from "../../src/engine/SearchPattern.ts"
 import { makeChangeWork } from "../../src/engine/work/ChangeWork.ts"
 import { growth } from "../harness/Growth.ts"
@@ -128,7 +128,7 @@ const attacks: ReadonlyArray<Attack> = [
     name: `frames of a sandbox in pieces, ${JSON.stringify(part)} again and again`,
     input: (length: number) => repeat(part)(20 * length),
     work: (input: string) => {
-      const parser = new FrameParser()
+      const parser = new TunnelFrames()
       const all = Buffer.from(input, "latin1")
       for (let at = 0; at < all.length; at += 3) parser.parse(all.subarray(at, at + 3))
     }

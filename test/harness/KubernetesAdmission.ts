@@ -1,4 +1,4 @@
-/** What a cluster refuses in a pod: the rules of the Pod Security profile `restricted`, and forms of names. */
+/** Finds what a cluster refuses in a pod: the rules of the Pod Security profile `restricted`, and forms of names. */
 import type { Pod } from "kubernetes-types/core/v1.d.ts"
 
 const volumes = new Set([

@@ -12,7 +12,7 @@ interface Running {
   readonly pod: Pod
   readonly folder: string
   readonly containers: Map<string, Docker.Container>
-  /** Why the containers cannot run, as `reason: message`. */
+  /** Reason for which the containers cannot run, as `reason: message`. */
   problem: string | undefined
   isEnding: boolean
 }

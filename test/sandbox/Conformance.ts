@@ -17,7 +17,7 @@ export interface Conformance extends KindUnderTest {
   /** Upper bound for the share of a processor that a busy program gets with a limit of 0.3. */
   readonly maxShare: number
   readonly forkBomb?: string
-  /** User of the program, if it is not nobody. */
+  /** User of the program. Default: 65534. */
   readonly uid?: unknown
   /** Returns how many sandboxes of the fixture exist in an engine. */
   readonly count?: (fixture: Fixture) => Promise<number>

@@ -5,8 +5,7 @@
 import { once } from "node:events"
 import { Duplex } from "node:stream"
 import { Redacted } from "effect"
-import { WebSocket } from "ws"
-import type { RawData } from "ws"
+import type { RawData, WebSocket } from "ws"
 import { apiUrl } from "./ClusterApi.ts"
 import type { ClusterAccess } from "./ClusterAccess.ts"
 
@@ -68,7 +67,7 @@ export class ExecStream extends Duplex {
   }
 }
 
-/** Starts a program. Rejects if the API refuses. */
+/** Starts a program. Rejects if the API refuses. Loads the client on first use. */
 export const openExec = async (
   access: ClusterAccess,
   pod: string,
@@ -78,7 +77,8 @@ export const openExec = async (
   const query = new URLSearchParams({ container, stdin: "true", stdout: "true", stderr: "true" })
   for (const word of command) query.append("command", word)
   const path = `/api/v1/namespaces/${encodeURIComponent(access.namespace)}/pods/${pod}/exec?${query}`
-  const socket = new WebSocket(`${apiUrl("wss", access)}${path}`, protocols, {
+  const { WebSocket: Client } = await import("ws")
+  const socket = new Client(`${apiUrl("wss", access)}${path}`, protocols, {
     ca: access.authority,
     headers: { authorization: `Bearer ${Redacted.value(await access.token())}` },
     handshakeTimeout: handshakeMillis,
@@ -86,7 +86,7 @@ export const openExec = async (
     perMessageDeflate: false,
     followRedirects: false
   })
-  // Messages may follow the handshake at once.
+  // Messages may arrive together with the handshake.
   const stream = new ExecStream(socket)
   stream.on("error", () => {})
   await once(socket, "open")

@@ -160,7 +160,9 @@ const start = Effect.fnUntraced(function* (
     })
   const api = yield* connect(env, cluster)
   const name = podName(slot.mark)
-  const programs = yield* attempt(readPrograms)
+  const programs = yield* attempt(() =>
+    readPrograms(join(import.meta.dirname, "Hold.ts"), join(import.meta.dirname, "Sidecar.ts"))
+  )
   yield* attempt(() => checkNetwork(api))
   yield* acquirePod(
     api,

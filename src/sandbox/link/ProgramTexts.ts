@@ -1,15 +1,24 @@
-/** Texts of the programs that run inside of a sandbox with a tunnel, by the names of their files, as JavaScript that every node runs. */
+/**
+ * Texts of programs that run inside of a sandbox, by the names of their files, as JavaScript that every node runs. All files are in
+ * one folder.
+ */
 import { readFile } from "node:fs/promises"
 import { stripTypeScriptTypes } from "node:module"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { readInside } from "../inside/InsideText.ts"
 
-const read = async (name: string): Promise<string> =>
-  stripTypeScriptTypes(await readFile(join(import.meta.dirname, name), "utf8"))
+const fileName = (path: string): string => `${basename(path, ".ts").toLowerCase()}.mjs`
 
-export const readPrograms = async (): Promise<Readonly<Record<string, string>>> => ({
-  "inside.mjs": await readInside(),
-  "hold.mjs": await read("Hold.ts"),
-  "sidecar.mjs": (await read("Sidecar.ts")).replace("./Tunnel.ts", "./tunnel.mjs"),
-  "tunnel.mjs": await read("Tunnel.ts")
-})
+const read = async (path: string): Promise<readonly [string, string]> => [
+  fileName(path),
+  stripTypeScriptTypes(await readFile(path, "utf8")).replaceAll(
+    /(from ")\.[^"]*(\/\w+\.ts")/g,
+    (_, before: string, file: string) => `${before}./${fileName(file.slice(0, -1))}"`
+  )
+]
+
+/** `programs` are paths of the programs of a kind, which may import what is in this folder. */
+export const readPrograms = async (...programs: ReadonlyArray<string>): Promise<Readonly<Record<string, string>>> => {
+  const own = ["InnerEnd.ts", "Tunnel.ts"].map((name) => join(import.meta.dirname, name))
+  return { "inside.mjs": await readInside(), ...Object.fromEntries(await Promise.all([...own, ...programs].map(read))) }
+}

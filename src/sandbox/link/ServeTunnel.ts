@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream"
 import type { Duplex, Readable, Writable } from "node:stream"
 import type { SandboxRequest } from "../Sandbox.ts"
 import { startTunnel } from "./Tunnel.ts"
-import type { Target } from "./Tunnel.ts"
+import type { TunnelTarget } from "./Tunnel.ts"
 
 export interface ServedTunnel {
   readonly stdin: Writable
@@ -49,14 +49,14 @@ export const serveTunnel = (
   let notifyEnded: (problem?: string) => void = noRest
   const connected = new Promise<void>((resolve) => (notifyConnected = resolve))
   const ended = new Promise<string | undefined>((resolve) => (notifyEnded = resolve))
-  const open = new Set<Target>(["stdin", "stdout", "stderr"])
-  const running = new Set<Target>(["stdout", "stderr"])
-  const start = (target: Target) => {
+  const open = new Set<TunnelTarget>(["stdin", "stdout", "stderr"])
+  const running = new Set<TunnelTarget>(["stdout", "stderr"])
+  const start = (target: TunnelTarget) => {
     if (!open.delete(target)) return false
     if (open.size === 0) notifyConnected()
     return true
   }
-  const read = (target: Target, connection: Duplex, to: PassThrough) => {
+  const read = (target: TunnelTarget, connection: Duplex, to: PassThrough) => {
     connection.pipe(to)
     connection.once("close", () => {
       to.end()
@@ -66,7 +66,7 @@ export const serveTunnel = (
     connection.once("end", () => connection.end())
   }
   let isSent = false
-  const rows: Readonly<Record<Target, (connection: Duplex) => void>> = {
+  const rows: Readonly<Record<TunnelTarget, (connection: Duplex) => void>> = {
     model: (connection) => join(connection, connect({ path: sockets.model, allowHalfOpen: true })),
     tools: (connection) => join(connection, connect({ path: sockets.tools, allowHalfOpen: true })),
     stdin: (connection) => (start("stdin") ? void stdin.pipe(connection) : connection.destroy()),

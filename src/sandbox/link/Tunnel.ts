@@ -14,9 +14,9 @@
 import { Duplex } from "node:stream"
 import type { Readable, Writable } from "node:stream"
 
-/** What a connection leads to. The first two are sockets of the service, the others belong to the sandbox's program. */
+/** Destinations of connections. The first two are sockets of the service, the others belong to the sandbox's program. */
 export const targets = { model: 0, tools: 1, stdin: 2, stdout: 3, stderr: 4, repository: 5 } as const
-export type Target = keyof typeof targets
+export type TunnelTarget = keyof typeof targets
 
 const types = { open: 1, data: 2, grant: 3, end: 4, close: 5 }
 const headerBytes = 7
@@ -33,7 +33,7 @@ interface Frame {
 }
 
 /** Parses frames that arrive in arbitrary chunks. Keeps less than one frame. */
-export class FrameParser {
+export class TunnelFrames {
   #parts: Array<Buffer> = []
   #bytes = 0
   /** Bytes of the next frame, as far as its header has arrived. Small chunks of a frame are joined once. */
@@ -134,26 +134,26 @@ class Connection extends Duplex {
   }
 }
 
-const isTarget = (name: string): name is Target => Object.hasOwn(targets, name)
+const isTarget = (name: string): name is TunnelTarget => Object.hasOwn(targets, name)
 const names = Object.keys(targets).filter(isTarget)
-const findTarget = (code: number | undefined): Target | undefined => names.find((name) => targets[name] === code)
+const findTarget = (code: number | undefined): TunnelTarget | undefined => names.find((name) => targets[name] === code)
 
 /** One end. It ends with the stream, and with the first violation of the form of frames. */
 export class Tunnel {
   readonly #connections = new Map<number, Connection>()
   readonly #output: Writable
-  readonly #accept: (target: Target, connection: Duplex) => void
+  readonly #accept: (target: TunnelTarget, connection: Duplex) => void
   #last = 0
 
   /** `accept` gets each connection that the other end opens. `onEnd` is called once. */
   constructor(
     link: { readonly input: Readable; readonly output: Writable },
-    accept: (target: Target, connection: Duplex) => void,
+    accept: (target: TunnelTarget, connection: Duplex) => void,
     onEnd: (problem: string | undefined) => void
   ) {
     this.#output = link.output
     this.#accept = accept
-    const parser = new FrameParser()
+    const parser = new TunnelFrames()
     let isOver = false
     const end = (problem?: string) => {
       if (isOver) return
@@ -178,7 +178,7 @@ export class Tunnel {
       .on("end", () => end())
   }
 
-  open(target: Target): Duplex {
+  open(target: TunnelTarget): Duplex {
     const id = ++this.#last
     const connection = this.#add(id)
     this.#send(types.open, id, Buffer.from([targets[target]]))

@@ -6,7 +6,7 @@ import { parseAgentJson } from "../../../src/agent/socket/AgentJson.ts"
 import { SseEvents } from "../../../src/llm/wire/SseEvents.ts"
 import { wireFormats } from "../../../src/llm/wire/WireFormats.ts"
 import { isJson } from "../../../src/llm/wire/WireJson.ts"
-import { FrameParser } from "../../../src/sandbox/link/Tunnel.ts"
+import { TunnelFrames } from "../../../src/sandbox/link/Tunnel.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, json, text } from "../Target.ts"
 
@@ -130,7 +130,7 @@ const toolMessages: FuzzTarget = {
 
 /** Frames in parts of some size; undefined if one is refused. */
 const parseFrames = (input: Uint8Array, size: number) => {
-  const parser = new FrameParser()
+  const parser = new TunnelFrames()
   const frames: Array<readonly [number, number, string]> = []
   try {
     for (let at = 0; at < input.length; at += size)

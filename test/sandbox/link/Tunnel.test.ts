@@ -4,14 +4,14 @@ import { PassThrough } from "node:stream"
 import type { Duplex } from "node:stream"
 import { text } from "node:stream/consumers"
 import { describe, expect, it } from "vitest"
-import { FrameParser, startTunnel, window } from "../../../src/sandbox/link/Tunnel.ts"
-import type { Target } from "../../../src/sandbox/link/Tunnel.ts"
+import { TunnelFrames, startTunnel, window } from "../../../src/sandbox/link/Tunnel.ts"
+import type { TunnelTarget } from "../../../src/sandbox/link/Tunnel.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 
 /** Two ends, the outer of which keeps what is opened. */
 const pair = () => {
   const [there, back] = [new PassThrough(), new PassThrough()]
-  const accepted: Array<readonly [Target, Duplex]> = []
+  const accepted: Array<readonly [TunnelTarget, Duplex]> = []
   const ends: Array<string | undefined> = []
   const inner = startTunnel(
     { input: back, output: there },
@@ -23,9 +23,9 @@ const pair = () => {
     (target, connection) => accepted.push([target, connection]),
     (problem) => ends.push(problem)
   )
-  const open = async (target: Target) => {
-    const inside = inner.open(target)
+  const open = async (target: TunnelTarget) => {
     const at = accepted.length
+    const inside = inner.open(target)
     await waitUntil(() => accepted.length > at, { describe: () => "the connection is accepted" })
     const outside = accepted[at]?.[1]
     if (outside === undefined) throw new Error("no connection")
@@ -46,7 +46,7 @@ describe("a connection", () => {
     expect(accepted.map(([target]) => target)).toEqual(["tools"])
   })
 
-  it("that nobody reads blocks its writer, and no other connection", async () => {
+  it("without a reader blocks its writer, and no other connection", async () => {
     const { open } = pair()
     const [blocked, other] = [await open("model"), await open("tools")]
     let written = 0
@@ -125,7 +125,7 @@ describe("a tunnel", () => {
 
   it.each([1, 2, 7, 100])("parses frames in parts of %i bytes", (size) => {
     const all = Buffer.concat([opened, frame(2, 7, Buffer.from("content")), frame(4, 7, Buffer.alloc(0))])
-    const parser = new FrameParser()
+    const parser = new TunnelFrames()
     const frames = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
       parser.parse(all.subarray(at * size, (at + 1) * size))
     ).flat()
