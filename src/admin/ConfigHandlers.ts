@@ -16,7 +16,15 @@ import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { listOptions } from "./ConfigOptions.ts"
 import { toPublished, toRefusal } from "./ConfigOutcome.ts"
-import { auditView, operationView, previewView, revisionDetails, revisionView, statusView } from "./ConfigViews.ts"
+import {
+  auditView,
+  operationView,
+  previewView,
+  resealView,
+  revisionDetails,
+  revisionView,
+  statusView
+} from "./ConfigViews.ts"
 import { findEditor, requireEditor } from "./DatabaseSource.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
@@ -187,7 +195,8 @@ const importYaml = Effect.fnUntraced(function* (yaml: string, base?: number) {
 })
 
 const reseal = Effect.gen(function* () {
-  return yield* (yield* requireEditor).reseal((yield* CurrentUser).username)
+  const outcome = yield* (yield* requireEditor).startReseal((yield* CurrentUser).username)
+  return outcome._tag === "Started" ? resealView(outcome.job) : yield* toRefusal(outcome.problems)
 })
 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "config", (handlers) =>

@@ -4,8 +4,9 @@ import type { AuditRecord } from "../config/revisions/AuditLog.ts"
 import type { EditPreview, RevisionDetails, SourceStatus } from "../config/revisions/ConfigEditor.ts"
 import type { Conflict } from "../config/revisions/Conflicts.ts"
 import type { ConfigDraft } from "../config/revisions/DraftStore.ts"
+import type { ResealJob } from "../config/revisions/ResealStore.ts"
 import type { ConfigOperationRecord, RevisionSummary } from "../config/revisions/Revision.ts"
-import { toTime } from "./Views.ts"
+import { maybeTime, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
 /** JSON has no value for one that does not exist. */
@@ -87,8 +88,23 @@ export const operationView = ({ createdAt, operationId, result }: ConfigOperatio
   }
 }
 
-export const statusView = ({ nodes, ...status }: SourceStatus) => ({
+export const resealView = (job: ResealJob) =>
+  withoutUndefined({
+    id: job.id,
+    state: job.state,
+    actor: job.actor,
+    key: job.kid,
+    checked: job.checked,
+    resealed: job.resealed,
+    failed: job.failed,
+    started_at: toTime(job.startedAt),
+    updated_at: toTime(job.updatedAt),
+    finished_at: maybeTime(job.finishedAt)
+  })
+
+export const statusView = ({ nodes, reseal, ...status }: SourceStatus) => ({
   ...status,
+  ...(reseal === undefined ? {} : { reseal: resealView(reseal) }),
   nodes: nodes.map(({ at, ...node }) => ({ ...node, reported_at: toTime(at) }))
 })
 

@@ -81,13 +81,26 @@ const seal = Command.make(
   ])
 )
 
+const pollMillis = 250
+
+/** Starts sealing, waits for its end, which may be in another process, and prints its progress. */
+const followReseal = Effect.gen(function* () {
+  const editor = yield* ConfigEditor
+  const started = yield* editor.startReseal(cliActor())
+  if (started._tag === "Refused") return yield* refused(started.problems.map(({ message }) => message).join("\n"))
+  let shown = 0
+  for (let job = started.job; ; yield* Effect.sleep(pollMillis)) {
+    job = (yield* editor.resealJob) ?? job
+    if (job.state !== "running") return job
+    if (job.checked > shown) yield* Console.error(`${job.checked} records checked, ${job.resealed} sealed`)
+    shown = job.checked
+  }
+})
+
 /** Seals the revisions, drafts and pinned configurations of the database. Records that no key opens end the command with their names. */
 const resealDatabase = Effect.fnUntraced(function* (editors: Effect.Effect<EditorAccess>, config: string) {
   const { openEditor, resealPinned } = yield* editors
-  const revisions = yield* openEditor(
-    config,
-    ConfigEditor.use((editor) => editor.reseal(cliActor()))
-  )
+  const revisions = yield* openEditor(config, followReseal)
   const pinned = yield* resealPinned(config)
   const failed = [...revisions.failed, ...pinned.failed]
   yield* Console.log(`sealed ${revisions.resealed + pinned.resealed} records of the database with the current key`)

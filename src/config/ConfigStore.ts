@@ -8,6 +8,7 @@ import type { Path } from "./Path.ts"
 import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
 import type { Ground } from "./revisions/Ground.ts"
 import type { RevisionHead } from "./revisions/Revision.ts"
+import type { SealingKeys } from "./Sealing.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 export interface ArchivedDocument {
@@ -22,6 +23,8 @@ export interface SnapshotArchive<E> {
   readonly find: (hash: string) => Effect.Effect<ArchivedDocument | undefined, E>
   /** Hashes that unfinished work is pinned to. */
   readonly pinned: Effect.Effect<ReadonlySet<string>, E>
+  /** Replaces the document of a hash if it is still the given one; returns whether it was. */
+  readonly replace: (hash: string, before: string, after: string) => Effect.Effect<boolean, E>
 }
 
 export type RefusalReason = "empty" | "invalid" | "no_triggers" | "unreadable"
@@ -97,6 +100,10 @@ export class ConfigStore extends Context.Service<
     readonly adoptHead: () => Effect.Effect<void> | undefined
     /** Hashes of snapshots that unfinished work is pinned to. */
     readonly pinnedHashes: Effect.Effect<ReadonlySet<string>>
+    /** Seals the credentials of pinned configurations with the current key. */
+    readonly resealPinned: (
+      keys: SealingKeys
+    ) => Effect.Effect<{ readonly resealed: number; readonly failed: ReadonlyArray<string> }>
     /** Revisions that are part of those snapshots. */
     readonly pinnedRevisions: Effect.Effect<ReadonlySet<number>>
     /** Emits each snapshot that replaces another. */

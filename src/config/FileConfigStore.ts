@@ -119,7 +119,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
   const first = judge(source.reading.reading, path, undefined)
   if (first._tag === "Refused") return yield* ConfigInvalid.of(first.issues)
   yield* logWarnings(first.snapshot)
-  const snapshots = holdSnapshots(first.snapshot, env)
+  const { replace: replaceSnapshot, ...snapshots } = holdSnapshots(first.snapshot, env)
   let { layer } = source
   let { parsed } = source.reading
   let refused: RefusedDocument | undefined
@@ -130,7 +130,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
 
   const replace = Effect.fnUntraced(function* (snapshot: Snapshot, fields: Readonly<Record<string, unknown>>) {
     if (snapshot.hash === snapshots.current().hash) return false
-    yield* snapshots.replace(snapshot)
+    yield* replaceSnapshot(snapshot)
     yield* Effect.logInfo("configuration in force", { ...fields, hash: shortHash(snapshot) })
     yield* logWarnings(snapshot)
     yield* PubSub.publish(changes, snapshot)
@@ -170,11 +170,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
     Effect.forkScoped
   )
   return ConfigStore.of({
-    current: snapshots.current,
-    pinned: snapshots.pinned,
-    pinnedHashes: snapshots.pinnedHashes,
-    pinnedRevisions: snapshots.pinnedRevisions,
-    keepIn: snapshots.keepIn,
+    ...snapshots,
     reload,
     activate,
     prepare: prepared.put,
@@ -253,6 +249,7 @@ export const makeStaticStore = (snapshot: Snapshot): ConfigStore["Service"] =>
     current: () => snapshot,
     pinned: () => Effect.succeed(snapshot),
     pinnedHashes: Effect.succeed(new Set<string>()),
+    resealPinned: () => Effect.succeed({ resealed: 0, failed: [] }),
     pinnedRevisions: Effect.succeed(new Set<number>()),
     keepIn: () => Effect.void,
     layered: () => undefined,

@@ -1,10 +1,10 @@
 /** Holds snapshots by hash: the current one, those that work is pinned to, and an archive for others. */
-import { Clock, Effect, Schedule } from "effect"
+import { Clock, Effect, Result, Schedule } from "effect"
 import { RepeatedWarnings } from "../domain/RepeatedWarnings.ts"
 import type { ConfigStore, SnapshotArchive } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import type { Snapshot } from "./Snapshot.ts"
-import { archive as archived, archivedRevision, restore } from "./SnapshotArchive.ts"
+import { archive as archived, archivedRevision, resealArchived, restore } from "./SnapshotArchive.ts"
 
 /** Number of snapshots in memory, in addition to those that work is pinned to. */
 export const heldSnapshots = 32
@@ -16,7 +16,8 @@ interface Failure {
 const noArchive: SnapshotArchive<never> = {
   keep: () => Effect.void,
   find: () => Effect.undefined,
-  pinned: Effect.succeed(new Set())
+  pinned: Effect.succeed(new Set()),
+  replace: () => Effect.succeed(false)
 }
 
 /** Retries while the archive is unavailable. This delays the caller, whose next steps need the same database. */
@@ -39,7 +40,7 @@ const untilDone =
 
 export interface HeldSnapshots extends Pick<
   ConfigStore["Service"],
-  "current" | "pinned" | "pinnedHashes" | "pinnedRevisions" | "keepIn"
+  "current" | "pinned" | "pinnedHashes" | "pinnedRevisions" | "keepIn" | "resealPinned"
 > {
   /** Archives the snapshot, then makes it the current one. */
   readonly replace: (snapshot: Snapshot) => Effect.Effect<void>
@@ -83,6 +84,21 @@ export const holdSnapshots = (first: Snapshot, env: Env): HeldSnapshots => {
         if (number !== undefined) numbers.add(number)
       }
       return numbers
+    }),
+    resealPinned: Effect.fnUntraced(function* (keys) {
+      const failed: Array<string> = []
+      let resealed = 0
+      for (const hash of yield* untilDone("list pinned configurations")(archive.pinned)) {
+        const found = yield* untilDone("read pinned configuration")(archive.find(hash))
+        const next = found === undefined ? undefined : resealArchived(found.document, keys)
+        if (next === undefined || found === undefined) continue
+        if (Result.isFailure(next)) failed.push(`configuration ${hash.slice(0, 12)}: ${next.failure}`)
+        else if (next.success !== undefined) {
+          const replaced = archive.replace(hash, found.document, next.success)
+          if (yield* untilDone("replace pinned configuration")(replaced)) resealed++
+        }
+      }
+      return { resealed, failed }
     }),
     pinned: Effect.fnUntraced(function* (hash: string) {
       const known = held.get(hash) ?? (yield* read(hash))

@@ -35,6 +35,7 @@ import agentPasses from "./migrations/0025_agent_passes.ts"
 import chatHealth from "./migrations/0026_chat_health.ts"
 import deliveryPayloads from "./migrations/0027_delivery_payloads.ts"
 import runLogs from "./migrations/0028_run_logs.ts"
+import configReseals from "./migrations/0029_config_reseals.ts"
 
 const all = {
   "0001_events": events,
@@ -64,7 +65,8 @@ const all = {
   "0025_agent_passes": agentPasses,
   "0026_chat_health": chatHealth,
   "0027_delivery_payloads": deliveryPayloads,
-  "0028_run_logs": runLogs
+  "0028_run_logs": runLogs,
+  "0029_config_reseals": configReseals
 }
 
 const table = "aicr_migrations"

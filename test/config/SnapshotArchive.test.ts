@@ -110,7 +110,13 @@ const memoryArchive = (pinned: () => ReadonlyArray<string>) => {
   const service: SnapshotArchive<never> = {
     keep: (row) => Effect.sync(() => void rows.set(row.hash, row)),
     find: (hash) => Effect.sync(() => rows.get(hash)),
-    pinned: Effect.sync(() => new Set(pinned()))
+    pinned: Effect.sync(() => new Set(pinned())),
+    replace: (hash, before, after) =>
+      Effect.sync(() => {
+        if (rows.get(hash)?.document !== before) return false
+        rows.set(hash, { hash, document: after })
+        return true
+      })
   }
   return { rows, service }
 }

@@ -70,3 +70,15 @@ export const startNode = Effect.fnUntraced(function* (stores: Context.Context<So
     activations: Context.get(stores, ActivationStore)
   }
 })
+
+/** Seals all credentials with the current key, and returns the job at its end. */
+export const resealAll = Effect.fnUntraced(function* (editor: ConfigEditor["Service"], actor: string) {
+  const started = yield* editor.startReseal(actor)
+  if (started._tag === "Refused") return yield* Effect.die(new Error(JSON.stringify(started.problems)))
+  let { job } = started
+  while (job.state === "running") {
+    yield* Effect.promise(() => new Promise((resume) => setTimeout(resume, 5)))
+    job = (yield* editor.resealJob) ?? job
+  }
+  return job
+})

@@ -46,7 +46,8 @@ describe("Migrations", () => {
         "0025_agent_passes",
         "0026_chat_health",
         "0027_delivery_payloads",
-        "0028_run_logs"
+        "0028_run_logs",
+        "0029_config_reseals"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

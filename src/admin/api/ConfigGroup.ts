@@ -14,6 +14,7 @@ import {
   operations,
   PreviewRecord,
   reason,
+  ResealRecord,
   RevisionDetailsRecord,
   revisionNumber,
   RevisionRecord,
@@ -182,12 +183,14 @@ export class ConfigGroup extends HttpApiGroup.make("config")
       describe("Convert a document to operations", "Returns the operations that turn the exported revision into it.")
     ),
     HttpApiEndpoint.post("reseal", "/config/reseal", {
-      success: Schema.Struct({
-        resealed: Schema.Int.annotate({ description: "Records sealed with the current key" }),
-        failed: Schema.Array(Schema.String).annotate({ description: "Credentials that no key opens" })
-      }),
-      error: ConfigNotFound
-    }).annotateMerge(describe("Seal credentials again", "Seals every stored credential with the current key."))
+      success: ResealRecord.pipe(HttpApiSchema.status(202)),
+      error: ConfigErrors
+    }).annotateMerge(
+      describe(
+        "Seal credentials again",
+        "Starts sealing every stored credential with the current key in the background, or continues it. `/config/status` returns the progress."
+      )
+    )
   )
   .middleware(ValidRequest)
   .middleware(Audited)

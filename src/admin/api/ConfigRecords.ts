@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { ConfigOperation, maxOperations } from "../../config/revisions/Operations.ts"
 import { ConfigIssueRecord, ConflictRecord } from "./ConfigProblems.ts"
-import { count, maybe, maybeCount, text, time } from "./Fields.ts"
+import { count, maybe, maybeCount, maybeTime, text, time } from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
 
 const any = (description: string) => Schema.Unknown.annotate({ description })
@@ -109,10 +109,29 @@ export const OperationRecord = Schema.Struct({
   created_at: time("Time of the result")
 }).annotate({ identifier: "ConfigOperation", description: "The final result of an operation id" })
 
+export const ResealRecord = Schema.Struct({
+  id: text("Id of the sealing"),
+  state: Schema.Literals(["running", "done", "failed"]).annotate({
+    description: "failed: it has ended, and `failed` lists records that no key opens"
+  }),
+  actor: text("Who started it"),
+  key: text("Id of the key"),
+  checked: count("Number of revisions that were read"),
+  resealed: count("Number of records that were replaced"),
+  failed: Schema.Array(Schema.String).annotate({ description: "Records that no key opens, at most 100" }),
+  started_at: time("Time of the start"),
+  updated_at: time("Time of the latest progress"),
+  finished_at: maybeTime("Time of the end")
+}).annotate({
+  identifier: "ConfigReseal",
+  description: "The sealing of all credentials with the current key, which continues when its process dies"
+})
+
 export const StatusRecord = Schema.Struct({
   head: count("Number of the newest revision"),
   namespace: text("Namespace of the database source"),
   approvals: count("Approvals that a draft needs"),
+  reseal: Schema.optionalKey(ResealRecord),
   converged: Schema.Boolean.annotate({ description: "True if every node works with the newest revision" }),
   nodes: Schema.Array(
     Schema.Struct({

@@ -1,7 +1,6 @@
 /** Implements the editor over the stores of the database source. */
 import { Clock, Effect, Layer, Result } from "effect"
 import { ConfigStore } from "../ConfigStore.ts"
-import { sealingKeys } from "../Sealing.ts"
 import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { ConfigEditor } from "./ConfigEditor.ts"
@@ -16,7 +15,8 @@ import { effectiveValues, listOwned, listShadowed } from "./Effective.ts"
 import { loadHead } from "./LoadRevisions.ts"
 import { summarise } from "./PublishEdit.ts"
 import { readHistory } from "./ReadHistory.ts"
-import { resealDrafts, resealRevisions } from "./ResealSource.ts"
+import { ResealStore } from "./ResealStore.ts"
+import { startReseal, watchReseals } from "./RunReseal.ts"
 import { RevisionStore } from "./RevisionStore.ts"
 import { deserialise } from "./SealDocument.ts"
 import { exportDocument, importDocument, toMasked } from "./YamlExchange.ts"
@@ -54,7 +54,8 @@ const readStatus = Effect.fnUntraced(function* (context: EditorContext) {
     namespace: ground.namespace,
     approvals: context.config.current().document.config_sources.database.approvals,
     nodes,
-    converged: nodes.every(({ active }) => active === head)
+    converged: nodes.every(({ active }) => active === head),
+    reseal: yield* context.reseals.get
   } satisfies SourceStatus
 })
 
@@ -92,30 +93,10 @@ const exportYaml = Effect.fnUntraced(function* (context: EditorContext, actor: s
   return exportDocument(document)
 })
 
-const reseal = Effect.fnUntraced(function* (context: EditorContext, actor: string) {
-  const { ground } = yield* requireLayered(context)
-  const keys = sealingKeys(ground.env)
-  if (Result.isFailure(keys)) {
-    yield* record(context, { action: "reseal", actor, outcome: keys.failure.code })
-    return { resealed: 0, failed: [keys.failure.message] }
-  }
-  const revisions = yield* resealRevisions(context.revisions, ground.namespace, keys.success)
-  const drafts = yield* resealDrafts(context.drafts, ground.namespace, keys.success)
-  const resealed = revisions.resealed + drafts.resealed
-  const failed = [...revisions.failed, ...drafts.failed]
-  yield* record(context, {
-    action: "reseal",
-    actor,
-    outcome: failed.length === 0 ? "done" : "secret_sealing_invalid",
-    detail: [`${resealed} records sealed with the current key`, ...failed].join("\n")
-  })
-  return { resealed, failed }
-})
-
 export const layer: Layer.Layer<
   ConfigEditor,
   never,
-  ActivationStore | AuditLog | ConfigStore | DraftStore | RevisionStore
+  ActivationStore | AuditLog | ConfigStore | DraftStore | ResealStore | RevisionStore
 > = Layer.effect(
   ConfigEditor,
   Effect.gen(function* () {
@@ -124,9 +105,12 @@ export const layer: Layer.Layer<
       revisions: yield* RevisionStore,
       drafts: yield* DraftStore,
       audit: yield* AuditLog,
-      activations: yield* ActivationStore
+      activations: yield* ActivationStore,
+      reseals: yield* ResealStore,
+      scope: yield* Effect.scope
     }
-    const { audit, drafts, revisions } = context
+    yield* watchReseals(context)
+    const { audit, drafts, reseals, revisions } = context
     return ConfigEditor.of({
       effective: Effect.suspend(() => readEffective(context)),
       workspace: (id) => readWorkspace(context, id),
@@ -149,7 +133,8 @@ export const layer: Layer.Layer<
       exportYaml: (actor) => exportYaml(context, actor),
       importYaml: (text, base) => importYaml(context, text, base),
       audit: audit.list,
-      reseal: (actor) => reseal(context, actor)
+      startReseal: (actor) => startReseal(context, actor),
+      resealJob: reseals.get
     })
   })
 )

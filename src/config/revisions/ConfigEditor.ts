@@ -13,6 +13,7 @@ import type { ConfigDraft } from "./DraftStore.ts"
 import type { ConfigOperation } from "./Operations.ts"
 import type { PublishProblem } from "./Publish.ts"
 import type { ConfigOperationRecord, RevisionSummary } from "./Revision.ts"
+import type { ResealJob } from "./ResealStore.ts"
 import type { RevisionPage, SourceUnavailable } from "./RevisionStore.ts"
 
 type Result<A> = Effect.Effect<A, SourceUnavailable>
@@ -112,7 +113,14 @@ export interface SourceStatus {
   readonly nodes: ReadonlyArray<NodeActivation>
   /** Every listed node works with the head. */
   readonly converged: boolean
+  /** The latest sealing of credentials with the current key. */
+  readonly reseal: ResealJob | undefined
 }
+
+export type ResealOutcome =
+  | { readonly _tag: "Started"; readonly job: ResealJob }
+  /** Codes: `secrets_key_missing`, `secret_sealing_invalid`, `source_contended`. */
+  | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
 
 export interface DraftInput {
   readonly title: string
@@ -193,6 +201,11 @@ export class ConfigEditor extends Context.Service<
      * Seals every credential of revisions and drafts with the current key. Can be repeated after a crash. `failed`: revisions whose
      * credentials no key opens.
      */
-    readonly reseal: (actor: string) => Result<{ readonly resealed: number; readonly failed: ReadonlyArray<string> }>
+    /**
+     * Starts sealing all credentials with the current key in the background, or continues what another process of the same key has begun.
+     * `resealJob` returns the progress.
+     */
+    readonly startReseal: (actor: string) => Result<ResealOutcome>
+    readonly resealJob: Result<ResealJob | undefined>
   }
 >()("aicr/config/ConfigEditor") {}

@@ -1,5 +1,6 @@
 /** Services and functions that every part of the editor uses. */
 import { Clock, Effect } from "effect"
+import type { Scope } from "effect"
 import { newId } from "../../domain/Ids.ts"
 import type { ConfigStore, LayeredFile } from "../ConfigStore.ts"
 import { formatIssue } from "../ConfigIssue.ts"
@@ -11,6 +12,7 @@ import type { DraftStore } from "./DraftStore.ts"
 import type { EditOutcome } from "./ConfigEditor.ts"
 import type { Ground } from "./Ground.ts"
 import { readCombined } from "./Ground.ts"
+import type { ResealStore } from "./ResealStore.ts"
 import { SourceUnavailable } from "./RevisionStore.ts"
 import type { RevisionStore } from "./RevisionStore.ts"
 
@@ -20,6 +22,9 @@ export interface EditorContext {
   readonly drafts: DraftStore["Service"]
   readonly audit: AuditLog["Service"]
   readonly activations: ActivationStore["Service"]
+  readonly reseals: ResealStore["Service"]
+  /** Scope of work in the background. */
+  readonly scope: Scope.Scope
 }
 
 /** Fails on a node whose file does not enable the database. */

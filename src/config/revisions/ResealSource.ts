@@ -1,5 +1,5 @@
 /**
- * Seals the credentials of all revisions and drafts with the current key. Each record is replaced by itself, so that a crash leaves some
+ * Seals the credentials of a revision, and of all drafts, with the current key. Each record is replaced by itself, so that a crash leaves some
  * sealed with the old key, which the next call finds; readers open both.
  */
 import { Effect, Result } from "effect"
@@ -16,33 +16,11 @@ export interface Resealed {
   readonly failed: ReadonlyArray<string>
 }
 
-const pageSize = 100
 /** Maximum number of attempts for a record that changes at the same time. */
 const maxAttempts = 20
 
-export const resealRevisions = Effect.fnUntraced(function* (
-  store: RevisionStore["Service"],
-  namespace: string,
-  keys: SealingKeys
-): Effect.fn.Return<Resealed, SourceUnavailable> {
-  const replacements = new Map<string, string>()
-  const failed: Array<string> = []
-  let resealed = 0
-  let before: number | undefined
-  do {
-    const page = yield* store.list({ before, limit: pageSize })
-    for (const { number } of page.items) {
-      const result = yield* resealOne(store, number, namespace, keys, replacements)
-      if (typeof result === "string") failed.push(`revision ${number}: ${result}`)
-      else if (result) resealed++
-    }
-    before = page.next
-  } while (before !== undefined)
-  return { resealed, failed }
-})
-
 /** Returns whether the revision was replaced, or why it could not be. */
-const resealOne = Effect.fnUntraced(function* (
+export const resealRevision = Effect.fnUntraced(function* (
   store: RevisionStore["Service"],
   number: number,
   namespace: string,

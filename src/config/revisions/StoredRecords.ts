@@ -5,6 +5,7 @@ import type { AuditRecord } from "./AuditLog.ts"
 import { auditActions } from "./AuditLog.ts"
 import type { ConfigDraft } from "./DraftStore.ts"
 import { ConfigOperation } from "./Operations.ts"
+import type { ResealJob } from "./ResealStore.ts"
 import type { ConfigOperationRecord, ConfigRevision, NewRevision, RevisionSummary } from "./Revision.ts"
 
 const Names = Schema.Array(Schema.String)
@@ -88,6 +89,24 @@ const Activation = Schema.Struct({
   at: Schema.Int
 })
 
+const Reseal = Schema.Struct({
+  id: Text,
+  kid: Text,
+  actor: Text,
+  owner: Text,
+  state: Schema.Literals(["running", "done", "failed"]),
+  checked: Schema.Int,
+  resealed: Schema.Int,
+  failed: Names,
+  newest: Schema.Int,
+  below: Schema.Int,
+  covered: Schema.Int,
+  startedAt: Schema.Int,
+  updatedAt: Schema.Int,
+  finishedAt: OptionalInt,
+  version: Schema.Int
+})
+
 /** The record, or why the stored text is not one. */
 export type ParsedRecord<A> = Result.Result<A, string>
 
@@ -111,6 +130,11 @@ export const parseDraft = (text: string): ParsedRecord<ConfigDraft> => {
     ? Result.fail(parsed.failure)
     : Result.succeed({ ...parsed.success, editors: parsed.success.editors ?? [] })
 }
+const parseResealText = parser(Reseal)
+
+export const parseReseal = (text: string): ParsedRecord<ResealJob> =>
+  Result.map(parseResealText(text), ({ finishedAt, ...job }) => ({ ...job, finishedAt }))
+
 export const parseActivation: (text: string) => ParsedRecord<NodeActivation> = parser(Activation)
 
 export const parseOperation = (text: string): ParsedRecord<ConfigOperationRecord> =>

@@ -7,11 +7,13 @@ import type { Redacted } from "effect"
 import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
 import { AuditLog } from "../../config/revisions/AuditLog.ts"
 import { DraftStore } from "../../config/revisions/DraftStore.ts"
+import { ResealStore } from "../../config/revisions/ResealStore.ts"
 import { RevisionStore } from "../../config/revisions/RevisionStore.ts"
 import type { StoreError } from "../../database/StoreError.ts"
 import { makeActivations, makeAudit } from "./RedisAudit.ts"
 import { connect } from "./RedisCall.ts"
 import { makeDrafts } from "./RedisDrafts.ts"
+import { makeReseals } from "./RedisReseals.ts"
 import { makeRevisions } from "./RedisRevisions.ts"
 import type { SourceStores } from "./SqlSource.ts"
 
@@ -34,7 +36,8 @@ export const layerRedis = ({
       return Context.make(RevisionStore, makeRevisions(call, base)).pipe(
         Context.add(DraftStore, makeDrafts(call, base)),
         Context.add(AuditLog, makeAudit(call, base)),
-        Context.add(ActivationStore, makeActivations(call, base))
+        Context.add(ActivationStore, makeActivations(call, base)),
+        Context.add(ResealStore, makeReseals(call, base))
       )
     })
   )

@@ -4,12 +4,14 @@ import type { SqlClient } from "effect/sql"
 import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
 import { AuditLog } from "../../config/revisions/AuditLog.ts"
 import { DraftStore } from "../../config/revisions/DraftStore.ts"
+import { ResealStore } from "../../config/revisions/ResealStore.ts"
 import { RevisionStore } from "../../config/revisions/RevisionStore.ts"
 import { makeActivations, makeAudit } from "./SqlAudit.ts"
 import { makeDrafts } from "./SqlDrafts.ts"
+import { makeReseals } from "./SqlReseals.ts"
 import { makeRevisions } from "./SqlRevisions.ts"
 
-export type SourceStores = ActivationStore | AuditLog | DraftStore | RevisionStore
+export type SourceStores = ActivationStore | AuditLog | DraftStore | ResealStore | RevisionStore
 
 export const layerSql = (namespace: string): Layer.Layer<SourceStores, never, SqlClient.SqlClient> =>
   Layer.effectContext(
@@ -17,7 +19,8 @@ export const layerSql = (namespace: string): Layer.Layer<SourceStores, never, Sq
       return Context.make(RevisionStore, yield* makeRevisions(namespace)).pipe(
         Context.add(DraftStore, yield* makeDrafts(namespace)),
         Context.add(AuditLog, yield* makeAudit(namespace)),
-        Context.add(ActivationStore, yield* makeActivations(namespace))
+        Context.add(ActivationStore, yield* makeActivations(namespace)),
+        Context.add(ResealStore, yield* makeReseals(namespace))
       )
     })
   )

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
-import { editorOn, sealingKey, writeConfig } from "../../harness/ConfigSource.ts"
+import { editorOn, resealAll, sealingKey, writeConfig } from "../../harness/ConfigSource.ts"
 import { backends, openStores } from "../../store/source/Backends.ts"
 import type { Backend, BackendKind } from "../../store/source/Backends.ts"
 import { edits, literal } from "./KilledEdits.ts"
@@ -154,7 +154,7 @@ const resealing: Killed = {
         yield* editor.createDraft("alice", { title: "d", reason: "", base: 2, operations: edits.third.operations })
       })
     ),
-  repeat: ConfigEditor.use((editor) => editor.reseal("alice")),
+  repeat: ConfigEditor.use((editor) => resealAll(editor, "alice")),
   check: async (place) => {
     const only = { SVC_CONFIG_SECRETS_KEY: newKey }
     const { diff, draft, opened } = await at(

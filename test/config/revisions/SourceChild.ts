@@ -9,9 +9,10 @@ import { ActivationStore } from "../../../src/config/revisions/ActivationStore.t
 import { AuditLog } from "../../../src/config/revisions/AuditLog.ts"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import { DraftStore } from "../../../src/config/revisions/DraftStore.ts"
+import { ResealStore } from "../../../src/config/revisions/ResealStore.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
 import type { SourceStores } from "../../../src/store/source/SqlSource.ts"
-import { editorOn } from "../../harness/ConfigSource.ts"
+import { editorOn, resealAll } from "../../harness/ConfigSource.ts"
 import { openStores } from "../../store/source/Backends.ts"
 import { edits } from "./KilledEdits.ts"
 
@@ -59,10 +60,13 @@ if (statement !== "") {
 
 const stores: Layer.Layer<SourceStores, unknown> = Layer.effectContext(
   Effect.gen(function* () {
+    const reseals = yield* ResealStore
     return Context.make(RevisionStore, observed(yield* RevisionStore)).pipe(
       Context.add(DraftStore, observed(yield* DraftStore)),
       Context.add(AuditLog, observed(yield* AuditLog)),
-      Context.add(ActivationStore, observed(yield* ActivationStore))
+      Context.add(ActivationStore, observed(yield* ActivationStore)),
+      // The job is read again and again until it ends, so reads of it are not counted.
+      Context.add(ResealStore, { ...reseals, save: observed(reseals).save })
     )
   })
 ).pipe(Layer.provide(openStores(kind === "postgres" || kind === "redis" ? kind : "sqlite", address, "default")))
@@ -71,7 +75,7 @@ const act = Effect.gen(function* () {
   const editor = yield* ConfigEditor
   isActing = true
   if (action === "publish") return yield* editor.publish("alice", edits.first)
-  if (action === "reseal") return yield* editor.reseal("alice")
+  if (action === "reseal") return yield* resealAll(editor, "alice")
   return yield* editor.status
 })
 

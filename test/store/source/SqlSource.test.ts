@@ -9,6 +9,8 @@ import type { ConfigDraft } from "../../../src/config/revisions/DraftStore.ts"
 import { DraftStore, maxDrafts, maxDraftsPerOwner, maxOwnerBytes } from "../../../src/config/revisions/DraftStore.ts"
 import type { NewRevision, RevisionHead } from "../../../src/config/revisions/Revision.ts"
 import { noRevision } from "../../../src/config/revisions/Revision.ts"
+import { ResealStore } from "../../../src/config/revisions/ResealStore.ts"
+import type { ResealJob } from "../../../src/config/revisions/ResealStore.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { layerRedis } from "../../../src/store/source/RedisSource.ts"
@@ -237,6 +239,36 @@ describe.each(kinds)("drafts, audit records and activations in $name", ({ fresh 
         yield* Effect.forEach(Array(missing).keys(), save, { concurrency: 20 })
         assert.deepStrictEqual(yield* save(missing), { _tag: "TooMany", limit: maxDrafts })
         assert.strictEqual((yield* store.list).length, maxDrafts)
+      })
+    )
+    it.effect("the job that seals credentials is saved only by who has read its newest version", () =>
+      Effect.gen(function* () {
+        const reseals = yield* ResealStore
+        assert.isUndefined(yield* reseals.get)
+        const job: ResealJob = {
+          id: "r",
+          kid: "k",
+          actor: "alice",
+          owner: "p",
+          state: "running",
+          checked: 1,
+          resealed: 1,
+          failed: ["revision 1: why"],
+          newest: 2,
+          below: 1,
+          covered: 0,
+          startedAt: 5,
+          updatedAt: 6,
+          finishedAt: undefined,
+          version: 1
+        }
+        const saved = yield* Effect.all([reseals.save(job), reseals.save(job)], { concurrency: 2 })
+        assert.deepStrictEqual(saved.toSorted(), [false, true])
+        const next = { ...job, state: "done", finishedAt: 7, version: 2 } as const
+        assert.isFalse(yield* reseals.save({ ...job, version: 3 }))
+        assert.isTrue(yield* reseals.save(next))
+        assert.isFalse(yield* reseals.save(next))
+        assert.deepStrictEqual(yield* reseals.get, next)
       })
     )
     it.effect("audit records are listed newest first and removed by age", () =>

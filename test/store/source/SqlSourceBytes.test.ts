@@ -6,7 +6,7 @@ import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import { DraftStore } from "../../../src/config/revisions/DraftStore.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
-import { editorOn, sealingKey, writeConfig } from "../../harness/ConfigSource.ts"
+import { editorOn, resealAll, sealingKey, writeConfig } from "../../harness/ConfigSource.ts"
 import { backends, openStores } from "./Backends.ts"
 import type { Backend } from "./Backends.ts"
 
@@ -80,7 +80,7 @@ describe.each(backends)("no secret in $kind", ({ make }) => {
     const sealed = await asNode(
       backend,
       rotation,
-      ConfigEditor.use((editor) => editor.reseal("alice"))
+      ConfigEditor.use((editor) => resealAll(editor, "alice"))
     )
     assert.isAbove(sealed.result.resealed, 3)
     assert.deepStrictEqual(sealed.result.failed, [])
