@@ -1,4 +1,4 @@
-/** Records requests that change something: before they are handled, and with their outcome afterwards. Reads and previews are not recorded. */
+/** Records requests that change something: before they are handled, and with their outcome afterwards. Of previews, refusals are recorded. */
 import { Clock, Effect, Exit, Layer } from "effect"
 import { newId } from "../domain/Ids.ts"
 import { truncate } from "../domain/Text.ts"
@@ -7,7 +7,7 @@ import { Audited, CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { Caller } from "./Caller.ts"
 
-/** Endpoints that compute something from a body and change nothing. */
+/** Endpoints that compute something from a body and change nothing: they are recorded only if they are refused. */
 const reads: ReadonlySet<string> = new Set([
   "config.validate",
   "config.previewRoute",
@@ -92,7 +92,16 @@ export const layer = Layer.effect(
         const { request } = yield* Caller
         const { username } = yield* CurrentUser
         const action = `${group.identifier}.${endpoint.identifier}`
-        if (request.method === "GET" || request.method === "HEAD" || reads.has(action)) return yield* handled
+        if (request.method === "GET" || request.method === "HEAD") return yield* handled
+        const services = Effect.provideService(AdminActions, actions)
+        if (reads.has(action)) {
+          return yield* Effect.tapError(handled, (error) =>
+            startAction(username, action).pipe(
+              Effect.flatMap((id) => finishAction(id, codeOf(error))),
+              services
+            )
+          )
+        }
         const id = yield* Effect.provideService(startAction(username, action), AdminActions, actions)
         return yield* Effect.onExit(handled, (exit) =>
           Effect.provideService(finishAction(id, outcomeOf(exit)), AdminActions, actions)

@@ -4,7 +4,7 @@ import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { jsonSchema } from "../config/JsonSchema.ts"
 import type { ConfigOperation } from "../config/revisions/Operations.ts"
-import type { PublishRequest, RouteRequest } from "../config/revisions/ConfigEditor.ts"
+import type { EditPreview, PublishRequest, RouteRequest } from "../config/revisions/ConfigEditor.ts"
 import { effectiveValues } from "../config/revisions/Effective.ts"
 import { showDocument, showWorkspace } from "../config/Show.ts"
 import type { ShownValue } from "../config/Show.ts"
@@ -26,6 +26,7 @@ import {
   statusView
 } from "./ConfigViews.ts"
 import { findEditor, requireEditor } from "./DatabaseSource.ts"
+import { listWaitingWork } from "./WaitingWork.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
 /** Returns the revision that `if-match` names. */
@@ -101,9 +102,17 @@ interface EditBody {
   readonly operations: ReadonlyArray<ConfigOperation>
 }
 
+/** Adds the work that keeps its configuration. A refused edit reaches none. */
+const showPreview = Effect.fnUntraced(function* (preview: EditPreview) {
+  const { snapshot, workspaces } = preview.blastRadius
+  const waiting = snapshot === "" ? { items: [], more: false } : yield* listWaitingWork(snapshot, workspaces)
+  return previewView(preview, waiting)
+})
+
 const validate = Effect.fnUntraced(function* ({ base_revision: base, operations }: EditBody, ifMatch?: string) {
   const strict = yield* isStrict(ifMatch, base)
-  return previewView(yield* (yield* requireEditor).preview({ base, operations, strict }))
+  const { username } = yield* CurrentUser
+  return yield* showPreview(yield* (yield* requireEditor).preview(username, { base, operations, strict }))
 })
 
 interface RouteBody extends Pick<RouteRequest, "trigger" | "source">, Partial<EditBody> {}
@@ -179,7 +188,7 @@ const revision = Effect.fnUntraced(function* (number: number) {
 })
 
 const previewRestore = Effect.fnUntraced(function* (number: number) {
-  return previewView(yield* found(yield* (yield* requireEditor).previewRestore(number), revisionNotFound))
+  return yield* showPreview(yield* found(yield* (yield* requireEditor).previewRestore(number), revisionNotFound))
 })
 
 const exportYaml = Effect.gen(function* () {
@@ -187,7 +196,7 @@ const exportYaml = Effect.gen(function* () {
 })
 
 const importYaml = Effect.fnUntraced(function* (yaml: string, base?: number) {
-  const result = yield* (yield* requireEditor).importYaml(yaml, base)
+  const result = yield* (yield* requireEditor).importYaml((yield* CurrentUser).username, yaml, base)
   if (result._tag === "NoRevision") return yield* revisionNotFound
   return result._tag === "Operations"
     ? { base_revision: result.base, operations: result.operations }

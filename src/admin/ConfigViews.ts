@@ -7,6 +7,7 @@ import type { ConfigDraft } from "../config/revisions/DraftStore.ts"
 import type { ResealJob } from "../config/revisions/ResealStore.ts"
 import type { ConfigOperationRecord, RevisionSummary } from "../config/revisions/Revision.ts"
 import { maybeTime, toTime } from "./Views.ts"
+import type { WaitingWork } from "./WaitingWork.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
 /** JSON has no value for one that does not exist. */
@@ -47,7 +48,7 @@ export const revisionDetails = (revision: RevisionDetails) => ({
   document: revision.document
 })
 
-export const previewView = (preview: EditPreview) =>
+export const previewView = (preview: EditPreview, waiting: WaitingWork) =>
   withoutUndefined({
     valid: preview.problems.length === 0 && preview.conflicts.length === 0,
     head: preview.head,
@@ -62,7 +63,9 @@ export const previewView = (preview: EditPreview) =>
       channels: preview.blastRadius.channels,
       routes: preview.blastRadius.routes,
       bindings: preview.blastRadius.bindings,
-      pinned_snapshots: preview.blastRadius.pinnedSnapshots
+      pinned_snapshots: preview.blastRadius.pinnedSnapshots,
+      waiting: waiting.items,
+      waiting_more: waiting.more
     }
   })
 

@@ -10,6 +10,7 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Forges } from "../forge/Forges.ts"
 import type { Operations } from "../queue/operator/Operations.ts"
 import type { Progress } from "../observability/Progress.ts"
+import type { QueueControl } from "../queue/operator/QueueControl.ts"
 import type { Queue } from "../queue/Queue.ts"
 import type { AdminActions } from "../store/AdminActions.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
@@ -71,6 +72,7 @@ type Services =
   | Outbox
   | Outcomes
   | Queue
+  | QueueControl
   | Payloads
   | DeliveryReplay
   | Receipts

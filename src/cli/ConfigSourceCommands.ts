@@ -86,7 +86,7 @@ const readText = (file: string) =>
   })
 
 const importFile = Effect.fnUntraced(function* (file: string) {
-  const imported = yield* (yield* ConfigEditor).importYaml(yield* readText(file))
+  const imported = yield* (yield* ConfigEditor).importYaml(cliActor(), yield* readText(file))
   if (imported._tag === "Operations") return imported
   const problems =
     imported._tag === "Refused" ? imported.problems.map(describeProblem) : ["the revision does not exist"]
@@ -97,7 +97,7 @@ const importFile = Effect.fnUntraced(function* (file: string) {
 export const compareWithDatabase = Effect.fnUntraced(function* (file: string) {
   const { base, operations } = yield* importFile(file)
   if (operations.length === 0) return yield* Console.log("no difference")
-  const { blastRadius, diff, problems } = yield* (yield* ConfigEditor).preview({ base, operations })
+  const { blastRadius, diff, problems } = yield* (yield* ConfigEditor).preview(cliActor(), { base, operations })
   for (const difference of diff) yield* Console.log(describeDifference(difference))
   if (problems.length > 0) return yield* refused(problems.map(describeProblem).join("\n"))
   if (diff.length === 0) return yield* Console.log("no difference")

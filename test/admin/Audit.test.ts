@@ -56,7 +56,7 @@ describe("the audit", () => {
     ])
   })
 
-  it("has no reads, no previews, nothing of strangers and no credential", async () => {
+  it("has no reads, no previews, nothing of strangers and no credential, but refused previews", async () => {
     const before = (await list()).length
     const operations = [
       { op: "create", kind: "triggers", name: "second", value: { kind: "gitea", token: "a-token-of-nobody" } }
@@ -65,9 +65,11 @@ describe("the audit", () => {
     await admin.call("POST", "/config/validate", { token, body: { base_revision: 0, operations } })
     await admin.call("POST", "/queue/resume", { body: { workspace: "app" } })
     await admin.call("POST", "/nothing", { token })
-    assert.lengthOf(await list(), before)
+    const [refused, ...others] = await list()
+    assert.deepInclude(refused, { action: "config.validate", outcome: "invalid_payload" })
+    assert.lengthOf(others, before)
     await admin.call("POST", "/config/changesets", { token, body: { base_revision: 0, operation_id: "1", operations } })
-    assert.lengthOf(await list(), before + 1)
+    assert.lengthOf(await list(), before + 2)
     assert.notInclude(JSON.stringify(await list()), "a-token-of-nobody")
   })
 

@@ -1,8 +1,19 @@
 /** Defines the records of the configuration. Credentials are masked in all of them. */
 import { Schema } from "effect"
+import { EntryStatus } from "../../domain/Entry.ts"
 import { ConfigOperation, maxOperations } from "../../config/revisions/Operations.ts"
 import { ConfigIssueRecord, ConflictRecord } from "./ConfigProblems.ts"
-import { count, maybe, maybeCount, maybeTime, text, time } from "./Fields.ts"
+import {
+  count,
+  maybe,
+  maybeCount,
+  maybeTime,
+  recordId,
+  targetKey,
+  text,
+  time,
+  workspace as workspaceId
+} from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
 
 const any = (description: string) => Schema.Unknown.annotate({ description })
@@ -81,7 +92,20 @@ export const PreviewRecord = Schema.Struct({
     channels: Schema.Array(Schema.String),
     routes: Schema.Array(Schema.Int).annotate({ description: "Positions of route rules" }),
     bindings: Schema.Array(Schema.String),
-    pinned_snapshots: count("Older configurations that unfinished work keeps")
+    pinned_snapshots: count("Older configurations that unfinished work keeps"),
+    waiting: Schema.Array(
+      Schema.Struct({
+        id: recordId,
+        status: EntryStatus,
+        workspace: workspaceId,
+        target_key: targetKey,
+        snapshot: text("Hash of the configuration that it keeps")
+      })
+    ).annotate({
+      description:
+        "Queued and running reviews, which keep the configuration of their admission; at most 100, those of changed workspaces first"
+    }),
+    waiting_more: Schema.Boolean.annotate({ description: "True if there are more of them" })
   }).annotate({ description: "Parts of the effective configuration that change" })
 }).annotate({ identifier: "EditPreview", description: "What an edit would do" })
 

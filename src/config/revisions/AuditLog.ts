@@ -12,6 +12,7 @@ export const auditActions = [
   "draft_publish",
   "export",
   "import",
+  "validate",
   "reseal"
 ] as const
 export type AuditAction = (typeof auditActions)[number]

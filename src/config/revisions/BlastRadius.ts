@@ -9,6 +9,7 @@ export const noBlast: BlastRadius = {
   channels: [],
   routes: [],
   bindings: [],
+  snapshot: "",
   pinnedSnapshots: 0
 }
 
@@ -25,6 +26,7 @@ export const blastRadius = (before: Snapshot, after: Snapshot, pinned: ReadonlyS
       new Map(Object.entries(old.im.command_bindings ?? {})),
       new Map(Object.entries(next.im.command_bindings ?? {}))
     ),
+    snapshot: after.hash,
     pinnedSnapshots: [...pinned].filter((hash) => hash !== after.hash).length
   }
 }

@@ -4,12 +4,12 @@ import { ConfigStore } from "../ConfigStore.ts"
 import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { ConfigEditor } from "./ConfigEditor.ts"
-import type { RevisionDetails, SourceStatus } from "./ConfigEditor.ts"
+import type { EditRequest, RevisionDetails, SourceStatus } from "./ConfigEditor.ts"
 import { emptyDocument } from "./DatabaseDocument.ts"
 import { DraftStore } from "./DraftStore.ts"
 import { approveDraft, createDraft, maskDraft, publishDraft, removeDraft, saveDraft } from "./EditDrafts.ts"
 import type { EditorContext } from "./EditorContext.ts"
-import { requireLayered, record } from "./EditorContext.ts"
+import { describeOutcome, requireLayered, record } from "./EditorContext.ts"
 import { preview, previewRestore, previewRoute, publish, restore } from "./EditRevisions.ts"
 import { effectiveValues, listOwned, listShadowed } from "./Effective.ts"
 import { loadHead } from "./LoadRevisions.ts"
@@ -70,7 +70,7 @@ const readRevision = Effect.fnUntraced(function* ({ revisions }: EditorContext, 
       } satisfies RevisionDetails)
 })
 
-const importYaml = Effect.fnUntraced(function* ({ revisions }: EditorContext, text: string, base?: number) {
+const readYaml = Effect.fnUntraced(function* ({ revisions }: EditorContext, text: string, base?: number) {
   const { document, head, unknown } = yield* loadHead(revisions)
   if (unknown.length > 0) return { _tag: "Refused", problems: unknown } as const
   const from = base === undefined || base === head.number ? document : yield* readDocument(revisions, base)
@@ -85,6 +85,31 @@ const readDocument = Effect.fnUntraced(function* (revisions: EditorContext["revi
   if (number === 0) return emptyDocument
   const revision = yield* revisions.read(number)
   return revision === undefined ? undefined : deserialise(revision.document)
+})
+
+const importYaml = Effect.fnUntraced(function* (context: EditorContext, actor: string, text: string, base?: number) {
+  const result = yield* readYaml(context, text, base)
+  if (result._tag === "NoRevision") {
+    yield* record(context, { action: "import", actor, outcome: "revision_not_found", revision: base })
+    return result
+  }
+  const described =
+    result._tag === "Refused"
+      ? describeOutcome(result)
+      : { outcome: "done", revision: result.base, detail: `${result.operations.length} operations` }
+  yield* record(context, { action: "import", actor, ...described })
+  return result
+})
+
+/** Records an edit that would be refused. One that could be published is on record when it is. */
+const auditedPreview = Effect.fnUntraced(function* (context: EditorContext, actor: string, edit: EditRequest) {
+  const shown = yield* preview(context, edit)
+  const { conflicts, head, problems } = shown
+  if (problems.length > 0)
+    yield* record(context, { action: "validate", actor, ...describeOutcome({ _tag: "Refused", problems }) })
+  else if (conflicts.length > 0)
+    yield* record(context, { action: "validate", actor, ...describeOutcome({ _tag: "Conflict", head, conflicts }) })
+  return shown
 })
 
 const exportYaml = Effect.fnUntraced(function* (context: EditorContext, actor: string) {
@@ -118,7 +143,7 @@ export const layer: Layer.Layer<
       revisions: revisions.list,
       revision: (number) => readRevision(context, number),
       operation: revisions.operation,
-      preview: (edit) => preview(context, edit),
+      preview: (actor, edit) => auditedPreview(context, actor, edit),
       previewRoute: (request) => previewRoute(context, request),
       previewRestore: (number) => previewRestore(context, number),
       publish: (actor, request) => publish(context, actor, request),
@@ -131,7 +156,7 @@ export const layer: Layer.Layer<
       removeDraft: (actor, id, version) => removeDraft(context, actor, id, version),
       publishDraft: (actor, id, request) => publishDraft(context, actor, id, request),
       exportYaml: (actor) => exportYaml(context, actor),
-      importYaml: (text, base) => importYaml(context, text, base),
+      importYaml: (actor, text, base) => importYaml(context, actor, text, base),
       audit: audit.list,
       startReseal: (actor) => startReseal(context, actor),
       resealJob: reseals.get

@@ -52,6 +52,8 @@ export interface BlastRadius {
   /** Positions of route rules in the effective order that differ. */
   readonly routes: ReadonlyArray<number>
   readonly bindings: ReadonlyArray<string>
+  /** Hash of the snapshot with the edit; empty: the edit is refused. */
+  readonly snapshot: string
   /** Number of older snapshots that unfinished work is pinned to, which this edit does not reach. */
   readonly pinnedSnapshots: number
 }
@@ -159,8 +161,8 @@ export class ConfigEditor extends Context.Service<
     readonly revision: (number: number) => Result<RevisionDetails | undefined>
     /** Result of an operation id, for callers that lost the response. */
     readonly operation: (id: string) => Result<ConfigOperationRecord | undefined>
-    /** Validates, compares and computes what changes, without writing. */
-    readonly preview: (edit: EditRequest) => Result<EditPreview>
+    /** Validates, compares and computes what changes, without writing. An edit that would be refused is audited. */
+    readonly preview: (actor: string, edit: EditRequest) => Result<EditPreview>
     readonly previewRoute: (request: RouteRequest) => Result<RoutePreview>
     readonly publish: (actor: string, request: PublishRequest) => Result<EditOutcome>
     /** Writes a new revision with the document of an older one. */
@@ -189,6 +191,7 @@ export class ConfigEditor extends Context.Service<
      * their values.
      */
     readonly importYaml: (
+      actor: string,
       text: string,
       base?: number
     ) => Result<

@@ -10,6 +10,7 @@ import { formatPath } from "../Path.ts"
 import { named } from "../SealedPlaces.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import { sealingKeys } from "../Sealing.ts"
+import type { SealingProblem } from "../Sealing.ts"
 import { applyOperations } from "./ApplyOperations.ts"
 import type { ApplyContext } from "./ApplyOperations.ts"
 import { differences, findConflicts } from "./Conflicts.ts"
@@ -123,9 +124,17 @@ const placed = (document: unknown, { code, path, message }: GrantProblem): Publi
 
 const isError = ({ severity }: ConfigIssue): boolean => severity === "error"
 
+/** Codes of sealed values that cannot be opened, which begin the message of their issue. */
+const sealingCodes = ["secrets_key_missing", "secret_sealing_invalid"] as const satisfies ReadonlyArray<
+  SealingProblem["code"]
+>
+
 const toProblem = (file: Tree, document: DatabaseDocument, { path, message }: ConfigIssue): PublishProblem => {
   const { entity, field } = path === "" ? { entity: "", field: [] } : entityAt(file, document, path)
-  return { code: "invalid_configuration", entity, path: formatPath(field), message }
+  const sealing = sealingCodes.find((code) => message.startsWith(`${code}: `))
+  return sealing === undefined
+    ? { code: "invalid_configuration", entity, path: formatPath(field), message }
+    : { code: sealing, entity, path: formatPath(field), message: message.slice(sealing.length + 2) }
 }
 
 const tooLarge = (size: number): PublishProblem => ({

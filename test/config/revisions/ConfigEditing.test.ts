@@ -140,7 +140,7 @@ describe("the editor", () => {
           entity: { kind: "workspaces", name: "app" },
           value: { source_repo: { trigger: "main", repo: "team/app" } }
         }
-        const shown = yield* editor.preview({ base: 0, operations: [workspace, createSecond] })
+        const shown = yield* editor.preview("alice", { base: 0, operations: [workspace, createSecond] })
         assert.deepStrictEqual(
           [shown.problems, shown.blastRadius.workspaces, shown.blastRadius.triggers],
           [[], ["app"], ["second"]]
@@ -258,7 +258,7 @@ describe("an export", () => {
         assert.strictEqual((yield* publish(0, "one", { op: "set", path, value }))._tag, "Committed")
         const text = yield* editor.exportYaml("alice")
         assert.notInclude(text, secret)
-        assert.deepStrictEqual(yield* editor.importYaml(text), { _tag: "Operations", base: 1, operations: [] })
+        assert.deepStrictEqual(yield* editor.importYaml("alice", text), { _tag: "Operations", base: 1, operations: [] })
       })
     )
   )
@@ -268,25 +268,25 @@ describe("an export", () => {
         const editor = yield* ConfigEditor
         yield* publish(0, "one", createSecond, { op: "set", path: ["review", "max_passes"], value: 7 })
         const text = yield* editor.exportYaml("alice")
-        assert.deepStrictEqual(yield* editor.importYaml(text), { _tag: "Operations", base: 1, operations: [] })
+        assert.deepStrictEqual(yield* editor.importYaml("alice", text), { _tag: "Operations", base: 1, operations: [] })
         const changed = text
           .replace("https://second.example", "https://second.example/sub")
           .replace("max_passes: 7", "max_passes: 8")
-        const imported = yield* editor.importYaml(changed)
+        const imported = yield* editor.importYaml("alice", changed)
         assert.deepStrictEqual(imported._tag === "Operations" ? imported.operations : imported, [
           { op: "update", entity: second, value: { kind: "gitea", base_url: "https://second.example/sub" } },
           { op: "set", path: ["review", "max_passes"], value: 8 }
         ])
         // Of an older revision, the operations are those of the editor alone, whatever others published since.
         yield* publish(1, "two", { op: "set", path: ["review", "max_passes"], value: 9 })
-        const older = yield* editor.importYaml(changed, 1)
+        const older = yield* editor.importYaml("alice", changed, 1)
         assert.deepStrictEqual(older, imported)
-        assert.strictEqual((yield* editor.importYaml(changed, 99))._tag, "NoRevision")
+        assert.strictEqual((yield* editor.importYaml("alice", changed, 99))._tag, "NoRevision")
         for (const empty of ["", "\n# nothing\n", "null"])
-          assert.strictEqual((yield* editor.importYaml(empty))._tag, "Refused", empty)
-        const everything = yield* editor.importYaml("entities: {}")
+          assert.strictEqual((yield* editor.importYaml("alice", empty))._tag, "Refused", empty)
+        const everything = yield* editor.importYaml("alice", "entities: {}")
         assert.strictEqual(everything._tag, "Operations")
-        const broken = yield* editor.importYaml("globals: [")
+        const broken = yield* editor.importYaml("alice", "globals: [")
         assert.strictEqual(broken._tag, "Refused")
       })
     )
@@ -299,7 +299,7 @@ describe("no secret", () => {
       Effect.gen(function* () {
         const editor = yield* ConfigEditor
         const results: Array<unknown> = [
-          yield* editor.preview({ base: 0, operations: [createSecond] }),
+          yield* editor.preview("alice", { base: 0, operations: [createSecond] }),
           yield* publish(0, "one", createSecond),
           yield* publish(1, "two", { op: "set", entity: second, path: ["webhook_secret"], value: `${secret}-next` }),
           yield* publish(1, "three", { op: "set", entity: second, path: ["webhook_secret"], value: `${secret}-other` }),

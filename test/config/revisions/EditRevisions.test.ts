@@ -48,7 +48,7 @@ describe("a revision of a newer release", () => {
         yield* rewrite(2)
         const edited = yield* editor.publish("alice", { base: 2, operationId: "late", operations: [passes(9)] })
         assert.deepStrictEqual(codes(edited), ["newer_release"])
-        assert.strictEqual((yield* editor.importYaml("globals: {}"))._tag, "Refused")
+        assert.strictEqual((yield* editor.importYaml("alice", "globals: {}"))._tag, "Refused")
         assert.strictEqual((yield* editor.status).head, 2)
       }),
       editorAlone()

@@ -62,9 +62,12 @@ const postgres = async (): Promise<Backend> => {
 
 let server: Promise<RedisServer> | undefined
 let used = 0
+/** Default of Redis. */
+const databasesOfServer = 16
 
 /** Its append-only file, and a dump without compression. */
 const redis = async (): Promise<Backend> => {
+  if (used === databasesOfServer) [server, used] = [undefined, 0]
   const { url } = await (server ??= RedisServer.start())
   const address = `${url}/${used++}`
   const files = async () => {

@@ -28,7 +28,7 @@ const useAll = Effect.gen(function* () {
   const id = draft._tag === "Saved" ? draft.draft.id : ""
   return [
     draft,
-    yield* editor.preview({ base: 0, operations: [create] }),
+    yield* editor.preview("alice", { base: 0, operations: [create] }),
     yield* send(0, "one", create),
     yield* send(0, "one", { ...create, value: value(`${secret}-other`) }),
     yield* send(1, "two", set(`${secret}-next`)),
@@ -47,7 +47,7 @@ const useAll = Effect.gen(function* () {
     yield* editor.drafts,
     yield* editor.effective,
     yield* editor.exportYaml("alice"),
-    yield* editor.importYaml(yield* editor.exportYaml("alice")),
+    yield* editor.importYaml("alice", yield* editor.exportYaml("alice")),
     yield* Effect.forEach(["one", "two", "conflict"], editor.operation),
     yield* Effect.forEach([1, 2, 3, 4], editor.revision),
     yield* editor.revisions({ limit: 20 }),
