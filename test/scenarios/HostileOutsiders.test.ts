@@ -1,5 +1,5 @@
 /**
- * Outsiders, and holders of a small right, at the port of one real process with 42 triggers. What they send costs little, what is signed is
+ * Outsiders, and holders of a small right, at the port of one real process with 92 triggers. What they send costs little, what is signed is
  * reviewed, and no credential leaves for another server than the configured one.
  */
 import { createHmac } from "node:crypto"
@@ -103,7 +103,7 @@ beforeAll(async () => {
         token_env: "TEST_GITLAB",
         webhook_secret_env: "TEST_OTHER_SECRET"
       },
-      ...Array.from({ length: 37 }, (_, n) => ({
+      ...Array.from({ length: 87 }, (_, n) => ({
         name: `spare-${n}`,
         kind: "gitea",
         base_url: `${at.forge.url}/${n}`,
@@ -158,10 +158,10 @@ it("a form of 25 MiB without a valid signature costs hashing only, whatever the 
     expect((await connection.answer)?.status).toBe(401)
     connection.socket.destroy()
   }
-  // There are two secrets, and each request is received. One hash per trigger would be 40.
+  // There are two secrets, and each request is received. One hash per trigger would be 90.
   const perRequest = ((await at.aicr.processorMillis()) - before) / requests
-  expect(perRequest).toBeLessThan(15 * hashMillis + 150)
-  expect(probe.slowest).toBeLessThan(1000)
+  expect(perRequest).toBeLessThan(20 * hashMillis + 400)
+  expect(probe.slowest).toBeLessThan(3000)
   expect(await at.aicr.peakMemory()).toBeLessThan(600)
 })
 
