@@ -1,21 +1,13 @@
 /** The table of sandbox kinds, and the selection of one. */
-import { Effect } from "effect"
 import type { Env } from "../config/Credentials.ts"
 import type { SandboxConfig } from "../config/schema/Agent.ts"
 import { containerDriver } from "./container/ContainerDriver.ts"
 import { kubernetesDriver } from "./kubernetes/KubernetesDriver.ts"
+import { microvmDriver } from "./microvm/MicrovmDriver.ts"
 import { nativeDriver } from "./native/Native.ts"
 import { SandboxError } from "./Sandbox.ts"
 import type { SandboxKind } from "./Sandbox.ts"
 import type { SandboxDriver } from "./SandboxDriver.ts"
-
-const notInThisBuild = (kind: SandboxKind): SandboxDriver => {
-  const error = new SandboxError({
-    reason: "missing",
-    message: `sandbox kind ${kind} is not available in this build; set sandbox.kind to native, docker, podman, docker_socket or kubernetes`
-  })
-  return { problem: () => Effect.succeed(error), start: () => Effect.fail(error), sweep: () => Effect.void }
-}
 
 export type Drivers = Readonly<Record<SandboxKind, SandboxDriver>>
 
@@ -25,7 +17,7 @@ export const makeDrivers = (environment: Env): Drivers => ({
   podman: containerDriver("podman", environment),
   docker_socket: containerDriver("docker_socket", environment),
   kubernetes: kubernetesDriver(environment),
-  microvm: notInThisBuild("microvm")
+  microvm: microvmDriver(environment["PATH"] ?? "")
 })
 
 /**

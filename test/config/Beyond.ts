@@ -36,6 +36,11 @@ export const beyond: ReadonlyArray<Row> = [
   ["agent.sandbox.limits.file_mb", "int 1-1048576", "512", "Written files"],
   ["agent.sandbox.limits.output_mb", "int 1-4096", "64", "Output"],
   ["agent.sandbox.native.unconfined", "boolean", "false", "No sandbox"],
+  ["agent.sandbox.microvm.kernel", "string", "—", "Kernel"],
+  ["agent.sandbox.microvm.modules_dir", "string", "—", "Modules of the kernel"],
+  ["agent.sandbox.microvm.root_image", "string", "—", "File system"],
+  ["agent.sandbox.microvm.emulation", "boolean", "false", "Emulated processor"],
+  ["agent.sandbox.microvm.start_timeout_seconds", "int 5-3600", "60", "Start of a machine"],
   ["agent.sandbox.kubernetes.namespace", "string", "—", "Namespace of the pods"],
   [
     "agent.sandbox.kubernetes.service_account_dir",

@@ -27,7 +27,7 @@ export interface Podman {
 }
 
 const image = "localhost/aicr-test:1"
-const programs = "cat cut du env head id ls sh sleep sort tail tar touch tr unshare setsid yes"
+export const testPrograms = "cat cut du env head id ls sh sleep sort tail tar touch tr unshare setsid yes"
 
 /** Limits that this machine permits, and the runtime that supports both layouts of control groups. */
 const settings = (runtime: string) => `[containers]
@@ -38,8 +38,8 @@ runtime = "runc"
 runc = ["${runtime}"]
 `
 
-/** Copies programs with their libraries. */
-const makeRoot = (folder: string): void => {
+/** Copies programs with their libraries. `node` is a link, or a copy for a root that mounts nothing of this machine. */
+export const makeRoot = (folder: string, programs: string, node: "link" | "copy"): void => {
   const copy = (path: string, to = path) => {
     const target = join(folder, to)
     if (existsSync(target)) return
@@ -57,7 +57,8 @@ const makeRoot = (folder: string): void => {
   }
   copyLibraries(process.execPath)
   symlinkSync("usr/bin", join(folder, "bin"))
-  symlinkSync(process.execPath, join(folder, "usr/bin/node"))
+  if (node === "copy") copy(process.execPath, "usr/bin/node")
+  else symlinkSync(process.execPath, join(folder, "usr/bin/node"))
   for (const [path, mode] of [
     ["tmp", 0o1777],
     ["var/tmp", 0o1777],
@@ -82,7 +83,7 @@ export const startPodman = async (): Promise<Podman> => {
     execFileSync(program, [...at, ...args], { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
   const root = join(folder, "image")
   mkdirSync(root)
-  makeRoot(root)
+  makeRoot(root, testPrograms, "link")
   execFileSync("tar", ["-C", root, "-cf", join(folder, "image.tar"), "."])
   run("import", join(folder, "image.tar"), image)
   const service = spawn(program, [...at, "system", "service", "--time=0", `unix://${socket}`], { env, stdio: "ignore" })

@@ -44,6 +44,9 @@ const table = {
   apache: { files: ["apache2"], package: "apache2", folders: () => ["/usr/sbin"] },
   modDavSvn: { files: ["mod_dav_svn.so"], package: "libapache2-mod-svn", folders: () => [apacheModules] },
   chromium: { files: ["chromium"], package: "chromium", folders: onPathOnly },
+  qemu: { files: ["qemu-system-x86_64"], package: "qemu-system-x86", folders: onPathOnly },
+  busybox: { files: ["busybox"], package: "busybox-static", folders: onPathOnly },
+  e2fsprogs: { files: ["mke2fs"], package: "e2fsprogs", folders: () => ["/usr/sbin", "/sbin"] },
   faketime: { files: [faketimeLibrary], package: "libfaketime", folders: faketimeFolders }
 } satisfies Record<string, Needed>
 export type Provided = keyof typeof table

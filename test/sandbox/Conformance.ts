@@ -17,6 +17,8 @@ export interface Conformance extends KindUnderTest {
   /** Upper bound for the share of a processor that a busy program gets with a limit of 0.3. */
   readonly maxShare: number
   readonly forkBomb?: string
+  /** Notices of every run. */
+  readonly notices?: ReadonlyArray<string>
   /** User of the program. Default: 65534. */
   readonly uid?: unknown
   /** Returns how many sandboxes of the fixture exist in an engine. */
@@ -33,7 +35,10 @@ type Kinds = ReadonlyArray<readonly [name: string, prepare: () => Promise<Confor
 
 /** Every promise of a sandbox. */
 export const describeConformance = (kinds: Kinds): void =>
-  describeParts(kinds, [describePrograms, describeEscapes, describeLimits, describeEnds])
+  describeParts(kinds, [describeStart, describePrograms, describeEscapes, describeLimits, describeEnds])
+
+/** Start and isolation alone, for a kind that is slow here. */
+export const describeCore = (kinds: Kinds): void => describeParts(kinds, [describeStart, describeEscapes])
 
 /** The limits alone, for another implementation of them. */
 export const describeOnlyLimits = (kinds: Kinds): void => describeParts(kinds, [describeLimits])
@@ -56,7 +61,7 @@ const describeParts = (kinds: Kinds, parts: ReadonlyArray<(current: Current) => 
 
 type Current = () => { readonly kind: Conformance; readonly fixture: Fixture }
 
-const describePrograms = (current: Current): void => {
+const describeStart = (current: Current): void => {
   it("starts the program of the request, with nothing else", async () => {
     const { fixture, kind } = current()
     vi.stubEnv("AICR_TEST_SECRET", "s3cret")
@@ -81,7 +86,7 @@ const describePrograms = (current: Current): void => {
     expect({ exit, stderr, notices }).toEqual({
       exit: { reason: "exited", code: 7 },
       stderr: "to stderr\n",
-      notices: []
+      notices: kind.notices ?? []
     })
     const { env, ...rest } = JSON.parse(lines[0] ?? "{}")
     expect(rest).toEqual({
@@ -93,7 +98,9 @@ const describePrograms = (current: Current): void => {
     })
     expect(Object.keys(env).toSorted()).toEqual(["HOME", "MODEL", "ONLY", "PATH", "REPO", "SCRATCH", "TOOLS"])
   })
+}
 
+const describePrograms = (current: Current): void => {
   it("leads one port to the model and one to the tools, also for large bodies", async () => {
     const { fixture, kind } = current()
     const text = `

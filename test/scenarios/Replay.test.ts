@@ -74,6 +74,15 @@ describe("aicr replay", () => {
     expect(code).toBe(2)
   })
 
+  it("explains that calls of agent CLIs cannot be repeated", async () => {
+    rmSync(join(installation.directory, "objects", "runs", run, "calls"), { recursive: true })
+    const other = join(installation.directory, "codex.yaml")
+    writeFileSync(other, readFileSync(config(), "utf8").replace("native-llm", "codex"))
+    const { code, out } = await aicr("replay", run, "--config", other)
+    expect(out).toMatch(/no recorded response.*reviews with the agent CLI codex.*with --model/)
+    expect(code).toBe(3)
+  })
+
   it("reports that the evidence is gone", async () => {
     rmSync(join(installation.directory, "objects", "runs", run), { recursive: true })
     const { code, out } = await aicr("replay", run, "--config", config())

@@ -97,7 +97,7 @@ export const layer = (folder: string): Layer.Layer<AgentPrograms> =>
       find: (mode, kind, { image }) =>
         Effect.suspend(() => {
           if (!withImage.has(kind)) return inFolder(folder, mode)
-          if (image === undefined || kind === "kubernetes") return Effect.succeed(fromImage(mode))
+          if (image === undefined || kind === "kubernetes" || kind === "microvm") return Effect.succeed(fromImage(mode))
           return Effect.catch(inFolder(folder, mode), () => Effect.succeed(fromImage(mode)))
         })
     })

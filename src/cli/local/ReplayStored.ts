@@ -63,8 +63,13 @@ export const replayStored = Effect.fn("replayStored")(function* (
   const found = yield* workspaceOf(run, configured, config)
   const otherConfiguration = run.configHash !== configured.hash
   const billed = Effect.provideService(ModelRun, { id: `replay:${id}`, repository: "replay" })
+  const mode = found.agent.default
+  const reason =
+    mode === "native-llm"
+      ? ""
+      : `. Workspace ${run.workspace} reviews with the agent CLI ${mode}, whose calls cannot be repeated: with --model, native-llm reviews the same change`
   const failed = ({ message }: AgentError) =>
-    new ExitWith({ code: exitCodes.failed, message: `the replay came to no result: ${message}` })
+    new ExitWith({ code: exitCodes.failed, message: `the replay came to no result: ${message}${reason}` })
   if (model !== undefined) {
     const replaced = yield* withModel(configured, found, model)
     const replay = yield* replayRun(run, replaced.snapshot, replaced.workspace).pipe(

@@ -59,6 +59,26 @@ export const SandboxConfig = Schema.Struct({
       image_pull_secrets: defaulted(list(Text, { unique: true }), [], "Names of Secrets for the registry of the image.")
     },
     "Sandbox kind kubernetes: a pod for each pass, in the cluster in which the service runs."
+  ),
+  microvm: group(
+    {
+      kernel: optional(Text, "Path of the Linux kernel: bzImage for QEMU, an uncompressed vmlinux for Firecracker."),
+      modules_dir: optional(
+        Text,
+        "Folder with the kernel's modules, if virtio and overlay are modules, for example /lib/modules/6.1.0-56-cloud-amd64."
+      ),
+      root_image: optional(
+        Text,
+        "Path of an ext4 file system with node, sh, tar, setpriv and the agents in /opt/aicr/agents."
+      ),
+      emulation: defaulted(
+        Flag,
+        false,
+        "Whether QEMU emulates the processor instead of using /dev/kvm. About ten times slower."
+      ),
+      start_timeout_seconds: defaulted(int(5, 3600), 60, "Maximum time until a virtual machine runs.")
+    },
+    "Sandbox kind microvm: a virtual machine for each pass, with Firecracker or QEMU."
   )
 })
 export type SandboxConfig = Resolved<typeof SandboxConfig>

@@ -201,7 +201,12 @@ describe("the sandbox of a CLI", () => {
     ["kubernetes.start_timeout_seconds", { kubernetes: { start_timeout_seconds: 7 } }],
     ["kubernetes.runtime_class", { kubernetes: { runtime_class: "gvisor" } }],
     ["kubernetes.node_selector", { kubernetes: { node_selector: { pool: "agents" } } }],
-    ["kubernetes.image_pull_secrets", { kubernetes: { image_pull_secrets: ["registry"] } }]
+    ["kubernetes.image_pull_secrets", { kubernetes: { image_pull_secrets: ["registry"] } }],
+    ["microvm.kernel", { microvm: { kernel: "/vmlinuz" } }],
+    ["microvm.modules_dir", { microvm: { modules_dir: "/lib/modules/6" } }],
+    ["microvm.root_image", { microvm: { root_image: "/agents.ext4" } }],
+    ["microvm.emulation", { microvm: { emulation: true } }],
+    ["microvm.start_timeout_seconds", { microvm: { start_timeout_seconds: 7 } }]
   ]
   it.each(settings)("has agent.sandbox.%s", async (_, given) => {
     expect((await started(given)).config).toMatchObject(given)

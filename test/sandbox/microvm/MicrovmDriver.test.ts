@@ -1,0 +1,108 @@
+/** Virtual machines of QEMU with an emulated processor. The whole suite takes long: `AICR_TEST_MICROVM=all` runs it. */
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { findParts } from "../../../src/sandbox/microvm/MicrovmDriver.ts"
+import { SandboxError } from "../../../src/sandbox/Sandbox.ts"
+import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
+import { makeMicrovm } from "../../harness/Microvm.ts"
+import type { MicrovmParts } from "../../harness/Microvm.ts"
+import { describeConformance, describeCore } from "../Conformance.ts"
+import { listOrphans, makeFixture, resolveConfig, run } from "../Fixture.ts"
+import type { Fixture } from "../Fixture.ts"
+
+let parts: MicrovmParts
+beforeAll(() => {
+  parts = makeMicrovm()
+}, 120_000)
+afterAll(() => parts.remove())
+
+const configOf = (microvm: object = {}) => {
+  const { kernel, modules_dir, root_image } = parts
+  return {
+    kind: "microvm" as const,
+    microvm: { kernel, modules_dir, root_image, emulation: true, start_timeout_seconds: 110, ...microvm }
+  }
+}
+
+const describeHere = process.env["AICR_TEST_MICROVM"] === "all" ? describeConformance : describeCore
+describeHere([
+  [
+    "microvm",
+    async () => ({
+      config: configOf(),
+      drivers: makeDrivers({ PATH: parts.path }),
+      environment: { PATH: parts.path },
+      maxShare: 0.6,
+      notices: ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]
+    })
+  ]
+])
+
+describe("a virtual machine", () => {
+  let fixture: Fixture
+  beforeAll(async () => {
+    fixture = await makeFixture()
+  })
+  afterAll(() => fixture.close())
+
+  const programs = (...names: ReadonlyArray<string>): string => {
+    const folder = join(fixture.root, names.join("-") || "none")
+    mkdirSync(folder, { recursive: true })
+    for (const name of names) {
+      writeFileSync(join(folder, name), "#!/bin/sh\n")
+      chmodSync(join(folder, name), 0o755)
+    }
+    return folder
+  }
+  const find = (names: ReadonlyArray<string>, microvm: object = {}, usable = true) =>
+    findParts(programs(...names), resolveConfig(configOf(microvm)).microvm, () => usable)
+
+  it.each([
+    ["a kernel", { kernel: undefined }, "set sandbox.microvm.kernel"],
+    ["a kernel that exists", { kernel: "/no/such" }, "/no/such of sandbox.microvm.kernel cannot be read"],
+    ["an image", { root_image: undefined }, "set sandbox.microvm.root_image"],
+    ["an image that exists", { root_image: "/no/such" }, "/no/such of sandbox.microvm.root_image cannot be read"],
+    ["a monitor", {}, "Firecracker (firecracker) or QEMU"]
+  ])("is refused without %s", (_, microvm, message) =>
+    expect(find(["busybox"], microvm)).toMatchObject({ reason: "missing", message: expect.stringContaining(message) })
+  )
+
+  it("is refused without busybox, and without virtualisation unless its emulation is permitted", () => {
+    expect(find(["qemu-system-x86_64"])).toMatchObject({ message: expect.stringContaining("busybox-static") })
+    const names = ["qemu-system-x86_64", "busybox"]
+    expect(find(names, { emulation: false }, false)).toMatchObject({
+      message: expect.stringMatching(/cannot use \/dev\/kvm.*sandbox\.microvm\.emulation/)
+    })
+    expect(find(names, { emulation: false })).toMatchObject({ monitor: "qemu" })
+    expect(find(names, {}, false)).toMatchObject({ monitor: "qemu" })
+  })
+
+  it("is one of Firecracker where that is installed, and not of its processor's emulation", () => {
+    const names = ["firecracker", "qemu-system-x86_64", "busybox"]
+    expect(find(names, { emulation: false })).toMatchObject({ monitor: "firecracker" })
+    expect(find(names)).toMatchObject({ monitor: "qemu" })
+  })
+
+  it("is refused with what its monitor reports, and nothing is left", async () => {
+    const kind = { config: configOf({ kernel: parts.root_image }), drivers: makeDrivers({ PATH: parts.path }) }
+    const refused = await run(fixture, kind, "echo started").catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(SandboxError)
+    expect(String(refused)).toMatch(/virtual machine cannot be used: .*qemu.*check kernel/s)
+    expect(listOrphans(fixture)).toEqual([])
+  })
+
+  it("that does not start in time is ended", async () => {
+    const kind = {
+      config: configOf({ modules_dir: undefined, start_timeout_seconds: 5 }),
+      drivers: makeDrivers({ PATH: parts.path })
+    }
+    await expect(run(fixture, kind, "echo started")).rejects.toThrow("it did not start within 5 s")
+    expect(listOrphans(fixture)).toEqual([])
+  })
+
+  it("does not get folders of this machine", async () => {
+    const kind = { config: configOf(), drivers: makeDrivers({ PATH: parts.path }), installation: ["/opt/agents"] }
+    await expect(run(fixture, kind, "echo started")).rejects.toThrow("put the agents into sandbox.microvm.root_image")
+  })
+})
