@@ -36,6 +36,7 @@ import chatHealth from "./migrations/0026_chat_health.ts"
 import deliveryPayloads from "./migrations/0027_delivery_payloads.ts"
 import runLogs from "./migrations/0028_run_logs.ts"
 import configReseals from "./migrations/0029_config_reseals.ts"
+import listIndexes from "./migrations/0030_list_indexes.ts"
 
 const all = {
   "0001_events": events,
@@ -66,7 +67,8 @@ const all = {
   "0026_chat_health": chatHealth,
   "0027_delivery_payloads": deliveryPayloads,
   "0028_run_logs": runLogs,
-  "0029_config_reseals": configReseals
+  "0029_config_reseals": configReseals,
+  "0030_list_indexes": listIndexes
 }
 
 const table = "aicr_migrations"

@@ -1,11 +1,13 @@
 /** Selects lists of runs, newest first. */
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { foldRepo } from "../domain/Change.ts"
 import { firstIdAt } from "../domain/Ids.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import { decodeRunRows, toRun } from "./RunRow.ts"
 import type { RunFilter, Runs } from "./Runs.ts"
+
+type Fragment = Statement.Fragment
 
 /** Conditions of a filter, on the table with this name. */
 const conditions = (sql: SqlClient.SqlClient, filter: RunFilter) => {
@@ -33,15 +35,27 @@ const decoded = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>
     })
   )
 
+/**
+ * Selects the runs of a filter, newest first. An index by status has the order of ids only for each status by itself, so that each is read to the limit:
+ * one read of all would sort every run that has one of them.
+ */
+const select = (sql: SqlClient.SqlClient, filter: RunFilter, more: Fragment) => {
+  const { limit, statuses } = filter
+  if (statuses === undefined || statuses.length < 2)
+    return sql`SELECT * FROM runs WHERE ${conditions(sql, filter)} ${more} ORDER BY id DESC LIMIT ${limit}`
+  const [first, ...others] = statuses.map(
+    (status) => sql`
+      SELECT id FROM (SELECT id FROM runs WHERE ${conditions(sql, { ...filter, statuses: [status] })} ${more}
+        ORDER BY id DESC LIMIT ${limit}) AS of_status`
+  )
+  const ids = others.reduce<Fragment>((all, one) => sql`${all} UNION ALL ${one}`, first ?? sql``)
+  return sql`SELECT * FROM runs WHERE id IN (${ids}) ORDER BY id DESC LIMIT ${limit}`
+}
+
 export const list =
   (sql: SqlClient.SqlClient): Runs["Service"]["list"] =>
   (filter) =>
-    decoded(
-      "runs.list",
-      sql`SELECT * FROM runs WHERE ${conditions(sql, filter)} ORDER BY id DESC LIMIT ${filter.limit}`.pipe(
-        unavailable("runs.list")
-      )
-    )
+    decoded("runs.list", select(sql, filter, sql``).pipe(unavailable("runs.list")))
 
 /** Selects the newest run of each target. */
 export const newest =
@@ -49,8 +63,9 @@ export const newest =
   (filter) =>
     decoded(
       "runs.newest",
-      sql`
-        SELECT * FROM runs WHERE ${conditions(sql, filter)}
-          AND NOT EXISTS (SELECT 1 FROM runs newer WHERE newer.target_key = runs.target_key AND newer.id > runs.id)
-        ORDER BY id DESC LIMIT ${filter.limit}`.pipe(unavailable("runs.newest"))
+      select(
+        sql,
+        filter,
+        sql`AND NOT EXISTS (SELECT 1 FROM runs newer WHERE newer.target_key = runs.target_key AND newer.id > runs.id)`
+      ).pipe(unavailable("runs.newest"))
     )

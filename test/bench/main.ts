@@ -14,6 +14,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   actors: () => import("./actors.ts").then((module) => module.actorCalls),
   cluster: () => import("./cluster.ts").then((module) => module.cluster),
   config: () => import("./config.ts").then((module) => module.config),
+  dashboard: () => import("./dashboard.ts").then((module) => module.dashboard),
   failover: () => import("./failover.ts").then((module) => module.failover),
   engine: () => import("./engine.ts").then((module) => module.engine),
   hostile: () => import("./hostile.ts").then((module) => module.hostile),

@@ -6,7 +6,9 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse, stringify } from "yaml"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
+import { chatDocument, chatEnv, deliverFeishu, feishuMessage } from "../harness/ChatPeople.ts"
 import { sealingKey } from "../harness/ConfigSource.ts"
+import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { review } from "../harness/FakeModel.ts"
 import type { Recorded } from "../harness/FakeModel.ts"
 import type { Reply } from "../harness/FakeModelReply.ts"
@@ -45,10 +47,14 @@ const reply = (request: Recorded): Reply => {
   )
 }
 
+/** Address of the service for other machines, which links in comments and statuses begin with. */
+export const publicAddress = "http://aicr.test"
+
 const enableDatabase = (at: Installation): void => {
   const file = join(at.directory, "config.yaml")
   const document = parse(readFileSync(file, "utf8"))
   document.config_sources = { database: { enabled: true } }
+  document.server = { ...document.server, base_url: publicAddress }
   writeFileSync(file, stringify(document))
 }
 
@@ -87,17 +93,37 @@ const ignored = async (at: Installation): Promise<void> => {
   await at.forge.send(at.forge.delivery({ kind: "pull", pull: other, action: "opened", sender }, { secret: "wrong" }))
 }
 
+/** Requests from chat: names and words of people, of which the service keeps ids and arguments. */
+const chat = async (at: Installation): Promise<void> => {
+  const url = `${at.aicr.url}/callbacks/im/lark`
+  const messages = [
+    feishuMessage("m-1", `detail ${hostile[0]}`, { from: `ou_${hostile[2]}` }),
+    feishuMessage("m-2", "help", { chat: `oc_${hostile[1]}` }),
+    feishuMessage("m-3", `review app#1 ${hostile[4]}`)
+  ]
+  for (const message of messages) await deliverFeishu(url, message)
+}
+
 export const startDashboardWorld = async (): Promise<DashboardWorld> => {
+  const platform = await FakeChatPlatform.start()
   const at = await Installation.make({
+    im: chatDocument(platform.url, { app: { workspace: "team-one" } }),
     queue: "sqlite",
     attempts: 1,
     perWorkspaceConcurrency: 2,
     budget: { per_repo_daily_usd: 5 },
-    env: { ...adminEnv, SVC_CONFIG_SECRETS_KEY: sealingKey }
+    env: {
+      ...adminEnv,
+      ...chatEnv,
+      SVC_CONFIG_SECRETS_KEY: sealingKey,
+      FEISHU_SECRET: platformSecrets.feishu,
+      WECOM_SECRET: platformSecrets.wecom
+    }
   })
   enableDatabase(at)
   at.model.script(reply)
   await at.aicr.start()
+  await chat(at)
   const first = await notify(at, "first", { title: `Add first ${anyHostile}`, description: anyHostile })
   await at.reviewed(first)
   await at.push("first", 2)
@@ -113,5 +139,13 @@ export const startDashboardWorld = async (): Promise<DashboardWorld> => {
   // Stays in the list of running reviews, with others that wait behind it.
   await notify(at, "running", { title: `Runs ${hostile[4]}` })
   await waitUntil(async () => (await ended("analyzing")) > 0, { describe: () => at.aicr.log })
-  return { at, admin, url: `${at.aicr.url}/dashboard`, [Symbol.asyncDispose]: () => at[Symbol.asyncDispose]() }
+  return {
+    at,
+    admin,
+    url: `${at.aicr.url}/dashboard`,
+    [Symbol.asyncDispose]: async () => {
+      await at[Symbol.asyncDispose]()
+      await platform[Symbol.asyncDispose]()
+    }
+  }
 }

@@ -16,6 +16,7 @@ import { t, tMaybe, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { RunCoverage } from "./RunCoverage.tsx"
 import { RunFindings } from "./RunFindings.tsx"
+import { RunLog } from "./RunLog.tsx"
 import { isEnded } from "./RunStates.ts"
 import { RunTimeline } from "./RunTimeline.tsx"
 
@@ -198,6 +199,7 @@ export const Run = () => {
                 </Panel>
               )}
               <RunCoverage run={run} />
+              <RunLog run={run} />
             </div>
             <div className="stack">
               <Panel title={t("run.facts")}>

@@ -1,0 +1,121 @@
+/** The time of each list of the dashboard, with a million runs and a hundred thousand deliveries, on SQLite and Postgres. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer, ManagedRuntime } from "effect"
+import * as SqliteClient from "../../../src/database/SqliteClient.ts"
+import { dayMillis } from "../../../src/domain/StatisticsPeriods.ts"
+import { firstIdAt } from "../../../src/domain/Ids.ts"
+import { TargetKey } from "../../../src/domain/Keys.ts"
+import { Receipts } from "../../../src/store/Receipts.ts"
+import type { EventFilter } from "../../../src/store/Receipts.ts"
+import { Runs } from "../../../src/store/Runs.ts"
+import type { RunFilter } from "../../../src/store/Runs.ts"
+import * as Store from "../../../src/store/Store.ts"
+import { freshDatabase, postgres, postgresAt } from "../../store/Databases.ts"
+import type { Database } from "../../store/Databases.ts"
+import { fillRecords } from "./FillRecords.ts"
+import type { Sizes } from "./FillRecords.ts"
+
+/** A page of the dashboard, and the row that tells whether there are more. */
+const limit = 101
+const rounds = 9
+
+const failed = ["failed", "timeout"] as const
+const running = ["queued", "preparing", "analyzing", "publishing"] as const
+
+const runFilters = (now: number): Readonly<Record<string, Omit<RunFilter, "limit">>> => ({
+  all: {},
+  deep: { before: firstIdAt(now - 15 * dayMillis) },
+  workspace: { workspace: "team-3" },
+  failed: { statuses: failed },
+  running: { statuses: running },
+  "failed of a workspace": { workspace: "team-3", statuses: failed },
+  "failed of a day": { statuses: failed, since: now - dayMillis },
+  repository: { repo: "team/service-7" },
+  "failed of a repository": { repo: "team/service-7", statuses: failed },
+  "pull request": { repo: "team/service-7", number: 7 },
+  number: { number: 7 },
+  trigger: { trigger: "host-2" },
+  "rare trigger": { trigger: "rare" },
+  "no such trigger": { trigger: "none" },
+  "no such workspace": { workspace: "none", statuses: failed },
+  target: { targetKey: TargetKey.make("host-2:team/service-7:pull_request:7") }
+})
+
+const eventFilters = (now: number): Readonly<Record<string, Omit<EventFilter, "limit">>> => ({
+  all: {},
+  deep: { before: firstIdAt(now - 45 * dayMillis) },
+  workspace: { workspace: "team-3" },
+  drafts: { decision: "ignored", reason: "draft" },
+  "rare reason": { decision: "ignored", reason: "ambiguous_route" },
+  rejected: { decision: "rejected" },
+  "failed outcome": { outcome: "failed" },
+  "rare trigger": { trigger: "rare" },
+  repository: { repo: "team/service-7" },
+  "no such repository": { repo: "team/none" },
+  "pull request": { repo: "team/service-7", number: 7 },
+  target: { targetKey: TargetKey.make("host-2:team/service-7:pull_request:7") }
+})
+
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+type List = readonly [name: string, read: Effect.Effect<unknown, unknown, Layer.Success<Database>>]
+
+const makeLists = (now: number): ReadonlyArray<List> => [
+  ...Object.entries(runFilters(now)).flatMap(([name, filter]): ReadonlyArray<List> => [
+    [`runs: ${name}`, Runs.use((runs) => runs.list({ ...filter, limit }))],
+    [`changes: ${name}`, Runs.use((runs) => runs.newest({ ...filter, limit }))]
+  ]),
+  ...Object.entries(eventFilters(now)).map(([name, filter]): List => [
+    `deliveries: ${name}`,
+    Receipts.use((receipts) => receipts.list({ ...filter, limit }))
+  ]),
+  ["reasons of a week", Receipts.use((receipts) => receipts.countDecisions({ since: now - 7 * dayMillis }))],
+  ["reasons", Receipts.use((receipts) => receipts.countDecisions({}))],
+  [
+    "activity of triggers",
+    Receipts.use((receipts) => receipts.activity({ since: now - 7 * dayMillis, recentSince: now - dayMillis }))
+  ]
+]
+
+/** Returns the median time of the slowest list. */
+const measure = async (name: string, layer: Database, sizes: Sizes): Promise<number> => {
+  const runtime = ManagedRuntime.make(layer)
+  const timed = async (effect: List[1]): Promise<number> => {
+    const before = performance.now()
+    await runtime.runPromise(Effect.orDie(effect))
+    return performance.now() - before
+  }
+  process.stderr.write(`${name}: filled in ${((await timed(fillRecords(sizes))) / 1000).toFixed(0)} s\n`)
+  let worst = 0
+  for (const [list, read] of makeLists(Date.now())) {
+    await timed(read)
+    const times: Array<number> = []
+    // A list that takes seconds is not read again and again.
+    for (let round = 0; round < rounds && times.reduce((sum, time) => sum + time, 0) < 2000; round++)
+      times.push(await timed(read))
+    const millis = median(times)
+    if (millis > 20) process.stderr.write(`  ${millis.toFixed(0).padStart(6)} ms  ${list}\n`)
+    worst = Math.max(worst, millis)
+  }
+  await runtime.dispose()
+  return worst
+}
+
+export const measureLists = async (sizes: Sizes): Promise<Readonly<Record<string, number>>> => {
+  const folder = await mkdtemp(join(tmpdir(), "aicr-bench-lists-"))
+  try {
+    const file: Database = Layer.provideMerge(
+      Store.layer("auto"),
+      SqliteClient.layer({ path: join(folder, "records.db") })
+    )
+    const sqlite = await measure("sqlite", file, sizes)
+    const server = await measure("postgres", postgresAt(await freshDatabase()), sizes)
+    return { list_ms_1m: sqlite, list_ms_1m_postgres: server }
+  } finally {
+    await (await postgres()).stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
