@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import type { BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { startDashboardWorld } from "../dashboard/DashboardWorld.ts"
+import { publicAddress, startDashboardWorld } from "../dashboard/DashboardWorld.ts"
 import type { DashboardWorld } from "../dashboard/DashboardWorld.ts"
 import { adminCredentials } from "../harness/AdminSession.ts"
 import { TestBrowser, watchPage } from "../harness/Browser.ts"
@@ -44,6 +44,13 @@ const settle = async (): Promise<void> => {
   await page.locator("#content h1").waitFor()
   await page.locator("#content .loading").first().waitFor({ state: "detached" })
 }
+
+/** Lists what a mouse can use and the keyboard cannot. Rows of lists that are out of view follow with their keys. */
+const unreachable = (): Promise<unknown> =>
+  page.evaluate(`[...document.querySelectorAll("#content *")]
+    .filter((element) => getComputedStyle(element).cursor === "pointer")
+    .filter((element) => element.closest("a[href], button, select, input, label, summary, [tabindex='0']") === null)
+    .map((element) => element.outerHTML.slice(0, 120))`)
 
 beforeAll(async () => {
   world = await startDashboardWorld()
@@ -91,7 +98,12 @@ afterAll(async () => {
 
 describe("the login", () => {
   it("keeps the address, so that a link from a comment works", async () => {
-    const [, path = ""] = paths[6] ?? []
+    // The newest commit status of the first pull request names the page of its run.
+    const { statuses } = world.at.forge.repository("team/one")
+    const links = [...statuses.values()].flat().flatMap(({ targetUrl }) => (targetUrl === "" ? [] : [targetUrl]))
+    const link = links.find((url) => url.endsWith(paths[6]?.[1] ?? ""))
+    const path = link?.slice(`${publicAddress}/dashboard`.length) ?? ""
+    expect(path).toMatch(/^\/runs\/[0-9a-f-]{36}$/)
     await using stranger = await browser.context()
     const other = await stranger.newPage()
     await other.goto(`${world.url}${path}`)
@@ -164,6 +176,43 @@ describe("why nothing was posted", () => {
     await page.getByRole("link", { name: "default" }).click()
     await page.locator("#content h1", { hasText: "Configuration" }).waitFor()
     expect(await page.locator("[data-index='0']").textContent()).toContain("review.skip_drafts")
+  })
+})
+
+describe("a delivery", () => {
+  it("shows what the host sent without credentials, and is replayed", async () => {
+    await open("/deliveries?reason=draft")
+    await page.locator("[data-index='0'] .row-link").click()
+    await page.getByRole("button", { name: "Show" }).click()
+    await page.locator(".payload.tall", { hasText: '"draft": true' }).waitFor()
+    expect(await page.locator("#content").textContent()).toContain("x-gitea-event: pull_request")
+    const before = page.url()
+    await page.getByRole("button", { name: "Replay" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click()
+    await page.getByText("Replayed: draft").waitFor()
+    await page.waitForURL((url) => url.href !== before)
+    await page.getByRole("button", { name: "Show" }).click()
+    await page.getByRole("link", { name: new URL(before).pathname.split("/").at(-1) ?? "" }).waitFor()
+  })
+})
+
+describe("a run", () => {
+  it("shows its log", async () => {
+    await open(paths[6]?.[1] ?? "")
+    await page.getByRole("button", { name: "Show" }).click()
+    await page.locator(".log li").first().waitFor()
+    expect(await page.locator(".log li").count()).toBeGreaterThan(1)
+  })
+})
+
+describe("set-up", () => {
+  it("checks a trigger at its host", async () => {
+    await open("/setup")
+    await page.getByRole("button", { name: "Check host-0" }).click()
+    const dialog = page.getByRole("dialog", { name: "Check of host-0" })
+    await dialog.locator("li", { hasText: "Host" }).first().waitFor()
+    await page.keyboard.press("Escape")
+    expect(await dialog.count()).toBe(0)
   })
 })
 
@@ -355,6 +404,8 @@ describe("every page", () => {
       await page.setViewportSize({ width: 390, height: 800 })
       for (const [, path] of paths) {
         await open(path)
+        // Every control of a page is reachable without a mouse, and shows that it has the focus.
+        expect([path, await unreachable()]).toEqual([path, []])
         if ((await page.evaluate("document.documentElement.scrollWidth > innerWidth")) === true)
           found.push(`${path} overflows`)
       }

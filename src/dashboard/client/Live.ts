@@ -52,6 +52,8 @@ let pending = new Set<string>()
 
 const refresh = (): void => {
   timer = undefined
+  shown = received
+  for (const listener of listeners) listener()
   void refreshEndpoints(queryClient, pending)
   pending = new Set()
 }
@@ -61,9 +63,10 @@ const scheduleRefresh = (endpoints: Iterable<Endpoint>): void => {
   timer ??= setTimeout(refresh, refreshMillis)
 }
 
-/** Number of events since the page was opened, for tests and the tooltip of the indicator. */
 let received = 0
-export const receivedEvents = (): number => received
+/** Number of events since the page was opened, as of the latest refresh. */
+let shown = 0
+export const receivedEvents = (): number => shown
 
 const handle = (data: string): void => {
   const { type } = toRecord(JSON.parse(data))

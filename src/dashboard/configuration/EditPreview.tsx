@@ -4,6 +4,7 @@ import { Empty, Panel } from "../parts/Panel.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { t, tValue } from "../text/T.ts"
+import { parsePath } from "./FieldValues.ts"
 import { fullPath, renderValue } from "./RenderValue.ts"
 
 type Preview = Output<"POST /config/validate">
@@ -43,7 +44,7 @@ export const Differences = ({ diff }: { readonly diff: Preview["diff"] }) => (
           <tbody>
             {diff.map(({ after, before, change, path }) => (
               <tr key={path}>
-                <td className="mono">{path}</td>
+                <td className="mono">{parsePath(path).join(".")}</td>
                 <td>{tValue("difference", change)}</td>
                 <td className="mono">{renderValue(before)}</td>
                 <td className="mono">{renderValue(after)}</td>

@@ -36,12 +36,9 @@ const Menu = ({ onOpen }: { readonly onOpen: () => void }) => (
 
 const Connection = () => {
   const state = useSyncExternalStore(onConnectionChange, connectionState)
+  const events = useSyncExternalStore(onConnectionChange, receivedEvents)
   return (
-    <span
-      className={`connection connection-${state}`}
-      title={t("live.events", { count: receivedEvents() })}
-      role="status"
-    >
+    <span className={`connection connection-${state}`} title={t("live.events", { count: events })} role="status">
       <span aria-hidden="true" className="dot" />
       {t(`live.${state}`)}
     </span>

@@ -2,7 +2,10 @@
 import type { ReactNode } from "react"
 import type { Output } from "../client/Endpoints.ts"
 import { formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
+import { useFilters } from "../parts/Filters.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
+import { SortHeader } from "../parts/Sorting.tsx"
+import { sortRows } from "../parts/SortRows.ts"
 import { t } from "../text/T.ts"
 import type { Key } from "../text/T.ts"
 
@@ -88,42 +91,55 @@ interface TableProps<Row extends TotalsRecord> {
   readonly nameLabel: string
 }
 
-/** One row per project or model. */
+const sortValues: Readonly<Record<string, (row: TotalsRecord) => number | null>> = {
+  runs: ({ runs }) => runs.total,
+  failed: ({ runs }) => runs.failed + runs.timeout,
+  published: ({ findings }) => findings.published,
+  accepted: ({ findings }) => findings.accepted_rate,
+  tokens: ({ llm }) => llm.input_tokens + llm.output_tokens,
+  cost: (row) => row.cost_usd,
+  p95: ({ duration }) => duration.p95_ms
+}
+
+/** One row per project or model. Both tables of a page have the same order. */
 export const TotalsTable = <Row extends TotalsRecord>({
   label,
   nameLabel,
   renderName,
   rowKey,
   rows
-}: TableProps<Row>) => (
-  <Scroll label={label}>
-    <table>
-      <thead>
-        <tr>
-          <th>{nameLabel}</th>
-          <th className="end">{t("metric.runs")}</th>
-          <th className="end">{t("metric.failed")}</th>
-          <th className="end">{t("metric.published")}</th>
-          <th className="end">{t("metric.accepted")}</th>
-          <th className="end">{t("metric.tokens")}</th>
-          <th className="end">{t("metric.cost")}</th>
-          <th className="end">{t("metric.p95")}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={rowKey(row)}>
-            <td>{renderName(row)}</td>
-            <td className="end">{formatShort(row.runs.total)}</td>
-            <td className="end">{formatShort(row.runs.failed + row.runs.timeout)}</td>
-            <td className="end">{formatShort(row.findings.published)}</td>
-            <td className="end">{formatRate(row.findings.accepted_rate)}</td>
-            <td className="end">{`${formatShort(row.llm.input_tokens)} / ${formatShort(row.llm.output_tokens)}`}</td>
-            <td className="end">{formatUsd(row.cost_usd)}</td>
-            <td className="end">{formatDuration(row.duration.p95_ms)}</td>
+}: TableProps<Row>) => {
+  const [{ sort }] = useFilters()
+  return (
+    <Scroll label={label}>
+      <table>
+        <thead>
+          <tr>
+            <th>{nameLabel}</th>
+            <SortHeader name="runs" label={t("metric.runs")} end />
+            <SortHeader name="failed" label={t("metric.failed")} end />
+            <SortHeader name="published" label={t("metric.published")} end />
+            <SortHeader name="accepted" label={t("metric.accepted")} end />
+            <SortHeader name="tokens" label={t("metric.tokens")} end />
+            <SortHeader name="cost" label={t("metric.cost")} end />
+            <SortHeader name="p95" label={t("metric.p95")} end />
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
-)
+        </thead>
+        <tbody>
+          {sortRows(rows, sort, sortValues).map((row) => (
+            <tr key={rowKey(row)}>
+              <td>{renderName(row)}</td>
+              <td className="end">{formatShort(row.runs.total)}</td>
+              <td className="end">{formatShort(row.runs.failed + row.runs.timeout)}</td>
+              <td className="end">{formatShort(row.findings.published)}</td>
+              <td className="end">{formatRate(row.findings.accepted_rate)}</td>
+              <td className="end">{`${formatShort(row.llm.input_tokens)} / ${formatShort(row.llm.output_tokens)}`}</td>
+              <td className="end">{formatUsd(row.cost_usd)}</td>
+              <td className="end">{formatDuration(row.duration.p95_ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}

@@ -251,7 +251,7 @@ export const chinese = {
   "form.more": "更多字段",
   "form.name": "名称",
   "form.name.help": "在同类中唯一；配置的其他部分用它来引用。",
-  "form.new": "新建：{kind}",
+  "form.new": "新建（{kind}）",
   "form.none": "尚未配置",
   "form.note": "逐个编辑工作区、触发器、提供商、模型组、通道和路由。",
   "form.origin": "设置于：{origin}",

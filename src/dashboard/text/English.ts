@@ -253,7 +253,7 @@ export const english = {
   "form.more": "More fields",
   "form.name": "name",
   "form.name.help": "Unique in its kind; other parts of the configuration refer to it.",
-  "form.new": "New: {kind}",
+  "form.new": "New in {kind}",
   "form.none": "None is configured",
   "form.note": "Workspaces, triggers, providers, model groups, channels and routes, one by one.",
   "form.origin": "Set in: {origin}",
