@@ -191,8 +191,15 @@ describe("a delivery", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click()
     await page.getByText("Replayed: draft").waitFor()
     await page.waitForURL((url) => url.href !== before)
+    const [id, previous] = [page.url(), before].map((url) => new URL(url).pathname.split("/").at(-1) ?? "")
+    await page
+      .locator(".copy code", { hasText: id ?? "" })
+      .first()
+      .waitFor()
     await page.getByRole("button", { name: "Show" }).click()
-    await page.getByRole("link", { name: new URL(before).pathname.split("/").at(-1) ?? "" }).waitFor()
+    const link = page.getByRole("link", { name: previous ?? "" })
+    await link.waitFor()
+    expect(await link.count()).toBe(1)
   })
 })
 

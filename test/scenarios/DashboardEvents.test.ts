@@ -73,7 +73,8 @@ it(
 
     await draft()
     await waitUntil(async () => (await admin.items("/events?limit=200")).length === 61, { describe: () => at.aicr.log })
-    await stream(1)
+    // One event of each type.
+    await stream(6)
     const moved = page.locator(".row[data-index='33'] .row-link", { hasText: new RegExp(`^${name}$`) })
     await moved.waitFor()
     expect((await moved.boundingBox())?.y).toBe(position)

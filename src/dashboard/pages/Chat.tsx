@@ -210,7 +210,7 @@ const Requests = ({ connections }: { readonly connections: ReadonlyArray<Connect
   })
   const workspaces = useWorkspaceOptions()
   return (
-    <section className="chat-requests stack" aria-label={t("chat.requests")}>
+    <div className="chat-requests stack">
       <h2>{t("chat.requests")}</h2>
       <FilterBar>
         <SelectFilter name="connection" label={t("chat.connection")} options={connections.map(({ id }) => [id, id])} />
@@ -229,7 +229,7 @@ const Requests = ({ connections }: { readonly connections: ReadonlyArray<Connect
         query={query}
         empty={<Empty title={t("chat.requests.empty")}>{t("chat.requests.empty.help")}</Empty>}
       />
-    </section>
+    </div>
   )
 }
 
