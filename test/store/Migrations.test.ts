@@ -47,7 +47,8 @@ describe("Migrations", () => {
         "0026_chat_health",
         "0027_delivery_payloads",
         "0028_run_logs",
-        "0029_config_reseals"
+        "0029_config_reseals",
+        "0030_list_indexes"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

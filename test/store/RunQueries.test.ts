@@ -64,7 +64,7 @@ describe.each(databases)("runs in $name", ({ layer }) => {
       const id = yield* beginRun({ repo: "/Acme/App/", number: 3 })
       const sql = yield* SqlClient.SqlClient
       yield* sql`DROP INDEX runs_repo`
-      yield* sql`DROP INDEX runs_newest`
+      for (const index of ["runs_newest", "runs_trigger", "runs_number"]) yield* sql`DROP INDEX ${sql(index)}`
       for (const column of ["repo", "number", "trigger_name"]) yield* sql`ALTER TABLE runs DROP COLUMN ${sql(column)}`
       yield* addRunFacts
       assert.deepStrictEqual(yield* select({ repo: "acme/app", number: 3, trigger: "main" }), [id])
