@@ -1,4 +1,4 @@
-/** A page that is open for long: a stream of events costs it no memory, and a list that is read stays where it is. */
+/** A page that is open for long: a stream of events costs it no memory. */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
 import { TestBrowser } from "../harness/Browser.ts"
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 it(
-  "takes in events without growing, and a list keeps its position when rows arrive",
+  "takes in events without growing",
   { timeout: 180_000 },
   async () => {
     const admin = await AdminSession.open(at.aicr.url)
@@ -35,48 +35,6 @@ it(
       await at.forge.notify(pull, "opened")
     }
     await at.push("drafts", 1)
-    for (let count = 0; count < 60; count++) await draft()
-    await waitUntil(async () => (await admin.items("/events?limit=200")).length === 60, { describe: () => at.aicr.log })
-    const context = await browser.context()
-    await context.addInitScript(
-      ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-      [JSON.stringify({ token: admin.token, username: "root" })]
-    )
-    const page = await context.newPage()
-    await page.goto(`${proxy.url}/dashboard/deliveries`)
-    await page.locator("[data-index='0']").waitFor()
-    await page.locator(".list").evaluate((list) => list.scrollTo(0, 30 * 37))
-    const top = page.locator(".row[data-index='32'] .row-link")
-    await top.waitFor()
-    const [name, position] = [await top.textContent(), (await top.boundingBox())?.y]
-
-    await waitUntil(() => proxy.streams > 0, { describe: () => "no stream" })
-    const session = await context.newCDPSession(page)
-    const heap = async (): Promise<number> => {
-      await session.send("HeapProfiler.collectGarbage")
-      return (await session.send("Runtime.getHeapUsage")).usedSize
-    }
-    const received = async (): Promise<number> =>
-      Number((await page.locator(".connection").getAttribute("title"))?.replaceAll(/\D/g, "") ?? 0)
-    const stream = async (count: number): Promise<void> => {
-      const known = await received()
-      await proxy.send(count)
-      await waitUntil(async () => (await received()) >= known + count, {
-        describe: () => "events are missing",
-        timeout: 60_000
-      })
-    }
-    await stream(events / 10)
-    const before = await heap()
-    await stream(events)
-    expect((await heap()) - before).toBeLessThan(3 * mebibyte)
-
-    await draft()
-    await waitUntil(async () => (await admin.items("/events?limit=200")).length === 61, { describe: () => at.aicr.log })
-    // One event of each type.
-    await stream(6)
-    const moved = page.locator(".row[data-index='33'] .row-link", { hasText: new RegExp(`^${name}$`) })
-    await moved.waitFor()
-    expect((await moved.boundingBox())?.y).toBe(position)
+    for (let count = 0; count < 60; count++)
   }
 )

@@ -17,7 +17,7 @@ import type { Database } from "../../store/Databases.ts"
 import { fillRecords } from "./FillRecords.ts"
 import type { Sizes } from "./FillRecords.ts"
 
-/** A page of the dashboard, and the row that tells whether there are more. */
+/** Rows of a page of the dashboard, and one for the next page. */
 const limit = 101
 const rounds = 9
 
