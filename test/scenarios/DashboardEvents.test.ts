@@ -25,16 +25,41 @@ afterAll(async () => {
   await at?.[Symbol.asyncDispose]()
 })
 
-it(
-  "takes in events without growing",
-  { timeout: 180_000 },
-  async () => {
-    const admin = await AdminSession.open(at.aicr.url)
-    const draft = async (): Promise<void> => {
-      const pull = await at.forge.createPull("team/one", { headBranch: "drafts", title: "Draft", draft: true })
-      await at.forge.notify(pull, "opened")
-    }
-    await at.push("drafts", 1)
-    for (let count = 0; count < 60; count++)
+it("takes in events without growing", { timeout: 180_000 }, async () => {
+  const admin = await AdminSession.open(at.aicr.url)
+  const draft = async (): Promise<void> => {
+    const pull = await at.forge.createPull("team/one", { headBranch: "drafts", title: "Draft", draft: true })
+    await at.forge.notify(pull, "opened")
   }
-)
+  await at.push("drafts", 1)
+  for (let count = 0; count < 60; count++) await draft()
+  await waitUntil(async () => (await admin.items("/events?limit=200")).length === 60, { describe: () => at.aicr.log })
+  const context = await browser.context()
+  await context.addInitScript(
+    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
+    [JSON.stringify({ token: admin.token, username: "root" })]
+  )
+  const page = await context.newPage()
+  await page.goto(`${proxy.url}/dashboard/deliveries`)
+  await page.locator("[data-index='0']").waitFor()
+  await waitUntil(() => proxy.streams > 0, { describe: () => "no stream" })
+  const session = await context.newCDPSession(page)
+  const heap = async (): Promise<number> => {
+    await session.send("HeapProfiler.collectGarbage")
+    return (await session.send("Runtime.getHeapUsage")).usedSize
+  }
+  const received = async (): Promise<number> =>
+    Number((await page.locator(".connection").getAttribute("title"))?.replaceAll(/\D/g, "") ?? 0)
+  const stream = async (count: number): Promise<void> => {
+    const known = await received()
+    await proxy.send(count)
+    await waitUntil(async () => (await received()) >= known + count, {
+      describe: () => "events are missing",
+      timeout: 60_000
+    })
+  }
+  await stream(events / 10)
+  const before = await heap()
+  await stream(events)
+  expect((await heap()) - before).toBeLessThan(3 * mebibyte)
+})
