@@ -6,7 +6,7 @@
  * lost, after the age of listings). ChatKeeper.ts wakes each configured connection, so that an owner that was lost is
  * replaced within seconds.
  */
-import { Cause, Clock, Effect, Exit } from "effect"
+import { Cause, Clock, Effect, Exit, Metric } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { ChatClient } from "../src/chat/ChatClient.ts"
@@ -21,11 +21,14 @@ import type { ChatHealth } from "../src/domain/ChatHealth.ts"
 import { isOver } from "../src/domain/ChatRequest.ts"
 import { inEventTrace } from "../src/domain/EventTrace.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import { chatConnectionReady } from "../src/observability/Metrics.ts"
 import { expiryCutoffs } from "../src/queue/core/ExpiryCutoffs.ts"
 import { ChatHealths } from "../src/store/ChatHealths.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
 import type { ChatRequest } from "../src/store/ChatRequests.ts"
 import { countStart } from "./ActorStarts.ts"
+import { makeLink } from "./ChatLink.ts"
+import type { ChatLink } from "./ChatLink.ts"
 import { sendProgress, sendResult } from "./ChatReply.ts"
 import { save, step } from "./ChatSteps.ts"
 import { everyOne } from "./Placement.ts"
@@ -53,8 +56,15 @@ const maxSteps = 12
 /** State of an owner. Losing it costs only a repeated check. */
 class Memory {
   readonly failures = new Map<string, { readonly count: number; readonly until: number }>()
+  readonly link: ChatLink
   checkedAt = Number.NEGATIVE_INFINITY
+  /** Failure of the last check of the credentials. */
+  failure: string | undefined
   health: ChatHealth | undefined
+
+  constructor(link: ChatLink) {
+    this.link = link
+  }
 }
 
 /** Adds the ids of a request, and of the event of its review, to all lines of an effect. */
@@ -129,6 +139,9 @@ const expire = Effect.fnUntraced(function* (snapshot: Snapshot, open: ReadonlyAr
       yield* save(request, { status: "expired", facts: { ...request.facts, reason: "queued_timeout" } })
 })
 
+const setReady = (connection: string, isReady: boolean) =>
+  Metric.update(Metric.withAttributes(chatConnectionReady, { connection }), isReady ? 1 : 0)
+
 const report = Effect.fnUntraced(function* (
   memory: Memory,
   connection: string,
@@ -139,6 +152,7 @@ const report = Effect.fnUntraced(function* (
   const known = memory.health
   const isSame = known?.state === state && known.detail === detail
   if (isSame && now - known.reportedAt < reportMillis) return
+  yield* setReady(connection, state === "ready")
   if (!isSame) yield* Effect.logInfo("chat connection changed", { connection, state, detail })
   const { name: node } = yield* NodeIdentity
   const health = { connection, state, detail, node, since: isSame ? known.since : now, reportedAt: now }
@@ -146,21 +160,30 @@ const report = Effect.fnUntraced(function* (
   memory.health = health
 })
 
+/** Reports the state of the long connection, if there is one that does not work, otherwise that of the credentials. */
 const check = Effect.fnUntraced(function* (memory: Memory, connection: string, client: ChatClient | undefined) {
   if (client === undefined)
     return yield* report(memory, connection, "disabled", "it is disabled, not configured, or has no credential")
+  const link = memory.link.state()
+  // The report is that of the later owner.
+  if (link?.state === "replaced") return
+  if (link !== undefined && link.state !== "ready") return yield* report(memory, connection, link.state, link.detail)
   const now = yield* Clock.currentTimeMillis
-  if (now - memory.checkedAt < checkMillis && memory.health !== undefined)
-    return yield* report(memory, connection, memory.health.state, memory.health.detail)
-  memory.checkedAt = now
-  const failure = yield* Effect.match(client.check, { onFailure: ({ message }) => message, onSuccess: () => undefined })
-  yield* report(memory, connection, failure === undefined ? "ready" : "failing", failure)
+  if (now - memory.checkedAt >= checkMillis) {
+    memory.checkedAt = now
+    memory.failure = yield* Effect.match(client.check, {
+      onFailure: ({ message }) => message,
+      onSuccess: () => undefined
+    })
+  }
+  yield* report(memory, connection, memory.failure === undefined ? "ready" : "failing", memory.failure)
 })
 
 /** Returns the milliseconds until the next scan. */
 const scan = Effect.fnUntraced(function* (connection: string, memory: Memory) {
   const snapshot = (yield* ConfigStore).current()
-  const client = (yield* ChatClients).of(snapshot, connection)
+  const session = yield* memory.link.follow(snapshot)
+  const client = session?.client ?? (yield* ChatClients).of(snapshot, connection)
   const open = yield* (yield* ChatRequests).open(connection, maxRequests)
   const now = yield* Clock.currentTimeMillis
   if (client === undefined) yield* expire(snapshot, open, now)
@@ -189,7 +212,15 @@ export const layer = ChatConnection.toLayer(
   Effect.gen(function* () {
     yield* countStart("ChatConnection")
     const connection = (yield* Entity.CurrentAddress).entityId
-    const scanNow = yield* repeatScan(scanOrRetry(connection, new Memory()))
+    let scanNow: Effect.Effect<void> = Effect.void
+    const memory = new Memory(
+      yield* makeLink(
+        connection,
+        Effect.suspend(() => scanNow)
+      )
+    )
+    scanNow = yield* repeatScan(scanOrRetry(connection, memory))
+    yield* Effect.addFinalizer(() => setReady(connection, false))
     return ChatConnection.of({
       Wake: () => Rpc.fork(scanNow),
       ForgetDirectory: () => Rpc.fork(forgetDirectory(connection))

@@ -66,9 +66,11 @@ const retry = Effect.fnUntraced(function* (request: ChatRequest, error: ForgeErr
   return yield* save(request, { status: "publishing", facts: { ...facts, ...kept, attempts, notBefore: now + wait } })
 })
 
-const toText = ({ facts }: ChatRequest): ChatText => ({
+const toText = ({ facts }: ChatRequest, isRepeat: boolean): ChatText => ({
   text: facts.result?.text ?? "",
-  buttons: (facts.result?.buttons ?? []).map(({ id, label }) => ({ id, label }))
+  buttons: (facts.result?.buttons ?? []).map(({ id, label }) => ({ id, label })),
+  isFinal: true,
+  isRepeat
 })
 
 /** Sends the result, in place of the progress message if there is one that can be edited. */
@@ -76,17 +78,18 @@ export const sendResult = Effect.fnUntraced(function* (client: ChatClient, reque
   const now = yield* Clock.currentTimeMillis
   const { notBefore = 0, progress, sendingAt } = request.facts
   if (notBefore > now) return request
-  const isEdit = progress?.messageId !== undefined && client.edit !== undefined
+  const isEdit = progress !== undefined && client.isEditable(progress, now)
   if (sendingAt !== undefined && !isEdit && now - sendingAt > client.keyMillis - keyMarginMillis)
     return yield* end(request, false, "the platform did not confirm the message, and it is not sent twice")
   const facts = { ...request.facts, sendingAt: sendingAt ?? now }
   const sending = sendingAt === undefined ? yield* save(request, { status: "publishing", facts }) : request
   if (sending === undefined) return undefined
-  const message = toText(sending)
+  const message = toText(sending, sendingAt !== undefined)
+  const to = { ...sending, reply: sending.facts.reply }
   const sent =
-    isEdit && progress !== undefined && client.edit !== undefined
-      ? client.edit(progress, message)
-      : client.send({ ...sending, reply: sending.facts.reply }, message, messageKey(sending, "result"))
+    isEdit && client.edit !== undefined
+      ? client.edit(to, progress, message)
+      : client.send(to, message, messageKey(sending, "result"))
   return yield* Effect.matchEffect(sent, {
     onSuccess: () => end(sending, true),
     onFailure: (error) =>
@@ -101,11 +104,13 @@ export const sendProgress = Effect.fnUntraced(function* (client: ChatClient, req
   const { progress, progressText, reply, ...facts } = request.facts
   // A platform that gives one reply per callback, or cannot edit, gets only the result.
   if (progressText === undefined || client.edit === undefined) return request
-  const message = { text: progressText, buttons: [] }
+  if (progress !== undefined && !client.isEditable(progress, yield* Clock.currentTimeMillis)) return request
+  const message = { text: progressText, buttons: [], isFinal: false, isRepeat: false }
+  const to = { ...request, reply }
   const sending =
     progress === undefined
-      ? client.send({ ...request, reply }, message, messageKey(request, "progress"))
-      : Effect.as(client.edit(progress, message), progress)
+      ? client.send(to, message, messageKey(request, "progress"))
+      : Effect.as(client.edit(to, progress, message), progress)
   const sent = yield* Effect.catch(sending, (error) =>
     Effect.as(Effect.logInfo("chat progress not sent", { chat_request_id: request.id, error: error.message }), progress)
   )

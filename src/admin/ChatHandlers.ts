@@ -1,6 +1,7 @@
 /** Handles requests about chat. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { receiveMode } from "../chat/ReceiveMode.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { ChatConnection, CommandBinding } from "../config/schema/Im.ts"
 import { currentState } from "../domain/ChatHealth.ts"
@@ -17,17 +18,18 @@ import { withoutUndefined } from "./WithoutUndefined.ts"
 const iso = (millis: number): string => new Date(millis).toISOString()
 
 const connectionView = (
-  [id, { callback, enabled, kind }]: readonly [string, ChatConnection],
+  [id, connection]: readonly [string, ChatConnection],
   health: ChatHealth | undefined,
   { now, open, url }: { readonly now: number; readonly open: number; readonly url: string | undefined }
 ) => {
-  const isCalled = callback?.enabled === true
+  const { enabled, kind } = connection
+  const receives = receiveMode(connection)
   return withoutUndefined({
     id,
     kind,
     enabled,
-    receives: isCalled ? ("callback" as const) : ("nothing" as const),
-    callback_url: isCalled ? url : undefined,
+    receives,
+    callback_url: receives === "callback" ? url : undefined,
     state: health === undefined ? ("unknown" as const) : currentState(health, now),
     detail: health?.detail,
     node: health?.node,

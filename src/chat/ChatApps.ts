@@ -9,6 +9,7 @@ import type { FeishuApi, FeishuApp } from "./feishu/Api.ts"
 import { makeWecomApi } from "./wecom/Api.ts"
 import type { WecomApi, WecomApp } from "./wecom/Api.ts"
 
+export { duplicateCheck, keySeconds } from "./wecom/DuplicateCheck.ts"
 export type { FeishuApi, FeishuApp, WecomApi, WecomApp }
 
 const feishuUrl = "https://open.feishu.cn"

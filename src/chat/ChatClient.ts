@@ -7,6 +7,10 @@ export interface ChatText {
   /** Markdown of the platform. */
   readonly text: string
   readonly buttons: ReadonlyArray<{ readonly id: string; readonly label: string }>
+  /** False for progress, which a later text replaces. */
+  readonly isFinal: boolean
+  /** True if an earlier attempt to send this text may have reached the platform. */
+  readonly isRepeat: boolean
 }
 
 export interface ReplyAddress {
@@ -26,7 +30,11 @@ export interface ChatClient {
   /** `key`: at most 50 characters. */
   readonly send: (to: ReplyAddress, message: ChatText, key: string) => Effect.Effect<SentChatMessage, ForgeError>
   /** Replaces the text of a message; undefined if the platform cannot. */
-  readonly edit: ((sent: SentChatMessage, message: ChatText) => Effect.Effect<void, ForgeError>) | undefined
+  readonly edit:
+    | ((to: ReplyAddress, sent: SentChatMessage, message: ChatText) => Effect.Effect<void, ForgeError>)
+    | undefined
+  /** Returns whether this message can still be edited. */
+  readonly isEditable: (sent: SentChatMessage, now: number) => boolean
   /** Returns whether a mention at the start of a text is one of this bot. */
   readonly isMention: (mention: string) => Effect.Effect<boolean, ForgeError>
   /** Verifies the credentials with a request that changes nothing. */

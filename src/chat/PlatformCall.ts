@@ -36,6 +36,13 @@ const reasons: ReadonlyMap<number, ForgeError["reason"]> = new Map([
   ...[99_991_672, 99_991_679, 230_002, 230_013, 230_006].map((code) => [code, "forbidden"] as const),
   // WeCom: secret, address of the caller, permission, application not visible.
   ...[40_001, 40_013, 48_002, 50_001, 60_011, 60_020, 301_002].map((code) => [code, "forbidden"] as const),
+  // Feishu's long connection: busy, wrong credentials, too many connections.
+  [1, "unavailable"] as const,
+  [514, "unauthorized"] as const,
+  [1_000_040_350, "rate_limited"] as const,
+  // WeCom's long connection: the message that is replied to is unknown, and the reply can no longer be replaced.
+  [846_605, "not_found"] as const,
+  [846_608, "conflict"] as const,
   // WeCom: rate limits, busy.
   ...[45_009, 45_033, -1, 6000].map((code) => [code, "rate_limited"] as const)
 ])

@@ -7,9 +7,11 @@ import { basename } from "node:path"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { RefusedDocument } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { currentState } from "../domain/ChatHealth.ts"
 import { findDifferences } from "../domain/NodeDifferences.ts"
 import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { Queue } from "../queue/Queue.ts"
+import { ChatHealths } from "../store/ChatHealths.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Responses.ts"
 import { health } from "./Responses.ts"
@@ -69,6 +71,25 @@ const describeNodes = (list: Effect.Effect<ReadonlyArray<NodeVersion>, unknown> 
   return Effect.orElseSucceed(listed, () => ({}))
 }
 
+/** Describes the configured chat connections. One that does not work does not make the node unready, which serves others. */
+const describeChat = Effect.fnUntraced(function* (
+  { connections }: Snapshot["document"]["im"],
+  healths: ChatHealths["Service"]
+) {
+  const ids = Object.keys(connections)
+  if (ids.length === 0) return {}
+  const now = yield* Clock.currentTimeMillis
+  const listed = yield* Effect.orElseSucceed(Effect.timeout(healths.list, checkTimeout), () => [])
+  const known = new Map(listed.map((reported) => [reported.connection, reported]))
+  const chat = ids.map((id) => {
+    const reported = known.get(id)
+    return reported === undefined
+      ? ([id, { state: "unknown" }] as const)
+      : ([id, { state: currentState(reported, now), since: new Date(reported.since).toISOString() }] as const)
+  })
+  return { chat: Object.fromEntries(chat) }
+})
+
 /** Returns an effect that checks at most once a second and otherwise returns the previous result. */
 const makeReadiness = Effect.fnUntraced(function* (
   intake: Pick<Intake, "failed" | "recovered">,
@@ -78,6 +99,7 @@ const makeReadiness = Effect.fnUntraced(function* (
   const config = yield* ConfigStore
   const receipts = yield* Receipts
   const queue = yield* Queue
+  const healths = yield* ChatHealths
 
   const check = <A, E>(name: string, effect: Effect.Effect<A, E>) =>
     effect.pipe(
@@ -121,11 +143,12 @@ const makeReadiness = Effect.fnUntraced(function* (
     ],
     { concurrency: "unbounded" }
   )
-  const checkAll = Effect.all([checks, nodes], { concurrency: "unbounded" }).pipe(
-    Effect.map(([results, cluster]) => {
+  const chat = Effect.suspend(() => describeChat(config.current().document.im, healths))
+  const checkAll = Effect.all([checks, nodes, chat], { concurrency: "unbounded" }).pipe(
+    Effect.map(([results, cluster, connections]) => {
       // One server may hold the queue and the bus, or the queue and the records.
       const missing = [...new Set(results.filter(({ ready }) => !ready).map(({ name }) => name))]
-      const details = { ...refusedDocument(config.refused()), ...cluster }
+      const details = { ...refusedDocument(config.refused()), ...cluster, ...connections }
       return missing.length === 0
         ? health(200, { status: "ready", ...details })
         : health(503, { status: "not_ready", not_ready: missing, ...details })

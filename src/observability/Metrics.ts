@@ -13,9 +13,19 @@ export const webhookDuration = Metric.histogram("aicr_webhook_duration_seconds",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10]
 })
 
-/** Callbacks of chat platforms by kind of connection and outcome. */
+/** Callbacks and messages of long connections by kind of connection and outcome. */
 export const chatCallbacks = Metric.counter("aicr_chat_callbacks_total", {
-  description: "Callbacks of chat platforms by kind of connection and outcome",
+  description: "Callbacks and messages of long connections of chat platforms by kind of connection and outcome",
+  incremental: true
+})
+
+/** Set by the owner of the connection: connections are configured, so that their number is small. */
+export const chatConnectionReady = Metric.gauge("aicr_chat_connection_ready", {
+  description: "1 while the chat connection that this node owns works, otherwise 0"
+})
+
+export const chatDisconnects = Metric.counter("aicr_chat_disconnects_total", {
+  description: "Ends of long connections to chat platforms by connection and reason (lost, refused, limited, kicked)",
   incremental: true
 })
 

@@ -37,6 +37,7 @@ import deliveryPayloads from "./migrations/0027_delivery_payloads.ts"
 import runLogs from "./migrations/0028_run_logs.ts"
 import configReseals from "./migrations/0029_config_reseals.ts"
 import listIndexes from "./migrations/0030_list_indexes.ts"
+import chatOwners from "./migrations/0031_chat_owners.ts"
 
 const all = {
   "0001_events": events,
@@ -68,7 +69,8 @@ const all = {
   "0027_delivery_payloads": deliveryPayloads,
   "0028_run_logs": runLogs,
   "0029_config_reseals": configReseals,
-  "0030_list_indexes": listIndexes
+  "0030_list_indexes": listIndexes,
+  "0031_chat_owners": chatOwners
 }
 
 const table = "aicr_migrations"

@@ -6,6 +6,7 @@ import type { AdminSessions } from "./AdminSessions.ts"
 import type { AgentPasses } from "./AgentPasses.ts"
 import type { Batches } from "./Batches.ts"
 import type { ChatHealths } from "./ChatHealths.ts"
+import type { ChatOwners } from "./ChatOwners.ts"
 import type { ChatRequests } from "./ChatRequests.ts"
 import type { Configurations } from "./Configurations.ts"
 import type { Heartbeats } from "./Heartbeats.ts"
@@ -27,6 +28,7 @@ import * as SqlAdminSessions from "./SqlAdminSessions.ts"
 import * as SqlAgentPasses from "./SqlAgentPasses.ts"
 import * as SqlBatches from "./SqlBatches.ts"
 import * as SqlChatHealths from "./SqlChatHealths.ts"
+import * as SqlChatOwners from "./SqlChatOwners.ts"
 import * as SqlChatRequests from "./SqlChatRequests.ts"
 import * as SqlConfigurations from "./SqlConfigurations.ts"
 import * as SqlHeartbeats from "./SqlHeartbeats.ts"
@@ -59,6 +61,7 @@ export type Records =
   | Outcomes
   | Batches
   | ChatHealths
+  | ChatOwners
   | ChatRequests
   | Configurations
   | Schedules
@@ -84,6 +87,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlOutcomes.layer,
     SqlBatches.layer,
     SqlChatHealths.layer,
+    SqlChatOwners.layer,
     SqlChatRequests.layer,
     SqlConfigurations.layer,
     SqlSchedules.layer,

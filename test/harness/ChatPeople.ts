@@ -113,6 +113,23 @@ export const chatEnv = {
   CHAT_AES_KEY: wecomKey
 } as const
 
+/** The connections that have long connections, with the bindings of `chatDocument`. */
+export const longDocument = (platformUrl: string, repositories: Readonly<Record<string, object>>) => {
+  const { command_bindings, connections } = chatDocument(platformUrl, repositories)
+  const { callback: _callback, ...lark } = connections.lark
+  const bot = {
+    kind: "wecom_aibot",
+    corp_id: "corp",
+    aibot_id: "bot",
+    base_url: platformUrl,
+    secret_env: "BOT_SECRET"
+  }
+  return {
+    connections: { lark, bot },
+    command_bindings: { lark: command_bindings.lark, bot: command_bindings.bot }
+  }
+}
+
 /** Connections of each kind with callbacks, and a binding for `ada` on each. */
 export const chatDocument = (
   platformUrl: string,

@@ -45,6 +45,8 @@ export interface ClusterOptions {
   readonly perWorkspaceConcurrency?: number
   /** Default: that of the configuration. */
   readonly maxWaitingForModel?: number | undefined
+  /** The namespace `im`. */
+  readonly im?: object
   /** Environment of every node. */
   readonly env?: Readonly<Record<string, string>>
   /** Nodes reach NATS over a line that can be cut; false: directly, for what is measured. */
@@ -326,6 +328,7 @@ export class ClusterInstallation implements AsyncDisposable {
     )
     return {
       ...base,
+      ...(this.#options.im === undefined ? {} : { im: this.#options.im }),
       workspaces: { ...base.workspaces, root: join(this.directory, name, "workspaces") },
       llm: {
         ...base.llm,

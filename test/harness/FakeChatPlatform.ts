@@ -5,6 +5,8 @@
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { FakeDirectory } from "./FakeDirectory.ts"
+import { FakeFeishuSocket } from "./FakeFeishuSocket.ts"
+import { FakeWecomSocket } from "./FakeWecomSocket.ts"
 
 export interface SeenMessage {
   readonly id: string
@@ -33,7 +35,11 @@ export interface PlatformCallSeen {
 }
 
 export const botOpenId = "ou_bot"
-export const platformSecrets = { feishu: "feishu-app-s3cret", wecom: "wecom-app-s3cret" } as const
+export const platformSecrets = {
+  feishu: "feishu-app-s3cret",
+  wecom: "wecom-app-s3cret",
+  wecomBot: "wecom-bot-s3cret"
+} as const
 
 const readBody = async (request: IncomingMessage): Promise<Record<string, unknown>> => {
   const chunks: Array<Buffer> = []
@@ -58,9 +64,13 @@ export class FakeChatPlatform implements AsyncDisposable {
   readonly messages: Array<SeenMessage> = []
   readonly calls: Array<PlatformCallSeen> = []
   readonly directory = new FakeDirectory()
+  /** Queries of the calls without tokens and secrets. */
+  readonly queries: Array<string> = []
   /** Called before each call. */
   decide: (call: PlatformCallSeen) => PlatformFault | undefined = () => undefined
   url = ""
+  readonly feishuSocket = new FakeFeishuSocket(platformSecrets.feishu)
+  readonly wecomSocket = new FakeWecomSocket(platformSecrets.wecomBot)
   readonly #keys = new Map<string, string>()
   readonly #tokens = new Set<string>()
   #made = 0
@@ -68,10 +78,22 @@ export class FakeChatPlatform implements AsyncDisposable {
 
   static async start(): Promise<FakeChatPlatform> {
     const platform = new FakeChatPlatform()
+    platform.#server.on("upgrade", (request, socket, head) =>
+      (request.url?.startsWith("/feishu-ws") === true ? platform.feishuSocket : platform.wecomSocket).accept(
+        request,
+        socket,
+        head
+      )
+    )
     await new Promise<void>((resolve) => platform.#server.listen(0, "127.0.0.1", resolve))
     const address = platform.#server.address()
     platform.url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
     return platform
+  }
+
+  /** Forgets the keys of messages, as after an hour. */
+  forgetKeys(): void {
+    this.#keys.clear()
   }
 
   /** Ends the tokens that are in use. */
@@ -85,6 +107,8 @@ export class FakeChatPlatform implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.feishuSocket.close()
+    this.wecomSocket.close()
     this.#server.closeAllConnections()
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
@@ -94,17 +118,23 @@ export class FakeChatPlatform implements AsyncDisposable {
     const body = await readBody(request)
     const call = { method: request.method ?? "", path: url.pathname, body }
     this.calls.push(call)
+    const query = new URLSearchParams(url.searchParams)
+    for (const secret of ["access_token", "corpsecret"]) query.delete(secret)
+    this.queries.push(query.toString())
     const fault = this.decide(call)
     if (fault?.kind === "answer")
       return void response
         .writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
         .end(JSON.stringify(fault.body))
     const token = request.headers.authorization?.replace("Bearer ", "") ?? url.searchParams.get("access_token") ?? ""
-    const result = url.pathname.startsWith("/open-apis/")
-      ? this.#feishu(call, token, url)
-      : this.#wecom(call, token, url)
+    const result = this.#respondTo(call, token, url)
     if (fault?.kind === "lost") return void request.socket.destroy()
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(result))
+  }
+
+  #respondTo(call: PlatformCallSeen, token: string, url: URL): object {
+    if (call.path === "/callback/ws/endpoint") return this.feishuSocket.discover(this.url, call.body)
+    return call.path.startsWith("/open-apis/") ? this.#feishu(call, token, url) : this.#wecom(call, token, url)
   }
 
   #token(): string {
@@ -132,6 +162,7 @@ export class FakeChatPlatform implements AsyncDisposable {
     const listed = this.directory.feishu(path, url.searchParams)
     if (listed !== undefined) return listed
     if (path.endsWith("/bot/v3/info")) return { code: 0, bot: { open_id: botOpenId } }
+    if (Buffer.byteLength(JSON.stringify(body)) > 30_000) return { code: 230_025, msg: "message too long" }
     const id = path.split("/")[5] ?? ""
     const card = toMarkdown(body["content"])
     if (method === "PATCH") {
@@ -155,8 +186,14 @@ export class FakeChatPlatform implements AsyncDisposable {
     if (!this.#tokens.has(token)) return { errcode: 42_001, errmsg: "access_token expired" }
     const listed = this.directory.wecom(path, url.searchParams)
     if (listed !== undefined) return listed
+    if (Buffer.byteLength(content) > 2048) return { errcode: 45_002, errmsg: "content size out of limit" }
+    if (path === "/cgi-bin/appchat/send") {
+      this.#keep(String(body["chatid"]), content, `${this.#made}`)
+      return { errcode: 0 }
+    }
     const key = body["enable_duplicate_check"] === 1 ? JSON.stringify(body) : `${this.#made}`
-    return { errcode: 0, msgid: this.#keep(String(body["touser"]), content, key) }
+    const recipients = [body["touser"], body["toparty"], body["totag"]].filter((ids) => ids !== undefined && ids !== "")
+    return { errcode: 0, msgid: this.#keep(recipients.join(" "), content, key) }
   }
 
   /** An address of a callback takes one message. */

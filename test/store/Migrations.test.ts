@@ -48,7 +48,8 @@ describe("Migrations", () => {
         "0027_delivery_payloads",
         "0028_run_logs",
         "0029_config_reseals",
-        "0030_list_indexes"
+        "0030_list_indexes",
+        "0031_chat_owners"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

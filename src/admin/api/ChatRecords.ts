@@ -8,7 +8,9 @@ export const ChatConnectionRecord = Schema.Struct({
   id: text("Id of the connection"),
   kind: text("feishu_app, wecom_app or wecom_aibot"),
   enabled: Schema.Boolean,
-  receives: Schema.Literals(["callback", "nothing"]).annotate({ description: "How messages arrive" }),
+  receives: Schema.Literals(["callback", "long_connection", "nothing"]).annotate({
+    description: "How messages arrive"
+  }),
   callback_url: maybe("Address for the platform, if server.base_url is set"),
   state: ChatConnectionState.annotate({
     description: "Latest report of its owner; `unknown` if there is none, or it is older than 90 seconds"

@@ -8,8 +8,10 @@ import type { FeishuApi } from "./Api.ts"
 /** A card may have 30 KB with everything around the text. */
 const maxTextBytes = 24_000
 const hourMillis = 60 * 60 * 1000
+/** Cards can be edited for 14 days. */
+const editableMillis = 13 * 24 * hourMillis
 
-export const toCard = ({ buttons, text }: ChatText) => ({
+export const toCard = ({ buttons, text }: Pick<ChatText, "buttons" | "text">) => ({
   schema: "2.0",
   config: { update_multi: true },
   body: {
@@ -47,10 +49,11 @@ export const makeFeishuClient = ({ call }: FeishuApi): ChatClient => {
       const id = textAt(response, ["data", "message_id"])
       return { ...(id === undefined ? {} : { messageId: id }), at: yield* Clock.currentTimeMillis }
     }),
-    edit: (sent, message) =>
+    edit: (_to, sent, message) =>
       call("PATCH", `${messages}/${encodeURIComponent(sent.messageId ?? "")}`, `${messages}/{id}`, {
         content: JSON.stringify(toCard(message))
       }).pipe(Effect.asVoid),
+    isEditable: ({ at, messageId }, now) => messageId !== undefined && now - at < editableMillis,
     isMention: (mention) => Effect.map(readBotId, (id) => id === mention),
     check: Effect.asVoid(readBotId)
   }

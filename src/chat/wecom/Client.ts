@@ -1,5 +1,4 @@
 /** Sends messages of a WeCom application (developer.work.weixin.qq.com, 90236), and replies of a bot through the address of its callback. */
-import { createHash } from "node:crypto"
 import { Clock, Effect } from "effect"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import type { ChatClient } from "../ChatClient.ts"
@@ -7,20 +6,10 @@ import { cutBytes } from "../CutText.ts"
 import { callPlatform } from "../PlatformCall.ts"
 import { textAt } from "../ReadJson.ts"
 import type { WecomApi } from "./Api.ts"
+import { duplicateCheck, keySeconds } from "./DuplicateCheck.ts"
 
-/** Equal requests within this time are one message (`enable_duplicate_check`). */
-export const keySeconds = 1800
-
-/**
- * Returns the fields that make a repeated request one message. The platform compares whole requests: the interval differs by key, so that
- * equal texts with different keys are two messages.
- */
-export const duplicateCheck = (key: string) => ({
-  enable_duplicate_check: 1,
-  duplicate_check_interval: keySeconds + (createHash("sha256").update(key).digest().readUInt16BE(0) % 7200)
-})
 const appTextBytes = 2048
-const botTextBytes = 4096
+export const botTextBytes = 4096
 
 /** `agentId`: that of the application. */
 export const makeWecomAppClient = ({ check, post }: WecomApi, agentId: string): ChatClient => ({
@@ -44,6 +33,7 @@ export const makeWecomAppClient = ({ check, post }: WecomApi, agentId: string): 
     return { ...(id === undefined ? {} : { messageId: id }), at: yield* Clock.currentTimeMillis }
   }),
   edit: undefined,
+  isEditable: () => false,
   isMention: () => Effect.succeed(false),
   check
 })
@@ -67,6 +57,7 @@ export const makeWecomBotClient = (baseUrl: string): ChatClient => ({
     return { at: yield* Clock.currentTimeMillis }
   }),
   edit: undefined,
+  isEditable: () => false,
   isMention: () => Effect.succeed(true),
   check: Effect.void
 })

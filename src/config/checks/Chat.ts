@@ -31,8 +31,9 @@ export const checkChat: Check = (tree, { error, warning }) => {
   checkOverlaps(entriesAt(tree, "im", "command_bindings"), error)
 }
 
+/** The other platforms have long connections. */
 const checkReceiving = ({ path, value }: TreePosition<Tree>, warning: Report): void => {
-  if (recordAt(value, "callback")["enabled"] === true) return
+  if (recordAt(value, "callback")["enabled"] === true || textAt(value, "kind") !== "wecom_app") return
   warning({
     path: [...path, "callback"],
     message: "not enabled, so the connection receives no messages; it only sends",

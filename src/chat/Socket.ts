@@ -1,0 +1,93 @@
+/**
+ * A WebSocket with bounded messages, a bounded number of messages that wait, and one end. Its URL may contain a ticket, so that no error
+ * contains it.
+ */
+import { Cause, Deferred, Effect, Queue } from "effect"
+import type { Scope } from "effect"
+import { Agent, EnvHttpProxyAgent, WebSocket } from "undici"
+import { ChatSessionEnd } from "./ChatSession.ts"
+
+const maxMessageBytes = 1024 * 1024
+/** Messages that arrived and are not processed. Beyond it the connection is closed: the platform delivers again. */
+const maxWaiting = 1000
+const openTimeout = "15 seconds"
+/** Bytes that the platform does not accept. Beyond it the connection is closed. */
+const maxUnsentBytes = 4 * 1024 * 1024
+
+export interface ChatSocket {
+  /** Takes the next message; fails when the socket has ended. */
+  readonly take: Effect.Effect<string | Uint8Array, ChatSessionEnd>
+  readonly send: (data: string | Uint8Array) => Effect.Effect<void, ChatSessionEnd>
+}
+
+const lost = (message: string): ChatSessionEnd => new ChatSessionEnd({ reason: "lost", message })
+
+const options = { webSocket: { maxPayloadSize: maxMessageBytes } }
+let direct: Agent | undefined
+let proxied: EnvHttpProxyAgent | undefined
+
+const dispatcherFor = ({ hostname }: URL) =>
+  /^(localhost|127\..*|\[::1\])$/.test(hostname)
+    ? (direct ??= new Agent(options))
+    : (proxied ??= new EnvHttpProxyAgent(options))
+
+const isMessage = (data: unknown): data is string | ArrayBuffer =>
+  typeof data === "string" || data instanceof ArrayBuffer
+
+const listen = (
+  socket: WebSocket,
+  received: Queue.Queue<string | Uint8Array, ChatSessionEnd>,
+  opened: Deferred.Deferred<void>
+) => {
+  const end = (message: string) => Queue.failCauseUnsafe(received, Cause.fail(lost(message)))
+  socket.binaryType = "arraybuffer"
+  socket.addEventListener("open", () => Deferred.doneUnsafe(opened, Effect.void))
+  socket.addEventListener("close", ({ code }) => end(`the long connection was closed (code ${code})`))
+  // An error is followed by a close, but a failed handshake may have none.
+  socket.addEventListener("error", () => end("the long connection failed"))
+  socket.addEventListener("message", ({ data }: { readonly data: unknown }) => {
+    if (!isMessage(data)) return
+    if (Queue.offerUnsafe(received, typeof data === "string" ? data : new Uint8Array(data))) return
+    end("too many messages of the long connection wait")
+    socket.close()
+  })
+}
+
+/** Returns why a URL cannot be connected to; undefined if it can. */
+const findProblem = (url: string): string | undefined =>
+  URL.canParse(url) && /^wss?:$/.test(new URL(url).protocol)
+    ? undefined
+    : "the address of the long connection is invalid"
+
+/** Opens a socket, which is closed with the scope. */
+export const openSocket = Effect.fnUntraced(function* (
+  url: string
+): Effect.fn.Return<ChatSocket, ChatSessionEnd, Scope.Scope> {
+  const problem = findProblem(url)
+  if (problem !== undefined) return yield* lost(problem)
+  const received = yield* Queue.dropping<string | Uint8Array, ChatSessionEnd>(maxWaiting)
+  const opened = Deferred.makeUnsafe<void>()
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const made = new WebSocket(url, { dispatcher: dispatcherFor(new URL(url)) })
+      listen(made, received, opened)
+      return made
+    }),
+    (open) => Effect.sync(() => open.close())
+  )
+  yield* Effect.raceFirst(Deferred.await(opened), Effect.asVoid(Queue.peek(received))).pipe(
+    Effect.timeoutOrElse({
+      duration: openTimeout,
+      orElse: () => Effect.fail(lost("the long connection was not opened in time"))
+    })
+  )
+  return {
+    take: Queue.take(received),
+    send: (data) =>
+      Effect.suspend(() => {
+        if (socket.readyState !== WebSocket.OPEN) return Effect.fail(lost("the long connection is closed"))
+        if (socket.bufferedAmount > maxUnsentBytes) return Effect.fail(lost("the platform does not take messages"))
+        return Effect.sync(() => socket.send(data))
+      })
+  }
+})

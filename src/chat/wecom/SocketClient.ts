@@ -1,0 +1,65 @@
+/**
+ * Sends messages of a WeCom bot over its long connection. A reply is a stream with an id of ours: sent again with the same id it replaces the
+ * text, for six minutes. After that, and where the message that is replied to is unknown to the platform, a message is pushed into the
+ * conversation; it has no key, so that it is never sent twice.
+ */
+import { Clock, Effect } from "effect"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import { newId } from "../../domain/Ids.ts"
+import type { ChatClient, ChatText, ReplyAddress } from "../ChatClient.ts"
+import { cutBytes } from "../CutText.ts"
+import { botTextBytes } from "./Client.ts"
+import type { WecomRequests } from "./Requests.ts"
+
+const streamMillis = 6 * 60 * 1000
+/** Margin for clocks and for the way to the platform. */
+const marginMillis = 30_000
+/** Maximum content of a stream. */
+const streamBytes = 20_000
+
+const unconfirmed = (operation: string) =>
+  new ForgeError({
+    reason: "unknown_outcome",
+    operation,
+    message: `${operation}: an earlier attempt may have been delivered, and the message is not sent twice`
+  })
+
+export const makeWecomSocketClient = (requests: WecomRequests): ChatClient => {
+  const stream = (requestId: string, id: string, { isFinal, text }: ChatText) =>
+    requests.send("aibot_respond_msg", requestId, {
+      msgtype: "stream",
+      stream: { id, finish: isFinal, content: cutBytes(text, streamBytes) }
+    })
+  const push = ({ conversation }: ReplyAddress, { isRepeat, text }: ChatText) =>
+    isRepeat
+      ? Effect.fail(unconfirmed("aibot_send_msg"))
+      : requests.send("aibot_send_msg", `aicr_${newId()}`, {
+          chatid: conversation.id,
+          msgtype: "markdown",
+          markdown: { content: cutBytes(text, botTextBytes) }
+        })
+  /** Replies, or pushes if the platform no longer takes replies to this message. */
+  const replyOrPush = (to: ReplyAddress, id: string, message: ChatText) => {
+    const { requestId } = to.reply
+    return requestId === undefined
+      ? push(to, message)
+      : Effect.catchIf(
+          stream(requestId, id, message),
+          ({ reason }) => reason === "not_found" || reason === "conflict",
+          () => push(to, message)
+        )
+  }
+  return {
+    markup: "wecom",
+    keyMillis: streamMillis,
+    send: Effect.fnUntraced(function* (to, message, key) {
+      yield* replyOrPush(to, key, message)
+      return { streamId: key, at: yield* Clock.currentTimeMillis }
+    }),
+    edit: (to, { streamId = "" }, message) => Effect.asVoid(replyOrPush(to, streamId, message)),
+    isEditable: ({ at, streamId }, now) => streamId !== undefined && now - at < streamMillis - marginMillis,
+    isMention: () => Effect.succeed(true),
+    // The state of the connection is that of its socket.
+    check: Effect.void
+  }
+}

@@ -1,0 +1,84 @@
+/** Two nodes and one owner of each long connection: when its node is killed, the other one takes over within ten seconds. */
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { feishuMessage, longDocument } from "../harness/ChatPeople.ts"
+import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
+import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+let platform: FakeChatPlatform
+let at: ClusterInstallation
+const names = ["chat-1", "chat-2"]
+
+beforeAll(async () => {
+  platform = await FakeChatPlatform.start()
+  at = await ClusterInstallation.make({
+    repositories: 1,
+    im: longDocument(platform.url, { app: { workspace: "team-r0" } }),
+    env: { FEISHU_SECRET: platformSecrets.feishu, BOT_SECRET: platformSecrets.wecomBot }
+  })
+  await Promise.all(names.map((name) => at.start(name, "ingress,actors,publisher,chat")))
+}, 120_000)
+afterAll(async () => {
+  await at?.[Symbol.asyncDispose]()
+  await platform?.[Symbol.asyncDispose]()
+}, 60_000)
+
+/** Returns the names of nodes whose connection of this id is open. */
+const owners = async (connection: string): Promise<ReadonlyArray<string>> => {
+  const texts = await Promise.all(
+    names.map(async (name) => {
+      const text = await fetch(`${at.node(name).url}/metrics`).then(
+        (response) => response.text(),
+        () => ""
+      )
+      return text.includes(`aicr_chat_connection_ready{connection="${connection}"} 1`) ? [name] : []
+    })
+  )
+  return texts.flat()
+}
+
+it(
+  "one node owns a connection, and another one takes over when it is killed or frozen",
+  { timeout: 120_000 },
+  async () => {
+    const { wecomSocket } = platform
+    await waitUntil(async () => wecomSocket.isSubscribed("bot") && (await owners("bot")).length === 1, {
+      timeout: 60_000,
+      describe: () => `one owner\n${at.logs(30)}`
+    })
+    expect(wecomSocket.subscriptions).toBe(1)
+    const reply = async (id: string) => {
+      await waitUntil(() => wecomSocket.deliver("bot", { id, text: "projects" }), {
+        describe: () => `a bot\n${at.logs(30)}`
+      })
+      await waitUntil(() => wecomSocket.replies.some(({ to }) => to === id), {
+        describe: () => `a reply\n${at.logs(30)}`
+      })
+    }
+    await reply("b1")
+
+    const [first = ""] = await owners("bot")
+    const killedAt = performance.now()
+    await at.node(first).kill()
+    await waitUntil(() => wecomSocket.subscriptions > 1 && wecomSocket.isSubscribed("bot"), {
+      describe: () => `another owner\n${at.logs(40)}`
+    })
+    const took = performance.now() - killedAt
+    process.stderr.write(`the connection moved in ${Math.round(took)} ms\n`)
+    expect(took).toBeLessThan(10_000)
+    await reply("b2")
+    expect(await platform.feishuSocket.deliver(feishuMessage("m1", "projects"))).toBe(200)
+    await waitUntil(() => platform.repliesTo("m1").length === 1, { describe: () => `a reply\n${at.logs(30)}` })
+
+    // The owner freezes until the other node has taken over; when it continues, it does not take the connection back.
+    await at.node(first).start()
+    const [second = ""] = await owners("bot")
+    at.node(second).freeze()
+    await waitUntil(() => wecomSocket.subscriptions > 2, { describe: () => `a third owner\n${at.logs(40)}` })
+    at.node(second).thaw()
+    await reply("b3")
+    await waitUntil(async () => (await owners("bot")).join() === first, { describe: () => `one owner\n${at.logs(40)}` })
+    await reply("b4")
+    expect(wecomSocket.subscriptions).toBe(3)
+  }
+)
