@@ -16,8 +16,11 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   chat: [
     "Authorise.ts",
     "CallbackOutcome.ts",
+    "ChatApps.ts",
     "ChatClient.ts",
     "ChatClients.ts",
+    "ChatSession.ts",
+    "ChatSessions.ts",
     "Command.ts",
     "Inbound.ts",
     "members/Directories.ts",
@@ -27,6 +30,8 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "members/MemberFiles.ts",
     "members/Memberships.ts",
     "ReadConnection.ts",
+    "ReceiveMode.ts",
+    "Reconnect.ts",
     "Repositories.ts",
     "StoreInbound.ts",
     "Texts.ts"
@@ -69,6 +74,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "DeliveryBody.ts",
     "Forges.ts",
     "OwnAccounts.ts",
+    "Pacing.ts",
     "Webhooks.ts",
     "HostHealth.ts",
     "WriteOwner.ts",
@@ -143,6 +149,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Outcomes.ts",
     "Batches.ts",
     "ChatHealths.ts",
+    "ChatOwners.ts",
     "ChatRequests.ts",
     "Schedules.ts",
     "Statistics.ts"

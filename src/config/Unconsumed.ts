@@ -10,22 +10,7 @@ export interface Unconsumed {
   readonly effect: string
 }
 
-const under = (prefix: string, effect: string, ...names: ReadonlyArray<string>): ReadonlyArray<Unconsumed> =>
-  names.map((name) => ({ path: `${prefix}.${name}`, effect }))
-
 export const unconsumed: ReadonlyArray<Unconsumed> = [
-  ...under(
-    "outputs.channels[]",
-    "chat applications receive nothing",
-    "app_id",
-    "app_secret",
-    "app_secret_env",
-    "receive_id",
-    "receive_id_type",
-    "connection",
-    "target"
-  ),
-  ...under("im.connections.<id>", "no long connection of a bot is opened", "secret", "secret_env"),
   {
     path: "im.command_bindings.<id>.report_policy",
     effect: "reports go to the routes of the workspace, the only policy"

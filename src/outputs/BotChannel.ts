@@ -2,7 +2,7 @@
  * Publishes a review as messages of a chat bot, one publication per message. Sent messages cannot be queried: a message without a
  * response counts as sent, because a duplicate would disturb the whole group.
  */
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
@@ -24,8 +24,9 @@ import { renderChat } from "./Render.ts"
 import { visibleFindings } from "./VisibleFindings.ts"
 import { split } from "./Split.ts"
 
-type ChatOperation = Extract<Operation, { readonly _tag: "Chat" }>
+export type ChatOperation = Extract<Operation, { readonly _tag: "Chat" }>
 type PlatformName = keyof typeof platforms
+type BotName = Extract<PlatformName, `${string}_bot`>
 
 /** Upper bound for the messages of one review. */
 const maxMessages = 5
@@ -33,10 +34,10 @@ const maxMessages = 5
 const toDetail = (channel: ChannelConfig, recorded: boolean) =>
   recorded ? (channel.issue_link_card ?? "titles") : "full"
 
-export const botChannel = (name: PlatformName): ChannelKind => ({
-  serves: ({ target }) => target.kind !== "issue",
-
-  plan: (input, channel, parts) => {
+/** Plans the messages of a review. */
+export const planChat =
+  (name: PlatformName): ChannelKind["plan"] =>
+  (input, channel, parts) => {
     const { analysis, head, workspace, change } = input
     const visible = visibleFindings(channel, analysis)
     if (visible.length === 0 && cleanPolicy(workspace, channel, analysis) !== "publish") return []
@@ -63,7 +64,14 @@ export const botChannel = (name: PlatformName): ChannelKind => ({
       }
       return { operationId: operationId(input, channel.name, "Chat", i), operation }
     })
-  },
+  }
+
+/** Chat messages report reviews of code. */
+export const servesChat: ChannelKind["serves"] = ({ target }) => target.kind !== "issue"
+
+export const botChannel = (name: BotName): ChannelKind => ({
+  serves: servesChat,
+  plan: planChat(name),
 
   send: Effect.fnUntraced(function* (context, publication) {
     const { operation } = publication
@@ -82,17 +90,23 @@ export const botChannel = (name: PlatformName): ChannelKind => ({
   })
 })
 
-const fillMention = (name: PlatformName, operation: ChatOperation, people: People): ChatOperation => {
+export const fillMention = (name: PlatformName, operation: ChatOperation, people: People): ChatOperation => {
   const mention = platforms[name].mention(people)
   return { ...operation, body: operation.body.replaceAll(mentionSlot, mention).trim() }
 }
 
+/** Time between messages of one bot: 20 a minute on WeCom, and 100 on Feishu. */
+const gaps: Readonly<Record<BotName, Duration.Duration>> = {
+  feishu_bot: Duration.seconds(1),
+  wecom_bot: Duration.seconds(3)
+}
+
 /** Sends the single POST of a publication. */
-const send = Effect.fnUntraced(function* (name: PlatformName, bot: Bot, operation: ChatOperation) {
+const send = Effect.fnUntraced(function* (name: BotName, bot: Bot, operation: ChatOperation) {
   const { call, message } = platforms[name]
   const { title, body, severity, people } = operation
   const payload = people === undefined || call === undefined ? message({ title, body, severity }) : call(title, people)
-  yield* post(bot, name === "feishu_bot" ? { ...(yield* signFeishuMessage(bot)), ...payload } : payload)
+  yield* post(bot, gaps[name], name === "feishu_bot" ? { ...(yield* signFeishuMessage(bot)), ...payload } : payload)
 })
 
 /**
@@ -125,7 +139,7 @@ const findBot = (context: ChannelContext, holder: object): Effect.Effect<Bot, Ch
     : Effect.succeed({ url, secret: context.credential(holder, "secret") })
 }
 
-const findPeople = Effect.fnUntraced(function* (context: ChannelContext, { head, body, first }: ChatOperation) {
+export const findPeople = Effect.fnUntraced(function* (context: ChannelContext, { head, body, first }: ChatOperation) {
   const { channel, change } = context
   const isMentioned = body.includes(mentionSlot)
   const member = isMentioned && hasMembers(channel) ? yield* findMemberMention(context, head) : undefined

@@ -4,12 +4,12 @@
  */
 import { createHmac } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
-import { EnvHttpProxyAgent, request } from "undici"
-import { checkFence, WriteOwner } from "../forge/WriteOwner.ts"
+import { EnvHttpProxyAgent, request as send } from "undici"
 import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import { flatHeaders, retryAfter } from "../forge/HostResponse.ts"
 import type { HostResponse } from "../forge/HostResponse.ts"
+import { pacedChat } from "./ChatPacing.ts"
 
 export interface Bot {
   readonly url: Redacted.Redacted
@@ -82,18 +82,20 @@ const toErrorCode = (cause: unknown): string =>
 
 const isLoopback = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
 
-export const post = Effect.fnUntraced(function* (bot: Bot, body: object) {
+/** `gap`: time between messages of this bot, of all nodes. */
+export const post = Effect.fnUntraced(function* (bot: Bot, gap: Duration.Duration, body: object) {
   const url = Redacted.value(bot.url)
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
     return yield* toError("invalid", "has an invalid URL; set webhook_url to an http or https URL")
   }
-  // Same check as before a write to the host: a message about a replaced head is not sent.
-  yield* (yield* WriteOwner).guard
-  yield* checkFence
+  return yield* pacedChat(["bot", url], gap, operation, request(url, body))
+})
+
+const request = Effect.fnUntraced(function* (url: string, body: object): Effect.fn.Return<void, ForgeError> {
   const timeout = Duration.toMillis(yield* ResponseTimeout)
   const bounded = yield* Effect.tryPromise({
     try: async (signal) => {
-      const response = await request(url, {
+      const response = await send(url, {
         method: "POST",
         headers: { "content-type": "application/json; charset=utf-8", "user-agent": "aicr" },
         body: JSON.stringify(body),

@@ -76,7 +76,7 @@ const call: Platform["call"] = (title, { everyone, mobiles }) => ({
   }
 })
 
-export const platforms = {
+const bots = {
   feishu_bot: {
     safe: safeTexts.feishu,
     // Requests over 20 KB are refused; the card and JSON's escapes need the rest.
@@ -100,4 +100,12 @@ export const platforms = {
     message: markdown,
     call
   }
+} as const satisfies Record<string, Platform>
+
+export const platforms = {
+  ...bots,
+  // 30 KB for the whole request.
+  feishu_app: { ...bots.feishu_bot, limit: 14_000 },
+  // 2048 bytes for title and text. Applications call no telephone numbers.
+  wecom_app: { ...bots.wecom_bot, limit: 1350, call: undefined }
 } as const satisfies Record<string, Platform>

@@ -93,7 +93,9 @@ export class ChannelClients {
       if (!isForgeKind(profile.kind)) {
         return missing(`trigger ${profile.name} is of kind ${profile.kind}, which has no pull requests`)
       }
-      if (channel.token === undefined && channel.token_env === undefined && channel.base_url === undefined) {
+      // That of a chat application is the address of its platform.
+      const baseUrl = channel.kind === "feishu_app" ? undefined : channel.base_url
+      if (channel.token === undefined && channel.token_env === undefined && baseUrl === undefined) {
         return Effect.succeed(this.#forges.client(profile))
       }
       const client = this.#ownClient(profile, channel, snapshot)

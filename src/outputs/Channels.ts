@@ -2,6 +2,7 @@
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { ChannelKind } from "./Channel.ts"
 import { aggregatedChannel } from "./AggregatedChannel.ts"
+import { appChannel } from "./AppChannel.ts"
 import { botChannel } from "./BotChannel.ts"
 import { issueChannel } from "./IssueChannel.ts"
 import { reviewChannel } from "./ReviewChannel.ts"
@@ -30,5 +31,7 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
     github_problem_issue: issueChannel(bodyLimit("github")),
     gitlab_problem_issue: issueChannel(bodyLimit("gitlab")),
     feishu_bot: botChannel("feishu_bot"),
-    wecom_bot: botChannel("wecom_bot")
+    wecom_bot: botChannel("wecom_bot"),
+    feishu_app: appChannel("feishu_app"),
+    wecom_app: appChannel("wecom_app")
   }) satisfies Record<string, ChannelKind>

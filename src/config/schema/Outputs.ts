@@ -191,8 +191,8 @@ export const Channel = Schema.Struct({
   secret: optional(Secret, "Literal signing secret. Sealed when published.", { ...bots, exclusive: ["secret_env"] }),
   base_url: optional(
     Url,
-    "Web URL of the host, in place of the trigger's. One of another origin needs token or token_env of the channel.",
-    hosts
+    "Web URL of the host, in place of the trigger's. One of another origin needs token or token_env of the channel. Of kind feishu_app: base URL of the platform's API, for Lark; with connection that of the connection.",
+    { when: kinds(...gitea, ...github, ...gitlab, "feishu_app") }
   ),
   owner: optional(Text, "Owner of the repository, in place of the change's.", {
     when: kinds(...gitea, ...github)

@@ -1,0 +1,113 @@
+/** Sends a message of a chat application to the recipients of its channel. Rows of a table, one per platform. */
+import { createHash } from "node:crypto"
+import { Duration, Effect } from "effect"
+import type { ChatConnection } from "../config/schema/Im.ts"
+import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../chat/ChatApps.ts"
+import { ForgeError } from "../forge/ForgeError.ts"
+import type { Writing } from "../forge/WriteOwner.ts"
+import type { ChatOperation } from "./BotChannel.ts"
+import { platforms } from "./BotMessage.ts"
+import { ChannelMissing } from "./Channel.ts"
+import type { ChannelContext } from "./Channel.ts"
+import { pacedChat } from "./ChatPacing.ts"
+
+export type AppName = "feishu_app" | "wecom_app"
+
+export interface AppSend {
+  /** Time in which a repeated message with the same key is one message; 0 without keys. */
+  readonly keyMillis: number
+  /** `key`: at most 50 characters. */
+  readonly send: (operation: ChatOperation, key: string) => Effect.Effect<void, ForgeError, Writing>
+}
+
+/** Feishu: 5 messages a second to one recipient, over all bots. */
+const feishuGap = Duration.seconds(1)
+/** WeCom: 1000 messages an hour to one person. */
+const wecomGap = Duration.millis(3600)
+const hourMillis = 60 * 60 * 1000
+
+const missing = ({ channel }: ChannelContext, what: string) =>
+  new ChannelMissing({ message: `channel ${channel.name}: ${what}` })
+
+/** Returns the connection that the channel names. */
+const findConnection = Effect.fnUntraced(function* (context: ChannelContext) {
+  const { connection: id } = context.channel
+  if (id === undefined) return undefined
+  const { connections } = context.workspace.snapshot().document.im
+  const connection = Object.hasOwn(connections, id) ? connections[id] : undefined
+  if (connection === undefined || !connection.enabled)
+    return yield* missing(context, `connection ${id} is not configured, or is disabled`)
+  return connection
+})
+
+const findSecret = Effect.fnUntraced(function* (context: ChannelContext, connection: ChatConnection | undefined) {
+  const secret = context.credential(connection ?? context.channel, "app_secret")
+  return secret ?? (yield* missing(context, "has no application secret; set app_secret_env to its variable"))
+})
+
+const feishu = Effect.fnUntraced(function* (context: ChannelContext) {
+  const { app_id, base_url, receive_id: id = "", receive_id_type: type = "chat_id" } = context.channel
+  const connection = yield* findConnection(context)
+  const secret = yield* findSecret(context, connection)
+  const appId = connection?.app_id ?? app_id ?? ""
+  const baseUrl = platformUrl("feishu", connection === undefined ? base_url : connection.base_url)
+  const api = (yield* ChatApps).feishu({ baseUrl, appId, secret })
+  const path = "/open-apis/im/v1/messages"
+  return {
+    keyMillis: hourMillis,
+    send: (operation, key) => {
+      const { card, msg_type } = platforms.feishu_app.message({ ...operation, severity: operation.severity })
+      const body = { receive_id: id, msg_type, content: JSON.stringify(card), uuid: key }
+      const request = api.call("POST", `${path}?receive_id_type=${type}`, path, body)
+      return Effect.asVoid(pacedChat(["feishu", baseUrl, id], feishuGap, `POST ${path}`, request))
+    }
+  } satisfies AppSend
+})
+
+/** Reports recipients that do not get the message. If there is none that does, the platform refuses the request. */
+const reportInvalid = (context: ChannelContext, response: Readonly<Record<string, unknown>>) => {
+  const invalid = ["invaliduser", "invalidparty", "invalidtag"].filter(
+    (name) => typeof response[name] === "string" && response[name] !== ""
+  )
+  return invalid.length === 0
+    ? Effect.void
+    : Effect.logWarning("chat message not delivered to some recipients", {
+        channel: context.channel.name,
+        recipients: invalid.map((name) => `${name}: ${String(response[name]).slice(0, 200)}`)
+      })
+}
+
+const wecom = Effect.fnUntraced(function* (context: ChannelContext) {
+  const { target } = context.channel
+  const connection = yield* findConnection(context)
+  if (connection === undefined || target === undefined) return yield* missing(context, "needs connection and target")
+  const { agent_id: agent = "", base_url, corp_id: corpId = "" } = connection
+  const secret = yield* findSecret(context, connection)
+  const baseUrl = platformUrl("wecom", base_url)
+  const api = (yield* ChatApps).wecom({ baseUrl, corpId, agentId: String(agent), secret })
+  const isGroup = target.kind === "appchat"
+  const path = isGroup ? "/cgi-bin/appchat/send" : "/cgi-bin/message/send"
+  const list = (ids: ReadonlyArray<string> | undefined) => (ids ?? []).join("|")
+  const recipients = isGroup
+    ? { chatid: target.chat_id ?? "" }
+    : { touser: list(target.users), toparty: list(target.parties), totag: list(target.tags) }
+  const head = isGroup ? recipients : { ...recipients, agentid: Number(agent) }
+  return {
+    keyMillis: isGroup ? 0 : keySeconds * 1000,
+    send: (operation, key) => {
+      const message = platforms.wecom_app.message({ ...operation, severity: operation.severity })
+      const body = { ...head, ...message, ...(isGroup ? {} : duplicateCheck(key)) }
+      const recipient = ["wecom", baseUrl, corpId, JSON.stringify(recipients)]
+      return Effect.flatMap(pacedChat(recipient, wecomGap, `POST ${path}`, api.post(path, body)), (response) =>
+        reportInvalid(context, response)
+      )
+    }
+  } satisfies AppSend
+})
+
+export const appSends: Readonly<Record<AppName, (context: ChannelContext) => Effect.Effect<AppSend, ChannelMissing>>> =
+  { feishu_app: feishu, wecom_app: wecom }
+
+/** Returns the key of a message: an id of an operation has at most 50 characters, others are hashed. */
+export const appKey = (operationId: string): string =>
+  operationId.length <= 50 ? operationId : createHash("sha256").update(operationId).digest("hex").slice(0, 40)
