@@ -21,6 +21,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ChatClients.ts",
     "ChatSession.ts",
     "ChatSessions.ts",
+    "CheckChat.ts",
     "Command.ts",
     "Inbound.ts",
     "members/Directories.ts",

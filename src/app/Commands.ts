@@ -4,6 +4,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { agentCommand } from "../cli/AgentCommand.ts"
+import { chatCommand } from "../cli/ChatCommand.ts"
 import { configCommand } from "../cli/ConfigCommand.ts"
 import { dashboardCommand } from "../cli/DashboardCommand.ts"
 import { dbCommand } from "../cli/DbCommand.ts"
@@ -70,6 +71,7 @@ export const aicr = Command.make("aicr").pipe(
     templateCommand(load(() => import("../outputs/SampleRender.ts"))),
     secretsCommand(load(() => import("./EditorAccess.ts"))),
     agentCommand(load(() => import("./AgentSetup.ts"))),
+    chatCommand(load(() => import("./ChatSetup.ts"))),
     doctorCommand(load(() => import("./Doctor.ts")))
   ])
 )

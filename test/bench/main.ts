@@ -12,6 +12,7 @@ export interface Benchmark {
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   agents: () => import("./agents.ts").then((module) => module.agents),
   actors: () => import("./actors.ts").then((module) => module.actorCalls),
+  chat: () => import("./chat.ts").then((module) => module.chat),
   cluster: () => import("./cluster.ts").then((module) => module.cluster),
   config: () => import("./config.ts").then((module) => module.config),
   dashboard: () => import("./dashboard.ts").then((module) => module.dashboard),

@@ -66,6 +66,10 @@ export class FakeChatPlatform implements AsyncDisposable {
   readonly directory = new FakeDirectory()
   /** Queries of the calls without tokens and secrets. */
   readonly queries: Array<string> = []
+  /** Permissions of the Feishu application. */
+  scopes = ["im:message:send_as_bot", "im:message.group_at_msg:readonly", "im:message.p2p_msg:readonly"]
+  /** Number of people in the visible range of the WeCom application. */
+  visible = 3
   /** Called before each call. */
   decide: (call: PlatformCallSeen) => PlatformFault | undefined = () => undefined
   url = ""
@@ -161,7 +165,9 @@ export class FakeChatPlatform implements AsyncDisposable {
     if (!this.#tokens.has(token)) return { code: 99_991_663, msg: "token invalid" }
     const listed = this.directory.feishu(path, url.searchParams)
     if (listed !== undefined) return listed
-    if (path.endsWith("/bot/v3/info")) return { code: 0, bot: { open_id: botOpenId } }
+    if (path.endsWith("/bot/v3/info")) return { code: 0, bot: { open_id: botOpenId, app_name: "aicr" } }
+    if (path.endsWith("/application/v6/scopes"))
+      return { code: 0, data: { scopes: this.scopes.map((name) => ({ scope_name: name, grant_status: 1 })) } }
     if (Buffer.byteLength(JSON.stringify(body)) > 30_000) return { code: 230_025, msg: "message too long" }
     const id = path.split("/")[5] ?? ""
     const card = toMarkdown(body["content"])
@@ -186,6 +192,16 @@ export class FakeChatPlatform implements AsyncDisposable {
     if (!this.#tokens.has(token)) return { errcode: 42_001, errmsg: "access_token expired" }
     const listed = this.directory.wecom(path, url.searchParams)
     if (listed !== undefined) return listed
+    if (path === "/cgi-bin/agent/get") {
+      const user = Array.from({ length: this.visible }, (_, index) => ({ userid: `u${index}` }))
+      return {
+        errcode: 0,
+        close: 0,
+        allow_userinfos: { user },
+        allow_partys: { partyid: [] },
+        allow_tags: { tagid: [] }
+      }
+    }
     if (Buffer.byteLength(content) > 2048) return { errcode: 45_002, errmsg: "content size out of limit" }
     if (path === "/cgi-bin/appchat/send") {
       this.#keep(String(body["chatid"]), content, `${this.#made}`)

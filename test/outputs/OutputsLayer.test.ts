@@ -337,10 +337,10 @@ describe("outputs", () => {
 
   it("reports channels that it cannot serve", () => {
     const service = outputsWith([host.forge.profile()])
-    const channels = [{ name: "chat", kind: "feishu_app", connection: "app", receive_id: "g" }] as const
+    const channels = [{ name: "chat", kind: Object("fax") }] as const
     const both = { default: { line_comments: ["gitea_pr_review"], summary: ["gitea_pr_review", "chat"] } }
     const given = input([], { workspace: workspace({ channels, routes: both }), analysis: analysis([]) })
-    expect(JSON.stringify(service.plan(given))).toContain("channel chat: its kind feishu_app is not available")
+    expect(JSON.stringify(service.plan(given))).toContain("channel chat: its kind fax is not available")
     const only = workspace({ channels, routes: routes("chat") })
     expect(service.anyFor(only, change)).toBe(false)
   })

@@ -44,7 +44,7 @@ const readSettings = (config: JsonObject): Settings => ({
 const ended = (reason: ChatSessionEnd["reason"], message: string): ChatSessionEnd =>
   new ChatSessionEnd({ reason, message })
 
-const discover = Effect.fnUntraced(function* ({ appId, baseUrl, secret }: FeishuApp) {
+export const discover = Effect.fnUntraced(function* ({ appId, baseUrl, secret }: FeishuApp) {
   const response = yield* callPlatform({
     operation: `POST ${endpointPath}`,
     method: "POST",

@@ -42,5 +42,5 @@ export const appOfChannel = (snapshot: Configured, channel: Channel): DirectoryA
   const secret = snapshot.credential(channel, "app_secret")
   return channel.app_id === undefined || secret === undefined
     ? undefined
-    : { platform: "feishu", baseUrl: platformUrl("feishu", undefined), appId: channel.app_id, secret }
+    : { platform: "feishu", baseUrl: platformUrl("feishu", channel.base_url), appId: channel.app_id, secret }
 }

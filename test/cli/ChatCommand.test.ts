@@ -1,0 +1,95 @@
+/** The command `aicr chat check` against fake platforms and the real process of the service. */
+import { execFile } from "node:child_process"
+import { readFile, writeFile } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { parse, stringify } from "yaml"
+import { chatDocument, chatEnv, longDocument } from "../harness/ChatPeople.ts"
+import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
+import { Installation } from "../harness/Installation.ts"
+
+describe("aicr chat check", { timeout: 120_000 }, () => {
+  let platform: FakeChatPlatform
+  let installation: Installation
+  const env = {
+    ...chatEnv,
+    FEISHU_SECRET: platformSecrets.feishu,
+    WECOM_SECRET: platformSecrets.wecom,
+    BOT_SECRET: platformSecrets.wecomBot
+  }
+
+  beforeAll(async () => {
+    platform = await FakeChatPlatform.start()
+    const callbacks = chatDocument(platform.url, {})
+    const long = longDocument(platform.url, {})
+    const connections = {
+      ...callbacks.connections,
+      "long-lark": long.connections.lark,
+      "long-bot": long.connections.bot,
+      silent: { ...callbacks.connections.corp, callback: { enabled: false } }
+    }
+    installation = await Installation.make({ queue: "sqlite", im: { connections }, env })
+    await installation.aicr.start()
+    // The address under which the platforms reach the service.
+    const document = parse(await readFile(join(installation.directory, "config.yaml"), "utf8"))
+    const server = { ...document.server, base_url: installation.aicr.url }
+    await writeFile(join(installation.directory, "check.yaml"), stringify({ ...document, server }))
+  }, 120_000)
+  afterAll(async () => {
+    await installation?.[Symbol.asyncDispose]()
+    await platform?.[Symbol.asyncDispose]()
+  })
+
+  const check = (...args: ReadonlyArray<string>) =>
+    new Promise<{ readonly code: number; readonly points: ReadonlyArray<string>; readonly out: string }>((done) => {
+      const main = resolve(import.meta.dirname, "../../src/main.ts")
+      const all = [main, "chat", "check", ...args, "--json", "--config", join(installation.directory, "check.yaml")]
+      const options = { env: { ...process.env, ...env } }
+      execFile(process.execPath, ["--disable-warning=ExperimentalWarning", ...all], options, (failure, out, error) => {
+        const { checks = [] } = Object(JSON.parse(out.trim() === "" ? "{}" : out))
+        const points = checks.map(({ point, state }: Record<string, string>) => `${point} ${state}`)
+        done({ code: failure === null ? 0 : Number(failure.code), points, out: `${out}${error}` })
+      })
+    })
+
+  it.each([
+    ["lark", ["--to", "oc_1"], ["connection ok", "token ok", "permissions ok", "receiving ok", "message ok"]],
+    ["corp", ["--to", "ada"], ["connection ok", "token ok", "permissions ok", "receiving ok", "message ok"]],
+    ["bot", [], ["connection ok", "receiving ok"]],
+    ["long-lark", [], ["connection ok", "token ok", "permissions ok", "receiving ok", "message skipped"]],
+    ["long-bot", [], ["connection ok", "receiving skipped"]],
+    ["silent", [], ["connection ok", "token ok", "permissions ok", "receiving skipped", "message skipped"]]
+  ] as const)("reports what works: %s", async (connection, args, expected) => {
+    const { code, out, points } = await check(connection, ...args)
+    expect({ code, points, out }).toMatchObject({ code: 0, points: expected })
+  })
+
+  it("sends the test message to the recipient", async () => {
+    const sent = platform.calls.filter(({ body }) => JSON.stringify(body).includes("aicr: test message"))
+    expect(sent.map(({ body }) => body["receive_id"] ?? body["touser"])).toEqual(["oc_1", "ada"])
+  })
+
+  it.each([
+    ["off", "enabled is false"],
+    ["nothing", "im.connections has no nothing"]
+  ])("names what is wrong: %s", async (connection, text) => {
+    const { code, out } = await check(connection)
+    expect([code, out.includes(text)]).toEqual([2, true])
+  })
+
+  it("names missing permissions, a wrong secret, and an address that does not respond", async () => {
+    platform.scopes = ["im:message:send_as_bot"]
+    platform.visible = 0
+    expect((await check("lark")).out).toContain("im:message.group_at_msg:readonly (mentions in groups)")
+    expect((await check("corp")).out).toContain("nothing is in the visible range")
+    platform.expireTokens()
+    platform.decide = ({ path }) =>
+      path.endsWith("/internal") ? { kind: "answer", status: 200, body: { code: 10_014, msg: "invalid" } } : undefined
+    const refused = await check("lark")
+    expect(refused.points).toEqual(["connection ok", "token failed", "receiving ok"])
+    expect(refused.out).not.toContain(platformSecrets.feishu)
+    platform.decide = () => undefined
+    await installation.aicr.stop()
+    expect((await check("corp")).out).toContain("did not respond")
+  })
+})
