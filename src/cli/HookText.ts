@@ -27,7 +27,8 @@ const enabledOf = (snapshot: Snapshot, kind: "perforce" | "subversion"): Readonl
   snapshot.triggersOfKind(kind).filter(({ enabled }) => enabled)
 
 const toDepotPath = (path: string | undefined): string => {
-  const clean = (path ?? "/").replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")
+  if (path === undefined) return "//..."
+  const clean = path.replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")
   return `${clean}/...`
 }
 

@@ -34,14 +34,16 @@ const webUrl = (value: string | undefined): string | undefined => safeUrl(value)
 export const headUrl = (change: Change, head: string, templates: LinkTemplates | undefined): string | undefined => {
   const { repo, provider, target } = change
   const [owner, name] = [repo.fullName.split("/").slice(0, -1).join("/"), repo.fullName.split("/").at(-1)]
+  // A shelf has its version behind the number of its changelist.
+  const changelist = provider === "perforce" ? (head.split("-", 1)[0] ?? head) : head
   const values = {
     sha: head,
     commit: head,
     short_sha: head.slice(0, 12),
     revision: head,
     rev: head,
-    change: head,
-    changelist: head,
+    change: changelist,
+    changelist,
     repo: repo.fullName,
     owner,
     name,

@@ -31,4 +31,8 @@ export const vcsTable = {
 } satisfies { readonly [K in VcsKind]: Row<K> }
 
 /** Scratch folders are removed with the worktrees of git when their process no longer runs. */
-const scratchOptions = ({ limits, root }: VcsOptions) => ({ limits, root: `${root}/worktrees` })
+const scratchOptions = ({ fetchTimeoutMillis, limits, root }: VcsOptions) => ({
+  limits,
+  root: `${root}/worktrees`,
+  replyMillis: fetchTimeoutMillis
+})

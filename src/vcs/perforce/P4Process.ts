@@ -14,15 +14,13 @@ import type { P4Session } from "./P4Session.ts"
 /** Processes of a node at a time; more wait. */
 const atOnce = 8
 const permits = Semaphore.makeUnsafe(atOnce)
-/** A reply about metadata, and one with contents. */
-export const replyMillis = 300_000
-export const contentMillis = 900_000
+/** Timeout of a command that writes contents. */
+const contentMillis = 900_000
 
 export interface P4Command {
   readonly args: ReadonlyArray<string>
   /** Further arguments, which are too many for a command line. */
   readonly files?: ReadonlyArray<string> | undefined
-  readonly millis?: number | undefined
 }
 
 /** Receives the records of a command, without messages. */
@@ -79,14 +77,14 @@ export const mend = (session: P4Session, repair: Repair, logins: number): Effect
   })
 }
 
-const once = (session: P4Session, { args, files, millis = replyMillis }: P4Command, handler: P4Handler) =>
+const once = (session: P4Session, { args, files }: P4Command, handler: P4Handler) =>
   Effect.gen(function* () {
     const { json } = session.modes
     const options = [...(json ? ["-ztag", "-Mj"] : ["-ztag"]), ...(files === undefined ? [] : ["-x", "-"])]
     const child = yield* startP4(session, options, args)
     child.stdin.end(files === undefined ? "" : `${files.join("\n")}\n`)
     return yield* Effect.promise(() => parse(child, json, handler))
-  }).pipe(Effect.scoped, withinTime(args[0] ?? "", millis), permits.withPermits(1))
+  }).pipe(Effect.scoped, withinTime(args[0] ?? "", session.replyMillis), permits.withPermits(1))
 
 const findFailure = (
   session: P4Session,
@@ -187,7 +185,7 @@ const parse = (child: ProgramChild, json: boolean, { field, record }: P4Handler)
     }
     child.stdout.on("data", (chunk: Buffer) => attempt(() => reader.push(chunk)))
     void child.ended.then((end) => {
-      attempt(reader.end)
+      attempt(() => reader.end())
       resolve({ stopped, collapsed: collapsed && records === 0, malformed, messages, end })
     })
   })

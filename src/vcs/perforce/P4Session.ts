@@ -42,6 +42,8 @@ export interface P4Session {
   readonly folder: string
   readonly limits: () => ProcessLimits
   readonly modes: P4Modes
+  /** Timeout of a reply about metadata. */
+  readonly replyMillis: number
   /** Logs in with the password, once for all commands that found the same login expired. */
   readonly login: (seen: number) => Effect.Effect<void, CheckoutError>
 }
@@ -68,7 +70,8 @@ export const checkServer = ({ client, fingerprint, port, user }: PerforceServer)
 export const openSession = Effect.fnUntraced(function* (
   root: string,
   server: PerforceServer,
-  limits: () => ProcessLimits
+  limits: () => ProcessLimits,
+  replyMillis = 300_000
 ): Effect.fn.Return<P4Session, CheckoutError, Scope.Scope> {
   const refused = checkServer(server)
   if (refused !== undefined) return yield* refused
@@ -94,6 +97,7 @@ export const openSession = Effect.fnUntraced(function* (
     folder,
     limits,
     modes,
+    replyMillis,
     login: (seen) => gate.withPermits(1)(Effect.suspend(() => (modes.logins === seen ? logIn(session) : Effect.void)))
   }
   if (server.fingerprint !== undefined) yield* runPlain(session, ["trust", "-i", server.fingerprint], "")

@@ -38,7 +38,7 @@ const revisions = /^(?:\d{1,18}|[A-Za-z_][\w.-]{0,250}|\d{4}\/\d{2}\/\d{2}(?::\d
 export const makePerforce = Effect.fnUntraced(function* (
   options: SourceCheckoutOptions
 ): Effect.fn.Return<ServerAdapter, never, Scope.Scope> {
-  const { limits, root } = options
+  const { limits, replyMillis, root } = options
   const share = yield* makeSharedExports(options)
   /** Servers of the keys that are being looked up. */
   const wanted = new Map<string, PerforceServer>()
@@ -48,7 +48,7 @@ export const makePerforce = Effect.fnUntraced(function* (
       const server = wanted.get(key)
       return server === undefined
         ? Effect.die(new Error("a session without a server"))
-        : openSession(root, server, limits)
+        : openSession(root, server, limits, replyMillis)
     }
   })
   const sessionOf = (server: VcsServer) =>

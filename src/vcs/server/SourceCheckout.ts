@@ -20,6 +20,8 @@ export interface SourceCheckoutOptions {
   /** Folder of scratch folders; see `makeScratchObjects`. */
   readonly root: string
   readonly limits: () => ProcessLimits
+  /** Overrides the timeout of a reply of Perforce. */
+  readonly replyMillis?: number | undefined
 }
 
 /** Maximum size of all files of a branch that are fetched for a search or a work tree. */

@@ -1,6 +1,6 @@
 /** Fields of the configuration reach p4: sign-in, keys of servers, the client program, and further repositories. Secrets reach no argument. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { Effect, Logger } from "effect"
+import { Effect, Logger, Redacted } from "effect"
 import { symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
@@ -8,7 +8,11 @@ import { mountContext } from "../../../src/engine/ContextMounts.ts"
 import { toTriggerServer } from "../../../src/vcs/ConfiguredServer.ts"
 import { makeFakeDepot, p4Password, p4User } from "../../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../../harness/perforce/PerforceDepot.ts"
-import { checkingOut, expectFailure, readRevision, run } from "../subversion/Revisions.ts"
+import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
+import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
+import { layerVcs } from "../../../src/vcs/VcsLayer.ts"
+import { checkingOut, expectFailure, readRevision, root, run } from "../subversion/Revisions.ts"
+import { depotServer } from "./Depots.ts"
 
 const ticket = "A".repeat(32)
 const fingerprint = Array.from({ length: 20 }, () => "AB").join(":")
@@ -121,6 +125,22 @@ describe("servers and clients of other kinds", () => {
     depot.set({ disturb: [{ command: "files", how: "collapse" }] })
     expect(await changed({ ticket })).toEqual(["a.c"])
   })
+})
+
+it("a server that does not reply is given up after our own deadline, and a huge changelist is read in bounds", async () => {
+  const server = depotServer(depot, { password: undefined, ticket: Redacted.make(ticket) })
+  const describing = (number: string, fetchTimeoutMillis: number) =>
+    Effect.runPromise(
+      Effect.flatMap(SubmittedChanges, (changes) =>
+        changes.describe({ server, revision: number, roots: ["//depot/main"], under: undefined })
+      ).pipe(Effect.provide(layerVcs({ root, limits: () => localLimits, fetchTimeoutMillis })))
+    )
+  depot.set({ disturb: [{ command: "describe", how: "hang" }] })
+  expect(await expectFailure(describing("1", 700))).toBe("unreachable: p4 describe took over 0.7 s")
+  depot.set({ disturb: [{ command: "describe", how: "huge" }] })
+  const found = await describing("1", 120_000)
+  expect(found?.streams).toMatchObject([{ branch: "//depot/main", more: true }])
+  expect(found?.streams[0]?.paths).toHaveLength(20_000)
 })
 
 const mounting = (fields: Readonly<Record<string, unknown>>, env: Readonly<Record<string, string>> = {}) =>

@@ -1,7 +1,11 @@
 /** Reviews of Subversion read real repositories, through every kind of server. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { Effect, Redacted } from "effect"
-import { SvnRepository, startApache, startSvnserve } from "../../harness/Subversion.ts"
+import { SvnRepository, startApache, startSvnserve, svnPassword } from "../../harness/Subversion.ts"
 import { checkingOut, expectFailure, readRevision, serverAt } from "./Revisions.ts"
 
 const odd = "a b@2 (é)%20#c.txt"
@@ -122,6 +126,30 @@ it("files, lists, authors and searches are of their revision; externals are not 
   )
 })
 
+it("UTF-16, files of one line and revisions of properties alone are bounded and have their form", async () => {
+  const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le")
+  const head = repository.commit("Wide", {
+    files: { "trunk/wide.txt": utf16("eins\n"), "trunk/line.txt": "x".repeat(3_000_000) }
+  })
+  const next = repository.commit("Wider", { files: { "trunk/wide.txt": utf16("zwei\n"), "trunk/line.txt": null } })
+  const { changes, sizes } = await revision(next, head)
+  expect(changes.map(({ path, status }) => [path, status])).toEqual([
+    ["line.txt", "deleted"],
+    ["wide.txt", "modified"]
+  ])
+  expect(sizes).toEqual([3_000_000, 12])
+  const request = { server: serverAt(repository.url), branch: "trunk", head: next, base: head }
+  await checkingOut(request, (checkout) =>
+    Effect.gen(function* () {
+      expect(yield* checkout.file("wide.txt", "head", 1000)).toContain("zwei")
+      // The file is larger than the reader takes, so that it is not fetched.
+      expect(yield* checkout.file("line.txt", "from", 1000)).toBeUndefined()
+    })
+  )
+  const bare = repository.commit("Property", { properties: { trunk: { "svn:ignore": "*.o\n" } } })
+  expect((await revision(bare, next)).changes.map(({ path }) => path)).toEqual(["(svn properties)"])
+})
+
 it("a change over the limit of paths ends before its files are read", async () => {
   const request = { server: serverAt(repository.url), branch: "trunk", head: "2", base: "0" }
   const failure = await expectFailure(checkingOut(request, ({ changes }) => changes(2)))
@@ -153,6 +181,38 @@ describe("servers", () => {
     expect(
       await expectFailure(checkingOut({ server: otherName, branch: "", head: "3", base: "2" }, readRevision))
     ).toMatch(/^failed: .*E230001/)
+  })
+
+  it("svn+ssh runs the ssh of the service's user, which starts svnserve on the other machine", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "aicr-ssh-"))
+    const log = join(folder, "log")
+    // In place of a connection the tunnel starts the server on this machine.
+    const ssh = `#!/bin/sh\necho "$*" >>'${log}'\nexec svnserve -t -r '${repository.folder}' --tunnel-user reviewer\n`
+    writeFileSync(join(folder, "ssh"), ssh, { mode: 0o755 })
+    writeFileSync(join(repository.path, "conf", "svnserve.conf"), "[general]\nanon-access = none\nauth-access = read\n")
+    vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`)
+    const { changes } = await revision("3", "2", "trunk", "svn+ssh://svn.test/repository")
+    expect(changes).toHaveLength(2)
+    const calls = readFileSync(log, "utf8")
+    expect(calls).toContain("BatchMode=yes -o StrictHostKeyChecking=yes svn.test svnserve -t")
+    expect(calls).not.toContain(svnPassword)
+    vi.unstubAllEnvs()
+  })
+
+  it("no argument and no variable of svn has the password", async () => {
+    await using server = await startSvnserve(repository)
+    const folder = mkdtempSync(join(tmpdir(), "aicr-svn-log-"))
+    const real = execFileSync("sh", ["-c", "command -v svn"], { encoding: "utf8" }).trim()
+    const log = join(folder, "log")
+    writeFileSync(join(folder, "svn"), `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >>'${log}'\nexec '${real}' "$@"\n`, {
+      mode: 0o755
+    })
+    vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`)
+    expect((await revision("3", "2", "trunk", server.url)).changes).toHaveLength(2)
+    vi.unstubAllEnvs()
+    const calls = readFileSync(log, "utf8")
+    expect(calls).toContain("--password-from-stdin")
+    expect(calls).not.toContain(svnPassword)
   })
 
   it("a server that is not there is waited for", async () => {

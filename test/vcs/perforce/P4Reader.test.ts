@@ -1,0 +1,90 @@
+/** Output of p4 as it streams: JSON in any pieces, and text whose descriptions look like fields. */
+import { Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { makeJsonReader, makeTextReader } from "../../../src/vcs/perforce/P4Reader.ts"
+import type { FieldHandler, RecordReader } from "../../../src/vcs/perforce/P4Reader.ts"
+import { hasContracts, readContract } from "../../harness/Contracts.ts"
+
+const Samples = Schema.Struct({
+  samples: Schema.Array(Schema.Struct({ cmd: Schema.String, stdout: Schema.String }))
+})
+
+const read = (make: (handle: FieldHandler) => RecordReader, text: string, size = text.length || 1) => {
+  const records: Array<Record<string, string>> = []
+  let fields: Record<string, string> = {}
+  const reader = make({
+    field: (name, value) => (fields[name] = value),
+    end: () => {
+      records.push(fields)
+      fields = {}
+    }
+  })
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size))
+  reader.end()
+  return records
+}
+
+describe("JSON", () => {
+  const records = [
+    { change: "12", desc: 'Say "hi"\n\ttab \\ é 😀 \u0001', shelved: "" },
+    { data: "no such file(s).\n", generic: "17", severity: "2" },
+    {}
+  ]
+  const text = records
+    .map((record) => JSON.stringify(record).replace('"17"', "17").replace('"2"', "2").replace("😀", "\\ud83d\\ude00"))
+    .join("\n")
+
+  it.each([1, 2, 3, 7, 1000])("is read in pieces of %s bytes", (size) => {
+    expect(read(makeJsonReader, text, size)).toEqual(records)
+  })
+
+  it.each([
+    "<html>",
+    '{"a":{"b":"c"}}',
+    '{"a":["b"]}',
+    '{"a" "b"}',
+    '{"a":"b"',
+    '{"a":"b"}}',
+    `{"${"a".repeat(300)}":"b"}`
+  ])("of another form is refused: %s", (bad) => {
+    expect(() => read(makeJsonReader, bad)).toThrow(/unexpected|ends within|too long/)
+  })
+
+  it("a value is cut at its limit", () => {
+    const [record] = read(makeJsonReader, `{"desc":"${"x".repeat(3_000_000)}","user":"ada"}`, 65_536)
+    expect(record?.["desc"]?.length).toBeLessThan(1_200_000)
+    expect(record?.["user"]).toBe("ada")
+  })
+})
+
+describe("text", () => {
+  it("keeps blank lines of descriptions, and divides records at their first name", () => {
+    const text = "... change 12\n... desc Fix crash\nsecond line\n\nthird\n\n... change 13\n... shelved\n... desc x\n\n"
+    expect(read(makeTextReader, text, 3)).toEqual([
+      { change: "12", desc: "Fix crash\nsecond line\n\nthird" },
+      { change: "13", shelved: "", desc: "x" }
+    ])
+  })
+
+  it("reads nested fields", () => {
+    expect(read(makeTextReader, "... depotFile //a\n... ... how0,0 branch from\n")).toEqual([
+      { depotFile: "//a", "how0,0": "branch from" }
+    ])
+  })
+})
+
+it.skipIf(!hasContracts)("captured output of real clients is read", () => {
+  const { samples } = Schema.decodeUnknownSync(Samples)(readContract("p4-samples.json"))
+  for (const { cmd, stdout } of samples) {
+    const isJson = cmd.includes("-Mj")
+    const records = read(isJson ? makeJsonReader : makeTextReader, stdout, 11)
+    expect(records.length).toBeGreaterThan(0)
+    if (!isJson) continue
+    const lines = stdout.trim().split("\n")
+    const parsed = lines.map((line) =>
+      Object.fromEntries(Object.entries(JSON.parse(line)).map(([name, value]) => [name, String(value)]))
+    )
+    expect(records).toEqual(parsed)
+  }
+})
