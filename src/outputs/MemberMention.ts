@@ -96,7 +96,9 @@ export const findMemberMention = Effect.fnUntraced(function* (
   head: string
 ): Effect.fn.Return<MemberMention | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun> {
   const { channel } = context
-  const members = yield* listMembers(context)
+  // An id of the other platform is no person of this one.
+  const platform = `${channel.kind.split("_")[0]}_`
+  const members = (yield* listMembers(context)).filter(({ mention }) => mention.type.startsWith(platform))
   if (members.length === 0) return undefined
   const guesses = channel.guess_author ?? true
   const rules: MatchRules = { mappings: { ...channel.user_mappings, ...channel.author_mappings }, guesses }
