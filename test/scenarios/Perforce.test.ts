@@ -1,0 +1,240 @@
+/**
+ * Changelists of Perforce, reported by the hook script to the real process: reviewed once, submitted and shelved, whatever dies in between,
+ * and published to a chat. The client is the fake one.
+ */
+import { execFile } from "node:child_process"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { promisify } from "node:util"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { stringify } from "yaml"
+import { AicrProcess, programFolder } from "../harness/AicrProcess.ts"
+import { startChatPlatform } from "../harness/ChatPlatform.ts"
+import type { ChatPlatform } from "../harness/ChatPlatform.ts"
+import { review, startFakeModel } from "../harness/FakeModel.ts"
+import type { FakeModel } from "../harness/FakeModel.ts"
+import { freePort } from "../harness/FreePort.ts"
+import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
+import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const key = "key-of-the-hooks"
+const execute = promisify(execFile)
+/** Calls of the client after which the process is killed. */
+const killsAfter =
+  process.env["AICR_TEST_HOOK_KILLS"] === "all" ? Array.from({ length: 16 }, (_, at) => at + 1) : [1, 4, 9]
+
+interface World {
+  readonly directory: string
+  readonly depot: FakeDepot
+  readonly model: FakeModel
+  readonly chat: ChatPlatform
+  readonly aicr: AicrProcess
+}
+let world: World
+
+const makeConfig = (parts: Omit<World, "aicr">, port: number) => ({
+  server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
+  triggers: [
+    {
+      name: "depot",
+      kind: "perforce",
+      port: parts.depot.port,
+      user: p4User,
+      password_env: "TEST_PASSWORD",
+      depot_path: "//Ace/...",
+      change_url_template: "https://swarm.example/changes/{{change}}",
+      exclude_cr_file: ["**/*.uasset"]
+    }
+  ],
+  perforce: { client_path: parts.depot.program },
+  workspaces: {
+    root: join(parts.directory, "workspaces"),
+    instances: { game: { source_repo: { trigger: "depot", repo: "game" } } }
+  },
+  outputs: {
+    channels: [{ name: "group", kind: "feishu_bot", webhook_url: parts.chat.url }],
+    routes: { default: { summary: ["group"] } }
+  },
+  llm: {
+    providers: [{ id: "fake", kind: "openai_compatible", base_url: `${parts.model.url}/v1`, api_key: "model" }],
+    model_chain: { default: [{ provider: "fake", model: "fake" }] }
+  },
+  agent: { default: "native-llm" },
+  review: {
+    output_language: "en",
+    verification: "off",
+    auto_commit: { delay_seconds: 0, include_branches: ["main", "rel"] }
+  },
+  queue: { kind: "sqlite", sqlite: { path: join(parts.directory, "queue.db") } },
+  storage: {
+    database: { sqlite: { path: join(parts.directory, "aicr.db") } },
+    object: { filesystem: { root: join(parts.directory, "objects") } }
+  }
+})
+
+beforeEach(async () => {
+  const directory = mkdtempSync(join(tmpdir(), "aicr-scenario-p4-"))
+  const depot = makeFakeDepot()
+  depot.submit("Start", { files: { "//Ace/main/src/main.c": "int main() { return 0; }\n" } })
+  const parts = {
+    directory,
+    depot,
+    model: await startFakeModel(() =>
+      review([
+        {
+          file: "src/main.c",
+          line: 1,
+          severity: "high",
+          category: "bug",
+          title: "Wrong value",
+          message: "The value is wrong.",
+          quote: "int main() { return 1; }"
+        }
+      ])
+    ),
+    chat: await startChatPlatform()
+  }
+  const port = await freePort()
+  const configFile = join(directory, "config.yaml")
+  writeFileSync(configFile, stringify(makeConfig(parts, port)))
+  const url = `http://127.0.0.1:${port}`
+  world = { ...parts, aicr: new AicrProcess({ configFile, url, env: { TEST_PASSWORD: p4Password } }) }
+})
+afterEach(async () => {
+  await world.aicr[Symbol.asyncDispose]()
+  await world.depot[Symbol.asyncDispose]()
+  await world.model.close()
+  await world.chat.stop()
+  rmSync(world.directory, { recursive: true, force: true })
+})
+
+/** Calls the script as the server's trigger does. */
+const trigger = (...args: ReadonlyArray<string>) =>
+  execute("sh", [join(programFolder, "scripts/hooks/p4-trigger.sh"), ...args], {
+    env: {
+      PATH: process.env["PATH"],
+      AICR_URL: world.aicr.url,
+      AICR_API_KEY: key,
+      AICR_LOG: join(world.directory, "hook.log"),
+      AICR_RETRY_AFTER: "1"
+    }
+  })
+
+const rows = (query: string): ReadonlyArray<Record<string, unknown>> => {
+  const database = new DatabaseSync(join(world.directory, "aicr.db"), { readOnly: true, timeout: 5000 })
+  try {
+    return database.prepare(query).all()
+  } finally {
+    database.close()
+  }
+}
+const events = () =>
+  rows("SELECT id, target_kind AS kind, outcome, outcome_reason AS reason, routing, work FROM events ORDER BY id")
+const reviewed = (): ReadonlyArray<string> =>
+  rows("SELECT base, head FROM runs WHERE status = 'succeeded' ORDER BY CAST(head AS INTEGER), id").map(
+    ({ base, head }) => `${String(base)}-${String(head).replace(/-.*/, " shelved")}`
+  )
+const allSettled = (reports: number) =>
+  waitUntil(
+    () => {
+      const found = events()
+      return (
+        found.length >= reports &&
+        found.every(({ outcome }) => outcome !== null) &&
+        rows("SELECT id FROM publications WHERE status NOT IN ('sent', 'failed')").length === 0 &&
+        rows("SELECT id FROM runs WHERE status IN ('queued', 'preparing', 'analyzing', 'publishing')").length === 0
+      )
+    },
+    { timeout: 120_000, describe: () => `all settled: ${JSON.stringify(events())}\n${world.aicr.log.slice(-8000)}` }
+  )
+
+it("a submitted changelist is reviewed in each of its streams, and published with its link", async () => {
+  const { aicr, chat, depot, model } = world
+  await aicr.start()
+  const change = depot.submit("Change the value\n\nAll of it.", {
+    files: {
+      "//Ace/main/src/main.c": "int main() { return 1; }\n",
+      "//Ace/rel/src/main.c": "int main() { return 1; }\n",
+      "//Ace/dev/a.c": "1\n",
+      "//Ace/main/big.uasset": "1\n",
+      "//depot/other.c": "1\n"
+    }
+  })
+  await trigger(change, "ada", "ada-laptop", "//Ace/...", "1")
+  await allSettled(3)
+  expect(reviewed().toSorted()).toEqual([`0-${change}`, `1-${change}`])
+  const prompt = JSON.stringify(model.requests)
+  expect(prompt).toContain("Change the value")
+  expect(prompt).not.toContain("uasset")
+  expect(chat.got).toHaveLength(2)
+  expect(chat.got[0]).toContain(`https://swarm.example/changes/${change}`)
+  expect(chat.got[0]).toContain("The value is wrong.")
+  const [routed, first] = events()
+  expect(routed).toMatchObject({ kind: "commit", outcome: "executed" })
+  expect(String(routed?.["reason"])).toMatch(
+    /queued as event .*: \/\/Ace\/main in workspace game.*branch_not_watched: .*\/\/Ace\/dev/
+  )
+  expect(JSON.parse(String(first?.["work"]))).toMatchObject({
+    change: { provider: "perforce", author: { username: "ada" }, title: "Change the value", target: { kind: "push" } }
+  })
+  for (const { argv } of depot.calls()) expect(argv.join(" ")).not.toContain(p4Password)
+  expect(aicr.log).not.toContain(p4Password)
+  expect(aicr.log).not.toContain(depot.state().tickets.at(-1))
+})
+
+it("a shelved changelist is reviewed before its submit, and again when it is shelved again", async () => {
+  const { aicr, chat, depot } = world
+  await aicr.start()
+  const shelf = depot.shelve("Try", { files: { "//Ace/main/src/main.c": "int main() { return 1; }\n" } })
+  await trigger(shelf, "ada", "ada-laptop", "//Ace/...")
+  await allSettled(2)
+  depot.shelve("Try", { files: { "//Ace/main/src/main.c": "int main() { return 2; }\n" } }, shelf)
+  await trigger(shelf, "ada", "ada-laptop", "//Ace/...")
+  await allSettled(4)
+  // Another report of the same files is no work.
+  await trigger(shelf, "ada", "ada-laptop", "//Ace/...")
+  await allSettled(5)
+  expect(reviewed()).toEqual([`1-${shelf} shelved`, `1-${shelf} shelved`])
+  expect(events().at(-1)).toMatchObject({ outcome: "skipped", reason: expect.stringContaining("duplicate") })
+  expect(events()[1]).toMatchObject({ kind: "commit" })
+  expect(chat.got[0]).toContain(`https://swarm.example/changes/${shelf}`)
+}, 240_000)
+
+it("a process that is killed at any step of a report reviews the changelist once", async () => {
+  const { aicr, depot } = world
+  await aicr.start()
+  const changes: Array<string> = []
+  for (const after of killsAfter) {
+    const before = depot.calls().length
+    const change = depot.submit(`Change ${after}`, {
+      files: { "//Ace/main/src/main.c": `int main() { return ${after}; }\n` }
+    })
+    changes.push(change)
+    await trigger(change, "ada", "ada-laptop", "//Ace/...")
+    await waitUntil(() => depot.calls().length >= before + after, { describe: () => `call ${after} of the client` })
+    await aicr.kill()
+    await aicr.start()
+    await waitUntil(() => reviewed().some((range) => range.endsWith(`-${change}`)), {
+      timeout: 120_000,
+      describe: () => `${change} is reviewed: ${JSON.stringify(events())}\n${aicr.log.slice(-6000)}`
+    })
+  }
+  await allSettled(2 * killsAfter.length)
+  expect(reviewed()).toEqual(changes.map((change) => `${Number(change) - 1}-${change}`))
+  // Folders of killed processes, with their tickets, are removed.
+  await aicr.stop()
+  expect(readdirSync(join(world.directory, "workspaces", "worktrees"))).toEqual([])
+}, 240_000)
+
+it("an expired ticket ends the report with the reason", async () => {
+  const { aicr, depot } = world
+  depot.set({ password: "changed" })
+  await aicr.start()
+  const change = depot.submit("Change", { files: { "//Ace/main/a.c": "1\n" } })
+  await trigger(change, "ada", "ada-laptop", "//Ace/...")
+  await allSettled(1)
+  expect(events()[0]).toMatchObject({ outcome: "failed", reason: expect.stringContaining("Password invalid") })
+})
