@@ -1,7 +1,7 @@
 /** Virtual machines of QEMU with an emulated processor. The whole suite takes long: `AICR_TEST_MICROVM=all` runs it. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { findParts } from "../../../src/sandbox/microvm/MicrovmDriver.ts"
 import { SandboxError } from "../../../src/sandbox/Sandbox.ts"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
@@ -11,17 +11,20 @@ import { describeConformance, describeCore } from "../Conformance.ts"
 import { listOrphans, makeFixture, resolveConfig, run } from "../Fixture.ts"
 import type { Fixture } from "../Fixture.ts"
 
+// Three machines start in one test, while other suites use the processors.
+vi.setConfig({ testTimeout: 400_000 })
+
 let parts: MicrovmParts
 beforeAll(() => {
   parts = makeMicrovm()
-}, 120_000)
+}, 240_000)
 afterAll(() => parts.remove())
 
 const configOf = (microvm: object = {}) => {
   const { kernel, modules_dir, root_image } = parts
   return {
     kind: "microvm" as const,
-    microvm: { kernel, modules_dir, root_image, emulation: true, start_timeout_seconds: 110, ...microvm }
+    microvm: { kernel, modules_dir, root_image, emulation: true, start_timeout_seconds: 180, ...microvm }
   }
 }
 
