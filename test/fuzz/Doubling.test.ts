@@ -4,6 +4,7 @@
  */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
+import { cleanBody } from "../../src/ingress/CleanPayload.ts"
 import { divide } from "../../src/agent/mcp/ReplyParts.ts"
 import { parseAgentJson } from "../../src/agent/socket/AgentJson.ts"
 import { anyGlob } from "../../src/domain/Globs.ts"
@@ -313,6 +314,16 @@ const attacks: ReadonlyArray<Attack> = [
       Result.map(compileWorkPath("{{segment source.branch}}"), (path) =>
         path({ workspace: "w", trigger: "t", source: { vcs: "gitea", repo_ref: "a/b", branch } })
       )
+  },
+  {
+    name: "the body of a delivery",
+    input: repeat("Bearer a1://a@sk-?token=b "),
+    work: (text) => cleanBody(JSON.stringify({ text }), undefined, ["a secret"])
+  },
+  {
+    name: "the body of a delivery that is not JSON",
+    input: repeat("-----BEGIN PRIVATE KEY-----a://"),
+    work: (text) => cleanBody(text, undefined, ["a secret"])
   },
   { name: "braces", input: repeat("{a,"), work: (text) => expandBraces(text, 256) },
   { name: "braces in braces", input: repeat("{a,b}"), work: (text) => expandBraces(text, 256) },
