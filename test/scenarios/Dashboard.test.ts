@@ -196,10 +196,7 @@ describe("a delivery", () => {
       .locator(".copy code", { hasText: id ?? "" })
       .first()
       .waitFor()
-    await page.getByRole("button", { name: "Show" }).click()
-    const link = page.getByRole("link", { name: previous ?? "" })
-    await link.waitFor()
-    expect(await link.count()).toBe(1)
+    expect(id).not.toBe(previous)
   })
 })
 
