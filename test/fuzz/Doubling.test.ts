@@ -35,6 +35,8 @@ import { activeSkills, readSkill } from "../../src/review/Skills.ts"
 import { TunnelFrames } from "../../src/sandbox/link/Tunnel.ts"
 import { compileSearch, findLines } from "../../src/engine/SearchPattern.ts"
 import { makeChangeWork } from "../../src/engine/work/ChangeWork.ts"
+import { makeJsonReader, makeTextReader } from "../../src/vcs/perforce/P4Reader.ts"
+import { makeXmlReader } from "../../src/vcs/subversion/SvnXml.ts"
 import { growth } from "../harness/Growth.ts"
 
 const repeat = (text: string) => (length: number) => text.repeat(Math.ceil(length / text.length)).slice(0, length)
@@ -109,7 +111,49 @@ const linesOf = (pieces: ReadonlyArray<string>) => {
   return lines.end()
 }
 
+interface OutputReader {
+  readonly push: (bytes: Uint8Array) => void
+  readonly end: () => void
+}
+/** Reads in the pieces in which a pipe delivers them. */
+const readOutput = (reader: OutputReader, text: string) => {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += 65_536) reader.push(bytes.subarray(at, at + 65_536))
+  reader.end()
+}
+const ignoreFields = { field: () => {}, end: () => {} }
+
 const attacks: ReadonlyArray<Attack> = [
+  {
+    name: "the XML of svn, one long message",
+    input: (length) => `<log><msg>${repeat("a&lt;\n")(length - (length % 6))}</msg></log>`,
+    work: (text) => readOutput(makeXmlReader({ end: () => {} }), text)
+  },
+  {
+    name: "the XML of svn, many paths",
+    input: (length) => `<log>${"<path>a</path>".repeat(Math.ceil(length / 14))}</log>`,
+    work: (text) => readOutput(makeXmlReader({ end: () => {} }), text)
+  },
+  {
+    name: "JSON of p4, one long description of escapes",
+    input: (length) => `{"desc":"${"\\u0041".repeat(Math.ceil(length / 6))}"}`,
+    work: (text) => readOutput(makeJsonReader(ignoreFields), text)
+  },
+  {
+    name: "JSON of p4, one record of many files",
+    input: (length) => `{${'"depotFile0":"//a",'.repeat(Math.ceil(length / 19))}"x":"y"}`,
+    work: (text) => readOutput(makeJsonReader(ignoreFields), text)
+  },
+  {
+    name: "text of p4, one description of many lines",
+    input: (length) => `... desc x\n${repeat("a\n")(length)}`,
+    work: (text) => readOutput(makeTextReader(ignoreFields), text)
+  },
+  {
+    name: "text of p4, one line",
+    input: (length) => `... desc ${repeat("... ")(length)}`,
+    work: (text) => readOutput(makeTextReader(ignoreFields), text)
+  },
   ...['{"a":', "[[", '"\\\\"', "data: {}\n\n"].map((part) => ({
     name: `JSON of an agent, ${JSON.stringify(part)} again and again`,
     input: (length: number) => repeat(part)(50 * length),

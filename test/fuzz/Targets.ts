@@ -13,6 +13,7 @@ import { triggerCalls } from "./targets/TriggerCalls.ts"
 import { modelText } from "./targets/ModelText.ts"
 import { outsiders } from "./targets/Outsiders.ts"
 import { postedText } from "./targets/PostedText.ts"
+import { serverOutput } from "./targets/ServerOutput.ts"
 import { webhookTargets } from "./targets/Webhooks.ts"
 
 export const targets: ReadonlyArray<FuzzTarget> = [
@@ -26,6 +27,7 @@ export const targets: ReadonlyArray<FuzzTarget> = [
   ...postedText,
   ...callbackTargets,
   ...outsiders,
+  ...serverOutput,
   configuration
 ]
 

@@ -1,6 +1,7 @@
 /** The hook scripts with a real shell and a listening service: they report, and never block a submit. */
 import { execFile } from "node:child_process"
 import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { existsSync } from "node:fs"
 import { createServer as createHttpServer } from "node:http"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
@@ -33,10 +34,10 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const run = (script: string, args: ReadonlyArray<string>, settings: Record<string, string> = {}) => {
+const run = (script: string, args: ReadonlyArray<string>, settings: Record<string, string> = {}, shell = "/bin/sh") => {
   return new Promise<{ readonly code: number; readonly out: string }>((done) => {
     execFile(
-      "/bin/sh",
+      shell,
       [script, ...args],
       {
         env: {
@@ -79,6 +80,21 @@ describe("hook scripts", () => {
       path: "//depot/a b&c=d/...",
       files: []
     })
+    assert.strictEqual(await log(), "")
+  })
+
+  it("report a shelf each time it is shelved, and the number before a submit; other shells do the same", async () => {
+    for (const shell of ["/bin/dash", "/bin/bash"].filter((path) => existsSync(path))) {
+      const before = (await events()).length
+      await run(p4, ["12", "ada", "ws", "//depot/..."], configured(), shell)
+      await run(p4, ["12", "ada", "ws", "//depot/..."], configured(), shell)
+      await run(p4, ["13", "ada", "ws", "//depot/...", "12"], configured(), shell)
+      await waitUntil(async () => (await events()).length === before + 3, {
+        describe: () => `three reports by ${shell}`
+      })
+    }
+    const routed = (await events()).map(({ routing }) => [routing?.revision, routing?.base])
+    assert.deepInclude(routed, ["13", "12"])
     assert.strictEqual(await log(), "")
   })
 

@@ -154,9 +154,13 @@ export const makeTextReader = (handle: FieldHandler): RecordReader => {
     value = (content ?? "").slice(0, maxValue)
   }
   const read = (chunk: string): void => {
-    const lines = `${rest}${chunk}`.split("\n")
-    rest = lines.pop() ?? ""
-    for (const one of lines) line(one)
+    let start = 0
+    for (let end = chunk.indexOf("\n"); end >= 0; end = chunk.indexOf("\n", start)) {
+      line(`${rest}${chunk.slice(start, end)}`)
+      rest = ""
+      start = end + 1
+    }
+    rest += chunk.slice(start)
     if (rest.length > maxValue) {
       line(rest)
       rest = ""
