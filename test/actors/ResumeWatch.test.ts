@@ -3,7 +3,7 @@ import { assert, describe, expect, it, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as ResumeWatch from "../../actors/ResumeWatch.ts"
-import { listPaused, listResumed } from "../../actors/ResumeWatch.ts"
+import { listPaused, listReminders, listResumed } from "../../actors/ResumeWatch.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { Tickets } from "../../src/queue/dispatch/Tickets.ts"
@@ -29,6 +29,21 @@ describe("listResumed", () => {
 
 it("lists paused workspaces without nodes", () => {
   expect([...listPaused([pause("app"), pause("one", "node")])]).toEqual(["app"])
+})
+
+it("reminds of each pause an hour after it began, then every hour, until it ends", () => {
+  const hour = 3_600_000
+  const remindedAt = new Map<string, number>()
+  const reminders = (pauses: ReadonlyArray<Pause>, now: number) =>
+    listReminders(pauses, remindedAt, now).map(({ name }) => name)
+  const both = [pause("app"), { ...pause("one", "node"), since: hour / 2 }]
+  expect(reminders(both, hour - 1)).toEqual([])
+  expect(reminders(both, hour)).toEqual(["app"])
+  expect(reminders(both, hour * 1.5)).toEqual(["one"])
+  expect(reminders(both, hour * 2 - 1)).toEqual([])
+  expect(reminders(both, hour * 2)).toEqual(["app"])
+  expect(reminders([], hour * 9)).toEqual([])
+  expect(remindedAt.size).toBe(0)
 })
 
 const world = Layer.mergeAll(Scheduler.layer, ResumeWatch.layer.pipe(Layer.provide(Scheduler.layer))).pipe(

@@ -121,6 +121,15 @@ describe("aicr demo", () => {
       ["login.redeem", "sessions.link"]
     )
     assert.strictEqual(demo.said.stdout.match(/^  started/gm)?.length, 1, "only the demo's own change is shown")
+    for (const step of [
+      /^ {2}1 push +.*git clone -b \S+ http:\/\/dana:\w+@/m,
+      /^ {2}2 comment +\/aicr/m,
+      /^ {2}3 dismiss +/m
+    ]) {
+      assert.match(demo.said.stdout, step)
+    }
+    const page = await fetch(/^ {2}read it at +(\S+)/m.exec(demo.said.stdout)?.[1] ?? "")
+    assert.match(await page.text(), /<form [^>]*action="[^"]+\/comments">.*<textarea[^>]* name="body"/)
     assert.strictEqual(readdirSync(demo.folder).length, 1)
     demo.signal("SIGINT")
     const { code, left } = await demo.ended

@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
-import { Installation, listStates } from "../harness/Installation.ts"
+import { honest, Installation, listStates } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -70,7 +70,20 @@ it("serves the same to a session with a token, and reports what a drained node s
   expect(await admin.post(`/queue/${String(entry?.["id"])}/cancel`, { reason: "later" })).toMatchObject({ status: 202 })
   expect(await admin.post(`/queue/${String(entry?.["id"])}/cancel`)).toMatchObject({ status: 409 })
   expect(await admin.post("/queue/resume", { workspace: "team-one" })).toMatchObject({ status: 200 })
-  expect(await admin.post("/queue/drain", { node: "one" })).toMatchObject({ status: 200, body: { running: 0 } })
+  const [reached, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  at.model.script(async (request) => {
+    reached.resolve()
+    await over.promise
+    return honest(request)
+  })
+  const running = await at.open("running")
+  await at.forge.notify(running, "opened")
+  await reached.promise
+  const drain = async () => (await admin.post("/queue/drain", { node: "one" })).body
+  expect(await drain()).toMatchObject({ running: 1, status: "draining" })
+  over.resolve()
+  await at.reviewed(running)
+  await waitUntil(async () => (await drain())["status"] === "drained", { describe: () => at.aicr.log })
   await waitUntil(() => at.aicr.log.includes("node drained, it takes no work"), { describe: () => at.aicr.log })
   await at.forge.notify(pull, "reopened")
   await waitUntil(async () => (await admin.items("/queue"))[0]?.["status"] === "ready", { describe: () => at.aicr.log })
@@ -133,15 +146,13 @@ it("prints the story of a pull request while the service runs and after its end"
   )
   expect(events.out.trim().split("\n")).toHaveLength(1)
   const number = String(pull.number)
-  for (const filter of [
+  const filters = [
     ["--repo", "team/two", "--number", number],
     ["--repo", "team/one", "--number", "999"],
-    ["--repo", "team/one", "--since", "2999-01-01"],
-    ["--repo", "team/one", "--decision", "rejected"],
-    ["--workspace", "another"]
-  ]) {
-    expect([filter, (await aicr(at, "events", ...filter)).out]).toEqual([filter, "No deliveries.\n"])
-  }
+    ["--repo", "team/one", "--since", "2999-01-01"]
+  ]
+  const filtered = await Promise.all(filters.map(async (filter) => (await aicr(at, "events", ...filter)).out))
+  expect(filtered).toEqual(filters.map(() => "No deliveries.\n"))
   expect((await aicr(at, "events", "--limit", "2")).out.trim().split("\n")).toHaveLength(2)
   const delivery = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
   await at.forge.send({ ...delivery, body: Buffer.from("{}") })
@@ -151,4 +162,4 @@ it("prints the story of a pull request while the service runs and after its end"
   expect(stopped).toMatchObject({ code: 0, err: "", out: running.out })
   expect(await aicr(at, "why", "team/one")).toMatchObject({ code: 2 })
   expect((await aicr(at, "why", "team/one#999")).out).toContain("Nothing is recorded about team/one#999")
-})
+}, 240_000)
