@@ -13,7 +13,7 @@ import { feishuButton, feishuMessage } from "../harness/ChatPeople.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 
 const scale = Number(process.env["AICR_TEST_CHAT"] ?? 0)
-/** Without a collection the size of the heap is that of the garbage. */
+/** Garbage is collected before the size of the heap is read. */
 setFlagsFromString("--expose-gc")
 const collect: () => void = runInNewContext("gc")
 const mutations = scale > 0 ? scale * 10 : 2000

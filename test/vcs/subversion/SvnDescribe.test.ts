@@ -1,4 +1,4 @@
-/** What routing reads about a revision: author, message, branches and their previous revisions. */
+/** Reads what routing needs of a revision: author, message, branches and their previous revisions. */
 import { Effect } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
