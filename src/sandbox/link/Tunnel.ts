@@ -32,36 +32,38 @@ interface Frame {
   readonly content: Buffer
 }
 
-/** Parses frames that arrive in arbitrary chunks. Keeps less than one frame. */
+/** Parses frames that arrive in arbitrary chunks. Keeps less than one frame, copied: many small chunks would be held one by one. */
 export class TunnelFrames {
-  #parts: Array<Buffer> = []
-  #bytes = 0
-  /** Bytes of the next frame, as far as its header has arrived. Small chunks of a frame are joined once. */
+  readonly #frame = Buffer.alloc(headerBytes + maxContent)
+  #held = 0
+  /** Bytes of the next frame, as far as its header has arrived. */
   #needed = headerBytes
 
   /** Throws if a frame is longer than any end sends. */
   parse(chunk: Buffer): ReadonlyArray<Frame> {
-    this.#parts.push(chunk)
-    this.#bytes += chunk.length
-    if (this.#bytes < this.#needed) return []
     const frames: Array<Frame> = []
-    let rest = Buffer.concat(this.#parts)
-    while (rest.length >= headerBytes) {
-      const length = rest.readUInt16BE(5)
-      if (length > maxContent) throw new Error(`a frame of ${length} bytes is too long`)
-      this.#needed = headerBytes + length
-      if (rest.length < this.#needed) break
-      frames.push({
-        type: rest.readUInt8(0),
-        id: rest.readUInt32BE(1),
-        content: rest.subarray(headerBytes, headerBytes + length)
-      })
-      rest = rest.subarray(this.#needed)
-      this.#needed = headerBytes
+    let at = 0
+    while (at < chunk.length) {
+      const taken = chunk.copy(this.#frame, this.#held, at, at + this.#needed - this.#held)
+      at += taken
+      this.#held += taken
+      if (this.#held < this.#needed) break
+      if (this.#needed === headerBytes) {
+        const length = this.#frame.readUInt16BE(5)
+        if (length > maxContent) throw new Error(`a frame of ${length} bytes is too long`)
+        this.#needed += length
+        if (length > 0) continue
+      }
+      frames.push(this.#take())
     }
-    this.#parts = rest.length === 0 ? [] : [rest]
-    this.#bytes = rest.length
     return frames
+  }
+
+  #take(): Frame {
+    const content = Buffer.from(this.#frame.subarray(headerBytes, this.#needed))
+    this.#held = 0
+    this.#needed = headerBytes
+    return { type: this.#frame.readUInt8(0), id: this.#frame.readUInt32BE(1), content }
   }
 }
 
