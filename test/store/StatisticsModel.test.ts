@@ -206,9 +206,10 @@ describe.each(databases)("statistics in $name", ({ layer, name }) => {
     const runtime = ManagedRuntime.make(layer())
     const records = new Map<string, Run>()
     const outcomes = new Map<string, OutcomeRow>()
+    const numRuns = name === "sqlite" ? 40 : 5
     // All sequences share the database, so that the sums grow over all of them.
     await fc.assert(
-      fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 12 }), (sequence) =>
+      fc.asyncProperty(fc.array(steps, { minLength: numRuns > 20 ? 1 : 5, maxLength: 12 }), (sequence) =>
         runtime.runPromise(
           Effect.gen(function* () {
             for (const one of sequence) yield* apply(one, records, outcomes)
@@ -216,7 +217,7 @@ describe.each(databases)("statistics in $name", ({ layer, name }) => {
           })
         )
       ),
-      { numRuns: name === "sqlite" ? 40 : 5, endOnFailure: true }
+      { numRuns, endOnFailure: true }
     )
     assert.isAbove(records.size, 20)
     await runtime.dispose()
