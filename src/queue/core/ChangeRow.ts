@@ -32,7 +32,8 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
     author?.username,
     author?.name,
     change.commits,
-    change.requestedBy
+    change.requestedBy,
+    change.client
   ]
 }
 
@@ -44,7 +45,7 @@ const decodeChange = Schema.decodeUnknownSync(Change)
 /** Throws if it is not the row of a change. */
 export const fromRow = (row: ReadonlyArray<unknown>): Change => {
   const [provider, trigger, host, workspace, fullName, cloneUrl, webUrl, hostId, kind, number, branch, ...rest] = row
-  const [head, base, headRef, baseRef, title, description, url, username, name, commits, requestedBy] = rest
+  const [head, base, headRef, baseRef, title, description, url, username, name, commits, requestedBy, client] = rest
   return decodeChange(
     present({
       provider,
@@ -62,7 +63,8 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       url,
       author: Predicate.isNullish(username) ? undefined : present({ username, name }),
       commits,
-      requestedBy
+      requestedBy,
+      client
     })
   )
 }
