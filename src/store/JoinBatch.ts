@@ -1,10 +1,11 @@
 /** Puts a push into a batch: into the one that collects its stream, or into a new one. In one transaction. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { maxCommits, mayJoin, memberStatusIn, toRange } from "../domain/Batch.ts"
 import type { BatchStatus } from "../domain/Batch.ts"
 import { targetKey } from "../domain/Change.ts"
 import { newIdAfter } from "../domain/Ids.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { Batch, Batches, Joined, PushReceived } from "./Batches.ts"
 import { selectBatches, selectMembers } from "./BatchQueries.ts"
@@ -13,10 +14,14 @@ import { toBatchRow } from "./BatchRow.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
-/** Returns whether the batch is of the same workspace, was not due when the push arrived, takes such a push, and is not full. */
-const hasRoom = (batch: Batch, push: PushReceived): boolean =>
+/**
+ * Returns whether the batch is of the same workspace, is not due, takes such a push, and is not full. For a push to a branch the time of
+ * its receipt counts. A report of a server is routed later, and one that comes before the others does not change the head of the batch:
+ * a review that runs already would not be repeated, so the batch must not be due now.
+ */
+const hasRoom = (batch: Batch, push: PushReceived, now: number): boolean =>
   batch.workspace === push.change.workspace &&
-  push.admittedAt < batch.dueAt &&
+  (isForgeKind(push.change.provider) ? push.admittedAt : Math.max(push.admittedAt, now)) < batch.dueAt &&
   mayJoin(batch.change, push.change) &&
   batch.commits + (push.change.commits ?? 1) <= maxCommits
 
@@ -92,7 +97,7 @@ const joinOne = (sql: SqlClient.SqlClient) =>
       "batches.join",
       sql`SELECT * FROM batches WHERE stream = ${stream} AND status = 'open' ${forUpdate(sql)}`
     )
-    if (collecting !== undefined && hasRoom(collecting, push)) {
+    if (collecting !== undefined && hasRoom(collecting, push, yield* Clock.currentTimeMillis)) {
       const batch = yield* extend(sql, collecting, push)
       return { batch, how: "joined", first: yield* isFirst(sql, batch) }
     }

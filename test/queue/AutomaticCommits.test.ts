@@ -1,6 +1,7 @@
 /** Automatic pushes in batches: their members, their ranges, and one review per batch in the queue. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import type { Change } from "../../src/domain/Change.ts"
 import { toRange } from "../../src/domain/Batch.ts"
@@ -206,6 +207,26 @@ for (const { name: place, store, database } of places) {
 
 for (const database of databases)
   layer(database.layer())(`records in ${database.name}`, (t) => {
+    t.effect("a report of a server that is routed late does not join a batch that is due", () =>
+      Effect.gen(function* () {
+        const batches = yield* Batches
+        const report = (before: string, after: string, at: number): QueueAdmission => {
+          const { change, ...rest } = pushed(before, after, at)
+          return { ...rest, change: { ...change, provider: "subversion", trigger: "tree", workspace: "web" } }
+        }
+        const [joined] = [
+          yield* batches.join([report("3", "4", 1000), report("4", "5", 1001)]),
+          yield* TestClock.adjust(1300)
+        ]
+        const [late] = yield* batches.join([report("2", "3", 1002)])
+        assert.deepStrictEqual(
+          [...joined, late].map((one) => one?.how),
+          ["opened", "joined", "opened"]
+        )
+        assert.deepInclude((yield* batches.get(joined[0]?.batch.id ?? ""))?.change, { base: "3", head: "5" })
+      })
+    )
+
     t.effect("ended batches are removed beyond the limits, unfinished ones never", () =>
       Effect.gen(function* () {
         const batches = yield* Batches
