@@ -1,4 +1,4 @@
-/** Lists settings of channels that no host or build supports, for the start of the service and `aicr doctor`. Pure. */
+/** Lists settings of channels that their hosts do not support or that have no effect, for the start of the service and `aicr doctor`. Pure. */
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot } from "../config/Snapshot.ts"

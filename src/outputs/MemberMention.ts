@@ -96,7 +96,7 @@ export const findMemberMention = Effect.fnUntraced(function* (
   head: string
 ): Effect.fn.Return<MemberMention | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun> {
   const { channel } = context
-  // An id of the other platform is no person of this one.
+  // An id of the other platform is not a person of this one.
   const platform = `${channel.kind.split("_")[0]}_`
   const members = (yield* listMembers(context)).filter(({ mention }) => mention.type.startsWith(platform))
   if (members.length === 0) return undefined

@@ -160,7 +160,7 @@ it("contains no secret: configuration, drafts, exports, differences, audits, del
   const holds = (parts: ReadonlyArray<string | Buffer>, text: string) => parts.some((part) => part.includes(text))
   const files = () => readdirSync(folder).map((name) => readFileSync(join(folder, name)))
   await waitUntil(() => holds(files(), "events.replay"), { describe: () => "the audit is written" })
-  // What is no secret is found, so the search reads what was written.
+  // Text that is not a secret is found, so the search reads what was written.
   for (const found of ["events.replay", "acme/app", "[redacted]"]) assert.isTrue(holds(files(), found), found)
   for (const found of ["********", "deliveries", "A draft"]) assert.isTrue(holds(texts, found), found)
   for (const secret of secrets) {

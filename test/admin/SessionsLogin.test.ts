@@ -66,7 +66,7 @@ describe("a login link", () => {
     await admin.call("POST", "/sessions/revoke", { token, body: { keep_current: true } })
     for (const link of [expired, revoked, String(token), "0".repeat(64), "x' OR 1=1"])
       assert.include((await redeem(admin, link)).body, { status: 401, code: "invalid_link" })
-    // A link is no token of a session.
+    // A login link is not the token of a session.
     const good = await openLinkOf(admin, 60)
     assert.strictEqual((await admin.call("GET", "/nodes", { token: good })).status, 401)
   })

@@ -56,7 +56,7 @@ const isNamed =
     return own || [member.key, ...member.names].some((name) => texts.has(fold(name)))
   }
 
-/** A shorter word is no name of a person. */
+/** A shorter word is not the name of a person. */
 const minWord = 3
 
 const isInClient = ({ client, provider, trigger }: AuthorFacts, { guesses }: MatchRules) => {

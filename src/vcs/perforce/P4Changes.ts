@@ -1,6 +1,6 @@
 /**
  * The files that differ between two states of a branch, with the revision of each side. A file that was branched from elsewhere is compared
- * with its source, and is no change while both are equal.
+ * with its source, and is not a change while both are equal.
  */
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
