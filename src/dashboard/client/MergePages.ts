@@ -1,8 +1,19 @@
-/** Merges the newest first page of a list into the pages that are shown, so that a list of any depth stays current at the cost of one page. Pure. */
+/**
+ * Decides how pages that were read again replace those of a list. Pages are read with a cursor, which always continues after the same row, so that rows
+ * in view stay where they are. Pure.
+ */
 
 export interface ItemPage {
   readonly items: ReadonlyArray<unknown>
   readonly next_cursor: string | null
+  /** Number of rows that precede the first page and are not shown, because the user has scrolled. */
+  readonly newer?: number
+}
+
+export interface ShownPages {
+  readonly pages: ReadonlyArray<ItemPage>
+  /** Cursor of each page; empty: the start of the list. */
+  readonly pageParams: ReadonlyArray<string>
 }
 
 export const isItemPage = (value: unknown): value is ItemPage =>
@@ -14,24 +25,24 @@ export const itemKey = (item: unknown): string => {
   return String(id ?? target)
 }
 
-/** Rows that a first page may grow to before its older rows are left to the next reload. */
-export const maxFirstPage = 1000
+/** Pages that are kept while the user is at the top of a list. */
+const keptAtTop = 2
 
-/**
- * Returns the first page with the rows of the shown one that follow the fresh rows. Undefined: they have no row in common, so that rows between them
- * are missing, or there would be too many.
- */
-export const mergeFirstPage = (shown: ItemPage, fresh: ItemPage): ItemPage | undefined => {
-  if (fresh.next_cursor === null) return fresh
-  const positions = new Map(shown.items.map((item, index) => [itemKey(item), index]))
-  const last = fresh.items.map((item) => positions.get(itemKey(item))).findLast((index) => index !== undefined)
-  if (last === undefined) return undefined
-  const freshKeys = new Set(fresh.items.map(itemKey))
-  const rest = shown.items.slice(last + 1).filter((item) => !freshKeys.has(itemKey(item)))
-  // Without more rows, the cursor of the fresh page continues where it ends.
-  if (rest.length === 0) return { ...shown, ...fresh, items: fresh.items, next_cursor: fresh.next_cursor }
-  const items = [...fresh.items, ...rest]
-  return items.length > maxFirstPage ? undefined : { ...shown, ...fresh, items, next_cursor: shown.next_cursor }
+/** Returns the pages with a fresh first one. Pages that no longer continue it are left to be read when they are scrolled to. */
+export const replaceTop = ({ pageParams, pages }: ShownPages, fresh: ItemPage): ShownPages => {
+  const continues = fresh.next_cursor !== null && pageParams[1] === fresh.next_cursor
+  const kept = continues ? keptAtTop : 1
+  return { pages: [fresh, ...pages.slice(1, kept)], pageParams: ["", ...pageParams.slice(1, kept)] }
+}
+
+/** Returns the number of fresh rows before the first shown one that is among them; undefined if none is. */
+export const countBefore = (shown: ItemPage | undefined, fresh: ItemPage): number | undefined => {
+  const positions = new Map(fresh.items.map((item, index) => [itemKey(item), index]))
+  for (const item of shown?.items ?? []) {
+    const position = positions.get(itemKey(item))
+    if (position !== undefined) return position
+  }
+  return undefined
 }
 
 interface Range {
@@ -39,12 +50,30 @@ interface Range {
   readonly last: number
 }
 
-/** Returns the positions of the pages, without the first one, that hold these rows. */
-export const pagesInView = (pages: ReadonlyArray<ItemPage>, { first, last }: Range): ReadonlyArray<number> => {
+/** Returns the positions of the pages that hold these rows. */
+export const pagesInView = (
+  pages: ReadonlyArray<ItemPage>,
+  { first, last }: Range
+): { readonly from: number; readonly to: number } => {
   let start = 0
-  return pages.flatMap(({ items }, index) => {
+  const inView = pages.flatMap(({ items }, index) => {
     const from = start
     start += items.length
-    return index > 0 && from <= last && start > first ? [index] : []
+    return from <= last && start > first ? [index] : []
   })
+  return { from: inView[0] ?? 0, to: inView.at(-1) ?? 0 }
+}
+
+/**
+ * Returns the shown pages with one of them read again. If it ends at another row than before, the next page continues there, and those after `lastInView`
+ * are left to be read when they are scrolled to.
+ */
+export const replacePage = (shown: ShownPages, index: number, page: ItemPage, lastInView: number): ShownPages => {
+  const pages = shown.pages.with(index, page)
+  const { pageParams } = shown
+  const next = page.next_cursor
+  if (index + 1 >= pages.length || pageParams[index + 1] === next) return { pages, pageParams }
+  if (next === null || index >= lastInView)
+    return { pages: pages.slice(0, index + 1), pageParams: pageParams.slice(0, index + 1) }
+  return { pages, pageParams: pageParams.with(index + 1, next) }
 }

@@ -13,7 +13,7 @@ import { call } from "./Call.ts"
 import type { Endpoint, Input, Item, Output } from "./Endpoints.ts"
 import { isItemPage } from "./MergePages.ts"
 import { Problem } from "./Problem.ts"
-import { forgetView, isShort, readPage, refreshEndpoints, refreshPages, watchView } from "./RefreshPages.ts"
+import { forgetView, isPages, isShort, readPage, refreshEndpoints, refreshPages, watchView } from "./RefreshPages.ts"
 
 const isTransient = (error: unknown): boolean =>
   error instanceof Problem && (error.isUnreachable || error.status >= 502)
@@ -55,7 +55,7 @@ export const usePages = <E extends Endpoint>(
     queryKey,
     initialPageParam: "",
     queryFn: ({ pageParam, signal }): Promise<unknown> =>
-      readPage(endpoint, input as Input<Endpoint>, pageParam, signal),
+      readPage(endpoint, input as Input<Endpoint>, pageParam, { signal }),
     getNextPageParam: (last) => (isItemPage(last) ? (last.next_cursor ?? undefined) : undefined),
     placeholderData: keepPreviousData,
     // Reading every page again is what `refreshPages` avoids.
@@ -70,6 +70,11 @@ export const usePages = <E extends Endpoint>(
     if (cached !== undefined && !isShort(cached.state.data)) refreshPages(cached).catch(() => {})
     return () => forgetView(hash)
   }, [hash])
+  const view = (first: number, last: number): void => {
+    if (!watchView(hash, { first, last })) return
+    const cached = queryClient.getQueryCache().get(hash)
+    if (cached !== undefined && isPages(cached.state.data)) refreshPages(cached).catch(() => {})
+  }
   const pages = query.data?.pages
   // Pages of this endpoint hold its items.
   const items = useMemo(
@@ -81,7 +86,9 @@ export const usePages = <E extends Endpoint>(
     ...query,
     items,
     first: first as Output<E> | undefined,
-    view: (from: number, to: number) => watchView(hash, { first: from, last: to })
+    /** Number of rows that precede the shown ones. */
+    newer: (isItemPage(first) ? first.newer : undefined) ?? 0,
+    view
   }
 }
 

@@ -1,15 +1,15 @@
-/** Keeps lists current: reads their first page and those in view again, whatever their depth, and leaves the other rows where they are. */
-import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query"
+/**
+ * Keeps lists current. At the top of a list, its first page is read again, and new rows come into view. Once the user has scrolled, the pages in view are
+ * read again from where they begin, and rows that precede them are only counted: what a user reads never moves.
+ */
+import type { Query, QueryClient } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import type { Endpoint, Input } from "./Endpoints.ts"
-import { isItemPage, mergeFirstPage, pagesInView } from "./MergePages.ts"
-import type { ItemPage } from "./MergePages.ts"
+import { countBefore, isItemPage, itemKey, pagesInView, replacePage, replaceTop } from "./MergePages.ts"
+import type { ItemPage, ShownPages } from "./MergePages.ts"
 
 /** Length of a page. */
 export const pageSize = 100
-
-/** Pages that are kept while the user is at the top of a list. */
-const keptAtTop = 2
 
 interface Range {
   readonly first: number
@@ -18,69 +18,141 @@ interface Range {
 
 /** Rows in view of each list that is shown, by the hash of its query. */
 const views = new Map<string, Range>()
+const top: Range = { first: 0, last: 0 }
 
-export const watchView = (hash: string, range: Range): void => {
+/** Returns whether the user came back to the top of the list. */
+export const watchView = (hash: string, range: Range): boolean => {
+  const before = views.get(hash)
   views.set(hash, range)
+  return range.first === 0 && before !== undefined && before.first > 0
 }
 export const forgetView = (hash: string): void => {
   views.delete(hash)
 }
 
-export const readPage = (
+export const readPage = async (
   endpoint: Endpoint,
   input: Input<Endpoint>,
   cursor: unknown,
-  signal?: AbortSignal
-): Promise<unknown> =>
-  call<Endpoint>(
+  { limit = pageSize, signal }: { readonly limit?: number; readonly signal?: AbortSignal } = {}
+): Promise<ItemPage> => {
+  const page: unknown = await call<Endpoint>(
     endpoint,
     {
       ...input,
-      query: { ...input.query, limit: pageSize, ...(cursor === "" ? undefined : { cursor: String(cursor) }) }
+      query: { ...input.query, limit, ...(cursor === "" ? undefined : { cursor: String(cursor) }) }
     } as Input<Endpoint>,
     signal === undefined ? {} : { signal }
   )
+  if (isItemPage(page)) return page
+  throw new Error(`${endpoint} returned no list`)
+}
 
-type Pages = InfiniteData<unknown>
+type Read = (cursor: string, limit?: number) => Promise<ItemPage>
 
-const isPages = (data: unknown): data is Pages =>
+export const isPages = (data: unknown): data is ShownPages =>
   typeof data === "object" && data !== null && "pages" in data && Array.isArray(data.pages)
 
-/** Reads the pages in view again: a cursor always continues after the same row. */
-const readInView = async (endpoint: Endpoint, input: Input<Endpoint>, data: Pages, range: Range) => {
-  const shown = data.pages.filter(isItemPage)
-  const read = await Promise.all(
-    pagesInView(shown, range).map(
-      async (index) => [index, await readPage(endpoint, input, data.pageParams[index])] as const
-    )
-  )
-  return new Map(read)
+/** Returns whether the first page of a list begins at a row, and not at the start of the list. */
+export const isPinned = (data: unknown): boolean => isPages(data) && data.pageParams[0] !== ""
+
+/** Pages among which the first shown row is searched. */
+const maxSearched = 10
+
+/**
+ * Returns the shown pages with the number of rows before them. From the first of those, the first page begins after a cursor, which is read as that of a
+ * page with as many rows.
+ */
+const countNewer = async (shown: ShownPages, fresh: ItemPage, read: Read): Promise<ShownPages> => {
+  const [first] = shown.pages
+  if (first === undefined) return shown
+  const mark = (newer: number, cursor?: string): ShownPages => ({
+    pages: shown.pages.with(0, { ...first, newer }),
+    pageParams: cursor === undefined ? shown.pageParams : shown.pageParams.with(0, cursor)
+  })
+  if (isPinned(shown)) return mark(countBefore(first, fresh) ?? fresh.items.length)
+  let [cursor, page, before] = ["", fresh, 0]
+  for (let searched = 0; searched < maxSearched; searched++) {
+    const index = countBefore(first, page)
+    if (index === 0) return cursor === "" ? mark(0) : mark(before, cursor)
+    if (index !== undefined) {
+      const above = await read(cursor, index)
+      const isSame = itemKey(above.items.at(-1)) === itemKey(page.items[index - 1])
+      // If another row arrived since, the next event repeats this.
+      return above.next_cursor === null || !isSame ? shown : mark(before + index, above.next_cursor)
+    }
+    // Nothing that is shown exists any more.
+    if (page.next_cursor === null) return replaceTop(shown, fresh)
+    before += page.items.length
+    cursor = page.next_cursor
+    page = await read(cursor)
+  }
+  return mark(before + page.items.length)
 }
 
-/** Combines what was read with what is shown at that time. */
-const combine = (data: Pages, fresh: ItemPage, inView: ReadonlyMap<number, unknown>, isAtTop: boolean): Pages => {
-  const [first] = data.pages
-  const merged = isItemPage(first) ? mergeFirstPage(first, fresh) : fresh
-  if (merged === undefined) return { pages: [fresh], pageParams: [""] }
-  const next = data.pages.map((page, index) => (index === 0 ? merged : (inView.get(index) ?? page)))
-  // A first page that ends the list has no others after it.
-  const count = merged.next_cursor === null ? 1 : isAtTop ? keptAtTop : next.length
-  return { pages: next.slice(0, count), pageParams: data.pageParams.slice(0, count) }
+/** Reads the pages in view again, each from the end of the one before it. */
+const readInView = async (shown: ShownPages, range: Range, read: Read): Promise<ShownPages> => {
+  const { from, to } = pagesInView(shown.pages, range)
+  let next = shown
+  for (let index = from; index <= to && index < next.pages.length; index++) {
+    // The start of the list is not where its first page begins: the cursor of that is not known yet.
+    if (index === 0 && !isPinned(next) && (next.pages[0]?.newer ?? 0) > 0) continue
+    const { newer } = next.pages[index] ?? {}
+    const page = await read(next.pageParams[index] ?? "")
+    next = replacePage(next, index, newer === undefined ? page : { ...page, newer }, to)
+  }
+  return next
 }
+
+const rangeOf = (query: Query): Range => views.get(query.queryHash) ?? top
+
+/** Waits until no page is being read: its result would replace what is set before it arrives. */
+const settled = async (query: Query): Promise<void> => {
+  while (query.state.fetchStatus === "fetching") await query.promise?.catch(() => {})
+}
+
+const refreshOnce = async (query: Query, read: Read): Promise<"done" | "again"> => {
+  await settled(query)
+  const shown: unknown = query.state.data
+  if (!isPages(shown)) return "done"
+  const range = rangeOf(query)
+  const isAtTop = range.first === 0
+  const fresh = await read("")
+  const reread: Read = (cursor, limit) =>
+    cursor === "" && limit === undefined ? Promise.resolve(fresh) : read(cursor, limit)
+  const next = isAtTop
+    ? replaceTop(shown, fresh)
+    : await readInView(await countNewer(shown, fresh, reread), range, reread)
+  if (query.state.fetchStatus === "fetching" || query.state.data !== shown) return "again"
+  // The user may have scrolled since.
+  if ((rangeOf(query).first === 0) !== isAtTop) return "again"
+  query.setData(next)
+  return "done"
+}
+
+/** Lists that are being read again, and whether that has to be repeated. */
+const refreshing = new Map<string, boolean>()
+const maxAttempts = 5
 
 export const refreshPages = async (query: Query): Promise<void> => {
-  const [endpoint, input] = query.queryKey
-  const data = query.state.data
-  if (!isPages(data) || query.state.fetchStatus === "fetching") return
-  const range = views.get(query.queryHash) ?? { first: 0, last: 0 }
+  const { queryHash, queryKey } = query
+  if (refreshing.has(queryHash)) {
+    refreshing.set(queryHash, true)
+    return
+  }
   // Keys of lists begin with the endpoint and its input, see `usePages`.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const [name, given] = [endpoint, input] as [Endpoint, Input<Endpoint>]
-  const [fresh, inView] = await Promise.all([readPage(name, given, ""), readInView(name, given, data, range)])
-  const current = query.state.data
-  if (!isItemPage(fresh) || !isPages(current)) return
-  // More pages may have arrived; those in view are the same ones.
-  query.setData(combine(current, fresh, inView, range.first === 0))
+  const [endpoint, input] = queryKey as unknown as [Endpoint, Input<Endpoint>]
+  const read: Read = (cursor, limit = pageSize) => readPage(endpoint, input, cursor, { limit })
+  try {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      refreshing.set(queryHash, false)
+      const result = await refreshOnce(query, read)
+      if (result === "done" && refreshing.get(queryHash) === false) return
+    }
+  } finally {
+    refreshing.delete(queryHash)
+  }
 }
 
 /**
@@ -101,5 +173,6 @@ export const refreshEndpoints = async (client: QueryClient, endpoints: ReadonlyS
 
 const maxReloaded = 2
 
-/** Returns whether a list is short enough to be read again as a whole. */
-export const isShort = (data: unknown): boolean => !isPages(data) || data.pages.length <= maxReloaded
+/** Returns whether a list may be read again as a whole: it is short and begins at its start. */
+export const isShort = (data: unknown): boolean =>
+  !isPages(data) || (data.pages.length <= maxReloaded && !isPinned(data))

@@ -39,6 +39,8 @@ interface ListProps<Row> {
     readonly fetchNextPage: () => unknown
     /** Called with the positions of the rows in view. */
     readonly view?: (first: number, last: number) => void
+    /** Number of rows that precede the shown ones. */
+    readonly newer?: number
   }
   readonly empty: ReactNode
 }
@@ -120,12 +122,32 @@ const useAnchor = <Row,>(
     const positions = new Map(rows.map((row, index) => [rowKey(row), index]))
     for (const [offset, row] of before.slice(top, top + anchors).entries()) {
       const position = positions.get(rowKey(row))
-      if (position !== undefined) return element.scrollBy(0, (position - top - offset) * height)
+      if (position === undefined) continue
+      // It may return a promise, which an effect must not return.
+      element.scrollBy(0, (position - top - offset) * height)
+      return
     }
   })
 }
 /** Rows that are tried: the first one in view may be gone. */
 const anchors = 50
+
+/** From here, rows are counted by pages. */
+const maxCounted = 100
+
+/** Goes to the top of the list, where rows that arrived since the user scrolled are shown. */
+const Newer = ({ count, onClick }: { readonly count: number; readonly onClick: () => void }) => (
+  <div className="list-newer" role="status">
+    {count === 0 ? null : (
+      <button type="button" onClick={onClick}>
+        <span aria-hidden="true">↑ </span>
+        {count >= maxCounted
+          ? t("list.newer.many", { count: formatCount(maxCounted) })
+          : t("list.newer", { count: formatCount(count) })}
+      </button>
+    )}
+  </div>
+)
 
 const Cell = <Row,>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) => (
   <div
@@ -171,38 +193,47 @@ export const List = <Row,>({ columns, empty, label, query, rowKey, rows }: ListP
   return (
     <>
       {failure}
-      {/* A region that scrolls must be reachable by keyboard. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className="list" ref={container} tabIndex={0} role="region" aria-label={label}>
-        <div role="table" aria-label={label} aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
-          <div role="rowgroup" className="list-head">
-            <div role="row" className="row head" style={{ gridTemplateColumns: template }}>
-              {columns.map((column) => (
-                <div role="columnheader" key={column.key} className={column.end === true ? "cell end" : "cell"}>
-                  <span className={column.hidesLabel === true ? "hidden" : ""}>{column.label}</span>
-                </div>
-              ))}
+      <div className="list-frame">
+        <Newer
+          count={query.newer ?? 0}
+          onClick={() => {
+            virtual.scrollToOffset(0)
+            container.current?.focus()
+          }}
+        />
+        {/* A region that scrolls must be reachable by keyboard. */}
+        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+        <div className="list" ref={container} tabIndex={0} role="region" aria-label={label}>
+          <div role="table" aria-label={label} aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
+            <div role="rowgroup" className="list-head">
+              <div role="row" className="row head" style={{ gridTemplateColumns: template }}>
+                {columns.map((column) => (
+                  <div role="columnheader" key={column.key} className={column.end === true ? "cell end" : "cell"}>
+                    <span className={column.hidesLabel === true ? "hidden" : ""}>{column.label}</span>
+                  </div>
+                ))}
+              </div>
             </div>
-          </div>
-          <div role="rowgroup" className="list-rows" style={{ height: virtual.getTotalSize() }}>
-            {visible.map(({ index, start }) => {
-              const row = rows[index]
-              if (row === undefined) return null
-              return (
-                <div
-                  role="row"
-                  className="row"
-                  key={rowKey(row)}
-                  data-index={index}
-                  aria-rowindex={index + 2}
-                  style={{ gridTemplateColumns: template, height, transform: `translateY(${start}px)` }}
-                >
-                  {columns.map((column) => (
-                    <Cell key={column.key} column={column} row={row} />
-                  ))}
-                </div>
-              )
-            })}
+            <div role="rowgroup" className="list-rows" style={{ height: virtual.getTotalSize() }}>
+              {visible.map(({ index, start }) => {
+                const row = rows[index]
+                if (row === undefined) return null
+                return (
+                  <div
+                    role="row"
+                    className="row"
+                    key={rowKey(row)}
+                    data-index={index}
+                    aria-rowindex={index + 2}
+                    style={{ gridTemplateColumns: template, height, transform: `translateY(${start}px)` }}
+                  >
+                    {columns.map((column) => (
+                      <Cell key={column.key} column={column} row={row} />
+                    ))}
+                  </div>
+                )
+              })}
+            </div>
           </div>
         </div>
       </div>

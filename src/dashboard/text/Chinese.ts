@@ -284,6 +284,8 @@ export const chinese = {
   "kind.workspaces": "工作区",
   "list.all": "{count} 条",
   "list.more": "已加载 {count} 条；滚动以加载更多",
+  "list.newer": "{count} 条新记录",
+  "list.newer.many": "至少 {count} 条新记录",
   "live.connecting": "连接中",
   "live.events": "打开页面以来收到 {count} 个实时事件",
   "live.live": "实时",

@@ -286,6 +286,8 @@ export const english = {
   "kind.workspaces": "Workspaces",
   "list.all": "Entries: {count}",
   "list.more": "Entries loaded: {count}; scroll for more",
+  "list.newer": "{count} new",
+  "list.newer.many": "{count} or more new",
   "live.connecting": "connecting",
   "live.events": "Live events since the page was opened: {count}",
   "live.live": "live",
