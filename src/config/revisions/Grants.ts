@@ -1,10 +1,12 @@
 /** Checks what the credentials of the database's document may be used for. Pure. */
 import { Redacted } from "effect"
 import { isDeepStrictEqual } from "node:util"
+import { resolve } from "../Defaults.ts"
 import { namedVariables } from "../Environment.ts"
 import type { Path } from "../Path.ts"
 import { formatPath, isRecord, valueAt } from "../Path.ts"
 import { isSealed } from "../Sealing.ts"
+import { ConfigSourcesConfig } from "../schema/ConfigSources.ts"
 import { named, positions } from "../SealedPlaces.ts"
 import { destinationAt, isGranted } from "./Destinations.ts"
 import type { Destination, SecretGrant } from "./Destinations.ts"
@@ -42,10 +44,12 @@ export const ungrantedVariables = (document: unknown, file: unknown): ReadonlyAr
 const keyed = (tree: unknown, path: Path, name: string): string => JSON.stringify([named(tree, path), name])
 
 const grantsIn = (file: unknown): ReadonlyArray<SecretGrant> => {
-  const refs = valueAt(file, ["config_sources", "secret_refs"])
+  const given = valueAt(file, ["config_sources"])
+  const refs: unknown = isRecord(given) ? resolve(ConfigSourcesConfig, given).secret_refs : []
   return Array.isArray(refs) ? refs.filter(isGrant) : []
 }
 
+/** The file is read before its errors are reported: a grant without its parts grants nothing. */
 const isGrant = (value: unknown): value is SecretGrant =>
   isRecord(value) && typeof value["env"] === "string" && Array.isArray(value["target"])
 
