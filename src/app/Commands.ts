@@ -12,7 +12,7 @@ import { demoCommand } from "../cli/DemoCommand.ts"
 import { doctorCommand } from "../cli/DoctorCommand.ts"
 import { evalCommand } from "../cli/EvalCommand.ts"
 import { eventsCommand } from "../cli/EventsCommand.ts"
-import { reportAndExit } from "../cli/Exit.ts"
+import { endProcess } from "../cli/Exit.ts"
 import { hooksCommand } from "../cli/HooksCommand.ts"
 import { logCommand } from "../cli/LogCommand.ts"
 import { memoryCommand } from "../cli/MemoryCommand.ts"
@@ -85,5 +85,5 @@ export const cliConfig = CliConfig.layer({
 export const main = (): void =>
   Command.run(aicr, { version: packageJson.version }).pipe(
     Effect.provide([NodeServices.layer, cliConfig, StoredRevisions.layer, UsageErrors.layer]),
-    NodeRuntime.runMain({ disableErrorReporting: true, teardown: reportAndExit })
+    NodeRuntime.runMain({ disableErrorReporting: true, teardown: endProcess })
   )

@@ -12,7 +12,7 @@ export class ExitWith extends Schema.TaggedError<ExitWith>()("ExitWith", {
 export const refused = (message: string): ExitWith => new ExitWith({ code: 2, message })
 
 /**
- * Ends the process. Usage errors were already displayed with the help of the command. An interrupt (Ctrl-C, SIGTERM) after an orderly stop
+ * Reports the end of a command with its exit code. Usage errors were already displayed with the help of the command. An interrupt (Ctrl-C, SIGTERM) after an orderly stop
  * is success. Any other error is a bug: its whole cause is printed.
  */
 export const reportAndExit = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {
@@ -26,3 +26,12 @@ export const reportAndExit = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number
   process.stderr.write(`${Cause.pretty(exit.cause)}\n`)
   return onExit(3)
 }
+
+/**
+ * Ends the process with the exit code of its command, once standard output is written. What a command used may still hold a timer or an idle
+ * connection, which would keep the process alive.
+ */
+export const endProcess = <E, A>(exit: Exit.Exit<E, A>): void =>
+  reportAndExit(exit, (code) => {
+    process.stdout.write("", () => process.exit(code))
+  })

@@ -83,8 +83,8 @@ const flags = {
 }
 
 /** Returns why the command ends with 1: problems of the severity, and what was not read. */
-const listFailures = (
-  { analysis }: LocalReview,
+export const listFailures = (
+  { analysis }: Pick<LocalReview, "analysis">,
   failOn: Severity | undefined,
   failOnPartial: boolean
 ): ReadonlyArray<string> => {

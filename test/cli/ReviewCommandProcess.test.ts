@@ -141,7 +141,11 @@ describe("aicr review refuses", () => {
     readonly cwd?: () => string
     readonly reason: string
   }>([
-    { name: "an unknown flag", args: ["--nope"], reason: "Unrecognized flag: --nope" },
+    {
+      name: "an unknown flag",
+      args: ["--nope"],
+      reason: "Unrecognized flag: --nope in command aicr review\nSee aicr review --help\n"
+    },
     { name: "a folder that does not exist", args: ["/no/such/folder"], reason: "/no/such/folder is not a folder" },
     {
       name: "a folder outside of a repository",
@@ -155,9 +159,26 @@ describe("aicr review refuses", () => {
       cwd: () => makeRepository().path,
       reason: "has no commits yet"
     },
+    {
+      name: "staged changes in a repository without commits",
+      args: ["--staged"],
+      cwd: () => makeRepository().path,
+      reason: "has no commits yet"
+    },
+    {
+      name: "uncommitted changes of a bare repository",
+      args: ["--uncommitted"],
+      cwd: () => {
+        const bare = temporaryFolder()
+        start().git("clone", "-q", "--bare", ".", bare)
+        return bare
+      },
+      reason: "is a bare repository, which has no work tree"
+    },
     { name: "an unknown head", args: ["--head", "nope"], cwd: () => start().path, reason: "commit nope not found" },
     { name: "both kinds of changes", args: ["--staged", "--uncommitted"], reason: "leave out --staged" },
-    { name: "a head with changes", args: ["--staged", "--head", "HEAD"], reason: "leave out --head" }
+    { name: "a head with changes", args: ["--staged", "--head", "HEAD"], reason: "leave out --head" },
+    { name: "changes to publish", args: ["--uncommitted", "--publish"], reason: "leave out --head and --publish" }
   ])(
     "$name, on standard error only, with 2",
     async ({ args, cwd, reason }) => {
