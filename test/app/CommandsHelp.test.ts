@@ -1,5 +1,6 @@
 /** Help of every command of the real program: a description, a description of each flag, and examples. */
 import { execFile } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it, vi } from "vitest"
 import { Effect } from "effect"
@@ -85,6 +86,42 @@ describe("the help", () => {
       const calls = section(help, "EXAMPLES").filter((line) => !line.trim().startsWith("#"))
       for (const call of calls) expect(call).toContain(`aicr ${path}`.trim())
     }
+  })
+})
+
+describe("the documents", () => {
+  const documents = [
+    "README.md",
+    "CHANGELOG.md",
+    ...readdirSync(join(root, "docs"))
+      // Commands that people send in chat begin with `aicr` too.
+      .filter((name) => name.endsWith(".md") && name !== "chat.md")
+      .map((name) => `docs/${name}`)
+  ]
+  const ci = readdirSync(join(root, "examples/ci")).map((name) => `examples/ci/${name}`)
+
+  it.each([...documents, ...ci])("%s: every call of aicr has a command and flags that exist", (file) => {
+    const text = readFileSync(join(root, file), "utf8")
+    const code = file.endsWith(".md") ? [...text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g)].map(String) : [text]
+    const calls = code.flatMap((part) =>
+      [...part.matchAll(/(?:^[ `]*|&& |\*\) |bin\/)aicr ([a-z][^`\n]*)|npm run (?:-s )?aicr -- ([^`\n]*)/gm)].map(
+        ([, call, run = ""]) => (call ?? run).split(/ +# | \|\| | > /)[0] ?? ""
+      )
+    )
+    const wrong = calls.flatMap((call) => {
+      const words = call.split(/\s+/)
+      const path = words.slice(0, 2).join(" ")
+      const name = pages.has(path) ? path : (words[0] ?? "")
+      const help = pages.get(name)
+      if (help === undefined) return [`${call}: no command ${name}`]
+      // A command with subcommands is mentioned by itself, or called with one of them.
+      if (subcommands(help).length > 0 && words.length > 1 && /^[a-z]+$/.test(words[1] ?? ""))
+        return [`${call}: no command ${path}`]
+      const flags = call.match(/(?<= )--[a-z-]+/g) ?? []
+      return flags.filter((flag) => !new RegExp(`${flag}[ ,]`).test(help)).map((flag) => `${call}: no flag ${flag}`)
+    })
+    const isRead = calls.length > 0 || !(file === "docs/operations.md" || ci.includes(file))
+    expect({ wrong, isRead }).toEqual({ wrong: [], isRead: true })
   })
 })
 

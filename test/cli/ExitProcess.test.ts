@@ -73,23 +73,23 @@ describe("a command ends after its output", { timeout: 120_000 }, () => {
     await platform?.[Symbol.asyncDispose]()
   })
 
-  it.each<readonly [command: string, text: string, code?: number]>([
-    ["chat check lark --to oc_1", "message"],
-    ["chat check corp --to ada", "message"],
-    ["chat check long-lark", "long connection"],
+  it.each<readonly [command: string, text: string, code: number]>([
+    ["chat check lark --to oc_1", "message", 0],
+    ["chat check corp --to ada", "message", 0],
+    ["chat check long-lark", "long connection", 0],
     // The host of the tests lists no issues.
     ["doctor", "responds", 2],
-    ["why team/one#1", "run"],
-    ["events", "queued"],
-    ["queue list", "No entries"],
-    ["queue pause --workspace team-one", ""],
-    ["queue resume --workspace team-one", ""],
-    ["stats", "team/one"],
-    ["dashboard", "#login="],
-    ["db status", "0001_events"],
-    ["replay", "succeeded"],
-    ["agent list", "codex"]
-  ])("aicr %s", async (command, text, expected = 0) => {
+    ["why team/one#1", "run", 0],
+    ["events", "queued", 0],
+    ["queue list", "No entries", 0],
+    ["queue pause --workspace team-one", "", 0],
+    ["queue resume --workspace team-one", "", 0],
+    ["stats", "team/one", 0],
+    ["dashboard", "#login=", 0],
+    ["db status", "0001_events", 0],
+    ["replay", "succeeded", 0],
+    ["agent list", "codex", 0]
+  ])("aicr %s", async (command, text, expected) => {
     const args = [join(root, "src/main.ts"), ...command.split(" "), "--config", config]
     const { after, code, err, out } = await run(args, env)
     expect([code, `${out}${err}`]).toEqual([expected, expect.stringContaining(text)])
