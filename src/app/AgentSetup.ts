@@ -5,6 +5,8 @@ import { Effect, Layer, Redacted } from "effect"
 import type { CliMode } from "../agent/AgentPrograms.ts"
 import { AgentPrograms } from "../agent/AgentPrograms.ts"
 import { checkAgent } from "../agent/check/CheckAgent.ts"
+import { findAgent, listUsedAgents } from "../agent/check/UsedAgents.ts"
+import type { UsedAgent } from "../agent/check/UsedAgents.ts"
 import { scriptedModelName } from "../agent/check/ScriptedModel.ts"
 import { cliModes } from "../agent/clis/CliTable.ts"
 import { installProgram } from "../agent/clis/InstallProgram.ts"
@@ -88,29 +90,28 @@ export const findInstalled = (
 const secretVariable = "AICR_CHECK_SECRET"
 
 /** A configuration over the scripted model, with the agent block of the given one. */
-const configureCheck =
-  (given: Snapshot, mode: CliMode, kind: string | undefined) => (url: string, key: Redacted.Redacted) => {
-    const { agent } = given.given
-    const document = {
-      agent: {
-        ...agent,
-        default: mode,
-        timeout_seconds: 180,
-        ...(kind === undefined ? {} : { sandbox: { ...agent?.sandbox, kind } })
-      },
-      triggers: [{ name: "check", kind: "manual" }],
-      llm: {
-        providers: [{ id: "check", kind: "openai_compatible", base_url: url, api_key: String(Redacted.value(key)) }],
-        model_chain: { default: [{ provider: "check", model: scriptedModelName }] }
-      },
-      workspaces: { instances: { check: { source_repo: { trigger: "check", repo: "check/check" } } } }
-    }
-    return Effect.gen(function* () {
-      const snapshot = yield* toSnapshot(document, process.env, { baseDir: given.baseDir })
-      const workspace = snapshot.workspaces.get("check")
-      return workspace === undefined ? yield* Effect.die("no workspace") : { snapshot, workspace }
-    }).pipe(Effect.orDie)
+const configureCheck = (given: Snapshot, mode: CliMode, sandbox: object) => (url: string, key: Redacted.Redacted) => {
+  const { agent } = given.given
+  const document = {
+    agent: {
+      ...agent,
+      default: mode,
+      timeout_seconds: 180,
+      sandbox: { ...agent?.sandbox, ...sandbox }
+    },
+    triggers: [{ name: "check", kind: "manual" }],
+    llm: {
+      providers: [{ id: "check", kind: "openai_compatible", base_url: url, api_key: String(Redacted.value(key)) }],
+      model_chain: { default: [{ provider: "check", model: scriptedModelName }] }
+    },
+    workspaces: { instances: { check: { source_repo: { trigger: "check", repo: "check/check" } } } }
   }
+  return Effect.gen(function* () {
+    const snapshot = yield* toSnapshot(document, process.env, { baseDir: given.baseDir })
+    const workspace = snapshot.workspaces.get("check")
+    return workspace === undefined ? yield* Effect.die("no workspace") : { snapshot, workspace }
+  }).pipe(Effect.orDie)
+}
 
 export const checkAgentMode = (
   config: string,
@@ -121,39 +122,44 @@ export const checkAgentMode = (
     const mode = yield* findMode(name)
     const snapshot = yield* load(config)
     const secret = (process.env[secretVariable] ??= `secret-${crypto.randomUUID()}`)
-    return yield* checkAgent({ mode, configure: configureCheck(snapshot, mode, kind), secret }).pipe(
-      Effect.scoped,
-      Effect.provide(services(snapshot))
-    )
+    return yield* checkAgent({
+      mode,
+      configure: configureCheck(snapshot, mode, kind === undefined ? {} : { kind }),
+      secret
+    }).pipe(Effect.scoped, Effect.provide(services(snapshot)))
   })
 
-/** Reports for each workspace with an agent CLI whether its sandbox and its program exist. */
-export const agentAccess = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<AccessReport>> =>
-  Effect.gen(function* () {
-    const reports: Array<AccessReport> = []
-    for (const { agent, enabled, id, sandbox } of snapshot.workspaces.values()) {
-      const { default: mode } = agent
-      if (!enabled || mode === "native-llm") continue
-      const found = yield* Effect.result(
-        Effect.flatMap((yield* Sandboxes).select(sandbox), (kind) =>
-          Effect.flatMap(AgentPrograms, (programs) =>
-            Effect.map(programs.find(mode, kind, sandbox), (program) => ({ kind, program }))
-          )
-        )
-      )
-      if (found._tag === "Failure") reports.push({ level: "error", text: `workspace ${id}: ${found.failure.message}` })
-      else {
-        const { kind, program } = found.success
-        const version = program.version ?? "of the image"
-        reports.push(
-          program.isTested
-            ? { level: "ok", text: `workspace ${id}: agent mode ${mode} ${version} in sandbox ${kind}` }
-            : {
-                level: "warning",
-                text: `workspace ${id}: agent mode ${mode} ${version} is not a version that was tested (${testedRange(mode)}); run aicr agent check ${mode}`
-              }
-        )
-      }
-    }
-    return reports
-  }).pipe(Effect.provide(services(snapshot)))
+/** Reports for a mode what `aicr agent check` does: its sandbox and its program, then the points that need the program to run. */
+const reportAgent = Effect.fnUntraced(function* (
+  snapshot: Snapshot,
+  { mode, sandbox, workspaces }: UsedAgent,
+  runs: boolean
+) {
+  const of = `${workspaces.length === 1 ? "workspace" : "workspaces"} ${workspaces.join(", ")}`
+  const found = yield* Effect.result(findAgent(mode, sandbox))
+  if (found._tag === "Failure") return [{ level: "error", text: `${of}: ${found.failure.message}` }] as const
+  const { kind, program } = found.success
+  const what = `${of}: agent mode ${mode} ${program.version ?? "of the image"}`
+  const reports: Array<AccessReport> = [
+    program.isTested
+      ? { level: "ok", text: `${what} in sandbox ${kind}` }
+      : {
+          level: "warning",
+          text: `${what} is not a version that was tested (${testedRange(mode)}); run aicr agent check ${mode}`
+        }
+  ]
+  if (!runs) return reports
+  const secret = (process.env[secretVariable] ??= `secret-${crypto.randomUUID()}`)
+  const points = yield* Effect.scoped(checkAgent({ mode, configure: configureCheck(snapshot, mode, sandbox), secret }))
+  for (const { detail, isOk, point } of points.slice(1)) {
+    reports.push({ level: isOk ? "ok" : "error", text: `agent mode ${mode} in sandbox ${kind}: ${point}: ${detail}` })
+  }
+  return reports
+})
+
+/** Reports whether the agent CLIs of the workspaces exist. `runs`: and whether each of them works, against a scripted model. */
+export const agentAccess = (snapshot: Snapshot, runs: boolean): Effect.Effect<ReadonlyArray<AccessReport>> =>
+  Effect.map(
+    Effect.forEach(listUsedAgents(snapshot.workspaces.values()), (used) => reportAgent(snapshot, used, runs)),
+    (reports) => reports.flat()
+  ).pipe(Effect.provide(services(snapshot)))

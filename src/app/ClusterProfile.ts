@@ -21,7 +21,7 @@ import * as NatsNodeList from "../admin/NatsNodeList.ts"
 import { administration } from "./Administration.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
-import { cliAgents } from "./AgentServices.ts"
+import { cliAgents, missingAgents } from "./AgentServices.ts"
 import { clusterProblems } from "../config/checks/Cluster.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { layerClient, locateDatabase } from "./Database.ts"
@@ -125,7 +125,11 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
   )
 
   const executor = roles.has("executor")
-    ? Actors.executing.pipe(Layer.provide([outputs, vcs, threads, agent, notifications]), Layer.provide(client))
+    ? Actors.executing.pipe(
+        Layer.merge(missingAgents),
+        Layer.provide([outputs, vcs, threads, agent, notifications]),
+        Layer.provide(client)
+      )
     : Layer.empty
 
   const groups = shardGroups.filter((group) => roles.has(group))

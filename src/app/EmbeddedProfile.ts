@@ -14,7 +14,7 @@ import { wakeActors, wakeNobody } from "./ActorMessages.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
-import { cliAgents } from "./AgentServices.ts"
+import { cliAgents, missingAgents } from "./AgentServices.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { OpenPorts } from "../ingress/OpenPorts.ts"
@@ -49,6 +49,7 @@ const agent = agentLayer.pipe(
 const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 
 const actors = Actors.layerAll.pipe(
+  Layer.merge(missingAgents),
   Layer.provideMerge(engine),
   Layer.provide([
     WritePermits.layerAlone,

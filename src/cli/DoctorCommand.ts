@@ -24,8 +24,11 @@ const connectTimeoutMillis = 3000
 interface Runs {
   /** Returns configured features that this build lacks. */
   readonly buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>
-  /** Returns whether the sandbox and the program of each agent CLI exist. Connects to nothing but engines of this machine. */
-  readonly agentAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
+  /**
+   * Returns whether the sandbox and the program of each agent CLI exist. Connects to nothing but engines of this machine. `runs`: and the
+   * points of `aicr agent check`.
+   */
+  readonly agentAccess: (snapshot: Snapshot, runs: boolean) => Effect.Effect<ReadonlyArray<AccessReport>>
   /** Returns missing permissions of credentials at their hosts. */
   readonly hostAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
   /** Returns which models of the chains respond. */
@@ -40,7 +43,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       fileOnly: fileOnlyFlag,
       offline: Flag.Boolean("offline").pipe(
         Flag.withDefault(false),
-        Flag.withDescription("Do not connect to servers, and call no model")
+        Flag.withDescription("Do not connect to servers, call no model and run no agent CLI")
       ),
       json: Flag.Boolean("json").pipe(
         Flag.withDefault(false),
@@ -77,7 +80,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
             : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
         }
         const remote = offline ? [] : [...(yield* hostAccess(snapshot)), ...(yield* modelAccess(snapshot))]
-        for (const { level, text } of [...(yield* agentAccess(snapshot)), ...remote]) {
+        for (const { level, text } of [...(yield* agentAccess(snapshot, !offline)), ...remote]) {
           if (level === "error") bad++
           yield* line(level, text)
         }

@@ -111,6 +111,22 @@ it("doctor reports sandbox and CLI of each workspace", async () => {
   expect(out).toMatch(/^warning +agent\.auto_approve: workspace lib, agent mode pi: false has no effect/m)
 })
 
+it("doctor reports the points of the check of each agent CLI", async () => {
+  const file = join(temporaryFolder(), "config.yaml")
+  await writeFile(
+    file,
+    JSON.stringify({
+      triggers: [{ name: "local", kind: "manual" }],
+      workspaces: { instances: { app: { source_repo: { trigger: "local", repo: "app" } } } },
+      agent: { default: "codex" }
+    })
+  )
+  const { out } = await aicr(agentFolder, "doctor", "--config", file)
+  expect(out).toMatch(/^ok +workspace app: agent mode codex \S+ in sandbox native$/m)
+  for (const point of ["starts", "tool call arrives", "network closed", "killed without leftovers"])
+    expect(out).toMatch(new RegExp(`^ok +agent mode codex in sandbox native: ${point}: `, "m"))
+}, 120_000)
+
 it("the demo names what to install for a CLI that is not installed", async () => {
   const { code, err } = await aicr(temporaryFolder(), "demo", "--once", "--agent", "codex")
   expect([code, err]).toEqual([2, expect.stringContaining("run aicr agent install codex")])

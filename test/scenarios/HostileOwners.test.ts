@@ -1,4 +1,4 @@
-/** An owners file whose patterns backtrack, in the default branch and in the pushed one: read by one real process that is killed meanwhile. */
+/** An owners file whose patterns backtrack, in the default branch and in the pushed one: read by one real process that is killed while it reads. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -10,10 +10,9 @@ import type { Scope } from "effect"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
 import { toSandboxLimits } from "../../sandbox/SandboxLimits.ts"
-import { Sandboxes } from "../../sandbox/Sandbox.ts"
+import type { Sandboxes } from "../../sandbox/Sandbox.ts"
 import type { AgentError, AgentReport, Brief } from "../Agent.ts"
-import type { CliMode } from "../AgentPrograms.ts"
-import { AgentPrograms } from "../AgentPrograms.ts"
+import type { AgentPrograms, CliMode } from "../AgentPrograms.ts"
 import { CliAgents } from "../CliAgents.ts"
 import { ModelProxies } from "../proxy/ModelProxy.ts"
 import { ToolServers } from "../mcp/ToolServer.ts"
@@ -21,6 +20,7 @@ import { emptyCheckout } from "./EmptyCheckout.ts"
 import { probeSandbox } from "./Probe.ts"
 import { scriptedProblem, startScriptedModel } from "./ScriptedModel.ts"
 import type { ScriptedModel } from "./ScriptedModel.ts"
+import { findAgent } from "./UsedAgents.ts"
 
 export interface AgentCheck {
   readonly point: string
@@ -165,13 +165,7 @@ export const checkAgent = Effect.fn("checkAgent")(function* (
   const key = Redacted.make(`check-${crypto.randomUUID()}`)
   const model = yield* startScriptedModel("responds")
   const configured = yield* configure(model.url, key)
-  const sandboxes = yield* Sandboxes
-  const programs = yield* AgentPrograms
-  const found = yield* Effect.result(
-    Effect.flatMap(sandboxes.select(configured.workspace.sandbox), (kind) =>
-      Effect.map(programs.find(mode, kind, configured.workspace.sandbox), (program) => ({ kind, program }))
-    )
-  )
+  const found = yield* Effect.result(findAgent(mode, configured.workspace.sandbox))
   if (found._tag === "Failure") return [check("installed", false, found.failure.message)]
   const { kind, program } = found.success
   const version = program.version ?? "the version of the image"
