@@ -102,7 +102,10 @@ describe("the person whom a channel mentions", () => {
 
   it("changes with the file: watch false waits for poll_interval_seconds", async () => {
     const watched = { ...wecom, member_directory: { ...directory, poll_interval_seconds: 299, debounce_ms: 50 } }
-    const polled = { ...wecom, member_directory: { ...directory, poll_interval_seconds: 5, watch: false } }
+    const polled = {
+      ...wecom,
+      member_directory: { ...directory, poll_interval_seconds: 5, debounce_ms: 50, watch: false }
+    }
     expect(await Promise.all([mention(watched, ada), mention(polled, ada)])).toEqual(["id-ada", "id-ada"])
     for (const key of ["eve", "zoe"]) {
       writeFileSync(join(folder, "members.json"), file([person(key, { emails: ["ada@example.test"] })]))
