@@ -1,11 +1,13 @@
 # syntax=docker/dockerfile:1
-# The dashboard. Its tools do not reach the image.
-FROM node:24-slim AS dashboard
+# The dashboard and the bundled program. The tools that build them do not reach the image.
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY actors ./actors
+COPY nats ./nats
 COPY src ./src
-RUN node src/dashboard/Build.mjs
+RUN node src/dashboard/Build.mjs && node src/app/program/Build.mjs
 
 FROM node:24-slim AS dependencies
 WORKDIR /app
@@ -19,7 +21,7 @@ RUN apt-get update \
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY --from=dashboard /app/dist ./dist
+COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 COPY actors ./actors
 COPY nats ./nats

@@ -5,9 +5,11 @@
 import { enableCompileCache } from "node:module"
 import { dirname } from "node:path"
 
-enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/aicr`)
+const root = dirname(import.meta.dirname)
+enableCompileCache(`${root}/node_modules/.cache/aicr`)
 const { findCallerFolder } = await import("./app/CallerFolder.ts")
-const caller = findCallerFolder(process.env, dirname(import.meta.dirname))
+const caller = findCallerFolder(process.env, root)
 if (caller !== undefined) process.chdir(caller)
-const { main } = await import("./app/Commands.ts")
+const { findProgram } = await import("./app/program/FindProgram.ts")
+const { main } = await import(findProgram(root))
 main()

@@ -25,9 +25,17 @@ describe("the command line", () => {
     "%j loads nothing that it does not use",
     async (args) => {
       const { env, loaded } = recording()
-      await promisify(execFile)(join(root, "node_modules/.bin/node"), [join(root, "src/main.ts"), ...args], {
-        env: { PATH: process.env["PATH"], ...env }
-      })
+      // The sources: a bundle has most packages inside.
+      const program = [
+        `process.argv.splice(1, 0, "aicr")`,
+        `const { main } = await import(${JSON.stringify(pathToFileURL(join(root, "src/app/Commands.ts")).href)})`,
+        "main()"
+      ].join("\n")
+      await promisify(execFile)(
+        join(root, "node_modules/.bin/node"),
+        ["--input-type=module", "--eval", program, "--", ...args],
+        { env: { PATH: process.env["PATH"], ...env } }
+      )
       expect(await loaded()).toEqual(["@effect/platform-node", "@effect/platform-node-shared", "effect"])
     }
   )
