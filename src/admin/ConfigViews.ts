@@ -88,6 +88,10 @@ export const operationView = ({ createdAt, operationId, result }: ConfigOperatio
         head: result.head,
         conflicts: result.conflicts.map(conflictView)
       }
+    case "Resealed": {
+      const { checked, failed, resealed, state } = result
+      return { ...common, status: state, checked, resealed, failed }
+    }
   }
 }
 

@@ -257,6 +257,9 @@ describe("the document", () => {
     )
     assert.deepInclude(reseal, { id: started.body["id"], state: "done", failed: [], actor: "root" })
     assert.isAbove(reseal.checked, 0)
+    const operation = await call("GET", `/operations/${started.body["id"]}`)
+    const { checked, resealed } = reseal
+    assert.deepInclude(operation.body, { operation_id: reseal.id, status: "done", checked, resealed, failed: [] })
   })
 })
 

@@ -1,4 +1,6 @@
 /** Every reason to refuse an edit of the configuration, over HTTP: status, code, entity and field. */
+import { Unavailable } from "../../src/admin/api/Problems.ts"
+import { toRefusal } from "../../src/admin/ConfigOutcome.ts"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { password, startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
@@ -172,4 +174,10 @@ describe("an edit is refused by the configuration", () => {
     assert.deepStrictEqual([status, body["code"]], [404, "database_source_disabled"])
     await admin.stop()
   })
+})
+
+it("source_contended is a response that may be repeated", () => {
+  const refusal = toRefusal([{ code: "source_contended", entity: "", path: "", message: "repeat the request" }])
+  assert.instanceOf(refusal, Unavailable)
+  assert.deepInclude(refusal, { status: 503, code: "source_contended", detail: "repeat the request" })
 })

@@ -124,11 +124,14 @@ export class ConfigGroup extends HttpApiGroup.make("config")
       )
     ),
     HttpApiEndpoint.get("operation", "/config/operations/:id", {
-      params: { id: text("Operation id of a request") },
+      params: { id: text("Operation id of a request, or id of a sealing of credentials") },
       success: OperationRecord,
       error: ConfigNotFound
     }).annotateMerge(
-      describe("Get the result of an operation", "For callers that lost the response to their request.")
+      describe(
+        "Get the result of an operation",
+        "For callers that lost the response to their request. The id of a sealing of credentials returns its progress."
+      )
     ),
     HttpApiEndpoint.get("revisions", "/config/revisions", {
       query: paging,

@@ -125,13 +125,18 @@ export const Activating = Schema.Struct({ status: Schema.Literal("activating"), 
 
 export const OperationRecord = Schema.Struct({
   operation_id: text("Operation id of the request"),
-  status: Schema.Literals(["committed", "unchanged", "conflict"]),
+  status: Schema.Literals(["committed", "unchanged", "conflict", "running", "done", "failed"]).annotate({
+    description: "Of an edit: committed, unchanged, conflict. Of a sealing of credentials: running, done, failed"
+  }),
   revision: maybeCount("Number of the revision that it made, or that it left unchanged"),
   rebased_from: maybeCount("Revision that the edit was made for"),
   head: maybeCount("Newest revision at the time of the conflict"),
   conflicts: Schema.optionalKey(Schema.Array(ConflictRecord)),
-  created_at: time("Time of the result")
-}).annotate({ identifier: "ConfigOperation", description: "The final result of an operation id" })
+  checked: maybeCount("Number of revisions that a sealing has read"),
+  resealed: maybeCount("Number of records that it has replaced"),
+  failed: Schema.optionalKey(Schema.Array(Schema.String)).annotate({ description: "Records that no key opens" }),
+  created_at: time("Time of the result, or of the latest progress")
+}).annotate({ identifier: "ConfigOperation", description: "The result of an operation id, or of the id of a sealing" })
 
 export const ResealRecord = Schema.Struct({
   id: text("Id of the sealing"),

@@ -16,7 +16,7 @@ import { loadHead } from "./LoadRevisions.ts"
 import { summarise } from "./PublishEdit.ts"
 import { readHistory } from "./ReadHistory.ts"
 import { ResealStore } from "./ResealStore.ts"
-import { startReseal, watchReseals } from "./RunReseal.ts"
+import { readOperation, startReseal, watchReseals } from "./RunReseal.ts"
 import { RevisionStore } from "./RevisionStore.ts"
 import { deserialise } from "./SealDocument.ts"
 import { exportDocument, importDocument, toMasked } from "./YamlExchange.ts"
@@ -142,7 +142,7 @@ export const layer: Layer.Layer<
       status: Effect.suspend(() => readStatus(context)),
       revisions: revisions.list,
       revision: (number) => readRevision(context, number),
-      operation: revisions.operation,
+      operation: (id) => readOperation(context, id),
       preview: (actor, edit) => auditedPreview(context, actor, edit),
       previewRoute: (request) => previewRoute(context, request),
       previewRestore: (number) => previewRestore(context, number),

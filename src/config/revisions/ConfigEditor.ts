@@ -159,7 +159,7 @@ export class ConfigEditor extends Context.Service<
     readonly status: Result<SourceStatus>
     readonly revisions: (page: { readonly before?: number | undefined; readonly limit: number }) => Result<RevisionPage>
     readonly revision: (number: number) => Result<RevisionDetails | undefined>
-    /** Result of an operation id, for callers that lost the response. */
+    /** Result of an operation id, for callers that lost the response; also of the id of a job of `startReseal`, with its progress. */
     readonly operation: (id: string) => Result<ConfigOperationRecord | undefined>
     /** Validates, compares and computes what changes, without writing. An edit that would be refused is audited. */
     readonly preview: (actor: string, edit: EditRequest) => Result<EditPreview>
@@ -200,10 +200,6 @@ export class ConfigEditor extends Context.Service<
       | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
     >
     readonly audit: (page: { readonly before?: string | undefined; readonly limit: number }) => Result<AuditPage>
-    /**
-     * Seals every credential of revisions and drafts with the current key. Can be repeated after a crash. `failed`: revisions whose
-     * credentials no key opens.
-     */
     /**
      * Starts sealing all credentials with the current key in the background, or continues what another process of the same key has begun.
      * `resealJob` returns the progress.

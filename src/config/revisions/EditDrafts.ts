@@ -183,7 +183,10 @@ const repeatedDraft = Effect.fnUntraced(function* (
   context: EditorContext,
   { result }: ConfigOperationRecord
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
-  if (result._tag !== "Committed") return result._tag === "Conflict" ? result : { ...result, head: result.revision }
+  if (result._tag === "Conflict") return result
+  if (result._tag === "Unchanged") return { _tag: "Unchanged", head: result.revision }
+  if (result._tag === "Resealed")
+    return refusedEdit([problem("operation_id_reused", "the id belongs to a resealing; choose a new one")])
   const revision = yield* context.revisions.read(result.revision)
   if (revision === undefined)
     return refusedEdit([problem("revision_not_found", `revision ${result.revision} was removed by now`)])

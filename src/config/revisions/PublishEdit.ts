@@ -130,5 +130,7 @@ const repeated = Effect.fnUntraced(function* (
       return { _tag: "Unchanged", head: result.revision }
     case "Conflict":
       return result
+    case "Resealed":
+      return refusedEdit([problem("operation_id_reused", reusedMessage(operationId, "different"))])
   }
 })

@@ -50,6 +50,16 @@ export type OperationResult =
   | { readonly _tag: "Committed"; readonly revision: number; readonly rebasedFrom?: number | undefined }
   | { readonly _tag: "Unchanged"; readonly revision: number }
   | { readonly _tag: "Conflict"; readonly head: number; readonly conflicts: ReadonlyArray<Conflict> }
+  | ResealResult
+
+/** What a job that seals credentials with the current key has done. A running one is not a final result: stores have none. */
+export interface ResealResult {
+  readonly _tag: "Resealed"
+  readonly state: "running" | "done" | "failed"
+  readonly checked: number
+  readonly resealed: number
+  readonly failed: ReadonlyArray<string>
+}
 
 export interface ConfigOperationRecord {
   readonly operationId: string

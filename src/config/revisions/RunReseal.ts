@@ -10,9 +10,11 @@ import { sealingKeys } from "../Sealing.ts"
 import type { EditorContext } from "./EditorContext.ts"
 import { record, requireLayered } from "./EditorContext.ts"
 import { problem } from "./PublishEdit.ts"
+import { plainHash } from "./RequestHash.ts"
 import type { ResealOutcome } from "./ConfigEditor.ts"
 import { resealDrafts, resealRevision } from "./ResealSource.ts"
 import type { ResealJob } from "./ResealStore.ts"
+import type { ConfigOperationRecord, ResealResult } from "./Revision.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 
 const pageSize = 100
@@ -104,7 +106,34 @@ const work = Effect.fnUntraced(function* (
     detail: [`${resealed} records sealed with the current key`, ...failed].join("\n")
   })
   const finishedAt = yield* Clock.currentTimeMillis
-  yield* save(context, { ...job, failed, resealed, state: failed.length === 0 ? "done" : "failed", finishedAt })
+  const ended: ResealJob = { ...job, failed, resealed, state: failed.length === 0 ? "done" : "failed", finishedAt }
+  // The next job replaces this one, and its id keeps the result.
+  const { text: requestHash } = plainHash(["reseal", job.kid])
+  yield* context.revisions.conclude({ operationId: job.id, requestHash, result: toResult(ended) })
+  yield* save(context, ended)
+})
+
+const toResult = ({ checked, failed, resealed, state }: ResealJob): ResealResult => ({
+  _tag: "Resealed",
+  state,
+  checked,
+  resealed,
+  failed
+})
+
+/** Returns the result of an operation id; that of the latest job also while it runs. */
+export const readOperation = Effect.fnUntraced(function* ({ reseals, revisions }: EditorContext, id: string) {
+  const ended = yield* revisions.operation(id)
+  if (ended !== undefined) return ended
+  const job = yield* reseals.get
+  if (job?.id !== id) return undefined
+  const { text: requestHash } = plainHash(["reseal", job.kid])
+  return {
+    operationId: id,
+    requestHash,
+    createdAt: job.updatedAt,
+    result: toResult(job)
+  } satisfies ConfigOperationRecord
 })
 
 /** Continues the job after failures of the store, unless another process has taken it over. */
@@ -154,43 +183,50 @@ export const startReseal = Effect.fnUntraced(function* (
     return { _tag: "Refused", problems: [problem(code, message)] }
   }
   const startedAt = yield* Clock.currentTimeMillis
+  const fresh = newJob(kid, actor, startedAt)
+  let isRecorded = false
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const current = yield* context.reseals.get
     const continued = current?.state === "running" && current.kid === kid ? current : undefined
-    const fresh: ResealJob = {
-      id: newId(),
-      kid,
-      actor,
-      owner: "",
-      state: "running",
-      checked: 0,
-      resealed: 0,
-      failed: [],
-      newest: 0,
-      below: 1,
-      covered: 0,
-      startedAt,
-      updatedAt: startedAt,
-      finishedAt: undefined,
-      version: 1
-    }
-    if (continued === undefined)
+    if (continued === undefined && !isRecorded) {
       yield* record(context, { action: "reseal", actor, outcome: "started", operationId: fresh.id })
+      isRecorded = true
+    }
     const job = yield* own(context, current, continued ?? fresh, keys.success)
     if (job !== undefined) return { _tag: "Started", job }
   }
+  yield* record(context, { action: "reseal", actor, outcome: "source_contended", operationId: fresh.id })
   return {
     _tag: "Refused",
     problems: [problem("source_contended", "others started the same at the same time; repeat the request")]
   }
 })
 
+const newJob = (kid: string, actor: string, startedAt: number): ResealJob => ({
+  id: newId(),
+  kid,
+  actor,
+  owner: "",
+  state: "running",
+  checked: 0,
+  resealed: 0,
+  failed: [],
+  newest: 0,
+  below: 1,
+  covered: 0,
+  startedAt,
+  updatedAt: startedAt,
+  finishedAt: undefined,
+  version: 1
+})
+
 const watchInterval = "5 seconds"
 /** Reads without a change after which a job counts as abandoned. Clocks of nodes are not compared. */
 const abandonedAfter = 4
 
-/** Continues jobs whose owner died. Runs on every node. */
+/** Continues jobs whose owner died. Runs on every node that uses the database; enabling it needs a restart. */
 export const watchReseals = Effect.fnUntraced(function* (context: EditorContext) {
+  if (context.config.layered() === undefined) return
   let seen = { version: 0, reads: 0 }
   const poll = Effect.gen(function* () {
     const job = yield* context.reseals.get

@@ -48,6 +48,13 @@ const Operation = Schema.Struct({
       conflicts: Schema.Array(
         Schema.Struct({ path: Names, base: OptionalValue, head: OptionalValue, yours: OptionalValue })
       )
+    }),
+    Schema.Struct({
+      _tag: Schema.Literal("Resealed"),
+      state: Schema.Literals(["running", "done", "failed"]),
+      checked: Schema.Int,
+      resealed: Schema.Int,
+      failed: Names
     })
   ])
 })

@@ -78,6 +78,50 @@ describe("sealing in the background", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("has a result under the id of its job, also after the next job has replaced it", () =>
+    Effect.gen(function* () {
+      const { current, reseals } = yield* start
+      const first = yield* resealAll(current, "alice")
+      const running: ResealJob = {
+        ...first,
+        id: "running",
+        kid: "00000000",
+        state: "running",
+        version: first.version + 1
+      }
+      assert.isTrue(yield* reseals.save(running))
+      const done = { _tag: "Resealed", state: "done", checked: 2, resealed: 2, failed: [] } as const
+      assert.deepInclude(yield* current.operation(first.id), { operationId: first.id, result: done })
+      const progress = { ...done, state: "running" } as const
+      assert.deepInclude(yield* current.operation("running"), { operationId: "running", result: progress })
+      assert.isUndefined(yield* current.operation("another"))
+      // The id is used: an edit cannot have it.
+      const reused = yield* current.publish("alice", { ...edits.third, operationId: first.id })
+      assert.strictEqual(reused._tag === "Refused" ? reused.problems[0]?.code : reused._tag, "operation_id_reused")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is not watched by a node that does not use the database", () =>
+    Effect.gen(function* () {
+      const stores = yield* Layer.build(Layer.fresh(memoryStores))
+      const reads = { enabled: 0, disabled: 0 }
+      const watch = (name: "disabled" | "enabled") => {
+        const reseals = Context.get(stores, ResealStore)
+        const counted = { ...reseals, get: Effect.tap(reseals.get, () => Effect.sync(() => reads[name]++)) }
+        const document = { config_sources: { database: { enabled: name === "enabled" } } }
+        return Layer.build(Layer.fresh(editorNode({ document }))).pipe(
+          Effect.provideContext(Context.add(stores, ResealStore, counted))
+        )
+      }
+      yield* watch("enabled")
+      yield* watch("disabled")
+      yield* TestClock.adjust("1 minute")
+      yield* settleTurns
+      assert.isAbove(reads.enabled, 0)
+      assert.strictEqual(reads.disabled, 0)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("is refused without a key, with its reason in the audit log", () =>
     Effect.gen(function* () {
       const stores = yield* Layer.build(Layer.fresh(memoryStores))
