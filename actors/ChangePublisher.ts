@@ -11,7 +11,7 @@
  *
  * Messages: `Publish` (send open rows) and `Command` (execute a comment command, CommentCommand.ts) may be lost, because outbox and
  * receipts are the source of truth. `NoteExpired` (an entry of the target expired: notify chat groups) replies when the messages are in the
- * outbox. All may be repeated.
+ * outbox. `Dismiss` (a person dismissed a finding from chat, DismissFinding.ts) replies with its outcome. All may be repeated.
  */
 import { Clock, Duration, Effect, Schema, Semaphore } from "effect"
 import { ClusterSchema, Entity, Sharding } from "effect/cluster"
@@ -38,6 +38,7 @@ import { countStart } from "./ActorStarts.ts"
 import { CoalescedRuns } from "./CoalescedRuns.ts"
 import { executeCommand } from "./CommentCommand.ts"
 import type { FailedCommands } from "./CommentCommand.ts"
+import { DismissalRequest, DismissalOutcome, dismissFinding } from "./DismissFinding.ts"
 import { noteExpiry } from "./ExpiryNote.ts"
 import { everyOne } from "./Placement.ts"
 import { isSuccess, isUnpublished, maxStarts, nextStep, runEnd } from "./PublishDecision.ts"
@@ -58,7 +59,9 @@ const NoteExpired = Rpc.make("NoteExpired", {
   success: Schema.Boolean
 })
 
-export const ChangePublisher = Entity.make("ChangePublisher", [Publish, Command, NoteExpired]).annotate(
+const Dismiss = Rpc.make("Dismiss", { payload: DismissalRequest, success: DismissalOutcome })
+
+export const ChangePublisher = Entity.make("ChangePublisher", [Publish, Command, NoteExpired, Dismiss]).annotate(
   ClusterSchema.ShardGroup,
   everyOne("publisher")
 )
@@ -260,6 +263,16 @@ export const layer = ChangePublisher.toLayer(
       )
     })
 
+    const dismiss = (dismissal: DismissalRequest) =>
+      serial.withPermit(dismissFinding(dismissal)).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("finding not dismissed yet", { target: targetKey, error: error.message }).pipe(
+            Effect.as("unavailable" as const)
+          )
+        ),
+        Effect.provideService(WriteOwner, { fence: hold.fence, guard: Effect.void })
+      )
+
     return ChangePublisher.of({
       Publish: () => Effect.provideContext(publications.request, services),
       NoteExpired: ({ payload }) =>
@@ -273,7 +286,8 @@ export const layer = ChangePublisher.toLayer(
           ),
           Effect.provideContext(services)
         ),
-      Command: ({ payload }) => Effect.provideContext(command(payload.eventId), services)
+      Command: ({ payload }) => Effect.provideContext(command(payload.eventId), services),
+      Dismiss: ({ payload }) => Effect.provideContext(dismiss(payload), services)
     })
   }),
   // Messages are handled concurrently so that one that waits for a host does not fill the mailbox. Writes are serial all the same.

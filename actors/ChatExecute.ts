@@ -2,7 +2,7 @@
  * Executes one command of an authorised person. Returns the text of the reply, or the review to follow. Repeating it after a crash has no
  * second effect: queries read, a cancellation may be repeated, and a review is queued once per request.
  */
-import { Effect } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { allows } from "../src/chat/Authorise.ts"
 import type { ChatPermission } from "../src/chat/Authorise.ts"
 import type { ChatCommand } from "../src/chat/Command.ts"
@@ -13,11 +13,15 @@ import type { Snapshot } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import { chatCommands } from "../src/domain/ChatRequest.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import type { StoreError } from "../src/database/StoreError.ts"
 import type { SafeText } from "../src/outputs/SafeText.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
 import type { ChatRequest } from "../src/store/ChatRequests.ts"
+import { Runs } from "../src/store/Runs.ts"
+import type { Run } from "../src/store/Runs.ts"
 import { Statistics } from "../src/store/Statistics.ts"
-import { describeTarget, listReviews, showDetail, showQueue, showStatus } from "./ChatQueries.ts"
+import { publishers } from "./ChangePublisher.ts"
+import { describeTarget, listReviews, mayRead, showDetail, showQueue, showStatus } from "./ChatQueries.ts"
 import type { QueryContext } from "./ChatQueries.ts"
 import { isReviewQueued, queueReview, toChatChange } from "./ChatReview.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
@@ -31,7 +35,13 @@ export interface Execution {
 }
 
 export type Executed =
-  | { readonly _tag: "Replied"; readonly outcome: ChatOutcome; readonly text: string; readonly workspace?: string }
+  | {
+      readonly _tag: "Replied"
+      readonly outcome: ChatOutcome
+      readonly text: string
+      /** Run whose findings the text lists. */
+      readonly run?: Run | undefined
+    }
   | {
       readonly _tag: "Queued"
       readonly workspace: string
@@ -43,7 +53,12 @@ export type Executed =
 const minuteMillis = 60_000
 export const reviewLimits = { perActor: 5, perConversation: 20, waitingPerWorkspace: 100 } as const
 
-const replied = (text: string, outcome: ChatOutcome = "succeeded"): Executed => ({ _tag: "Replied", outcome, text })
+const replied = (text: string, outcome: ChatOutcome = "succeeded", run?: Run): Executed => ({
+  _tag: "Replied",
+  outcome,
+  text,
+  run
+})
 
 /** Returns the reason for refusing another review now. */
 const findLimit = Effect.fnUntraced(function* ({ request, texts }: Execution, workspace: string) {
@@ -129,15 +144,22 @@ const onRepository = Effect.fnUntraced(function* (
         )
       )
     case "prdetail":
-      return replied(yield* showDetail(context, repository, `#${(second ?? "").replace(/^[#!]/, "")}`))
-    case "detail":
-      return replied(yield* showDetail(context, repository, second ?? ""))
+    case "detail": {
+      const revision = command.name === "detail" ? (second ?? "") : `#${(second ?? "").replace(/^[#!]/, "")}`
+      const { run, text } = yield* showDetail(context, repository, revision)
+      return replied(text, "succeeded", run)
+    }
     default:
       return replied(yield* listReviews(context, [repository], () => true))
   }
 })
 
-export const execute = Effect.fnUntraced(function* (execution: Execution, command: ChatCommand) {
+/** `claim`: uses up the id of the button that was pressed; false if another press used it. */
+export const execute = Effect.fnUntraced(function* (
+  execution: Execution,
+  command: ChatCommand,
+  claim: Effect.Effect<boolean, StoreError>
+) {
   const { request, safe, snapshot, texts } = execution
   // The command and the repository have to be of one binding.
   const permissions = execution.permissions.filter((permission) => allows(permission, command.name))
@@ -165,7 +187,47 @@ export const execute = Effect.fnUntraced(function* (execution: Execution, comman
   const resolved = resolveRepository(snapshot, permissions, observed, first)
   if (resolved._tag === "Unknown") return replied(texts.unknownRepository, "rejected")
   if (resolved._tag === "Ambiguous") return replied(texts.ambiguousRepository, "rejected")
+  if (!(yield* claim)) return replied(texts.buttonUsed, "rejected")
   return yield* onRepository(execution, context, command, resolved.repository)
+})
+
+/** The publisher of the target may wait for its host. */
+const dismissTimeout = Duration.seconds(30)
+
+/** The dismissal is repeated after a while. */
+class DismissalDelayed extends Schema.TaggedError<DismissalDelayed>()("DismissalDelayed", { message: Schema.String }) {}
+
+/** Dismisses a finding. It needs the right to request reviews of the repository, and that of `review.dismissal`. */
+export const dismiss = Effect.fnUntraced(function* (
+  execution: Execution,
+  { fp, runId }: { readonly fp: string; readonly runId: string },
+  claim: Effect.Effect<boolean, StoreError>
+) {
+  const { request, safe, snapshot, texts } = execution
+  const permissions = execution.permissions.filter((permission) => allows(permission, "review"))
+  if (permissions.length === 0) return replied(texts.notAllowed("review"), "rejected")
+  const repositories = listRepositories(snapshot, permissions, yield* listObserved(permissions))
+  const run = yield* (yield* Runs).get(runId)
+  const finding = run?.analysis?.findings.find(({ fingerprint }) => fingerprint === fp)
+  if (run === undefined || finding === undefined || !mayRead({ repositories }, run.change))
+    return replied(texts.notFound, "rejected")
+  const publisherOf = yield* publishers
+  const { connection, sender: person } = request
+  const outcome = yield* publisherOf(run.targetKey)
+    .Dismiss({ runId, fp, connection, person })
+    .pipe(Effect.timeoutOrElse({ duration: dismissTimeout, orElse: () => Effect.succeed("unavailable" as const) }))
+  if (outcome === "unavailable")
+    return yield* new DismissalDelayed({ message: "the host or its publisher is unavailable" })
+  const title = safe.line((finding.problem.title ?? finding.problem.message).slice(0, 200))
+  if (outcome !== "dismissed") return replied(texts.notDismissed[outcome](title), "rejected")
+  yield* Effect.logInfo("audit: finding dismissed from chat", {
+    run_id: runId,
+    fingerprint: fp,
+    connection,
+    sender: person.id
+  })
+  yield* claim
+  return replied(texts.dismissed(title))
 })
 
 /** The only ids that an unauthorised person learns. */

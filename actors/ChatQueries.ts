@@ -4,6 +4,7 @@ import { parseRevision } from "../src/chat/Command.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import { foldRepo, hostTrigger } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
+import type { Finding } from "../src/domain/Problem.ts"
 import type { SafeText } from "../src/outputs/SafeText.ts"
 import { Operations } from "../src/queue/operator/Operations.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
@@ -35,15 +36,19 @@ const isOf = (change: Change, { repo, trigger, workspace }: ChatRepository): boo
   hostTrigger(change) === trigger &&
   foldRepo(change.repo.fullName) === foldRepo(repo)
 
-export const mayRead = ({ repositories }: QueryContext, change: Change): boolean =>
+export const mayRead = ({ repositories }: Pick<QueryContext, "repositories">, change: Change): boolean =>
   repositories.some((one) => isOf(change, one))
 
-/** One line per finding, most severe first. */
 const severities = ["critical", "high", "medium", "low", "info"]
-export const describeFindings = (run: Run, { safe, texts }: Pick<QueryContext, "safe" | "texts">): string => {
-  const findings = (run.analysis?.findings ?? []).toSorted(
+/** Returns the findings of a run, the most severe ones first. */
+export const sortFindings = (run: Run): ReadonlyArray<Finding> =>
+  (run.analysis?.findings ?? []).toSorted(
     (one, other) => severities.indexOf(one.problem.severity) - severities.indexOf(other.problem.severity)
   )
+
+/** One line per finding. */
+export const describeFindings = (run: Run, { safe, texts }: Pick<QueryContext, "safe" | "texts">): string => {
+  const findings = sortFindings(run)
   if (findings.length === 0) return texts.nothing
   const lines = findings.slice(0, maxItems).map(({ anchor, problem }) => {
     const place = safe.codeSpan(`${anchor?.path ?? problem.file}${anchor === undefined ? "" : `:${anchor.line}`}`)
@@ -108,7 +113,9 @@ export const showDetail = Effect.fnUntraced(function* (
   revision: string
 ) {
   const [run] = yield* listRuns([repository], (one) => isRevision(one, revision))
-  return run === undefined ? context.texts.noReview : `${runLine(run, context)}\n${describeFindings(run, context)}`
+  const text =
+    run === undefined ? context.texts.noReview : `${runLine(run, context)}\n${describeFindings(run, context)}`
+  return { text, run }
 })
 
 export const showQueue = Effect.fnUntraced(function* (context: QueryContext, running: boolean) {

@@ -101,11 +101,12 @@ export const sendResult = Effect.fnUntraced(function* (client: ChatClient, reque
 
 /** Reports progress of a review. A failure only delays it. */
 export const sendProgress = Effect.fnUntraced(function* (client: ChatClient, request: ChatRequest) {
-  const { progress, progressText, reply, ...facts } = request.facts
+  const { progress, progressButtons = [], progressText, reply, ...facts } = request.facts
   // A platform that gives one reply per callback, or cannot edit, gets only the result.
   if (progressText === undefined || client.edit === undefined) return request
   if (progress !== undefined && !client.isEditable(progress, yield* Clock.currentTimeMillis)) return request
-  const message = { text: progressText, buttons: [], isFinal: false, isRepeat: false }
+  const buttons = progressButtons.map(({ id, label }) => ({ id, label }))
+  const message = { text: progressText, buttons, isFinal: false, isRepeat: false }
   const to = { ...request, reply }
   const sending =
     progress === undefined
@@ -116,6 +117,6 @@ export const sendProgress = Effect.fnUntraced(function* (client: ChatClient, req
   )
   return yield* save(request, {
     status: request.status,
-    facts: { ...facts, reply, ...(sent === undefined ? {} : { progress: sent }) }
+    facts: { ...facts, reply, progressButtons, ...(sent === undefined ? {} : { progress: sent }) }
   })
 })

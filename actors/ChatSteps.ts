@@ -6,7 +6,7 @@ import { Clock, Effect, Metric, Semaphore } from "effect"
 import { findPermissions } from "../src/chat/Authorise.ts"
 import type { ChatClient } from "../src/chat/ChatClient.ts"
 import { parseCommand } from "../src/chat/Command.ts"
-import type { ChatCommand, ParsedCommand } from "../src/chat/Command.ts"
+import type { ParsedCommand } from "../src/chat/Command.ts"
 import { findMemberships } from "../src/chat/members/Memberships.ts"
 import { textsFor } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
@@ -15,9 +15,12 @@ import { chatRequests } from "../src/observability/Metrics.ts"
 import { safeTexts } from "../src/outputs/SafeText.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
 import type { ChatButton, ChatChange, ChatFacts, ChatRequest } from "../src/store/ChatRequests.ts"
-import { describeIds, execute } from "./ChatExecute.ts"
+import { describeIds, dismiss, execute } from "./ChatExecute.ts"
 import type { Executed, Execution } from "./ChatExecute.ts"
-import { makeButtons } from "./ChatButtons.ts"
+import { dismissButtons, makeButtons, requestButtons } from "./ChatButtons.ts"
+import type { NewButton } from "./ChatButtons.ts"
+import { readPress } from "./ChatPress.ts"
+import type { Press, Pressed } from "./ChatPress.ts"
 import { countProblems, describeFindings, describeTarget } from "./ChatQueries.ts"
 import { findReviewState } from "./ChatReview.ts"
 
@@ -76,16 +79,19 @@ const countRecent = Effect.fnUntraced(function* ({ connection, id, receivedAt, s
   return yield* (yield* ChatRequests).count({ connection, sender, since: receivedAt - minuteMillis, upTo: id })
 })
 
-/** Converts a button to the command of its request, with the rights that the person who pressed it has now. */
-const readButton = Effect.fnUntraced(function* (request: ChatRequest, now: number) {
-  const requests = yield* ChatRequests
-  const action = yield* requests.useAction(request.facts.text, request.id, now)
-  const isHere = action?.connection === request.connection && action.conversation === request.conversation.id
-  const origin = action === undefined || !isHere ? undefined : yield* requests.get(action.requestId)
-  if (action === undefined || origin === undefined) return undefined
-  const args = origin.facts.args ?? []
-  const names = { again: "review", cancel: "cancel", details: "detail" } as const
-  return { command: { name: names[action.kind], args } satisfies ChatCommand, conversation: origin.conversation }
+/** Returns the rights of the person. A card that is not known any more may be one of a direct conversation. */
+const findRights = Effect.fnUntraced(function* (
+  context: StepContext,
+  request: ChatRequest,
+  press: Press | undefined,
+  now: number
+) {
+  const { conversation } = request
+  if (press?.conversation !== undefined)
+    return yield* toExecution(context, { ...request, conversation: press.conversation }, now)
+  const execution = yield* toExecution(context, request, now)
+  if (press === undefined || execution.permissions.length > 0) return execution
+  return yield* toExecution(context, { ...request, conversation: { ...conversation, kind: "direct" } }, now)
 })
 
 const validate = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
@@ -93,20 +99,22 @@ const validate = Effect.fnUntraced(function* (context: StepContext, request: Cha
   const { isAction, mention } = request.facts
   if ((yield* countRecent(request)) > commandsPerMinute) return yield* close(request, "too many commands of one person")
   const isOurs = typeof mention === "string" ? yield* context.client.isMention(mention) : true
-  const button = isAction ? yield* readButton(request, now) : undefined
-  // A card event does not name the kind of its conversation.
-  const effective = button === undefined ? request : { ...request, conversation: button.conversation }
-  const execution = yield* toExecution(context, effective, now)
-  const parsed: ParsedCommand =
-    button !== undefined
-      ? { _tag: "Command", command: button.command }
-      : isAction
-        ? { _tag: "Unknown", word: "", usage: undefined }
-        : parseCommand({ ...request, text: request.facts.text, mention }, () => isOurs)
-  return yield* decide(execution, request, parsed)
+  const press = isAction ? yield* readPress(request, now) : undefined
+  const execution = yield* findRights(context, request, press, now)
+  const parsed: Requested = isAction
+    ? (press?.pressed ?? { _tag: "Unknown", word: "", usage: undefined })
+    : parseCommand({ ...request, text: request.facts.text, mention }, () => isOurs)
+  return yield* decide(context, execution, request, parsed)
 })
 
-const decide = Effect.fnUntraced(function* (execution: Execution, request: ChatRequest, parsed: ParsedCommand) {
+type Requested = ParsedCommand | Pressed
+
+const decide = Effect.fnUntraced(function* (
+  context: StepContext,
+  execution: Execution,
+  request: ChatRequest,
+  parsed: Requested
+) {
   const { permissions, texts } = execution
   if (parsed._tag === "NotForUs") return yield* close(request, "not for this bot")
   const named = parsed._tag === "Command" ? parsed.command : undefined
@@ -130,31 +138,58 @@ const decide = Effect.fnUntraced(function* (execution: Execution, request: ChatR
         : texts.usage(parsed.usage)
     return yield* publish(request, "rejected", text, { reason: "not a command" })
   }
-  return yield* run(execution, request, parsed.command)
+  return yield* run(context, execution, request, parsed)
 })
 
 /** One review at a time is admitted on a node, so that requests that arrive together do not pass the same limit. */
 const admission = Semaphore.makeUnsafe(1)
 
 /** The command is saved before it is executed: limits count it, and `status` shows it. */
-const run = Effect.fnUntraced(function* (execution: Execution, request: ChatRequest, command: ChatCommand) {
+const run = Effect.fnUntraced(function* (
+  context: StepContext,
+  execution: Execution,
+  request: ChatRequest,
+  work: Pressed
+) {
   const binding = execution.permissions.map((one) => one.binding).join(", ")
-  const facts = { ...request.facts, args: [...command.args], binding }
-  const named = yield* save(request, { status: "validating", command: command.name, facts })
+  const command = work._tag === "Command" ? work.command : undefined
+  const facts = { ...request.facts, args: [...(command?.args ?? [])], binding }
+  const named = yield* save(request, { status: "validating", command: command?.name, facts })
   if (named === undefined) return undefined
-  const executing = runNamed({ ...execution, request: named }, command)
-  return yield* command.name === "review" ? admission.withPermits(1)(executing) : executing
+  const executing = runNamed(context, { ...execution, request: named }, work)
+  return yield* command?.name === "review" ? admission.withPermits(1)(executing) : executing
 })
 
-const runNamed = Effect.fnUntraced(function* (execution: Execution, command: ChatCommand) {
-  const named = execution.request
-  const executed: Executed = yield* execute(execution, command)
-  if (executed._tag === "Replied") return yield* publish(named, executed.outcome, executed.text)
+/** Uses up the id of the button that was pressed. */
+const claimButton = ({ facts, id, receivedAt }: ChatRequest) =>
+  Effect.flatMap(ChatRequests, (requests) =>
+    facts.isAction ? requests.useAction(facts.text, id, receivedAt) : Effect.succeed(true)
+  )
+
+const runNamed = Effect.fnUntraced(function* (context: StepContext, execution: Execution, work: Pressed) {
+  const { request: named, texts } = execution
+  const requests = yield* ChatRequests
+  const claim = Effect.provideService(claimButton(named), ChatRequests, requests)
+  const executed: Executed =
+    work._tag === "Dismiss" ? yield* dismiss(execution, work, claim) : yield* execute(execution, work.command, claim)
+  const buttonsOf = (buttons: ReadonlyArray<NewButton>) =>
+    context.client.hasButtons && buttons.length > 0 ? makeButtons(named, buttons) : Effect.succeed([])
+  if (executed._tag === "Replied") {
+    const buttons = yield* buttonsOf(dismissButtons(executed.run, texts))
+    return yield* publish(named, executed.outcome, executed.text, buttons.length > 0 ? { buttons } : {})
+  }
   const { entryId, eventId, text, workspace } = executed
+  const progressButtons = yield* buttonsOf(requestButtons(named, texts, ["cancel"]))
   return yield* save(named, {
     status: "queued",
     workspace,
-    facts: { ...named.facts, eventId, progressText: text, ...(entryId === undefined ? {} : { entryId }) }
+    facts: {
+      ...named.facts,
+      eventId,
+      progressText: text,
+      progressButtons,
+      ...(entryId === undefined ? {} : { entryId })
+    }
   })
 })
 
@@ -179,9 +214,9 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
       : ended !== undefined && (outcome === "succeeded" || outcome === "partial")
         ? texts.succeeded(shown, `${countProblems(ended)}\n${describeFindings(ended, { safe, texts })}`)
         : texts.ended(shown, safe.plain(why.slice(0, 300)))
-  const buttons = yield* makeButtons(request, texts, ["again", "details"])
+  const offered = [...requestButtons(request, texts, ["again", "details"]), ...dismissButtons(ended, texts)]
   return yield* publish(request, outcome, text, {
-    buttons,
+    ...(context.client.hasButtons ? { buttons: yield* makeButtons(request, offered) } : {}),
     reason: why,
     ...(ended === undefined ? {} : { runId: ended.id })
   })

@@ -22,6 +22,8 @@ export interface ReplyAddress {
 export interface ChatClient {
   /** Markup of its messages. */
   readonly markup: "feishu" | "wecom"
+  /** True if its messages show buttons. */
+  readonly hasButtons: boolean
   /**
    * Time in which a second message with the same key is not delivered again; 0 if the platform has no keys, so that a message whose
    * response is missing is never sent again.

@@ -26,7 +26,16 @@ export interface ChatTexts {
   readonly noReview: string
   readonly buttonUsed: string
   readonly failed: string
-  readonly buttons: { readonly again: string; readonly cancel: string; readonly details: string }
+  readonly dismissed: (finding: string) => string
+  readonly notDismissed: Readonly<
+    Record<"not_permitted" | "no_account" | "own_change" | "not_published" | "failed", (finding: string) => string>
+  >
+  readonly buttons: {
+    readonly again: string
+    readonly cancel: string
+    readonly details: string
+    readonly dismiss: string
+  }
 }
 
 const englishHelp: Readonly<Record<ChatCommandName, string>> = {
@@ -97,7 +106,16 @@ const english: ChatTexts = {
   noReview: "No review of it was found.",
   buttonUsed: "This button was used already, or has expired.",
   failed: "The command failed. The log of the service has the reason.",
-  buttons: { again: "Run again", cancel: "Cancel", details: "Details" }
+  dismissed: (finding) => `Dismissed: ${finding}. It is not raised again while its code is unchanged.`,
+  notDismissed: {
+    not_permitted: (finding) => `Not dismissed: ${finding}. Your account may not write to the repository.`,
+    no_account: (finding) =>
+      `Not dismissed: ${finding}. Your account at the git host is not known: an administrator adds it to the member file.`,
+    own_change: (finding) => `Not dismissed: ${finding}. The author of a change cannot dismiss its findings.`,
+    not_published: (finding) => `Not dismissed: ${finding}. It has no open comment and no issue of its own.`,
+    failed: (finding) => `Not dismissed: ${finding}. The git host refused it, or the configuration has changed.`
+  },
+  buttons: { again: "Run again", cancel: "Cancel", details: "Details", dismiss: "Dismiss" }
 }
 
 const chinese: ChatTexts = {
@@ -123,7 +141,15 @@ const chinese: ChatTexts = {
   noReview: "还没有它的评审。",
   buttonUsed: "该按钮已被使用或已过期。",
   failed: "命令执行失败，原因见服务日志。",
-  buttons: { again: "重新评审", cancel: "取消", details: "详情" }
+  dismissed: (finding) => `已忽略：${finding}。代码不变时不再提出。`,
+  notDismissed: {
+    not_permitted: (finding) => `未忽略：${finding}。您的账号没有该仓库的写权限。`,
+    no_account: (finding) => `未忽略：${finding}。不知道您在代码平台的账号，请管理员将其加入成员文件。`,
+    own_change: (finding) => `未忽略：${finding}。变更的作者不能忽略其问题。`,
+    not_published: (finding) => `未忽略：${finding}。它没有未关闭的评论，也没有单独的工单。`,
+    failed: (finding) => `未忽略：${finding}。代码平台拒绝了请求，或配置已更改。`
+  },
+  buttons: { again: "重新评审", cancel: "取消", details: "详情", dismiss: "忽略" }
 }
 
 /** Returns the texts in Chinese for a Chinese output language, otherwise in English. */

@@ -88,6 +88,8 @@ export interface HostThread {
   readonly resolved: boolean
   /** Another account replied to it. */
   readonly replied: boolean
+  /** Id of the comment itself, where `hostId` names its thread (GitLab). */
+  readonly commentId?: string | undefined
 }
 
 export interface HostThreads {
@@ -103,4 +105,11 @@ export interface HostThreads {
     hostId: string,
     body: string
   ) => Effect.Effect<HostWrite, ForgeError, Writing>
+  /** Replaces the text of the comment, and resolves its thread where the API can. May be repeated. */
+  readonly dismiss: (
+    repo: Repo,
+    number: number,
+    thread: Pick<HostThread, "hostId" | "commentId">,
+    body: string
+  ) => Effect.Effect<void, ForgeError, Writing>
 }

@@ -86,6 +86,14 @@ export class ChannelMissing extends Schema.TaggedError<ChannelMissing>()("Channe
   message: Schema.String
 }) {}
 
+/** A finding of a published review that a person dismisses from chat, with the permission for it. */
+export interface DismissedFinding {
+  readonly fp: string
+  readonly head: string
+  /** Account at the host, or the id of a person where every person may dismiss (`review.dismissal`). */
+  readonly by: string
+}
+
 export interface ChannelKind {
   /** Returns whether the kind can publish reviews of this change. */
   readonly serves: (change: Change) => boolean
@@ -102,4 +110,12 @@ export interface ChannelKind {
     context: ChannelContext,
     publication: Publication
   ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun>
+  /**
+   * Marks the open comments or issues of a finding as dismissed at the host; undefined for kinds whose messages have no state. Returns the
+   * number of those that are dismissed. May be repeated.
+   */
+  readonly dismiss?: (
+    context: ChannelContext,
+    finding: DismissedFinding
+  ) => Effect.Effect<number, ForgeError | ChannelMissing, Writing>
 }

@@ -26,8 +26,10 @@ const toExistingThreads = (
   const markers = parseMarkers(thread.body)
   const fp = markers.find((marker) => marker.fp !== undefined)?.fp
   if (fp === undefined) return []
-  const resolved = thread.resolved || markers.some((marker) => marker.state === "resolved")
-  const state = resolved ? "resolved" : thread.dismissedBy.some(mayDismiss) ? "dismissed" : "open"
+  // Written by the service for a person with the permission, who dismissed it from chat.
+  const isMarked = markers.some((marker) => marker.state === "dismissed")
+  const resolved = !isMarked && (thread.resolved || markers.some((marker) => marker.state === "resolved"))
+  const state = resolved ? "resolved" : isMarked || thread.dismissedBy.some(mayDismiss) ? "dismissed" : "open"
   const ignored = state === "open" ? thread.dismissedBy : []
   return [{ fp, files: [thread.path], state, thread, ignored }]
 }

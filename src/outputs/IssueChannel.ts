@@ -14,15 +14,17 @@ import type { HostWrite } from "../forge/HostWrite.ts"
 import { rulesRevision } from "../forge/RulesRevision.ts"
 import { resolveAuthor } from "./Author.ts"
 import { planIssueNotice, sendIssueNotice } from "./BotChannel.ts"
-import type { ChannelKind, PublishInput, ChannelContext, Sent } from "./Channel.ts"
+import type { ChannelKind, DismissedFinding, PublishInput, ChannelContext, Sent } from "./Channel.ts"
 import { wrongChannelKind } from "./WrongChannelKind.ts"
 import { planIssueChanges } from "./IssueChanges.ts"
 import { labelsFor } from "./Labels.ts"
 import { toSearchText } from "./Marker.ts"
-import { operationId } from "./OperationId.ts"
+import { parseManagedIssue, renderResolvedBody } from "./IssueText.ts"
+import { dismissalId, operationId } from "./OperationId.ts"
 import { oneLine, plainLine } from "./InertText.ts"
 import { findOwners } from "./Owners.ts"
 import { renderIssueText } from "./Render.ts"
+import { gfm } from "./SafeText.ts"
 import { issueScope } from "./Scopes.ts"
 import { listsAllProblems, visibleFindings } from "./VisibleFindings.ts"
 
@@ -125,7 +127,36 @@ export const issueChannel = (limit: number): ChannelKind => ({
       if (issue !== undefined) return withNotice(context, publication, operation, issue)
     }
     return undefined
-  })
+  }),
+
+  dismiss: (context, finding) => dismissIssues(context, finding, limit)
+})
+
+/** Closes the open issue of a finding, as a person would. An issue that holds several problems is not closed for one of them. */
+const dismissIssues = Effect.fnUntraced(function* (
+  { change, channel, client, workspace }: ChannelContext,
+  { by, fp }: DismissedFinding,
+  limit: number
+) {
+  const host = yield* client
+  const scope = issueScope(change, channel.marker_label ?? channel.name)
+  const labels = labelsFor(workspace.review.output_language)
+  const dismissed = new Set<number>()
+  for (const state of ["open", "closed"] as const) {
+    const issues = yield* host.issues.list(change.repo, state, state === "open" ? maxOpen : maxClosed)
+    for (const issue of issues) {
+      const sections = parseManagedIssue(issue, scope)?.sections ?? []
+      const [section] = sections
+      if (sections.length !== 1 || section?.fp !== fp || section.state === "resolved") continue
+      dismissed.add(issue.number)
+      if (section.state === "dismissed") continue
+      const names = { op: dismissalId(fp, String(issue.number)), scope }
+      const note = `**${labels.dismissedBy(gfm.plain(by))}**`
+      const body = renderResolvedBody(issue.body, note, names, limit, labels.cut, "dismissed")
+      yield* host.issues.edit(change.repo, issue.number, { title: undefined, body, state: "closed" })
+    }
+  }
+  return dismissed.size
 })
 
 /** Adds the chat message about a new issue. */

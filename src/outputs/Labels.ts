@@ -35,6 +35,7 @@ export interface Labels {
   readonly tokens: (count: string) => string
   readonly cut: string
   readonly resolvedBy: (commit: string) => string
+  readonly dismissedBy: (person: string) => string
   readonly resolvedTitle: string
   readonly lifted: (commit: string) => string
   readonly problemsOf: (target: string) => string
@@ -99,6 +100,7 @@ const english: Labels = {
   tokens: (count) => `${count} tokens`,
   cut: "_Truncated: the host limits the length of a comment._",
   resolvedBy: (commit) => `Resolved: no longer found in the review of ${commit}.`,
+  dismissedBy: (person) => `Dismissed from chat by ${person}.`,
   resolvedTitle: "[Resolved]",
   lifted: (commit) => `The review of ${commit} found no problems.`,
   problemsOf: (target) => `Problems in ${target}`,
@@ -161,6 +163,7 @@ const chinese: Labels = {
   tokens: (count) => `${count} 个 token`,
   cut: "_已截断：平台不允许更长的文本。_",
   resolvedBy: (commit) => `已解决：对 ${commit} 的评审不再发现此问题。`,
+  dismissedBy: (person) => `已由 ${person} 在聊天中忽略。`,
   resolvedTitle: "[已解决]",
   lifted: (commit) => `对 ${commit} 的评审没有发现问题。`,
   problemsOf: (target) => `${target} 中的问题`,

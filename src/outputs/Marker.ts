@@ -1,6 +1,7 @@
 /**
  * Hidden marker in everything that the service writes at a host: the operation that wrote it (`op`), the problem (`fp`) and the
- * scope (`scope`). In managed issues it also holds the problem's `file`, and that the service resolved it (`state`). It
+ * scope (`scope`). In managed issues it also holds the problem's `file`. `state`: the service resolved the problem, or a person dismissed it
+ * from chat. It
  * identifies a write whose response is missing, and the managed summary. Values are escaped so that no value ends the HTML
  * comment; external text cannot contain a marker (SafeText.ts).
  */
@@ -13,7 +14,7 @@ export const Marker = Schema.Struct({
   fp: Schema.optional(Schema.String),
   scope: Schema.optional(Schema.String),
   file: Schema.optional(Schema.String),
-  state: Schema.optional(Schema.Literal("resolved"))
+  state: Schema.optional(Schema.Literals(["resolved", "dismissed"]))
 })
 export type Marker = typeof Marker.Type
 

@@ -36,5 +36,8 @@ export const triageId = (targetKey: TargetKey, head: string, kind: Operation["_t
 /** The expiry of an entry is reported once per channel. */
 export const expiryId = (entryId: string, channel: string): OperationId => named("expired", entryId, channel)
 
+/** A person dismisses a finding from chat at one place of the host. */
+export const dismissalId = (fp: string, hostId: string): OperationId => named("dismissed", fp, hostId)
+
 /** Id of an operation that results from sending another one. */
 export const followUpId = (operation: OperationId, part: string): OperationId => named(operation, part)

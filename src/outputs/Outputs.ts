@@ -9,6 +9,7 @@ import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import { ChannelMissing } from "./Channel.ts"
 import type { PublishInput } from "./Channel.ts"
+import type { ChatDismissal, DismissOutcome } from "./ChatDismissal.ts"
 
 export { ChannelMissing }
 
@@ -48,5 +49,11 @@ export class Outputs extends Context.Service<
       change: Change,
       publication: Publication
     ) => Effect.Effect<SentRow | undefined, ForgeError | ChannelMissing>
+    /** Dismisses a finding for a person of a chat platform, at the host. May be repeated. */
+    readonly dismiss: (
+      workspace: Workspace,
+      change: Change,
+      dismissal: ChatDismissal
+    ) => Effect.Effect<DismissOutcome, ForgeError | ChannelMissing, Writing>
   }
 >()("aicr/outputs/Outputs") {}

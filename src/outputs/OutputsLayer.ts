@@ -13,6 +13,7 @@ import { Cache } from "../store/Cache.ts"
 import { AuthorGuess } from "./AuthorGuess.ts"
 import type { ChannelKind, ChannelContext, Sent } from "./Channel.ts"
 import { ChannelClients } from "./ChannelClients.ts"
+import { findDismisser } from "./ChatDismissal.ts"
 import { channelTable } from "./Channels.ts"
 import { findAtHost, isHostOperation, sendAtHost } from "./HostOperations.ts"
 import { commentUrl } from "./Links.ts"
@@ -51,20 +52,14 @@ const withSummaryLink = (
   return url === undefined ? status : { ...status, url }
 }
 
-const context = (
-  { kinds, clients, cache, members }: Sender,
+const toContext = (
+  { clients, cache, members }: Sender,
   workspace: Workspace,
   change: Change,
-  publication: Publication
-): Effect.Effect<{ readonly to: ChannelContext; readonly kind: ChannelKind }, ChannelMissing> => {
-  const channel = channelNamed(workspace.outputs, change.provider, publication.channel)
-  const kind = channel === undefined ? undefined : kinds.get(channel.kind)
-  if (channel === undefined || kind === undefined) {
-    const message = `channel ${publication.channel} of workspace ${workspace.id} is no longer configured`
-    return Effect.fail(new ChannelMissing({ message }))
-  }
+  channel: ChannelConfig
+): ChannelContext => {
   const snapshot = workspace.snapshot()
-  const to: ChannelContext = {
+  return {
     client: clients.channel(channel, change, snapshot),
     change: retarget(change, channel),
     workspace,
@@ -73,7 +68,21 @@ const context = (
     cache,
     members
   }
-  return Effect.succeed({ kind, to })
+}
+
+const context = (
+  sender: Sender,
+  workspace: Workspace,
+  change: Change,
+  publication: Publication
+): Effect.Effect<{ readonly to: ChannelContext; readonly kind: ChannelKind }, ChannelMissing> => {
+  const channel = channelNamed(workspace.outputs, change.provider, publication.channel)
+  const kind = channel === undefined ? undefined : sender.kinds.get(channel.kind)
+  if (channel === undefined || kind === undefined) {
+    const message = `channel ${publication.channel} of workspace ${workspace.id} is no longer configured`
+    return Effect.fail(new ChannelMissing({ message }))
+  }
+  return Effect.succeed({ kind, to: toContext(sender, workspace, change, channel) })
 }
 
 /** Charges the model calls of a channel to the run that it publishes. */
@@ -124,6 +133,19 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
     return sent === undefined ? undefined : rowOfSent(publication, sent)
   })
 
+const dismissWith = (sender: Sender): Outputs["Service"]["dismiss"] =>
+  Effect.fnUntraced(function* (workspace, change, dismissal) {
+    const host = yield* sender.clients.host(workspace, change)
+    const dismisser = yield* findDismisser(host, sender.members, workspace, change, dismissal)
+    if (dismisser._tag === "Refused") return dismisser.outcome
+    const finding = { fp: dismissal.fp, head: dismissal.head, by: dismisser.by }
+    let count = 0
+    for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
+      if (kind.dismiss !== undefined)
+        count += yield* kind.dismiss(toContext(sender, workspace, change, channel), finding)
+    return count === 0 ? "not_published" : "dismissed"
+  })
+
 export const layer = Layer.effect(
   Outputs,
   Effect.gen(function* () {
@@ -143,7 +165,8 @@ export const layer = Layer.effect(
       plan: (input) => planRows(kinds, input),
       status: statusRows,
       send: sendWith(sender),
-      find: findWith(sender)
+      find: findWith(sender),
+      dismiss: dismissWith(sender)
     })
   })
 ).pipe(Layer.provide(MemberFiles.layer))

@@ -13,7 +13,7 @@ import type { ReviewHost } from "./PlanReview.ts"
 import { findReview, requireNumber, sendReview, sendSummary } from "./ReviewSend.ts"
 import { withSince } from "./SinceLast.ts"
 import { listIgnoredDismissals, listReactions, makeExistingThreads } from "./ExistingThreads.ts"
-import { resolveThread, settleThreads } from "./Threads.ts"
+import { dismissThreads, resolveThread, settleThreads } from "./Threads.ts"
 import { sendVerdict } from "./Verdict.ts"
 
 const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExistingThreads>): ChannelKind["send"] =>
@@ -101,5 +101,6 @@ export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
   serves: (change) => isOnPull(change) || (renderer.commits && change.target.kind !== "issue"),
   plan: (input, channel, parts) => planReview(renderer, input, channel, parts),
   send: sendWith(renderer, makeExistingThreads()),
-  find: findOperation
+  find: findOperation,
+  dismiss: (context, finding) => dismissThreads(context, finding, renderer.limit)
 })

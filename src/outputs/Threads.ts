@@ -7,11 +7,13 @@ import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
-import type { ChannelContext, Sent } from "./Channel.ts"
+import type { ChannelContext, DismissedFinding, Sent } from "./Channel.ts"
+import { listExistingThreads } from "./ExistingThreads.ts"
 import { renderResolvedBody } from "./IssueText.ts"
 import { labelsFor } from "./Labels.ts"
-import { followUpId } from "./OperationId.ts"
+import { dismissalId, followUpId } from "./OperationId.ts"
 import { reconcile } from "./Reconcile.ts"
+import { gfm } from "./SafeText.ts"
 import type { ExistingThreads } from "./ExistingThreads.ts"
 
 type ThreadsOperation = Extract<Operation, { readonly _tag: "Threads" }>
@@ -60,4 +62,30 @@ export const resolveThread = Effect.fnUntraced(function* (
     (error) => error.reason === "not_found",
     () => Effect.succeed(unchanged)
   )
+})
+
+/** Marks the comments of a finding as dismissed. Returns how many of them are. */
+export const dismissThreads = Effect.fnUntraced(function* (
+  { change, client, workspace }: ChannelContext,
+  { by, fp, head }: DismissedFinding,
+  limit: number
+) {
+  const { number } = change.target
+  if (number === undefined) return 0
+  const host = yield* client
+  const threads = yield* listExistingThreads(host, change, number, workspace.review.dismissal)
+  const own = threads.filter((one) => one.fp === fp && one.state !== "resolved")
+  const labels = labelsFor(workspace.review.output_language)
+  for (const { state, thread } of own) {
+    if (state === "dismissed") continue
+    const names = { op: dismissalId(fp, thread.hostId), scope: head.slice(0, 16) }
+    const note = `**${labels.dismissedBy(gfm.plain(by))}**`
+    yield* host.threads.dismiss(
+      change.repo,
+      number,
+      thread,
+      renderResolvedBody(thread.body, note, names, limit, labels.cut, "dismissed")
+    )
+  }
+  return own.length
 })

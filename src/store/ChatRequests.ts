@@ -16,9 +16,9 @@ import {
 } from "../domain/ChatRequest.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
-/** A button of a card. `subject`: the request that it belongs to. */
+/** A button of a card. `subject`: the request that it belongs to; of `dismiss`, the id of a run, a space and a fingerprint. */
 export const ChatButton = Schema.Struct({
-  kind: Schema.Literals(["again", "cancel", "details"]),
+  kind: Schema.Literals(["again", "cancel", "details", "dismiss"]),
   label: Schema.String,
   id: Schema.String,
   subject: Schema.String
@@ -42,6 +42,8 @@ export const ChatFacts = Schema.Struct({
   runId: Schema.optionalKey(Schema.String),
   /** Message in the conversation that reports progress. */
   progress: Schema.optionalKey(SentChatMessage),
+  /** Buttons of the progress message. */
+  progressButtons: Schema.optionalKey(Schema.Array(ChatButton)),
   /** Text of the progress message. */
   progressText: Schema.optionalKey(Schema.String),
   /** The one message that ends the request. `text`: Markdown of the platform. */
@@ -113,6 +115,11 @@ export interface NewChatAction {
   readonly expiresAt: number
 }
 
+export interface ChatAction extends NewChatAction {
+  /** Request that used it. */
+  readonly usedBy: string | undefined
+}
+
 export class ChatRequests extends Context.Service<
   ChatRequests,
   {
@@ -143,12 +150,10 @@ export class ChatRequests extends Context.Service<
     readonly waiting: (workspace: string) => Effect.Effect<number, StoreError>
     /** Stores buttons; existing ones do not change. */
     readonly addActions: (actions: ReadonlyArray<NewChatAction>) => Effect.Effect<void, StoreError>
-    /** Returns the button and marks it as used by this request; undefined if it is unknown, expired, or another request used it. */
-    readonly useAction: (
-      id: string,
-      requestId: string,
-      now: number
-    ) => Effect.Effect<Omit<NewChatAction, "expiresAt"> | undefined, StoreError>
+    /** Returns the button, used or not; undefined if it is unknown. Marks nothing. */
+    readonly getAction: (id: string) => Effect.Effect<ChatAction | undefined, StoreError>
+    /** Marks the button as used by this request. Returns false if it is unknown, expired, or another request used it. */
+    readonly useAction: (id: string, requestId: string, now: number) => Effect.Effect<boolean, StoreError>
     /**
      * Removes ended requests received before this time, ended ones beyond the newest `maxCount`, and expired buttons. None that was received
      * after `keptSince` is removed.

@@ -92,9 +92,11 @@ interface ActionRow {
   readonly request_id: string
   readonly kind: ChatButton["kind"]
   readonly subject: string
+  readonly expires_at: number | string
+  readonly used_by: string | null
 }
 
-const actions = (sql: SqlClient.SqlClient): Pick<Service, "addActions" | "useAction"> => ({
+const actions = (sql: SqlClient.SqlClient): Pick<Service, "addActions" | "getAction" | "useAction"> => ({
   addActions: (added) => {
     const rows = added.map(({ expiresAt, requestId, ...rest }) => ({
       ...rest,
@@ -109,16 +111,21 @@ const actions = (sql: SqlClient.SqlClient): Pick<Service, "addActions" | "useAct
         )
       : Effect.void
   },
-  useAction: (id, requestId, now) =>
-    sql<ActionRow>`UPDATE chat_actions SET used_by = ${requestId}
-      WHERE id = ${toStorable(id)} AND expires_at > ${now} AND (used_by IS NULL OR used_by = ${requestId})
-      RETURNING id, connection, conversation, request_id, kind, subject`.pipe(
-      unavailable("chat_requests.useAction"),
+  getAction: (id) =>
+    sql<ActionRow>`SELECT * FROM chat_actions WHERE id = ${toStorable(id)}`.pipe(
+      unavailable("chat_requests.getAction"),
       Effect.map(([row]) => {
         if (row === undefined) return undefined
-        const { request_id, ...rest } = row
-        return { ...rest, requestId: request_id }
+        const { expires_at, request_id, used_by, ...rest } = row
+        return { ...rest, requestId: request_id, expiresAt: Number(expires_at), usedBy: used_by ?? undefined }
       })
+    ),
+  useAction: (id, requestId, now) =>
+    sql<{ id: string }>`UPDATE chat_actions SET used_by = ${requestId}
+      WHERE id = ${toStorable(id)} AND expires_at > ${now} AND (used_by IS NULL OR used_by = ${requestId})
+      RETURNING id`.pipe(
+      unavailable("chat_requests.useAction"),
+      Effect.map((rows) => rows.length > 0)
     )
 })
 

@@ -66,6 +66,7 @@ const outputs = Layer.effect(
   Effect.gen(function* () {
     const host = yield* Host
     return Outputs.of({
+      dismiss: () => Effect.succeed("not_published"),
       anyFor: () => true,
       plan: () => [],
       status: ({ runId, targetKey: target, head }, state, description) => [

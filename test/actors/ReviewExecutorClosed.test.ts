@@ -61,6 +61,7 @@ const outputs = Layer.effect(
   Outputs,
   Effect.map(Host, ({ statuses }) =>
     Outputs.of({
+      dismiss: () => Effect.succeed("not_published"),
       anyFor: () => true,
       plan: () => [],
       status: ({ runId, targetKey: key, head }, state, description) => [

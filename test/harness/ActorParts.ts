@@ -72,7 +72,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
       edit: () => unexpected,
       remove: () => unexpected
     },
-    threads: { list: () => unexpected, resolve: () => unexpected },
+    threads: { list: () => unexpected, resolve: () => unexpected, dismiss: () => unexpected },
     commitComments: undefined,
     addLabel: () => unexpected,
     file: () => unexpected,

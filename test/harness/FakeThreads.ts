@@ -66,7 +66,8 @@ const edit = (context: ApiContext): ApiAnswer | undefined => {
   const body = field(context.request.body, "body", isText)
   if (comment === undefined || body === undefined) return undefined
   getThread(comment).body = body
-  return { status: 200, body: { id, body, user: { login: context.request.user.login } } }
+  const { login } = context.request.user
+  return { status: 200, body: { id, body, user: { login }, author: { id: context.request.user.id, username: login } } }
 }
 
 /** Replies of people: on GitHub replies, on Gitea comments of another review on the same line. */
@@ -132,6 +133,12 @@ const github = (route: DemoRoute): DemoRoute =>
     : route
 
 const gitlab = (route: DemoRoute): DemoRoute => {
+  if (route.method === "PUT" && route.path.endsWith("/notes/{note}"))
+    return {
+      ...route,
+      answer: (context) =>
+        edit({ ...context, params: { ...context.params, id: context.params["note"] ?? "" } }) ?? route.answer(context)
+    }
   if (route.method !== "GET" || !route.path.endsWith("/discussions")) return route
   return over(route, (context, answer) => {
     if (!isList(answer.body)) return answer
@@ -140,7 +147,7 @@ const gitlab = (route: DemoRoute): DemoRoute => {
       const comment = commentNumbered(context, id)
       const [note] = field(item, "notes", isList) ?? []
       if (comment === undefined || !isObject(note)) return item
-      const { answers, resolver } = getThread(comment)
+      const { answers, body: edited, resolver } = getThread(comment)
       const position = { new_path: comment.path, old_path: comment.path }
       const resolved =
         resolver === undefined ? { resolved: false } : { resolved: true, resolved_by: { username: resolver.login } }
@@ -149,7 +156,7 @@ const gitlab = (route: DemoRoute): DemoRoute => {
         author: { username: reply.user.login },
         system: false
       }))
-      return { id: `d${id}`, notes: [{ ...note, position, ...resolved }, ...others] }
+      return { id: `d${id}`, notes: [{ ...note, body: edited ?? comment.body, position, ...resolved }, ...others] }
     })
     return { ...answer, body }
   })

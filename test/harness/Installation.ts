@@ -49,6 +49,8 @@ export interface InstallationOptions {
   readonly verification?: "auto" | "always"
   /** Records in this Postgres instead of a file. */
   readonly database?: string
+  /** Channels in addition to that of reviews. */
+  readonly channels?: ReadonlyArray<object>
   /** The namespace `im`. */
   readonly im?: object
   /** Variables of the process, in addition to those that the configuration names. */
@@ -273,7 +275,7 @@ export const makeDocument = (
     )
   },
   outputs: {
-    channels: [{ name: "review", kind: "gitea_pr_review" }],
+    channels: [{ name: "review", kind: "gitea_pr_review" }, ...(options.channels ?? [])],
     routes: { default: { line_comments: ["review"], summary: ["review"] } }
   },
   llm: {

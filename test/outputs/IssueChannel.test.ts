@@ -11,7 +11,7 @@ import { file, repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
-import { publishAll } from "./Publishing.ts"
+import { dismissOn, publishAll } from "./Publishing.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const kinds = {
@@ -92,6 +92,23 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     issue.state = "closed"
     await publishAll(to, given(here, [at(1, 20), at(2, 29)], [file], { head: "b".repeat(40) }))
     expect(stand(here)).toEqual(["closed 1", "open 2"])
+  })
+
+  it("does not raise an issue again that a person dismissed from chat, and keeps one that holds several problems", async () => {
+    const here = await start()
+    const to = setup(here)
+    await publishAll(to, given(here, [at(1, 20), at(2, 29)]))
+    const english = given(here, [], [file], { workspace: workspace({}, { output_language: "en" }) })
+    expect(await dismissOn(to, english, at(1, 20).fingerprint)).toBe(1)
+    expect(stand(here)).toEqual(["closed 1", "open 2"])
+    expect(here.forge.issues(repoName).issues[0]?.body).toContain("Dismissed from chat by ann")
+    const writes = here.forge.writes().length
+    expect(await dismissOn(to, english, at(1, 20).fingerprint)).toBe(1)
+    await publishAll(to, given(here, [at(1, 20), at(2, 29)], [file], { head: "b".repeat(40) }))
+    expect(here.forge.writes()).toHaveLength(writes)
+    const joined = setup(here, { name: "joined", issue_mode: "consolidated" })
+    await publishAll(joined, given(here, [at(1, 20), at(2, 29)]))
+    expect(await dismissOn(joined, english, at(1, 20).fingerprint)).toBe(0)
   })
 
   it("resolves nothing that was not read again, and nothing after a skipped review", async () => {

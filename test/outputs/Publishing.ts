@@ -67,6 +67,13 @@ export const orDie = <A, R>(
 const final = ({ reason }: ForgeError): boolean =>
   ["unauthorized", "forbidden", "not_found", "conflict", "invalid"].includes(reason)
 
+/** Dismisses a finding from chat. Returns the number of its comments and issues that are dismissed. */
+export const dismissOn = (setup: Setup, given: PublishInput, fp: string): Promise<number> => {
+  const context = makeChannelContext(setup, given, forgeTable[setup.forge.kind].client(setup.forge.profile()))
+  const dismissed = setup.kind.dismiss?.(context, { fp, head: given.head, by: "ann" })
+  return run(orDie(dismissed ?? Effect.succeed(0)))
+}
+
 /** Every row as it ended, in the order of sending. */
 export const publishAll = async (setup: Setup, given: PublishInput): Promise<ReadonlyArray<Publication>> => {
   const { kind, channel, forge } = setup

@@ -14,7 +14,7 @@ import { fault } from "../harness/FakeForge.ts"
 import type { FakeThread } from "../harness/FakeThreads.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
-import { publishAll } from "./Publishing.ts"
+import { dismissOn, publishAll } from "./Publishing.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const rows = {
@@ -148,6 +148,32 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     dismiss(thread(0), "ann")
     await review([at(1, 20), at(2, 29), at(3, 30)])
     expect(stand()).toEqual(["1", "2", "3"])
+  })
+
+  it("are not posted again when a person dismissed them from chat, and say so", async () => {
+    const { here, review, stand, thread } = await begin()
+    await review([at(1, 20), at(2, 29)])
+    const given = input([], {
+      change: { ...change, provider: kind, head: here.pull.head },
+      head: here.pull.head,
+      workspace: workspace({}, { output_language: "en" })
+    })
+    const setup = { forge: here.forge, kind: rows[kind], channel: channel() }
+    expect(await dismissOn(setup, given, at(1, 20).fingerprint)).toBe(1)
+    const writes = here.forge.writes().length
+    expect(await dismissOn(setup, given, at(1, 20).fingerprint)).toBe(1)
+    expect(await dismissOn(setup, given, at(9, 20).fingerprint)).toBe(0)
+    expect(here.forge.writes()).toHaveLength(writes)
+    expect(thread(0).body).toContain("Dismissed from chat by ann")
+    expect(thread(0).resolver?.login).toBe(kind === "gitea" || kind === "forgejo" ? undefined : "aicr")
+    const sent = await review([at(1, 20), at(2, 29)])
+    expect(stand().map((one) => one.split(" ")[0])).toEqual(["1", "2"])
+    expect(here.pull.comments.at(-1)?.body).toContain("1 still open · 1 dismissed")
+    expect(sent.flatMap(({ reactions }) => reactions ?? [])).toContainEqual({
+      fp: at(1, 20).fingerprint,
+      dismissed: true,
+      replied: false
+    })
   })
 
   it.each([

@@ -1,5 +1,8 @@
 /** People command the service from chat: the real process, a git host, a model, and the APIs of the platforms. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
 import {
   challengeWecom,
   chatDocument,
@@ -11,7 +14,8 @@ import {
   feishuMessage
 } from "../harness/ChatPeople.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
-import { Installation } from "../harness/Installation.ts"
+import { getThread, withThreads } from "../harness/FakeThreads.ts"
+import { honest, Installation, namesIn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Number of commands in the scenario of a kill. */
@@ -23,11 +27,32 @@ describe("chat", { timeout: 180_000 }, () => {
 
   beforeAll(async () => {
     platform = await FakeChatPlatform.start()
+    const im = chatDocument(platform.url, { app: { workspace: "team-one" } })
+    const people = ["ou_ada", "ou_bob", "ou_cleo", "ou_dana"].map((id) => ({ type: "feishu_open_id", id }))
+    const scope = { kind: "feishu_app", id: "cli_a" }
+    const directory = { source: "file", path: "members.json", directory_id: "staff", identity_scope: scope }
     installation = await Installation.make({
       queue: "sqlite",
-      im: chatDocument(platform.url, { app: { workspace: "team-one" } }),
+      dialect: withThreads("gitea", giteaDialect),
+      im: {
+        ...im,
+        command_bindings: { ...im.command_bindings, lark: { ...im.command_bindings.lark, actors: people } }
+      },
+      channels: [{ name: "room", kind: "feishu_bot", webhook_url: platform.url, member_directory: directory }],
       env: { ...chatEnv, FEISHU_SECRET: platformSecrets.feishu, WECOM_SECRET: platformSecrets.wecom }
     })
+    const member = (key: string, username: string) => ({
+      key,
+      vcs_accounts: [{ provider: "gitea", source_trigger: "host-0", username }],
+      mention: { type: "feishu_open_id", id: `ou_${key}` }
+    })
+    const members = [member("ada", "ada-l"), member("cleo", "cleo"), member("dana", "dana")]
+    writeFileSync(
+      join(installation.directory, "members.json"),
+      JSON.stringify({ version: 1, directories: { staff: { platform: "feishu", identity_scope: scope, members } } })
+    )
+    installation.forge.setPermission("team/one", "ada-l", "write")
+    installation.forge.setPermission("team/one", "dana", "write")
     await installation.aicr.start()
   }, 120_000)
 
@@ -63,7 +88,7 @@ describe("chat", { timeout: 180_000 }, () => {
   it("reviews a pull request, edits its message, and repeats it with a button once", async () => {
     const pull = await installation.open("chat-one")
     await lark("m-review", `review app ${pull.number}`)
-    await waitUntil(() => platform.repliesTo("m-review").at(0)?.buttons.length === 2, {
+    await waitUntil(() => platform.repliesTo("m-review").at(0)?.buttons.length === 3, {
       timeout: 60_000,
       describe: () =>
         `the result of m-review: ${JSON.stringify(platform.messages)}; log:\n${installation.aicr.log.slice(-8000)}`
@@ -102,6 +127,90 @@ describe("chat", { timeout: 180_000 }, () => {
       describe: () => `a used button is refused: ${JSON.stringify(platform.repliesTo("om_card"))}`
     })
     expect(installation.countModelCalls("chat-one")).toBeGreaterThanOrEqual(calls)
+  })
+
+  it("a button stays usable when a person without rights presses it, who learns only their own ids", async () => {
+    const press = (event: string, id: string, from?: string) =>
+      deliverFeishu(callback("lark"), feishuButton(event, id, from))
+    const replies = () => platform.repliesTo("om_card").map(({ texts }) => texts.at(-1) ?? "")
+    const said = (text: string) =>
+      waitUntil(() => replies().find((one) => one.includes(text)), {
+        timeout: 60_000,
+        describe: () => `${text} in ${JSON.stringify(replies())}; log:\n${installation.aicr.log.slice(-6000)}`
+      })
+    const pull = await installation.open("chat-buttons")
+    let held = true
+    installation.model.script(async (request) => {
+      if (namesIn(request).includes("chat-buttons"))
+        await waitUntil(() => !held, { timeout: 60_000, describe: () => "the review is released" })
+      return honest(request)
+    })
+    await lark("m-cancel", `review app ${pull.number}`)
+    const progress = await waitUntil(
+      () => platform.repliesTo("m-cancel").find(({ texts }) => texts.at(-1)?.includes("is running")),
+      { timeout: 60_000, describe: () => `m-cancel runs: ${JSON.stringify(platform.repliesTo("m-cancel"))}` }
+    )
+    const cancel = progress.buttons.find(({ label }) => label === "Cancel")?.id ?? ""
+    await press("e-eve-1", cancel, "ou_eve")
+    const refusal = await said("not authorised")
+    expect(refusal).toContain("ou_eve")
+    expect(refusal).not.toMatch(/team.one|chat-buttons|used already/)
+    await press("e-ada-1", cancel)
+    expect((await said("are cancelled")).replaceAll("\u200b", "")).toContain(`team/one #${pull.number}`)
+    await waitUntil(() => progress.texts.at(-1)?.includes("has ended without a result"), {
+      timeout: 60_000,
+      describe: () => `the review is cancelled: ${JSON.stringify(progress)}`
+    })
+    // The id is used now, and a person without rights still learns nothing of it.
+    await press("e-ada-2", cancel)
+    await said("used already")
+    await press("e-eve-2", cancel, "ou_eve2")
+    expect(await said("ou_eve2")).not.toContain("used already")
+    held = false
+    installation.model.script(honest)
+  })
+
+  it("dismisses a finding at the host with a button, where the person may write to the repository", async () => {
+    const replies = () => platform.repliesTo("om_card").map(({ texts }) => texts.at(-1) ?? "")
+    const said = (text: string) =>
+      waitUntil(() => replies().find((one) => one.includes(text)), {
+        timeout: 60_000,
+        describe: () => `${text} in ${JSON.stringify(replies())}; log:\n${installation.aicr.log.slice(-6000)}`
+      })
+    const pull = await installation.open("chat-dismiss")
+    await lark("m-dismiss", `review app ${pull.number}`)
+    const card = await waitUntil(
+      () =>
+        platform.repliesTo("m-dismiss").find(({ buttons }) => buttons.some(({ label }) => label.startsWith("Dismiss"))),
+      { timeout: 60_000, describe: () => `a button: ${JSON.stringify(platform.repliesTo("m-dismiss"))}` }
+    )
+    const [{ id = "", label } = {}] = card.buttons.filter((button) => button.label.startsWith("Dismiss"))
+    expect(label).toBe("Dismiss: Problem of chat-dismiss")
+    await installation.reviewed(pull)
+    const [comment] = pull.reviews.flatMap(({ comments }) => comments)
+    if (comment === undefined) throw new Error("no comment at a line")
+    const press = (event: string, from: string) => deliverFeishu(callback("lark"), feishuButton(event, id, from))
+    // Neither takes the button from the person after them: Bob has no account, Cleo may only read, Dana wrote the change.
+    await press("e-dismiss-bob", "ou_bob")
+    await said("account at the git host is not known")
+    await press("e-dismiss-cleo", "ou_cleo")
+    await said("may not write to the repository")
+    await press("e-dismiss-dana", "ou_dana")
+    await said("author of a change cannot dismiss")
+    expect(getThread(comment).body).toBeUndefined()
+    await press("e-dismiss-ada", "ou_ada")
+    await said("It is not raised again")
+    expect(getThread(comment).body).toContain("Dismissed from chat by ada-l")
+    const before = installation.countModelCalls("chat-dismiss")
+    await lark("m-dismiss-2", `review app ${pull.number}`)
+    await waitUntil(() => platform.repliesTo("m-dismiss-2").at(0)?.texts.at(-1)?.includes("has ended"), {
+      timeout: 60_000,
+      describe: () => `the second review: ${JSON.stringify(platform.repliesTo("m-dismiss-2"))}`
+    })
+    await installation.reviewed(pull)
+    expect(installation.countModelCalls("chat-dismiss")).toBeGreaterThanOrEqual(before)
+    expect(pull.reviews.flatMap(({ comments }) => comments).length).toBe(1)
+    expect(pull.comments.at(-1)?.body).toContain("1 dismissed")
   })
 
   it("serves an application and a bot of WeCom", async () => {

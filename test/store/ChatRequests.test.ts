@@ -74,12 +74,16 @@ describe.each(databases)("ChatRequests in $name", ({ layer }) => {
         { ...action, id: "a", expiresAt: 2000 },
         { ...action, id: "b", expiresAt: 1000 }
       ])
-      assert.strictEqual((yield* requests.useAction("a", "by", 1500))?.subject, "s")
+      assert.isTrue(yield* requests.useAction("a", "by", 1500))
       // The request that used it continues after a crash.
-      assert.strictEqual((yield* requests.useAction("a", "by", 1500))?.kind, "again")
-      assert.strictEqual(yield* requests.useAction("a", "other", 1500), undefined)
-      assert.strictEqual(yield* requests.useAction("b", "by", 1000), undefined)
-      assert.strictEqual(yield* requests.useAction("unknown", "by", 0), undefined)
+      assert.isTrue(yield* requests.useAction("a", "by", 1500))
+      assert.isFalse(yield* requests.useAction("a", "other", 1500))
+      assert.isFalse(yield* requests.useAction("b", "by", 1000))
+      assert.isFalse(yield* requests.useAction("unknown", "by", 0))
+      const expected = { ...action, id: "a", expiresAt: 2000, usedBy: "by" }
+      assert.deepStrictEqual(yield* requests.getAction("a"), expected)
+      assert.strictEqual((yield* requests.getAction("b"))?.usedBy, undefined)
+      assert.strictEqual(yield* requests.getAction("unknown"), undefined)
     }).pipe(Effect.provide(layer()))
   )
 

@@ -35,6 +35,7 @@ export const makeFeishuClient = ({ call }: FeishuApi): ChatClient => {
   const messages = "/open-apis/im/v1/messages"
   return {
     markup: "feishu",
+    hasButtons: true,
     keyMillis: hourMillis,
     send: Effect.fnUntraced(function* (to, message, key) {
       const body = { msg_type: "interactive", content: JSON.stringify(toCard(message)), uuid: key }

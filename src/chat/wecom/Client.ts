@@ -14,6 +14,7 @@ export const botTextBytes = 4096
 /** `agentId`: that of the application. */
 export const makeWecomAppClient = ({ check, post }: WecomApi, agentId: string): ChatClient => ({
   markup: "wecom",
+  hasButtons: false,
   keyMillis: keySeconds * 1000,
   send: Effect.fnUntraced(function* (to, message, key) {
     const response = yield* post("/cgi-bin/message/send", {
@@ -41,6 +42,7 @@ export const makeWecomAppClient = ({ check, post }: WecomApi, agentId: string): 
 /** `baseUrl`: that of the platform. The path of a reply comes from the callback, so that no other server gets the message. */
 export const makeWecomBotClient = (baseUrl: string): ChatClient => ({
   markup: "wecom",
+  hasButtons: false,
   keyMillis: 0,
   send: Effect.fnUntraced(function* (to, message) {
     const { responsePath } = to.reply

@@ -51,6 +51,7 @@ export const makeWecomSocketClient = (requests: WecomRequests): ChatClient => {
   }
   return {
     markup: "wecom",
+    hasButtons: false,
     keyMillis: streamMillis,
     send: Effect.fnUntraced(function* (to, message, key) {
       yield* replyOrPush(to, key, message)

@@ -48,5 +48,6 @@ export const giteaThreads = (
       }
     })
   }),
-  resolve: update
+  resolve: update,
+  dismiss: (repo, number, { hostId }, body) => Effect.asVoid(update(repo, number, hostId, body))
 })

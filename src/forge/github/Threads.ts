@@ -48,29 +48,8 @@ export const githubThreads = (
   rest: (repo: Repo) => Rest,
   self: ForgeClient["self"],
   resolveThread: ResolveThread
-): HostThreads => ({
-  list: Effect.fnUntraced(function* (repo, number) {
-    const account = yield* self
-    const params = { ...ownerAndName(repo), pull_number: number }
-    const all = yield* rest(repo).pages(
-      { path: `${repoPath}/pulls/{pull_number}/comments`, params },
-      ReviewComment,
-      pages
-    )
-    const ours = (comment: typeof ReviewComment.Type) => sameName(comment.user?.login, account.username)
-    const repliedTo = new Set(all.filter((comment) => !ours(comment)).map((comment) => comment.in_reply_to_id))
-    const own = all.filter((comment) => ours(comment) && !comment.in_reply_to_id)
-    const dismissers = yield* listDismissers(rest(repo), repo, account.username, own)
-    return own.map((comment): HostThread => ({
-      hostId: String(comment.id),
-      body: comment.body ?? "",
-      path: comment.path ?? "",
-      resolved: false,
-      dismissedBy: dismissers.get(comment.id) ?? [],
-      replied: repliedTo.has(comment.id)
-    }))
-  }),
-  resolve: Effect.fnUntraced(function* (repo, number, hostId, body) {
+): HostThreads => {
+  const resolve: HostThreads["resolve"] = Effect.fnUntraced(function* (repo, number, hostId, body) {
     const note = yield* rest(repo).write(
       {
         method: "PATCH",
@@ -84,4 +63,29 @@ export const githubThreads = (
     yield* resolveThread(repo, number, hostId)
     return { hostId: String(note.id), url: note.html_url ?? undefined }
   })
-})
+  return {
+    dismiss: (repo, number, { hostId }, body) => Effect.asVoid(resolve(repo, number, hostId, body)),
+    resolve,
+    list: Effect.fnUntraced(function* (repo, number) {
+      const account = yield* self
+      const params = { ...ownerAndName(repo), pull_number: number }
+      const all = yield* rest(repo).pages(
+        { path: `${repoPath}/pulls/{pull_number}/comments`, params },
+        ReviewComment,
+        pages
+      )
+      const ours = (comment: typeof ReviewComment.Type) => sameName(comment.user?.login, account.username)
+      const repliedTo = new Set(all.filter((comment) => !ours(comment)).map((comment) => comment.in_reply_to_id))
+      const own = all.filter((comment) => ours(comment) && !comment.in_reply_to_id)
+      const dismissers = yield* listDismissers(rest(repo), repo, account.username, own)
+      return own.map((comment): HostThread => ({
+        hostId: String(comment.id),
+        body: comment.body ?? "",
+        path: comment.path ?? "",
+        resolved: false,
+        dismissedBy: dismissers.get(comment.id) ?? [],
+        replied: repliedTo.has(comment.id)
+      }))
+    })
+  }
+}

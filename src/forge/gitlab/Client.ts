@@ -27,6 +27,7 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
   })
   const { token } = profile
   const self: ForgeClient["self"] = memoize(Effect.map(rest.get({ path: "/user" }, User), toPerson))
+  const comments = gitlabComments(rest, self)
   return {
     self,
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("oauth2", token)),
@@ -35,13 +36,13 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     webhooks: gitlabWebhooks(rest),
     createReview: (repo, number, review) => createReview(rest, mergeRequest(repo, number), review),
     verdicts: undefined,
-    ...gitlabComments(rest, self),
+    ...comments,
     setStatus: gitlabStatus(rest),
     ...gitlabIssues(rest),
     ...gitlabContents(rest),
     ci: gitlabCi(rest),
     findAccount: findAccount(rest),
     commitComments: gitlabCommitComments(rest, self),
-    threads: gitlabThreads(rest, self, mergeRequest)
+    threads: gitlabThreads(rest, self, mergeRequest, comments.updateComment)
   }
 }

@@ -57,6 +57,7 @@ export const Thread = Schema.Struct({
   id: Schema.String,
   notes: Schema.Array(
     Schema.Struct({
+      id: Schema.optional(Schema.Int),
       body: Schema.String,
       author: User,
       system: Schema.optional(Schema.NullOr(Schema.Boolean)),

@@ -15,27 +15,10 @@ const discussions = "/projects/{id}/merge_requests/{merge_request_iid}/discussio
 export const gitlabThreads = (
   rest: Rest,
   self: ForgeClient["self"],
-  at: (repo: Repo, number: number) => Record<string, string | number>
-): HostThreads => ({
-  list: Effect.fnUntraced(function* (repo, number) {
-    const me = yield* self
-    const all = yield* rest.pages({ path: discussions, params: at(repo, number) }, Thread, pages)
-    return all.flatMap(({ id, notes: [first, ...replies] }): ReadonlyArray<HostThread> => {
-      if (!first?.position || !sameName(first.author.username, me.username)) return []
-      const byUs = sameName(first.resolved_by?.username, me.username)
-      return [
-        {
-          hostId: id,
-          body: first.body,
-          path: first.position.new_path ?? first.position.old_path ?? "",
-          resolved: first.resolved === true && byUs,
-          dismissedBy: first.resolved === true && !byUs ? [first.resolved_by?.username ?? unknown] : [],
-          replied: replies.some((note) => note.system !== true && !sameName(note.author.username, me.username))
-        }
-      ]
-    })
-  }),
-  resolve: (repo, number, hostId) =>
+  at: (repo: Repo, number: number) => Record<string, string | number>,
+  update: ForgeClient["updateComment"]
+): HostThreads => {
+  const resolve: HostThreads["resolve"] = (repo, number, hostId) =>
     Effect.as(
       rest.write(
         {
@@ -49,4 +32,30 @@ export const gitlabThreads = (
       ),
       { hostId, url: undefined }
     )
-})
+  return {
+    resolve,
+    dismiss: Effect.fnUntraced(function* (repo, number, { commentId, hostId }, body) {
+      if (commentId !== undefined) yield* update(repo, number, commentId, body)
+      yield* resolve(repo, number, hostId, body)
+    }),
+    list: Effect.fnUntraced(function* (repo, number) {
+      const me = yield* self
+      const all = yield* rest.pages({ path: discussions, params: at(repo, number) }, Thread, pages)
+      return all.flatMap(({ id, notes: [first, ...replies] }): ReadonlyArray<HostThread> => {
+        if (!first?.position || !sameName(first.author.username, me.username)) return []
+        const byUs = sameName(first.resolved_by?.username, me.username)
+        return [
+          {
+            hostId: id,
+            commentId: first.id === undefined ? undefined : String(first.id),
+            body: first.body,
+            path: first.position.new_path ?? first.position.old_path ?? "",
+            resolved: first.resolved === true && byUs,
+            dismissedBy: first.resolved === true && !byUs ? [first.resolved_by?.username ?? unknown] : [],
+            replied: replies.some((note) => note.system !== true && !sameName(note.author.username, me.username))
+          }
+        ]
+      })
+    })
+  }
+}
