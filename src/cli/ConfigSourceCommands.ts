@@ -1,18 +1,21 @@
 /** Implements `aicr config pull|push|revisions|restore`, and the comparison with the database: the configuration that the database holds. */
 import { Console, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import type { Context } from "effect"
+import { Argument, Command, Flag, Prompt } from "effect/cli"
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
-import type { EditOutcome } from "../config/revisions/ConfigEditor.ts"
+import type { BlastRadius, EditOutcome, EditPreview, PublishRequest } from "../config/revisions/ConfigEditor.ts"
 import type { PublishProblem } from "../config/revisions/Publish.ts"
+import type { RevisionSummary } from "../config/revisions/Revision.ts"
 import type { SourceUnavailable } from "../config/revisions/RevisionStore.ts"
 import type { Difference } from "../config/Diff.ts"
 import { columns } from "./Columns.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
+import { count, oneLine, time } from "./Wording.ts"
 
 /** Runs an operation with the editor of a configuration file. */
 export type OpenEditor = <A>(
@@ -58,10 +61,34 @@ export const describeDifference = ({
   change,
   names
 }: Pick<Difference, "after" | "before" | "change" | "names">): string => {
-  const field = names.join(" ")
+  const field = oneLine(names.join(" "))
   if (change === "added") return `+ ${field} = ${JSON.stringify(after)}`
   if (change === "removed") return `- ${field} = ${JSON.stringify(before)}`
   return `~ ${field}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`
+}
+
+/** Maximum number of names in one line. */
+const maxNames = 20
+
+/** Returns a line for each kind of thing whose effective values an edit changes. */
+const listAffected = (radius: BlastRadius): ReadonlyArray<string> => {
+  const affected: ReadonlyArray<readonly [string, ReadonlyArray<number | string>]> = [
+    ["workspace", radius.workspaces],
+    ["trigger", radius.triggers],
+    ["channel", radius.channels],
+    ["route rule", radius.routes.map((position) => position + 1)],
+    ["command binding", radius.bindings]
+  ]
+  const lines = affected.flatMap(([word, names]) => {
+    const listed = names.slice(0, maxNames).join(", ")
+    const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : ""
+    return names.length === 0 ? [] : [`affects ${count(names.length, word)}: ${oneLine(listed)}${more}`]
+  })
+  const { pinnedSnapshots } = radius
+  return [
+    ...(lines.length === 0 ? ["affects no workspace, trigger, channel, route rule or command binding"] : lines),
+    ...(pinnedSnapshots === 0 ? [] : [`unfinished work keeps ${count(pinnedSnapshots, "older configuration")}`])
+  ]
 }
 
 const reportOutcome = Effect.fnUntraced(function* (outcome: EditOutcome) {
@@ -93,18 +120,21 @@ const importFile = Effect.fnUntraced(function* (file: string) {
   return yield* refused(problems.join("\n"))
 })
 
+/** Prints the changed fields of an edit and what they affect; fails if the edit would be refused. */
+const printPreview = Effect.fnUntraced(function* ({ blastRadius, conflicts, diff, head, problems }: EditPreview) {
+  if (problems.length > 0) return yield* refused(problems.map(describeProblem).join("\n"))
+  if (conflicts.length > 0) return yield* reportOutcome({ _tag: "Conflict", head, conflicts })
+  for (const difference of diff) yield* Console.log(describeDifference(difference))
+  if (diff.length > 0) yield* Console.log(listAffected(blastRadius).join("\n"))
+})
+
 /** Prints what a YAML document would change in the database. */
 export const compareWithDatabase = Effect.fnUntraced(function* (file: string) {
   const { base, operations } = yield* importFile(file)
-  if (operations.length === 0) return yield* Console.log("no difference")
-  const { blastRadius, diff, problems } = yield* (yield* ConfigEditor).preview(cliActor(), { base, operations })
-  for (const difference of diff) yield* Console.log(describeDifference(difference))
-  if (problems.length > 0) return yield* refused(problems.map(describeProblem).join("\n"))
-  if (diff.length === 0) return yield* Console.log("no difference")
-  const { channels, pinnedSnapshots, routes, triggers, workspaces } = blastRadius
-  yield* Console.log(
-    `changes the effective values of ${workspaces.length} workspaces, ${triggers.length} triggers, ${channels.length} channels and ${routes.length} routes; waiting work keeps ${pinnedSnapshots} older configurations`
-  )
+  const preview =
+    operations.length === 0 ? undefined : yield* (yield* ConfigEditor).preview(cliActor(), { base, operations })
+  if (preview !== undefined) yield* printPreview(preview)
+  if (preview === undefined || preview.diff.length === 0) yield* Console.log("no difference")
 })
 
 const reasonFlag = Flag.String("reason").pipe(
@@ -139,36 +169,62 @@ const makePull = (openEditor: OpenEditor) =>
     ])
   )
 
+/** Asks on a terminal whether to publish. Programs are not asked. */
+const confirm = Effect.fnUntraced(function* (message: string) {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return
+  const isConfirmed = yield* Effect.orElseSucceed(Prompt.run(Prompt.Confirm({ message })), () => false)
+  if (!isConfirmed) return yield* refused("nothing was published")
+})
+
+interface PushOptions extends Pick<PublishRequest, "breakGlass" | "operationId" | "reason"> {
+  readonly file: string
+  readonly yes: boolean
+  readonly terminal: Context.Context<Prompt.Environment>
+}
+
+/** Shows what a document changes, and publishes it. */
+const push = Effect.fnUntraced(function* ({ file, terminal, yes, ...options }: PushOptions) {
+  const { base, operations } = yield* importFile(file)
+  if (operations.length === 0) return yield* reportOutcome({ _tag: "Unchanged", head: base })
+  const editor = yield* ConfigEditor
+  const preview = yield* editor.preview(cliActor(), { base, operations })
+  yield* printPreview(preview)
+  if (preview.diff.length > 0 && !yes)
+    yield* Effect.provideContext(confirm(`Publish ${count(preview.diff.length, "change")}?`), terminal)
+  yield* reportOutcome(yield* editor.publish(cliActor(), { base, operations, ...options }))
+})
+
+const pushFlags = {
+  file: Argument.String("FILE").pipe(
+    Argument.withDescription("YAML document with globals and entities, such as of pull")
+  ),
+  config: configFlag,
+  dryRun: Flag.Boolean("dry-run").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("Print what would change without writing")
+  ),
+  yes: Flag.Boolean("yes").pipe(
+    Flag.withAlias("y"),
+    Flag.withDefault(false),
+    Flag.withDescription("Publish without asking on a terminal")
+  ),
+  reason: reasonFlag,
+  operationId: operationFlag,
+  breakGlass: breakGlassFlag
+}
+
 const makePush = (openEditor: OpenEditor) =>
   Command.make(
     "push",
-    {
-      file: Argument.String("FILE").pipe(
-        Argument.withDescription("YAML document with globals and entities, such as of pull")
-      ),
-      config: configFlag,
-      dryRun: Flag.Boolean("dry-run").pipe(
-        Flag.withDefault(false),
-        Flag.withDescription("Print what would change without writing")
-      ),
-      reason: reasonFlag,
-      operationId: operationFlag,
-      breakGlass: breakGlassFlag
-    },
-    ({ breakGlass, config, dryRun, file, operationId, reason }) =>
-      openEditor(
-        config,
-        Effect.gen(function* () {
-          if (dryRun) return yield* compareWithDatabase(file)
-          const { base, operations } = yield* importFile(file)
-          if (operations.length === 0) return yield* reportOutcome({ _tag: "Unchanged", head: base })
-          const request = { base, operations, operationId: idOf(operationId), reason, breakGlass }
-          yield* reportOutcome(yield* (yield* ConfigEditor).publish(cliActor(), request))
-        })
-      )
+    pushFlags,
+    Effect.fnUntraced(function* ({ breakGlass, config, dryRun, file, operationId, reason, yes }) {
+      const terminal = yield* Effect.context<Prompt.Environment>()
+      const options = { file, terminal, yes, reason, breakGlass, operationId: idOf(operationId) }
+      yield* openEditor(config, dryRun ? compareWithDatabase(file) : push(options))
+    })
   ).pipe(
     Command.withDescription(
-      "Publish a YAML document as the configuration of the database. What it omits is removed; masked credentials stay"
+      "Print what a YAML document changes in the configuration of the database, and publish it. What it omits is removed; masked credentials stay"
     ),
     Command.withExamples([
       {
@@ -177,6 +233,14 @@ const makePush = (openEditor: OpenEditor) =>
       }
     ])
   )
+
+/** Returns the JSON of a revision as the admin API has it. */
+const toJson = ({ createdAt, operationId, rebasedFrom, ...revision }: RevisionSummary) => ({
+  ...revision,
+  operation_id: operationId,
+  rebased_from: rebasedFrom,
+  created_at: new Date(createdAt).toISOString()
+})
 
 const makeRevisions = (openEditor: OpenEditor) =>
   Command.make(
@@ -192,14 +256,14 @@ const makeRevisions = (openEditor: OpenEditor) =>
         config,
         ConfigEditor.use((editor) => editor.revisions({ limit }))
       )
-      if (json) return yield* Console.log(JSON.stringify({ revisions: items }, undefined, 2))
-      if (items.length === 0) return yield* Console.log("no revision was published")
+      if (json) return yield* Console.log(JSON.stringify({ revisions: items.map(toJson) }, null, 2))
+      if (items.length === 0) return yield* Console.log("No revisions.")
       const rows = items.map(({ actor, changes, createdAt, number, reason, restores }) => [
         String(number),
-        new Date(createdAt).toISOString(),
-        actor,
-        `${changes} changes`,
-        restores === undefined ? reason : `restores ${restores}${reason === "" ? "" : `: ${reason}`}`
+        time(createdAt),
+        oneLine(actor),
+        count(changes, "change"),
+        oneLine(restores === undefined ? reason : `restores ${restores}${reason === "" ? "" : `: ${reason}`}`)
       ])
       yield* Console.log(columns(rows))
     })

@@ -74,10 +74,10 @@ describe("the configuration of the database", () => {
         body: { accepted: false, reason: "repository_not_configured" }
       })
 
-      expect((await command(at, env, "config", "diff", documentFile)).out).toContain("1 workspaces, 1 triggers")
+      expect((await command(at, env, "config", "diff", documentFile)).out).toContain("affects 1 trigger: second\n")
       expect(await command(at, env, "config", "push", documentFile, "--reason", "start")).toMatchObject({
         code: 0,
-        out: "published revision 1\n"
+        out: expect.stringMatching(/^affects 1 workspace: team-one$[^]*^published revision 1$/m)
       })
       expect(await at.forge.notify(first, "reopened")).toMatchObject({ body: { accepted: true } })
       await at.reviewed(first)

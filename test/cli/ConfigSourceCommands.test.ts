@@ -1,0 +1,115 @@
+/** Output of `aicr config push|diff|revisions`: what an edit changes, whom it affects, and the question before it. */
+import { execFile } from "node:child_process"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { beforeAll, describe, expect, it } from "vitest"
+import { stringify } from "yaml"
+
+const root = join(import.meta.dirname, "../..")
+const folder = mkdtempSync(join(tmpdir(), "aicr-push-"))
+const config = join(folder, "config.yaml")
+const document = join(folder, "database.yaml")
+const literal = "hook-secret-0815"
+const env = { PATH: process.env["PATH"] ?? "", SVC_CONFIG_SECRETS_KEY: "11".repeat(32) }
+const node = ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts")]
+
+interface Result {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+const run = (program: string, args: ReadonlyArray<string>, input = "") =>
+  new Promise<Result>((resolve) => {
+    const child = execFile(program, args, { env, cwd: root }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err })
+    )
+    child.stdin?.end(input)
+  })
+const aicr = (...args: ReadonlyArray<string>) => run(process.execPath, [...node, ...args, "--config", config])
+
+/** Runs a command on a terminal, with these keys. */
+const onTerminal = (keys: string, ...args: ReadonlyArray<string>) => {
+  const words = [process.execPath, ...node, ...args, "--config", config]
+  const line = words.map((word) => `'${word}'`).join(" ")
+  return run("script", ["--quiet", "--return", "--command", line, "/dev/null"], keys)
+}
+
+const write = (triggers: object, globals: object = {}) =>
+  writeFileSync(document, stringify({ globals, entities: { triggers } }))
+
+const second = { kind: "gitea", base_url: "https://second.example", webhook_secret: literal }
+
+beforeAll(async () => {
+  const database = { kind: "sqlite", sqlite: { path: join(folder, "aicr.db") } }
+  const main = { name: "main", kind: "gitea", base_url: "https://git.example" }
+  const instances = Object.fromEntries(
+    ["app", "web"].map((id) => [id, { source_repo: { trigger: "main", repo: `a/${id}` } }])
+  )
+  writeFileSync(
+    config,
+    stringify({
+      storage: { database },
+      config_sources: { database: { enabled: true } },
+      triggers: [main],
+      workspaces: { instances }
+    })
+  )
+  expect((await aicr("db", "migrate")).code).toBe(0)
+})
+
+describe("config push", { timeout: 60_000 }, () => {
+  it("prints the changed fields and whom they affect, without credentials, before the revision", async () => {
+    write({ second }, { review: { max_passes: 7 } })
+    const { code, err, out } = await aicr("config", "push", document, "--reason", "two\nlines")
+    expect([code, err]).toEqual([0, ""])
+    expect(out.split("\n")).toEqual([
+      '+ globals review = {"max_passes":7}',
+      '+ triggers/second = {"kind":"gitea","base_url":"https://second.example","webhook_secret":"********"}',
+      "affects 2 workspaces: app, web",
+      "affects 1 trigger: second",
+      "published revision 1",
+      ""
+    ])
+    expect(out).not.toContain(literal)
+  })
+
+  it("prints the same with --dry-run and with diff, and writes nothing", async () => {
+    write({ second: { ...second, webhook_secret: "********", enabled: false } }, { review: { max_passes: 7 } })
+    const [dry, diff] = [await aicr("config", "push", document, "--dry-run"), await aicr("config", "diff", document)]
+    expect(dry).toEqual(diff)
+    expect(dry.out).toBe("+ triggers/second enabled = false\naffects 1 trigger: second\n")
+    expect((await aicr("config", "revisions", "--json")).out).not.toContain('"number": 2')
+  })
+
+  it("asks on a terminal, and publishes nothing without a confirmation", async () => {
+    const no = await onTerminal("n", "config", "push", document)
+    expect(no.out).toContain("Publish 1 change?")
+    expect(no.out).toContain("nothing was published")
+    expect(no.code).toBe(2)
+    const yes = await onTerminal("y", "config", "push", document)
+    expect(yes.out).toContain("published revision 2")
+    write({ second: { ...second, webhook_secret: "********", enabled: true } }, { review: { max_passes: 7 } })
+    const unasked = await onTerminal("", "config", "push", document, "--yes")
+    expect(unasked.out).toContain("published revision 3")
+    expect(unasked.out).not.toContain("Publish 1 change?")
+  })
+
+  it("prints why an edit is refused, and no changes", async () => {
+    write({ second: { ...second, webhook_secret: "********", base_url: "https://evil.example" } })
+    const { code, err, out } = await aicr("config", "push", document, "--yes")
+    expect([code, out]).toEqual([2, ""])
+    expect(err).toContain("(secret_destination_changed)")
+  })
+})
+
+describe("config revisions", { timeout: 60_000 }, () => {
+  it("are listed in one line each, and as JSON with the names of the admin API", async () => {
+    const { out } = await aicr("config", "revisions", "--limit", "3")
+    expect(out.split("\n").at(2)).toMatch(/^1  \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  cli:\S+  2 changes  two lines$/)
+    const { revisions } = JSON.parse((await aicr("config", "revisions", "--json")).out)
+    expect(revisions.at(-1)).toMatchObject({ number: 1, parent: 0, changes: 2, reason: "two\nlines" })
+    expect(Object.keys(revisions.at(-1))).toEqual(expect.arrayContaining(["operation_id", "created_at"]))
+  })
+})
