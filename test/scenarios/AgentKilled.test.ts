@@ -1,10 +1,12 @@
 /**
- * A review by a real agent CLI, whose service is killed in the middle of a pass: what the agent had reported is published after the restart,
- * no process of it is left, and nothing is paid for twice.
+ * Reviews by a real agent CLI: by the rule of a route, cancelled, and with the service killed in the middle of a pass. What the agent had
+ * reported is published after the restart, no process of it is left, and nothing is paid for twice.
  */
+import { readFile, writeFile } from "node:fs/promises"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
+import { parse, stringify } from "yaml"
 import { agentFolder, provideCli } from "../harness/AgentClis.ts"
 import type { Recorded } from "../harness/FakeModel.ts"
 import type { Reply } from "../harness/FakeModelReply.ts"
@@ -85,6 +87,64 @@ describe("a review by codex", () => {
     expect(new Set(lines.map(({ msg }) => msg))).toEqual(
       new Set(["delivery decided", "entry queued", "run started", "agent step", "published", "run ended"])
     )
+  }, 120_000)
+
+  it("is made where the rule of a route names the agent, and not for other repositories", async () => {
+    await using at = await Installation.make({
+      ...options,
+      agent: { default: "native-llm", timeout_seconds: 120 },
+      repositories: ["team/one", "team/two"]
+    })
+    const file = join(at.directory, "config.yaml")
+    const document = parse(await readFile(file, "utf8"))
+    document.outputs.routes.rules = [
+      {
+        match: { trigger: "host-0" },
+        analysis: { agent: "codex" },
+        line_comments: ["review"],
+        summary: ["review"]
+      }
+    ]
+    await writeFile(file, stringify(document))
+    await at.aicr.start()
+    const review = async (name: string, repository: string): Promise<boolean> => {
+      at.model.script(attempt([{ ...problem, file: toFilePath(name), quote: `marked = "marker-${name}-end"` }], finish))
+      const first = at.model.requests.length
+      const pull = await at.open(name, repository)
+      await at.forge.notify(pull, "opened")
+      await at.reviewed(pull)
+      expect(at.posted(pull).comments).toEqual([`${toFilePath(name)}:${markedLine}`])
+      return at.model.requests.slice(first).some((request) => /"name":"[\w.-]+report_problems"/.test(request.text))
+    }
+    // The CLI names the server of a tool.
+    expect([await review("change", "team/one"), await review("other", "team/two")]).toEqual([true, false])
+  }, 180_000)
+
+  it("ends with its processes when the pull request is closed", async () => {
+    await using at = await Installation.make(options)
+    const program = join(agentFolder, "codex", "node_modules")
+    const before = processesWith(program).length
+    const stalled = Promise.withResolvers<void>()
+    at.model.script(
+      attempt([problem], () => {
+        stalled.resolve()
+        return { stall: "silent" }
+      })
+    )
+    await at.aicr.start()
+    const pull = await at.open("change")
+    await at.forge.notify(pull, "opened")
+    await stalled.promise
+    expect(processesWith(program).length).toBeGreaterThan(before)
+    at.forge.close(pull, false)
+    await at.forge.notify(pull, "closed")
+    await waitUntil(() => processesWith(program).length <= before && at.unfinished().length === 0, {
+      // Far below the time limits of the pass and of the silent model.
+      timeout: 10_000,
+      describe: () => `${processesWith(program).length} processes, ${at.unfinished().join(", ")}; log:\n${at.aicr.log}`
+    })
+    expect(at.posted(pull)).toEqual({ reviews: [], comments: [], summaries: 0 })
+    expect(countOpen(at)).toBe(0)
   }, 120_000)
 
   it("keeps what was reported when the service is killed, and leaves no process", async () => {
