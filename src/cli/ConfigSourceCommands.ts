@@ -169,7 +169,7 @@ const makePull = (openEditor: OpenEditor) =>
     ])
   )
 
-/** Asks on a terminal whether to publish. Programs are not asked. */
+/** Requests a confirmation on a terminal; programs continue without one. */
 const confirm = Effect.fnUntraced(function* (message: string) {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return
   const isConfirmed = yield* Effect.orElseSucceed(Prompt.run(Prompt.Confirm({ message })), () => false)
@@ -206,7 +206,7 @@ const pushFlags = {
   yes: Flag.Boolean("yes").pipe(
     Flag.withAlias("y"),
     Flag.withDefault(false),
-    Flag.withDescription("Publish without asking on a terminal")
+    Flag.withDescription("Publish without a confirmation on a terminal")
   ),
   reason: reasonFlag,
   operationId: operationFlag,

@@ -1,4 +1,4 @@
-/** Where the parts of the database's configuration are: `config_sources.database.backend` decides about all of them. */
+/** `config_sources.database.backend` decides where all parts of the database's configuration are. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Output of `aicr config push|diff|revisions`: what an edit changes, whom it affects, and the question before it. */
+/** Output of `aicr config push|diff|revisions`: what an edit changes, whom it affects, and the confirmation before it. */
 import { execFile } from "node:child_process"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -83,7 +83,7 @@ describe("config push", { timeout: 60_000 }, () => {
     expect((await aicr("config", "revisions", "--json")).out).not.toContain('"number": 2')
   })
 
-  it("asks on a terminal, and publishes nothing without a confirmation", async () => {
+  it("requests a confirmation on a terminal, without which it publishes nothing", async () => {
     const no = await onTerminal("n", "config", "push", document)
     expect(no.out).toContain("Publish 1 change?")
     expect(no.out).toContain("nothing was published")

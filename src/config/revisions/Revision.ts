@@ -52,7 +52,7 @@ export type OperationResult =
   | { readonly _tag: "Conflict"; readonly head: number; readonly conflicts: ReadonlyArray<Conflict> }
   | ResealResult
 
-/** What a job that seals credentials with the current key has done. A running one is not a final result: stores have none. */
+/** Progress of a job that seals credentials with the current key. That of a running one is not stored as a result. */
 export interface ResealResult {
   readonly _tag: "Resealed"
   readonly state: "running" | "done" | "failed"
