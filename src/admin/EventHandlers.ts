@@ -16,8 +16,13 @@ import { withoutUndefined } from "./WithoutUndefined.ts"
 
 const parseTime = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
 
+/** Maximum number of replays in the details of a delivery. */
+const maxReplays = 50
+
 const get = Effect.fnUntraced(function* (id: string) {
-  return eventDetails((yield* (yield* Receipts).get(id)) ?? (yield* notFound("No event with this id exists.")))
+  const receipts = yield* Receipts
+  const event = (yield* receipts.get(id)) ?? (yield* notFound("No event with this id exists."))
+  return eventDetails(event, yield* receipts.replays(id, maxReplays))
 })
 
 const notKept =
@@ -89,7 +94,7 @@ const reasons = Effect.fnUntraced(function* ({ since, ...filter }: ReasonQuery) 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>
   handlers.handleAll({
     list: ({ query }) => {
-      const { cursor: _, limit: __, since, target, until, ...filter } = query
+      const { cursor: _, limit: __, sort: ___, since, target, until, ...filter } = query
       const targetKey = target === undefined ? undefined : TargetKey.make(target)
       const times = { since: parseTime(since), until: parseTime(until) }
       return Receipts.use((receipts) => receipts.list({ ...filter, ...times, targetKey, ...pageFilter(query) })).pipe(

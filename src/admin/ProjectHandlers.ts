@@ -1,13 +1,14 @@
 /** Handles requests about projects. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Statistics } from "../store/Statistics.ts"
+import { listedProjectValue, projectValues, Statistics } from "../store/Statistics.ts"
 import type { Project } from "../store/Statistics.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
+import { pageSize } from "./api/Parameters.ts"
 import { notFound } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
-import { pageFilter, toPage } from "./Paging.ts"
+import { isCount, otherCursor, pageFilter, parseSort, parseValueCursor, toPage } from "./Paging.ts"
 import { maybeTime, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
@@ -23,6 +24,29 @@ const projectView = (project: Project) =>
     deleted_by: project.deletedBy
   })
 
+const orderOf = (sort: string | undefined) => {
+  const { isDescending, key } = parseSort(sort ?? "")
+  const by = projectValues.find((name) => name === key)
+  return by === undefined ? undefined : { by, smallestFirst: !isDescending }
+}
+
+interface Query {
+  readonly cursor?: string
+  readonly limit?: number
+  readonly sort?: string
+}
+
+/** Returns the part of the filter that selects a page of projects. */
+const projectPageFilter = Effect.fnUntraced(function* (query: Query) {
+  const order = orderOf(query.sort)
+  if (order === undefined) return pageFilter(query)
+  const limit = pageSize(query) + 1
+  if (query.cursor === undefined) return { order, limit }
+  const from = yield* parseValueCursor(query.cursor)
+  if (order.by === "last_run" && !isCount(from.value)) return yield* Effect.fail(otherCursor)
+  return { order: { ...order, from }, limit }
+})
+
 const mark = Effect.fnUntraced(function* (id: string, by: string | undefined) {
   const project = yield* (yield* Statistics).markProject(id, by, yield* Clock.currentTimeMillis)
   return project === undefined ? yield* notFound("No project with this id exists.") : projectView(project)
@@ -37,8 +61,17 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "projects", (handlers) =
     list: ({ query }) => {
       const { deleted, repo, workspace } = query
       const filter = { workspace, repo, deleted: deleted === undefined ? undefined : deleted === "true" }
-      return Statistics.use(({ listProjects }) => listProjects({ ...filter, ...pageFilter(query) })).pipe(
-        Effect.map((found) => toPage(found, query, projectView)),
+      const order = orderOf(query.sort)
+      return projectPageFilter(query).pipe(
+        Effect.flatMap((page) => Statistics.use(({ listProjects }) => listProjects({ ...filter, ...page }))),
+        Effect.map((found) =>
+          toPage(
+            found,
+            query,
+            projectView,
+            order === undefined ? undefined : (project) => listedProjectValue(project, order.by)
+          )
+        ),
         orUnavailable
       )
     },

@@ -11,6 +11,7 @@ import { pageSize, selected } from "./api/Parameters.ts"
 import { conflict, notFound, NotFound } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
+import { parseSort } from "./Paging.ts"
 import { changeQueue } from "./QueueBulk.ts"
 import { batchView, entryView, pauseView, toTime } from "./Views.ts"
 
@@ -23,13 +24,21 @@ interface ListQuery {
   readonly status?: string
   readonly cursor?: string
   readonly limit?: number
+  readonly sort?: string
 }
 
 const list = Effect.fnUntraced(function* (query: ListQuery) {
-  const { cursor, status, workspace } = query
+  const { cursor, sort = "admitted", status, workspace } = query
+  const { isDescending } = parseSort(sort)
   const statuses = status === undefined ? active : selected(EntryStatus, status)
   const operations = yield* Operations
-  const { items, next } = yield* operations.list({ workspace, statuses, after: cursor, limit: pageSize(query) })
+  const { items, next } = yield* operations.list({
+    workspace,
+    statuses,
+    after: cursor,
+    newestFirst: isDescending,
+    limit: pageSize(query)
+  })
   const { byStatus, oldestWaiting } = yield* (yield* Queue).stats
   const hasBatches = cursor === undefined && statuses.includes("waiting")
   return {

@@ -18,7 +18,8 @@ import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { cancelReview } from "./CancelReview.ts"
 import { liveEvents } from "./LiveRuns.ts"
-import { pageFilter, toPage } from "./Paging.ts"
+import { toPage } from "./Paging.ts"
+import { runCursorValue, runPageFilter } from "./RunOrder.ts"
 import { withEvents } from "./RunEvents.ts"
 import { findingView, listedRunView, runDetails } from "./RunViews.ts"
 import { toTime } from "./Views.ts"
@@ -108,9 +109,10 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "runs", (handlers) =>
         since: since === undefined ? undefined : Date.parse(since),
         until: until === undefined ? undefined : Date.parse(until)
       }
-      return Runs.use((runs) => runs.list({ ...filter, ...pageFilter(query) })).pipe(
+      return runPageFilter(query).pipe(
+        Effect.flatMap((page) => Runs.use((runs) => runs.list({ ...filter, ...page }))),
         Effect.flatMap(withEvents),
-        Effect.map((found) => toPage(found, query, listedRunView)),
+        Effect.map((found) => toPage(found, query, listedRunView, runCursorValue(query))),
         orUnavailable
       )
     },

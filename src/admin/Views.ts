@@ -111,9 +111,20 @@ const workView = ({ change, command, configHash, dueAt, priority }: NonNullable<
     config_hash: configHash
   })
 
-export const eventDetails = (event: StoredEvent) =>
+/** A delivery that repeats another one, as the page of that one lists it. */
+const replayView = ({ decision, id, outcome, reason, receivedAt }: StoredEvent) =>
+  withoutUndefined({ id, received_at: toTime(receivedAt), decision, reason, outcome })
+
+interface Replays {
+  readonly replayOf: string | undefined
+  readonly replays: ReadonlyArray<StoredEvent>
+}
+
+export const eventDetails = (event: StoredEvent, { replayOf, replays }: Replays) =>
   withoutUndefined({
     ...eventView(event),
+    replay_of: replayOf,
+    replays: replays.map(replayView),
     delivery: event.deliveryKey,
     work: event.work === undefined ? undefined : workView(event.work)
   })

@@ -41,7 +41,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/changes",
-    validateSearch: only("workspace", "repo", "number", "status", "trigger"),
+    validateSearch: only("workspace", "repo", "number", "status", "trigger", "sort"),
     component: lazyRouteComponent(() => import("./pages/Changes.tsx"), "Changes")
   }),
   createRoute({
@@ -53,7 +53,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/deliveries",
-    validateSearch: only("workspace", "decision", "reason", "outcome", "trigger", "repo", "number", "since"),
+    validateSearch: only("workspace", "decision", "reason", "outcome", "trigger", "repo", "number", "since", "sort"),
     component: lazyRouteComponent(() => import("./pages/Deliveries.tsx"), "Deliveries")
   }),
   createRoute({
@@ -64,7 +64,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/runs",
-    validateSearch: only("workspace", "status", "repo", "number", "trigger", "target", "since"),
+    validateSearch: only("workspace", "status", "repo", "number", "trigger", "target", "since", "sort"),
     component: lazyRouteComponent(() => import("./pages/Runs.tsx"), "Runs")
   }),
   createRoute({
@@ -81,7 +81,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/queue",
-    validateSearch: only("workspace", "status", "tab", "selected", "batch"),
+    validateSearch: only("workspace", "status", "tab", "selected", "batch", "sort"),
     component: lazyRouteComponent(() => import("./pages/Queue.tsx"), "Queue")
   }),
   createRoute({
@@ -120,13 +120,13 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/chat",
-    validateSearch: only("connection", "workspace", "status"),
+    validateSearch: only("connection", "workspace", "status", "sort"),
     component: lazyRouteComponent(() => import("./pages/Chat.tsx"), "Chat")
   }),
   createRoute({
     getParentRoute,
     path: "/audit",
-    validateSearch: only("actor", "action", "since"),
+    validateSearch: only("actor", "action", "since", "sort"),
     component: lazyRouteComponent(() => import("./pages/Audit.tsx"), "Audit")
   })
 ] as const

@@ -6,6 +6,7 @@ import type { ReplayResult } from "../admin/DeliveryReplay.ts"
 import { newId } from "../domain/Ids.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { DeliveryPayload } from "../store/Payloads.ts"
+import { Receipts } from "../store/Receipts.ts"
 import { makeDeliveryLog } from "./DeliveryLog.ts"
 import { makeReceiving } from "./Receiving.ts"
 import type { IngressResponse } from "./Responses.ts"
@@ -45,11 +46,20 @@ export const layer = Layer.effect(
         ? triggers.replay({ id, path, headers, body: bytes, now, replayOf: eventId }, { workspaces })
         : undefined
     }
+    const receipts = yield* Receipts
+    /** Returns whether the link was stored. */
+    const link = (id: string, replayOf: string): Effect.Effect<boolean> =>
+      Effect.matchEffect(receipts.addReplay(id, replayOf), {
+        onSuccess: () => Effect.succeed(true),
+        onFailure: (error) =>
+          Effect.as(Effect.logWarning("delivery not replayed", { event_id: replayOf, error: error.message }), false)
+      })
     return DeliveryReplay.of({
       replay: Effect.fnUntraced(function* (payload) {
         if (payload.cut)
           return notReplayable("Only the beginning of its body is kept (storage.retention.payloads.max_kb).")
         const id = newId()
+        if (!(yield* link(id, payload.eventId))) return { _tag: "Refused" }
         const decided = decide(payload, id, yield* Clock.currentTimeMillis)
         if (decided === undefined) return notReplayable("The trigger that accepted it is no longer configured.")
         const result = toResult(id, yield* Effect.promise(() => decided))

@@ -2,6 +2,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
+import type { IdRange } from "./ListOrder.ts"
 
 export interface AdminAction {
   /** Ordered by time. */
@@ -21,14 +22,12 @@ export interface AdminAction {
 }
 
 /** Values that an action must have; undefined ones select nothing. */
-export interface ActionFilter {
+export interface ActionFilter extends IdRange {
   readonly actor?: string | undefined
   readonly action?: string | undefined
   readonly outcome?: string | undefined
   /** Earliest time, in milliseconds since the epoch. */
   readonly since?: number | undefined
-  /** Lists actions with smaller ids. */
-  readonly before?: string | undefined
   readonly limit: number
 }
 

@@ -15,6 +15,7 @@ import {
   SentChatMessage
 } from "../domain/ChatRequest.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import type { IdRange } from "./ListOrder.ts"
 
 /** A button of a card. `subject`: the request that it belongs to; of `dismiss`, the id of a run, a space and a fingerprint. */
 export const ChatButton = Schema.Struct({
@@ -136,15 +137,15 @@ export class ChatRequests extends Context.Service<
     readonly open: (connection: string, limit: number) => Effect.Effect<ReadonlyArray<ChatRequest>, StoreError>
     /** Numbers of open requests by connection. */
     readonly openConnections: Effect.Effect<ReadonlyMap<string, number>, StoreError>
-    /** Lists requests, newest first. */
-    readonly list: (filter: {
-      readonly connection?: string | undefined
-      readonly status?: ChatRequestStatus | undefined
-      readonly workspace?: string | undefined
-      /** Lists requests with smaller ids. */
-      readonly before?: string | undefined
-      readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<ChatRequest>, StoreError>
+    /** Lists requests, by id. */
+    readonly list: (
+      filter: IdRange & {
+        readonly connection?: string | undefined
+        readonly status?: ChatRequestStatus | undefined
+        readonly workspace?: string | undefined
+        readonly limit: number
+      }
+    ) => Effect.Effect<ReadonlyArray<ChatRequest>, StoreError>
     readonly count: (filter: ChatCount) => Effect.Effect<number, StoreError>
     /** Counts requests of a workspace whose review waits. */
     readonly waiting: (workspace: string) => Effect.Effect<number, StoreError>

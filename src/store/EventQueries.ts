@@ -6,6 +6,7 @@ import { EventDecision } from "../domain/Decision.ts"
 import { firstIdAt } from "../domain/Ids.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
+import { direction, idConditions } from "./ListOrder.ts"
 import type { EventFilter, Receipts } from "./Receipts.ts"
 
 /** Decodes the rows of an operation; an unreadable one fails it. */
@@ -36,7 +37,7 @@ const conditions = (sql: SqlClient.SqlClient, filter: Omit<EventFilter, "limit">
       ? []
       : [sql`received_at >= ${filter.since}`, sql`id >= ${firstIdAt(Math.max(filter.since - clockMillis, 0))}`]),
     ...(filter.until === undefined ? [] : [sql`received_at < ${filter.until}`]),
-    ...(filter.before === undefined ? [] : [sql`id < ${filter.before}`])
+    ...idConditions(sql, filter)
   ])
 
 export const list =
@@ -47,8 +48,8 @@ export const list =
       // The inner query reads the index of lists alone: records are large.
       sql`
         SELECT * FROM events WHERE id IN
-          (SELECT id FROM events WHERE ${conditions(sql, filter)} ORDER BY id DESC LIMIT ${filter.limit})
-        ORDER BY id DESC`.pipe(unavailable("receipts.list"))
+          (SELECT id FROM events WHERE ${conditions(sql, filter)} ORDER BY id ${direction(sql, filter)} LIMIT ${filter.limit})
+        ORDER BY id ${direction(sql, filter)}`.pipe(unavailable("receipts.list"))
     )
 
 /** Reasons in a result; there are fewer than this many literals, and the reasons of accepted deliveries are not counted apart. */

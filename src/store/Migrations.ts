@@ -38,6 +38,7 @@ import runLogs from "./migrations/0028_run_logs.ts"
 import configReseals from "./migrations/0029_config_reseals.ts"
 import listIndexes from "./migrations/0030_list_indexes.ts"
 import chatOwners from "./migrations/0031_chat_owners.ts"
+import listOrders from "./migrations/0037_list_orders.ts"
 
 const all = {
   "0001_events": events,
@@ -70,7 +71,8 @@ const all = {
   "0028_run_logs": runLogs,
   "0029_config_reseals": configReseals,
   "0030_list_indexes": listIndexes,
-  "0031_chat_owners": chatOwners
+  "0031_chat_owners": chatOwners,
+  "0037_list_orders": listOrders
 }
 
 const table = "aicr_migrations"
@@ -152,6 +154,8 @@ const oneAtATime = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlE
     pg: () =>
       sql<{ mine: boolean }>`SELECT pg_try_advisory_xact_lock(${lockNumber}) AS mine`.pipe(
         Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ([row]) => row?.mine === true }),
+        // A step may change a million rows.
+        Effect.andThen(sql`SET LOCAL statement_timeout = 0`),
         Effect.asVoid
       ),
     orElse: () => Effect.void

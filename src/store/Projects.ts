@@ -9,7 +9,9 @@ import { foldRepo, hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { newId } from "../domain/Ids.ts"
 import { forUpdate } from "../database/RowLocks.ts"
-import type { Project, ProjectFilter } from "./Statistics.ts"
+import { direction, idConditions } from "./ListOrder.ts"
+import type { IdRange } from "./ListOrder.ts"
+import type { Project, ProjectFilter, ProjectOrder } from "./Statistics.ts"
 
 export interface ProjectRow {
   readonly id: string
@@ -73,10 +75,24 @@ export const markProjects = Effect.fnUntraced(function* (
   }
 })
 
-/** Lists projects, those created last first. */
+const orderBy = (sql: SqlClient.SqlClient, range: IdRange, order: ProjectOrder | undefined) => {
+  if (order === undefined) return sql`id ${direction(sql, range)}`
+  const way = direction(sql, { oldestFirst: order.smallestFirst })
+  return sql`${sql(columnOf[order.by])} ${way}, id ${way}`
+}
+
+const columnOf: Readonly<Record<ProjectOrder["by"], string>> = { last_run: "last_run_at", repository: "repository" }
+
+const follows = (sql: SqlClient.SqlClient, { by, from, smallestFirst }: ProjectOrder) => {
+  if (from === undefined) return []
+  const value = by === "last_run" ? Number(from.value) : from.value
+  return [sql`(${sql(columnOf[by])}, id) ${sql.literal(smallestFirst ? ">" : "<")} (${value}, ${from.id})`]
+}
+
+/** Lists projects, those created last first unless the filter has another order. */
 export const listProjects = (
   sql: SqlClient.SqlClient,
-  { before, deleted, limit, repo, workspace }: ProjectFilter
+  { deleted, limit, order, repo, workspace, ...range }: ProjectFilter
 ): Effect.Effect<ReadonlyArray<Project>, SqlError.SqlError> =>
   sql<ProjectRow>`
     SELECT * FROM projects WHERE ${sql.and([
@@ -84,8 +100,9 @@ export const listProjects = (
       ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
       ...(repo === undefined ? [] : [sql`repository = ${foldRepo(repo)}`]),
       ...(deleted === undefined ? [] : [deleted ? sql`deleted_at IS NOT NULL` : sql`deleted_at IS NULL`]),
-      ...(before === undefined ? [] : [sql`id < ${before}`])
-    ])} ORDER BY id DESC LIMIT ${limit}`.pipe(Effect.map((rows) => rows.map(toProject)))
+      ...idConditions(sql, range),
+      ...(order === undefined ? [] : follows(sql, order))
+    ])} ORDER BY ${orderBy(sql, range, order)} LIMIT ${limit}`.pipe(Effect.map((rows) => rows.map(toProject)))
 
 /** Marks a project as deleted by an administrator, or removes its mark. A project that is marked already keeps its time. */
 export const markProject = (

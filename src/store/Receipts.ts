@@ -9,6 +9,7 @@ import type { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import type { DepotChange } from "../domain/DepotChange.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { DeliveryKey, TargetKey } from "../domain/Keys.ts"
+import type { IdRange } from "./ListOrder.ts"
 
 /** Facts that place a delivery, from its payload. They do not depend on the decision. */
 export interface DeliveryFacts {
@@ -76,7 +77,7 @@ export interface EventNotes {
 }
 
 /** Values that a record must have; undefined ones select nothing. */
-export interface EventFilter {
+export interface EventFilter extends IdRange {
   readonly workspace?: string | undefined
   readonly decision?: EventDecision | undefined
   readonly reason?: string | undefined
@@ -92,8 +93,6 @@ export interface EventFilter {
   readonly since?: number | undefined
   /** Time before which it was received, in milliseconds since the epoch. */
   readonly until?: number | undefined
-  /** Lists records with smaller ids. */
-  readonly before?: string | undefined
   readonly limit: number
 }
 
@@ -161,7 +160,17 @@ export class Receipts extends Context.Service<
     /** Writes the newest record again, unchanged: fails if the store takes no writes. */
     readonly probe: Effect.Effect<void, StoreError>
     readonly get: (id: string) => Effect.Effect<StoredEvent | undefined, StoreError>
-    /** Lists records, newest first. */
+    /** Records that a delivery with this id is going to repeat another one. */
+    readonly addReplay: (id: string, replayOf: string) => Effect.Effect<void, StoreError>
+    /** Returns the delivery that this one repeats, and those that repeat it, the newest first; at most `limit`. */
+    readonly replays: (
+      id: string,
+      limit: number
+    ) => Effect.Effect<
+      { readonly replayOf: string | undefined; readonly replays: ReadonlyArray<StoredEvent> },
+      StoreError
+    >
+    /** Lists records, by id. */
     readonly list: (filter: EventFilter) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
     /** Counts records by decision and reason, the most frequent first. */
     readonly countDecisions: (

@@ -1,17 +1,18 @@
-/** Selects lists of runs, newest first. */
+/** Selects lists of runs. */
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { foldRepo } from "../domain/Change.ts"
 import { firstIdAt } from "../domain/Ids.ts"
+import { direction, idConditions } from "./ListOrder.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import { decodeRunRows, toRun } from "./RunRow.ts"
-import type { RunFilter, Runs } from "./Runs.ts"
+import type { RunFilter, Runs, ValueOrder } from "./Runs.ts"
 
 type Fragment = Statement.Fragment
 
 /** Conditions of a filter, on the table with this name. */
 const conditions = (sql: SqlClient.SqlClient, filter: RunFilter) => {
-  const { before, number, repo, since, statuses, targetKey, trigger, until, workspace } = filter
+  const { number, repo, since, statuses, targetKey, trigger, until, workspace } = filter
   return sql.and([
     sql`1 = 1`,
     ...(workspace === undefined ? [] : [sql`runs.workspace = ${workspace}`]),
@@ -23,7 +24,7 @@ const conditions = (sql: SqlClient.SqlClient, filter: RunFilter) => {
     // Ids are ordered by the time of creation.
     ...(since === undefined ? [] : [sql`runs.id >= ${firstIdAt(since)}`]),
     ...(until === undefined ? [] : [sql`runs.id < ${firstIdAt(until)}`]),
-    ...(before === undefined ? [] : [sql`runs.id < ${before}`])
+    ...idConditions(sql, filter, "runs.id")
   ])
 }
 
@@ -36,26 +37,52 @@ const decoded = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>
   )
 
 /**
- * Selects the runs of a filter, newest first. An index by status has the order of ids only for each status by itself, so that each is read to the limit:
+ * Selects the runs of a filter by id. An index by status has the order of ids only for each status by itself, so that each is read to the limit:
  * one read of all would sort every run that has one of them.
  */
 const select = (sql: SqlClient.SqlClient, filter: RunFilter, more: Fragment) => {
   const { limit, statuses } = filter
+  const order = direction(sql, filter)
   if (statuses === undefined || statuses.length < 2)
-    return sql`SELECT * FROM runs WHERE ${conditions(sql, filter)} ${more} ORDER BY id DESC LIMIT ${limit}`
+    return sql`SELECT * FROM runs WHERE ${conditions(sql, filter)} ${more} ORDER BY id ${order} LIMIT ${limit}`
   const [first, ...others] = statuses.map(
     (status) => sql`
       SELECT id FROM (SELECT id FROM runs WHERE ${conditions(sql, { ...filter, statuses: [status] })} ${more}
-        ORDER BY id DESC LIMIT ${limit}) AS of_status`
+        ORDER BY id ${order} LIMIT ${limit}) AS of_status`
   )
   const ids = others.reduce<Fragment>((all, one) => sql`${all} UNION ALL ${one}`, first ?? sql``)
-  return sql`SELECT * FROM runs WHERE id IN (${ids}) ORDER BY id DESC LIMIT ${limit}`
+  return sql`SELECT * FROM runs WHERE id IN (${ids}) ORDER BY id ${order} LIMIT ${limit}`
+}
+
+/** Expressions that have indexes. */
+const valueOf: Readonly<Record<ValueOrder["by"], string>> = {
+  duration: "COALESCE(finished_at - started_at, -1)",
+  cost: "COALESCE(cost_nanos, -1)"
+}
+
+const selectByValue = (sql: SqlClient.SqlClient, filter: RunFilter, { by, from, smallestFirst }: ValueOrder) => {
+  const value = sql.literal(valueOf[by])
+  const order = sql.literal(smallestFirst ? "ASC" : "DESC")
+  const beyond = sql.literal(smallestFirst ? ">" : "<")
+  // SQLite finds the start in an index of an expression by the first comparison only.
+  const after =
+    from === undefined
+      ? sql``
+      : sql`AND ${value} ${beyond}= ${from.value} AND (${value} ${beyond} ${from.value} OR id ${beyond} ${from.id})`
+  return sql`
+    SELECT * FROM runs WHERE ${conditions(sql, filter)} ${after}
+    ORDER BY ${value} ${order}, id ${order} LIMIT ${filter.limit}`
 }
 
 export const list =
   (sql: SqlClient.SqlClient): Runs["Service"]["list"] =>
   (filter) =>
-    decoded("runs.list", select(sql, filter, sql``).pipe(unavailable("runs.list")))
+    decoded(
+      "runs.list",
+      (filter.order === undefined ? select(sql, filter, sql``) : selectByValue(sql, filter, filter.order)).pipe(
+        unavailable("runs.list")
+      )
+    )
 
 /** Selects the newest run of each target. */
 export const newest =
@@ -63,9 +90,6 @@ export const newest =
   (filter) =>
     decoded(
       "runs.newest",
-      select(
-        sql,
-        filter,
-        sql`AND NOT EXISTS (SELECT 1 FROM runs newer WHERE newer.target_key = runs.target_key AND newer.id > runs.id)`
-      ).pipe(unavailable("runs.newest"))
+      // The index of marked runs serves a literal only.
+      select(sql, filter, sql`AND newest = 1`).pipe(unavailable("runs.newest"))
     )

@@ -8,9 +8,11 @@ import type { Change } from "../domain/Change.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
+import { toNanos } from "../domain/Money.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { RunStatus } from "../domain/Run.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import type { IdRange } from "./ListOrder.ts"
 
 export interface Run {
   readonly id: string
@@ -43,7 +45,7 @@ export interface SettledBy {
 }
 
 /** Values that a run must have; undefined ones select nothing. */
-export interface RunFilter {
+export interface RunFilter extends IdRange {
   readonly workspace?: string | undefined
   readonly statuses?: ReadonlyArray<RunStatus> | undefined
   readonly targetKey?: TargetKey | undefined
@@ -56,9 +58,27 @@ export interface RunFilter {
   readonly since?: number | undefined
   /** Time before which it was created, in milliseconds since the epoch. */
   readonly until?: number | undefined
-  /** Lists runs with smaller ids. */
-  readonly before?: string | undefined
+  /** Default: by id, the newest first. */
+  readonly order?: ValueOrder | undefined
   readonly limit: number
+}
+
+/** Values that runs are listed by. A run without one counts as smaller than all others. */
+export const runValues = ["duration", "cost"] as const
+
+/** Lists runs by a value, those with equal ones by id in the same direction. */
+export interface ValueOrder {
+  readonly by: (typeof runValues)[number]
+  readonly smallestFirst: boolean
+  /** Lists those that follow this run. */
+  readonly from?: { readonly value: number; readonly id: string } | undefined
+}
+
+/** Returns the value that a run is listed by. */
+export const listedValue = ({ analysis, finishedAt, startedAt }: Run, by: ValueOrder["by"]): number => {
+  if (by === "duration") return startedAt === undefined || finishedAt === undefined ? -1 : finishedAt - startedAt
+  const cost = analysis?.usage.costUsd
+  return cost === undefined ? -1 : toNanos(cost)
 }
 
 export class Runs extends Context.Service<
@@ -136,10 +156,10 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<Run | undefined, StoreError>
     /** Returns the newest run of a target whose analysis is stored, published or not. */
     readonly latestAnalysis: (targetKey: TargetKey) => Effect.Effect<Run | undefined, StoreError>
-    /** Lists runs, newest first. */
+    /** Lists runs. With an order by value, an index serves a filter by workspace only. */
     readonly list: (filter: RunFilter) => Effect.Effect<ReadonlyArray<Run>, StoreError>
-    /** Lists the newest run of each target, newest first: those that the filter selects. */
-    readonly newest: (filter: RunFilter) => Effect.Effect<ReadonlyArray<Run>, StoreError>
+    /** Lists the newest run of each target, by id: those that the filter selects. */
+    readonly newest: (filter: Omit<RunFilter, "order">) => Effect.Effect<ReadonlyArray<Run>, StoreError>
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Runs") {}

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 import { firstIdAt } from "../domain/Ids.ts"
+import { direction, idConditions } from "./ListOrder.ts"
 import { AdminActions } from "./AdminActions.ts"
 import type { AdminAction } from "./AdminActions.ts"
 
@@ -28,7 +29,7 @@ export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Laye
           Effect.asVoid,
           unavailable("admin_actions.finish")
         ),
-      list: ({ action, actor, before, limit, outcome, since }) =>
+      list: ({ action, actor, limit, outcome, since, ...range }) =>
         sql<Row>`
           SELECT * FROM admin_actions WHERE ${sql.and([
             sql`1 = 1`,
@@ -36,8 +37,8 @@ export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Laye
             ...(action === undefined ? [] : [sql`action = ${action}`]),
             ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
             ...(since === undefined ? [] : [sql`id >= ${firstIdAt(since)}`]),
-            ...(before === undefined ? [] : [sql`id < ${before}`])
-          ])} ORDER BY id DESC LIMIT ${limit}`.pipe(
+            ...idConditions(sql, range)
+          ])} ORDER BY id ${direction(sql, range)} LIMIT ${limit}`.pipe(
           Effect.map((rows) => rows.map(fromRow)),
           unavailable("admin_actions.list")
         ),

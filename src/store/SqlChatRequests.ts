@@ -8,6 +8,7 @@ import * as GroupCommit from "../database/GroupCommit.ts"
 import { StoreError } from "../database/StoreError.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 import { encodeFacts, fromRows, toRow } from "./ChatRequestRow.ts"
+import { direction, idConditions } from "./ListOrder.ts"
 import { ChatRequests } from "./ChatRequests.ts"
 import type { ChatButton, NewChatRequest } from "./ChatRequests.ts"
 
@@ -71,15 +72,15 @@ const count =
 
 const list =
   (sql: SqlClient.SqlClient): Service["list"] =>
-  ({ before, connection, limit, status, workspace }) => {
+  ({ connection, limit, status, workspace, ...range }) => {
     const conditions = [
       ...(connection === undefined ? [] : [sql`connection = ${connection}`]),
       ...(status === undefined ? [] : [sql`status = ${status}`]),
       ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
-      ...(before === undefined ? [] : [sql`id < ${before}`])
+      ...idConditions(sql, range)
     ]
     const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.and(conditions)}`
-    return sql`SELECT * FROM chat_requests ${where} ORDER BY id DESC LIMIT ${limit}`.pipe(
+    return sql`SELECT * FROM chat_requests ${where} ORDER BY id ${direction(sql, range)} LIMIT ${limit}`.pipe(
       unavailable("chat_requests.list"),
       Effect.flatMap((rows) => fromRows("chat_requests.list", rows))
     )

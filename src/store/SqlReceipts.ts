@@ -1,9 +1,11 @@
 /** Stores receipts in the table `events`. Records are written by group commit: one insert and one sync for all waiting records. */
 import { Array as Arr, Clock, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { firstIdAt } from "../domain/Ids.ts"
 import { DeliveryKey } from "../domain/Keys.ts"
 import { truncate } from "../domain/Text.ts"
 import { activity, countDecisions, list, select } from "./EventQueries.ts"
+import { eventReplays, removeReplays } from "./EventReplays.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
@@ -157,15 +159,19 @@ const note =
 const prune =
   (sql: SqlClient.SqlClient, deliveries: Deliveries): Receipts["Service"]["prune"] =>
   ({ maxCount, before }) =>
-    deleteInSteps((step) =>
-      sql<{ seq: number; delivery_key: DeliveryKey }>`
+    Effect.gen(function* () {
+      const removed = yield* deleteInSteps((step) =>
+        sql<{ seq: number; delivery_key: DeliveryKey }>`
         DELETE FROM events WHERE seq IN (
           SELECT seq FROM events
           WHERE ((work IS NULL AND routing IS NULL) OR outcome IS NOT NULL)
             AND (received_at < ${before} OR id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ${maxCount}))
           ORDER BY id LIMIT ${step})
         RETURNING seq, delivery_key`.pipe(Effect.tap((rows) => Effect.sync(() => deliveries.removeFromIndex(rows))))
-    ).pipe(unavailable("receipts.prune"))
+      )
+      yield* removeReplays(sql, firstIdAt(before))
+      return removed
+    }).pipe(unavailable("receipts.prune"))
 
 export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Layer.effect(
   Receipts,
@@ -190,6 +196,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       ),
       get: get(sql),
       list: list(sql),
+      ...eventReplays(sql),
       countDecisions: countDecisions(sql),
       activity: activity(sql),
       prune: prune(sql, deliveries)

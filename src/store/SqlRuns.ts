@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import { newId } from "../domain/Ids.ts"
+import { toNanos } from "../domain/Money.ts"
 import { RunStatus, isTerminal, listSources } from "../domain/Run.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
@@ -82,8 +83,10 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] =>
 const complete = (sql: SqlClient.SqlClient): Runs["Service"]["complete"] =>
   Effect.fnUntraced(
     function* (runId, token, analysis, publications, now) {
+      const { costUsd } = analysis.usage
       const moved = yield* sql`
-        UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)}
+        UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)},
+          cost_nanos = ${costUsd === undefined ? null : toNanos(costUsd)}
         WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources("publishing"))} RETURNING id`
       if (moved.length === 0) return false
       yield* insertPublications(sql, publications, now)

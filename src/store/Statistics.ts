@@ -4,10 +4,12 @@
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
+import { foldRepo } from "../domain/Change.ts"
 import type { DurationHistogram } from "../domain/DurationHistogram.ts"
 import type { RunCounts } from "../domain/RunCounts.ts"
 import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import type { IdRange } from "./ListOrder.ts"
 
 export interface Project {
   readonly id: string
@@ -53,15 +55,29 @@ export interface SubjectFilter {
 }
 
 /** Values that a project must have; undefined ones select nothing. */
-export interface ProjectFilter {
+/** Values that projects are listed by, apart from their creation. */
+export const projectValues = ["last_run", "repository"] as const
+
+export interface ProjectOrder {
+  readonly by: (typeof projectValues)[number]
+  readonly smallestFirst: boolean
+  /** Lists those that follow this project. */
+  readonly from?: { readonly value: string; readonly id: string } | undefined
+}
+
+export interface ProjectFilter extends IdRange {
   readonly workspace?: string | undefined
   /** Full name of the repository, compared case-insensitively. */
   readonly repo?: string | undefined
   readonly deleted?: boolean | undefined
-  /** Lists projects with smaller ids. */
-  readonly before?: string | undefined
+  /** Default: by id. */
+  readonly order?: ProjectOrder | undefined
   readonly limit: number
 }
+
+/** Returns the value that a project is listed by. */
+export const listedProjectValue = (project: Project, by: ProjectOrder["by"]): string | number =>
+  by === "last_run" ? project.lastRunAt : foldRepo(project.repository)
 
 export class Statistics extends Context.Service<
   Statistics,

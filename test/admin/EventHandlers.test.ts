@@ -101,6 +101,18 @@ describe("the body of a delivery", () => {
     assert.deepInclude((await payloadOf(again)).body, { replay_of: first })
     const { items } = (await get("/audit?action=events.replay")).body
     assert.deepInclude(Object(items)[0], { outcome: "done", target: `/events/${first}/replay`, actor: "root" })
+    const next = String((await replay(again)).body["event_id"])
+    assert.deepInclude((await get(`/events/${again}`)).body, { replay_of: first })
+    assert.deepInclude((await get(`/events/${next}`)).body, { replay_of: again, replays: [] })
+    const original = (await get(`/events/${first}`)).body
+    assert.notProperty(original, "replay_of")
+    assert.deepStrictEqual(
+      (Array.isArray(original["replays"]) ? original["replays"] : []).map((one) => [
+        Object(one).id,
+        Object(one).decision
+      ]),
+      [[again, "coalesced"]]
+    )
   })
 
   it("of a call is kept with the scope of its key, and replayed", async () => {

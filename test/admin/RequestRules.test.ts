@@ -20,8 +20,27 @@ describe("query parameters", () => {
     [
       "/runs?stauts=failed",
       "stauts",
-      "unknown parameter (there are: workspace, status, target, repo, number, trigger, since, until, cursor, limit)"
+      "unknown parameter (there are: workspace, status, target, repo, number, trigger, since, until, sort, cursor, limit)"
     ],
+    ["/runs?sort=findings", "sort", "expected one of created, -created, duration, -duration, cost, -cost"],
+    [
+      "/runs?sort=-cost&status=failed",
+      "sort",
+      "expected created or -created together with status; cost can be combined with workspace"
+    ],
+    ["/runs?sort=duration&cursor=some", "cursor", "expected `next_cursor` of the previous page, in the same order"],
+    [
+      "/runs?sort=duration&cursor=many~some",
+      "cursor",
+      "expected `next_cursor` of the previous page, in the same order"
+    ],
+    ["/projects?sort=last_run&cursor=a~b", "cursor", "expected `next_cursor` of the previous page, in the same order"],
+    ["/changes?sort=title", "sort", "expected one of created, -created"],
+    ["/events?sort=sender", "sort", "expected one of received, -received"],
+    ["/projects?sort=cost", "sort", "expected one of created, -created, last_run, -last_run, repository, -repository"],
+    ["/queue?sort=why", "sort", "expected one of admitted, -admitted"],
+    ["/chat/requests?sort=sender", "sort", "expected one of received, -received"],
+    ["/audit?sort=actor", "sort", "expected one of at, -at"],
     ["/runs?limit=5&limit=6", "limit", "given more than once"],
     ["/runs?limit=1e2", "limit", "expected 1 to 200"],
     ["/runs?limit=201", "limit", "expected 1 to 200"],

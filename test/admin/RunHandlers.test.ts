@@ -109,6 +109,36 @@ describe("runs", () => {
     assert.strictEqual((await get(`/runs/${newId()}/compare`)).status, 404)
   })
 
+  it("are sorted in both directions, and pages continue after the last run of the one before", async () => {
+    const at = { repo: "acme/sorted", workspace: "sorted" }
+    const cost = (usd: number) => ({ usage: { ...analysis.usage, costUsd: Usd.make(usd) } })
+    const ids = [
+      await ended({ ...at, number: 1, startedAt: 3000 }, cost(2)),
+      await ended({ ...at, number: 2, startedAt: 1000 }, cost(3)),
+      await ended({ ...at, number: 3, startedAt: 2000 }, cost(3))
+    ]
+    const [first, second, third] = ids
+    const read = async (sort: string) => {
+      const seen: Array<unknown> = []
+      for (let cursor = ""; ;) {
+        const { body } = await get(`/runs?workspace=sorted&limit=1&sort=${sort}&cursor=${cursor}`)
+        seen.push(...listOf(body["items"]).map(({ id }) => id))
+        if (body["next_cursor"] === null) return seen
+        cursor = String(body["next_cursor"])
+      }
+    }
+    assert.deepStrictEqual(await read("created"), ids)
+    assert.deepStrictEqual(await read("-created"), ids.toReversed())
+    assert.deepStrictEqual(await read("duration"), [first, third, second])
+    assert.deepStrictEqual(await read("-duration"), [second, third, first])
+    assert.deepStrictEqual(await read("cost"), [first, second, third])
+    assert.deepStrictEqual(await read("-cost"), [third, second, first])
+    assert.deepStrictEqual(
+      listOf((await get("/changes?repo=acme/sorted&sort=created")).body["items"]).map(({ number }) => number),
+      [1, 2, 3]
+    )
+  })
+
   it("changes have their newest run", async () => {
     const at = { repo: "acme/changes", number: 8 }
     await ended(at, {})
@@ -141,6 +171,10 @@ describe("deliveries", () => {
     await admin.run(Receipts.use((receipts) => receipts.storeAll(records)))
     assert.lengthOf(await idsAt("/events?trigger=counted&provider=gitea"), 4)
     assert.deepStrictEqual(await idsAt("/events?trigger=counted&until=2000-01-01"), [records[3]?.id])
+    const ids = records.map(({ id }) => id).toSorted()
+    assert.deepStrictEqual(await idsAt("/events?trigger=counted&sort=received"), ids)
+    const { next_cursor: after } = (await get("/events?trigger=counted&sort=received&limit=2")).body
+    assert.deepStrictEqual(await idsAt(`/events?trigger=counted&sort=received&cursor=${String(after)}`), ids.slice(2))
     assert.deepStrictEqual(await idsAt("/events?trigger=counted&outcome=executed"), [])
     const { body } = await get("/events/reasons?trigger=counted")
     assert.deepStrictEqual(body["items"], [

@@ -373,6 +373,8 @@ describe("when the stores fail", () => {
       Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.list", message: "disk is full" })),
     countDecisions: () => Effect.succeed([]),
     activity: () => Effect.succeed([]),
+    addReplay: () => full,
+    replays: () => Effect.succeed({ replayOf: undefined, replays: [] }),
     prune: () => Effect.succeed(0)
   })
 

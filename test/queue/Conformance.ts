@@ -780,6 +780,8 @@ export const conformance = (
           assert.deepStrictEqual(yield* pages({ statuses: ["cancelled", "dead"] }), even.slice(0, 1))
           assert.deepStrictEqual(yield* pages({ targetKey: toTarget(3, "odd") }), ids.slice(3, 4))
           assert.deepStrictEqual(yield* pages({ workspace: "none" }), [])
+          assert.deepStrictEqual(yield* pages({ newestFirst: true }), ids.toReversed())
+          assert.deepStrictEqual(yield* pages({ newestFirst: true, workspace: "even" }), even.toReversed())
         })
       )
     })

@@ -10,6 +10,7 @@ import { publicAddress, startDashboardWorld } from "../dashboard/DashboardWorld.
 import type { DashboardWorld } from "../dashboard/DashboardWorld.ts"
 import { adminCredentials } from "../harness/AdminSession.ts"
 import { TestBrowser, watchPage } from "../harness/Browser.ts"
+import { waitUntil } from "../harness/Wait.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
@@ -165,6 +166,40 @@ describe("keyboard", () => {
   })
 })
 
+describe("a list", () => {
+  const times = async () => {
+    await settle()
+    const all = await page
+      .locator(".list-rows time")
+      .evaluateAll((found) => found.map((time) => time.getAttribute("datetime")))
+    return all.map(String)
+  }
+  const head = (name: string) => page.getByRole("columnheader", { name })
+
+  it("is sorted by the keyboard, and its order is part of the address", async () => {
+    await open("/deliveries")
+    expect(await head("Received").getAttribute("aria-sort")).toBe("descending")
+    const newest = await times()
+    await head("Received").getByRole("button").focus()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/sort=received/)
+    await page.locator("[role=columnheader][aria-sort=ascending]", { hasText: "Received" }).waitFor()
+    await waitUntil(async () => (await times())[0] === newest.at(-1), { describe: () => "the list is not sorted" })
+    await page.reload()
+    expect((await times())[0]).toBe(newest.at(-1))
+    await head("Received").getByRole("button").press("Space")
+    await page.waitForURL((url) => !url.search.includes("sort"))
+  })
+
+  it("by a value offers its orders where the service has them", async () => {
+    await open("/runs?sort=-duration")
+    expect(await head("Duration").getAttribute("aria-sort")).toBe("descending")
+    await open("/runs?status=failed")
+    expect(await head("Duration").getByRole("button").count()).toBe(0)
+    expect(await head("Started").getByRole("button").count()).toBe(1)
+  })
+})
+
 describe("why nothing was posted", () => {
   it("is a named group, and the delivery names the rule and where it is set", async () => {
     await open("/deliveries")
@@ -197,6 +232,10 @@ describe("a delivery", () => {
       .first()
       .waitFor()
     expect(id).not.toBe(previous)
+    await page.getByRole("link", { name: "the original delivery" }).click()
+    await page.waitForURL((url) => url.href === before)
+    await page.locator(".panel", { hasText: "Replays of this delivery" }).getByRole("link").click()
+    await page.waitForURL((url) => url.pathname.endsWith(id ?? "-"))
   })
 })
 

@@ -26,6 +26,7 @@ describe.each(databases)("actions of administrators in $name", ({ layer }) => {
       yield* start(first)
       yield* start(second)
       assert.deepStrictEqual(yield* list({ limit: 10 }), [second, first])
+      assert.deepStrictEqual(yield* list({ oldestFirst: true, limit: 10 }), [first, second])
       yield* finish(first.id, "done")
       assert.deepStrictEqual(yield* list({ outcome: "done", limit: 10 }), [{ ...first, outcome: "done" }])
       const ids = (filter: object) => Effect.map(list({ limit: 10, ...filter }), (all) => all.map(({ id }) => id))

@@ -49,7 +49,8 @@ describe("Migrations", () => {
         "0028_run_logs",
         "0029_config_reseals",
         "0030_list_indexes",
-        "0031_chat_owners"
+        "0031_chat_owners",
+        "0037_list_orders"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

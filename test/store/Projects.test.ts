@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Statistics } from "../../src/store/Statistics.ts"
+import { listedProjectValue, Statistics } from "../../src/store/Statistics.ts"
+import type { ProjectFilter, ProjectOrder } from "../../src/store/Statistics.ts"
 import { databases } from "./Databases.ts"
 import { publishRun, settle } from "./EndedRuns.ts"
 
@@ -48,6 +49,29 @@ describe.each(databases)("projects in $name", ({ layer }) => {
         (yield* listProjects({ limit: 10 })).map(({ id }) => id),
         [two.id]
       )
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("are listed by creation, newest run and repository, in both directions", () =>
+    Effect.gen(function* () {
+      const { listProjects } = yield* Statistics
+      yield* ended("Acme/Two", 5000)
+      yield* ended("acme/one", 9000)
+      yield* ended("Acme/Three", 7000)
+      const names = (filter: Partial<ProjectFilter>) =>
+        Effect.map(listProjects({ limit: 10, ...filter }), (all) => all.map(({ repository }) => repository))
+      assert.deepStrictEqual(yield* names({ oldestFirst: true }), ["Acme/Two", "acme/one", "Acme/Three"])
+      const sorted = (by: ProjectOrder["by"], smallestFirst: boolean) => names({ order: { by, smallestFirst } })
+      assert.deepStrictEqual(yield* sorted("repository", true), ["acme/one", "Acme/Three", "Acme/Two"])
+      assert.deepStrictEqual(yield* sorted("repository", false), ["Acme/Two", "Acme/Three", "acme/one"])
+      assert.deepStrictEqual(yield* sorted("last_run", false), ["acme/one", "Acme/Three", "Acme/Two"])
+      const [first] = yield* listProjects({ order: { by: "last_run", smallestFirst: false }, limit: 1 })
+      assert(first !== undefined)
+      const from = { value: String(listedProjectValue(first, "last_run")), id: first.id }
+      assert.deepStrictEqual(yield* names({ order: { by: "last_run", smallestFirst: false, from } }), [
+        "Acme/Three",
+        "Acme/Two"
+      ])
     }).pipe(Effect.provide(layer()))
   )
 

@@ -3,18 +3,41 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { targetKey } from "../../src/domain/Change.ts"
 import { parseIdTime } from "../../src/domain/Ids.ts"
-import { Runs } from "../../src/store/Runs.ts"
-import type { RunFilter } from "../../src/store/Runs.ts"
+import { Usd } from "../../src/domain/Money.ts"
+import { listedValue, Runs } from "../../src/store/Runs.ts"
+import type { RunFilter, ValueOrder } from "../../src/store/Runs.ts"
 import addRunFacts from "../../src/store/migrations/0022_run_facts.ts"
+import addListOrders from "../../src/store/migrations/0037_list_orders.ts"
 import { databases } from "./Databases.ts"
 import { beginRun, publishRun, settle } from "./EndedRuns.ts"
-import { change } from "./Fixtures.ts"
+import { analysis, change } from "./Fixtures.ts"
 
 const select = (filter: Partial<RunFilter>) =>
   Effect.map(
     Runs.use((runs) => runs.list({ limit: 100, ...filter })),
     (found) => found.map(({ id }) => id)
   )
+
+/** Removes what the step adds that is tested. */
+const beginOldSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const on = sql.onDialectOrElse({ pg: () => sql` ON runs`, orElse: () => sql`` })
+  for (const trigger of ["runs_inserted", "runs_deleted"]) yield* sql`DROP TRIGGER ${sql(trigger)}${on}`
+  yield* sql.onDialectOrElse({
+    pg: () => sql`DROP FUNCTION runs_inserted, runs_deleted`,
+    orElse: () => Effect.void
+  })
+  const changes = ["", "_workspace", "_workspace_status", "_status", "_repo", "_number", "_trigger"]
+  const indexes = [
+    ...changes.map((name) => `changes${name}`),
+    "duration",
+    "cost",
+    "workspace_duration",
+    "workspace_cost"
+  ]
+  for (const name of indexes) yield* sql`DROP INDEX ${sql(`runs_${name}`)}`
+  for (const column of ["newest", "cost_nanos"]) yield* sql`ALTER TABLE runs DROP COLUMN ${sql(column)}`
+  yield* sql`DROP TABLE delivery_replays`
+})
 
 const timeOf = (id: string): number => parseIdTime(id) ?? 0
 
@@ -59,11 +82,96 @@ describe.each(databases)("runs in $name", ({ layer }) => {
     }).pipe(Effect.provide(layer()))
   )
 
+  it.effect("the mark of the newest run moves to the one before it when it is removed", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const old = yield* publishRun({ number: 1 })
+      yield* settle(old, 5)
+      const newest = yield* beginRun({ number: 1, head: "b".repeat(40) })
+      const marked = sql<{ id: string }>`SELECT id FROM runs WHERE newest = 1`.pipe(
+        Effect.map((rows) => rows.map(({ id }) => id))
+      )
+      assert.deepStrictEqual(yield* marked, [newest])
+      yield* sql`DELETE FROM runs WHERE id = ${newest}`
+      assert.deepStrictEqual(yield* marked, [old])
+      // A node whose clock is late inserts a run that is not the newest.
+      yield* sql`INSERT INTO runs (id, entry_id, token, workspace, target_key, change, head, status, partial, config_hash, created_at)
+        SELECT '0', 'late', 1, workspace, target_key, change, head, status, partial, config_hash, 1 FROM runs`
+      assert.deepStrictEqual(yield* marked, [old])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("are listed from the oldest, and by duration and cost in both directions, page by page", () =>
+    Effect.gen(function* () {
+      const priced = (costUsd: number) => ({ ...analysis, usage: { ...analysis.usage, costUsd: Usd.make(costUsd) } })
+      const ended = Effect.fnUntraced(function* (workspace: string, seconds: number, cost: number) {
+        const id = yield* publishRun({ workspace, number: seconds, startedAt: 1000, analysis: priced(cost) })
+        yield* settle(id, 1000 + seconds * 1000)
+        return id
+      })
+      const long = yield* ended("app", 50, 0.1)
+      const short = yield* ended("app", 5, 0.3)
+      const same = yield* ended("other", 50, 0.2)
+      const running = yield* beginRun({ number: 9 })
+      assert.deepStrictEqual(yield* select({ oldestFirst: true }), [long, short, same, running])
+      assert.deepStrictEqual(yield* select({ oldestFirst: true, after: short, limit: 1 }), [same])
+      assert.deepStrictEqual(yield* select({ oldestFirst: true, statuses: ["succeeded", "preparing"] }), [
+        long,
+        short,
+        same,
+        running
+      ])
+      const by = (order: ValueOrder, filter: Partial<RunFilter> = {}) => select({ order, ...filter })
+      assert.deepStrictEqual(yield* by({ by: "duration", smallestFirst: false }), [same, long, short, running])
+      assert.deepStrictEqual(yield* by({ by: "duration", smallestFirst: true }), [running, short, long, same])
+      assert.deepStrictEqual(yield* by({ by: "cost", smallestFirst: false }), [short, same, long, running])
+      assert.deepStrictEqual(yield* by({ by: "cost", smallestFirst: true }, { workspace: "app" }), [
+        running,
+        long,
+        short
+      ])
+      const run = yield* Runs.use((runs) => runs.get(same))
+      assert(run !== undefined)
+      const from = { value: listedValue(run, "duration"), id: run.id }
+      assert.deepStrictEqual(yield* by({ by: "duration", smallestFirst: false, from }), [long, short, running])
+      const cost = { value: listedValue(run, "cost"), id: run.id }
+      assert.deepStrictEqual(yield* by({ by: "cost", smallestFirst: false, from: cost }), [long, running])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("costs of earlier versions are read from their analyses, and the newest runs are marked", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const text = `${String.fromCodePoint(0xd7ff)} "usage":{"costUsd":9}`
+      const usage = { ...analysis.usage, costUsd: Usd.make(0.1) }
+      const part = {
+        requests: 1,
+        inputTokens: 1,
+        outputTokens: 1,
+        cachedTokens: 0,
+        reasoningTokens: 0,
+        costUsd: Usd.make(7)
+      }
+      const id = yield* publishRun({
+        analysis: { ...analysis, summary: text, usage: { ...usage, byModel: { "a/b": part } } }
+      })
+      const [stored] = yield* sql<{ cost: number }>`SELECT cost_nanos AS cost FROM runs`
+      yield* beginOldSchema(sql)
+      yield* addListOrders
+      const [read] = yield* sql<{
+        cost: number
+        newest: number
+      }>`SELECT cost_nanos AS cost, newest FROM runs WHERE id = ${id}`
+      assert.deepStrictEqual([Number(read?.cost), Number(read?.newest)], [Number(stored?.cost), 1])
+    }).pipe(Effect.provide(layer()))
+  )
+
   it.effect("runs of earlier versions are found by their facts", () =>
     Effect.gen(function* () {
       const id = yield* beginRun({ repo: "/Acme/App/", number: 3 })
       const sql = yield* SqlClient.SqlClient
       yield* sql`DROP INDEX runs_repo`
+      for (const index of ["repo", "number", "trigger"]) yield* sql`DROP INDEX ${sql(`runs_changes_${index}`)}`
       for (const index of ["runs_newest", "runs_trigger", "runs_number"]) yield* sql`DROP INDEX ${sql(index)}`
       for (const column of ["repo", "number", "trigger_name"]) yield* sql`ALTER TABLE runs DROP COLUMN ${sql(column)}`
       yield* addRunFacts

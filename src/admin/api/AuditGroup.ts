@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { describe } from "./Describe.ts"
 import { maybe, recordId, text as field, time as timeField } from "./Fields.ts"
-import { page, paging, text, time } from "./Parameters.ts"
+import { page, paging, sorting, text, time } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
 
 export const AdminActionRecord = Schema.Struct({
@@ -25,13 +25,14 @@ export class AuditGroup extends HttpApiGroup.make("audit")
         action: Schema.optionalKey(text("Group and endpoint, such as `queue.cancel`")),
         outcome: Schema.optionalKey(text("Outcome, such as done")),
         since: Schema.optionalKey(time("Earliest time, in ISO 8601")),
+        sort: sorting(["at"], "-at"),
         ...paging
       },
       success: Schema.Struct(page(AdminActionRecord))
     }).annotateMerge(
       describe(
         "List actions of administrators",
-        "Lists requests that change something, also refused ones, and logins, newest first. `/config/audit` has the details of edits."
+        "Lists requests that change something, also refused ones, and logins, newest first unless `sort` is `at`. `/config/audit` has the details of edits."
       )
     )
   )

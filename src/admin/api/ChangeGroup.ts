@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { RunStatus } from "../../domain/Run.ts"
 import { describe } from "./Describe.ts"
-import { allowSeveral, number, page, paging, text, workspace } from "./Parameters.ts"
+import { allowSeveral, number, page, paging, sorting, text, workspace } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
 import { ReviewedChange } from "./RunRecords.ts"
 
@@ -16,13 +16,14 @@ export class ChangeGroup extends HttpApiGroup.make("changes")
         repo: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
         number: Schema.optionalKey(number),
         trigger: Schema.optionalKey(text("Name of the trigger")),
+        sort: sorting(["created"], "-created"),
         ...paging
       },
       success: Schema.Struct(page(ReviewedChange))
     }).annotateMerge(
       describe(
         "List reviewed changes",
-        "Lists pull requests, branches and issues with their newest runs, those that were reviewed last first."
+        "Lists pull requests, branches and issues with their newest runs, those that were reviewed last first. `sort=created`: by the creation of their newest runs, oldest first."
       )
     )
   )

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ChatRequestStatus } from "../../domain/ChatRequest.ts"
 import { ChatBindingRecord, ChatConnectionRecord, ChatRequestRecord } from "./ChatRecords.ts"
 import { describe } from "./Describe.ts"
-import { allowOne, page, paging, text, workspace } from "./Parameters.ts"
+import { allowOne, page, paging, sorting, text, workspace } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
 
 export class ChatGroup extends HttpApiGroup.make("chat")
@@ -17,10 +17,16 @@ export class ChatGroup extends HttpApiGroup.make("chat")
         connection: Schema.optionalKey(text("Id of a connection")),
         workspace,
         status: Schema.optionalKey(allowOne(ChatRequestStatus, "Status")),
+        sort: sorting(["received"], "-received"),
         ...paging
       },
       success: Schema.Struct(page(ChatRequestRecord))
-    }).annotateMerge(describe("List requests from chat", "Lists messages and buttons of people, newest first.")),
+    }).annotateMerge(
+      describe(
+        "List requests from chat",
+        "Lists messages and buttons of people, newest first unless `sort` is `received`."
+      )
+    ),
     HttpApiEndpoint.get("bindings", "/chat/bindings", {
       success: Schema.Struct({ items: Schema.Array(ChatBindingRecord) })
     }).annotateMerge(describe("List command bindings", "Lists who may use which commands where."))

@@ -5,7 +5,7 @@ import { EventDecision, EventOutcome } from "../../domain/Decision.ts"
 import { describe } from "./Describe.ts"
 import { DecisionCount, Event, EventDetails, Payload, RejectedSignatures, Replay } from "./EventRecords.ts"
 import { text as field } from "./Fields.ts"
-import { byId, number, allowOne, page, paging, text, time, workspace } from "./Parameters.ts"
+import { byId, number, allowOne, page, paging, sorting, text, time, workspace } from "./Parameters.ts"
 import { NotFound, StateConflict } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
@@ -52,10 +52,16 @@ export class EventGroup extends HttpApiGroup.make("events")
         number: Schema.optionalKey(number),
         since: Schema.optionalKey(time("Earliest time of receipt, in ISO 8601")),
         until: Schema.optionalKey(time("Time before which it was received, in ISO 8601")),
+        sort: sorting(["received"], "-received"),
         ...paging
       },
       success: Schema.Struct(page(Event))
-    }).annotateMerge(describe("List deliveries", "Lists verified deliveries with their decisions, newest first.")),
+    }).annotateMerge(
+      describe(
+        "List deliveries",
+        "Lists verified deliveries with their decisions, newest first unless `sort` is `received`."
+      )
+    ),
     HttpApiEndpoint.get("reasons", "/events/reasons", {
       query: {
         workspace,

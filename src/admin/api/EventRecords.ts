@@ -42,6 +42,16 @@ export type DeliveryRecord = typeof Event.Type
 export const EventDetails = Schema.Struct({
   ...event,
   delivery: text("Id of the delivery at the host"),
+  replay_of: maybe("Id of the delivery that this one repeats"),
+  replays: Schema.Array(
+    Schema.Struct({
+      id: recordId,
+      received_at: event.received_at,
+      decision: event.decision,
+      reason: event.reason,
+      outcome: event.outcome
+    })
+  ).annotate({ description: "Deliveries that repeat this one, the newest first: at most 50" }),
   work: Schema.optionalKey(
     Schema.Struct({
       ...change,

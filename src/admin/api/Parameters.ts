@@ -45,6 +45,17 @@ export const allowOne = <const A extends string>(
   description: string
 ) => Schema.Literals(literals).annotate({ description, message: `expected one of ${literals.join(", ")}` })
 
+/** Parameter `sort` of a list with these keys, each in both directions. */
+export const sorting = <const A extends string>(keys: ReadonlyArray<A>, standard: A | `-${A}`) => {
+  const both = keys.flatMap((key): ReadonlyArray<A | `-${A}`> => [key, `-${key}`])
+  return Schema.optionalKey(
+    allowOne(
+      Schema.Literals(both),
+      `Order: ${keys.join(", ")}; with a minus sign before it, from the largest to the smallest. Default ${standard}`
+    )
+  )
+}
+
 /** Several values separated by commas, or `all`. */
 export const allowSeveral = ({ literals }: Schema.Literals<ReadonlyArray<string>>, description: string) =>
   Schema.String.annotate({ description }).check(

@@ -1,9 +1,10 @@
 /** Defines the endpoints of projects: repositories in workspaces, for which statistics are kept. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { projectValues } from "../../store/Statistics.ts"
 import { describe } from "./Describe.ts"
 import { maybe, maybeTime, recordId, text as field, time, workspace as workspaceField } from "./Fields.ts"
-import { allowOne, byId, page, paging, text, workspace } from "./Parameters.ts"
+import { allowOne, byId, page, paging, sorting, text, workspace } from "./Parameters.ts"
 import { NotFound } from "./Problems.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
@@ -25,10 +26,13 @@ export class ProjectGroup extends HttpApiGroup.make("projects")
         workspace,
         repo: Schema.optionalKey(text("Full name of the repository, OWNER/NAME")),
         deleted: Schema.optionalKey(allowOne(Schema.Literals(["true", "false"]), "Whether it is deleted")),
+        sort: sorting(["created", ...projectValues], "-created"),
         ...paging
       },
       success: Schema.Struct(page(ProjectRecord))
-    }).annotateMerge(describe("List projects", "Lists projects, those created last first.")),
+    }).annotateMerge(
+      describe("List projects", "Lists projects, those created last first unless `sort` names another order.")
+    ),
     HttpApiEndpoint.delete("remove", "/projects/:id", {
       params: byId,
       success: ProjectRecord,

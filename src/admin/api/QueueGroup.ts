@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { EntryStatus } from "../../domain/Entry.ts"
 import { describe } from "./Describe.ts"
 import { count, text } from "./Fields.ts"
-import { bodyText, byId, page, paging, allowSeveral, workspace } from "./Parameters.ts"
+import { bodyText, byId, page, paging, allowSeveral, sorting, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { Batch, Entry, Pause } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
@@ -96,10 +96,16 @@ export class QueueGroup extends HttpApiGroup.make("queue")
         status: Schema.optionalKey(
           allowSeveral(EntryStatus, "Statuses, separated by commas, or all; default waiting, ready and running")
         ),
+        sort: sorting(["admitted"], "admitted"),
         ...paging
       },
       success: QueuePage
-    }).annotateMerge(describe("List the queue", "Lists entries, oldest first, with the reason of each wait.")),
+    }).annotateMerge(
+      describe(
+        "List the queue",
+        "Lists entries, oldest first unless `sort` is `-admitted`, with the reason of each wait."
+      )
+    ),
     HttpApiEndpoint.post("pause", "/queue/pause", {
       payload: Scope,
       success: Schema.Struct(paused(["paused"])),

@@ -2,10 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { RunStatus } from "../../domain/Run.ts"
+import { runValues } from "../../store/Runs.ts"
 import { describe } from "./Describe.ts"
 import { text as field } from "./Fields.ts"
 import { LiveEvent } from "./LiveRecords.ts"
-import { byId, allowSeveral, number, page, paging, text, time, workspace } from "./Parameters.ts"
+import { byId, allowSeveral, number, page, paging, sorting, text, time, workspace } from "./Parameters.ts"
 import { StateConflict, NotFound } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
@@ -23,10 +24,16 @@ export class RunGroup extends HttpApiGroup.make("runs")
         trigger: Schema.optionalKey(text("Name of the trigger")),
         since: Schema.optionalKey(time("Earliest time of creation, in ISO 8601")),
         until: Schema.optionalKey(time("Time before which it was created, in ISO 8601")),
+        sort: sorting(["created", ...runValues], "-created"),
         ...paging
       },
       success: Schema.Struct(page(ListedRun))
-    }).annotateMerge(describe("List runs", "Lists reviews, newest first.")),
+    }).annotateMerge(
+      describe(
+        "List runs",
+        "Lists reviews, newest first unless `sort` names another order. `duration` and `cost` can be combined with `workspace` only; a run that has none yet counts as the smallest."
+      )
+    ),
     HttpApiEndpoint.get("live", "/runs/live", {
       success: HttpApiSchema.StreamSse({ data: LiveEvent })
     }).annotateMerge(

@@ -43,12 +43,12 @@ const makeColumns = (): ReadonlyArray<Column<Row>> => [
       <span title={target}>{reason === undefined ? target : `${target} · ${reason}`}</span>
     )
   },
-  { key: "at", label: t("column.at"), width: "7rem", end: true, render: ({ at }) => <Time at={at} /> }
+  { key: "at", label: t("column.at"), sort: "at", width: "7rem", end: true, render: ({ at }) => <Time at={at} /> }
 ]
 
 export const Audit = () => {
-  const [{ action, actor, since }] = useFilters()
-  const query = usePages("GET /audit", { query: { action, actor, since } })
+  const [{ action, actor, since, sort }] = useFilters()
+  const query = usePages("GET /audit", { query: { action, actor, since, sort: sort === "at" ? sort : undefined } })
   return (
     <Page title={t("page.audit")} note={t("audit.note")} fill>
       <FilterBar>
@@ -59,6 +59,7 @@ export const Audit = () => {
         label={t("page.audit")}
         rows={query.items}
         columns={makeColumns()}
+        standardSort="-at"
         rowKey={({ id }) => id}
         query={query}
         empty={<Empty title={t("audit.empty")} />}

@@ -54,6 +54,7 @@ const makeColumns = (): ReadonlyArray<Column<ChangeItem>> => [
   {
     key: "at",
     label: t("column.reviewed"),
+    sort: "created",
     width: "7rem",
     end: true,
     render: ({ run }) => <Time at={run.finished_at ?? run.created_at} />
@@ -61,8 +62,10 @@ const makeColumns = (): ReadonlyArray<Column<ChangeItem>> => [
 ]
 
 export const Changes = () => {
-  const [{ number, repo, status, trigger, workspace }] = useFilters()
-  const query = usePages("GET /changes", { query: { workspace, repo, trigger, status, number: toCount(number) } })
+  const [{ number, repo, sort, status, trigger, workspace }] = useFilters()
+  const query = usePages("GET /changes", {
+    query: { workspace, repo, trigger, status, number: toCount(number), sort: sort === "created" ? sort : undefined }
+  })
   const workspaces = useWorkspaceOptions()
   const triggers = useTriggerOptions()
   return (
@@ -82,6 +85,7 @@ export const Changes = () => {
         label={t("page.changes")}
         rows={query.items}
         columns={makeColumns()}
+        standardSort="-created"
         rowKey={(row) => row.target_key}
         query={query}
         empty={

@@ -197,6 +197,7 @@ const makeColumns = (): ReadonlyArray<Column<Request>> => [
   {
     key: "at",
     label: t("column.received"),
+    sort: "received",
     width: "7rem",
     end: true,
     render: (row) => <Time at={row.received_at} />
@@ -204,9 +205,14 @@ const makeColumns = (): ReadonlyArray<Column<Request>> => [
 ]
 
 const Requests = ({ connections }: { readonly connections: ReadonlyArray<Connection> }) => {
-  const [{ connection, status, workspace }] = useFilters()
+  const [{ connection, sort, status, workspace }] = useFilters()
   const query = usePages("GET /chat/requests", {
-    query: { connection, workspace, status: statuses.find((name) => name === status) }
+    query: {
+      connection,
+      workspace,
+      status: statuses.find((name) => name === status),
+      sort: sort === "received" ? sort : undefined
+    }
   })
   const workspaces = useWorkspaceOptions()
   return (
@@ -225,6 +231,7 @@ const Requests = ({ connections }: { readonly connections: ReadonlyArray<Connect
         label={t("chat.requests")}
         rows={query.items}
         columns={makeColumns()}
+        standardSort="-received"
         rowKey={({ id }) => id}
         query={query}
         empty={<Empty title={t("chat.requests.empty")}>{t("chat.requests.empty.help")}</Empty>}

@@ -60,6 +60,7 @@ const makeColumns = (): ReadonlyArray<Column<DeliveryItem>> => [
   {
     key: "received",
     label: t("column.received"),
+    sort: "received",
     width: "7rem",
     end: true,
     render: (row) => <Time at={row.received_at} />
@@ -100,7 +101,7 @@ const outcomes = ["executed", "superseded", "skipped", "cancelled", "expired", "
 
 export const Deliveries = () => {
   const [filters] = useFilters()
-  const { decision, number, outcome, reason, repo, since, trigger, workspace } = filters
+  const { decision, number, outcome, reason, repo, since, sort, trigger, workspace } = filters
   const groups = useApi("GET /events/reasons", { query: { workspace, trigger } })
   const query = usePages("GET /events", {
     query: {
@@ -110,6 +111,7 @@ export const Deliveries = () => {
       repo,
       since,
       number: toCount(number),
+      sort: sort === "received" ? sort : undefined,
       decision: decisions.find((name) => name === decision),
       outcome: outcomes.find((name) => name === outcome)
     }
@@ -138,6 +140,7 @@ export const Deliveries = () => {
         label={t("page.deliveries")}
         rows={query.items}
         columns={makeColumns()}
+        standardSort="-received"
         rowKey={(row) => row.id}
         query={query}
         empty={

@@ -105,9 +105,31 @@ const DeliveryFacts = ({ delivery }: { readonly delivery: Details }) => (
         t("delivery.duplicates.count", { count: delivery.duplicates })
       ],
       [t("delivery.id"), <Copy key="id" value={delivery.id} />],
-      [t("delivery.host"), <Copy key="host" value={delivery.delivery} />]
+      [t("delivery.host"), <Copy key="host" value={delivery.delivery} />],
+      delivery.replay_of !== undefined && [
+        t("payload.replayOf"),
+        <Link key="of" to="/deliveries/$id" params={{ id: delivery.replay_of }}>
+          {t("replay.original")}
+        </Link>
+      ]
     ]}
   />
+)
+
+/** Deliveries that repeat this one. */
+const Replays = ({ replays }: { readonly replays: Details["replays"] }) => (
+  <Panel title={t("replay.list")} flush>
+    <ul className="rows">
+      {replays.map((replay) => (
+        <li key={replay.id}>
+          <Link to="/deliveries/$id" params={{ id: replay.id }}>
+            <Time at={replay.received_at} />
+          </Link>
+          <DeliveryStatus delivery={replay} />
+        </li>
+      ))}
+    </ul>
+  </Panel>
 )
 
 export const Delivery = () => {
@@ -146,6 +168,7 @@ export const Delivery = () => {
               )}
             </div>
           </div>
+          {delivery.replays.length === 0 ? null : <Replays replays={delivery.replays} />}
           <DeliveryPayload key={delivery.id} id={delivery.id} />
         </Page>
       )}

@@ -85,7 +85,12 @@ export const DeliveryPayload = ({ id }: { readonly id: string }) => {
 export const ReplayDelivery = ({ id }: { readonly id: string }) => {
   const [isOpen, setOpen] = useState(false)
   const navigate = useNavigate()
-  const replay = useAction("POST /events/:id/replay", ["GET /events", "GET /events/reasons", "GET /queue"])
+  const replay = useAction("POST /events/:id/replay", [
+    "GET /events",
+    "GET /events/:id",
+    "GET /events/reasons",
+    "GET /queue"
+  ])
   const confirm = () =>
     replay.mutate(
       { params: { id } },

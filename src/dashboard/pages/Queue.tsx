@@ -25,6 +25,26 @@ interface Selection {
   readonly toggle: (id: string) => void
 }
 
+/** The reason of a wait, and when it ends. */
+const Why = ({ row }: { readonly row: Entry }) => (
+  <span title={row.why}>
+    {row.position === undefined ? null : <strong>{t("queue.position", { position: row.position })} </strong>}
+    {row.why}
+    {row.until === undefined || row.status === "running" ? null : (
+      <>
+        {" · "}
+        <Time at={row.until} />
+      </>
+    )}
+    {row.starts_after === undefined || row.starts_after === row.until || row.status === "running" ? null : (
+      <>
+        {" · "}
+        {t("queue.startsAfter")} <Time at={row.starts_after} />
+      </>
+    )}
+  </span>
+)
+
 const makeColumns = ({ ids, toggle }: Selection): ReadonlyArray<Column<Entry>> => [
   {
     key: "select",
@@ -63,24 +83,7 @@ const makeColumns = ({ ids, toggle }: Selection): ReadonlyArray<Column<Entry>> =
     key: "why",
     label: t("queue.why"),
     width: "minmax(12rem, 2.4fr)",
-    render: (row) => (
-      <span title={row.why}>
-        {row.position === undefined ? null : <strong>{t("queue.position", { position: row.position })} </strong>}
-        {row.why}
-        {row.until === undefined || row.status === "running" ? null : (
-          <>
-            {" · "}
-            <Time at={row.until} />
-          </>
-        )}
-        {row.starts_after === undefined || row.starts_after === row.until || row.status === "running" ? null : (
-          <>
-            {" · "}
-            {t("queue.startsAfter")} <Time at={row.starts_after} />
-          </>
-        )}
-      </span>
-    )
+    render: (row) => <Why row={row} />
   },
   {
     key: "workspace",
@@ -100,6 +103,7 @@ const makeColumns = ({ ids, toggle }: Selection): ReadonlyArray<Column<Entry>> =
   {
     key: "admitted",
     label: t("column.admitted"),
+    sort: "admitted",
     width: "7rem",
     end: true,
     render: (row) => <Time at={row.admitted_at} />
@@ -122,9 +126,9 @@ const Counts = ({ counts }: { readonly counts: Readonly<Record<string, number>> 
 const maxSelected = 100
 
 const Entries = () => {
-  const [{ selected: given, status, workspace }, setFilters] = useFilters()
+  const [{ selected: given, sort, status, workspace }, setFilters] = useFilters()
   const ids = new Set(given?.split(","))
-  const query = usePages("GET /queue", { query: { workspace, status } })
+  const query = usePages("GET /queue", { query: { workspace, status, sort: sort === "-admitted" ? sort : undefined } })
   const workspaces = useWorkspaceOptions()
   const select = (next: ReadonlyArray<string>) => setFilters({ selected: next.slice(-maxSelected).join(",") })
   const toggle = (id: string) => select(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id])
@@ -167,6 +171,7 @@ const Entries = () => {
         label={t("page.queue")}
         rows={query.items}
         columns={makeColumns({ ids, toggle })}
+        standardSort="admitted"
         rowKey={(row) => row.id}
         query={query}
         empty={

@@ -16,7 +16,8 @@ import { failedStatuses, runningStatuses, runStatuses } from "./RunStates.ts"
 
 type RunItem = Item<"GET /runs">
 
-const makeColumns = (): ReadonlyArray<Column<RunItem>> => [
+/** Values have indexes that serve no other filter than the workspace. */
+const makeColumns = (sortsByValue: boolean): ReadonlyArray<Column<RunItem>> => [
   {
     key: "change",
     label: t("column.change"),
@@ -46,6 +47,7 @@ const makeColumns = (): ReadonlyArray<Column<RunItem>> => [
   {
     key: "duration",
     label: t("column.duration"),
+    sort: sortsByValue ? "duration" : undefined,
     width: "6.5rem",
     end: true,
     wideOnly: true,
@@ -54,6 +56,7 @@ const makeColumns = (): ReadonlyArray<Column<RunItem>> => [
   {
     key: "cost",
     label: t("column.cost"),
+    sort: sortsByValue ? "cost" : undefined,
     width: "5.5rem",
     end: true,
     wideOnly: true,
@@ -62,16 +65,22 @@ const makeColumns = (): ReadonlyArray<Column<RunItem>> => [
   {
     key: "created",
     label: t("column.started"),
+    sort: "created",
     width: "7rem",
     end: true,
     render: (row) => <Time at={row.started_at ?? row.created_at} />
   }
 ]
 
+const byCreation = ["created", "-created"] as const
+const sorts = [...byCreation, "duration", "-duration", "cost", "-cost"] as const
+
 export const Runs = () => {
-  const [{ number, repo, since, status, target, trigger, workspace }] = useFilters()
+  const [{ number, repo, since, sort, status, target, trigger, workspace }] = useFilters()
+  const sortsByValue = [number, repo, since, status, target, trigger].every((value) => value === undefined)
+  const order = (sortsByValue ? sorts : byCreation).find((name) => name === sort)
   const query = usePages("GET /runs", {
-    query: { workspace, status, repo, trigger, target, since, number: toCount(number) }
+    query: { workspace, status, repo, trigger, target, since, number: toCount(number), sort: order }
   })
   const workspaces = useWorkspaceOptions()
   const triggers = useTriggerOptions()
@@ -99,7 +108,8 @@ export const Runs = () => {
       <List
         label={t("page.runs")}
         rows={query.items}
-        columns={makeColumns()}
+        columns={makeColumns(sortsByValue)}
+        standardSort="-created"
         rowKey={(row) => row.id}
         query={query}
         empty={

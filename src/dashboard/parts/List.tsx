@@ -9,6 +9,7 @@ import { useNarrow } from "../layout/Narrow.ts"
 import { formatCount } from "../text/Format.ts"
 import { t } from "../text/T.ts"
 import { Failure, Loading } from "./Panel.tsx"
+import { SortColumn, SortSelect } from "./Sorting.tsx"
 
 export interface Column<Row> {
   readonly key: string
@@ -21,6 +22,8 @@ export interface Column<Row> {
   /** Not shown on a narrow screen. */
   readonly wideOnly?: boolean
   readonly end?: boolean
+  /** Key that the service sorts the list by. Absent: it does not, or not with the filters that are set. */
+  readonly sort?: string | undefined
   /** The label is for screen readers only. */
   readonly hidesLabel?: boolean
 }
@@ -43,6 +46,8 @@ interface ListProps<Row> {
     readonly newer?: number
   }
   readonly empty: ReactNode
+  /** Order of the list if the address names none. */
+  readonly standardSort?: string
 }
 
 const wideHeight = 37
@@ -165,7 +170,43 @@ const Cell = <Row,>({ column, row }: { readonly column: Column<Row>; readonly ro
   </div>
 )
 
-export const List = <Row,>({ columns, empty, label, query, rowKey, rows }: ListProps<Row>) => {
+const Head = <Row,>({ column, standard }: { readonly column: Column<Row>; readonly standard: string }) => {
+  const { end = false, hidesLabel = false, label, sort } = column
+  const className = end ? "cell end" : "cell"
+  if (sort !== undefined) return <SortColumn className={className} name={sort} label={label} standard={standard} />
+  return (
+    <div role="columnheader" className={className}>
+      <span className={hidesLabel ? "hidden" : ""}>{label}</span>
+    </div>
+  )
+}
+
+interface RowsProps<Row> extends Pick<ListProps<Row>, "columns" | "rowKey" | "rows"> {
+  readonly visible: ReadonlyArray<{ readonly index: number; readonly start: number }>
+  readonly style: React.CSSProperties
+}
+
+const Rows = <Row,>({ columns, rowKey, rows, style, visible }: RowsProps<Row>) =>
+  visible.map(({ index, start }) => {
+    const row = rows[index]
+    if (row === undefined) return null
+    return (
+      <div
+        role="row"
+        className="row"
+        key={rowKey(row)}
+        data-index={index}
+        aria-rowindex={index + 2}
+        style={{ ...style, transform: `translateY(${start}px)` }}
+      >
+        {columns.map((column) => (
+          <Cell key={column.key} column={column} row={row} />
+        ))}
+      </div>
+    )
+  })
+
+export const List = <Row,>({ columns, empty, label, query, rowKey, rows, standardSort = "" }: ListProps<Row>) => {
   const container = useRef<HTMLDivElement>(null)
   const isNarrow = useNarrow()
   const height = isNarrow ? narrowHeight : wideHeight
@@ -189,10 +230,11 @@ export const List = <Row,>({ columns, empty, label, query, rowKey, rows }: ListP
   if (query.isPending) return <Loading rows={12} />
   const failure = query.error === null ? null : <Failure error={query.error} retry={() => void query.refetch()} />
   if (rows.length === 0) return failure ?? empty
-  const template = columns.map(({ width }) => width).join(" ")
+  const style = { gridTemplateColumns: columns.map(({ width }) => width).join(" "), height }
   return (
     <>
       {failure}
+      {isNarrow ? <SortSelect columns={columns} /> : null}
       <div className="list-frame">
         <Newer
           count={query.newer ?? 0}
@@ -206,33 +248,14 @@ export const List = <Row,>({ columns, empty, label, query, rowKey, rows }: ListP
         <div className="list" ref={container} tabIndex={0} role="region" aria-label={label}>
           <div role="table" aria-label={label} aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
             <div role="rowgroup" className="list-head">
-              <div role="row" className="row head" style={{ gridTemplateColumns: template }}>
+              <div role="row" className="row head" style={{ gridTemplateColumns: style.gridTemplateColumns }}>
                 {columns.map((column) => (
-                  <div role="columnheader" key={column.key} className={column.end === true ? "cell end" : "cell"}>
-                    <span className={column.hidesLabel === true ? "hidden" : ""}>{column.label}</span>
-                  </div>
+                  <Head key={column.key} column={column} standard={standardSort} />
                 ))}
               </div>
             </div>
             <div role="rowgroup" className="list-rows" style={{ height: virtual.getTotalSize() }}>
-              {visible.map(({ index, start }) => {
-                const row = rows[index]
-                if (row === undefined) return null
-                return (
-                  <div
-                    role="row"
-                    className="row"
-                    key={rowKey(row)}
-                    data-index={index}
-                    aria-rowindex={index + 2}
-                    style={{ gridTemplateColumns: template, height, transform: `translateY(${start}px)` }}
-                  >
-                    {columns.map((column) => (
-                      <Cell key={column.key} column={column} row={row} />
-                    ))}
-                  </div>
-                )
-              })}
+              <Rows rows={rows} columns={columns} rowKey={rowKey} visible={visible} style={style} />
             </div>
           </div>
         </div>

@@ -288,6 +288,8 @@ export const english = {
   "list.more": "Entries loaded: {count}; scroll for more",
   "list.newer": "{count} new",
   "list.newer.many": "{count} or more new",
+  "list.sort": "Order",
+  "list.sort.standard": "standard",
   "live.connecting": "connecting",
   "live.events": "Live events since the page was opened: {count}",
   "live.live": "live",
@@ -512,6 +514,8 @@ export const english = {
   "replay.done": "Replayed: {decision}",
   "replay.help":
     "Decides about this delivery again, with the configuration of now, as a new delivery. If it is accepted, a review follows.",
+  "replay.list": "Replays of this delivery",
+  "replay.original": "the original delivery",
   "replay.title": "Replay",
   "request.accepted": "accepted",
   "request.expired": "expired",

@@ -2,14 +2,22 @@
 import type { Entry } from "../../domain/Entry.ts"
 import type { ListFilter, ListPage } from "../operator/QueueControl.ts"
 
-export const isListed = ({ workspace, statuses, targetKey, after }: ListFilter, entry: Entry): boolean =>
-  (after === undefined || entry.id > after) &&
-  (workspace === undefined || entry.workspace === workspace) &&
-  (targetKey === undefined || entry.targetKey === targetKey) &&
-  (statuses === undefined || statuses.includes(entry.status))
+/** Returns whether a row is listed after the one that a page begins after. */
+export const isAfter = ({ after, newestFirst = false }: ListFilter, id: string): boolean =>
+  after === undefined || (newestFirst ? id < after : id > after)
 
-/** Returns the first page of the listed entries. */
-export const toPage = (listed: ReadonlyArray<Entry>, limit: number): ListPage => {
-  const entries = listed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  return { entries: entries.slice(0, limit), next: entries.length > limit ? entries[limit - 1]?.id : undefined }
+interface Identified {
+  readonly id: string
 }
+
+/** Returns how the rows of a listing are ordered. */
+export const compareBy =
+  ({ newestFirst = false }: ListFilter) =>
+  (one: Identified, other: Identified): number =>
+    one.id < other.id === newestFirst ? 1 : -1
+
+/** Returns the first page of the listed entries, which are in order. */
+export const toPage = (entries: ReadonlyArray<Entry>, limit: number): ListPage => ({
+  entries: entries.slice(0, limit),
+  next: entries.length > limit ? entries[limit - 1]?.id : undefined
+})

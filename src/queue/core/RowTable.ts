@@ -2,7 +2,7 @@
 import type { Entry } from "../../domain/Entry.ts"
 import { isTerminal } from "../../domain/Entry.ts"
 import { EntryIndex } from "./EntryIndex.ts"
-import { toPage } from "./ListPage.ts"
+import { compareBy, isAfter, toPage } from "./ListPage.ts"
 import { pauseKey } from "../operator/QueueControl.ts"
 import type { ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
 import { listEvents, ReplicaRow, toEntry } from "./ReplicaRow.ts"
@@ -105,17 +105,17 @@ export class RowTable {
   }
 
   list(filter: ListFilter): ListPage {
-    const { after, statuses, targetKey, workspace } = filter
+    const { statuses, targetKey, workspace } = filter
     const listed = [...this.#rows.values()].filter(
       (row) =>
-        (after === undefined || row.id > after) &&
+        isAfter(filter, row.id) &&
         (workspace === undefined || row.workspace === workspace) &&
         (targetKey === undefined || row.targetKey === targetKey) &&
         (statuses === undefined || statuses.includes(row.status))
     )
     return toPage(
       listed
-        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .toSorted(compareBy(filter))
         .slice(0, filter.limit + 1)
         .map(toEntry),
       filter.limit

@@ -23,8 +23,10 @@ export interface ListFilter {
   /** Default: all. */
   readonly statuses?: ReadonlyArray<EntryStatus> | undefined
   readonly targetKey?: TargetKey | undefined
-  /** Lists entries after this one, in the order of their ids, which is that of their creation. */
+  /** Lists entries that follow this one. */
   readonly after?: string | undefined
+  /** Lists the entries that were created last first. Default: in the order of their ids, which is that of their creation. */
+  readonly newestFirst?: boolean | undefined
   readonly limit: number
 }
 

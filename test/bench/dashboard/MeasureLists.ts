@@ -9,7 +9,7 @@ import { firstIdAt } from "../../../src/domain/Ids.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import type { EventFilter } from "../../../src/store/Receipts.ts"
-import { Runs } from "../../../src/store/Runs.ts"
+import { Runs, runValues } from "../../../src/store/Runs.ts"
 import type { RunFilter } from "../../../src/store/Runs.ts"
 import * as Store from "../../../src/store/Store.ts"
 import { freshDatabase, postgres, postgresAt } from "../../store/Databases.ts"
@@ -27,7 +27,14 @@ const running = ["queued", "preparing", "analyzing", "publishing"] as const
 const runFilters = (now: number): Readonly<Record<string, Omit<RunFilter, "limit">>> => ({
   all: {},
   deep: { before: firstIdAt(now - 15 * dayMillis) },
+  // The newest runs of changes are those of the last 22.5 days.
+  tail: { before: firstIdAt(now - 22.49 * dayMillis) },
+  "beyond the tail": { before: firstIdAt(now - 45 * dayMillis) },
+  oldest: { oldestFirst: true },
   workspace: { workspace: "team-3" },
+  "tail of a workspace": { workspace: "team-3", before: firstIdAt(now - 22.49 * dayMillis) },
+  "tail of failed": { statuses: failed, before: firstIdAt(now - 22.49 * dayMillis) },
+  "oldest of a repository": { repo: "team/service-7", oldestFirst: true },
   failed: { statuses: failed },
   running: { statuses: running },
   "failed of a workspace": { workspace: "team-3", statuses: failed },
@@ -43,9 +50,27 @@ const runFilters = (now: number): Readonly<Record<string, Omit<RunFilter, "limit
   target: { targetKey: TargetKey.make("host-2:team/service-7:pull_request:7") }
 })
 
+const valueOrders: Readonly<Record<string, Omit<RunFilter, "limit">>> = Object.fromEntries(
+  runValues.flatMap((by) =>
+    [true, false].flatMap((smallestFirst): ReadonlyArray<readonly [string, Omit<RunFilter, "limit">]> => {
+      const order = { by, smallestFirst }
+      const name = `by ${by}, ${smallestFirst ? "smallest" : "largest"} first`
+      const from = { value: 300_000, id: firstIdAt(0) }
+      return [
+        [name, { order }],
+        [`${name}, deep`, { order: { ...order, from } }],
+        [`${name}, of a workspace`, { order: { ...order, from }, workspace: "team-3" }],
+        [`${name}, of no workspace`, { order, workspace: "none" }]
+      ]
+    })
+  )
+)
+
 const eventFilters = (now: number): Readonly<Record<string, Omit<EventFilter, "limit">>> => ({
   all: {},
   deep: { before: firstIdAt(now - 45 * dayMillis) },
+  oldest: { oldestFirst: true },
+  "oldest of a rare trigger": { trigger: "rare", oldestFirst: true },
   workspace: { workspace: "team-3" },
   drafts: { decision: "ignored", reason: "draft" },
   "rare reason": { decision: "ignored", reason: "ambiguous_route" },
@@ -67,6 +92,10 @@ const makeLists = (now: number): ReadonlyArray<List> => [
   ...Object.entries(runFilters(now)).flatMap(([name, filter]): ReadonlyArray<List> => [
     [`runs: ${name}`, Runs.use((runs) => runs.list({ ...filter, limit }))],
     [`changes: ${name}`, Runs.use((runs) => runs.newest({ ...filter, limit }))]
+  ]),
+  ...Object.entries(valueOrders).map(([name, filter]): List => [
+    `runs: ${name}`,
+    Runs.use((runs) => runs.list({ ...filter, limit }))
   ]),
   ...Object.entries(eventFilters(now)).map(([name, filter]): List => [
     `deliveries: ${name}`,
