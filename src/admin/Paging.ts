@@ -39,7 +39,7 @@ export const toPage = <A extends { readonly id: string }, B>(
 
 export const otherCursor = invalid("cursor", "expected `next_cursor` of the previous page, in the same order")
 
-/** Returns whether the value of a cursor is a number that a list can be ordered by; -1 stands for none. */
+/** Returns whether the value of a cursor is a number that a list can be ordered by; -1 means none. */
 export const isCount = (value: string): boolean => /^(?:-1|\d{1,15})$/.test(value)
 
 /** Reads the cursor of a list by a value. */
