@@ -540,6 +540,14 @@ describe("Dockerfile", () => {
     expect(["actors", "nats", "src"].filter((folder) => holdsCode(folder) && !copied.includes(folder))).toEqual([])
   })
 
+  it.each(["Dockerfile", "deploy/agents/Dockerfile"])("%s installs without scripts: the sources come later", (file) => {
+    const installs = read(file)
+      .split("\n")
+      .filter((line) => line.startsWith("RUN npm ci"))
+    expect(installs).not.toEqual([])
+    for (const line of installs) expect(line).toContain("--ignore-scripts")
+  })
+
   it("runs the service as an ordinary user, under an init, on the Node it is tested with", () => {
     expect(lines.findLastIndex((line) => line.startsWith("USER node"))).toBeGreaterThan(
       lines.findLastIndex((line) => line.startsWith("RUN"))
