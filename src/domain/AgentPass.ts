@@ -13,7 +13,7 @@ export const AgentPassRecord = Schema.Union([
   /** The end as requested by the model, with what was spent until then. */
   Schema.TaggedStruct("Summary", { ...spent, markdown: Schema.String }),
   Schema.TaggedStruct("Skip", { ...spent, reason: Schema.String }),
-  /** The whole expense, written when the process has ended. */
+  /** The expense so far, written after each model call. */
   Schema.TaggedStruct("Spent", spent)
 ])
 export type AgentPassRecord = typeof AgentPassRecord.Type

@@ -135,7 +135,7 @@ const runPass = Effect.fnUntraced(function* (
     })
   )
   const report = yield* proxy.report
-  yield* session.close(report)
+  yield* session.recordSpent(report)
   const outcome = decideOutcome({
     mode,
     ...session.reports.kept,
@@ -175,6 +175,7 @@ const watch = Effect.fnUntraced(function* (
   while (true) {
     yield* Effect.sleep(times.pollMillis)
     const report = yield* proxy.report
+    yield* session.recordSpent(report)
     if (!hasBegun && report.models.length > 0) {
       hasBegun = true
       if (brief.onBegin !== undefined) yield* brief.onBegin

@@ -25,7 +25,8 @@ export interface PassSession {
   readonly refused: () => number
   /** Adds what earlier attempts spent. */
   readonly total: (spent: Spent) => Spent
-  readonly close: (spent: Spent) => Effect.Effect<void>
+  /** Stores what this attempt has spent so far, if it is more than before: a service that is killed loses only calls in flight. */
+  readonly recordSpent: (spent: Spent) => Effect.Effect<void>
 }
 
 export interface PassPlace {
@@ -45,6 +46,8 @@ export const openSession = (
   for (const problem of restored.problems) reports.add(problem)
   let end: Chosen | undefined
   let refused = 0
+  /** Model calls whose usage is stored. */
+  let recorded = 0
   const total = ({ models, usage }: Spent): Spent => ({
     models: [...new Set([...restored.models, ...models])],
     usage: addUsage(restored.usage, usage)
@@ -62,7 +65,12 @@ export const openSession = (
     end: () => end,
     refused: () => refused,
     total,
-    close: (all) => store({ _tag: "Spent", ...total(all) }),
+    recordSpent: (all) =>
+      Effect.suspend(() => {
+        if (all.usage.requests === recorded) return Effect.void
+        recorded = all.usage.requests
+        return store({ _tag: "Spent", ...total(all) })
+      }),
     tools: {
       reader,
       refuse: () => void refused++,

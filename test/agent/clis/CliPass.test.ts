@@ -112,7 +112,7 @@ describe("a pass of an agent CLI", () => {
 
   it.live("agent.timeout_seconds ends it, and what was reported is kept", () =>
     Effect.gen(function* () {
-      const result = yield* alone(["report kept", "stay 60000"], { agent: { timeout_seconds: 2 } })
+      const result = yield* alone(["report kept", "stay 60000"], { agent: { timeout_seconds: 5 } })
       expect(result).toMatchObject({ _tag: "Success", success: { failure: { reason: "timeout" } } })
       if (result._tag === "Success") expect(messages(result.success)).toEqual(["kept"])
     })
@@ -197,6 +197,21 @@ describe("a pass of another attempt", () => {
       expect(result).toMatchObject({ summary: "One", models: ["fake/fake-model"], usage: { requests: 1 } })
       const other = yield* Effect.result(pass([...lines, "report other"], { run: again, found }))
       expect(other._tag).toBe("Failure")
+    }).pipe(Effect.provide(Store.layerMemory))
+  )
+
+  it.live("counts what one spent that was killed", () =>
+    Effect.gen(function* () {
+      const lines = ["report first", "stay 60000"]
+      const called = yield* Deferred.make<void>()
+      const onProgress = ({ problems, usage }: PassProgress) =>
+        problems > 0 && usage.requests > 0 ? Effect.asVoid(Deferred.succeed(called, undefined)) : Effect.void
+      const killed = yield* Effect.forkChild(pass(lines, { brief: { onProgress } }))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(killed)
+      const result = yield* pass(lines, { run: again, proxy: { calls: 2 }, found: { command: ["/bin/false"] } })
+      expect(messages(result)).toEqual(["first"])
+      expect(result.usage.requests).toBe(3)
     }).pipe(Effect.provide(Store.layerMemory))
   )
 
