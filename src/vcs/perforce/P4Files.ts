@@ -106,14 +106,25 @@ export const findRevisions = Effect.fnUntraced(function* (
 /** A file of which only the name is reviewed: git finds the zero byte. Different contents have different texts. */
 const placeholder = ({ digest, spec }: P4Revision): Buffer => Buffer.from(`\0${digest ?? spec}`)
 
-/** Reads one revision; undefined if it does not exist or is larger. Keywords are not expanded, links are their targets. */
+/**
+ * Reads one revision; undefined if it does not exist or is larger. Keywords are expanded only on request, which gives the text of a file in a
+ * workspace. Links are their targets.
+ */
 export const readContent = Effect.fnUntraced(function* (
   session: P4Session,
   { spec, type }: P4Revision,
-  maxBytes: number
+  maxBytes: number,
+  expanded = false
 ): Effect.fn.Return<Buffer | undefined, CheckoutError> {
   const path = join(session.folder, newMark())
-  return yield* runP4(session, () => ["print", "-q", session.modes.keywords, "-o", path, spec]).pipe(
+  return yield* runP4(session, () => [
+    "print",
+    "-q",
+    ...(expanded ? [] : [session.modes.keywords]),
+    "-o",
+    path,
+    spec
+  ]).pipe(
     Effect.andThen(
       io("print", async () => {
         const found = await lstat(path).catch(() => undefined)

@@ -5,6 +5,7 @@
 import { Effect, Semaphore } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import type { ProgramChild, ProgramEnd } from "../Program.ts"
+import { readReply } from "../server/ReadReply.ts"
 import { findRepair, isNothing, p4Failure } from "./P4Failure.ts"
 import type { P4Message, Repair } from "./P4Failure.ts"
 import { makeJsonReader, makeTextReader } from "./P4Reader.ts"
@@ -144,18 +145,16 @@ const toMessage = (line: string): P4Message => {
   return { text: line, severity: 3 }
 }
 
-const parse = (child: ProgramChild, json: boolean, { field, record }: P4Handler): Promise<Read> =>
-  new Promise((resolve) => {
-    let malformed: string | undefined
-    let stopped = false
-    let collapsed = false
-    let fields: Record<string, string> = Object.create(null)
-    let count = 0
-    let records = 0
-    const messages: Array<P4Message> = []
-    const reader = (json ? makeJsonReader : makeTextReader)({
+const parse = async (child: ProgramChild, json: boolean, { field, record }: P4Handler): Promise<Read> => {
+  let collapsed = false
+  let fields: Record<string, string> = Object.create(null)
+  let count = 0
+  let records = 0
+  const messages: Array<P4Message> = []
+  const read = await readReply(child, (reply) =>
+    (json ? makeJsonReader : makeTextReader)({
       field: (name, value) => {
-        if (stopped) return
+        if (reply.isStopped()) return
         field?.(name, value, !json)
         if (count++ < maxFields) fields[name] ??= value
       },
@@ -163,32 +162,21 @@ const parse = (child: ProgramChild, json: boolean, { field, record }: P4Handler)
         const found = fields
         fields = Object.create(null)
         count = 0
-        if (stopped) return
+        if (reply.isStopped()) return
         if (found["severity"] !== undefined) {
           const message = { text: (found["data"] ?? "").trim(), severity: Number(found["severity"]) }
           if (message.severity >= 2 && messages.length < maxMessages) messages.push(message)
         } else if (found["level"] !== undefined) collapsed = true
         else {
           records++
-          stopped = record?.(found) === true
-          if (stopped) resolve({ stopped, collapsed, malformed, messages, end: undefined })
+          if (record?.(found) === true) reply.stop()
         }
       }
     })
-    const attempt = (read: () => void): void => {
-      if (stopped || malformed !== undefined) return
-      try {
-        read()
-      } catch (cause) {
-        malformed = cause instanceof Error ? cause.message.slice(0, 200) : String(cause)
-      }
-    }
-    child.stdout.on("data", (chunk: Buffer) => attempt(() => reader.push(chunk)))
-    void child.ended.then((end) => {
-      attempt(() => reader.end())
-      resolve({ stopped, collapsed: collapsed && records === 0, malformed, messages, end })
-    })
-  })
+  )
+  if (read === "stopped") return { stopped: true, collapsed, malformed: undefined, messages, end: undefined }
+  return { stopped: false, collapsed: collapsed && records === 0, messages, ...read }
+}
 
 /** Runs a command that writes a file, whose output is only messages. */
 export const runP4 = (

@@ -3,17 +3,15 @@
  * TLS server is pinned to the configured fingerprint, and no other is ever accepted. The password goes to the standard input of
  * `p4 login`, a ticket into the environment of the client, neither into arguments.
  */
-import { mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Redacted, Semaphore } from "effect"
 import type { Scope } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import { io } from "../git/Mirror.ts"
 import { limitError } from "../ProcessLimit.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
-import { newMark } from "../ProcessMark.ts"
 import { collect, startProgram } from "../Program.ts"
 import type { ProgramEnd } from "../Program.ts"
+import { makePrivateFolder } from "../server/PrivateFolder.ts"
 import type { PerforceServer } from "../VcsServer.ts"
 import { findRepair, p4Failure } from "./P4Failure.ts"
 
@@ -39,7 +37,11 @@ export interface P4ServerInfo {
 
 export interface P4Session {
   readonly server: PerforceServer
+  /** Private folder, into which the client writes. */
   readonly folder: string
+  readonly cwd: string
+  /** `writes`: a folder outside of the private one into which the client writes. */
+  readonly environment: (writes: string | undefined) => Readonly<Record<string, string>>
   readonly limits: () => ProcessLimits
   readonly modes: P4Modes
   /** Timeout of a reply about metadata. */
@@ -66,6 +68,15 @@ export const checkServer = ({ client, fingerprint, port, user }: PerforceServer)
     : refuse("invalid p4_fingerprint; expected pairs of hexadecimal digits with colons, as `p4 trust -l` prints")
 }
 
+const newModes = (ticket: Redacted.Redacted | undefined): P4Modes => ({
+  json: true,
+  unicode: false,
+  keywords: "-k",
+  ticket,
+  logins: 0,
+  info: undefined
+})
+
 /** Signs in, and removes the folder with the scope. `root`: as in `makeScratchObjects`. */
 export const openSession = Effect.fnUntraced(function* (
   root: string,
@@ -75,26 +86,14 @@ export const openSession = Effect.fnUntraced(function* (
 ): Effect.fn.Return<P4Session, CheckoutError, Scope.Scope> {
   const refused = checkServer(server)
   if (refused !== undefined) return yield* refused
-  const folder = join(root, newMark())
-  yield* Effect.acquireRelease(
-    io("folder of p4", () => mkdir(folder, { recursive: true, mode: 0o700 })),
-    () =>
-      io("folder of p4", () => rm(folder, { recursive: true, force: true })).pipe(
-        Effect.catch(({ message }) => Effect.logWarning("folder of p4 not removed", { folder, error: message }))
-      )
-  )
-  const modes: P4Modes = {
-    json: true,
-    unicode: false,
-    keywords: "-k",
-    ticket: server.ticket,
-    logins: 0,
-    info: undefined
-  }
+  const folder = yield* makePrivateFolder(root)
+  const modes = newModes(server.ticket)
   const gate = Semaphore.makeUnsafe(1)
   const session: P4Session = {
     server,
     folder,
+    cwd: folder,
+    environment: (writes) => privateEnvironment(folder, server, modes, writes),
     limits,
     modes,
     replyMillis,
@@ -128,9 +127,10 @@ export const listSecrets = ({ password, ticket }: PerforceServer): ReadonlyArray
 const inherited = ["PATH", "TMPDIR"]
 
 /** Nothing of the caller's settings: no P4CONFIG, P4DIFF, P4EDITOR or PWD. */
-/** `writes`: a folder outside of the session's into which the client writes. */
-export const environment = (
-  { folder, modes, server }: P4Session,
+const privateEnvironment = (
+  folder: string,
+  server: PerforceServer,
+  { ticket }: P4Modes,
   writes: string | undefined
 ): Record<string, string> => ({
   ...Object.fromEntries(
@@ -148,9 +148,45 @@ export const environment = (
   P4TRUST: join(folder, "trust"),
   P4ENVIRO: join(folder, "environment"),
   // The client writes nowhere else, whatever the server requests.
-  P4CLIENTPATH: writes === undefined ? folder : `${folder};${writes}`,
-  ...(modes.ticket === undefined ? {} : { P4PASSWD: String(Redacted.value(modes.ticket)) })
+  P4CLIENTPATH: writtenFolders(folder, writes),
+  ...(ticket === undefined ? {} : { P4PASSWD: String(Redacted.value(ticket)) })
 })
+
+const writtenFolders = (folder: string, writes: string | undefined): string =>
+  writes === undefined ? folder : `${folder};${writes}`
+
+/** Programs that the client would start to show something to a person. */
+const interactive = new Set(["P4DIFF", "P4MERGE", "P4PAGER", "P4EDITOR"])
+
+/** Opens a session with the user's own settings and login, for a client workspace on the user's own machine. `cwd` selects the settings. */
+export const openOwnSession = (
+  folder: string,
+  cwd: string,
+  program: string,
+  limits: () => ProcessLimits,
+  replyMillis: number
+): P4Session => {
+  const password = process.env["P4PASSWD"]
+  const ticket = password === undefined ? undefined : Redacted.make(password)
+  const unset = { user: undefined, password: undefined, client: undefined, fingerprint: undefined } as const
+  const own = Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || interactive.has(name) ? [] : [[name, value]]
+    )
+  )
+  return {
+    server: { vcs: "perforce", port: process.env["P4PORT"] ?? "", program, ticket, ...unset },
+    folder,
+    cwd,
+    // The client looks for its settings from PWD upwards.
+    environment: (writes) => ({ ...own, PWD: cwd, LC_ALL: "C.UTF-8", P4CLIENTPATH: writtenFolders(folder, writes) }),
+    limits,
+    modes: newModes(ticket),
+    replyMillis,
+    login: () =>
+      new CheckoutError({ reason: "unauthorized", message: "p4 is not logged in; run `p4 login` in the workspace" })
+  }
+}
 
 export const startP4 = (
   session: P4Session,
@@ -161,8 +197,8 @@ export const startP4 = (
   startProgram({
     program: session.server.program,
     args: [...options, ...(session.modes.unicode ? ["-C", "utf8"] : []), ...args],
-    cwd: session.folder,
-    environment: environment(session, writes),
+    cwd: session.cwd,
+    environment: session.environment(writes),
     limits: session.limits()
   })
 

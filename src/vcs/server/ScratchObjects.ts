@@ -3,7 +3,7 @@
  * memory and time. It is written without a process and removed with the scope; the name of its folder identifies the owner.
  */
 import { createHash } from "node:crypto"
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { deflate, inflate } from "node:zlib"
@@ -13,7 +13,7 @@ import type { CheckoutError } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
 import type { Mirror } from "../git/Mirror.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
-import { newMark } from "../ProcessMark.ts"
+import { makePrivateFolder } from "./PrivateFolder.ts"
 
 const compress = promisify(deflate)
 const decompress = promisify(inflate)
@@ -35,21 +35,15 @@ export const makeScratchObjects = Effect.fnUntraced(function* (
   root: string,
   limits: ProcessLimits
 ): Effect.fn.Return<ScratchObjects, CheckoutError, Scope.Scope> {
-  const folder = join(root, newMark())
+  const folder = yield* makePrivateFolder(root)
   const directory = join(folder, "repository")
-  yield* Effect.acquireRelease(
-    io("checkout", async () => {
-      await mkdir(join(directory, "objects"), { recursive: true, mode: 0o700 })
-      await mkdir(join(directory, "refs"))
-      await mkdir(join(directory, "info"))
-      await writeFile(join(directory, "info", "attributes"), attributes)
-      await writeFile(join(directory, "HEAD"), "ref: refs/heads/none\n")
-    }),
-    () =>
-      io("checkout", () => rm(folder, { recursive: true, force: true })).pipe(
-        Effect.catch(({ message }) => Effect.logWarning("files of a checkout not removed", { folder, error: message }))
-      )
-  )
+  yield* io("checkout", async () => {
+    await mkdir(join(directory, "objects"), { recursive: true })
+    await mkdir(join(directory, "refs"))
+    await mkdir(join(directory, "info"))
+    await writeFile(join(directory, "info", "attributes"), attributes)
+    await writeFile(join(directory, "HEAD"), "ref: refs/heads/none\n")
+  })
   const fileOf = (id: string) => join(directory, "objects", id.slice(0, 2), id.slice(2))
   return {
     directory,

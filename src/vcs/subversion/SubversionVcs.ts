@@ -10,7 +10,7 @@ import type { ServerAdapter } from "../ServerAdapter.ts"
 import type { SubversionServer, VcsServer } from "../VcsServer.ts"
 import { describeRevision } from "./SvnDescribe.ts"
 import { readInfo } from "./SvnInfo.ts"
-import { openSession } from "./SvnProcess.ts"
+import { openSession } from "./SvnSession.ts"
 import { exportSvn, openSvnSource } from "./SvnSource.ts"
 import { joinUrl } from "./SvnUrl.ts"
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { BlameLine, CheckoutError } from "../Checkout.ts"
 import type { SvnFile } from "./SvnFiles.ts"
 import { readSvnXml } from "./SvnProcess.ts"
-import type { SvnSession } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import { pegged } from "./SvnUrl.ts"
 
 export const readSvnBlame = Effect.fnUntraced(function* (

@@ -5,7 +5,7 @@ import type { ChangedStream, SubmittedChange } from "../SubmittedChanges.ts"
 import { readInfo } from "./SvnInfo.ts"
 import { findBranch, isBranchUrl } from "./SvnLayout.ts"
 import { readSvnXml } from "./SvnProcess.ts"
-import type { SvnSession } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import { joinUrl, pegged } from "./SvnUrl.ts"
 
 /** Paths that are read; filters decide by them. */

@@ -21,15 +21,28 @@ const hints: ReadonlyArray<readonly [RegExp, string]> = [
   [/E170001|E215004|E175013/, "; check username and password of the trigger"]
 ]
 
+/** Hints for the user's own working copy. */
+const ownHints: typeof hints = [
+  [
+    /E170001|E215004|E175013|E230001/,
+    "; run `svn info -r HEAD` in the working copy once, so that svn asks for what it needs and stores it"
+  ]
+]
+
 export const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
 
-export const svnFailure = (command: string, stderr: string, secrets: ReadonlyArray<string>): CheckoutError => {
+export const svnFailure = (
+  command: string,
+  stderr: string,
+  secrets: ReadonlyArray<string>,
+  isOwn = false
+): CheckoutError => {
   const lines = stderr
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter((line) => line !== "")
   const text = redactCredentials(lines.slice(-4).join("; "), secrets).slice(0, 600)
-  const hint = hints.find(([pattern]) => pattern.test(stderr))?.[1] ?? ""
+  const hint = (isOwn ? ownHints : hints).find(([pattern]) => pattern.test(stderr))?.[1] ?? ""
   return new CheckoutError({
     reason: classify(stderr),
     message: `svn ${command}: ${text === "" ? "failed without a message" : text}${hint}`

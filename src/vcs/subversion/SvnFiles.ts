@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import { contentMillis, readSvnXml, runSvn } from "./SvnProcess.ts"
-import type { SvnSession } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import { pegged } from "./SvnUrl.ts"
 
 export interface SvnFile {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import type { CopiedPath } from "../server/FileSource.ts"
 import { readSvnXml } from "./SvnProcess.ts"
-import type { SvnSession } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import type { SvnEnds } from "./SvnInfo.ts"
 import { pegged } from "./SvnUrl.ts"
 

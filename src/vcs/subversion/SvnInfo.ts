@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import { readSvnXml } from "./SvnProcess.ts"
-import type { SvnSession } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import { pathBelow, pegged } from "./SvnUrl.ts"
 
 export interface SvnInfo {
@@ -24,19 +24,26 @@ export interface SvnEnds {
   readonly from: SvnInfo | undefined
 }
 
-/** Returns the object that is at `url` in revision `peg`, in its state of `revision`; undefined if it does not exist. */
+/**
+ * Returns the object that is at `url` in revision `peg`, in its state of `revision`; undefined if it does not exist. A path of a working copy
+ * has no peg, and no revision: its own state, without a request to the server.
+ */
 export const readInfo = Effect.fnUntraced(function* (
   session: SvnSession,
   url: string,
   peg: string,
-  revision: string
+  revision: string | undefined
 ): Effect.fn.Return<SvnInfo | undefined, CheckoutError> {
-  const found = { url: "", root: "", uuid: "", lastChanged: revision, revision }
-  yield* readSvnXml(session, ["info", "-r", revision, pegged(url, peg)], ({ attributes, name, text }) => {
-    if (name === "url" || name === "root" || name === "uuid") found[name] = text
-    if (name === "commit") found.lastChanged = attributes["revision"] ?? revision
-    if (name === "entry") found.revision = attributes["revision"] ?? revision
-  }).pipe(
+  const found = { url: "", root: "", uuid: "", lastChanged: revision ?? "", revision: revision ?? "" }
+  yield* readSvnXml(
+    session,
+    ["info", ...(revision === undefined ? [] : ["-r", revision]), pegged(url, peg)],
+    ({ attributes, name, text }) => {
+      if (name === "url" || name === "root" || name === "uuid") found[name] = text
+      if (name === "commit") found.lastChanged = attributes["revision"] ?? found.lastChanged
+      if (name === "entry") found.revision = attributes["revision"] ?? found.revision
+    }
+  ).pipe(
     Effect.catchIf(
       ({ reason }) => reason === "missing",
       () => Effect.void

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import type { SvnInfo } from "./SvnInfo.ts"
 import { readSvnXml } from "./SvnProcess.ts"
-import type { SvnSession } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import { joinUrl, pegged } from "./SvnUrl.ts"
 
 interface Listing {

@@ -1,31 +1,16 @@
 /**
- * Runs svn without the user's configuration, without prompts and without a store of passwords. The password goes to standard input, the
- * proxy with its password into a private file. Externals are followed by no command, and no command has a working copy.
+ * Runs svn without prompts, and reads its output. The password goes to standard input. Externals are followed by no command.
  */
-import { mkdir, rm, writeFile } from "node:fs/promises"
-import { homedir } from "node:os"
-import { join } from "node:path"
 import { Effect, Redacted, Semaphore } from "effect"
-import type { Scope } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import { io } from "../git/Mirror.ts"
 import { limitError } from "../ProcessLimit.ts"
-import type { ProcessLimits } from "../ProcessLimits.ts"
-import { newMark } from "../ProcessMark.ts"
 import { collect, startProgram } from "../Program.ts"
 import type { ProgramChild, ProgramEnd } from "../Program.ts"
-import type { SubversionServer } from "../VcsServer.ts"
+import { readReply } from "../server/ReadReply.ts"
 import { svnFailure } from "./SvnFailure.ts"
-import { checkSvnUrl } from "./SvnUrl.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import { makeXmlReader } from "./SvnXml.ts"
 import type { SvnElement } from "./SvnXml.ts"
-
-export interface SvnSession {
-  readonly server: SubversionServer
-  /** Folder of the client's configuration. */
-  readonly folder: string
-  readonly limits: () => ProcessLimits
-}
 
 /** Processes of a node at a time; more wait. */
 const atOnce = 8
@@ -34,73 +19,13 @@ const permits = Semaphore.makeUnsafe(atOnce)
 export const replyMillis = 300_000
 export const contentMillis = 900_000
 
-/** Writes the configuration of the client, which is removed with the scope. `root`: as in `makeScratchObjects`. */
-export const openSession = Effect.fnUntraced(function* (
-  root: string,
-  server: SubversionServer,
-  limits: () => ProcessLimits
-): Effect.fn.Return<SvnSession, CheckoutError, Scope.Scope> {
-  const refused = checkSvnUrl(server.url)
-  if (refused !== undefined) return yield* refused
-  const servers = serversFile(server)
-  if (servers === undefined) {
-    return yield* new CheckoutError({ reason: "failed", message: "tls_ca_path or http_proxy has control characters" })
-  }
-  const folder = join(root, newMark())
-  yield* Effect.acquireRelease(
-    io("configuration of svn", async () => {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      await writeFile(join(folder, "servers"), servers, { mode: 0o600 })
-      await writeFile(
-        join(folder, "config"),
-        "[auth]\nstore-passwords = no\nstore-auth-creds = no\npassword-stores =\n"
-      )
-    }),
-    () =>
-      io("configuration of svn", () => rm(folder, { recursive: true, force: true })).pipe(
-        Effect.catch(({ message }) => Effect.logWarning("configuration of svn not removed", { folder, error: message }))
-      )
-  )
-  return { server, folder, limits }
-})
-
-/** Undefined: a value could add lines of its own. */
-const serversFile = ({ proxy, tlsCaPath }: SubversionServer): string | undefined => {
-  const lines = ["[global]"]
-  if (tlsCaPath !== undefined) lines.push(`ssl-authority-files = ${tlsCaPath}`)
-  if (proxy !== undefined) {
-    const { hostname, password, port, protocol, username } = new URL(String(Redacted.value(proxy)))
-    lines.push(`http-proxy-host = ${hostname}`, `http-proxy-port = ${port || (protocol === "https:" ? 443 : 80)}`)
-    if (username !== "") lines.push(`http-proxy-username = ${decodeURIComponent(username)}`)
-    if (password !== "") lines.push(`http-proxy-password = ${decodeURIComponent(password)}`)
-  }
-  return lines.some((line) => /\p{Cc}/u.test(line)) ? undefined : `${lines.join("\n")}\n`
-}
-
-const inherited = ["PATH", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK"]
-
-const environment = ({ folder, server }: SvnSession): Record<string, string> => {
-  const kept = inherited.flatMap((name) => {
-    const value = process.env[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  const ssh = server.url.startsWith("svn+ssh:")
-  return {
-    ...Object.fromEntries(kept),
-    // Keys and known hosts of ssh are in the home of the service's user.
-    HOME: ssh ? homedir() : folder,
-    ...(ssh ? { SVN_SSH: "ssh -q -o BatchMode=yes -o StrictHostKeyChecking=yes" } : {}),
-    LC_ALL: "C.UTF-8"
-  }
-}
-
 const start = (session: SvnSession, args: ReadonlyArray<string>) =>
   Effect.map(
     startProgram({
       program: "svn",
-      args: [...args, ...options(session.server, session.folder)],
-      cwd: session.folder,
-      environment: environment(session),
+      args: [...args, ...session.options],
+      cwd: session.cwd,
+      environment: session.environment,
       limits: session.limits()
     }),
     (child) => {
@@ -110,17 +35,11 @@ const start = (session: SvnSession, args: ReadonlyArray<string>) =>
     }
   )
 
-const options = ({ password, trustServerCert, username }: SubversionServer, folder: string): ReadonlyArray<string> => [
-  "--non-interactive",
-  "--no-auth-cache",
-  "--config-dir",
-  folder,
-  ...(username === undefined ? [] : ["--username", username]),
-  ...(password === undefined ? [] : ["--password-from-stdin"]),
-  ...(trustServerCert ? ["--trust-server-cert-failures", "unknown-ca"] : [])
-]
-
-const endError = ({ limits, server }: SvnSession, args: ReadonlyArray<string>, end: ProgramEnd): CheckoutError => {
+const endError = (
+  { isOwn, limits, server }: SvnSession,
+  args: ReadonlyArray<string>,
+  end: ProgramEnd
+): CheckoutError => {
   const command = args[0] ?? ""
   if (end.limit !== undefined) return limitError(`svn ${command}`, end.limit, limits())
   if (end.code === 127 || end.code === 126) {
@@ -132,7 +51,7 @@ const endError = ({ limits, server }: SvnSession, args: ReadonlyArray<string>, e
   const secrets = [server.password, server.proxy].flatMap((one) =>
     one === undefined ? [] : [String(Redacted.value(one))]
   )
-  return svnFailure(command, end.stderr, secrets)
+  return svnFailure(command, end.stderr, secrets, isOwn)
 }
 
 const withinTime = (args: ReadonlyArray<string>, millis: number) =>
@@ -179,32 +98,11 @@ export const readSvnXml = (
     return false
   }).pipe(Effect.scoped, withinTime(args, millis), permits.withPermits(1))
 
-const parse = (
-  child: ProgramChild,
-  handle: (element: SvnElement) => boolean | void
-): Promise<"stopped" | { readonly end: ProgramEnd; readonly malformed: string | undefined }> =>
-  new Promise((resolve) => {
-    let malformed: string | undefined
-    let stopped = false
-    const reader = makeXmlReader({
+const parse = (child: ProgramChild, handle: (element: SvnElement) => boolean | void) =>
+  readReply(child, (reply) =>
+    makeXmlReader({
       end: (element) => {
-        if (!stopped && handle(element) === true) {
-          stopped = true
-          resolve("stopped")
-        }
+        if (!reply.isStopped() && handle(element) === true) reply.stop()
       }
     })
-    const attempt = (read: () => void): void => {
-      if (stopped || malformed !== undefined) return
-      try {
-        read()
-      } catch (cause) {
-        malformed = cause instanceof Error ? cause.message.slice(0, 200) : String(cause)
-      }
-    }
-    child.stdout.on("data", (chunk: Buffer) => attempt(() => reader.push(chunk)))
-    void child.ended.then((end) => {
-      attempt(reader.end)
-      resolve({ end, malformed })
-    })
-  })
+  )

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import { readSvnXml } from "./SvnProcess.ts"
-import type { SvnSession } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import type { SvnFile } from "./SvnFiles.ts"
 import { pegged } from "./SvnUrl.ts"
 
@@ -20,21 +20,24 @@ const maxCharacters = 65_536
 const hidden = "svn:mergeinfo"
 
 /** Returns the properties in a fixed order; undefined if the file does not exist. */
-export const readProperties = Effect.fnUntraced(function* (
+export const readProperties = (session: SvnSession, { revision, url }: SvnFile) =>
+  listProperties(session, [pegged(url, revision)])
+
+/** Reads those of a working copy, in a revision such as `BASE` or with its changes. */
+export const readLocalProperties = (session: SvnSession, target: string, revision: string | undefined) =>
+  listProperties(session, [...(revision === undefined ? [] : ["-r", revision]), target])
+
+const listProperties = Effect.fnUntraced(function* (
   session: SvnSession,
-  { revision, url }: SvnFile
+  args: ReadonlyArray<string>
 ): Effect.fn.Return<string | undefined, CheckoutError> {
   const found: Array<readonly [name: string, value: string]> = []
-  const exists = yield* readSvnXml(
-    session,
-    ["proplist", "--verbose", pegged(url, revision)],
-    ({ attributes, name, text }) => {
-      const key = attributes["name"]
-      if (name !== "property" || key === undefined || key === hidden) return
-      const encoding = attributes["encoding"]
-      found.push([key, encoding === undefined ? text : `(${encoding}) ${text}`])
-    }
-  ).pipe(
+  const exists = yield* readSvnXml(session, ["proplist", "--verbose", ...args], ({ attributes, name, text }) => {
+    const key = attributes["name"]
+    if (name !== "property" || key === undefined || key === hidden) return
+    const encoding = attributes["encoding"]
+    found.push([key, encoding === undefined ? text : `(${encoding}) ${text}`])
+  }).pipe(
     Effect.as(true),
     Effect.catchIf(
       ({ reason }) => reason === "missing",

@@ -18,7 +18,7 @@ import { readInfo } from "./SvnInfo.ts"
 import type { SvnEnds, SvnInfo } from "./SvnInfo.ts"
 import { makeListings } from "./SvnListing.ts"
 import { contentMillis, readSvnXml, runSvn } from "./SvnProcess.ts"
-import type { SvnSession } from "./SvnProcess.ts"
+import type { SvnSession } from "./SvnSession.ts"
 import { isPropertiesPath, readProperties, toPropertiesPath, withoutSuffix } from "./SvnProperties.ts"
 import { joinUrl, pathBelow, pegged } from "./SvnUrl.ts"
 
