@@ -17,7 +17,7 @@ import { detectModel, detectVariables } from "../llm/Detect.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/Logging.ts"
 import { Outcomes } from "../store/Outcomes.ts"
-import { layerLocal } from "../vcs/git/GitLocalRepository.ts"
+import { layerLocal } from "../vcs/LocalLayer.ts"
 import * as GitScratchRepository from "../vcs/git/GitScratchRepository.ts"
 
 const demoFinder = Effect.map(startDemoModel, (base_url): ModelFinder => ({

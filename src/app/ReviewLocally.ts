@@ -12,7 +12,7 @@ import { detectModel, detectVariables } from "../llm/Detect.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/Logging.ts"
 import { localPublisher } from "./PublishLocally.ts"
-import { layerLocal } from "../vcs/git/GitLocalRepository.ts"
+import { layerLocal } from "../vcs/LocalLayer.ts"
 
 export const reviewLocally = (
   options: Local.LocalReviewOptions

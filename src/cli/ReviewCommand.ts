@@ -2,7 +2,7 @@
 import { Console, Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
-import { Severity } from "../domain/Kinds.ts"
+import { Severity, VcsKind } from "../domain/Kinds.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { print } from "./Print.ts"
 import { count } from "./Wording.ts"
@@ -28,28 +28,42 @@ const formats = {
 type Format = keyof typeof formats
 
 const flags = {
-  path: Argument.String("PATH").pipe(Argument.withDescription("A folder in the repository"), Argument.withDefault(".")),
+  path: Argument.String("PATH").pipe(
+    Argument.withDescription("A folder in the repository or working copy"),
+    Argument.withDefault(".")
+  ),
   base: Flag.String("base").pipe(
     Flag.withMetavar("REV"),
     Flag.withDescription(
-      "What to compare with; the diff starts at its merge base with the head. Default: the default branch"
+      "What to compare with; the diff starts at its merge base with the head. Default: the default branch. Subversion and Perforce: a revision or changelist, by default the one before the head"
     ),
     Flag.optional
   ),
   head: Flag.String("head").pipe(
     Flag.withMetavar("REV"),
-    Flag.withDescription("The revision to review. Default: HEAD"),
+    Flag.withDescription(
+      "The revision to review. Default: HEAD. Subversion and Perforce: by default the newest one of the branch"
+    ),
     Flag.optional
   ),
   uncommitted: Flag.Boolean("uncommitted").pipe(
     Flag.withDescription(
-      "Review the changes of the work tree that are not committed, with new files, instead of commits"
+      "Review the changes of the work tree that are not committed, with new files, instead of commits. Subversion: what svn status shows, without unversioned files. Perforce: the opened files"
     ),
     Flag.withDefault(false)
   ),
   staged: Flag.Boolean("staged").pipe(
-    Flag.withDescription("Review the staged changes instead of commits, for a hook"),
+    Flag.withDescription("Review the staged changes instead of commits, for a hook (git only)"),
     Flag.withDefault(false)
+  ),
+  shelved: Flag.String("shelved").pipe(
+    Flag.withMetavar("CHANGELIST"),
+    Flag.withDescription("Review the shelved files of this changelist (Perforce only)"),
+    Flag.optional
+  ),
+  vcs: Flag.Literals("vcs", VcsKind.literals).pipe(
+    Flag.withDescription("Which working copy to review, where the folder is in several. Default: git first"),
+    Flag.optional
   ),
   format: Flag.Literals("format", ["text", "json", "sarif", "markdown"] satisfies ReadonlyArray<Format>).pipe(
     Flag.withDescription("How to print the review"),
@@ -105,11 +119,13 @@ export const reviewCommand = <R>(
     "review",
     flags,
     Effect.fnUntraced(function* (given) {
-      const { path, base, head, format, publish, pull, repo, uncommitted, staged, ...engine } = given
+      const { path, base, head, format, publish, pull, repo, shelved, uncommitted, staged, vcs, ...engine } = given
       const changes = uncommitted ? "uncommitted" : staged ? "staged" : undefined
       if (uncommitted && staged) return yield* refused("--uncommitted includes what is staged: leave out --staged")
       if (changes !== undefined && (Option.isSome(head) || publish))
         return yield* refused(`--${changes} has no commit at the host: leave out --head and --publish`)
+      if (Option.isSome(shelved) && publish)
+        return yield* refused("--shelved has no commit at the host: leave out --publish")
       if (!publish && (Option.isSome(pull) || Option.isSome(repo))) {
         return yield* new ExitWith({ code: 2, message: "--pull and --repo say where to publish: add --publish" })
       }
@@ -122,6 +138,8 @@ export const reviewCommand = <R>(
             base: Option.getOrUndefined(base),
             head: Option.getOrUndefined(head),
             changes,
+            shelved: Option.getOrUndefined(shelved),
+            vcs: Option.getOrUndefined(vcs),
             ...engineOptions(engine),
             ...(publish ? { publish: { pull: Option.getOrUndefined(pull), repo: Option.getOrUndefined(repo) } } : {}),
             progress: steps.show
@@ -141,7 +159,9 @@ export const reviewCommand = <R>(
       if (failures.length > 0) return yield* new ExitWith({ code: 1, message: failures.join("\n") })
     })
   ).pipe(
-    Command.withDescription("Review a change of a local repository and print what was found"),
+    Command.withDescription(
+      "Review a change of a local repository or working copy (git, Subversion, Perforce) and print what was found"
+    ),
     Command.withExamples([
       { command: "aicr review", description: "HEAD against the default branch, model from the environment" },
       {
@@ -149,6 +169,9 @@ export const reviewCommand = <R>(
         description: "The last three commits, for a build"
       },
       { command: "aicr review --staged --fail-on high", description: "What is about to be committed, for a hook" },
+      { command: "aicr review --uncommitted", description: "What is not committed, in any working copy" },
+      { command: "aicr review --base 41 --head 45", description: "Revisions 42 to 45 of a Subversion branch" },
+      { command: "aicr review --shelved 1234", description: "A shelved changelist of Perforce" },
       {
         command: "aicr review --config config.yaml --workspace app --publish",
         description: "HEAD on its open pull request"

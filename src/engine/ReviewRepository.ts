@@ -77,6 +77,8 @@ const notLocal =
 const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: RepositoryReviewInput) {
   const vcs = yield* Vcs
   const local = yield* LocalRepository
+  const headOnly = workspace.review.commit_strategy === "head_only"
+  if (range.checkout !== undefined) return yield* range.checkout(headOnly)
   const checkout = vcs.checkout({
     url: range.root,
     mirror: range.root,
@@ -87,7 +89,7 @@ const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: Repository
     baseRef: undefined,
     compare: "merge-base",
     rules: { commit: range.base, ref: undefined },
-    headOnly: workspace.review.commit_strategy === "head_only"
+    headOnly
   })
   if (!range.shallow) return yield* checkout
   const deepened = Effect.andThen(local.deepen(range.root), checkout)

@@ -42,7 +42,9 @@ const hostileFinding = (text: string, n: number): Finding =>
   )
 
 const reviewOf = (texts: ReadonlyArray<string>): LocalReview => ({
+  vcs: "git",
   root: "/repository",
+  headName: "a".repeat(10),
   baseName: texts.at(-1) ?? "main",
   from: "b".repeat(40),
   head: "a".repeat(40),

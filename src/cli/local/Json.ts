@@ -2,10 +2,11 @@
 import { usageJson } from "../../domain/Analysis.ts"
 import type { LocalReview } from "./Report.ts"
 
-export const renderJson = ({ root, baseName, from, head, analysis }: LocalReview): string => {
+export const renderJson = ({ analysis, baseName, from, head, root, vcs }: LocalReview): string => {
   const { usage, coverage } = analysis
   const value = {
     repository: root,
+    vcs,
     base: { name: baseName, commit: from },
     head,
     ...(analysis.skipped === undefined ? {} : { skipped: analysis.skipped }),

@@ -2,6 +2,7 @@
 import type { Result } from "effect"
 import type { Analysis } from "../../domain/Analysis.ts"
 import { countReviewed } from "../../domain/Coverage.ts"
+import type { VcsKind } from "../../domain/Kinds.ts"
 import type { SkippedFile } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import type { ExitWith } from "../Exit.ts"
@@ -9,11 +10,13 @@ import { count } from "../Wording.ts"
 import type { PublishedReview } from "./PublishReview.ts"
 
 export interface LocalReview {
+  readonly vcs: VcsKind
   readonly root: string
   readonly baseName: string
-  /** Full commit ids; `from` is the start of the diff. */
+  /** Full commit ids or numbers of revisions; `from` is the start of the diff. */
   readonly from: string
   readonly head: string
+  readonly headName: string
   readonly analysis: Analysis
   /** Result of the publication; absent if it was not requested. */
   readonly published?: Result.Result<PublishedReview, ExitWith>
@@ -37,9 +40,9 @@ export const formatSkip = ({ changed, read, reason, rule }: SkippedFile): string
   ].join(", ")
 
 /** Formats the result in one line. */
-export const formatVerdict = ({ analysis, baseName, head }: LocalReview): string => {
+export const formatVerdict = ({ analysis, baseName, headName }: LocalReview): string => {
   const { findings, coverage, skipped } = analysis
-  const range = `${baseName}...${head.slice(0, 10)}`
+  const range = `${baseName}...${headName}`
   if (skipped !== undefined) return `${range}: not reviewed. ${skipped}`
   const read = `${count(countReviewed(coverage), "file")}, ${count(coverage.lines, "changed line")}`
   return `${range}: ${count(findings.length, "problem")} in ${read}`

@@ -7,7 +7,9 @@ import { reviewRepository } from "../../engine/ReviewRepository.ts"
 import type { ChangeThreads } from "../../engine/threads/ChangeThreads.ts"
 import type { Catalog } from "../../llm/catalog/Catalog.ts"
 import type { Gateway } from "../../llm/Gateway.ts"
+import type { VcsKind } from "../../domain/Kinds.ts"
 import type { Vcs } from "../../vcs/Checkout.ts"
+import { perforceClient as toPerforceClient } from "../../vcs/ConfiguredServer.ts"
 import type { ContextRepositories } from "../../vcs/ContextRepositories.ts"
 import { LocalRepository } from "../../vcs/LocalRepository.ts"
 import type { UncommittedChanges } from "../../vcs/LocalRepository.ts"
@@ -27,6 +29,9 @@ export interface LocalReviewOptions extends LocalConfigOptions {
   readonly head: string | undefined
   /** Reviews these changes instead of commits. */
   readonly changes?: UncommittedChanges | undefined
+  /** Changelist of Perforce whose shelved files are reviewed. */
+  readonly shelved?: string | undefined
+  readonly vcs?: VcsKind | undefined
   /** Publishes the review on the pull request that has the head. */
   readonly publish?: WantedChange | undefined
   /** Called with a short phrase for each step. */
@@ -65,10 +70,24 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
     })
   }
   const repository = yield* LocalRepository
+  const readConfig = localConfig(options, finder, process.env)
+  // The configuration names the client of Perforce. Without one, a wrong folder is reported before a missing model.
+  const configured = options.config === undefined ? undefined : yield* readConfig
+  const perforceClient = configured === undefined ? undefined : toPerforceClient(configured.snapshot)
   const rangeOf = (base: string | undefined) =>
-    Effect.mapError(repository.range({ ...options, base }), ({ message }) => new ExitWith({ code: 2, message }))
+    Effect.mapError(
+      repository.range({ ...options, base, perforceClient }),
+      ({ message, reason }) => new ExitWith({ code: reason === "unreachable" ? 3 : 2, message })
+    )
   let range = yield* rangeOf(options.base)
-  const { snapshot, workspace } = yield* localConfig(options, finder, process.env)
+  for (const notice of range.notices) yield* options.progress(notice)
+  if (options.publish !== undefined && range.vcs !== "git") {
+    return yield* new ExitWith({
+      code: 2,
+      message: `--publish: ${range.root} is not a git repository; reviews are published on pull requests of git hosts`
+    })
+  }
+  const { snapshot, workspace } = configured ?? (yield* readConfig)
   let found: FoundChange | undefined
   if (options.publish !== undefined) {
     found = yield* publisher.find(snapshot, workspace, options.publish, range.head)
@@ -83,7 +102,7 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
       range = { ...range, baseName: baseRef ?? range.baseName }
     }
   }
-  yield* options.progress(`comparing ${range.head.slice(0, 10)} with ${range.baseName}`)
+  yield* options.progress(`comparing ${range.headName} with ${range.baseName}`)
   const { from, analysis } = yield* reviewRepository({
     snapshot,
     workspace,
@@ -93,7 +112,8 @@ export const reviewLocally = Effect.fn("reviewLocally")(function* (
     Effect.provideService(ModelRun, { id: "local", repository: "local" }),
     Effect.mapError(({ message }) => new ExitWith({ code: 3, message: `the review failed: ${message}` }))
   )
-  const review = { root: range.root, baseName: range.baseName, from, head: range.head, analysis }
+  const { baseName, head, headName, root, vcs } = range
+  const review = { vcs, root, baseName, from, head, headName, analysis }
   if (found === undefined) return review
   yield* options.progress("publishing")
   return { ...review, published: yield* Effect.result(publisher.publish(snapshot, workspace, found, analysis)) }

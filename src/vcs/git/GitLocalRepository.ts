@@ -1,23 +1,17 @@
 /**
- * `LocalRepository` over git. Only `rev-parse` runs in the user's repository, which reads refs and executes no program of its
+ * Revisions of a git repository on this machine. Only `rev-parse` runs in the user's repository, which reads refs and executes no program of its
  * configuration; `deepen` and reviews of uncommitted changes, on request, run the user's own git with the user's own settings.
  */
 import { execFile } from "node:child_process"
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
-import { Effect, Layer } from "effect"
+import { resolve } from "node:path"
+import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import type { Vcs } from "../Checkout.ts"
-import type { ContextRepositories } from "../ContextRepositories.ts"
 import { localLimits } from "../ProcessLimits.ts"
-import { LocalRepository } from "../LocalRepository.ts"
-import type { UncommittedChanges } from "../LocalRepository.ts"
+import type { LocalRange, LocalRequest, UncommittedChanges } from "../LocalRepository.ts"
 import { runGit } from "./GitProcess.ts"
-import { layerGit } from "./GitVcs.ts"
 import { gitFailure } from "./GitFailure.ts"
 import { commitUncommitted } from "./GitSnapshot.ts"
-import { io } from "./Mirror.ts"
 import { localTime } from "./TimeLimit.ts"
 
 const defaultBases = ["origin/HEAD", "@{upstream}", "origin/main", "origin/master", "main", "master"]
@@ -42,19 +36,25 @@ const resolveCommit = (root: string, revision: string) =>
 
 const missing = (message: string) => new CheckoutError({ reason: "missing", message })
 
-const range: LocalRepository["Service"]["range"] = Effect.fn("LocalRepository.range")(function* (request) {
+/** Returns undefined for a folder that is in no git repository. */
+export const gitRange = Effect.fnUntraced(function* (
+  request: LocalRequest
+): Effect.fn.Return<LocalRange | undefined, CheckoutError> {
   const path = resolve(request.path)
-  const isFolder = yield* io(path, async () => (await stat(path).catch(() => undefined))?.isDirectory())
-  if (isFolder !== true) return yield* missing(`${path} is not a folder; name one in a git repository`)
   const about = yield* revParse(path, ["--is-bare-repository", "--is-shallow-repository", "--git-dir"])
   const [bare, shallow, gitDir] = about?.split("\n") ?? []
-  if (gitDir === undefined) return yield* missing(`${path} is not in a git repository`)
+  if (gitDir === undefined) return undefined
+  if (request.shelved !== undefined)
+    return yield* missing(`--shelved: ${path} is in a git repository, which has no shelved changelists`)
   const root = bare === "true" ? resolve(path, gitDir) : yield* revParse(path, ["--show-toplevel"])
   if (root === undefined) return yield* missing(`${path} is not in a git work tree`)
   const { head, base } = yield* request.changes === undefined
     ? committedRange(root, request)
     : uncommittedRange(root, request.changes, request.base, bare === "true")
-  return { root, head, base: base.commit, baseName: base.name, shallow: shallow === "true" }
+  const { commit, name } = base
+  const isShallow = shallow === "true"
+  const headName = head.slice(0, 10)
+  return { vcs: "git", root, head, headName, base: commit, baseName: name, shallow: isShallow, notices: [] }
 })
 
 /** Fails where a revision is not found because the repository has no commit yet. */
@@ -110,7 +110,7 @@ const findBase = Effect.fnUntraced(function* (root: string, head: string) {
   return yield* missing(`no default branch or upstream was found in ${root}; name what to compare with by --base`)
 })
 
-const deepen = (root: string): Effect.Effect<void, CheckoutError> =>
+export const deepenGit = (root: string): Effect.Effect<void, CheckoutError> =>
   Effect.callback((resume, signal) => {
     const options = {
       cwd: root,
@@ -122,29 +122,3 @@ const deepen = (root: string): Effect.Effect<void, CheckoutError> =>
       resume(error === null ? Effect.void : Effect.fail(gitFailure("fetch --unshallow", stderr || error.message, [])))
     })
   })
-
-const file: LocalRepository["Service"]["file"] = (root, path, maxBytes) =>
-  io(path, async () => {
-    const found = await stat(join(root, path)).catch(() => undefined)
-    return found?.isFile() === true && found.size <= maxBytes ? await readFile(join(root, path), "utf8") : undefined
-  })
-
-/**
- * Layer for the command line: a mirror that uses the repository's objects, in a temporary folder that is removed with the layer.
- */
-export const layerLocal: Layer.Layer<Vcs | ContextRepositories | LocalRepository, CheckoutError> = Layer.merge(
-  Layer.succeed(LocalRepository, LocalRepository.of({ range, deepen, file })),
-  Layer.unwrap(
-    Effect.map(
-      Effect.acquireRelease(
-        io("temporary folder", () => mkdtemp(join(tmpdir(), "aicr-review-"))),
-        (root) =>
-          Effect.ignore(
-            io("temporary folder", () => rm(root, { recursive: true, force: true })),
-            { log: "Warn" }
-          )
-      ),
-      (root) => layerGit({ root, limits: () => localLimits, allowLocal: true })
-    )
-  )
-)

@@ -69,7 +69,16 @@ const make: ScratchRepository["Service"]["make"] = Effect.fn("ScratchRepository.
     const [base, head] = [ids.get(`base-${index}`), ids.get(`head-${index}`)]
     return base === undefined || head === undefined
       ? Effect.fail(new CheckoutError({ reason: "failed", message: `change ${index + 1} was not written` }))
-      : Effect.succeed({ root, base, head, baseName: "before", shallow: false })
+      : Effect.succeed({
+          vcs: "git" as const,
+          root,
+          base,
+          head,
+          headName: head.slice(0, 10),
+          baseName: "before",
+          shallow: false,
+          notices: []
+        })
   })
 })
 

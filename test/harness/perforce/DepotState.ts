@@ -52,8 +52,11 @@ export interface DepotState {
   changes: Array<StoredChange>
   files: Record<string, Array<StoredRevision>>
   disturb: Array<Disturbance>
-  /** Files opened in a client workspace: local path below its root by depot file. */
-  clients: Record<string, { readonly root: string; readonly view: Readonly<Record<string, string>> }>
+  /** Client workspaces. `synced`: changelist of their files; undefined: the newest. */
+  clients: Record<
+    string,
+    { readonly root: string; readonly view: Readonly<Record<string, string>>; readonly synced?: number }
+  >
   opened: Array<{
     readonly client: string
     readonly depotFile: string

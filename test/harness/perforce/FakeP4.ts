@@ -30,8 +30,25 @@ class Exit extends Error {
   }
 }
 
+/** Settings of the nearest file that P4CONFIG names, from PWD upwards. They take precedence over the environment. */
+const readSettings = ({ P4CONFIG: name, PWD: start }: FakeCall["env"]): Readonly<Record<string, string>> => {
+  if (name === undefined || start === undefined) return {}
+  for (let at = start; at !== dirname(at); at = dirname(at)) {
+    if (!existsSync(`${at}/${name}`)) continue
+    const lines = readFileSync(`${at}/${name}`, "utf8").split("\n")
+    return Object.fromEntries(
+      lines.flatMap((line) => {
+        const [, key, value] = /^(\w+)=(.*)$/.exec(line) ?? []
+        return key === undefined || value === undefined ? [] : [[key, value]]
+      })
+    )
+  }
+  return {}
+}
+
 /** Undefined: the command never ends. */
-export const callFakeP4 = ({ argv, env, folder, stdin: input }: FakeCall): FakeReply | undefined => {
+export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: FakeCall): FakeReply | undefined => {
+  const env = { ...environment, ...readSettings(environment) }
   const out: Array<Buffer> = []
   let errors = ""
   const state = readState(folder)
@@ -195,6 +212,7 @@ export const callFakeP4 = ({ argv, env, folder, stdin: input }: FakeCall): FakeR
       emit({
         caseHandling: state.insensitive ? "insensitive" : "sensitive",
         clientName: env["P4CLIENT"] ?? "host",
+        clientRoot: state.clients[env["P4CLIENT"] ?? ""]?.root,
         serverAddress: "internal:1666",
         ServerID: "fake-server",
         unicode: state.unicode ? "enabled" : undefined,
@@ -302,6 +320,7 @@ export const callFakeP4 = ({ argv, env, folder, stdin: input }: FakeCall): FakeR
       }
     },
     fstat: () => {
+      if (has("-Ro")) return openedFiles()
       for (const spec of args) {
         const found = find(spec)
         if (found.length === 0) nothing(spec)
@@ -443,17 +462,37 @@ export const callFakeP4 = ({ argv, env, folder, stdin: input }: FakeCall): FakeR
       emit({ Client: args[0] ?? env["P4CLIENT"], Root: client?.root, ...Object.fromEntries(views) })
     },
     where: () => {
-      const client = state.clients[env["P4CLIENT"] ?? ""]
-      if (client === undefined) return fail(`Client '${env["P4CLIENT"]}' unknown - use 'client' command to create it.`)
-      const [depot = ""] = Object.keys(client.view)
-      const base = depot.replace(/\/\.\.\.$/, "")
-      for (const path of args) {
-        const below = path.startsWith(client.root) ? path.slice(client.root.length) : path
-        emit({
-          depotFile: `${base}${below}`,
-          clientFile: `//${env["P4CLIENT"]}${below}`,
-          path: `${client.root}${below}`
-        })
+      if (own === undefined) return fail(`Client '${env["P4CLIENT"]}' unknown - use 'client' command to create it.`)
+      for (const spec of args) {
+        const path = spec.replace(/\/\.\.\.$/, "")
+        const found = mappings().filter(({ local }) => isIn(path, local) || isIn(local, path))
+        if (found.length === 0) message(`${spec} - file(s) not in client view.`, 17, 2)
+        for (const { depot, local } of found) {
+          const below = isIn(path, local) ? path.slice(local.length) : ""
+          const at = isIn(path, local) ? path : local
+          emit({
+            depotFile: `${depot}${below}/...`,
+            clientFile: `//${env["P4CLIENT"]}${at.slice(own.root.length)}/...`,
+            path: `${decode(at)}/...`
+          })
+        }
+      }
+    },
+    have: () => {
+      for (const spec of args) {
+        let count = 0
+        for (const { file, path, revision } of synced())
+          if (matchesLocal(spec, path)) {
+            count++
+            emit({
+              depotFile: file,
+              clientFile: `//${env["P4CLIENT"]}/${file}`,
+              path,
+              haveRev: String(revision.rev),
+              syncTime: "1700000000"
+            })
+          }
+        if (count === 0) message(`${spec} - file(s) not on client.`, 17, 2)
       }
     },
     opened: () => {
@@ -470,6 +509,48 @@ export const callFakeP4 = ({ argv, env, folder, stdin: input }: FakeCall): FakeR
             user,
             client: one.client
           })
+    }
+  }
+
+  const own = state.clients[env["P4CLIENT"] ?? ""]
+  const decode = (path: string) =>
+    path.replace(/%(40|23|25|2A)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+  const encode = (path: string) => path.replace(/[@#%*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
+  const isIn = (path: string, parent: string) => path === parent || path.startsWith(`${parent}/`)
+  const mappings = () =>
+    Object.entries(own?.view ?? {}).map(([depot, local]) => ({
+      depot: depot.replace(/\/\.\.\.$/, ""),
+      local: `${encode(own?.root ?? "")}${local.replace(/^\/\/[^/]+/, "").replace(/\/\.\.\.$/, "")}`
+    }))
+  const toLocal = (file: string): string | undefined => {
+    const mapping = mappings().find(({ depot }) => file.startsWith(`${depot}/`))
+    return mapping === undefined ? undefined : decode(`${mapping.local}${file.slice(mapping.depot.length)}`)
+  }
+  const matchesLocal = (spec: string, path: string): boolean => {
+    const parent = decode(spec.replace(/\/(?:\.\.\.|\*)$/, ""))
+    return spec.endsWith("/*") ? dirname(path) === parent : isIn(path, parent)
+  }
+  const synced = () =>
+    Object.entries(state.files).flatMap(([file, revisions]) => {
+      const path = toLocal(file)
+      const revision = revisions.findLast(({ change }) => change <= (own?.synced ?? Number.POSITIVE_INFINITY))
+      return path === undefined || revision === undefined || isGone(revision) ? [] : [{ file, path, revision }]
+    })
+  const openedFiles = () => {
+    const wanted = valueOf("-T")?.split(",")
+    for (const { action, client, depotFile, rev, type } of state.opened) {
+      const path = toLocal(depotFile)
+      if (client !== env["P4CLIENT"] || path === undefined || !args.some((spec) => matchesLocal(spec, path))) continue
+      const isNew = action === "add" || action === "move/add"
+      const record: Record<string, Value> = {
+        depotFile,
+        clientFile: path,
+        action,
+        type,
+        change: "default",
+        ...(isNew ? {} : { haveRev: String(rev) })
+      }
+      emit(Object.fromEntries(Object.entries(record).filter(([name]) => wanted?.includes(name) !== false)))
     }
   }
 
