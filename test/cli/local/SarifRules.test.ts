@@ -6,7 +6,8 @@ import { analysis, finding } from "../../outputs/Fixtures.ts"
 
 const render = (...severities: ReadonlyArray<Severity>) => {
   const findings = severities.map((severity, index) => finding(index, { severity, category: "security" }))
-  const review = { root: "/r", baseName: "main", from: "a", head: "b", analysis: analysis(findings) }
+  const range = { root: "/r", baseName: "main", from: "a", head: "b", headName: "b" }
+  const review = { vcs: "git" as const, ...range, analysis: analysis(findings) }
   const log = JSON.parse(renderSarif(review))
   return log.runs[0]
 }
