@@ -16,7 +16,7 @@ export const reportUnpublished = Effect.fnUntraced(function* (
   const { id: runId, change, head, targetKey } = run
   const now = yield* Clock.currentTimeMillis
   yield* Effect.logError("review not published").pipe(
-    Effect.annotateLogs({ workspace: run.workspace, target: targetKey, run: runId, reason })
+    Effect.annotateLogs({ workspace: run.workspace, target: targetKey, run_id: runId, reason })
   )
   const entry = yield* Effect.orElseSucceed((yield* Queue).get(run.entryId), () => undefined)
   if (entry !== undefined)

@@ -4,9 +4,11 @@
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
+import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
+import { gatewayAdvice } from "../llm/Gateway.ts"
 import type { GatewayError, ToolSpec } from "../llm/Gateway.ts"
 import type { MountedContext } from "../vcs/ContextRepositories.ts"
 import type { Usage } from "../domain/Analysis.ts"
@@ -106,7 +108,10 @@ const agentReasons: Record<GatewayError["reason"], AgentError["reason"]> = {
   unpriced: "failed"
 }
 
-/** Returns what a failed call of a model means for its caller: whether it waits for the provider, tries again, or fails. */
+/**
+ * Returns what a failed call of a model means for its caller: whether it waits for the provider, tries again, or fails. Except for
+ * waiting, it names the next step of an operator.
+ */
 export const toAgentError = ({
   message,
   reason,
@@ -114,7 +119,10 @@ export const toAgentError = ({
 }: Pick<GatewayError, "message" | "reason" | "retryAfterMillis">): AgentError =>
   new AgentError({
     reason: agentReasons[reason],
-    message,
+    message:
+      agentReasons[reason] === "throttled"
+        ? message
+        : `${message}; ${findConnectionAdvice(message) ?? gatewayAdvice[reason]}`,
     ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
   })
 

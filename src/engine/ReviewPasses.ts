@@ -220,14 +220,20 @@ const joinPasses = (
       ...report.notices,
       ...counted(
         errors.length,
-        () => `${errors.length} of ${analysed.length} passes failed; what they were to read was not reviewed.`
+        () =>
+          `${errors.length} of ${analysed.length} passes failed; what ${errors.length === 1 ? "it was" : "they were"} to read was not reviewed.`
       ),
       ...new Set(analysed.flatMap(({ notices }) => notices)),
       ...counted(
         judged.refuted.length,
-        (count) => `${count} reported problems were refuted by verification and discarded.`
+        (count) =>
+          `${count} reported ${count === 1 ? "problem was" : "problems were"} refuted by verification and discarded.`
       ),
-      ...counted(unverified, (count) => `${count} problems are published without their second look, which failed.`)
+      ...counted(unverified, (count) =>
+        count === 1
+          ? "1 problem is published without its second look, which failed."
+          : `${count} problems are published without their second look, which failed.`
+      )
     ]
   }
 }

@@ -2,6 +2,7 @@
  * Converts responses of hosts, and missing responses, to a `ForgeError`; no other file does. Pure. Host text is truncated and
  * every known secret in it is redacted, because these messages appear in records, logs and the dashboard.
  */
+import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
 import { millisUntil, parseRetryAfter } from "../domain/RetryAfter.ts"
 import { redactCredentials } from "../domain/RedactCredentials.ts"
 import { ForgeError } from "./ForgeError.ts"
@@ -150,10 +151,12 @@ export const toMissingResponse = (request: HostRequest, cause: unknown): ForgeEr
   const code = findErrorCode(cause)
   const sent = code === undefined || !neverSent.has(code)
   const reported = cause instanceof Error ? quote(cause.message, request.secrets) : "connection closed"
+  const text = code === undefined || reported.includes(code) ? reported : `${code} ${reported}`
+  const advice = findConnectionAdvice(text)
   return new ForgeError({
     reason: request.writes && sent ? "unknown_outcome" : "unavailable",
     operation: request.operation,
-    message: `${request.operation} failed without a response: ${code === undefined ? reported : `${code} ${reported}`}`
+    message: `${request.operation} failed without a response: ${text}${advice === undefined ? "" : `; ${advice}`}`
   })
 }
 

@@ -3,6 +3,7 @@
  * All attempts at one model are bounded by `give_up_after_seconds`, the whole call by the request's deadline; interrupting the call
  * aborts the request.
  */
+import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
 import { Effect, Metric } from "effect"
 import type { GatewayServices } from "./AttemptModel.ts"
 import { callModel } from "./CallModel.ts"
@@ -11,7 +12,7 @@ import type { Catalog } from "./catalog/Catalog.ts"
 import * as Metrics from "../observability/Metrics.ts"
 import { candidates, modelKey } from "./Chain.ts"
 import type { Failure } from "./Failure.ts"
-import { GatewayError } from "./Gateway.ts"
+import { gatewayAdvice, GatewayError } from "./Gateway.ts"
 import type { GatewayRequest } from "./Gateway.ts"
 
 /** A model of the chain without a response. */
@@ -66,7 +67,12 @@ export const callChain = Effect.fn("llm.call")(function* (
     }
     failures.push({ model: modelKey(entry), failed: outcome.failure })
     yield* Effect.logWarning("fell back from a model").pipe(
-      Effect.annotateLogs({ model: modelKey(entry), kind: outcome.failure.kind, reason: outcome.failure.message })
+      Effect.annotateLogs({
+        model: modelKey(entry),
+        kind: outcome.failure.kind,
+        reason: outcome.failure.message,
+        advice: findConnectionAdvice(outcome.failure.message) ?? gatewayAdvice[outcome.failure.kind]
+      })
     )
     if (!outcome.failure.next || time.leftMillis <= 0) break
     if (hasNext) {

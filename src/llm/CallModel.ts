@@ -5,6 +5,7 @@ import { attemptModel } from "./AttemptModel.ts"
 import type { GatewayServices, ModelResponse } from "./AttemptModel.ts"
 import type { Catalog } from "./catalog/Catalog.ts"
 import { CallTime } from "./CallTime.ts"
+import { limitWarning } from "../observability/LimitedWarnings.ts"
 import * as Metrics from "../observability/Metrics.ts"
 import { modelKey } from "./Chain.ts"
 import { failure } from "./Failure.ts"
@@ -70,6 +71,10 @@ export const callModel = Effect.fnUntraced(function* (
     if (outcome._tag === "Success") return outcome.success
     const failed = outcome.failure
     if (failed.isThrottled) {
+      const fields = { model: modelKey(model.entry), reason: failed.message, retryAfterMillis: failed.retryAfterMillis }
+      yield* limitWarning(`throttled ${model.entry.provider}`, (suppressed) =>
+        Effect.logWarning("requests refused by a provider, they wait", { ...fields, suppressed })
+      )
       // The limiter decides when the request is sent again. Another model of the chain is used before a long wait.
       const isLong = ++refusals >= policy.maxAttempts || (failed.retryAfterMillis ?? 0) > maxWaitWithFallback
       if (throttled.leftMillis <= (failed.retryAfterMillis ?? 0) || (hasNext && isLong))
@@ -83,8 +88,9 @@ export const callModel = Effect.fnUntraced(function* (
     number++
     const labels = { provider: model.entry.provider, model: model.entry.model, reason: failed.kind }
     yield* Metric.update(Metric.withAttributes(Metrics.modelRetries, labels), 1)
-    yield* Effect.logDebug("model call failed, retry scheduled").pipe(
-      Effect.annotateLogs({ model: modelKey(model.entry), attempt: number, wait, reason: failed.message })
+    const fields = { model: modelKey(model.entry), attempt: number, wait, reason: failed.message }
+    yield* limitWarning(`failed ${model.entry.provider}`, (suppressed) =>
+      Effect.logWarning("model call failed, retry scheduled", { ...fields, suppressed })
     )
     yield* time.spend(own.spend(Effect.sleep(Duration.millis(wait))))
   }

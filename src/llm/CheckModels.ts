@@ -3,9 +3,10 @@
  * does not exist and a refused key are found before the first review. An entry that occurs in several chains is requested once.
  */
 import { Effect } from "effect"
+import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { modelKey } from "./Chain.ts"
-import { Gateway } from "./Gateway.ts"
+import { Gateway, gatewayAdvice } from "./Gateway.ts"
 import type { GatewayError } from "./Gateway.ts"
 import { ModelRun } from "./ModelRun.ts"
 
@@ -20,18 +21,6 @@ const concurrency = 4
 const maxModels = 50
 const group = "doctor"
 
-const advice: Readonly<Record<GatewayError["reason"], string>> = {
-  unauthorized: "the key is refused: check api_key_env of the provider, or its sign-in",
-  not_configured: "check the model and the provider in llm.model_chain and llm.providers",
-  invalid: "the provider refuses the request: check the name of the model, and base_url of the provider",
-  refused: "the provider refuses the request: check the rules of the account",
-  overflow: "the provider refuses the request: check the limits of the model",
-  budget: "llm.budget prevents the call: raise it",
-  unpriced: "llm.budget prevents calls of an unknown price: name one in llm.model_catalog.overrides",
-  rate_limited: "the provider limits the rate or the quota is spent: try again later, or check the account",
-  unavailable: "the provider does not respond: check base_url, the network and the server",
-  timeout: `no response within ${timeoutMillis / 1000} s: check the server`
-}
 /** Failures that may be over by the next review. */
 const transient: ReadonlySet<GatewayError["reason"]> = new Set(["rate_limited", "timeout"])
 
@@ -69,13 +58,13 @@ const checkModel = Effect.fnUntraced(function* (
       Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.succeed(undefined) }),
       Effect.map((reply): ModelReport =>
         reply === undefined
-          ? { level: "warning", text: `${name}: ${advice.timeout}` }
+          ? { level: "warning", text: `${name}: no response within ${timeoutMillis / 1000} s: check the server` }
           : { level: "ok", text: `${name} responds` }
       ),
       Effect.catch(({ reason, message }) =>
         Effect.succeed<ModelReport>({
           level: transient.has(reason) ? "warning" : "error",
-          text: `${name}: ${advice[reason]}. ${message}`
+          text: `${name}: ${findConnectionAdvice(message) ?? gatewayAdvice[reason]}. ${message}`
         })
       )
     )

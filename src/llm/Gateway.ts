@@ -132,6 +132,20 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
   retryAfterMillis: Schema.optional(Schema.Int)
 }) {}
 
+/** Next step of an operator after a failure. */
+export const gatewayAdvice: Readonly<Record<GatewayError["reason"], string>> = {
+  unauthorized: "the key is refused: check api_key_env of the provider, or its sign-in",
+  not_configured: "check the model and the provider in llm.model_chain and llm.providers",
+  invalid: "the provider refuses the request: check the name of the model, and base_url of the provider",
+  refused: "the provider refuses the request: check the rules of the account",
+  overflow: "the provider refuses the request: check the limits of the model",
+  budget: "llm.budget prevents the call: raise it",
+  unpriced: "llm.budget prevents calls of an unknown price: name one in llm.model_catalog.overrides",
+  rate_limited: "the provider limits the rate or the quota is spent: try again later, or check the account",
+  unavailable: "the provider is unavailable: check base_url, the network and the server",
+  timeout: "the provider did not respond in time: check the server, or raise timeout_ms of the provider"
+}
+
 export class Gateway extends Context.Service<
   Gateway,
   { readonly call: (request: GatewayRequest) => Effect.Effect<GatewayResponse, GatewayError, ModelRun> }

@@ -3,7 +3,7 @@ import { request } from "node:http"
 import { mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer, ManagedRuntime } from "effect"
+import { Effect, Layer, Logger, ManagedRuntime } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { AdminApi, maxBodyBytes } from "../../src/admin/AdminApi.ts"
 import type { AdminRequest } from "../../src/admin/AdminApi.ts"
@@ -76,6 +76,22 @@ describe("the local socket", () => {
     assert.include(last, { method: "POST", path: "/queue/pause" })
     assert.strictEqual(last?.query.get("x"), "1")
     assert.strictEqual(new TextDecoder().decode(last?.body), '{"node":"a"}')
+  })
+
+  it.each([
+    ["of a path that is too long", () => join(folder, "x".repeat(120)), "its path has more than 103 bytes"],
+    ["that another process serves", () => path, "another process serves it"]
+  ])("is not opened instead of one %s, with a warning", async (_, at, reason) => {
+    const logged: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void logged.push(message))
+    const other = ManagedRuntime.make(
+      LocalSocket.layer(at()).pipe(Layer.provide(api), Layer.provide(Logger.layer([logger])))
+    )
+    await other.runPromise(Effect.void)
+    await other.dispose()
+    const text = "local socket of the administration not opened, commands need its URL"
+    assert.deepStrictEqual(logged, [[text, { path: at(), reason }]])
+    assert.strictEqual((await call("GET", "/api/docs")).status, 200)
   })
 
   it("serves the description of the administration", async () => {

@@ -80,7 +80,7 @@ describe("verification", () => {
     expect(analysis.refuted).toMatchObject([
       { finding: { problem: { message: "about critical" } }, reason: "checked above", model: "test/second" }
     ])
-    expect(analysis.notices.join()).toContain("1 reported problems were refuted")
+    expect(analysis.notices.join()).toContain("1 reported problem was refuted")
   })
 
   it("may read files first, and sends their lines along", async () => {

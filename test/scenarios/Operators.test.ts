@@ -81,6 +81,8 @@ it("serves the same to a session with a token, and reports what a drained node s
   await reached.promise
   const drain = async () => (await admin.post("/queue/drain", { node: "one" })).body
   expect(await drain()).toMatchObject({ running: 1, status: "draining" })
+  const other = await admin.post("/queue/drain", { node: "other" })
+  expect(other.body, "reviews of other nodes do not count").toMatchObject({ running: 0, status: "drained" })
   over.resolve()
   await at.reviewed(running)
   await waitUntil(async () => (await drain())["status"] === "drained", { describe: () => at.aicr.log })

@@ -68,10 +68,12 @@ it("logs the failure of a model as a warning and that of the run as an error, wi
   await waitUntil(() => listStates(pull).at(-1) === "failure", { describe: () => at.aicr.log })
   await at.settled()
   const { eventId, find } = storyOf(at.aicr.log, body)
-  expect(find("fell back from a model")).toMatchObject({ level: "warn", model: "fake/fake", event_id: [eventId] })
+  const advice = expect.stringContaining("check api_key_env of the provider")
+  const left = { level: "warn", model: "fake/fake", event_id: [eventId], kind: "unauthorized", advice }
+  expect(find("fell back from a model")).toMatchObject(left)
   const ended = find("run ended")
   expect(ended).toMatchObject({ level: "error", status: "failed", event_id: [eventId] })
-  expect(ended?.["reason"]).toContain("401")
+  expect(ended?.["reason"]).toMatch(/^fake\/fake: HTTP 401: .*; the key is refused: check api_key_env of the provider/)
   expect(ended).toHaveProperty("run_id")
 })
 

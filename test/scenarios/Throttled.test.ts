@@ -20,6 +20,10 @@ it(
     const pull = await at.open("refused")
     await at.forge.notify(pull, "opened")
     await waitUntil(() => at.aicr.log.includes("review waits for a server"), { describe: () => at.aicr.log })
+    const warnings = at.aicr.log.split("\n").filter((line) => line.includes("requests refused by a provider"))
+    expect(warnings.map((line) => JSON.parse(line))).toMatchObject([
+      { level: "warn", model: "fake/fake", reason: expect.stringContaining("HTTP 429"), suppressed: 0 }
+    ])
     at.model.script(honest)
     await at.reviewed(pull)
     expect(at.posted(pull)).toMatchObject({ reviews: [pull.head], comments: ["src/refused.ts:2"], summaries: 1 })
