@@ -16,6 +16,8 @@ import { changeQueue } from "./QueueBulk.ts"
 import { batchView, entryView, pauseView, toTime } from "./Views.ts"
 
 const active: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
+/** Maximum number of workspaces that an error names. */
+const maxNames = 20
 /** Maximum number of batches in a response. */
 const maxBatches = 10_000
 
@@ -107,8 +109,11 @@ const scopeOf = ({ node, workspace }: ScopeBody): Pick<Pause, "scope" | "name"> 
 
 const pauseScope = Effect.fnUntraced(function* ({ name, scope }: Pick<Pause, "scope" | "name">, given?: string) {
   const reason = given ?? `by ${(yield* CurrentUser).username}`
-  if (scope === "workspace" && !(yield* ConfigStore).current().workspaces.has(name)) {
-    const detail = `No workspace ${JSON.stringify(name)} is configured.`
+  const { workspaces } = (yield* ConfigStore).current()
+  if (scope === "workspace" && !workspaces.has(name)) {
+    const [first = "none", ...others] = [...workspaces.keys()].slice(0, maxNames)
+    const expected = [first, ...others, ...(workspaces.size > maxNames ? ["…"] : [])].join(", ")
+    const detail = `No workspace ${JSON.stringify(name)} is configured; expected one of ${expected}.`
     return yield* new NotFound({ code: "unknown_workspace", detail })
   }
   yield* (yield* Operations).pause(scope, name, reason)

@@ -16,6 +16,7 @@ export const exitCodes = {
 export const codeByTag = {
   ConfigInvalid: exitCodes.refused,
   ConfigError: exitCodes.refused,
+  LogLevelInvalid: exitCodes.refused,
   NotReplayable: exitCodes.refused,
   StoreError: exitCodes.failed,
   QueueError: exitCodes.failed,

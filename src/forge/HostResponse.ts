@@ -152,11 +152,11 @@ export const toMissingResponse = (request: HostRequest, cause: unknown): ForgeEr
   const sent = code === undefined || !neverSent.has(code)
   const reported = cause instanceof Error ? quote(cause.message, request.secrets) : "connection closed"
   const text = code === undefined || reported.includes(code) ? reported : `${code} ${reported}`
-  const advice = findConnectionAdvice(text)
+  const nextStep = findConnectionAdvice(text)
   return new ForgeError({
     reason: request.writes && sent ? "unknown_outcome" : "unavailable",
     operation: request.operation,
-    message: `${request.operation} failed without a response: ${text}${advice === undefined ? "" : `; ${advice}`}`
+    message: `${request.operation} failed without a response: ${text}${nextStep === undefined ? "" : `; ${nextStep}`}`
   })
 }
 

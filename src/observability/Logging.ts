@@ -82,7 +82,20 @@ const layerOn = (stream: pino.DestinationStream, options: LoggingOptions): Layer
 /** Logs to standard error, pretty on a terminal. */
 export const layerAt = (level: Level): Layer.Layer<never> => layerWith({ level, pretty: process.stderr.isTTY })
 
+/** The environment names a level that does not exist. */
+export class LogLevelInvalid extends Schema.TaggedError<LogLevelInvalid>()("LogLevelInvalid", {
+  message: Schema.String
+}) {}
+
 /** Logging as configured by the environment. Fails on an unknown level. */
 export const layer = Layer.unwrap(
-  Effect.map(Config.schema(Level, "SVC_LOG_LEVEL").pipe(Config.withDefault<Level>("info")), layerAt)
+  Effect.map(
+    Config.schema(Level, "SVC_LOG_LEVEL").pipe(
+      Config.withDefault<Level>("info"),
+      Effect.mapError(
+        () => new LogLevelInvalid({ message: `SVC_LOG_LEVEL: unknown level; use one of ${Level.literals.join(", ")}` })
+      )
+    ),
+    layerAt
+  )
 )

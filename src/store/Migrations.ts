@@ -137,10 +137,14 @@ export const verify: Effect.Effect<void, StoreError, SqlClient.SqlClient> = Effe
     reason: "unavailable",
     operation: "migrations.verify",
     message:
-      `The database lacks the migrations ${pending.join(", ")} and storage.database.migrate is "verify". ` +
-      `Run "aicr db migrate", or set storage.database.migrate to "auto".`
+      `The database lacks ${describeSteps(pending)}. Run "aicr db migrate", or start the service, ` +
+      `which applies them unless storage.database.migrate is "verify".`
   })
 })
+
+/** Formats a number of steps with the first and the last of them. */
+const describeSteps = (steps: ReadonlyArray<string>): string =>
+  steps.length === 1 ? `the step ${steps[0]}` : `${steps.length} steps (${steps[0]} to ${steps.at(-1)})`
 
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<never, StoreError, SqlClient.SqlClient> =>
   Layer.effectDiscard(migrate === "auto" ? apply : verify)

@@ -204,7 +204,9 @@ describe("SVC_LOG_LEVEL", () => {
       expect(Exit.isSuccess(yield* started({}))).toBe(true)
       expect(Exit.isSuccess(yield* started({ SVC_LOG_LEVEL: "debug" }))).toBe(true)
       const refused = yield* started({ SVC_LOG_LEVEL: "loud" })
-      expect(Exit.isFailure(refused) && Cause.pretty(refused.cause)).toContain("SVC_LOG_LEVEL")
+      expect(Exit.isFailure(refused) && Cause.pretty(refused.cause)).toContain(
+        "SVC_LOG_LEVEL: unknown level; use one of trace, debug, info, warn, error, fatal, silent"
+      )
     })
   )
 })

@@ -4,7 +4,7 @@ import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { programFolder } from "../harness/AicrProcess.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { makeToken, postedOn } from "../harness/Installation.ts"
-import { OtherRelease } from "../harness/OtherRelease.ts"
+import { EarlierRelease, OtherRelease } from "../harness/OtherRelease.ts"
 import type { Change } from "../harness/OtherRelease.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -99,4 +99,43 @@ it("releases replace each other node by node, forth and back; a node refuses rec
   await replace("two", later.folder)
   await replace("three", later.folder)
   expect(await settle(at, pulls)).toMatchObject(once(pulls))
+}, 600_000)
+
+it("the commit before the newest step of the schema is replaced node by node, and does not start after it", async () => {
+  using earlier = EarlierRelease.find() ?? new OtherRelease("0.9.0", nextRelease)
+  await using at = await ClusterInstallation.make({ repositories: 2, dailyUsd: 50, queue: "nats" })
+  await Promise.all(
+    names.map(async (name) => {
+      const node = await at.add(name, "all")
+      node.setProgram(earlier.folder)
+      await node.start()
+    })
+  )
+  const pulls: Array<DemoPull> = []
+  const deliver = async (): Promise<void> => {
+    for (const repository of at.repositories) {
+      const pull = await at.open(`change-${pulls.length}`, repository)
+      pulls.push(pull)
+      await at.deliver(pull)
+    }
+  }
+  await deliver()
+  for (const name of names) {
+    await at.node(name).stop()
+    at.node(name).setProgram(programFolder)
+    await at.node(name).start()
+    await deliver()
+  }
+  expect(await settle(at, pulls)).toMatchObject(once(pulls))
+  if (!(earlier instanceof EarlierRelease)) return
+  await at.node("one").kill()
+  at.node("one").setProgram(earlier.folder)
+  at.node("one").spawn()
+  await waitUntil(
+    () => at.node("one").log.includes(`The database has the migrations ${earlier.step}, which are unknown`),
+    {
+      timeout: 60_000,
+      describe: () => at.node("one").log.slice(-4000)
+    }
+  )
 }, 600_000)
