@@ -3,6 +3,7 @@
  * with its source, and is not a change while both are equal.
  */
 import { Effect } from "effect"
+import { decodeName } from "../../domain/DepotPath.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { ChangedPath } from "../Checkout.ts"
 import type { CopiedPath } from "../server/FileSource.ts"
@@ -11,7 +12,7 @@ import { describeChangelist } from "./P4Describe.ts"
 import type { Changelist } from "./P4Describe.ts"
 import { findRevisions, listFiles } from "./P4Files.ts"
 import type { ListedFile } from "./P4Files.ts"
-import { belowDepot, decodeName } from "./P4Path.ts"
+import { belowDepot } from "./P4Path.ts"
 import { readP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
 import { isDeleted, toMode } from "./P4Types.ts"

@@ -1,9 +1,10 @@
 /** Lists of folders, kept during a checkout: a review reads many files of rules that do not exist. */
 import { Effect } from "effect"
+import { joinDepot } from "../../domain/DepotPath.ts"
 import type { CheckoutError } from "../Checkout.ts"
 import { listSizes } from "./P4Files.ts"
 import type { ListedFile } from "./P4Files.ts"
-import { belowDepot, joinDepot } from "./P4Path.ts"
+import { belowDepot } from "./P4Path.ts"
 import type { P4Session } from "./P4Session.ts"
 
 const maxEntries = 5000

@@ -3,6 +3,7 @@
  * Keywords are expanded on both sides. Files that are neither opened nor synced do not exist for it.
  */
 import { Effect } from "effect"
+import { encodeName } from "../../domain/DepotPath.ts"
 import type { ChangedPath, CheckoutError, Revision } from "../Checkout.ts"
 import type { FileSide, FileSource } from "../server/FileSource.ts"
 import { copyLocalFiles, localDigest, localSizes, readLocalFile } from "../server/LocalFiles.ts"
@@ -10,7 +11,6 @@ import { isProper, tooManyPaths } from "../server/SourceCheckout.ts"
 import { readP4Blame } from "./P4Blame.ts"
 import { findRevisions, readContent } from "./P4Files.ts"
 import type { ListedFile } from "./P4Files.ts"
-import { encodeName } from "./P4Path.ts"
 import { readP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
 import { isBinary, isDeleted, isUtf16, toMode, toUtf8 } from "./P4Types.ts"
