@@ -85,7 +85,8 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "IssueHead.ts",
     "RulesRevision.ts",
     "ReadArtifacts.ts",
-    "Access.ts"
+    "Access.ts",
+    "swarm/Client.ts"
   ],
   llm: [
     "Budget.ts",

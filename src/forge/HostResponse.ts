@@ -20,12 +20,17 @@ export const flatHeaders = (
     Object.entries(headers).map(([name, value]) => [name, typeof value === "object" ? value.join(", ") : value])
   )
 
+/** Next steps of an operator by the reason of a failure, and for a response that is not the host's. */
+export type Advice = Partial<Record<ForgeError["reason"] | "unreadable", string>>
+
 /** Description of a request for error messages; without anything secret apart from `secrets`. */
 export interface HostRequest {
   readonly operation: string
   readonly writes: boolean
   readonly secrets: ReadonlyArray<string>
   readonly now: number
+  /** Takes the place of the advice for a git host. */
+  readonly advice?: Advice | undefined
 }
 
 const maxQuoteLength = 300
@@ -65,7 +70,8 @@ const toReason = (response: HostResponse, writes: boolean): ForgeError["reason"]
   return writes && status !== 503 ? "unknown_outcome" : "unavailable"
 }
 
-const advice: Partial<Record<ForgeError["reason"], string>> = {
+const gitHostAdvice: Advice = {
+  unreadable: "check base_url of the trigger",
   unauthorized: "the credential is wrong or has expired; check token_env or app of the trigger",
   forbidden: "the credential lacks a permission; grant it access to this repository",
   not_found: "it does not exist, or the credential may not read it",
@@ -80,7 +86,7 @@ const quote = (text: string, secrets: ReadonlyArray<string>): string => {
   return safe.length > maxQuoteLength ? `${safe.slice(0, maxQuoteLength)}…` : safe
 }
 
-/** Returns `message` and `errors` of the host's JSON; undefined for anything else, such as an HTML error page. */
+/** Returns `message`, `errors` and `details` of the host's JSON; undefined for anything else, such as an HTML error page. */
 const hostMessage = (body: string): string | undefined => {
   let parsed: unknown
   try {
@@ -90,7 +96,7 @@ const hostMessage = (body: string): string | undefined => {
   }
   if (typeof parsed !== "object" || parsed === null) return undefined
   const fields: Record<string, unknown> = { ...parsed }
-  const parts = [fields["message"], fields["error"], fields["error_description"], fields["errors"]]
+  const parts = [fields["message"], fields["error"], fields["error_description"], fields["errors"], fields["details"]]
     .filter((part) => part !== undefined && part !== null && part !== "")
     .map((part) => (typeof part === "string" ? part : JSON.stringify(part)))
   return parts.length === 0 ? undefined : parts.join(": ")
@@ -104,6 +110,7 @@ const neededPermission = (headers: HostResponse["headers"], secrets: HostRequest
 
 export const toRefusal = (request: HostRequest, response: HostResponse): ForgeError => {
   const reason = toReason(response, request.writes)
+  const advice = request.advice ?? gitHostAdvice
   const detail = hostMessage(response.body)
   const message = [
     `${request.operation} returned ${response.status}`,
@@ -166,5 +173,5 @@ export const toUnreadable = (request: HostRequest, status: number, detail: strin
     reason: request.writes ? "unknown_outcome" : "invalid",
     status,
     operation: request.operation,
-    message: `${request.operation}: unexpected response with status ${status}: ${quote(detail, request.secrets)}; check base_url of the trigger`
+    message: `${request.operation}: unexpected response with status ${status}: ${quote(detail, request.secrets)}; ${(request.advice ?? gitHostAdvice).unreadable}`
   })

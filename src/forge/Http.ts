@@ -16,7 +16,7 @@ import type { ForgeError } from "./ForgeError.ts"
 import type { Download } from "./HostCi.ts"
 import { observe, retryRead, waitUntilAvailable } from "./HostHealth.ts"
 import { flatHeaders, toRefusal, toMissingResponse, toUnreadable } from "./HostResponse.ts"
-import type { HostResponse, HostRequest } from "./HostResponse.ts"
+import type { Advice, HostResponse, HostRequest } from "./HostResponse.ts"
 import { toStorable } from "../domain/Text.ts"
 import type { Writing } from "./WriteOwner.ts"
 import { fencedWrite, paced, pacedWrite } from "./Pacing.ts"
@@ -37,6 +37,8 @@ export interface RestOptions {
    * account.
    */
   readonly api?: string
+  /** Advice in error messages; default: for a git host with the credential of a trigger. */
+  readonly advice?: Advice
 }
 
 export interface Credential {
@@ -235,7 +237,7 @@ const prepare = Effect.fnUntraced(function* (
       dispatcher,
       timeout: Duration.toMillis(yield* ResponseTimeout)
     },
-    toHostRequest: (now) => ({ operation, writes, secrets, now }),
+    toHostRequest: (now) => ({ operation, writes, secrets, now, advice: options.advice }),
     key: createHash("sha256").update(`${origin}\n${credential.account}`).digest("hex"),
     circuit: `${origin}${options.api ?? ""}`
   }

@@ -59,17 +59,30 @@ const proxyVariables = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"
 const isLoopback = (url: string | undefined): boolean =>
   url !== undefined && URL.canParse(url) && /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
 
+export const dispatcher = ({ apiUrl: url, name, settings }: TriggerProfile) =>
+  makeDispatcher(`trigger ${name}`, { url, proxy: settings.http_proxy, caPath: settings.tls_ca_path })
+
+/** Way to a host. */
+export interface HostRoute {
+  readonly url: string | undefined
+  readonly proxy: string | undefined
+  /** Absolute path. */
+  readonly caPath: string | undefined
+}
+
 /**
- * Returns the dispatcher for connections of this trigger: with its own proxy and certificate authorities where configured, else
- * with the proxy variables of the environment. Undefined where neither applies.
+ * Returns the dispatcher for connections of a trigger or a channel: with its own proxy and certificate authorities where configured,
+ * else with the proxy variables of the environment. Undefined where neither applies.
  */
-export const dispatcher = (profile: TriggerProfile): Effect.Effect<Dispatcher | undefined, ForgeError> => {
-  const { http_proxy: proxy, tls_ca_path: caPath } = profile.settings
-  const fromEnvironment = !isLoopback(profile.apiUrl) && proxyVariables.some((name) => process.env[name])
+export const makeDispatcher = (
+  owner: string,
+  { caPath, proxy, url }: HostRoute
+): Effect.Effect<Dispatcher | undefined, ForgeError> => {
+  const fromEnvironment = !isLoopback(url) && proxyVariables.some((name) => process.env[name])
   if (proxy === undefined && caPath === undefined && !fromEnvironment) return Effect.succeed(undefined)
   return memoize(
     Effect.gen(function* () {
-      const roots = caPath === undefined ? {} : { ca: [...rootCertificates, yield* certificates(profile.name, caPath)] }
+      const roots = caPath === undefined ? {} : { ca: [...rootCertificates, yield* certificates(owner, caPath)] }
       if (proxy !== undefined) return new ProxyAgent({ uri: proxy, requestTls: roots })
       return fromEnvironment
         ? new EnvHttpProxyAgent({ connect: roots, requestTls: roots })
@@ -78,10 +91,10 @@ export const dispatcher = (profile: TriggerProfile): Effect.Effect<Dispatcher | 
   )
 }
 
-const certificates = (trigger: string, path: string): Effect.Effect<string, ForgeError> =>
+const certificates = (owner: string, path: string): Effect.Effect<string, ForgeError> =>
   Effect.tryPromise({
     try: () => readFile(path, "utf8"),
-    catch: () => misconfigured(`trigger ${trigger}: tls_ca_path ${path} cannot be read`)
+    catch: () => misconfigured(`${owner}: tls_ca_path ${path} cannot be read`)
   })
 
 /** Splits the name of a repository into `owner` and `repo`, for hosts that have exactly these two parts. */

@@ -1,0 +1,243 @@
+/**
+ * Client for a Swarm (P4 Code Review) server: reviews of changelists, and comments on them. It uses version 9 of the API, which every
+ * release since 2018.1 has, and which alone edits comments and the states of their tasks.
+ *
+ * The server reports some failures with status 200 and `{"error": "Unauthorized"}`.
+ */
+import { Effect, Redacted } from "effect"
+import { ForgeError } from "../ForgeError.ts"
+import type { HostWrite } from "../HostWrite.ts"
+import type { HostResponse } from "../HostResponse.ts"
+import { makeRest } from "../Http.ts"
+import type { Rest } from "../Http.ts"
+import { makeDispatcher } from "../Profile.ts"
+import type { Writing } from "../WriteOwner.ts"
+import { Comments, ReviewDetails, Reviews, toItems, Version9, Written } from "./Responses.ts"
+import type { Comment } from "./Responses.ts"
+
+export interface SwarmServer {
+  /** Name of the channel, for messages. */
+  readonly channel: string
+  /** Web URL without a trailing slash. */
+  readonly url: string
+  readonly user: string
+  /** Ticket or password. */
+  readonly secret: Redacted.Redacted
+  /** Absolute path. */
+  readonly tlsCaPath: string | undefined
+  readonly proxy: string | undefined
+}
+
+export interface SwarmReview {
+  readonly id: string
+  /** Numbers of changelists: pending, of versions, and submitted. */
+  readonly changes: ReadonlyArray<string>
+  readonly commits: ReadonlyArray<string>
+  readonly state: string
+  /** Number of its comments, with archived ones. */
+  readonly comments: number
+}
+
+export interface SwarmComment {
+  readonly id: string
+  readonly user: string
+  readonly body: string
+  readonly taskState: string
+  readonly isArchived: boolean
+}
+
+export type Notifications = "batched" | "immediate" | "none"
+
+/** Position of a comment; lines of one side. */
+export interface SwarmPosition {
+  readonly file: string
+  readonly leftLine?: number
+  readonly rightLine?: number
+  /** Position of the version in the review, from 1. Default: the newest. */
+  readonly version?: number
+}
+
+export interface NewComment {
+  readonly body: string
+  readonly isTask: boolean
+  readonly context: SwarmPosition | undefined
+  readonly notifications: Notifications
+}
+
+export interface CommentEdit {
+  readonly body?: string
+  readonly taskState?: "open" | "addressed"
+  readonly flags?: ReadonlyArray<"closed">
+  readonly notifications: Notifications
+}
+
+export interface SwarmClient {
+  /** Login of the configured user. */
+  readonly user: string
+  /** Returns the reviews that contain a changelist. */
+  readonly reviewsOf: (change: string) => Effect.Effect<ReadonlyArray<SwarmReview>, ForgeError>
+  /** Returns the changelists of each version of a review, the first version first. */
+  readonly versions: (review: string) => Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, ForgeError>
+  /** Returns all comments on a review in the order of their creation, with archived ones. */
+  readonly comments: (review: SwarmReview) => Effect.Effect<ReadonlyArray<SwarmComment>, ForgeError>
+  readonly create: (review: SwarmReview, comment: NewComment) => Effect.Effect<HostWrite, ForgeError, Writing>
+  readonly edit: (review: SwarmReview, id: string, edit: CommentEdit) => Effect.Effect<HostWrite, ForgeError, Writing>
+  /** Reads with the credential and returns the server's version. */
+  readonly check: Effect.Effect<string, ForgeError>
+}
+
+const pageSize = 100
+/** Comments of one review that are read; more are refused, because an existing one could be missed and written again. */
+const maxPages = 100
+/** Reviews of one changelist that are read. */
+const maxReviews = 50
+
+const statuses: Readonly<Record<string, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  "not found": 404,
+  "method not allowed": 405
+}
+
+/** Returns the status that corresponds to the error of a successful response. */
+const toStatus = ({ body, status }: HostResponse): number => {
+  if (!/^\s*\{\s*"error"\s*:\s*"/.test(body)) return status
+  const [, text = ""] = /"error"\s*:\s*"([^"\\]{0,100})/.exec(body) ?? []
+  return statuses[text.toLowerCase()] ?? 400
+}
+
+/** Flags are texts: Swarm compares them with "true". */
+const toNotifications = (notifications: Notifications) =>
+  notifications === "none"
+    ? { silenceNotification: "true" }
+    : { delayNotification: notifications === "batched" ? "true" : "false" }
+
+const toComment = ({ body, flags, id, taskState, user }: Comment): SwarmComment => ({
+  id: String(id),
+  user: user ?? "",
+  body,
+  taskState: taskState ?? "comment",
+  isArchived: toItems(flags ?? []).includes("closed")
+})
+
+const toTexts = (ids: Parameters<typeof toItems<number | string>>[0] | undefined): ReadonlyArray<string> =>
+  toItems(ids ?? []).map(String)
+
+const readReviews = Effect.fnUntraced(function* (rest: Rest, change: string) {
+  const { reviews } = yield* rest.get(
+    { path: "/reviews", query: { "change[]": change, max: maxReviews, fields: "id,changes,commits,state,comments" } },
+    Reviews
+  )
+  return toItems(reviews).map(({ changes, comments = [], commits, id, state = "" }): SwarmReview => ({
+    id: String(id),
+    changes: toTexts(changes),
+    commits: toTexts(commits),
+    state,
+    comments: comments.reduce((sum, count) => sum + count, 0)
+  }))
+})
+
+const readComments = Effect.fnUntraced(function* (rest: Rest, { comments: expected, id }: SwarmReview) {
+  const path = "/comments"
+  const all: Array<SwarmComment> = []
+  let after: string | undefined
+  for (let page = 0; page < maxPages; page++) {
+    const query = { topic: `reviews/${id}`, max: pageSize, after, fields: "id,user,body,flags,taskState" }
+    const found = yield* rest.get({ path, query }, Comments)
+    const comments = toItems(found.comments).map(toComment)
+    // Swarm responds with no comments when it could not read them.
+    if (comments.length === 0 && all.length === 0 && expected > 0)
+      return yield* new ForgeError({
+        reason: "unavailable",
+        operation: `GET ${path}`,
+        message: `review ${id} has ${expected} comments, and Swarm returned none of them`
+      })
+    all.push(...comments)
+    // A page may be short or empty although there are more, because Swarm omits what the user may not read.
+    const last = found.lastSeen ?? undefined
+    if (last === undefined || String(last) === after) return all
+    after = String(last)
+  }
+  return yield* new ForgeError({
+    reason: "invalid",
+    operation: `GET ${path}`,
+    message: `review ${id} has over ${maxPages * pageSize} comments; nothing is written to it, because existing comments cannot all be read`
+  })
+})
+
+export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, url, user }: SwarmServer): SwarmClient => {
+  const login = Buffer.from(`${user}:${Redacted.value(secret)}`, "utf8").toString("base64")
+  const rest = makeRest({
+    apiUrl: Effect.succeed(`${url}/api/v9`),
+    credential: Effect.succeed({
+      account: user,
+      headers: { authorization: Redacted.make(`Basic ${login}`) },
+      secrets: [secret, Redacted.make(login)]
+    }),
+    headers: {},
+    dispatcher: makeDispatcher(`channel ${channel}`, { url, proxy, caPath: tlsCaPath }),
+    status: toStatus,
+    advice: {
+      unauthorized: `Swarm refuses user ${user}; renew the ticket (\`p4 login -p\`) in ticket_env of channel ${channel}, or check its password_env`,
+      forbidden: `user ${user} of channel ${channel} lacks the permission in Perforce or in Swarm`,
+      not_found: `it does not exist, or user ${user} of channel ${channel} may not see it`,
+      rate_limited: "the server limits the requests of this user; the service retries later",
+      unreadable: `check base_url of channel ${channel}`
+    }
+  })
+  const toWrite = ({ id: review }: SwarmReview, { comment }: typeof Written.Type): HostWrite => ({
+    hostId: String(comment.id),
+    url: `${url}/reviews/${review}#comments`
+  })
+  return {
+    user,
+    reviewsOf: (change) => readReviews(rest, change),
+    versions: (id) =>
+      Effect.map(
+        rest.get({ path: "/reviews/{id}", params: { id }, query: { fields: "id,versions" } }, ReviewDetails),
+        ({ review }) =>
+          toItems(review.versions ?? []).map(({ archiveChange, change }) =>
+            [change, archiveChange ?? undefined].flatMap((one) => (one === undefined ? [] : [String(one)]))
+          )
+      ),
+    comments: (review) => readComments(rest, review),
+    create: (review, { body, context, isTask, notifications }) =>
+      Effect.map(
+        rest.write(
+          {
+            method: "POST",
+            path: "/comments",
+            content: true,
+            body: {
+              topic: `reviews/${review.id}`,
+              body,
+              taskState: isTask ? "open" : "comment",
+              ...(context === undefined ? {} : { context }),
+              ...toNotifications(notifications)
+            }
+          },
+          Written
+        ),
+        (written) => toWrite(review, written)
+      ),
+    edit: (review, id, { notifications, ...edit }) =>
+      Effect.map(
+        rest.write(
+          {
+            method: "PATCH",
+            path: "/comments/{id}",
+            params: { id },
+            content: true,
+            body: { ...edit, ...toNotifications(notifications) }
+          },
+          Written
+        ),
+        (written) => toWrite(review, written)
+      ),
+    check: Effect.gen(function* () {
+      yield* rest.get({ path: "/reviews", query: { max: 1, fields: "id" } }, Reviews)
+      const { version = "Swarm" } = yield* rest.get({ path: "/version" }, Version9)
+      return version
+    })
+  }
+}
