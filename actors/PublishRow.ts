@@ -97,12 +97,11 @@ const settleFailure = Effect.fnUntraced(function* (
   return afterFailure(failure, now, yield* Random.next)
 })
 
-const written = ({ hostId, url, ignoredDismissals, reactions }: SentRow) => ({
-  hostId,
-  url,
-  ignoredDismissals,
-  reactions
-})
+/** Returns the update of a row that was sent, or for which the host has no place. */
+const settleSent = ({ hostId, url, ignoredDismissals, reactions, skipped }: SentRow): PublicationUpdate =>
+  skipped === undefined
+    ? { status: "sent", hostId, url, ignoredDismissals, reactions }
+    : { status: "dropped", error: skipped }
 
 /** Sends a row that is pending, or one with an unknown outcome that the host does not have. */
 export const sendRow = Effect.fnUntraced(function* (
@@ -160,7 +159,7 @@ export const sendRow = Effect.fnUntraced(function* (
   }
   const update: PublicationUpdate =
     result._tag === "Success"
-      ? { status: "sent", ...written(result.success) }
+      ? settleSent(result.success)
       : yield* settleFailure(hold, run, row, result.failure, isBegun)
   if (!(yield* hold.move(row, from, update))) return unsent
   if (update.status === "sent") hold.progressed()
@@ -183,7 +182,7 @@ export const lookUpRow = Effect.fnUntraced(function* (
     const match = result.success
     if (match === undefined) return false
     yield* (yield* Outbox).add(match.next, yield* Clock.currentTimeMillis)
-    yield* hold.move(row, "unknown", { status: "sent", ...written(match) })
+    yield* hold.move(row, "unknown", settleSent(match))
     return true
   }
   yield* Effect.logWarning("publication with unknown outcome could not be looked up").pipe(

@@ -6,11 +6,16 @@ import { Forges } from "../forge/Forges.ts"
 import { reportModels } from "../llm/CheckModels.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
 import * as Logging from "../observability/Logging.ts"
+import { reportSwarm } from "../outputs/swarm/SwarmAccess.ts"
 
 export { agentAccess } from "./AgentSetup.ts"
 export { buildProblems } from "./BuildProblems.ts"
 
-export const hostAccess = (snapshot: Snapshot) => Effect.provide(reportAccess(snapshot), Forges.layer)
+export const hostAccess = (snapshot: Snapshot) =>
+  Effect.zipWith(Effect.provide(reportAccess(snapshot), Forges.layer), reportSwarm(snapshot), (hosts, swarm) => [
+    ...hosts,
+    ...swarm
+  ])
 
 /** Failures are part of the report, so the log is silent. */
 export const modelAccess = (snapshot: Snapshot) =>

@@ -75,6 +75,9 @@ export const listServers = (snapshot: Snapshot, env: Env): ReadonlyArray<Server>
     const [, host = "localhost", port] = /^(?:(?:tcp|ssl)\d*:)?(?:(.+):)?(\d+)$/.exec(String(settings.port ?? "")) ?? []
     if (enabled && kind === "perforce" && port !== undefined) urls.push([`p4://${host}:${port}`, `trigger ${name}`])
   }
+  for (const { outputs } of snapshot.workspaces.values())
+    for (const { base_url, kind, name } of outputs.channels)
+      if (kind === "p4_swarm") urls.push([base_url, `channel ${name}`])
   const secret = (holder: object, name: string): string | undefined => {
     const value = snapshot.credential(holder, name)
     return value === undefined ? undefined : String(Redacted.value(value))

@@ -101,7 +101,8 @@ const vocabulary = {
     feishu_bot: ["im_bot_a"],
     feishu_app: ["im_app_a"],
     wecom_bot: ["im_bot_b"],
-    wecom_app: ["im_app_b"]
+    wecom_app: ["im_app_b"],
+    p4_swarm: []
   },
   connectionKind: {
     feishu_app: ["im_app_a"],

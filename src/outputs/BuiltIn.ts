@@ -68,7 +68,7 @@ export const chatTemplate = `{{#if mentions}}
 {{/if}}
 `
 
-export const summaryTemplate = `## {{labels.title}}
+const summaryText = `## {{labels.title}}
 {{#if mentions}}
 
 {{mentions}}
@@ -138,7 +138,12 @@ export const summaryTemplate = `## {{labels.title}}
 - {{this}}
 {{/each}}
 {{/if}}
+`
 
+const footer =
+  "aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}"
+
+export const summaryTemplate = `${summaryText}
 <details>
 <summary>{{coverage.line}}</summary>
 
@@ -156,5 +161,20 @@ export const summaryTemplate = `## {{labels.title}}
 
 </details>
 
-<sub>aicr{{#if run.models}} · {{labels.model}} {{run.models}}{{/if}} · {{labels.commit}} {{vcs.head_link}}{{#if run.spent}} · {{run.spent}}{{/if}}{{#if run.url}} · [{{labels.details}}]({{run.url}}){{/if}}</sub>
+<sub>${footer}</sub>
+`
+
+/** Template for a summary in Swarm, which shows HTML as text. */
+export const swarmSummaryTemplate = `${summaryText}
+{{coverage.line}}
+
+{{#if coverage.left_out}}
+**{{labels.leftOut}}:**
+
+{{#each coverage.left_out}}
+- {{path}}: {{reason}}
+{{/each}}
+
+{{/if}}
+${footer}
 `

@@ -77,6 +77,8 @@ export interface Sent extends HostWrite {
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
   /** Reactions to comments of earlier reviews, where the operation read them. */
   readonly reactions?: ReadonlyArray<Reaction> | undefined
+  /** Reason for which nothing was written; the row is then dropped with it. */
+  readonly skipped?: string | undefined
 }
 
 /**

@@ -9,20 +9,28 @@ import { hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
 
-type Triggers = ReadonlyMap<string, Pick<TriggerProfile, "name" | "kind" | "apiUrl">>
+type Profile = Pick<TriggerProfile, "name" | "kind" | "apiUrl"> & Partial<Pick<TriggerProfile, "settings">>
+type Triggers = ReadonlyMap<string, Profile>
 
 const families: ReadonlyArray<readonly [prefix: string, kinds: ReadonlyArray<TriggerKind>]> = [
   ["gitea_", ["gitea", "forgejo"]],
   ["github_", ["github"]],
-  ["gitlab_", ["gitlab"]]
+  ["gitlab_", ["gitlab"]],
+  ["p4_", ["perforce"]]
 ]
 
-/** Returns the kinds of hosts to which a kind of channel writes; undefined if it does not write to git hosts. */
+/** Returns the kinds of hosts to which a kind of channel writes; undefined if it writes to none. */
 const listHosts = (channelKind: string): ReadonlyArray<TriggerKind> | undefined =>
   families.find(([prefix]) => channelKind.startsWith(prefix))?.[1]
 
 const namesTarget = ({ owner, repo, project_id: project }: ChannelConfig): boolean =>
   owner !== undefined || repo !== undefined || project !== undefined
+
+/** The same number is another changelist on another server. */
+const findServerMismatch = (bound: Profile, own: Profile): string | undefined =>
+  bound.settings?.port === own.settings?.port
+    ? undefined
+    : `it writes to reviews of the server of trigger ${bound.name}, and the changelist is on that of trigger ${own.name}`
 
 /** Returns why the channel does not receive the change; undefined if it does. */
 export const findHostMismatch = (
@@ -36,6 +44,7 @@ export const findHostMismatch = (
   if (hosts === undefined || own === undefined || bound === undefined) return undefined
   if (!hosts.includes(bound.kind)) return `kind ${channel.kind} does not write to ${bound.kind} (trigger ${bound.name})`
   if (bound.name === own.name || namesTarget(channel)) return undefined
+  if (bound.kind === "perforce") return findServerMismatch(bound, own)
   if (bound.kind === own.kind && bound.apiUrl === own.apiUrl) return undefined
   return `it writes to the host of trigger ${bound.name}, and the change is on the host of trigger ${own.name}; to publish it there, set repo or project_id of the channel`
 }

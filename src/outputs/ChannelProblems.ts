@@ -24,8 +24,16 @@ const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<Confi
     ["mention_fallback", channel.mention_fallback !== undefined && isIssue(kind), "managed issues have no mentions"],
     [
       "mention_fallback",
-      channel.mention_fallback !== undefined && !isIssue(kind) && channel.mention_author !== true,
+      channel.mention_fallback !== undefined &&
+        !isIssue(kind) &&
+        kind !== "p4_swarm" &&
+        channel.mention_author !== true,
       "without mention_author there are no mentions"
+    ],
+    [
+      "mention_fallback",
+      channel.mention_fallback !== undefined && kind === "p4_swarm",
+      "the user of the changelist is mentioned"
     ],
     ["no_problems", channel.no_problems !== undefined && isIssue(kind), "a review without problems creates no issue"],
     ["templates.summary", channel.templates.summary !== undefined && isIssue(kind), "managed issues have no summary"],

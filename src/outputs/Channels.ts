@@ -6,6 +6,7 @@ import { appChannel } from "./AppChannel.ts"
 import { botChannel } from "./BotChannel.ts"
 import { issueChannel } from "./IssueChannel.ts"
 import { reviewChannel } from "./ReviewChannel.ts"
+import { swarmChannel } from "./swarm/SwarmChannel.ts"
 
 /** Builds the table. `bodyLimit` returns the maximum length of a comment at a host, in characters. */
 export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
@@ -33,5 +34,6 @@ export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
     feishu_bot: botChannel("feishu_bot"),
     wecom_bot: botChannel("wecom_bot"),
     feishu_app: appChannel("feishu_app"),
-    wecom_app: appChannel("wecom_app")
+    wecom_app: appChannel("wecom_app"),
+    p4_swarm: swarmChannel()
   }) satisfies Record<string, ChannelKind>

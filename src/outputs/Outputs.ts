@@ -22,6 +22,8 @@ export interface SentRow extends HostWrite {
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
   /** Reactions to comments of earlier reviews, for the outcomes of their findings. */
   readonly reactions?: ReadonlyArray<Reaction> | undefined
+  /** Reason for which nothing was written, because the host has no place for it; the row is then dropped with it. */
+  readonly skipped?: string | undefined
 }
 
 export class Outputs extends Context.Service<

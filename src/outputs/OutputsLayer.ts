@@ -96,12 +96,13 @@ const withOwner =
 
 const rowOfSent = (
   publication: Publication,
-  { hostId, url, next = [], ignoredDismissals, reactions }: Sent
+  { hostId, url, next = [], ignoredDismissals, reactions, skipped }: Sent
 ): SentRow => ({
   hostId,
   url,
   ignoredDismissals,
   reactions,
+  skipped,
   next: next.map((planned) => toPublication(publication, publication.channel, publication.position, planned))
 })
 

@@ -35,7 +35,7 @@ const toInlineComment = (finding: Finding, body: string): ReadonlyArray<InlineCo
 export const isOnPull = ({ target }: Change): boolean => target.kind === "pull_request" && target.number !== undefined
 
 /** Plans the update of line comments of earlier reviews; a skipped review updates none. */
-const planThreads = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<Planned> => {
+export const planThreads = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<Planned> => {
   const { analysis, head } = input
   if (analysis.skipped !== undefined) return []
   const { reviewed, skipped } = analysis.coverage

@@ -21,6 +21,8 @@ export interface Renderer {
   /** Maximum length of a body at the host. */
   readonly limit: number
   readonly suggestions: SuggestionStyle
+  /** Built-in template of a summary where the host shows no HTML. */
+  readonly summary?: string
 }
 
 /** Renders the template that the channel names, else the workspace's; if it fails, the built-in one with a notice. */
@@ -77,11 +79,12 @@ export const renderSummary = (
   const { target } = input.change
   const since = target.kind === "pull_request" && target.number !== undefined
   const view = (notices: ReadonlyArray<string>) => summaryView(input, shares, { mention, since, notices, safe: gfm })
-  const rendered = renderTemplate(input, channel, "summary", view([]), summaryTemplate)
+  const builtIn = renderer.summary ?? summaryTemplate
+  const rendered = renderTemplate(input, channel, "summary", view([]), builtIn)
   const text =
     rendered.notice === undefined
       ? rendered.text
-      : renderTemplate(input, channel, "summary", view([rendered.notice]), summaryTemplate).text
+      : renderTemplate(input, channel, "summary", view([rendered.notice]), builtIn).text
   return finish(
     fillCode(text, shares.visible, gfm),
     marker,

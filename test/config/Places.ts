@@ -25,6 +25,11 @@ const provider = (fields: Tree) => (tree: Tree) => ({
 const channel =
   (fields: Tree, more: Tree = {}) =>
   (tree: Tree) => ({ ...tree, outputs: { templates: { x: "text" }, channels: [{ name: "c", ...fields }] }, ...more })
+const swarm = (fields: Tree) =>
+  channel(
+    { kind: "p4_swarm", base_url: "https://swarm.example", ...fields },
+    { triggers: [{ name: "t", kind: "perforce", port: "p4.example:1666" }] }
+  )
 const connection = (fields: Tree) => (tree: Tree) => ({ ...tree, im: { connections: { x: fields } } })
 const binding = (fields: Tree) => (tree: Tree) => ({
   ...tree,
@@ -120,6 +125,12 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     )
   ],
   [/^outputs\.channels\[\]\.(app_id|receive_id|user_mappings|author_mappings|guess_author)/, channel(feishuApp)],
+  [/^outputs\.channels\[\]\.user(_env)?$/, swarm({ ticket: "t" })],
+  [/^outputs\.channels\[\]\.(ticket|password)/, swarm({ user: "u" })],
+  [
+    /^outputs\.channels\[\]\.(tls_ca|http_proxy|review_wait|problem_tasks|notifications)/,
+    swarm({ user: "u", ticket: "t" })
+  ],
   [/^outputs\.channels\[\]\.kind/, channel({ kind: "gitea_pr_review" })],
   [/^outputs\.channels\[\]\./, channel({ kind: "gitea_pr_review" })],
   [/^outputs\.routes/, channel({ kind: "gitea_pr_review" })],

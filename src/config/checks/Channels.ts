@@ -5,6 +5,7 @@ import { formatPath, isRecord } from "../Path.ts"
 import { checkChannelHost } from "./ChannelHosts.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkReference, checkUnique } from "./Names.ts"
+import { checkSwarm } from "./SwarmChannels.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
 
@@ -18,7 +19,8 @@ const triggerKinds: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
     github_issue: ["github"],
     github_problem_issue: ["github"],
     gitlab_mr_review: ["gitlab"],
-    gitlab_problem_issue: ["gitlab"]
+    gitlab_problem_issue: ["gitlab"],
+    p4_swarm: ["perforce"]
   })
 )
 
@@ -47,6 +49,7 @@ export const checkChannels: Check = (tree, reports) => {
     for (const channel of channels) {
       checkChannel(channel, triggers, connections, reports)
       checkLinks(channel, reports)
+      checkSwarm(channel, profiles, reports)
       checkChannelHost(channel, triggerKinds.get(textAt(channel.value, "kind") ?? ""), profiles, reports)
     }
     for (const { path, value } of recordsAt(layer.outputs, "routes", "rules"))
@@ -129,7 +132,7 @@ const targetsOf = (layer: Layer | undefined, part: "rules" | "default"): Readonl
  */
 const checkLinks = ({ path, value }: TreePosition<Tree>, { warning }: CrossCheckReports): void => {
   const kind = textAt(value, "kind") ?? ""
-  if (!triggerKinds.has(kind)) return
+  if (!triggerKinds.has(kind) || kind === "p4_swarm") return
   if (kind.endsWith("_issue") && ["owner", "repo", "project_id"].some((key) => value[key] !== undefined)) return
   for (const field of ["revision_url_template", "change_url_template"])
     if (value[field] !== undefined)

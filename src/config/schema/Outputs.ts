@@ -28,6 +28,7 @@ const issues = { when: kinds("gitea_problem_issue", "github_problem_issue", "git
 const bots = { when: kinds("feishu_bot", "wecom_bot") }
 const feishuApp = { when: kinds("feishu_app") }
 const chats = { when: kinds("feishu_app", "wecom_app", "wecom_bot", "feishu_bot") }
+const swarm = { when: kinds("p4_swarm") }
 const file = { when: { field: "source", values: ["file"], absent: "feishu_api" } }
 const api = { when: { field: "source", values: ["feishu_api"], absent: "feishu_api" } }
 
@@ -191,8 +192,49 @@ export const Channel = Schema.Struct({
   secret: optional(Secret, "Literal signing secret. Sealed when published.", { ...bots, exclusive: ["secret_env"] }),
   base_url: optional(
     Url,
-    "Web URL of the host, in place of the trigger's. One of another origin needs token or token_env of the channel. Of kind feishu_app: base URL of the platform's API, for Lark; with connection that of the connection.",
-    { when: kinds(...gitea, ...github, ...gitlab, "feishu_app") }
+    "Web URL of the host, in place of the trigger's. One of another origin needs token or token_env of the channel. Of kind feishu_app: base URL of the platform's API, for Lark; with connection that of the connection. Of kind p4_swarm: web URL of the Swarm (P4 Code Review) server, to which alone its credential is sent.",
+    { when: kinds(...gitea, ...github, ...gitlab, "feishu_app", "p4_swarm"), requiredWhen: kinds("p4_swarm") }
+  ),
+  user_env: optional(EnvName, "Environment variable that holds the user.", swarm),
+  user: optional(Text, "User of the Perforce server as whom comments are written (an identifier, not sealed).", {
+    ...swarm,
+    exclusive: ["user_env"]
+  }),
+  ticket_env: optional(
+    EnvName,
+    "Environment variable that holds a ticket of the user (`p4 login -p`). Give it a group without a timeout of tickets, or renew it.",
+    swarm
+  ),
+  ticket: optional(Secret, "Literal ticket. Sealed when published.", { ...swarm, exclusive: ["ticket_env"] }),
+  password_env: optional(
+    EnvName,
+    "Environment variable that holds the user's password, which servers of security level 3 and above refuse.",
+    { ...swarm, exclusive: ["ticket_env", "ticket"] }
+  ),
+  password: optional(Secret, "Literal password. Sealed when published.", {
+    ...swarm,
+    exclusive: ["ticket_env", "ticket", "password_env"]
+  }),
+  tls_ca_path: optional(
+    Text,
+    "Path of a PEM file with certificate authorities to trust in addition to the system's.",
+    swarm
+  ),
+  http_proxy: optional(Url, "HTTP proxy for requests to the server.", swarm),
+  review_wait_seconds: optional(
+    int(0, 3600),
+    "Time that a changelist's review may take to appear, because Swarm creates reviews in the background. After that nothing is published, and the run says so.",
+    { ...swarm, runtimeDefault: 30 }
+  ),
+  problem_tasks: optional(
+    Flag,
+    "Open a task for each problem. It is marked as addressed when the problem is gone; without tasks the comment is archived.",
+    { ...swarm, runtimeDefault: true }
+  ),
+  notifications: optional(
+    choice("batched", "immediate", "none"),
+    "E-mail messages of Swarm about comments: one for all of them after its delay, one for each, or none.",
+    { ...swarm, runtimeDefault: "batched" }
   ),
   owner: optional(Text, "Owner of the repository, in place of the change's.", {
     when: kinds(...gitea, ...github)

@@ -1,0 +1,46 @@
+/** Opens the Swarm server of a channel. */
+import { resolve } from "node:path"
+import { Effect, Redacted } from "effect"
+import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
+import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
+import { makeSwarm } from "../../forge/swarm/Client.ts"
+import type { SwarmClient } from "../../forge/swarm/Client.ts"
+import { ChannelMissing } from "../Channel.ts"
+import type { ChannelContext } from "../Channel.ts"
+
+type Source = Pick<Snapshot, "baseDir" | "credential">
+
+/** Returns the client of a channel, or what its configuration lacks. */
+export const openSwarm = (channel: ChannelConfig, { baseDir, credential }: Source): SwarmClient | string => {
+  const { base_url, http_proxy, name, tls_ca_path } = channel
+  const user = credential(channel, "user")
+  const secret = credential(channel, "ticket") ?? credential(channel, "password")
+  if (base_url === undefined) return "has no base_url; set it to the web address of the Swarm server"
+  if (user === undefined) return "has no user; set user, or user_env to its variable"
+  if (secret === undefined) return "has no credential; set ticket_env or password_env to its variable"
+  return makeSwarm({
+    channel: name,
+    url: base_url.replace(/(?<!\/)\/+$/, ""),
+    user: String(Redacted.value(user)),
+    secret,
+    tlsCaPath: tls_ca_path === undefined ? undefined : resolve(baseDir, tls_ca_path),
+    proxy: http_proxy
+  })
+}
+
+/** Clients by channel, of each configuration. */
+export class SwarmClients {
+  readonly #clients = new WeakMap<Workspace, Map<string, SwarmClient>>()
+
+  open({ channel, workspace }: ChannelContext): Effect.Effect<SwarmClient, ChannelMissing> {
+    const own = this.#clients.get(workspace) ?? new Map<string, SwarmClient>()
+    this.#clients.set(workspace, own)
+    const existing = own.get(channel.name)
+    if (existing !== undefined) return Effect.succeed(existing)
+    const client = openSwarm(channel, workspace.snapshot())
+    if (typeof client === "string")
+      return Effect.fail(new ChannelMissing({ message: `channel ${channel.name} ${client}` }))
+    own.set(channel.name, client)
+    return Effect.succeed(client)
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Comments on a review of Swarm (P4 Code Review): a summary, and one comment at the line of each problem. Every operation reads the comments
+ * of the review first, so that a comment whose response was lost is found by its marker, and never written twice.
+ */
+import { Effect } from "effect"
+import type { Publication } from "../../domain/Publication.ts"
+import type { ChannelKind, Sent } from "../Channel.ts"
+import { wrongChannelKind } from "../WrongChannelKind.ts"
+import { SwarmClients } from "./OpenSwarm.ts"
+import { planSwarm, servesSwarm } from "./PlanSwarm.ts"
+import { listMissing, resolveComment, sendProblems, sendSummary, settleProblems } from "./SendSwarm.ts"
+import { openTarget } from "./SwarmTarget.ts"
+
+const skip = ({ operationId }: Publication, reason: string): Sent => ({
+  hostId: operationId,
+  url: undefined,
+  skipped: reason
+})
+
+const sendWith = (clients: SwarmClients): ChannelKind["send"] =>
+  Effect.fnUntraced(function* (context, publication) {
+    const { operation } = publication
+    const target = yield* openTarget(clients, context, publication)
+    if (typeof target === "string") return skip(publication, target)
+    switch (operation._tag) {
+      case "Summary":
+        return yield* sendSummary(target, publication, operation)
+      case "Review":
+        return yield* sendProblems(target, publication, operation)
+      case "Threads":
+        return settleProblems(target, publication, operation)
+      case "Thread":
+        return yield* resolveComment(target, operation)
+      default:
+        return yield* wrongChannelKind(publication)
+    }
+  })
+
+const findWith = (clients: SwarmClients): ChannelKind["find"] =>
+  Effect.fnUntraced(function* (context, publication) {
+    const { operation, operationId } = publication
+    const target = yield* openTarget(clients, context, publication)
+    if (typeof target === "string") return skip(publication, target)
+    const written = { hostId: operationId, url: undefined }
+    switch (operation._tag) {
+      case "Summary":
+        return target.own.some(({ markers }) => markers.some(({ op }) => op === operationId)) ? written : undefined
+      case "Review":
+        return listMissing(target, operation).length === 0 ? written : undefined
+      case "Threads":
+      case "Thread":
+        // Both are idempotent.
+        return undefined
+      default:
+        return yield* wrongChannelKind(publication)
+    }
+  })
+
+export const swarmChannel = (): ChannelKind => {
+  const clients = new SwarmClients()
+  return { serves: servesSwarm, plan: planSwarm, send: sendWith(clients), find: findWith(clients) }
+}

@@ -1,0 +1,61 @@
+/** Finds the review of a changelist in Swarm, and the service's own comments on it. */
+import { Clock, Effect } from "effect"
+import { idMillis } from "../../domain/Ids.ts"
+import type { Publication } from "../../domain/Publication.ts"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import type { SwarmClient, SwarmReview } from "../../forge/swarm/Client.ts"
+import type { ChannelContext, ChannelMissing } from "../Channel.ts"
+import { toChangelist, chooseReview } from "./ChooseReview.ts"
+import type { SwarmClients } from "./OpenSwarm.ts"
+import { listOwn, swarmScope } from "./OwnComments.ts"
+import type { OwnComment } from "./OwnComments.ts"
+
+const defaultWaitSeconds = 30
+/** Pause between two searches for a review that may still appear. */
+const searchPauseMillis = 5000
+
+/**
+ * Returns the review that contains the changelist, or the reason why there is none. Swarm creates reviews in the background, so a missing
+ * one is searched for again until the publication is old enough.
+ */
+const findReview = Effect.fnUntraced(function* (
+  client: SwarmClient,
+  { change, channel }: ChannelContext,
+  publication: Publication
+): Effect.fn.Return<SwarmReview | string, ForgeError> {
+  const changelist = toChangelist(change)
+  const review = chooseReview(yield* client.reviewsOf(changelist), changelist)
+  if (review !== undefined) return review
+  const reason = `Swarm has no review of changelist ${changelist} that user ${client.user} of channel ${channel.name} may see; request one in Swarm, then review it again`
+  const age = (yield* Clock.currentTimeMillis) - (idMillis(publication.id) ?? 0)
+  const wait = (channel.review_wait_seconds ?? defaultWaitSeconds) * 1000
+  if (age >= wait) return reason
+  return yield* new ForgeError({
+    reason: "unavailable",
+    retryAfterMillis: Math.min(searchPauseMillis, wait - age),
+    operation: "GET /reviews",
+    message: reason
+  })
+})
+
+/** A review of Swarm with the service's own comments on it. */
+export interface SwarmTarget {
+  readonly context: ChannelContext
+  readonly client: SwarmClient
+  readonly review: SwarmReview
+  readonly own: ReadonlyArray<OwnComment>
+}
+
+/** Returns the review and the comments, or why nothing is published. */
+export const openTarget = Effect.fnUntraced(function* (
+  clients: SwarmClients,
+  context: ChannelContext,
+  publication: Publication
+): Effect.fn.Return<SwarmTarget | string, ForgeError | ChannelMissing> {
+  const client = yield* clients.open(context)
+  const review = yield* findReview(client, context, publication)
+  if (typeof review === "string") return review
+  const comments = yield* client.comments(review)
+  const own = listOwn(comments, client.user, swarmScope(context.change, context.channel.name))
+  return { context, client, review, own }
+})

@@ -1,0 +1,137 @@
+/** Publishes reviews of changelists on a fake Swarm server, under a document that is read as the service reads it. */
+import { Context, Effect, Layer, Result, Scope } from "effect"
+import { layerStatic } from "../../../src/config/FileConfigStore.ts"
+import { newId } from "../../../src/domain/Ids.ts"
+import { TargetKey } from "../../../src/domain/Keys.ts"
+import type { Change } from "../../../src/domain/Change.ts"
+import type { Finding } from "../../../src/domain/Problem.ts"
+import type { Publication } from "../../../src/domain/Publication.ts"
+import { Forges } from "../../../src/forge/Forges.ts"
+import { AuthorGuess } from "../../../src/outputs/AuthorGuess.ts"
+import type { PublishInput } from "../../../src/outputs/Channel.ts"
+import { Outputs } from "../../../src/outputs/Outputs.ts"
+import * as OutputsLayer from "../../../src/outputs/OutputsLayer.ts"
+import { Cache } from "../../../src/store/Cache.ts"
+import { unpaced } from "../../forge/Clients.ts"
+import type { FakeSwarm } from "../../harness/FakeSwarm.ts"
+import { analysis, finding, input } from "../Fixtures.ts"
+import { snapshotFrom } from "../FromDocument.ts"
+
+type Tree = Readonly<Record<string, unknown>>
+
+export const branch = "//Ace/main"
+export const path = "src/main.c"
+/** The shelf of changelist 7. */
+export const shelf = "7-0123456789ab"
+
+export const shelved: Change = {
+  provider: "perforce",
+  trigger: "depot",
+  workspace: "game",
+  repo: { fullName: "game" },
+  target: { kind: "commit", branch: `${branch}@=7` },
+  head: shelf,
+  headRef: branch,
+  author: { username: "ada" },
+  title: "Try"
+}
+export const submitted: Change = { ...shelved, target: { kind: "push", branch }, head: "9" }
+
+export const problem = (n: number, line: number, more: Partial<Finding["problem"]> = {}, side: "new" | "old" = "new") =>
+  finding(n, { file: path, ...more }, { path, side, line })
+
+/** Settings of the channel that reach the server, without those of `more`. */
+export const makeChannel = (swarm: Pick<FakeSwarm, "url" | "user" | "ticket">, more: Tree = {}): Tree => ({
+  name: "swarm",
+  kind: "p4_swarm",
+  base_url: swarm.url,
+  user: swarm.user,
+  ticket: swarm.ticket,
+  review_wait_seconds: 0,
+  ...more
+})
+
+export const makeDocument = (channel: Tree, routes: Tree = { line_comments: ["swarm"], summary: ["swarm"] }): Tree => ({
+  triggers: [
+    { name: "depot", kind: "perforce", port: "p4.example:1666", user: "aicr", ticket: "t", depot_path: "//Ace/..." }
+  ],
+  review: { output_language: "en" },
+  outputs: { channels: [channel], routes: { default: routes } },
+  workspaces: { instances: { game: { source_repo: { trigger: "depot", repo: "game" } } } }
+})
+
+const maxAttempts = 6
+
+/**
+ * Returns a function that publishes one review as the publisher does: a lost response is looked up before the row is sent again. It returns
+ * the rows as they ended.
+ */
+export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>> = {}, baseDir?: string) => {
+  const snapshot = snapshotFrom(tree, env, baseDir)
+  const build = () =>
+    Context.get(
+      Effect.runSync(
+        Layer.buildWithScope(
+          Layer.provide(OutputsLayer.layer, [
+            layerStatic(snapshot),
+            Forges.layer,
+            Cache.layerNone,
+            AuthorGuess.layerNone
+          ]),
+          Scope.makeUnsafe()
+        )
+      ),
+      Outputs
+    )
+  const outputs = build()
+  const workspace = snapshot.workspaces.get("game")
+  if (workspace === undefined) throw new Error("no workspace")
+
+  const publish = async (
+    change: Change,
+    row: Publication
+  ): Promise<readonly [Publication, ReadonlyArray<Publication>]> => {
+    let isUnknown = false
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const found = isUnknown ? await Effect.runPromise(unpaced(outputs.find(workspace, change, row))) : undefined
+      const sent =
+        found === undefined
+          ? await Effect.runPromise(unpaced(Effect.result(outputs.send(workspace, change, row, undefined))))
+          : Result.succeed(found)
+      if (Result.isSuccess(sent)) {
+        const { hostId, next, skipped, url } = sent.success
+        return skipped === undefined
+          ? [{ ...row, status: "sent", hostId, url }, next]
+          : [{ ...row, status: "dropped", error: skipped }, []]
+      }
+      const { failure } = sent
+      if (failure._tag === "ForgeError" && failure.reason === "unknown_outcome") isUnknown = true
+      else return [{ ...row, status: "failed", error: failure.message }, []]
+    }
+    throw new Error(`not published within ${maxAttempts} attempts`)
+  }
+
+  return async (
+    change: Change,
+    findings: ReadonlyArray<Finding>,
+    more: Partial<PublishInput> = {}
+  ): Promise<ReadonlyArray<Publication>> => {
+    const given = input(findings, {
+      runId: newId(),
+      targetKey: TargetKey.make(`depot:game:${change.target.kind}:${change.target.branch ?? ""}`),
+      change,
+      head: change.head ?? "",
+      workspace,
+      analysis: analysis(findings, { coverage: { reviewed: [path], skipped: [], lines: 3 } }),
+      ...more
+    })
+    const waiting = [...outputs.plan(given)]
+    const done: Array<Publication> = []
+    for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+      const [ended, next] = await publish(change, row)
+      done.push(ended)
+      waiting.unshift(...next)
+    }
+    return done
+  }
+}

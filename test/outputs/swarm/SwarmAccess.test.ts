@@ -1,0 +1,31 @@
+/** Checks of channels of Swarm by `aicr doctor`. */
+import { Effect } from "effect"
+import { expect, it } from "vitest"
+import { hostAccess } from "../../../src/app/Doctor.ts"
+import { startFakeSwarm } from "../../harness/FakeSwarm.ts"
+import { snapshotFrom } from "../FromDocument.ts"
+import { makeChannel, makeDocument } from "./PublishSwarm.ts"
+
+it("reports the version of the server, or why it refuses the user, without the ticket", async () => {
+  const swarm = await startFakeSwarm()
+  const report = (ticket: string | undefined) =>
+    Effect.runPromise(
+      hostAccess(
+        snapshotFrom(
+          makeDocument(makeChannel(swarm, { ticket, ...(ticket === undefined ? { ticket_env: "UNSET" } : {}) }))
+        )
+      )
+    )
+  expect(await report(swarm.ticket)).toEqual([
+    { level: "ok", text: "channel swarm: SWARM/2025.2 accepts user reviewer" }
+  ])
+  const [refused] = await report("EXPIRED")
+  expect(refused).toMatchObject({ level: "error", text: expect.stringMatching(/^channel swarm: .*renew the ticket/) })
+  expect(refused?.text).not.toContain("EXPIRED")
+  expect(await report(undefined)).toEqual([
+    { level: "error", text: "channel swarm has no credential; set ticket_env or password_env to its variable" }
+  ])
+  expect(swarm.requests.every(({ method }) => method === "GET")).toBe(true)
+  swarm.expectContract()
+  await swarm.stop()
+})

@@ -1,0 +1,244 @@
+/**
+ * A shelved changelist of Perforce, reported by the hook script to the real process: its review is written to Swarm, once, whatever dies in
+ * between. The client of Perforce and the server of Swarm are fakes.
+ */
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { promisify } from "node:util"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { stringify } from "yaml"
+import { AicrProcess, programFolder } from "../harness/AicrProcess.ts"
+import { review, startFakeModel } from "../harness/FakeModel.ts"
+import type { FakeModel } from "../harness/FakeModel.ts"
+import { startFakeSwarm } from "../harness/FakeSwarm.ts"
+import type { FakeSwarm } from "../harness/FakeSwarm.ts"
+import { freePort } from "../harness/FreePort.ts"
+import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
+import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const key = "key-of-the-hooks"
+const execute = promisify(execFile)
+/** Positions of the write that is interrupted, and whether Swarm executes it. */
+const kills = [0, 1, 2].flatMap((position) => [
+  { position, isStored: true },
+  { position, isStored: false }
+])
+const chosenKills = process.env["AICR_TEST_HOST_KILLS"] === "all" ? kills : [kills[0], kills[2], kills[5]]
+
+interface World {
+  readonly directory: string
+  readonly depot: FakeDepot
+  readonly model: FakeModel
+  readonly swarm: FakeSwarm
+  readonly aicr: AicrProcess
+}
+let world: World
+
+const makeConfig = (parts: Omit<World, "aicr">, port: number) => ({
+  server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
+  triggers: [
+    {
+      name: "depot",
+      kind: "perforce",
+      port: parts.depot.port,
+      user: p4User,
+      password_env: "TEST_PASSWORD",
+      depot_path: "//Ace/..."
+    }
+  ],
+  perforce: { client_path: parts.depot.program },
+  workspaces: {
+    root: join(parts.directory, "workspaces"),
+    instances: { game: { source_repo: { trigger: "depot", repo: "game" } } }
+  },
+  outputs: {
+    channels: [
+      {
+        name: "swarm",
+        kind: "p4_swarm",
+        base_url: parts.swarm.url,
+        user: parts.swarm.user,
+        ticket_env: "SWARM_TICKET",
+        review_wait_seconds: 1,
+        change_url_template: `${parts.swarm.url}/changes/{{change}}`
+      }
+    ],
+    routes: { default: { line_comments: ["swarm"], summary: ["swarm"] } }
+  },
+  llm: {
+    providers: [{ id: "fake", kind: "openai_compatible", base_url: `${parts.model.url}/v1`, api_key: "model" }],
+    model_chain: { default: [{ provider: "fake", model: "fake" }] }
+  },
+  agent: { default: "native-llm" },
+  review: { output_language: "en", verification: "off", auto_commit: { delay_seconds: 0 } },
+  queue: { kind: "sqlite", sqlite: { path: join(parts.directory, "queue.db") } },
+  storage: {
+    database: { sqlite: { path: join(parts.directory, "aicr.db") } },
+    object: { filesystem: { root: join(parts.directory, "objects") } }
+  }
+})
+
+const problemAt = (line: number, quote: string) => ({
+  file: "src/main.c",
+  line,
+  severity: "high" as const,
+  category: "bug",
+  title: `Wrong value ${line}`,
+  message: `The value in line ${line} is wrong.`,
+  quote
+})
+
+beforeEach(async () => {
+  const directory = mkdtempSync(join(tmpdir(), "aicr-scenario-swarm-"))
+  const depot = makeFakeDepot()
+  depot.submit("Start", { files: { "//Ace/main/src/main.c": "int a = 0;\nint b = 0;\n" } })
+  const parts = {
+    directory,
+    depot,
+    model: await startFakeModel((request) =>
+      review(
+        ["int a = 1;", "int b = 1;"].flatMap((quote, at) =>
+          JSON.stringify(request).includes(quote) ? [problemAt(at + 1, quote)] : []
+        )
+      )
+    ),
+    swarm: await startFakeSwarm()
+  }
+  const port = await freePort()
+  const configFile = join(directory, "config.yaml")
+  writeFileSync(configFile, stringify(makeConfig(parts, port)))
+  const url = `http://127.0.0.1:${port}`
+  const env = { TEST_PASSWORD: p4Password, SWARM_TICKET: parts.swarm.ticket }
+  world = { ...parts, aicr: new AicrProcess({ configFile, url, env }) }
+})
+afterEach(async () => {
+  await world.aicr[Symbol.asyncDispose]()
+  await world.depot[Symbol.asyncDispose]()
+  await world.model.close()
+  await world.swarm.stop()
+  rmSync(world.directory, { recursive: true, force: true })
+})
+
+/** Calls the script as the server's trigger does. */
+const trigger = (change: string) =>
+  execute("sh", [join(programFolder, "scripts/hooks/p4-trigger.sh"), change, "ada", "ada-laptop", "//Ace/..."], {
+    env: {
+      PATH: process.env["PATH"],
+      AICR_URL: world.aicr.url,
+      AICR_API_KEY: key,
+      AICR_LOG: join(world.directory, "hook.log"),
+      AICR_RETRY_AFTER: "1"
+    }
+  })
+
+const rows = (query: string): ReadonlyArray<Record<string, unknown>> => {
+  const database = new DatabaseSync(join(world.directory, "aicr.db"), { readOnly: true, timeout: 5000 })
+  try {
+    return database.prepare(query).all()
+  } finally {
+    database.close()
+  }
+}
+const runs = () => rows("SELECT status, reason FROM runs ORDER BY id")
+const allEnded = (count: number) =>
+  waitUntil(
+    () => {
+      const found = runs()
+      return found.length >= count && found.every(({ status }) => /^(succeeded|skipped|failed)$/.test(String(status)))
+    },
+    {
+      timeout: 120_000,
+      describe: () => `${count} runs ended: ${JSON.stringify(runs())}\n${world.aicr.log.slice(-6000)}`
+    }
+  )
+
+const shelve = (files: string, change?: string) =>
+  world.depot.shelve("Try", { files: { "//Ace/main/src/main.c": files } }, change)
+const requestReview = (change: string, id: number) =>
+  world.swarm.reviews.push({
+    id,
+    changes: [Number(change)],
+    commits: [],
+    state: "needsReview",
+    versions: [{ change: Number(change), pending: true }],
+    files: ["//Ace/main/src/main.c"]
+  })
+const comments = () =>
+  world.swarm.comments.map(({ context, taskState }) => [
+    context?.["file"] ?? "summary",
+    context?.["rightLine"],
+    taskState
+  ])
+
+it("the review of a shelf is written to Swarm, and the next one updates it", async () => {
+  const { aicr, swarm } = world
+  await aicr.start()
+  const shelf = shelve("int a = 1;\nint b = 1;\n")
+  requestReview(shelf, 70)
+  await trigger(shelf)
+  await allEnded(1)
+  expect(runs()).toMatchObject([{ status: "succeeded" }])
+  expect(comments()).toEqual([
+    ["summary", undefined, "comment"],
+    ["//Ace/main/src/main.c", 1, "open"],
+    ["//Ace/main/src/main.c", 2, "open"]
+  ])
+  expect(swarm.comments[0]?.body).toContain(`${swarm.url}/changes/${shelf}`)
+  shelve("int a = 0;\nint b = 1;\nint c = 0;\n", shelf)
+  await trigger(shelf)
+  await allEnded(2)
+  expect(comments()).toEqual([
+    ["summary", undefined, "comment"],
+    ["//Ace/main/src/main.c", 1, "addressed"],
+    ["//Ace/main/src/main.c", 2, "open"]
+  ])
+  expect(aicr.log).not.toContain(swarm.ticket)
+  swarm.expectContract()
+}, 240_000)
+
+it("a shelf without a review in Swarm is reviewed, and its run has the reason for publishing nothing", async () => {
+  const { aicr, swarm } = world
+  await aicr.start()
+  const shelf = shelve("int a = 1;\nint b = 1;\n")
+  await trigger(shelf)
+  await allEnded(1)
+  expect(runs()).toMatchObject([
+    { status: "skipped", reason: expect.stringContaining(`Swarm has no review of changelist ${shelf}`) }
+  ])
+  const reads = swarm.requests.length
+  expect(reads).toBeLessThan(20)
+  expect(swarm.comments).toEqual([])
+}, 240_000)
+
+it("a process that is killed at any write doubles no comment", async () => {
+  const { aicr, swarm } = world
+  await aicr.start()
+  for (const { isStored, position } of chosenKills.filter((kill) => kill !== undefined)) {
+    swarm.comments.length = 0
+    swarm.reviews.length = 0
+    const shelf = shelve("int a = 1;\nint b = 1;\n")
+    requestReview(shelf, Number(shelf) + 100)
+    let writes = 0
+    let killed = false
+    swarm.decide = ({ method }) => {
+      if (method === "GET" || killed || writes++ !== position) return undefined
+      killed = true
+      return { kind: isStored ? "hung" : "cut" }
+    }
+    const before = runs().length
+    await trigger(shelf)
+    await waitUntil(() => killed, { timeout: 60_000, describe: () => `write ${position}: ${aicr.log.slice(-4000)}` })
+    await aicr.kill()
+    await aicr.start()
+    await allEnded(before + 1)
+    expect(comments()).toEqual([
+      ["summary", undefined, "comment"],
+      ["//Ace/main/src/main.c", 1, "open"],
+      ["//Ace/main/src/main.c", 2, "open"]
+    ])
+  }
+}, 480_000)
