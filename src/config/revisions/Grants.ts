@@ -22,14 +22,20 @@ export interface GrantProblem {
 }
 
 /**
- * Returns each variable that the database's document uses without a grant of the file. `document` is the combined, normalised document,
- * `file` the normalised file.
+ * Returns each variable that the database's document uses, or that the file uses and the database sends to another destination, such as that of
+ * a trigger of the database, without a grant of the file. `document` is the combined, normalised document, `file` the normalised file.
  */
 export const ungrantedVariables = (document: unknown, file: unknown): ReadonlyArray<GrantProblem> => {
   const grants = grantsIn(file)
-  const ofFile = new Set(namedVariables(file).map(({ path, name }) => keyed(file, path, name)))
+  const ofFile = new Map(
+    namedVariables(file).map(({ path, name }) => [keyed(file, path, name), destinationAt(file, path)])
+  )
   return namedVariables(document)
-    .filter(({ path, name }) => !ofFile.has(keyed(document, path, name)) && !isGranted(grants, name, document, path))
+    .filter(
+      ({ path, name }) =>
+        !isDeepStrictEqual(ofFile.get(keyed(document, path, name)), destinationAt(document, path)) &&
+        !isGranted(grants, name, document, path)
+    )
     .map(({ path, name }) => {
       const destination = JSON.stringify(destinationAt(document, path))
       const grant = `{env: ${name}, target: ${JSON.stringify(named(document, path))}, destinations: {any-id: ${destination}}}`

@@ -23,6 +23,7 @@ import type { Ground } from "./Ground.ts"
 import { readCombined } from "./Ground.ts"
 import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
 import type { ConfigOperation } from "./Operations.ts"
+import { redirectedFiles } from "./LocalCredentials.ts"
 import { overlay } from "./Overlay.ts"
 import { listRenames } from "./Renames.ts"
 import type { Rename } from "./Renames.ts"
@@ -91,7 +92,11 @@ export const decideDocument = (
 ): Decision => {
   const before = overlay(ground.file, head.document).tree
   const after = overlay(ground.file, next).tree
-  const misused = [...redirectedSecrets(before, after, renames), ...ungrantedVariables(after, ground.file)]
+  const misused = [
+    ...redirectedSecrets(before, after, renames),
+    ...ungrantedVariables(after, ground.file),
+    ...redirectedFiles(after, ground.file)
+  ]
   if (misused.length > 0) return { _tag: "Refused", problems: misused.map((one) => placed(after, one)) }
   const sealed = sealDocument(next, ground.namespace, sealingKeys(ground.env))
   if (Result.isFailure(sealed)) return { _tag: "Refused", problems: sealed.failure }

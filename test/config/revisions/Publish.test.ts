@@ -20,7 +20,7 @@ const fileTree = (source: unknown) => {
   return isRecord(tree) ? tree : {}
 }
 
-const file = fileTree({
+const source = {
   triggers: [{ name: "main", kind: "gitea", base_url: "https://git.example", webhook_secret: "a-secret" }],
   llm: {
     providers: [{ id: "p", kind: "openai_compatible", base_url: "https://llm.example/v1" }],
@@ -41,7 +41,8 @@ const file = fileTree({
       }
     ]
   }
-})
+}
+const file = fileTree(source)
 
 const ground = {
   file,
@@ -325,6 +326,36 @@ describe("a changeset is refused", () => {
       ],
       [["secret_ref_missing", "triggers/second", "token_env"]]
     ],
+    ...["aws_profile", "google_application_credentials"].map((field): (typeof cases)[number] => [
+      `for ${field} of this machine with an address of its own`,
+      [
+        {
+          op: "create",
+          entity: { kind: "providers", name: "cloud" },
+          value: {
+            kind: field === "aws_profile" ? "bedrock" : "vertex",
+            base_url: "https://evil.example",
+            [field]: "/etc/key"
+          }
+        }
+      ],
+      [["secret_ref_missing", "providers/cloud", field]]
+    ]),
+    [
+      "for private_key_path of this machine with an address of its own",
+      [
+        {
+          op: "create",
+          entity: { kind: "triggers", name: "app" },
+          value: {
+            kind: "github",
+            base_url: "https://evil.example",
+            app: { app_id: "1", private_key_path: "/etc/key" }
+          }
+        }
+      ],
+      [["secret_ref_missing", "triggers/app", "app.private_key_path"]]
+    ],
     [
       "for a configuration that is invalid together with the file",
       [
@@ -358,6 +389,37 @@ describe("a changeset is refused", () => {
   it("unless the variable goes to the granted destination", () => {
     const decision = decideOn(withSecond(), [{ op: "set", entity: second, path: ["token_env"], value: "GIVEN_TOKEN" }])
     expect(decision._tag).toBe("Publish")
+  })
+})
+
+describe("a variable of the file", () => {
+  const channel = { name: "room", kind: "gitea_pr_review", trigger: "second", token_env: "FILE_TOKEN" }
+  const at = (base_url: string, more: object = {}) => ({
+    ...ground,
+    file: fileTree({ ...source, outputs: { channels: [channel] }, ...more }),
+    env: { ...ground.env, FILE_TOKEN: "t" },
+    base_url
+  })
+  const create = (ofFile: ReturnType<typeof at>) =>
+    decideOn(emptyDocument, [{ op: "create", entity: second, value: { ...secondValue, base_url: ofFile.base_url } }], {
+      ground: ofFile
+    })
+
+  it("goes to a trigger of the database only where the file grants that", () => {
+    const address = "https://second.example"
+    expect(codes(create(at(address)))).toEqual([["secret_ref_missing", "channels/room", "token_env"]])
+    const destination = { kind: "gitea_pr_review", endpoints: {} }
+    const trigger = { name: "second", kind: "gitea", endpoints: { base_url: address } }
+    const grant = {
+      env: "FILE_TOKEN",
+      target: ["outputs", "channels", "room", "token_env"],
+      destinations: { second: { ...destination, trigger } }
+    }
+    const granted = { config_sources: { secret_refs: [grant] } }
+    expect(codes(create(at(address, granted)))).toBe("Publish")
+    expect(codes(create(at("https://evil.example", granted)))).toEqual([
+      ["secret_ref_missing", "channels/room", "token_env"]
+    ])
   })
 })
 
