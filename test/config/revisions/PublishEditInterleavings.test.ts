@@ -174,6 +174,7 @@ describe("operators who publish at the same time", () => {
         ),
         { numRuns: numRuns[kind] }
       )
+      assert.strictEqual(played, numRuns[kind])
     }
   )
 })
