@@ -19,6 +19,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ChatApps.ts",
     "ChatClient.ts",
     "ChatClients.ts",
+    "ChatQuestions.ts",
     "ChatSession.ts",
     "ChatSessions.ts",
     "CheckChat.ts",

@@ -6,7 +6,7 @@
  * lost, after the age of listings). ChatKeeper.ts wakes each configured connection, so that an owner that was lost is
  * replaced within seconds.
  */
-import { Cause, Clock, Effect, Exit, Metric } from "effect"
+import { Cause, Clock, Effect, Exit, FiberMap, Metric } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { ChatClient } from "../src/chat/ChatClient.ts"
@@ -30,7 +30,7 @@ import { countStart } from "./ActorStarts.ts"
 import { makeLink } from "./ChatLink.ts"
 import type { ChatLink } from "./ChatLink.ts"
 import { sendProgress, sendResult } from "./ChatReply.ts"
-import { save, step } from "./ChatSteps.ts"
+import { answer, save, step } from "./ChatSteps.ts"
 import { everyOne } from "./Placement.ts"
 import { repeatScan } from "./RepeatedScan.ts"
 
@@ -50,11 +50,15 @@ const checkMillis = 5 * 60_000
 /** Wait after a step that failed, and number of failures after which the person is notified. */
 const failureMillis = 5000
 const maxFailures = 10
+/** Time before the model is called again for a question whose result was not stored. */
+const answeredMillis = 2000
 /** Upper bound for the steps of one request in one scan: more are a defect. */
 const maxSteps = 12
 
 /** State of an owner. Losing it costs only a repeated check. */
 class Memory {
+  /** Questions that a model is answering, by request. */
+  readonly questions: FiberMap.FiberMap<string>
   readonly failures = new Map<string, { readonly count: number; readonly until: number }>()
   readonly link: ChatLink
   checkedAt = Number.NEGATIVE_INFINITY
@@ -62,8 +66,9 @@ class Memory {
   failure: string | undefined
   health: ChatHealth | undefined
 
-  constructor(link: ChatLink) {
+  constructor(link: ChatLink, questions: FiberMap.FiberMap<string>) {
     this.link = link
+    this.questions = questions
   }
 }
 
@@ -110,6 +115,15 @@ const driveOne = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const failed = memory.failures.get(request.id)
   if (failed !== undefined && failed.until > now) return
+  // A model may take a minute: other requests do not wait for it. The next scan sends its reply.
+  if (request.command === "ask" && request.status === "queued") {
+    const answering = withRequest(request)(answer({ snapshot, client }, request)).pipe(
+      Effect.catchCause((cause) => Effect.logError("question from chat failed, retry scheduled", cause)),
+      Effect.andThen(Effect.sleep(answeredMillis))
+    )
+    yield* FiberMap.run(memory.questions, request.id, answering, { onlyIfMissing: true })
+    return
+  }
   const exit = yield* Effect.exit(withRequest(request)(drive(snapshot, client, request)))
   if (Exit.isSuccess(exit)) {
     memory.failures.delete(request.id)
@@ -217,7 +231,8 @@ export const layer = ChatConnection.toLayer(
       yield* makeLink(
         connection,
         Effect.suspend(() => scanNow)
-      )
+      ),
+      yield* FiberMap.make<string>()
     )
     scanNow = yield* repeatScan(scanOrRetry(connection, memory))
     yield* Effect.addFinalizer(() => setReady(connection, false))

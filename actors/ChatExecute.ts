@@ -3,7 +3,7 @@
  * second effect: queries read, a cancellation may be repeated, and a review is queued once per request.
  */
 import { Duration, Effect, Schema } from "effect"
-import { allows } from "../src/chat/Authorise.ts"
+import { allows, permitsQuestions } from "../src/chat/Authorise.ts"
 import type { ChatPermission } from "../src/chat/Authorise.ts"
 import type { ChatCommand } from "../src/chat/Command.ts"
 import { listRepositories, resolveRepository } from "../src/chat/Repositories.ts"
@@ -11,7 +11,7 @@ import type { ChatRepository } from "../src/chat/Repositories.ts"
 import type { ChatTexts } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
-import { chatCommands } from "../src/domain/ChatRequest.ts"
+import { chatRequestNames } from "../src/domain/ChatRequest.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import type { SafeText } from "../src/outputs/SafeText.ts"
@@ -99,7 +99,7 @@ const cancel = Effect.fnUntraced(function* (
   return replied(texts.cancelled(describeTarget(change, safe)))
 })
 
-const listObserved = Effect.fnUntraced(function* (permissions: ReadonlyArray<ChatPermission>) {
+export const listObserved = Effect.fnUntraced(function* (permissions: ReadonlyArray<ChatPermission>) {
   if (!permissions.some(({ settings }) => settings.allow_all_repositories === true)) return []
   const projects = yield* (yield* Statistics).projects({ limit: 1000 })
   return projects.map(({ project }) => project).filter(({ deletedAt }) => deletedAt === undefined)
@@ -154,6 +154,12 @@ const onRepository = Effect.fnUntraced(function* (
   }
 })
 
+/** Lists what the person may request. */
+const listAllowed = ({ permissions }: Execution) =>
+  chatRequestNames.filter((name) =>
+    permissions.some((one) => (name === "ask" ? permitsQuestions(one) : allows(one, name)))
+  )
+
 /** `claim`: uses up the id of the button that was pressed; false if another press used it. */
 export const execute = Effect.fnUntraced(function* (
   execution: Execution,
@@ -170,7 +176,7 @@ export const execute = Effect.fnUntraced(function* (
   const [first] = command.args
   switch (command.name) {
     case "help":
-      return replied(texts.help(chatCommands.filter((name) => execution.permissions.some((one) => allows(one, name)))))
+      return replied(texts.help(listAllowed(execution)))
     case "chat-id":
       return replied(describeIds(execution))
     case "projects":

@@ -17,6 +17,8 @@ import { ChatRequests } from "../src/store/ChatRequests.ts"
 import type { ChatButton, ChatChange, ChatFacts, ChatRequest } from "../src/store/ChatRequests.ts"
 import { describeIds, dismiss, execute } from "./ChatExecute.ts"
 import type { Executed, Execution } from "./ChatExecute.ts"
+import { admitQuestion, answerQuestion } from "./ChatAsk.ts"
+import type { AskedReview } from "./ChatAsk.ts"
 import { dismissButtons, makeButtons, requestButtons } from "./ChatButtons.ts"
 import type { NewButton } from "./ChatButtons.ts"
 import { readPress } from "./ChatPress.ts"
@@ -141,23 +143,25 @@ const decide = Effect.fnUntraced(function* (
   return yield* run(context, execution, request, parsed)
 })
 
-/** One review at a time is admitted on a node, so that requests that arrive together do not pass the same limit. */
+type Work = Exclude<Requested, { readonly _tag: "NotForUs" | "Unknown" }>
+
+/** One review or question at a time is admitted on a node, so that requests that arrive together do not pass the same limit. */
 const admission = Semaphore.makeUnsafe(1)
 
 /** The command is saved before it is executed: limits count it, and `status` shows it. */
-const run = Effect.fnUntraced(function* (
-  context: StepContext,
-  execution: Execution,
-  request: ChatRequest,
-  work: Pressed
-) {
+const run = Effect.fnUntraced(function* (context: StepContext, execution: Execution, request: ChatRequest, work: Work) {
   const binding = execution.permissions.map((one) => one.binding).join(", ")
   const command = work._tag === "Command" ? work.command : undefined
-  const facts = { ...request.facts, args: [...(command?.args ?? [])], binding }
-  const named = yield* save(request, { status: "validating", command: command?.name, facts })
+  const args = work._tag === "Question" ? [work.alias, work.revision] : [...(command?.args ?? [])]
+  const name = work._tag === "Question" ? "ask" : command?.name
+  const named = yield* save(request, {
+    status: "validating",
+    command: name,
+    facts: { ...request.facts, args, binding }
+  })
   if (named === undefined) return undefined
   const executing = runNamed(context, { ...execution, request: named }, work)
-  return yield* command?.name === "review" ? admission.withPermits(1)(executing) : executing
+  return yield* name === "review" || name === "ask" ? admission.withPermits(1)(executing) : executing
 })
 
 /** Uses up the id of the button that was pressed. */
@@ -166,8 +170,18 @@ const claimButton = ({ facts, id, receivedAt }: ChatRequest) =>
     facts.isAction ? requests.useAction(facts.text, id, receivedAt) : Effect.succeed(true)
   )
 
-const runNamed = Effect.fnUntraced(function* (context: StepContext, execution: Execution, work: Pressed) {
+/** ChatConnection.ts calls the model. */
+const queueQuestion = Effect.fnUntraced(function* (execution: Execution, asked: AskedReview) {
+  const { request, texts } = execution
+  const admitted = yield* admitQuestion(execution, asked)
+  if (admitted._tag === "Refused") return yield* publish(request, "rejected", admitted.text)
+  const facts = { ...request.facts, question: asked.question, runId: admitted.runId, progressText: texts.thinking }
+  return yield* save(request, { status: "queued", facts })
+})
+
+const runNamed = Effect.fnUntraced(function* (context: StepContext, execution: Execution, work: Work) {
   const { request: named, texts } = execution
+  if (work._tag === "Question") return yield* queueQuestion(execution, work)
   const requests = yield* ChatRequests
   const claim = Effect.provideService(claimButton(named), ChatRequests, requests)
   const executed: Executed =
@@ -194,6 +208,7 @@ const runNamed = Effect.fnUntraced(function* (context: StepContext, execution: E
 })
 
 const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
+  if (request.command === "ask") return request
   const state = yield* findReviewState(request)
   const safe = safeTexts[context.client.markup]
   const texts = textsFor(context.snapshot.document.review.output_language)
@@ -220,6 +235,12 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
     reason: why,
     ...(ended === undefined ? {} : { runId: ended.id })
   })
+})
+
+/** Calls a model for a question, and saves its reply. */
+export const answer = Effect.fnUntraced(function* ({ client, snapshot }: StepContext, request: ChatRequest) {
+  const { outcome, reason, text } = yield* answerQuestion(snapshot, safeTexts[client.markup], request)
+  return yield* publish(request, outcome, text, reason === undefined ? {} : { reason })
 })
 
 /** Takes one step; returns the changed request, or the same one if it waits. Sending is in ChatReply.ts. */

@@ -140,7 +140,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
       : Layer.mergeAll(
           roles.has("actors") ? Actors.deciding.pipe(Layer.provide([notifications, vcs])) : Layer.empty,
           roles.has("publisher") ? Actors.publishing.pipe(Layer.provide([outputs, permits])) : Layer.empty,
-          roles.has("chat") ? Actors.chatting : Layer.empty,
+          roles.has("chat") ? Actors.chatting.pipe(Layer.provide(agent)) : Layer.empty,
           actorCount(roles),
           observeRunner
         ).pipe(Layer.provide(runner(groups)))

@@ -4,6 +4,7 @@ import * as BudgetLedger from "../../actors/BudgetLedger.ts"
 import * as ProviderLimiter from "../../actors/ProviderLimiter.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import * as AnswerQuestion from "../engine/AnswerQuestion.ts"
 import * as GuessAuthor from "../engine/GuessAuthor.ts"
 import { Catalog } from "../llm/catalog/Catalog.ts"
 import { layerMemory } from "../llm/catalog/MemoryCatalogCache.ts"
@@ -40,8 +41,8 @@ const prefetch = Layer.effectDiscard(
 /** The catalog, cached in the configured store. */
 export const catalog = prefetch.pipe(Layer.provideMerge(Catalog.layer.pipe(Layer.provide(catalogCache))))
 
-/** The gateway, and the guess of authors that publishing uses. */
-export const gateway = GuessAuthor.layer.pipe(
+/** The gateway, the guess of authors that publishing uses, and the model for questions from chat. */
+export const gateway = Layer.merge(GuessAuthor.layer, AnswerQuestion.layer).pipe(
   Layer.provideMerge(GatewayLayer.layer),
   Layer.provide([BudgetLedger.budgetLayer, ProviderLimiter.limiterLayer, Evidence.layer]),
   Layer.provideMerge(catalog)

@@ -88,3 +88,6 @@ export const findPermissions = (
 
 export const allows = ({ settings }: ChatPermission, command: ChatCommandName): boolean =>
   (settings.commands ?? []).includes(command)
+
+/** Returns whether the binding permits questions to a model. */
+export const permitsQuestions = ({ settings }: ChatPermission): boolean => settings.ask

@@ -5,9 +5,11 @@
  * help | chat-id | review <alias> <rev> | status <id> | cancel <alias> <rev> | projects | reviews [alias] |
  * commits <alias> [branch] | prs <alias> [branch] | detail <alias> <rev> | prdetail <alias> <id> | queue | running
  * ```
+ *
+ * Beyond it: `ask <alias> <rev> <question>`, whose question may have several lines.
  */
 import { chatCommands } from "../domain/ChatRequest.ts"
-import type { ChatCommandName } from "../domain/ChatRequest.ts"
+import type { ChatCommandName, ChatRequestName } from "../domain/ChatRequest.ts"
 import { maxTextLength } from "./Inbound.ts"
 import type { InboundMessage } from "./Inbound.ts"
 
@@ -18,8 +20,9 @@ export interface ChatCommand {
 
 export type ParsedCommand =
   | { readonly _tag: "Command"; readonly command: ChatCommand }
+  | { readonly _tag: "Question"; readonly alias: string; readonly revision: string; readonly question: string }
   /** The message is meant for us and is no command: `usage` of the command that it begins with, if any. */
-  | { readonly _tag: "Unknown"; readonly word: string; readonly usage: ChatCommandName | undefined }
+  | { readonly _tag: "Unknown"; readonly word: string; readonly usage: ChatRequestName | undefined }
   /** A message of other people to each other. */
   | { readonly _tag: "NotForUs" }
 
@@ -30,7 +33,7 @@ interface Arity {
   readonly args: string
 }
 
-export const arities: Readonly<Record<ChatCommandName, Arity>> = {
+export const arities: Readonly<Record<ChatRequestName, Arity>> = {
   help: { min: 0, max: 0, args: "" },
   "chat-id": { min: 0, max: 0, args: "" },
   review: { min: 2, max: 2, args: "<alias> <rev>" },
@@ -43,7 +46,8 @@ export const arities: Readonly<Record<ChatCommandName, Arity>> = {
   detail: { min: 2, max: 2, args: "<alias> <rev>" },
   prdetail: { min: 2, max: 2, args: "<alias> <id>" },
   queue: { min: 0, max: 0, args: "" },
-  running: { min: 0, max: 0, args: "" }
+  running: { min: 0, max: 0, args: "" },
+  ask: { min: 3, max: Number.POSITIVE_INFINITY, args: "<alias> <rev> <question>" }
 }
 
 /** Longest argument: names of branches and repositories. */
@@ -55,6 +59,14 @@ const isCommand = (word: string): word is ChatCommandName => (chatCommands as Re
 /** Characters that no revision, branch, alias or repository has, and options of programs. */
 const isPlain = (word: string): boolean =>
   word.length <= maxArgument && !word.startsWith("-") && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\^~:?*[\]<>"'`|;$&]/u.test(word)
+
+const parseQuestion = (text: string, hasPrefix: boolean): ParsedCommand | undefined => {
+  const words = text.trim().split(/[\s\u3000]+/u)
+  const [alias = "", revision = "", ...question] = words.slice(hasPrefix ? 2 : 1)
+  return isPlain(alias) && isPlain(revision) && question.length > 0
+    ? { _tag: "Question", alias, revision, question: question.join(" ") }
+    : undefined
+}
 
 /** `isForUs`: whether the mention at the start is one of this bot. */
 export const parseCommand = (
@@ -68,13 +80,14 @@ export const parseCommand = (
   if (!hasPrefix && mention === undefined && conversation.kind === "group") return { _tag: "NotForUs" }
   const [first = "", ...args] = hasPrefix ? words.slice(1) : words
   const name = first.toLowerCase().replace(/^\//, "")
-  const unknown = (usage: ChatCommandName | undefined): ParsedCommand => ({
+  const unknown = (usage: ChatRequestName | undefined): ParsedCommand => ({
     _tag: "Unknown",
     word: first.slice(0, 50),
     usage
   })
   if (name === "" && lines.length <= 1 && text.trim().length <= maxTextLength && words.length <= 1)
     return { _tag: "Command", command: { name: "help", args: [] } }
+  if (name === "ask") return parseQuestion(text, hasPrefix) ?? unknown("ask")
   if (!isCommand(name)) return unknown(undefined)
   const { max, min } = arities[name]
   const isFitting = lines.length === 1 && words.length <= maxWords && args.length >= min && args.length <= max

@@ -1,14 +1,14 @@
 /** Texts of replies in English and Chinese. Values are escaped by the caller. */
 import { arities } from "./Command.ts"
-import { chatCommands } from "../domain/ChatRequest.ts"
-import type { ChatCommandName } from "../domain/ChatRequest.ts"
+import { chatRequestNames } from "../domain/ChatRequest.ts"
+import type { ChatRequestName } from "../domain/ChatRequest.ts"
 
 export interface ChatTexts {
-  readonly help: (allowed: ReadonlyArray<ChatCommandName>) => string
-  readonly usage: (command: ChatCommandName) => string
+  readonly help: (allowed: ReadonlyArray<ChatRequestName>) => string
+  readonly usage: (command: ChatRequestName) => string
   readonly unknownCommand: string
   readonly notAuthorised: string
-  readonly notAllowed: (command: ChatCommandName) => string
+  readonly notAllowed: (command: ChatRequestName) => string
   readonly ids: (sender: string, conversation: string) => string
   readonly unknownRepository: string
   readonly ambiguousRepository: string
@@ -26,6 +26,10 @@ export interface ChatTexts {
   readonly noReview: string
   readonly buttonUsed: string
   readonly failed: string
+  readonly askOff: string
+  readonly askLimit: string
+  readonly thinking: string
+  readonly notAnswered: Readonly<Record<"not_configured" | "budget" | "unavailable", string>>
   readonly dismissed: (finding: string) => string
   readonly notDismissed: Readonly<
     Record<"not_permitted" | "no_account" | "own_change" | "not_published" | "failed", (finding: string) => string>
@@ -38,7 +42,7 @@ export interface ChatTexts {
   }
 }
 
-const englishHelp: Readonly<Record<ChatCommandName, string>> = {
+const englishHelp: Readonly<Record<ChatRequestName, string>> = {
   help: "this text",
   "chat-id": "ids of you and of this conversation",
   review: "review a pull request (number), a commit or a branch",
@@ -51,10 +55,11 @@ const englishHelp: Readonly<Record<ChatCommandName, string>> = {
   detail: "problems of the review of a commit or branch",
   prdetail: "problems of the review of a pull request",
   queue: "waiting reviews",
-  running: "running reviews"
+  running: "running reviews",
+  ask: "ask a question about a review"
 }
 
-const chineseHelp: Readonly<Record<ChatCommandName, string>> = {
+const chineseHelp: Readonly<Record<ChatRequestName, string>> = {
   help: "显示帮助",
   "chat-id": "显示您和本会话的 ID",
   review: "评审合并请求（编号）、提交或分支",
@@ -67,20 +72,21 @@ const chineseHelp: Readonly<Record<ChatCommandName, string>> = {
   detail: "提交或分支的评审问题",
   prdetail: "合并请求的评审问题",
   queue: "等待中的评审",
-  running: "运行中的评审"
+  running: "运行中的评审",
+  ask: "就某次评审提问"
 }
 
-const usageOf = (command: ChatCommandName): string => {
+const usageOf = (command: ChatRequestName): string => {
   const { args } = arities[command]
   return `\`aicr ${command}${args === "" ? "" : ` ${args}`}\``
 }
 
 const helpText =
-  (title: string, texts: Readonly<Record<ChatCommandName, string>>) =>
-  (allowed: ReadonlyArray<ChatCommandName>): string =>
+  (title: string, texts: Readonly<Record<ChatRequestName, string>>) =>
+  (allowed: ReadonlyArray<ChatRequestName>): string =>
     [
       `**${title}**`,
-      ...chatCommands.filter((name) => allowed.includes(name)).map((name) => `- ${usageOf(name)} ${texts[name]}`)
+      ...chatRequestNames.filter((name) => allowed.includes(name)).map((name) => `- ${usageOf(name)} ${texts[name]}`)
     ].join("\n")
 
 const english: ChatTexts = {
@@ -106,6 +112,14 @@ const english: ChatTexts = {
   noReview: "No review of it was found.",
   buttonUsed: "This button was used already, or has expired.",
   failed: "The command failed. The log of the service has the reason.",
+  askOff: "Questions are not enabled for you here. An administrator enables `ask` of your command binding.",
+  askLimit: "Too many questions within an hour. Try again later.",
+  thinking: "A model is answering your question.",
+  notAnswered: {
+    not_configured: "No model is configured that can answer.",
+    budget: "The budget for models is used up. Try again later.",
+    unavailable: "No model is available. Try again later."
+  },
   dismissed: (finding) => `Dismissed: ${finding}. It is not raised again while its code is unchanged.`,
   notDismissed: {
     not_permitted: (finding) => `Not dismissed: ${finding}. Your account may not write to the repository.`,
@@ -141,6 +155,14 @@ const chinese: ChatTexts = {
   noReview: "还没有它的评审。",
   buttonUsed: "该按钮已被使用或已过期。",
   failed: "命令执行失败，原因见服务日志。",
+  askOff: "此处未为您启用提问。管理员可在命令绑定中启用 `ask`。",
+  askLimit: "一小时内提问过多，请稍后再试。",
+  thinking: "模型正在回答您的问题。",
+  notAnswered: {
+    not_configured: "没有可回答问题的模型。",
+    budget: "模型预算已用完，请稍后再试。",
+    unavailable: "没有模型作答，请稍后再试。"
+  },
   dismissed: (finding) => `已忽略：${finding}。代码不变时不再提出。`,
   notDismissed: {
     not_permitted: (finding) => `未忽略：${finding}。您的账号没有该仓库的写权限。`,

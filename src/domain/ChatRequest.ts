@@ -74,6 +74,10 @@ export const chatCommands = [
 ] as const
 export type ChatCommandName = (typeof chatCommands)[number]
 
+/** Everything that a person may request: the commands, and a question about a review. */
+export const chatRequestNames = [...chatCommands, "ask"] as const
+export type ChatRequestName = (typeof chatRequestNames)[number]
+
 /** A person of a chat platform by an exact id. Ids of different types are different people. */
 export const ChatPrincipal = Schema.Struct({
   type: Schema.Literals(["wecom_userid", "wecom_encrypted_userid", "feishu_open_id"]),

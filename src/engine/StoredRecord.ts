@@ -17,6 +17,11 @@ export const writeDiff = Effect.fnUntraced(function* (runId: string, diff: Uint8
   yield* (yield* Objects).put(`${folderOf(runId)}/diff`, diff)
 })
 
+/** Returns the diff of a run; undefined if it is longer, or was not stored. */
+export const readStoredDiff = Effect.fnUntraced(function* (runId: string, maxBytes: number) {
+  return yield* (yield* Objects).get(`${folderOf(runId)}/diff`, maxBytes)
+})
+
 /** `recorder` has the texts of the record, whose lists of them are empty. */
 export const writeRecord = Effect.fnUntraced(function* (runId: string, record: ReviewRecord, recorder: ChangeThread) {
   const json = yield* recorder.run("recordJson", yield* Effect.orDie(encode(record)))

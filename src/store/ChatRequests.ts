@@ -6,7 +6,7 @@
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import {
-  chatCommands,
+  chatRequestNames,
   ChatConversation,
   ChatOutcome,
   ChatPrincipal,
@@ -41,6 +41,8 @@ export const ChatFacts = Schema.Struct({
   /** Queue entry that the review was admitted to. */
   entryId: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
+  /** Question about the run. */
+  question: Schema.optionalKey(Schema.String),
   /** Message in the conversation that reports progress. */
   progress: Schema.optionalKey(SentChatMessage),
   /** Buttons of the progress message. */
@@ -73,7 +75,7 @@ export const ChatRequest = Schema.Struct({
   sender: ChatPrincipal,
   status: ChatRequestStatus,
   version: Schema.Int,
-  command: Schema.optionalKey(Schema.Literals(chatCommands)),
+  command: Schema.optionalKey(Schema.Literals(chatRequestNames)),
   workspace: Schema.optionalKey(Schema.String),
   facts: ChatFacts,
   receivedAt: Schema.Int,

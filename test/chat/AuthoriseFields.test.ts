@@ -1,6 +1,6 @@
 /** Each field of `im.command_bindings` has an effect. */
 import { describe, expect, it } from "vitest"
-import { allows, findPermissions, listScopes } from "../../src/chat/Authorise.ts"
+import { allows, findPermissions, listScopes, permitsQuestions } from "../../src/chat/Authorise.ts"
 import { listRepositories, resolveRepository } from "../../src/chat/Repositories.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 
@@ -28,6 +28,14 @@ const count = (...args: Parameters<typeof permissions>): number => permissions(.
 describe("fields of command bindings", () => {
   it("enabled is required", () => {
     expect([count(), count({ enabled: false })]).toEqual([1, 0])
+  })
+
+  it("ask permits questions to a model", () => {
+    expect([{ ask: true }, { ask: false }, {}].map((change) => permissions(change).some(permitsQuestions))).toEqual([
+      true,
+      false,
+      false
+    ])
   })
 
   it("connection is the one that binds", () => {

@@ -52,6 +52,15 @@ describe("commands", () => {
     expect(parse(text)).toMatchObject({ _tag: "Unknown", usage: "review" })
   })
 
+  it("take a question of any words and lines after an alias and a revision", () => {
+    const question = { _tag: "Question", alias: "app", revision: "#12", question: "Why; is <this> wrong? 为什么" }
+    expect(parse("aicr ask app #12 Why; is <this>\n wrong?\u3000为什么")).toEqual(question)
+    expect(parse("@bot ask app #12 Why; is <this> wrong? 为什么".slice(5), group, "bot")).toEqual(question)
+    for (const text of ["ask", "ask app", "ask app 12", "ask app $(id) Why?", "ask -x 12 Why?"])
+      expect(parse(text)).toMatchObject({ _tag: "Unknown", usage: "ask" })
+    expect(parse("aicr ask app 12 Why?", group, "other")).toEqual({ _tag: "NotForUs" })
+  })
+
   it("parse revisions", () => {
     expect(parseRevision("!12")).toEqual({ _tag: "Pull", number: 12 })
     expect(parseRevision("A".repeat(40))).toEqual({ _tag: "Commit", id: "a".repeat(40) })

@@ -1,7 +1,7 @@
 /** Defines the records of chat: connections, requests and command bindings. */
 import { Schema } from "effect"
 import { ChatConnectionState } from "../../domain/ChatHealth.ts"
-import { chatCommands, ChatRequestStatus } from "../../domain/ChatRequest.ts"
+import { chatRequestNames, ChatRequestStatus } from "../../domain/ChatRequest.ts"
 import { count, maybe, maybeTime, recordId, text, time } from "./Fields.ts"
 
 export const ChatConnectionRecord = Schema.Struct({
@@ -25,7 +25,7 @@ export const ChatRequestRecord = Schema.Struct({
   id: recordId,
   connection: text("Id of the connection"),
   status: ChatRequestStatus,
-  command: Schema.optionalKey(Schema.Literals(chatCommands)),
+  command: Schema.optionalKey(Schema.Literals(chatRequestNames)),
   args: Schema.optionalKey(Schema.Array(Schema.String)),
   sender_type: text("Type of the sender's id"),
   sender: text("Id of the sender at the platform"),

@@ -122,6 +122,11 @@ export const CommandBinding = Schema.Struct({
     ),
     "Repository aliases."
   ),
+  ask: defaulted(
+    Flag,
+    false,
+    "Permits questions to a model about reviews that the person may list with detail or prdetail: ask <alias> <rev> <question>. At most 10 an hour and person, 30 an hour and conversation; the budgets of llm apply."
+  ),
   report_policy: defaulted(choice("workspace_routes"), "workspace_routes", "Where reports go.")
 })
 export type CommandBinding = Resolved<typeof CommandBinding>
