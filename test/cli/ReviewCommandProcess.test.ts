@@ -127,12 +127,28 @@ it("the example of a pre-push hook stops a push with a severe problem", async ()
   await symlink(program, join(links, "aicr"))
   repository.write("src/own.ts", marked("own"))
   repository.commit()
-  const push = (more: Readonly<Record<string, string>> = {}) =>
-    call("git", ["push", "origin", "main"], repository.path, { PATH: `${links}:${process.env["PATH"]}`, ...more })
-  const refused = await push()
-  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("1 problem of severity high or above")])
-  expect((await push({ AICR_SKIP: "1" })).code).toBe(0)
-}, 60_000)
+  const push = (args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) =>
+    call("git", ["push", "origin", ...args], repository.path, { PATH: `${links}:${process.env["PATH"]}`, ...more })
+  const isRefused = [1, expect.stringContaining("1 problem of severity high or above")]
+  const refused = await push(["main"])
+  expect([refused.code, refused.err]).toEqual(isRefused)
+  expect((await push(["main"], { AICR_SKIP: "1" })).code).toBe(0)
+
+  const requests = model.requests.length
+  repository.git("tag", "v1")
+  expect([(await push(["v1"])).code, (await push([":v1"])).code]).toEqual([0, 0])
+  expect(model.requests.length, "tags and deletions are not reviewed").toBe(requests)
+
+  // Somebody else pushed a commit that this clone does not have.
+  const other = temporaryFolder()
+  repository.git("clone", "-q", remote, other)
+  const author = ["-c", "user.name=a", "-c", "user.email=a@b"]
+  repository.git("-C", other, ...author, "commit", "-q", "--allow-empty", "-m", "other")
+  repository.git("-C", other, "push", "-q", "origin", "HEAD:topic")
+  const forced = await push(["--force", "main:topic"])
+  expect([forced.code, forced.err]).toEqual([0, expect.stringContaining("comparing")])
+  expect(model.requests.length, "main is compared with the default branch: itself").toBe(requests)
+}, 120_000)
 
 describe("aicr review refuses", () => {
   it.each<{
