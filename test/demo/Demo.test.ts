@@ -149,6 +149,7 @@ describe("aicr demo", () => {
       fetch(`${page}/${form}`, { method: "POST", body: new URLSearchParams(fields), redirect: "manual", headers })
 
     assert.strictEqual((await submit("comments", { body: "/aicr help" }, { origin: "https://other.test" })).status, 403)
+    assert.strictEqual((await submit("comments", { body: "x".repeat(300_000) })).status, 413)
     assert.strictEqual((await submit("comments", { body: "/aicr help" })).status, 303)
     await wait(async () => (await read()).includes("/aicr cancel"), "the reply to /aicr help")
 
