@@ -139,7 +139,7 @@ it("the example of a pre-push hook stops a push with a severe problem", async ()
   expect([(await push(["v1"])).code, (await push([":v1"])).code]).toEqual([0, 0])
   expect(model.requests.length, "tags and deletions are not reviewed").toBe(requests)
 
-  // Somebody else pushed a commit that this clone does not have.
+  // Another clone pushed a commit that this clone does not have.
   const other = temporaryFolder()
   repository.git("clone", "-q", remote, other)
   const author = ["-c", "user.name=a", "-c", "user.email=a@b"]

@@ -140,5 +140,6 @@ describe.each(ForgeKind.literals)("faults of %s", (kind) => {
     expect(noUrl.message).toContain("trigger main-host has no base_url")
     const nobody = await failure(client({ ...profile, apiUrl: "http://127.0.0.1:1" }).createComment(host.repo, 1, "x"))
     expect(nobody.reason).toBe("unavailable")
+    expect(nobody.message).toMatch(/ECONNREFUSED.*; nothing listens at its address: check the address and the server$/)
   })
 })
