@@ -1,5 +1,6 @@
 /** Previews, publishes and restores: the part of the editor that makes revisions. */
 import { Effect } from "effect"
+import type { LayeredFile } from "../ConfigStore.ts"
 import { sealingKeys } from "../Sealing.ts"
 import type { AuditAction } from "./AuditLog.ts"
 import { blastRadius, noBlast } from "./BlastRadius.ts"
@@ -15,7 +16,7 @@ import type {
 import type { EditorContext } from "./EditorContext.ts"
 import { describeOutcome, requireLayered, record, readSnapshot, listWarnings } from "./EditorContext.ts"
 import type { LoadedRevision } from "./LoadRevisions.ts"
-import { loadHead, loadRevision } from "./LoadRevisions.ts"
+import { loadHead, loadRevision, lostMessage } from "./LoadRevisions.ts"
 import type { Decision, PublishProblem } from "./Publish.ts"
 import { decide, decideDocument } from "./Publish.ts"
 import type { Edit } from "./PublishEdit.ts"
@@ -30,13 +31,20 @@ const maxReason = 2000
 const notFound = (number: number): PublishProblem =>
   problem("revision_not_found", `revision ${number} does not exist, or not any more; read the newest revision`)
 
+/** Returns why nothing is published onto a database that has lost revisions: its numbers would be used twice. */
+const lossProblem = ({ active }: LayeredFile, { head }: LoadedRevision): PublishProblem | undefined =>
+  head.number < active.number ? problem("revisions_lost", lostMessage(head.number, active.number)) : undefined
+
 /** Decides about an edit with this head. */
 const decideEdit = Effect.fnUntraced(function* (
   context: EditorContext,
   { base, operations, strict = false }: EditRequest,
   head: LoadedRevision
 ): Effect.fn.Return<Decision, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
+  const layered = yield* requireLayered(context)
+  const { ground } = layered
+  const lost = lossProblem(layered, head)
+  if (lost !== undefined) return { _tag: "Refused", problems: [lost] }
   const from = base === head.head.number ? head : yield* loadRevision(context.revisions, base)
   if (from === undefined || base > head.head.number) return { _tag: "Refused", problems: [notFound(base)] }
   const changeset = {
@@ -54,7 +62,10 @@ const decideRestore = Effect.fnUntraced(function* (
   head: LoadedRevision,
   expectedHead: number | undefined
 ): Effect.fn.Return<Decision, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
+  const layered = yield* requireLayered(context)
+  const { ground } = layered
+  const lost = lossProblem(layered, head)
+  if (lost !== undefined) return { _tag: "Refused", problems: [lost] }
   if (expectedHead !== undefined && expectedHead !== head.head.number)
     return { _tag: "Conflict", head: head.head.number, conflicts: [] }
   const target = number > head.head.number ? undefined : yield* loadRevision(context.revisions, number)

@@ -10,6 +10,7 @@ import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
 import { AuditLog } from "./AuditLog.ts"
 import type { RevisionHead } from "./Revision.ts"
 import { noRevision } from "./Revision.ts"
+import { lostMessage } from "./LoadRevisions.ts"
 import { RevisionStore } from "./RevisionStore.ts"
 
 /** Time that an admission waits; after it the delivery is admitted under the revision that the node works with. */
@@ -57,6 +58,24 @@ interface Attempt {
   readonly snapshot: string
 }
 
+/** Numbers only increase: a database with a lower one than this node works with has lost revisions. */
+const refuseLoss = (head: RevisionHead, active: RevisionHead): Omit<Attempt, "snapshot"> => ({
+  head,
+  activation: { _tag: "Refused", problems: [lostMessage(head.number, active.number)] }
+})
+
+/** Returns undefined if the revision does not exist any more. */
+const activateHead = Effect.fnUntraced(function* (
+  config: ConfigStore["Service"],
+  revisions: RevisionStore["Service"],
+  { number }: RevisionHead
+) {
+  const revision = yield* Effect.timeout(revisions.read(number), storeTimeout)
+  if (revision === undefined) return undefined
+  const { document, hash } = revision
+  return { head: { number, hash }, activation: yield* config.activate({ number, hash, document }) }
+})
+
 const follow = Effect.gen(function* () {
   const config = yield* ConfigStore
   const revisions = yield* RevisionStore
@@ -87,14 +106,18 @@ const follow = Effect.gen(function* () {
   const adopt = Effect.fnUntraced(function* (again: boolean) {
     const head = yield* Effect.timeout(revisions.head, storeTimeout)
     const active = config.layered()?.active ?? noRevision
-    if (same(head, active)) return
+    if (same(head, active)) {
+      if (same(head, last.head)) return
+      last = { head, activation: { _tag: "Active" }, snapshot: config.current().hash }
+      return yield* report
+    }
     const isKnown = same(head, last.head) && last.snapshot === config.current().hash
     if (isKnown && last.activation._tag === "Refused" && !again) return
-    const revision = yield* Effect.timeout(revisions.read(head.number), storeTimeout)
-    if (revision === undefined) return
-    const activation = yield* config.activate({ number: head.number, hash: revision.hash, document: revision.document })
+    const tried = head.number < active.number ? refuseLoss(head, active) : yield* activateHead(config, revisions, head)
+    if (tried === undefined) return
+    const { activation } = tried
     const isNews = !same(head, last.head) || activation._tag !== last.activation._tag
-    last = { head: { number: head.number, hash: revision.hash }, activation, snapshot: config.current().hash }
+    last = { ...tried, snapshot: config.current().hash }
     if (activation._tag === "Refused" && isNews)
       yield* Effect.logError("configuration revision refused, the current one stays in force", {
         revision: head.number,

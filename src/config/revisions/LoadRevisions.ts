@@ -18,6 +18,10 @@ export interface LoadedRevision {
 
 export const nothingPublished: LoadedRevision = { head: noRevision, document: emptyDocument, unknown: [] }
 
+/** Returns what to do about a database whose newest revision is older than the one that a node works with. */
+export const lostMessage = (head: number, active: number): string =>
+  `the newest revision of the database is ${head}, but this node works with revision ${active}: the database has lost revisions; restore it from a backup, or restart every node to use revision ${head}`
+
 /** Returns undefined if the revision does not exist any more. */
 export const loadRevision = Effect.fnUntraced(function* (
   store: RevisionStore["Service"],

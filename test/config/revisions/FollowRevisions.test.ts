@@ -286,6 +286,43 @@ describe("a node", () => {
       assert.match(nodes.find(({ node }) => node === "two")?.problems.join("\n") ?? "", /secret_ref_missing/)
     })
   )
+  it.effect("keeps its revision, reports why and publishes nothing after its database has lost revisions", () =>
+    Effect.gen(function* () {
+      const stores = yield* Layer.build(Layer.fresh(memoryStores))
+      const revisions = Context.get(stores, RevisionStore)
+      const kept = { number: 1, hash: "" }
+      let isLost = false
+      const lossy = RevisionStore.of({
+        ...revisions,
+        head: Effect.suspend(() => (isLost ? Effect.succeed(kept) : revisions.head)),
+        append: (...given) => (isLost ? Effect.die("appended") : revisions.append(...given))
+      })
+      const node = yield* startNode(Context.add(stores, RevisionStore, lossy), { document, node: "one" })
+      yield* node.editor.publish("alice", edit(0, passes(7)))
+      yield* node.editor.publish("alice", edit(1, passes(8)))
+      kept.hash = (yield* revisions.read(1))?.hash ?? ""
+      isLost = true
+      yield* node.config.adoptHead() ?? Effect.void
+      assert.strictEqual(passesOf(node), 8)
+      const { converged, nodes } = yield* node.editor.status
+      assert.isFalse(converged)
+      assert.deepInclude(nodes[0], { state: "refused", revision: 1, active: 2 })
+      assert.match(nodes[0]?.problems.join() ?? "", /has lost revisions; restore it from a backup/)
+      const refused = yield* node.editor.publish("alice", { ...edit(1, passes(9)), operationId: "late" })
+      assert.strictEqual(refused._tag === "Refused" ? refused.problems[0]?.code : refused._tag, "revisions_lost")
+      const restored = yield* node.editor.restore("alice", { revision: 1, operationId: "back" })
+      assert.strictEqual(restored._tag === "Refused" ? restored.problems[0]?.code : restored._tag, "revisions_lost")
+
+      isLost = false
+      yield* node.config.adoptHead() ?? Effect.void
+      const found = yield* node.editor.status
+      assert.isTrue(found.converged)
+      assert.deepInclude(found.nodes[0], { state: "active", revision: 2, active: 2, problems: [] })
+      const continued = yield* node.editor.publish("alice", edit(2, passes(9)))
+      assert.strictEqual(continued._tag, "Committed")
+    })
+  )
+
   it.effect("keeps its revision while the store is unavailable", () =>
     Effect.gen(function* () {
       const [one] = yield* startNodes({ node: "one" })
