@@ -23,7 +23,7 @@ import { findInstalled } from "../app/AgentSetup.ts"
 import * as Service from "../app/Service.ts"
 import { readDemoChange } from "./DemoChange.ts"
 import type { DemoChange } from "./DemoChange.ts"
-import { concerns, createHistory } from "./DemoHistory.ts"
+import { concerns, createHistory, pushToMain } from "./DemoHistory.ts"
 import { openDashboard } from "./DemoLogin.ts"
 import { demoDocument, secretVariable, tokenVariable } from "./DemoConfig.ts"
 import { startDemoForge } from "./DemoForge.ts"
@@ -129,8 +129,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
     const login = options.once ? dashboard : yield* openDashboard(snapshot, dashboard)
     showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: login })
     if (!options.once) {
-      history = yield* Effect.promise(() => createHistory(forge, change, { author, maintainer }))
-      yield* Effect.promise(() => Promise.all(history.map((one) => forge.notify(one, "opened"))))
+      yield* Effect.promise(() => addHistory(forge, change, (pulls) => (history = pulls)))
       terminal.step("api", `${url}/api/admin ${terminal.dim(`user demo, password ${password}`)}`)
       showNextSteps(terminal, { clone: cloneUrl(forge.url, change.repository, authorToken), branch: change.branch })
       terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)
@@ -144,6 +143,18 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
     }
   }).pipe(Effect.provide(service))
 })
+
+/** Opens more pull requests, which `remember` is called with first, and pushes to the main branch. */
+const addHistory = async (
+  forge: DemoForge,
+  change: DemoChange,
+  remember: (pulls: ReadonlyArray<DemoPull>) => void
+): Promise<void> => {
+  const pulls = await createHistory(forge, change, { author, maintainer })
+  remember(pulls)
+  await Promise.all(pulls.map((one) => forge.notify(one, "opened")))
+  await pushToMain(forge, change, maintainer)
+}
 
 const demoEnvironment = (token: string, secret: string, password: string) => ({
   ...process.env,

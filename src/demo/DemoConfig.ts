@@ -5,6 +5,11 @@ import type { DetectedModel } from "../llm/Detect.ts"
 export const tokenVariable = "AICR_DEMO_TOKEN"
 export const secretVariable = "AICR_DEMO_SECRET"
 
+const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
+
+/** Returns the weekday after the current one in UTC: a window on it is closed for at least nine hours. */
+const dayAfter = (now: Date) => weekdays[(now.getUTCDay() + 1) % weekdays.length] ?? "mon"
+
 export const demoDocument = (options: {
   readonly forgeUrl: string
   readonly repository: string
@@ -33,7 +38,15 @@ export const demoDocument = (options: {
     routes: { default: { line_comments: ["review"], summary: ["review"] } }
   },
   agent: { default: options.agent },
-  review: { output_language: "en" },
+  review: {
+    output_language: "en",
+    // A push to the main branch waits in the queue, so that it shows why and until when.
+    auto_commit: {
+      delay_seconds: 0,
+      schedule: { timezone: "UTC", rules: [{ days: [dayAfter(new Date())], windows: ["09:00-17:00"] }] }
+    },
+    pull_request: { schedule: { rules: [] } }
+  },
   queue: { kind: "sqlite", sqlite: { path: "data/queue.db" } },
   storage: { database: { sqlite: { path: "data/aicr.db" } }, object: { filesystem: { root: "data/objects" } } },
   server: { hostname: "127.0.0.1" }

@@ -1,9 +1,10 @@
 /**
- * Two more changes of the demo's repository, so that every page of the dashboard has something to show: one without problems, and a draft, which is not
- * reviewed. They follow the demo's own change, whose result people wait for.
+ * More of the demo's repository, so that every page of the dashboard has something to show: a change without problems, a draft, which is not reviewed,
+ * and a commit that waits in the queue. They follow the demo's own change, whose result people wait for.
  */
 import type { DemoChange } from "./DemoChange.ts"
 import type { DemoForge } from "./DemoForge.ts"
+import { git } from "./DemoForgeGit.ts"
 import type { DemoPull } from "./DemoForgeState.ts"
 
 const readme = "README.md"
@@ -40,6 +41,24 @@ export const createHistory = async (
       true
     )
   ]
+}
+
+/** Pushes a commit to the main branch, whose review waits for the window of automatic commits. */
+export const pushToMain = async (
+  forge: DemoForge,
+  { base, repository: name }: DemoChange,
+  maintainer: string
+): Promise<void> => {
+  const repository = forge.repository(name)
+  const before = (await git(repository.directory, ["rev-parse", "main"])).trim()
+  const after = await forge.push(name, {
+    branch: "main",
+    message: "Name the owner of the service",
+    files: { [readme]: `${base[readme] ?? ""}\nOwner: the parcels team\n` }
+  })
+  await forge.send(
+    forge.delivery({ kind: "push", repository, branch: "main", before, after, sender: forge.user(maintainer) })
+  )
 }
 
 const targetNumber = /:pull_request:(\d+)$/

@@ -98,12 +98,19 @@ afterAll(async () => {
 })
 
 describe("the login", () => {
-  it("keeps the address, so that a link from a comment works", async () => {
-    // The newest commit status of the first pull request names the page of its run.
-    const { statuses } = world.at.forge.repository("team/one")
-    const links = [...statuses.values()].flat().flatMap(({ targetUrl }) => (targetUrl === "" ? [] : [targetUrl]))
-    const link = links.find((url) => url.endsWith(paths[6]?.[1] ?? ""))
-    const path = link?.slice(`${publicAddress}/dashboard`.length) ?? ""
+  /** Addresses that the service wrote to the host, by where they are. */
+  const links: Readonly<Record<string, () => ReadonlyArray<string>>> = {
+    "a commit status": () =>
+      [...world.at.forge.repository("team/one").statuses.values()].flat().map(({ targetUrl }) => targetUrl),
+    "a comment": () =>
+      world.at.forge
+        .pull("team/one", 1)
+        .comments.flatMap(({ body }) => body.match(/http:\/\/aicr\.test\/[^\s)]+/g) ?? [])
+  }
+
+  it.each(Object.keys(links))("keeps the address of a link from %s, and opens its run", async (kind) => {
+    const link = links[kind]?.().find((url) => url.endsWith(paths[6]?.[1] ?? "")) ?? ""
+    const path = link.slice(`${publicAddress}/dashboard`.length)
     expect(path).toMatch(/^\/runs\/[0-9a-f-]{36}$/)
     await using stranger = await browser.context()
     const other = await stranger.newPage()
@@ -374,6 +381,45 @@ describe("forms of the configuration", () => {
     await page.getByRole("button", { name: "Show" }).click()
     await page.getByText("no workspace: its deliveries are ignored").waitFor()
     expect(problems().filter((problem) => !/40[149]|422/.test(problem))).toEqual([])
+  })
+})
+
+describe("a session that ends during an edit", () => {
+  const renew = async () => {
+    const dialog = page.getByRole("dialog", { name: "The session has ended" })
+    await dialog.getByLabel("Password").fill(adminCredentials.password)
+    await dialog.getByRole("button", { name: "Log in" }).click()
+    await dialog.waitFor({ state: "detached" })
+  }
+
+  it("leaves the document of the editor and the reason as they are", async () => {
+    await open("/configuration?tab=edit")
+    await page.getByLabel("Document").click()
+    await clear()
+    const text = "{entities: {channels: {kept: {kind: gitea_pr_review, max_comments: 7}}}}"
+    await page.keyboard.type(text)
+    await world.admin.post("/sessions/revoke", { keep_current: true })
+    await page.getByRole("button", { name: "Check the edit" }).click()
+    await renew()
+    await page.getByText("channels/kept").first().waitFor()
+    await page.getByLabel("Reason").fill("after a break")
+    await world.admin.post("/sessions/revoke", { keep_current: true })
+    await page.getByRole("button", { name: "Publish" }).click()
+    await renew()
+    await page.getByText("Published as revision").waitFor()
+    expect((await world.admin.get("/config")).body).toMatchObject({
+      document: { entities: { channels: { kept: { max_comments: 7 } } } }
+    })
+  })
+
+  it("leaves the values of a form as they are", async () => {
+    await open("/configuration?tab=forms&kind=channels&name=kept")
+    await page.getByLabel("max_comments", { exact: true }).fill("8")
+    await world.admin.post("/sessions/revoke", { keep_current: true })
+    await page.getByRole("button", { name: "Check the edit" }).click()
+    await renew()
+    await page.getByText("Changed values (1)").waitFor()
+    expect(await page.getByLabel("max_comments", { exact: true }).inputValue()).toBe("8")
   })
 })
 

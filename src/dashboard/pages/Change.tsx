@@ -74,7 +74,7 @@ const runStep = (run: StoryRun): Step => ({
         <RunStatus {...run} />
         <Commit id={run.head} />
         <span className="quiet">{formatDuration(run.duration_ms)}</span>
-        <span className="quiet">{formatUsd(run.cost_usd)}</span>
+        {run.cost_usd === null ? null : <span className="quiet">{formatUsd(run.cost_usd)}</span>}
       </div>
       {run.reason === undefined ? null : <p className="error-text">{run.reason}</p>}
       <Publications run={run} />

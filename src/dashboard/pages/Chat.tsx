@@ -7,10 +7,10 @@ import { FilterBar, SelectFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
 import { Page } from "../parts/Page.tsx"
-import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
+import { Empty, Loaded } from "../parts/Panel.tsx"
 import { useWorkspaceOptions } from "../parts/Records.tsx"
-import { Scroll } from "../parts/Scroll.tsx"
 import { Status } from "../parts/Status.tsx"
+import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t, tValue } from "../text/T.ts"
@@ -54,78 +54,58 @@ const ConnectionRow = ({ connection }: { readonly connection: Connection }) => (
 )
 
 const Connections = ({ items }: { readonly items: ReadonlyArray<Connection> }) => (
-  <Panel title={t("chat.connections")} flush>
-    {items.length === 0 ? (
+  <TablePanel
+    title={t("chat.connections")}
+    heads={[
+      { label: t("chat.connection") },
+      { label: t("column.status") },
+      { label: t("column.node") },
+      { label: t("chat.since"), end: true },
+      { label: t("chat.open"), end: true },
+      { label: t("chat.callback") }
+    ]}
+    empty={
       <Empty title={t("chat.none")}>
         {t("chat.none.help")} <Link to="/configuration">{t("page.configuration")}</Link>
       </Empty>
-    ) : (
-      <Scroll label={t("chat.connections")}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t("chat.connection")}</th>
-              <th>{t("column.status")}</th>
-              <th>{t("column.node")}</th>
-              <th className="end">{t("chat.since")}</th>
-              <th className="end">{t("chat.open")}</th>
-              <th>{t("chat.callback")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((connection) => (
-              <ConnectionRow key={connection.id} connection={connection} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    )}
-  </Panel>
+    }
+    rows={items.map((connection) => (
+      <ConnectionRow key={connection.id} connection={connection} />
+    ))}
+  />
 )
 
 const Bindings = () => {
   const query = useApi("GET /chat/bindings", {})
   return (
-    <Panel title={t("chat.bindings")} note={t("chat.bindings.note")} flush>
-      <Loaded query={query}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title={t("chat.bindings.empty")} />
-          ) : (
-            <Scroll label={t("chat.bindings")}>
-              <table>
-                <thead>
-                  <tr>
-                    <th>{t("chat.binding")}</th>
-                    <th>{t("chat.connection")}</th>
-                    <th>{t("chat.actors")}</th>
-                    <th>{t("chat.conversations")}</th>
-                    <th>{t("chat.commands")}</th>
-                    <th>{t("chat.repositories")}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((binding) => (
-                    <tr key={binding.id}>
-                      <td>
-                        {binding.id} {binding.enabled ? null : <Status group="chat" value="disabled" tone="warn" />}
-                      </td>
-                      <td>{binding.connection ?? t("filter.all")}</td>
-                      <td className="break">{binding.actors.join(", ")}</td>
-                      <td className="break">{binding.conversations.join(", ")}</td>
-                      <td>{binding.commands.join(", ")}</td>
-                      <td className="break">
-                        {binding.allow_all_repositories ? t("filter.all") : binding.repositories.join(", ")}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-          )
-        }
-      </Loaded>
-    </Panel>
+    <Loaded query={query}>
+      {({ items }) => (
+        <TablePanel
+          title={t("chat.bindings")}
+          note={t("chat.bindings.note")}
+          heads={(["binding", "connection", "actors", "conversations", "commands", "repositories"] as const).map(
+            (name) => ({
+              label: t(`chat.${name}`)
+            })
+          )}
+          empty={<Empty title={t("chat.bindings.empty")} />}
+          rows={items.map((binding) => (
+            <tr key={binding.id}>
+              <td>
+                {binding.id} {binding.enabled ? null : <Status group="chat" value="disabled" tone="warn" />}
+              </td>
+              <td>{binding.connection ?? t("filter.all")}</td>
+              <td className="break">{binding.actors.join(", ")}</td>
+              <td className="break">{binding.conversations.join(", ")}</td>
+              <td>{binding.commands.join(", ")}</td>
+              <td className="break">
+                {binding.allow_all_repositories ? t("filter.all") : binding.repositories.join(", ")}
+              </td>
+            </tr>
+          ))}
+        />
+      )}
+    </Loaded>
   )
 }
 

@@ -5,6 +5,7 @@ import { useApi } from "../client/Queries.ts"
 import { Copy, Facts } from "../parts/Facts.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Loaded, Panel } from "../parts/Panel.tsx"
+import { Prose } from "../parts/Prose.tsx"
 import { ChangeLink, changeName, Commit, DeliveryStatus, RunLink } from "../parts/Records.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
@@ -74,7 +75,11 @@ const Verdict = ({ delivery }: { readonly delivery: Details }) => {
       <Shape tone={tone} />
       <div>
         <p className="verdict-title">{title}</p>
-        {help === undefined ? null : <p>{help}</p>}
+        {help === undefined ? null : (
+          <p>
+            <Prose text={help} />
+          </p>
+        )}
         {outcomeReason === undefined ? null : <p className="mono">{outcomeReason}</p>}
         {runId === undefined ? null : (
           <p>

@@ -1,32 +1,26 @@
 /** Nodes with their roles and versions; draining a node before it is stopped. */
 import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
-import { useAction, useApi } from "../client/Queries.ts"
+import { useApi } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
-import { notify, notifyError } from "../parts/Notices.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Page } from "../parts/Page.tsx"
-import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
+import { Empty, Loaded } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { Scroll } from "../parts/Scroll.tsx"
+import { TablePanel } from "../parts/TablePanel.tsx"
 import { t } from "../text/T.ts"
 
 type NodeItem = Item<"GET /nodes">
 
 const DrainDialog = ({ node, onClose }: { readonly node: string; readonly onClose: () => void }) => {
-  const drain = useAction("POST /queue/drain", ["GET /queue", "GET /nodes"])
+  const drain = useNoticedAction("POST /queue/drain", ["GET /queue", "GET /nodes"])
   const confirm = () =>
-    drain.mutate(
+    drain.run(
       { payload: { node } },
-      {
-        onError: notifyError,
-        onSuccess: ({ running, status }) =>
-          notify(
-            "good",
-            status === "drained" ? t("nodes.drained", { node }) : t("nodes.draining", { node, count: running })
-          ),
-        onSettled: onClose
-      }
+      ({ running, status }) =>
+        status === "drained" ? t("nodes.drained", { node }) : t("nodes.draining", { node, count: running }),
+      onClose
     )
   return (
     <Confirm
@@ -50,12 +44,8 @@ const NodeRow = ({
   readonly isPaused: boolean
   readonly onDrain: () => void
 }) => {
-  const resume = useAction("POST /queue/resume", ["GET /queue", "GET /nodes"])
-  const start = () =>
-    resume.mutate(
-      { payload: { node: node.name } },
-      { onError: notifyError, onSuccess: () => notify("good", t("queue.resumed", { name: node.name })) }
-    )
+  const resume = useNoticedAction("POST /queue/resume", ["GET /queue", "GET /nodes"])
+  const start = () => resume.run({ payload: { node: node.name } }, () => t("queue.resumed", { name: node.name }))
   return (
     <tr>
       <td>
@@ -100,44 +90,30 @@ export const Nodes = () => {
             ...(configurations.size > 1 ? [t("nodes.configurations")] : [])
           ]
           return (
-            <Panel
+            <TablePanel
               title={t("nodes.count", { count: items.length })}
-              flush
+              label={t("page.nodes")}
               note={differences.length === 0 ? undefined : differences.join(". ")}
-            >
-              {items.length === 0 ? (
-                <Empty title={t("nodes.empty")} />
-              ) : (
-                <Scroll label={t("page.nodes")}>
-                  <table>
-                    <thead>
-                      <tr>
-                        <th>{t("column.node")}</th>
-                        <th>{t("column.status")}</th>
-                        <th>{t("column.roles")}</th>
-                        <th>{t("column.version")}</th>
-                        <th>{t("column.configuration")}</th>
-                        <th className="end">{t("column.actors")}</th>
-                        <th className="end">{t("column.started")}</th>
-                        <th>
-                          <span className="hidden">{t("column.actions")}</span>
-                        </th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {items.map((node) => (
-                        <NodeRow
-                          key={node.name}
-                          node={node}
-                          isPaused={paused.includes(node.name)}
-                          onDrain={() => setDrained(node.name)}
-                        />
-                      ))}
-                    </tbody>
-                  </table>
-                </Scroll>
-              )}
-            </Panel>
+              heads={[
+                { label: t("column.node") },
+                { label: t("column.status") },
+                { label: t("column.roles") },
+                { label: t("column.version") },
+                { label: t("column.configuration") },
+                { label: t("column.actors"), end: true },
+                { label: t("column.started"), end: true },
+                { label: t("column.actions"), hidesLabel: true }
+              ]}
+              empty={<Empty title={t("nodes.empty")} />}
+              rows={items.map((node) => (
+                <NodeRow
+                  key={node.name}
+                  node={node}
+                  isPaused={paused.includes(node.name)}
+                  onDrain={() => setDrained(node.name)}
+                />
+              ))}
+            />
           )
         }}
       </Loaded>

@@ -2,16 +2,15 @@
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Output } from "../client/Endpoints.ts"
-import { useAction, useApi } from "../client/Queries.ts"
+import { useApi } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
 import { FilterBar, TextFilter, useFilters } from "../parts/Filters.tsx"
-import { notify, notifyError } from "../parts/Notices.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Page } from "../parts/Page.tsx"
-import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
-import { Scroll } from "../parts/Scroll.tsx"
-import { SortHeader } from "../parts/Sorting.tsx"
+import { Empty, Loaded } from "../parts/Panel.tsx"
 import { sortRows } from "../parts/SortRows.ts"
 import { Status } from "../parts/Status.tsx"
+import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatRate, formatShort, formatUsd } from "../text/Format.ts"
 import { t } from "../text/T.ts"
@@ -33,16 +32,9 @@ const sortValues: Readonly<Record<string, (row: Project) => string | number | nu
 }
 
 const DeleteDialog = ({ onClose, project }: { readonly project: Project; readonly onClose: () => void }) => {
-  const remove = useAction("DELETE /projects/:id", refreshed)
+  const remove = useNoticedAction("DELETE /projects/:id", refreshed)
   const confirm = () =>
-    remove.mutate(
-      { params: { id: project.id } },
-      {
-        onError: notifyError,
-        onSuccess: () => notify("good", t("projects.deleted", { name: project.repository })),
-        onSettled: onClose
-      }
-    )
+    remove.run({ params: { id: project.id } }, () => t("projects.deleted", { name: project.repository }), onClose)
   const title = t("projects.delete", { name: project.repository })
   return (
     <Confirm
@@ -59,12 +51,8 @@ const DeleteDialog = ({ onClose, project }: { readonly project: Project; readonl
 }
 
 const ProjectRow = ({ onDelete, row }: { readonly row: Project; readonly onDelete: () => void }) => {
-  const restore = useAction("POST /projects/:id/restore", refreshed)
-  const undo = () =>
-    restore.mutate(
-      { params: { id: row.id } },
-      { onError: notifyError, onSuccess: () => notify("good", t("projects.restored", { name: row.repository })) }
-    )
+  const restore = useNoticedAction("POST /projects/:id/restore", refreshed)
+  const undo = () => restore.run({ params: { id: row.id } }, () => t("projects.restored", { name: row.repository }))
   return (
     <tr>
       <td>
@@ -108,34 +96,29 @@ const Table = ({ rows }: { readonly rows: ReadonlyArray<Project> }) => {
   const [{ sort }] = useFilters()
   const [deleting, setDeleting] = useState<Project>()
   return (
-    <Panel title={t("projects.count", { count: rows.length })} flush>
-      <Scroll label={t("page.projects")}>
-        <table>
-          <thead>
-            <tr>
-              <SortHeader name="repository" label={t("column.repository")} />
-              <SortHeader name="workspace" label={t("column.workspace")} />
-              <SortHeader name="trigger" label={t("column.trigger")} />
-              <SortHeader name="runs" label={t("metric.runs")} end />
-              <SortHeader name="failed" label={t("metric.failed")} end />
-              <SortHeader name="published" label={t("metric.published")} end />
-              <SortHeader name="accepted" label={t("metric.accepted")} end />
-              <SortHeader name="cost" label={t("metric.cost")} end />
-              <SortHeader name="reviewed" label={t("column.reviewed")} end />
-              <th>
-                <span className="hidden">{t("column.actions")}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {sortRows(rows, sort, sortValues).map((row) => (
-              <ProjectRow key={row.id} row={row} onDelete={() => setDeleting(row)} />
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+    <>
+      <TablePanel
+        title={t("projects.count", { count: rows.length })}
+        label={t("page.projects")}
+        heads={[
+          { sort: "repository", label: t("column.repository") },
+          { sort: "workspace", label: t("column.workspace") },
+          { sort: "trigger", label: t("column.trigger") },
+          { sort: "runs", label: t("metric.runs"), end: true },
+          { sort: "failed", label: t("metric.failed"), end: true },
+          { sort: "published", label: t("metric.published"), end: true },
+          { sort: "accepted", label: t("metric.accepted"), end: true },
+          { sort: "cost", label: t("metric.cost"), end: true },
+          { sort: "reviewed", label: t("column.reviewed"), end: true },
+          { label: t("column.actions"), hidesLabel: true }
+        ]}
+        empty={null}
+        rows={sortRows(rows, sort, sortValues).map((row) => (
+          <ProjectRow key={row.id} row={row} onDelete={() => setDeleting(row)} />
+        ))}
+      />
       {deleting === undefined ? null : <DeleteDialog project={deleting} onClose={() => setDeleting(undefined)} />}
-    </Panel>
+    </>
   )
 }
 

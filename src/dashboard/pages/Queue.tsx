@@ -25,25 +25,29 @@ interface Selection {
   readonly toggle: (id: string) => void
 }
 
-/** The reason of a wait, and when it ends. */
-const Why = ({ row }: { readonly row: Entry }) => (
-  <span title={row.why}>
-    {row.position === undefined ? null : <strong>{t("queue.position", { position: row.position })} </strong>}
-    {row.why}
-    {row.until === undefined || row.status === "running" ? null : (
-      <>
-        {" · "}
-        <Time at={row.until} />
-      </>
-    )}
-    {row.starts_after === undefined || row.starts_after === row.until || row.status === "running" ? null : (
-      <>
-        {" · "}
-        {t("queue.startsAfter")} <Time at={row.starts_after} />
-      </>
-    )}
-  </span>
-)
+/** When a wait ends, which a narrow column must not cut off, and its reason. */
+const Why = ({ row }: { readonly row: Entry }) => {
+  const until = row.status === "running" ? undefined : row.until
+  const startsAfter = row.status === "running" || row.starts_after === until ? undefined : row.starts_after
+  return (
+    <span title={row.why}>
+      {row.position === undefined ? null : <strong>{t("queue.position", { position: row.position })} </strong>}
+      {until === undefined ? null : (
+        <>
+          <Time at={until} />
+          {" · "}
+        </>
+      )}
+      {startsAfter === undefined ? null : (
+        <>
+          {t("queue.startsAfter")} <Time at={startsAfter} />
+          {" · "}
+        </>
+      )}
+      {row.why}
+    </span>
+  )
+}
 
 const makeColumns = ({ ids, toggle }: Selection): ReadonlyArray<Column<Entry>> => [
   {

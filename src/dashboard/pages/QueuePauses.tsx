@@ -1,9 +1,8 @@
 /** Paused workspaces and nodes; pausing a workspace. */
 import { useState } from "react"
 import type { Output } from "../client/Endpoints.ts"
-import { useAction } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
-import { notify, notifyError } from "../parts/Notices.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t, tValue } from "../text/T.ts"
@@ -21,15 +20,12 @@ const PauseDialog = ({
 }) => {
   const [workspace, setWorkspace] = useState(workspaces[0] ?? "")
   const [reason, setReason] = useState("")
-  const pause = useAction("POST /queue/pause", refreshed)
+  const pause = useNoticedAction("POST /queue/pause", refreshed)
   const confirm = () =>
-    pause.mutate(
+    pause.run(
       { payload: { workspace, ...(reason === "" ? undefined : { reason }) } },
-      {
-        onError: notifyError,
-        onSuccess: () => notify("good", t("queue.paused", { name: workspace })),
-        onSettled: onClose
-      }
+      () => t("queue.paused", { name: workspace }),
+      onClose
     )
   return (
     <Confirm
@@ -65,12 +61,9 @@ export const Pauses = ({
   readonly workspaces: ReadonlyArray<string>
 }) => {
   const [isOpen, setOpen] = useState(false)
-  const resume = useAction("POST /queue/resume", refreshed)
+  const resume = useNoticedAction("POST /queue/resume", refreshed)
   const resumeOne = ({ name, scope }: Pause) =>
-    resume.mutate(
-      { payload: scope === "node" ? { node: name } : { workspace: name } },
-      { onError: notifyError, onSuccess: () => notify("good", t("queue.resumed", { name })) }
-    )
+    resume.run({ payload: scope === "node" ? { node: name } : { workspace: name } }, () => t("queue.resumed", { name }))
   return (
     <div className="pauses">
       {pauses.map((pause) => (

@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Output } from "../client/Endpoints.ts"
 import { Empty, Panel } from "../parts/Panel.tsx"
+import { Prose } from "../parts/Prose.tsx"
 import { Status } from "../parts/Status.tsx"
 import { formatRate } from "../text/Format.ts"
 import { t } from "../text/T.ts"
@@ -18,11 +19,19 @@ const bySeverity = <A extends { readonly severity: string }>(findings: ReadonlyA
 const placeOf = ({ end_line: end, file, line }: Finding): string =>
   line === undefined ? file : `${file}:${line}${end === undefined || end === line ? "" : `–${end}`}`
 
+/** Removes the white space that every line begins with. */
+const withoutIndent = (text: string): string => {
+  const lines = text.split("\n")
+  const indents = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length)
+  const common = Math.min(...indents, 200)
+  return lines.map((line) => line.slice(Math.min(common, line.length - line.trimStart().length))).join("\n")
+}
+
 const Code = ({ label, text }: { readonly label: string; readonly text: string }) => (
   // Long lines scroll, which must be possible by keyboard.
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
   <pre className="code" tabIndex={0} role="region" aria-label={label}>
-    <code>{text}</code>
+    <code>{withoutIndent(text)}</code>
   </pre>
 )
 
@@ -51,7 +60,9 @@ export const FindingCard = ({ finding, note }: { readonly finding: Followed; rea
     {finding.quote === undefined ? null : (
       <Code label={t("finding.code", { place: placeOf(finding) })} text={finding.quote} />
     )}
-    <div className="prose">{finding.message}</div>
+    <div className="prose">
+      <Prose text={finding.message} />
+    </div>
     {finding.suggestion === undefined ? null : (
       <details>
         <summary>{t("finding.suggestion")}</summary>

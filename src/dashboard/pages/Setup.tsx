@@ -10,7 +10,7 @@ import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
-import { Scroll } from "../parts/Scroll.tsx"
+import { TablePanel } from "../parts/TablePanel.tsx"
 import { t } from "../text/T.ts"
 import { CheckTrigger } from "./CheckTrigger.tsx"
 import { hosts } from "./Hosts.ts"
@@ -56,87 +56,68 @@ const Triggers = () => {
   const query = useApi("GET /triggers", {})
   const [checked, setChecked] = useState<string>()
   return (
-    <Panel title={t("setup.triggers")} flush>
+    <>
       {checked === undefined ? null : <CheckTrigger name={checked} onClose={() => setChecked(undefined)} />}
       <Loaded query={query}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title={t("setup.none")} />
-          ) : (
-            <Scroll label={t("setup.triggers")}>
-              <table>
-                <thead>
-                  <tr>
-                    <th>{t("column.trigger")}</th>
-                    <th>{t("setup.secret")}</th>
-                    <th>{t("setup.token")}</th>
-                    <th className="end">{t("setup.workspaces")}</th>
-                    <th className="end">{t("setup.day")}</th>
-                    <th className="end">{t("setup.ignored")}</th>
-                    <th className="end">{t("setup.rejected")}</th>
-                    <th className="end">{t("setup.last")}</th>
-                    <th>
-                      <span className="hidden">{t("column.actions")}</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((trigger) => (
-                    <TriggerRow key={trigger.name} trigger={trigger} onCheck={() => setChecked(trigger.name)} />
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-          )
-        }
+        {({ items }) => (
+          <TablePanel
+            title={t("setup.triggers")}
+            heads={[
+              { label: t("column.trigger") },
+              { label: t("setup.secret") },
+              { label: t("setup.token") },
+              { label: t("setup.workspaces"), end: true },
+              { label: t("setup.day"), end: true },
+              { label: t("setup.ignored"), end: true },
+              { label: t("setup.rejected"), end: true },
+              { label: t("setup.last"), end: true },
+              { label: t("column.actions"), hidesLabel: true }
+            ]}
+            empty={<Empty title={t("setup.none")} />}
+            rows={items.map((trigger) => (
+              <TriggerRow key={trigger.name} trigger={trigger} onCheck={() => setChecked(trigger.name)} />
+            ))}
+          />
+        )}
       </Loaded>
-    </Panel>
+    </>
   )
 }
 
 const Rejected = () => {
   const query = useApi("GET /rejected-signatures", {})
   return (
-    <Panel title={t("setup.rejected")} note={t("setup.rejected.note")} flush>
-      <Loaded query={query}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title={t("setup.rejected.empty")} />
-          ) : (
-            <Scroll label={t("setup.rejected")}>
-              <table>
-                <thead>
-                  <tr>
-                    <th>{t("column.trigger")}</th>
-                    <th className="end">{t("setup.deliveries")}</th>
-                    <th>{t("setup.addresses")}</th>
-                    <th className="end">{t("column.at")}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map(({ addresses, count, hour, last_at: at, trigger }) => (
-                    <tr key={`${trigger} ${hour}`}>
-                      <td>{trigger}</td>
-                      <td className="end">{formatCount(count)}</td>
-                      <td>
-                        {t("setup.classes", {
-                          loopback: addresses.loopback,
-                          private: addresses.private,
-                          public: addresses.public
-                        })}
-                      </td>
-                      <td className="end">
-                        <Time at={at} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-          )
-        }
-      </Loaded>
-    </Panel>
+    <Loaded query={query}>
+      {({ items }) => (
+        <TablePanel
+          title={t("setup.rejected")}
+          note={t("setup.rejected.note")}
+          heads={[
+            { label: t("column.trigger") },
+            { label: t("setup.deliveries"), end: true },
+            { label: t("setup.addresses") },
+            { label: t("column.at"), end: true }
+          ]}
+          empty={<Empty title={t("setup.rejected.empty")} />}
+          rows={items.map(({ addresses, count, hour, last_at: at, trigger }) => (
+            <tr key={`${trigger} ${hour}`}>
+              <td>{trigger}</td>
+              <td className="end">{formatCount(count)}</td>
+              <td>
+                {t("setup.classes", {
+                  loopback: addresses.loopback,
+                  private: addresses.private,
+                  public: addresses.public
+                })}
+              </td>
+              <td className="end">
+                <Time at={at} />
+              </td>
+            </tr>
+          ))}
+        />
+      )}
+    </Loaded>
   )
 }
 

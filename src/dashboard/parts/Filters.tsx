@@ -110,9 +110,13 @@ export const Presets = ({
   )
 }
 
+/** Parts of the address that select no rows. */
+const kept: ReadonlySet<string> = new Set(["tab", "sort", "selected", "batch"])
+
 export const FilterBar = ({ children }: { readonly children: ReactNode }) => {
   const [filters, setFilters] = useFilters()
-  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  const names = Object.keys(filters).filter((name) => !kept.has(name))
+  const isFiltered = names.some((name) => filters[name] !== undefined)
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       {children}
@@ -120,7 +124,7 @@ export const FilterBar = ({ children }: { readonly children: ReactNode }) => {
         <button
           type="button"
           className="ghost"
-          onClick={() => setFilters(Object.fromEntries(Object.keys(filters).map((name) => [name, undefined])))}
+          onClick={() => setFilters(Object.fromEntries(names.map((name) => [name, undefined])))}
         >
           {t("filter.clear")}
         </button>

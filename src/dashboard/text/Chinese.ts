@@ -67,7 +67,8 @@ export const chinese = {
   "chat.disabled": "已停用",
   "chat.failing": "失败",
   "chat.none": "尚未配置聊天连接",
-  "chat.none.help": "在 im.connections 下添加，参见",
+  "chat.none.help":
+    "在 im.connections 下添加平台，在 im.command_bindings 下添加可以使用它的人，然后运行 aicr chat check。当前设置：",
   "chat.note": "与聊天平台的连接，以及人们在那里提出的请求。",
   "chat.open": "未完成的请求",
   "chat.ready": "就绪",
@@ -450,7 +451,8 @@ export const chinese = {
   "queue.batch.cancel": "取消批次",
   "queue.batches": "批次",
   "queue.batches.empty": "没有匹配的批次",
-  "queue.batches.help": "批次会收集自动评审分支的推送。",
+  "queue.batches.help":
+    "推送到分支的提交在此汇集，经过 review.auto_commit.delay_seconds 后，在其时间表允许的时段一起审查。",
   "queue.cancel.all": "全部取消：{status}…",
   "queue.cancel.done": "已取消 {count} 个",
   "queue.cancel.help": "等待中的评审会被移除；运行中的由其工作进程结束。不会再发布任何内容。",

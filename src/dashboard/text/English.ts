@@ -67,7 +67,8 @@ export const english = {
   "chat.disabled": "disabled",
   "chat.failing": "failing",
   "chat.none": "No chat connection is configured",
-  "chat.none.help": "Add one under im.connections, see",
+  "chat.none.help":
+    "Add the platform under im.connections and who may use it under im.command_bindings, then run aicr chat check. What is set now:",
   "chat.note": "Connections to chat platforms, and what people requested from them.",
   "chat.open": "Open requests",
   "chat.ready": "ready",
@@ -456,7 +457,8 @@ export const english = {
   "queue.batch.cancel": "Cancel the batch",
   "queue.batches": "Batches",
   "queue.batches.empty": "No batch matches",
-  "queue.batches.help": "Batches collect pushes of branches that are reviewed automatically.",
+  "queue.batches.help":
+    "Pushes to a branch are collected here, and reviewed together after review.auto_commit.delay_seconds, in the hours of its schedule.",
   "queue.cancel.all": "Cancel all: {status}…",
   "queue.cancel.done": "Cancelled: {count}",
   "queue.cancel.help":

@@ -80,13 +80,13 @@ export const fillRecords = ({ deliveries, runs }: Sizes) =>
     })
     yield* inSteps(runs, (from, to) =>
       sql.unsafe(`INSERT INTO runs (id, entry_id, token, workspace, target_key, change, head, status, reason, partial,
-        config_hash, analysis, created_at, started_at, finished_at, repo, number, trigger_name, newest, cost_nanos)
+        config_hash, analysis, created_at, started_at, finished_at, repo, number, trigger_name, newest, cost_nanos, counted)
       SELECT ${id(dialect, at(runs))}, 'entry-' || n, 1, 'team-' || (n % ${workspaces}),
         'host-' || (n % ${triggers}) || ':team/service-' || (n % ${repositories}) || ':pull_request:' || (n % ${changes}),
         ${change("n")}, '0123456789012345678901234567890123456789', ${status(runs)}, NULL, 0, 'c0ffee',
         CASE WHEN n % 100 < 90 AND n < ${runs - liveRuns} THEN ${analysis} END, ${at(runs)}, ${at(runs)} + 2000,
         ${at(runs)} + 2000 + (n * 104729) % 600000, 'team/service-' || (n % ${repositories}), n % ${changes}, ${trigger},
-        CASE WHEN n >= ${runs - changes} THEN 1 ELSE 0 END, (n * 7919) % 1000003 * 1000
+        CASE WHEN n >= ${runs - changes} THEN 1 ELSE 0 END, (n * 7919) % 1000003 * 1000, 1
       FROM ${dialect.series(from, to)} AS series`)
     )
     yield* inSteps(deliveries, (from, to) =>
@@ -100,7 +100,7 @@ export const fillRecords = ({ deliveries, runs }: Sizes) =>
         CASE WHEN n % 10 < 5 THEN NULL WHEN n % ${rare} = 7 THEN 'ambiguous_route' WHEN n % 3 = 0 THEN 'draft'
           ELSE 'unsupported_action' END,
         CASE WHEN n % 10 < 5 THEN '{"change":' || ${change("n")} || ',"configHash":"c0ffee","priority":10,"dueAt":1000}' END,
-        ${at(deliveries)}, CASE WHEN n % 10 < 4 THEN 'executed' END, CASE WHEN n % 10 < 4 THEN ${at(deliveries)} END,
+        ${at(deliveries)}, CASE WHEN n % 10 < 5 THEN 'executed' END, CASE WHEN n % 10 < 5 THEN ${at(deliveries)} END,
         'dana', 'dana', 0
       FROM ${dialect.series(from, to)} AS series`)
     )

@@ -1,8 +1,12 @@
-/** The dashboard in a browser: its first content, and how many live events a page takes in, with 50 running reviews and a list in view. */
-import { AdminSession, adminEnv } from "../../harness/AdminSession.ts"
+/**
+ * The dashboard in a browser, over a service with a million runs: its first content, the frames per second of a list that is scrolled, and how many live
+ * events a page takes in, with 50 running reviews and a list in view.
+ */
+import type { Page } from "playwright-core"
+import { AdminSession } from "../../harness/AdminSession.ts"
 import { TestBrowser } from "../../harness/Browser.ts"
 import { EventProxy } from "../../harness/EventProxy.ts"
-import { Installation } from "../../harness/Installation.ts"
+import type { Installation } from "../../harness/Installation.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 
 const loads = 9
@@ -13,8 +17,38 @@ const median = (values: ReadonlyArray<number>): number =>
 
 const mebibyte = 1024 * 1024
 
-export const measureBrowser = async (): Promise<Readonly<Record<string, number>>> => {
-  await using at = await Installation.make({ queue: "sqlite", env: adminEnv })
+const scrollSeconds = 8
+/** Per frame: about a hundred rows per second. */
+const scrollPixels = 60
+
+/** Scrolls the list in view, while events arrive, and returns the frames per second. */
+const measureFrames = async (page: Page, proxy: EventProxy): Promise<number> => {
+  await page.locator("[data-index='0']").waitFor()
+  const frames = page.evaluate(`new Promise((resolve) => {
+    const list = document.querySelector(".list")
+    let [first, count] = [undefined, 0]
+    const frame = (at) => {
+      first ??= at
+      count += 1
+      list.scrollTop += ${scrollPixels}
+      if (at - first < ${scrollSeconds * 1000}) requestAnimationFrame(frame)
+      else resolve({ rate: ((count - 1) / (at - first)) * 1000, top: list.scrollTop })
+    }
+    requestAnimationFrame(frame)
+  })`)
+  // Events of 50 running reviews, of each one several per second.
+  for (let sent = 0; sent < scrollSeconds * 4; sent++) {
+    await proxy.send(50)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+  const { rate, top } = Object(await frames)
+  process.stderr.write(
+    `scrolled ${Math.round(Number(top) / 37)} rows at ${Number(rate).toFixed(1)} frames per second\n`
+  )
+  return Number(rate)
+}
+
+export const measureBrowser = async (at: Installation): Promise<Readonly<Record<string, number>>> => {
   await at.aicr.start()
   const { token } = await AdminSession.open(at.aicr.url)
   await using proxy = await EventProxy.start(at.aicr.url)
@@ -50,6 +84,8 @@ export const measureBrowser = async (): Promise<Readonly<Record<string, number>>
     await waitUntil(async () => (await received()) >= known + count, { describe: () => "events are missing" })
     return count / ((performance.now() - before) / 1000)
   }
+  const fps = await measureFrames(page, proxy)
+  await page.evaluate(`document.querySelector(".list").scrollTop = 0`)
   await rate(events / 10)
   const before = await heap()
   const perSecond = await rate(events)
@@ -58,6 +94,7 @@ export const measureBrowser = async (): Promise<Readonly<Record<string, number>>
   return {
     first_content_ms: median(first),
     live_events_per_s: perSecond,
+    fps,
     heap_growth_mb: growth / mebibyte
   }
 }

@@ -1,7 +1,4 @@
 /** The time of each list of the dashboard, with a million runs and a hundred thousand deliveries, on SQLite and Postgres. */
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import * as SqliteClient from "../../../src/database/SqliteClient.ts"
 import { dayMillis } from "../../../src/domain/StatisticsPeriods.ts"
@@ -133,18 +130,14 @@ const measure = async (name: string, layer: Database, sizes: Sizes): Promise<num
   return worst
 }
 
-export const measureLists = async (sizes: Sizes): Promise<Readonly<Record<string, number>>> => {
-  const folder = await mkdtemp(join(tmpdir(), "aicr-bench-lists-"))
+/** Measures lists in a file of SQLite, which keeps the records, and in Postgres. */
+export const measureLists = async (sizes: Sizes, path: string): Promise<Readonly<Record<string, number>>> => {
   try {
-    const file: Database = Layer.provideMerge(
-      Store.layer("auto"),
-      SqliteClient.layer({ path: join(folder, "records.db") })
-    )
+    const file: Database = Layer.provideMerge(Store.layer("auto"), SqliteClient.layer({ path }))
     const sqlite = await measure("sqlite", file, sizes)
     const server = await measure("postgres", postgresAt(await freshDatabase()), sizes)
     return { list_ms_1m: sqlite, list_ms_1m_postgres: server }
   } finally {
     await (await postgres()).stop()
-    await rm(folder, { recursive: true, force: true })
   }
 }
