@@ -18,7 +18,7 @@ const median = (values: ReadonlyArray<number>): number =>
 const mebibyte = 1024 * 1024
 
 const scrollSeconds = 8
-/** Per frame: about a hundred rows per second. */
+/** Distance that a frame scrolls: about a hundred rows per second. */
 const scrollPixels = 60
 
 /** Scrolls the list in view, while events arrive, and returns the frames per second. */
