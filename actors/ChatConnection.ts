@@ -46,6 +46,8 @@ export const ChatConnection = Entity.make("ChatConnection", [Wake, ForgetDirecto
 const followMillis = 500
 const idleMillis = 10_000
 const maxRequests = 1000
+/** Requests that take steps at the same time: their changes share commits, and a slow platform delays only these. */
+const concurrentRequests = 32
 const checkMillis = 5 * 60_000
 /** Wait after a step that failed, and number of failures after which the person is notified. */
 const failureMillis = 5000
@@ -203,7 +205,7 @@ const scan = Effect.fnUntraced(function* (connection: string, memory: Memory) {
   if (client === undefined) yield* expire(snapshot, open, now)
   else
     yield* Effect.forEach(open, (request) => driveOne(memory, snapshot, client, request), {
-      concurrency: 4,
+      concurrency: concurrentRequests,
       discard: true
     })
   yield* check(memory, connection, client)

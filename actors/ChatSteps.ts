@@ -99,7 +99,6 @@ const findRights = Effect.fnUntraced(function* (
 const validate = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
   const now = yield* Clock.currentTimeMillis
   const { isAction, mention } = request.facts
-  if ((yield* countRecent(request)) > commandsPerMinute) return yield* close(request, "too many commands of one person")
   const isOurs = typeof mention === "string" ? yield* context.client.isMention(mention) : true
   const press = isAction ? yield* readPress(request, now) : undefined
   const execution = yield* findRights(context, request, press, now)
@@ -247,7 +246,9 @@ export const answer = Effect.fnUntraced(function* ({ client, snapshot }: StepCon
 export const step = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
   switch (request.status) {
     case "accepted":
-      return (yield* save(request, { status: "validating" })) satisfies Stepped
+      return (yield* (yield* countRecent(request)) > commandsPerMinute
+        ? close(request, "too many commands of one person")
+        : save(request, { status: "validating" })) satisfies Stepped
     case "validating":
       return (yield* validate(context, request)) satisfies Stepped
     case "queued":

@@ -10,7 +10,7 @@ import { unavailable } from "../database/StoreFailure.ts"
 import { encodeFacts, fromRows, toRow } from "./ChatRequestRow.ts"
 import { direction, idConditions } from "./ListOrder.ts"
 import { ChatRequests } from "./ChatRequests.ts"
-import type { ChatButton, NewChatRequest } from "./ChatRequests.ts"
+import type { ChatButton, ChatChange, ChatRequest, NewChatRequest } from "./ChatRequests.ts"
 
 const maxBatch = 256
 /** Maximum number of messages waiting for their commit; further callbacks are refused, so that the platform delivers them again. */
@@ -38,21 +38,46 @@ const refuse = (why: "full" | "closed"): StoreError =>
         : "the service is stopping"
   })
 
-const change =
-  (sql: SqlClient.SqlClient): Service["change"] =>
-  (request, { command = request.command, facts = request.facts, status, workspace = request.workspace }, now) =>
+interface Changing {
+  readonly request: ChatRequest
+  readonly change: ChatChange
+  readonly now: number
+}
+
+const updateOne =
+  (sql: SqlClient.SqlClient) =>
+  ({
+    change: { command, facts, status, workspace },
+    now,
+    request
+  }: Changing): Effect.Effect<ChatRequest | undefined, StoreError> =>
     sql`UPDATE chat_requests SET ${sql.update({
       status,
       version: request.version + 1,
-      command: command ?? null,
-      workspace: workspace ?? null,
-      facts: encodeFacts(facts),
+      command: command ?? request.command ?? null,
+      workspace: workspace ?? request.workspace ?? null,
+      facts: encodeFacts(facts ?? request.facts),
       updated_at: now
     })} WHERE id = ${request.id} AND version = ${request.version} RETURNING *`.pipe(
       unavailable("chat_requests.change"),
       Effect.flatMap((rows) => fromRows("chat_requests.change", rows)),
       Effect.map(([changed]) => changed)
     )
+
+/**
+ * Changes of several requests share a transaction, because each commit is synced to disk and blocks the event loop meanwhile. In the order of
+ * ids, so that two nodes lock rows in the same order.
+ */
+const update = (sql: SqlClient.SqlClient) => (changes: ReadonlyArray<Changing>) =>
+  Effect.gen(function* () {
+    const results = new Map<Changing, ChatRequest | undefined>()
+    for (const one of changes.toSorted((a, b) => (a.request.id < b.request.id ? -1 : 1)))
+      results.set(one, yield* updateOne(sql)(one))
+    return changes.map((one) => results.get(one))
+  }).pipe(
+    sql.withTransaction,
+    Effect.catchTag("SqlError", (error) => Effect.fail(error).pipe(unavailable("chat_requests.change")))
+  )
 
 const count =
   (sql: SqlClient.SqlClient): Service["count"] =>
@@ -153,9 +178,10 @@ export const layer: Layer.Layer<ChatRequests, never, SqlClient.SqlClient> = Laye
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const group = yield* GroupCommit.make({ commit: insert(sql), maxBatch, maxWaiting, refuse })
+    const changes = yield* GroupCommit.make({ commit: update(sql), maxBatch, maxWaiting, refuse })
     return ChatRequests.of({
       add: group.submit,
-      change: change(sql),
+      change: (request, change, now) => changes.submit({ request, change, now }),
       get: (id) =>
         sql`SELECT * FROM chat_requests WHERE id = ${toStorable(id)}`.pipe(
           unavailable("chat_requests.get"),
