@@ -7,7 +7,7 @@ import type { Finding } from "../domain/Problem.ts"
 import { withoutCommands } from "./Grammars.ts"
 import { withoutMarkers } from "./InertText.ts"
 import type { SafeText } from "./SafeText.ts"
-import { fenceAfter } from "./Tidy.ts"
+import { fenceAfter } from "../domain/CodeFence.ts"
 
 export const codeSlot = (fingerprint: string): string => `<!-- aicr-code ${fingerprint} -->`
 

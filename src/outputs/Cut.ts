@@ -2,8 +2,8 @@
  * Truncates bodies to the limit of a host. Lines are removed from the end of the visible text; the markers stay complete, because
  * without them the next attempt would post again. Pure.
  */
+import { fenceAfter } from "../domain/CodeFence.ts"
 import { splitMarkers } from "./Marker.ts"
-import { fenceAfter } from "./Tidy.ts"
 
 /** Returns the closing tags and fences that a truncated text needs, so that it does not affect the rest of the page. */
 const closings = (text: string): string => {

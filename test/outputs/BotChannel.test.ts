@@ -7,6 +7,7 @@ import { TargetKey } from "../../src/domain/Keys.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { computeFeishuSignature } from "../../src/outputs/BotHook.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
+import { mentionSlot } from "../../src/outputs/Mention.ts"
 import { split } from "../../src/outputs/Split.ts"
 import { noCache } from "../../src/store/Cache.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
@@ -187,6 +188,34 @@ describe("split", () => {
   ] as const)("%j in %i bytes", (text, most, parts, expected) => {
     expect(split(text, most, parts, "…")).toEqual(expected)
   })
+  it("closes a code block that continues in the next part, and opens it again there", () => {
+    const code = Array.from({ length: 12 }, (_, at) => `const line${at} = ${at}`)
+    const text = ["Look:", "```ts", ...code, "```", "End of the text"].join("\n")
+    const parts = split(text, 120, 9, "…")
+    expect(parts.length).toBeGreaterThan(2)
+    for (const part of parts) {
+      expect(Buffer.byteLength(part)).toBeLessThanOrEqual(120)
+      expect(part.split("\n").filter((line) => line.startsWith("```")).length % 2).toBe(0)
+      expect(part).not.toMatch(/```ts\n```/)
+    }
+    const lines = parts.flatMap((part) => part.split("\n")).filter((line) => !line.startsWith("```"))
+    expect(lines).toEqual(["Look:", ...code, "End of the text"])
+    expect(parts.slice(1).some((part) => part.startsWith("```ts\nconst line"))).toBe(true)
+    const cut = split(text, 120, 2, "cut here")
+    expect(cut).toHaveLength(2)
+    expect(cut[1]?.endsWith("```\n\ncut here")).toBe(true)
+    expect(Buffer.byteLength(cut[1] ?? "")).toBeLessThanOrEqual(120)
+  })
+
+  it.each(["<at id=ou_0123456789></at>", "<@ada.lovelace>", mentionSlot])("keeps the mention %s whole", (mention) => {
+    for (let before = 1; before < 60; before++) {
+      const parts = split(`${"x".repeat(before)}${mention}${"y".repeat(70)}`, 60, 9, "…")
+      expect(parts.join("")).toBe(`${"x".repeat(before)}${mention}${"y".repeat(70)}`)
+      expect(parts.filter((part) => part.includes(mention))).toHaveLength(1)
+      for (const part of parts) expect(Buffer.byteLength(part)).toBeLessThanOrEqual(60)
+    }
+  })
+
   it("marks what it cut", () => {
     const parts = split("line of text\n".repeat(50), 40, 2, "cut")
     expect(parts).toHaveLength(2)
