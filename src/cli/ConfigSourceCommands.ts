@@ -6,15 +6,14 @@ import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
-import type { BlastRadius, EditOutcome, EditPreview, PublishRequest } from "../config/revisions/ConfigEditor.ts"
-import type { PublishProblem } from "../config/revisions/Publish.ts"
+import type { EditOutcome, EditPreview, PublishRequest } from "../config/revisions/ConfigEditor.ts"
 import type { RevisionSummary } from "../config/revisions/Revision.ts"
 import type { SourceUnavailable } from "../config/revisions/RevisionStore.ts"
-import type { Difference } from "../config/Diff.ts"
 import { columns } from "./Columns.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
+import { describeDifference, describeProblem, listAffected } from "./ConfigSourceText.ts"
 import { count, oneLine, time } from "./Wording.ts"
 
 /** Runs an operation with the editor of a configuration file. */
@@ -51,45 +50,6 @@ export const enablesDatabase = (config: string) =>
     const text = yield* Effect.fromResult(yield* readFileText(config))
     return readBootstrap(parseFile(text, config, process.env))?.document.config_sources.database.enabled === true
   }).pipe(Effect.orElseSucceed(() => false))
-
-const describeProblem = ({ code, entity, message, path }: PublishProblem): string =>
-  `${[entity, path].filter(Boolean).join(" ") || "configuration"}: ${message} (${code})`
-
-export const describeDifference = ({
-  after,
-  before,
-  change,
-  names
-}: Pick<Difference, "after" | "before" | "change" | "names">): string => {
-  const field = oneLine(names.join(" "))
-  if (change === "added") return `+ ${field} = ${JSON.stringify(after)}`
-  if (change === "removed") return `- ${field} = ${JSON.stringify(before)}`
-  return `~ ${field}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`
-}
-
-/** Maximum number of names in one line. */
-const maxNames = 20
-
-/** Returns a line for each kind of thing whose effective values an edit changes. */
-const listAffected = (radius: BlastRadius): ReadonlyArray<string> => {
-  const affected: ReadonlyArray<readonly [string, ReadonlyArray<number | string>]> = [
-    ["workspace", radius.workspaces],
-    ["trigger", radius.triggers],
-    ["channel", radius.channels],
-    ["route rule", radius.routes.map((position) => position + 1)],
-    ["command binding", radius.bindings]
-  ]
-  const lines = affected.flatMap(([word, names]) => {
-    const listed = names.slice(0, maxNames).join(", ")
-    const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : ""
-    return names.length === 0 ? [] : [`affects ${count(names.length, word)}: ${oneLine(listed)}${more}`]
-  })
-  const { pinnedSnapshots } = radius
-  return [
-    ...(lines.length === 0 ? ["affects no workspace, trigger, channel, route rule or command binding"] : lines),
-    ...(pinnedSnapshots === 0 ? [] : [`unfinished work keeps ${count(pinnedSnapshots, "older configuration")}`])
-  ]
-}
 
 const reportOutcome = Effect.fnUntraced(function* (outcome: EditOutcome) {
   switch (outcome._tag) {
@@ -176,23 +136,44 @@ const confirm = Effect.fnUntraced(function* (message: string) {
   if (!isConfirmed) return yield* refused("nothing was published")
 })
 
-interface PushOptions extends Pick<PublishRequest, "breakGlass" | "operationId" | "reason"> {
-  readonly file: string
+interface PublishOptions extends Pick<PublishRequest, "breakGlass" | "operationId" | "reason"> {
   readonly yes: boolean
   readonly terminal: Context.Context<Prompt.Environment>
 }
 
-/** Shows what a document changes, and publishes it. */
-const push = Effect.fnUntraced(function* ({ file, terminal, yes, ...options }: PushOptions) {
-  const { base, operations } = yield* importFile(file)
-  if (operations.length === 0) return yield* reportOutcome({ _tag: "Unchanged", head: base })
-  const editor = yield* ConfigEditor
-  const preview = yield* editor.preview(cliActor(), { base, operations })
+/** Prints what an edit changes, and requests a confirmation on a terminal. */
+const confirmPreview = Effect.fnUntraced(function* (
+  preview: EditPreview,
+  { terminal, yes }: Pick<PublishOptions, "terminal" | "yes">
+) {
   yield* printPreview(preview)
   if (preview.diff.length > 0 && !yes)
     yield* Effect.provideContext(confirm(`Publish ${count(preview.diff.length, "change")}?`), terminal)
+})
+
+/** Shows what a document changes, and publishes it. */
+const push = Effect.fnUntraced(function* (file: string, { terminal, yes, ...options }: PublishOptions) {
+  const { base, operations } = yield* importFile(file)
+  if (operations.length === 0) return yield* reportOutcome({ _tag: "Unchanged", head: base })
+  const editor = yield* ConfigEditor
+  yield* confirmPreview(yield* editor.preview(cliActor(), { base, operations }), { terminal, yes })
   yield* reportOutcome(yield* editor.publish(cliActor(), { base, operations, ...options }))
 })
+
+/** Shows what an older revision changes, and publishes its content. */
+const restore = Effect.fnUntraced(function* (revision: number, { terminal, yes, ...options }: PublishOptions) {
+  const editor = yield* ConfigEditor
+  const preview = yield* editor.previewRestore(revision)
+  // The restore itself reports a problem, so that the attempt is on record.
+  if (preview !== undefined && preview.problems.length === 0) yield* confirmPreview(preview, { terminal, yes })
+  yield* reportOutcome(yield* editor.restore(cliActor(), { revision, ...options }))
+})
+
+const yesFlag = Flag.Boolean("yes").pipe(
+  Flag.withAlias("y"),
+  Flag.withDefault(false),
+  Flag.withDescription("Publish without a confirmation on a terminal")
+)
 
 const pushFlags = {
   file: Argument.String("FILE").pipe(
@@ -203,11 +184,7 @@ const pushFlags = {
     Flag.withDefault(false),
     Flag.withDescription("Print what would change without writing")
   ),
-  yes: Flag.Boolean("yes").pipe(
-    Flag.withAlias("y"),
-    Flag.withDefault(false),
-    Flag.withDescription("Publish without a confirmation on a terminal")
-  ),
+  yes: yesFlag,
   reason: reasonFlag,
   operationId: operationFlag,
   breakGlass: breakGlassFlag
@@ -219,8 +196,8 @@ const makePush = (openEditor: OpenEditor) =>
     pushFlags,
     Effect.fnUntraced(function* ({ breakGlass, config, dryRun, file, operationId, reason, yes }) {
       const terminal = yield* Effect.context<Prompt.Environment>()
-      const options = { file, terminal, yes, reason, breakGlass, operationId: idOf(operationId) }
-      yield* openEditor(config, dryRun ? compareWithDatabase(file) : push(options))
+      const options = { terminal, yes, reason, breakGlass, operationId: idOf(operationId) }
+      yield* openEditor(config, dryRun ? compareWithDatabase(file) : push(file, options))
     })
   ).pipe(
     Command.withDescription(
@@ -282,20 +259,18 @@ const makeRestore = (openEditor: OpenEditor) =>
         Argument.withDescription("Number of the revision, as listed by revisions")
       ),
       config: configFlag,
+      yes: yesFlag,
       reason: reasonFlag,
       operationId: operationFlag,
       breakGlass: breakGlassFlag
     },
-    ({ breakGlass, config, operationId, reason, revision }) =>
-      openEditor(
-        config,
-        Effect.gen(function* () {
-          const request = { revision, reason, breakGlass, operationId: idOf(operationId) }
-          yield* reportOutcome(yield* (yield* ConfigEditor).restore(cliActor(), request))
-        })
-      )
+    Effect.fnUntraced(function* ({ breakGlass, config, operationId, reason, revision, yes }) {
+      const terminal = yield* Effect.context<Prompt.Environment>()
+      const options = { terminal, yes, reason, breakGlass, operationId: idOf(operationId) }
+      yield* openEditor(config, restore(revision, options))
+    })
   ).pipe(
-    Command.withDescription("Publish the content of an older revision as a new revision"),
+    Command.withDescription("Print what the content of an older revision changes, and publish it as a new revision"),
     Command.withExamples([
       { command: "aicr config restore 41 --reason 'revision 42 lost a team'", description: "Revision 43 is as 41 was" }
     ])

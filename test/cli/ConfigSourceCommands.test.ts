@@ -104,10 +104,23 @@ describe("config push", { timeout: 60_000 }, () => {
   })
 })
 
+describe("config restore", { timeout: 60_000 }, () => {
+  it("prints the changed fields and whom they affect before the revision", async () => {
+    const { code, out } = await aicr("config", "restore", "2")
+    expect([code, out]).toEqual([
+      0,
+      "~ triggers/second enabled: true -> false\naffects 1 trigger: second\npublished revision 4\n"
+    ])
+    const none = await aicr("config", "restore", "99")
+    expect([none.code, none.out]).toEqual([2, ""])
+    expect(none.err).toContain("(revision_not_found)")
+  })
+})
+
 describe("config revisions", { timeout: 60_000 }, () => {
   it("are listed in one line each, and as JSON with the names of the admin API", async () => {
-    const { out } = await aicr("config", "revisions", "--limit", "3")
-    expect(out.split("\n").at(2)).toMatch(/^1  \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  cli:\S+  2 changes  two lines$/)
+    const { out } = await aicr("config", "revisions", "--limit", "9")
+    expect(out.split("\n").at(-2)).toMatch(/^1  \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  cli:\S+  2 changes  two lines$/)
     const { revisions } = JSON.parse((await aicr("config", "revisions", "--json")).out)
     expect(revisions.at(-1)).toMatchObject({ number: 1, parent: 0, changes: 2, reason: "two\nlines" })
     expect(Object.keys(revisions.at(-1))).toEqual(expect.arrayContaining(["operation_id", "created_at"]))

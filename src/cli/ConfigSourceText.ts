@@ -1,0 +1,44 @@
+/** Formats edits of the database's configuration: changed fields, whom they affect, why they are refused. */
+import type { Difference } from "../config/Diff.ts"
+import type { BlastRadius } from "../config/revisions/ConfigEditor.ts"
+import type { PublishProblem } from "../config/revisions/Publish.ts"
+import { count, oneLine } from "./Wording.ts"
+
+export const describeProblem = ({ code, entity, message, path }: PublishProblem): string =>
+  `${[entity, path].filter(Boolean).join(" ") || "configuration"}: ${message} (${code})`
+
+export const describeDifference = ({
+  after,
+  before,
+  change,
+  names
+}: Pick<Difference, "after" | "before" | "change" | "names">): string => {
+  const field = oneLine(names.join(" "))
+  if (change === "added") return `+ ${field} = ${JSON.stringify(after)}`
+  if (change === "removed") return `- ${field} = ${JSON.stringify(before)}`
+  return `~ ${field}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`
+}
+
+/** Maximum number of names in one line. */
+const maxNames = 20
+
+/** Returns a line for each kind of thing whose effective values an edit changes. */
+export const listAffected = (radius: BlastRadius): ReadonlyArray<string> => {
+  const affected: ReadonlyArray<readonly [string, ReadonlyArray<number | string>]> = [
+    ["workspace", radius.workspaces],
+    ["trigger", radius.triggers],
+    ["channel", radius.channels],
+    ["route rule", radius.routes.map((position) => position + 1)],
+    ["command binding", radius.bindings]
+  ]
+  const lines = affected.flatMap(([word, names]) => {
+    const listed = names.slice(0, maxNames).join(", ")
+    const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : ""
+    return names.length === 0 ? [] : [`affects ${count(names.length, word)}: ${oneLine(listed)}${more}`]
+  })
+  const { pinnedSnapshots } = radius
+  return [
+    ...(lines.length === 0 ? ["affects no workspace, trigger, channel, route rule or command binding"] : lines),
+    ...(pinnedSnapshots === 0 ? [] : [`unfinished work keeps ${count(pinnedSnapshots, "older configuration")}`])
+  ]
+}
