@@ -45,9 +45,13 @@ export const ChatConnection = Entity.make("ChatConnection", [Wake, ForgetDirecto
 /** Interval of scans while a review is followed or a message is retried, and without work. */
 const followMillis = 500
 const idleMillis = 10_000
+/** Pause while as many requests as permitted take steps. */
+const busyMillis = 5
 const maxRequests = 1000
-/** Requests that take steps at the same time: their changes share commits, and a slow platform delays only these. */
-const concurrentRequests = 32
+/** Requests that take steps at the same time: their changes share commits, and a slow platform or directory delays only these. */
+const concurrentRequests = 64
+/** Longest wait of a scan for the steps of its requests, which continue after it. */
+const stepsMillis = 250
 const checkMillis = 5 * 60_000
 /** Wait after a step that failed, and number of failures after which the person is notified. */
 const failureMillis = 5000
@@ -59,8 +63,10 @@ const maxSteps = 12
 
 /** State of an owner. Losing it costs only a repeated check. */
 class Memory {
-  /** Questions that a model is answering, by request. */
-  readonly questions: FiberMap.FiberMap<string>
+  /** Requests that take steps. */
+  readonly steps: FiberMap.FiberMap<string, void, never>
+  /** Questions at a model, by request. */
+  readonly questions: FiberMap.FiberMap<string, void, never>
   readonly failures = new Map<string, { readonly count: number; readonly until: number }>()
   readonly link: ChatLink
   checkedAt = Number.NEGATIVE_INFINITY
@@ -68,8 +74,13 @@ class Memory {
   failure: string | undefined
   health: ChatHealth | undefined
 
-  constructor(link: ChatLink, questions: FiberMap.FiberMap<string>) {
+  constructor(
+    link: ChatLink,
+    steps: FiberMap.FiberMap<string, void, never>,
+    questions: FiberMap.FiberMap<string, void, never>
+  ) {
     this.link = link
+    this.steps = steps
     this.questions = questions
   }
 }
@@ -143,6 +154,30 @@ const driveOne = Effect.fnUntraced(function* (
   if (count >= maxFailures) yield* giveUp(snapshot, request)
 })
 
+/** Starts the steps of requests, and waits for them for a moment: a scan later, those that take longer still run, and others start. */
+const driveAll = Effect.fnUntraced(function* (
+  memory: Memory,
+  snapshot: Snapshot,
+  client: ChatClient,
+  open: ReadonlyArray<ChatRequest>
+) {
+  const { steps } = memory
+  for (const request of open) {
+    const waitingSince = yield* Clock.currentTimeMillis
+    while ((yield* FiberMap.size(steps)) >= concurrentRequests) {
+      if ((yield* Clock.currentTimeMillis) - waitingSince >= stepsMillis) return
+      yield* Effect.sleep(busyMillis)
+    }
+    const driving = driveOne(memory, snapshot, client, request).pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("chat request failed", cause)
+      )
+    )
+    yield* FiberMap.run(steps, request.id, driving, { onlyIfMissing: true })
+  }
+  yield* Effect.raceFirst(FiberMap.awaitEmpty(steps), Effect.sleep(stepsMillis))
+})
+
 /** Ends requests that waited too long for a connection that is disabled. */
 const expire = Effect.fnUntraced(function* (snapshot: Snapshot, open: ReadonlyArray<ChatRequest>, now: number) {
   const cutoff = expiryCutoffs(snapshot, now).others
@@ -203,11 +238,7 @@ const scan = Effect.fnUntraced(function* (connection: string, memory: Memory) {
   const open = yield* (yield* ChatRequests).open(connection, maxRequests)
   const now = yield* Clock.currentTimeMillis
   if (client === undefined) yield* expire(snapshot, open, now)
-  else
-    yield* Effect.forEach(open, (request) => driveOne(memory, snapshot, client, request), {
-      concurrency: concurrentRequests,
-      discard: true
-    })
+  else yield* driveAll(memory, snapshot, client, open)
   yield* check(memory, connection, client)
   return client !== undefined && open.length > 0 ? followMillis : idleMillis
 })
@@ -234,7 +265,8 @@ export const layer = ChatConnection.toLayer(
         connection,
         Effect.suspend(() => scanNow)
       ),
-      yield* FiberMap.make<string>()
+      yield* FiberMap.make<string, void, never>(),
+      yield* FiberMap.make<string, void, never>()
     )
     scanNow = yield* repeatScan(scanOrRetry(connection, memory))
     yield* Effect.addFinalizer(() => setReady(connection, false))

@@ -22,8 +22,8 @@ export interface AppSend {
 
 /** Feishu: 5 messages a second to one recipient, over all bots. */
 const feishuGap = Duration.seconds(1)
-/** WeCom: 1000 messages an hour to one person. */
-const wecomGap = Duration.millis(3600)
+/** WeCom: messages of an application, 1000 an hour to one person; in a group chat of its own, 10,000 a day. It drops further ones silently. */
+const wecomGaps = { recipients: Duration.millis(3600), appchat: Duration.millis(8640) } as const
 const hourMillis = 60 * 60 * 1000
 
 const missing = ({ channel }: ChannelContext, what: string) =>
@@ -98,8 +98,9 @@ const wecom = Effect.fnUntraced(function* (context: ChannelContext) {
       const message = platforms.wecom_app.message({ ...operation, severity: operation.severity })
       const body = { ...head, ...message, ...(isGroup ? {} : duplicateCheck(key)) }
       const recipient = ["wecom", baseUrl, corpId, JSON.stringify(recipients)]
-      return Effect.flatMap(pacedChat(recipient, wecomGap, `POST ${path}`, api.post(path, body)), (response) =>
-        reportInvalid(context, response)
+      return Effect.flatMap(
+        pacedChat(recipient, wecomGaps[target.kind], `POST ${path}`, api.post(path, body)),
+        (response) => reportInvalid(context, response)
       )
     }
   } satisfies AppSend

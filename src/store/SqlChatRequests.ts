@@ -65,7 +65,7 @@ const updateOne =
     )
 
 /**
- * Changes of several requests share a transaction, because each commit is synced to disk and blocks the event loop meanwhile. In the order of
+ * Changes of several requests share a transaction, because each commit is synced to disk and blocks the event loop. In the order of
  * ids, so that two nodes lock rows in the same order.
  */
 const update = (sql: SqlClient.SqlClient) => (changes: ReadonlyArray<Changing>) =>

@@ -217,6 +217,17 @@ describe("a field without effect is reported at its path", () => {
   })
 })
 
+it.each([
+  ["wecom_app", "all", ["error"]],
+  ["wecom_app", "skip", []],
+  ["feishu_app", "all", []]
+])("mention_fallback of kind %s and value %s", (kind, mention_fallback, expected) => {
+  const channel = { name: "c", kind, mention_fallback }
+  const { issues } = readDocument({ outputs: { channels: [channel] } }, {}, { baseDir: "/base", unset: "warnings" })
+  const at = issues.filter(({ path }) => path === "outputs.channels[0].mention_fallback")
+  expect(at.map(({ severity }) => severity)).toEqual(expected)
+})
+
 it("a field without effect gives one warning, at its position", () => {
   const { issues } = read({ im: { command_bindings: { draft: { report_policy: "workspace_routes" } } } })
   expect(issues.map(({ severity, path }) => [severity, path])).toEqual([

@@ -25,6 +25,8 @@ export type PlatformFault =
       readonly body: object
       readonly headers?: Record<string, string>
     }
+  /** It gets no response. */
+  | { readonly kind: "stall" }
   /** It is processed, and its response is lost. */
   | { readonly kind: "lost" }
 
@@ -130,6 +132,7 @@ export class FakeChatPlatform implements AsyncDisposable {
       return void response
         .writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
         .end(JSON.stringify(fault.body))
+    if (fault?.kind === "stall") return
     const token = request.headers.authorization?.replace("Bearer ", "") ?? url.searchParams.get("access_token") ?? ""
     const result = this.#respondTo(call, token, url)
     if (fault?.kind === "lost") return void request.socket.destroy()

@@ -51,6 +51,8 @@ export interface InstallationOptions {
   readonly database?: string
   /** Channels in addition to that of reviews. */
   readonly channels?: ReadonlyArray<object>
+  /** Names of those that get summaries. */
+  readonly summaries?: ReadonlyArray<string>
   /** The namespace `im`. */
   readonly im?: object
   /** Variables of the process, in addition to those that the configuration names. */
@@ -276,7 +278,7 @@ export const makeDocument = (
   },
   outputs: {
     channels: [{ name: "review", kind: "gitea_pr_review" }, ...(options.channels ?? [])],
-    routes: { default: { line_comments: ["review"], summary: ["review"] } }
+    routes: { default: { line_comments: ["review"], summary: ["review", ...(options.summaries ?? [])] } }
   },
   llm: {
     providers: [

@@ -30,7 +30,11 @@ describe("chat", { timeout: 180_000 }, () => {
     const im = chatDocument(platform.url, { app: { workspace: "team-one" } })
     const people = ["ou_ada", "ou_bob", "ou_cleo", "ou_dana"].map((id) => ({ type: "feishu_open_id", id }))
     const scope = { kind: "feishu_app", id: "cli_a" }
+    const corpScope = { kind: "wecom_corp", id: "corp" }
+    const appchat = { kind: "appchat", chat_id: "results" }
+    const mentions = (from: object) => ({ mention_author: true, member_directory: from })
     const directory = { source: "file", path: "members.json", directory_id: "staff", identity_scope: scope }
+    const corpDirectory = { ...directory, directory_id: "corp", identity_scope: corpScope }
     installation = await Installation.make({
       queue: "sqlite",
       dialect: withThreads("gitea", giteaDialect),
@@ -38,7 +42,11 @@ describe("chat", { timeout: 180_000 }, () => {
         ...im,
         command_bindings: { ...im.command_bindings, lark: { ...im.command_bindings.lark, actors: people } }
       },
-      channels: [{ name: "room", kind: "feishu_bot", webhook_url: platform.url, member_directory: directory }],
+      channels: [
+        { name: "room", kind: "feishu_app", connection: "lark", receive_id: "oc_results", ...mentions(directory) },
+        { name: "corp", kind: "wecom_app", connection: "corp", target: appchat, ...mentions(corpDirectory) }
+      ],
+      summaries: ["room", "corp"],
       env: { ...chatEnv, FEISHU_SECRET: platformSecrets.feishu, WECOM_SECRET: platformSecrets.wecom }
     })
     const member = (key: string, username: string) => ({
@@ -49,7 +57,17 @@ describe("chat", { timeout: 180_000 }, () => {
     const members = [member("ada", "ada-l"), member("cleo", "cleo"), member("dana", "dana")]
     writeFileSync(
       join(installation.directory, "members.json"),
-      JSON.stringify({ version: 1, directories: { staff: { platform: "feishu", identity_scope: scope, members } } })
+      JSON.stringify({
+        version: 1,
+        directories: {
+          staff: { platform: "feishu", identity_scope: scope, members },
+          corp: {
+            platform: "wecom",
+            identity_scope: corpScope,
+            members: [{ ...member("dana", "dana"), mention: { type: "wecom_userid", id: "DanaW" } }]
+          }
+        }
+      })
     )
     installation.forge.setPermission("team/one", "ada-l", "write")
     installation.forge.setPermission("team/one", "dana", "write")
@@ -211,6 +229,22 @@ describe("chat", { timeout: 180_000 }, () => {
     expect(installation.countModelCalls("chat-dismiss")).toBeGreaterThanOrEqual(before)
     expect(pull.reviews.flatMap(({ comments }) => comments).length).toBe(1)
     expect(pull.comments.at(-1)?.body).toContain("1 dismissed")
+  })
+
+  it("applications of both platforms mention the member who wrote the change", async () => {
+    const summary = (to: string) =>
+      platform
+        .repliesTo(to)
+        .find(({ texts }) => texts.at(-1)?.includes("chat-dismiss"))
+        ?.texts.at(-1)
+    const find = (to: string) =>
+      waitUntil(() => summary(to), {
+        timeout: 90_000,
+        describe: () =>
+          `a summary in ${to}: ${JSON.stringify(platform.repliesTo(to))}; ${installation.aicr.log.slice(-4000)}`
+      })
+    expect(await find("oc_results")).toContain("<at id=ou_dana></at>")
+    expect(await find("results")).toContain("<@DanaW>")
   })
 
   it("serves an application and a bot of WeCom", async () => {

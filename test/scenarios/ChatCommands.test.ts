@@ -117,6 +117,20 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     expect(await command("projects", { ...inScope, from: "ou_s2" })).toContain("not authorised")
   })
 
+  it("a directory that does not respond delays only the people whose rights depend on it", async () => {
+    platform.decide = ({ path }) => (path.endsWith("/members") ? { kind: "stall" } : undefined)
+    await deliverFeishu(`${installation.aicr.url}/callbacks/im/lark`, feishuDirectoryChange("e-staff-3", "oc_staff"))
+    const stalled = await deliver("projects", { chat: "oc_scopes", from: "ou_s1" })
+    await waitUntil(() => platform.calls.some(({ path }) => path.endsWith("/members")), { describe: () => "a listing" })
+    const startedAt = Date.now()
+    expect(await command("projects", { from: "ou_guest" })).toContain("app")
+    expect(await command("projects", { from: "ou_guest" })).toContain("app")
+    expect(Date.now() - startedAt).toBeLessThan(15_000)
+    expect(platform.repliesTo(stalled)).toEqual([])
+    platform.decide = () => undefined
+    expect(await replyTo(stalled)).toContain("not authorised")
+  })
+
   it("list reviews of pull requests, branches and commits, with their problems", async () => {
     const pull = await installation.open("first")
     const ofPull = await deliver(`review app ${pull.number}`)

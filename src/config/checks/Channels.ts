@@ -24,6 +24,16 @@ const triggerKinds: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
   })
 )
 
+/** Messages of WeCom applications cannot mention everyone in their group chat. */
+const checkEveryone = ({ path, value }: TreePosition<Tree>, { error }: CrossCheckReports): void => {
+  if (textAt(value, "kind") === "wecom_app" && textAt(value, "mention_fallback") === "all")
+    error({
+      path: [...path, "mention_fallback"],
+      message: "all does not exist for kind wecom_app, whose messages cannot mention everyone; use skip",
+      at: "value"
+    })
+}
+
 interface Layer {
   readonly path: Path
   readonly outputs: Tree
@@ -49,6 +59,7 @@ export const checkChannels: Check = (tree, reports) => {
     for (const channel of channels) {
       checkChannel(channel, triggers, connections, reports)
       checkLinks(channel, reports)
+      checkEveryone(channel, reports)
       checkSwarm(channel, profiles, reports)
       checkChannelHost(channel, triggerKinds.get(textAt(channel.value, "kind") ?? ""), profiles, reports)
     }
