@@ -2,6 +2,7 @@
  * Determines the author of a change as an account of the host. Sources in this order: the mapping of the commit's e-mail
  * address; no account for an address on the blacklist; the account that the host associates with the commit; where a model is
  * configured for it, the mapped account that it identifies as the same person; the account that pushed or opened the change.
+ * The author of a revision of Subversion or a changelist of Perforce is the account of the same name.
  * Results are cached (storage.cache), because several publications name the author.
  */
 import { Effect, Option, Schema } from "effect"
@@ -105,6 +106,8 @@ export const resolveAuthor = Effect.fnUntraced(function* (
   head: string
 ): Effect.fn.Return<string | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun> {
   const { cache, change, workspace } = context
+  // A revision or changelist is no commit of the channel's host, where its number could be the beginning of an id.
+  if (change.provider === "perforce" || change.provider === "subversion") return change.author?.username
   const resolution = workspace.outputs.author_resolution
   const { email_mappings, email_blacklist } = resolution
   const cacheKey = [

@@ -24,7 +24,8 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   overhead: () => import("./overhead.ts").then((module) => module.overhead),
   queue: () => import("./queue.ts").then((module) => module.queue),
   publish: () => import("./publish.ts").then((module) => module.publish),
-  review: () => import("./review.ts").then((module) => module.review)
+  review: () => import("./review.ts").then((module) => module.review),
+  vcs: () => import("./vcs.ts").then((module) => module.vcs)
 }
 
 const json = process.argv.includes("--json")

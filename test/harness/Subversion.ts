@@ -74,6 +74,32 @@ export class SvnRepository implements Disposable {
     return svn(["info", "--show-item", "revision"], this.#work).trim()
   }
 
+  /** Adds many revisions by one command, each of which changes one existing file, and returns their numbers. */
+  load(
+    path: string,
+    changes: ReadonlyArray<{ readonly author: string; readonly content: string }>
+  ): ReadonlyArray<string> {
+    const first = Number(svn(["info", "--show-item", "revision", this.url], "/")) + 1
+    const revisions = changes.map(({ author, content }, index) => {
+      const properties = [
+        ["svn:author", author],
+        ["svn:log", `Change ${index}`],
+        ["svn:date", "2026-01-01T00:00:00.000000Z"]
+      ].map(([name = "", value = ""]) => `K ${name.length}\n${name}\nV ${value.length}\n${value}\n`)
+      const text = `${properties.join("")}PROPS-END\n`
+      const bytes = Buffer.byteLength(content)
+      return [
+        `Revision-number: ${first + index}\nProp-content-length: ${text.length}\nContent-length: ${text.length}\n\n${text}\n`,
+        `Node-path: ${path}\nNode-kind: file\nNode-action: change\nText-content-length: ${bytes}\nContent-length: ${bytes}\n\n`,
+        `${content}\n\n`
+      ].join("")
+    })
+    execFileSync("svnadmin", ["load", "--quiet", this.path], {
+      input: `SVN-fs-dump-format-version: 2\n\n${revisions.join("")}`
+    })
+    return changes.map((_, index) => String(first + index))
+  }
+
   /** The part of `svn` output for a command on this repository. */
   svn(...args: ReadonlyArray<string>): string {
     return svn(args, this.#work)

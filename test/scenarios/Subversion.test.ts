@@ -3,7 +3,7 @@
  * published to a chat; whatever dies in between.
  */
 import { execFile, execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -23,7 +23,10 @@ import { waitUntil } from "../harness/Wait.ts"
 
 const key = "key-of-the-hooks"
 /** Number of revisions of the burst; each is reported at least twice. */
-const burst = Number(process.env["AICR_TEST_REVISIONS"] ?? 6)
+const burst = Number(process.env["AICR_TEST_REVISIONS"] ?? 100)
+/** Calls of svn after which the process is killed. */
+const killsAfter =
+  process.env["AICR_TEST_HOOK_KILLS"] === "all" ? Array.from({ length: 16 }, (_, at) => at + 1) : [1, 3, 8]
 
 interface World {
   readonly directory: string
@@ -73,6 +76,20 @@ const makeConfig = (parts: Omit<World, "aicr">, port: number, delaySeconds: numb
   }
 })
 
+/** Returns a folder with an svn that logs each of its calls before it runs. */
+const logCalls = (directory: string): string => {
+  const real = execFileSync("sh", ["-c", "command -v svn"], { encoding: "utf8" }).trim()
+  const folder = join(directory, "programs")
+  mkdirSync(folder)
+  const script = `#!/bin/sh\necho "$1" >>'${join(directory, "svn.log")}'\nexec '${real}' "$@"\n`
+  writeFileSync(join(folder, "svn"), script, { mode: 0o755 })
+  return folder
+}
+const countCalls = (): number => {
+  const log = join(world.directory, "svn.log")
+  return existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0
+}
+
 const setUp = async (delaySeconds: number): Promise<World> => {
   const directory = mkdtempSync(join(tmpdir(), "aicr-scenario-svn-"))
   const repository = new SvnRepository()
@@ -99,11 +116,13 @@ const setUp = async (delaySeconds: number): Promise<World> => {
   const configFile = join(directory, "config.yaml")
   writeFileSync(configFile, stringify(makeConfig(parts, port, delaySeconds)))
   const url = `http://127.0.0.1:${port}`
-  return { ...parts, aicr: new AicrProcess({ configFile, url, env: { TEST_PASSWORD: svnPassword } }) }
+  const env = { TEST_PASSWORD: svnPassword, PATH: `${logCalls(directory)}:${process.env["PATH"]}` }
+  return { ...parts, aicr: new AicrProcess({ configFile, url, env }) }
 }
 
 beforeEach(async ({ task }) => {
-  world = await setUp(task.name.includes("batch") ? 5 : 0)
+  // Long enough that most reports are routed before the first batch is due.
+  world = await setUp(task.name.includes("batch") ? 15 : 0)
 })
 afterEach(async () => {
   await world.aicr[Symbol.asyncDispose]()
@@ -138,7 +157,7 @@ const reviewed = (): ReadonlyArray<string> =>
   rows("SELECT base, head FROM runs WHERE status = 'succeeded' ORDER BY CAST(head AS INTEGER)").map(
     ({ base, head }) => `${String(base)}-${String(head)}`
   )
-const allSettled = (reports: number) =>
+const allSettled = (reports: number, timeout = 120_000) =>
   waitUntil(
     () => {
       const found = events()
@@ -149,7 +168,7 @@ const allSettled = (reports: number) =>
         rows("SELECT id FROM runs WHERE status IN ('queued', 'preparing', 'analyzing', 'publishing')").length === 0
       )
     },
-    { timeout: 120_000, describe: () => `all settled: ${JSON.stringify(events())}\n${world.aicr.log.slice(-8000)}` }
+    { timeout, describe: () => `all settled: ${JSON.stringify(events())}\n${world.aicr.log.slice(-8000)}` }
   )
 
 const write = (name: string, text: string, author = "ada", branch = "trunk") =>
@@ -252,30 +271,64 @@ it("every report ends with an outcome and its reason", async () => {
   expect(reviewed()).toEqual([`${locked}-${both}`])
 })
 
-it(`a burst of ${burst} reports, repeated and out of order, with kills, reviews each revision once in batches of one author`, async () => {
-  const { aicr } = world
+it(
+  `a burst of ${burst} reports, repeated and out of order, with kills, reviews each revision once in batches of one author`,
+  async () => {
+    const { aicr } = world
+    await aicr.start()
+    const before = write("src/main.c", "int x;\n", "eve")
+    const revisions = world.repository.load(
+      "trunk/src/main.c",
+      Array.from({ length: burst }, (_, index) => ({
+        author: index < burst / 2 ? "ada" : "bob",
+        content: `int x = ${index};\n`
+      }))
+    )
+    const shuffled = revisions.toSorted((a, b) => ((Number(a) * 7919) % 101) - ((Number(b) * 7919) % 101))
+    for (const revision of shuffled) await report(revision)
+    await aicr.kill()
+    await aicr.start()
+    for (const revision of shuffled) await report(revision)
+    for (const revision of shuffled.slice(0, 3)) await report(revision, { author: "someone" })
+    await waitUntil(() => rows("SELECT id FROM batches").length > 0, { describe: () => "a batch" })
+    await aicr.kill()
+    await aicr.start()
+    await allSettled(2 * burst, 60_000 + 3000 * burst)
+    // Ranges follow each other without a gap and without an overlap, and no range has two authors.
+    const ranges = reviewed().map((range) => range.split("-").map(Number))
+    expect(ranges[0]?.[0]).toBe(Number(before))
+    expect(ranges.at(-1)?.[1]).toBe(Number(revisions.at(-1)))
+    expect(ranges.slice(1).map(([base]) => base)).toEqual(ranges.slice(0, -1).map(([, head]) => head))
+    const last = Number(revisions[burst / 2 - 1])
+    expect(ranges.some(([base = 0, head = 0]) => base < last && head > last)).toBe(false)
+  },
+  120_000 + 3000 * burst
+)
+
+it("a process that is killed at any step of a report reviews the revision once", async () => {
+  const { aicr, chat } = world
   await aicr.start()
-  const revisions = Array.from({ length: burst }, (_, index) =>
-    write("src/main.c", `int x = ${index};\n`, index < burst / 2 ? "ada" : "bob")
-  )
-  const shuffled = revisions.toSorted((a, b) => ((Number(a) * 7) % 5) - ((Number(b) * 7) % 5))
-  for (const revision of shuffled) await report(revision)
-  await aicr.kill()
-  await aicr.start()
-  for (const revision of shuffled) await report(revision)
-  for (const revision of shuffled.slice(0, 3)) await report(revision, { author: "someone" })
-  await waitUntil(() => rows("SELECT id FROM batches").length > 0, { describe: () => "a batch" })
-  await aicr.kill()
-  await aicr.start()
-  await allSettled(2 * burst)
-  // Ranges follow each other without a gap and without an overlap, and no range has two authors.
-  const ranges = reviewed().map((range) => range.split("-").map(Number))
-  expect(ranges[0]?.[0]).toBe(1)
-  expect(ranges.at(-1)?.[1]).toBe(Number(revisions.at(-1)))
-  expect(ranges.slice(1).map(([base]) => base)).toEqual(ranges.slice(0, -1).map(([, head]) => head))
-  const last = Number(revisions[burst / 2 - 1])
-  expect(ranges.some(([base = 0, head = 0]) => base < last && head > last)).toBe(false)
-}, 240_000)
+  const revisions: Array<string> = []
+  for (const after of killsAfter) {
+    const before = countCalls()
+    const revision = write("src/main.c", `int main() { return ${after}; }\n`)
+    revisions.push(revision)
+    expect(await report(revision)).toBe(202)
+    await waitUntil(() => countCalls() >= before + after, { describe: () => `call ${after} of svn` })
+    await aicr.kill()
+    await aicr.start()
+    await waitUntil(() => reviewed().some((range) => range.endsWith(`-${revision}`)), {
+      timeout: 120_000,
+      describe: () => `${revision} is reviewed: ${JSON.stringify(events())}\n${aicr.log.slice(-6000)}`
+    })
+  }
+  await allSettled(2 * killsAfter.length)
+  expect(reviewed()).toEqual(revisions.map((revision) => `${Number(revision) - 1}-${revision}`))
+  expect(chat.got).toHaveLength(revisions.length)
+  // Folders of killed processes are removed.
+  await aicr.stop()
+  expect(readdirSync(join(world.directory, "workspaces", "worktrees"))).toEqual([])
+}, 300_000)
 
 it("a refused user ends the report with the reason, and no file remains", async () => {
   const { aicr, directory, server } = world
