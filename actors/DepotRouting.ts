@@ -18,7 +18,7 @@ import type { ShardGroup } from "./Placement.ts"
 import { routeSubmitted } from "./RouteSubmitted.ts"
 import type { RoutedEvent } from "./RouteSubmitted.ts"
 
-const scanInterval = Duration.seconds(1)
+const scanInterval = Duration.millis(250)
 const page = 500
 /** Receipts that are routed at the same time; each reads from a server. */
 const atOnce = 4

@@ -126,6 +126,7 @@ const run = async (): Promise<Record<string, number>> => {
     return { ours, plain: performance.now() - plainStart }
   }
   try {
+    commit(-1)
     // The first two load what only reviews need.
     const times: Array<{ readonly ours: number; readonly plain: number }> = []
     for (let round = 0; round < rounds + 2; round++) times.push(await measure(round))

@@ -122,7 +122,7 @@ const setUp = async (delaySeconds: number): Promise<World> => {
 
 beforeEach(async ({ task }) => {
   // Long enough that most reports are routed before the first batch is due.
-  world = await setUp(task.name.includes("batch") ? 15 : 0)
+  world = await setUp(task.name.includes("batch") ? Math.max(25, burst / 4) : 0)
 })
 afterEach(async () => {
   await world.aicr[Symbol.asyncDispose]()
@@ -284,7 +284,10 @@ it(
         content: `int x = ${index};\n`
       }))
     )
-    const shuffled = revisions.toSorted((a, b) => ((Number(a) * 7919) % 101) - ((Number(b) * 7919) % 101))
+    // The second half comes in reverse, and every twentieth revision last.
+    const inHalves = [...revisions.slice(0, burst / 2), ...revisions.slice(burst / 2).toReversed()]
+    const isLate = (revision: string) => Number(revision) % 20 === 0
+    const shuffled = [...inHalves.filter((one) => !isLate(one)), ...inHalves.filter(isLate)]
     for (const revision of shuffled) await report(revision)
     await aicr.kill()
     await aicr.start()
@@ -293,7 +296,7 @@ it(
     await waitUntil(() => rows("SELECT id FROM batches").length > 0, { describe: () => "a batch" })
     await aicr.kill()
     await aicr.start()
-    await allSettled(2 * burst, 60_000 + 3000 * burst)
+    await allSettled(2 * burst, 120_000 + 3000 * burst)
     // Ranges follow each other without a gap and without an overlap, and no range has two authors.
     const ranges = reviewed().map((range) => range.split("-").map(Number))
     expect(ranges[0]?.[0]).toBe(Number(before))

@@ -45,6 +45,9 @@ export const makeListings = (session: SvnSession) => {
 
   return {
     isMissing,
+    /** Lists folders that will be read. */
+    readAhead: (info: SvnInfo, directories: ReadonlyArray<string>): Effect.Effect<void, CheckoutError> =>
+      Effect.forEach(directories, (directory) => listing(info, directory), { concurrency: 2, discard: true }),
     files: (info: SvnInfo, directory: string, limit: number): Effect.Effect<ReadonlyArray<string>, CheckoutError> =>
       Effect.gen(function* () {
         if (directory !== "" && (yield* isMissing(info, directory))) return []

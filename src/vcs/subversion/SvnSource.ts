@@ -23,6 +23,8 @@ import { isPropertiesPath, readProperties, toPropertiesPath, withoutSuffix } fro
 import { joinUrl, pathBelow, pegged } from "./SvnUrl.ts"
 
 const maxMessages = 50
+/** Folders that are listed before they are read. */
+const maxAhead = 20
 
 export const openSvnSource = Effect.fnUntraced(function* (
   session: SvnSession,
@@ -36,7 +38,8 @@ export const openSvnSource = Effect.fnUntraced(function* (
     })
   }
   const url = joinUrl(session.server.url, request.branch)
-  const headInfo = yield* readInfo(session, url, head, head)
+  const infoOf = (revision: string) => (revision === "0" ? Effect.undefined : readInfo(session, url, head, revision))
+  const [headInfo, baseInfo] = yield* Effect.all([readInfo(session, url, head, head), infoOf(base)], { concurrency: 2 })
   if (headInfo === undefined) {
     return yield* new CheckoutError({ reason: "missing", message: `${url} does not exist in revision ${head}` })
   }
@@ -44,7 +47,7 @@ export const openSvnSource = Effect.fnUntraced(function* (
     request.headOnly === true && Number(head) > 0
       ? String(Math.max(Number(base), Number(headInfo.lastChanged) - 1))
       : base
-  const from = start === "0" ? undefined : yield* readInfo(session, url, head, start)
+  const from = start === base ? baseInfo : yield* infoOf(start)
   const ends: SvnEnds = { head: headInfo, from }
   return yield* makeSource(session, ends, start)
 })
@@ -54,6 +57,13 @@ const makeSource = Effect.fnUntraced(function* (session: SvnSession, ends: SvnEn
   const listings = makeListings(session)
   const sizes = new Map<string, number>()
   const history = yield* Effect.cached(readHistory(session, ends, base))
+  const scope = yield* Effect.scope
+  /** Starts requests whose replies every review reads after the changed paths. Failures are those of the readers. */
+  const readAhead = (changes: ReadonlyArray<ChangedPath>) => {
+    const { from } = ends
+    const folders = from === undefined ? Effect.void : listings.readAhead(from, listFolders(changes))
+    return Effect.forkIn(Effect.ignore(Effect.all([history, folders], { concurrency: 2 })), scope)
+  }
   const fileAt = ({ at, path }: FileSide): SvnFile | undefined => {
     const info = infoAt(at)
     return info === undefined ? undefined : { url: joinUrl(info.url, path), revision: info.revision }
@@ -65,7 +75,7 @@ const makeSource = Effect.fnUntraced(function* (session: SvnSession, ends: SvnEn
   const source: FileSource = {
     head: ends.head.revision,
     from: base,
-    changes: (maxPaths) => readChanges(session, ends, maxPaths),
+    changes: (maxPaths) => Effect.tap(readChanges(session, ends, maxPaths), readAhead),
     sizes: Effect.fnUntraced(function* (paths) {
       const sides = paths.flatMap(sidesOf).filter(({ path }) => !isPropertiesPath(path))
       const files = sides.flatMap((side) => fileAt(side) ?? [])
@@ -118,6 +128,17 @@ const makeSource = Effect.fnUntraced(function* (session: SvnSession, ends: SvnEn
   }
   return source
 })
+
+/** Folders of existing files with all folders above them, in which a review looks for rules. */
+const listFolders = (changes: ReadonlyArray<ChangedPath>): ReadonlyArray<string> => {
+  const found = new Set<string>([""])
+  for (const { path, status } of changes) {
+    if (status === "added") continue
+    for (let end = path.indexOf("/"); end > 0 && found.size < maxAhead; end = path.indexOf("/", end + 1))
+      found.add(path.slice(0, end))
+  }
+  return [...found]
+}
 
 const keyOf = ({ revision, url }: SvnFile): string => `${url}@${revision}`
 
