@@ -28,30 +28,76 @@ const targets = (files: ReadonlyArray<SvnFile>): ReadonlyArray<string> =>
 const partsOf = <A>(items: ReadonlyArray<A>, count: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(items.length / count) }, (_, at) => items.slice(at * count, (at + 1) * count))
 
+/** A file, or a folder with several of the files, which one request lists. */
+interface ListTarget extends SvnFile {
+  /** Indexes of the files by their names. */
+  readonly files: ReadonlyMap<string, number>
+}
+
+/** Files of a folder from which on the folder is listed. */
+const minFolderFiles = 3
+/** Entries of folders that one command reads; the remaining files are listed by themselves. */
+const maxFolderEntries = 20_000
+
+const nameOf = (url: string): string => decodeURIComponent(url.slice(url.lastIndexOf("/") + 1))
+
+const toListTargets = (files: ReadonlyArray<SvnFile>, indexes: ReadonlyArray<number>, inFolders: boolean) => {
+  const folders = new Map<string, SvnFile & { readonly files: Map<string, number> }>()
+  for (const index of indexes) {
+    const file = files[index]
+    if (file === undefined) continue
+    const url = inFolders ? file.url.slice(0, file.url.lastIndexOf("/")) : file.url
+    const key = `${url}@${file.revision}`
+    const target = folders.get(key) ?? { url, revision: file.revision, files: new Map<string, number>() }
+    folders.set(key, target)
+    target.files.set(nameOf(file.url), index)
+  }
+  return [...folders.values()].flatMap((target): ReadonlyArray<ListTarget> =>
+    !inFolders || target.files.size >= minFolderFiles
+      ? [target]
+      : [...target.files].map(([name, index]) => ({
+          url: files[index]?.url ?? "",
+          revision: target.revision,
+          files: new Map([[name, index]])
+        }))
+  )
+}
+
 /** Returns sizes as stored, in order. All files must exist. */
-export const readSizes = (
+export const readSizes = Effect.fnUntraced(function* (
   session: SvnSession,
   files: ReadonlyArray<SvnFile>
-): Effect.Effect<ReadonlyArray<number>, CheckoutError> =>
-  Effect.map(
-    Effect.forEach(partsOf(files, sizesAtOnce), (part) => sizesOf(session, part), { concurrency: processes }),
-    (sizes) => sizes.flat()
-  )
-
-const sizesOf = Effect.fnUntraced(function* (session: SvnSession, files: ReadonlyArray<SvnFile>) {
-  const sizes: Array<number> = []
-  let size = 0
-  yield* readSvnXml(session, ["list", ...targets(files)], ({ name, text }) => {
-    if (name === "size") size = Number(text)
-    if (name === "list") {
-      sizes.push(size)
-      size = 0
-    }
-  })
-  return sizes.length === files.length
-    ? sizes
-    : yield* new CheckoutError({ reason: "failed", message: "svn list: a changed file is not in its revision" })
+): Effect.fn.Return<ReadonlyArray<number>, CheckoutError> {
+  const sizes = new Map<number, number>()
+  for (const inFolders of [true, false]) {
+    const missing = [...files.keys()].filter((index) => !sizes.has(index))
+    yield* Effect.forEach(
+      partsOf(toListTargets(files, missing, inFolders), sizesAtOnce),
+      (part) => listSizes(session, part, sizes),
+      { concurrency: processes, discard: true }
+    )
+  }
+  if (sizes.size === files.length) return files.map((_, index) => sizes.get(index) ?? 0)
+  return yield* new CheckoutError({ reason: "failed", message: "svn list: a changed file is not in its revision" })
 })
+
+/** Adds the sizes of the files; ends early in very large folders. */
+const listSizes = (session: SvnSession, listed: ReadonlyArray<ListTarget>, sizes: Map<number, number>) => {
+  let at = 0
+  let entries = 0
+  let file = { name: "", size: 0 }
+  return readSvnXml(session, ["list", ...targets(listed)], ({ name, text }) => {
+    if (name === "name") file = { name: text, size: 0 }
+    if (name === "size") file.size = Number(text)
+    if (name === "entry") {
+      const index = listed[at]?.files.get(file.name)
+      if (index !== undefined) sizes.set(index, file.size)
+      entries++
+    }
+    if (name === "list") at++
+    return entries > maxFolderEntries
+  })
+}
 
 /** Divides files into commands whose output fits into memory. */
 const toCommands = (files: ReadonlyArray<SizedFile>): ReadonlyArray<ReadonlyArray<number>> => {
