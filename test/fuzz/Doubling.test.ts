@@ -18,6 +18,7 @@ import { Lines } from "../../src/llm/OllamaStream.ts"
 import { SseEvents } from "../../src/llm/wire/SseEvents.ts"
 import { exhaustedMillis } from "../../src/llm/RateLimitHeaders.ts"
 import { splitAtMarkers, parseMarkers } from "../../src/outputs/Marker.ts"
+import { fromSwarmBody, toSwarmBody } from "../../src/outputs/swarm/SwarmMarkers.ts"
 import { safeTexts } from "../../src/outputs/SafeText.ts"
 import { tidy } from "../../src/outputs/Tidy.ts"
 import { makeAnchorer } from "../../src/review/Anchor.ts"
@@ -41,6 +42,8 @@ import { growth } from "../harness/Growth.ts"
 
 const repeat = (text: string) => (length: number) => text.repeat(Math.ceil(length / text.length)).slice(0, length)
 const deep = repeat("aab/")
+
+const writeSwarmBody = (text: string) => toSwarmBody(`${text}\n\n<!-- aicr:v1 {"op":"a"} -->`)
 
 interface Attack {
   readonly name: string
@@ -315,6 +318,9 @@ const attacks: ReadonlyArray<Attack> = [
   })),
   { name: "markers that never end", input: repeat('<!-- aicr:v1 {"op":"a"'), work: parseMarkers },
   { name: "markers", input: repeat('<!-- aicr:v1 {"op":"a"} -->'), work: splitAtMarkers },
+  { name: "markers of Swarm", input: repeat("[//]: # (aicr:v1 eyJvcCI6ImEifQ)\n"), work: fromSwarmBody },
+  { name: "markers of Swarm that never end", input: repeat("\n[//]: # (aicr:v1 eyJvcCI6ImEifQ"), work: fromSwarmBody },
+  { name: "text before a marker of Swarm", input: repeat("aicr:v1 [//]: # (aicr:v1 \n"), work: writeSwarmBody },
   { name: "headers of a diff", input: repeat("diff --git a/a b/a\nold mode 100644\nnew mode 100755\n"), work: diffed },
   {
     name: "quoted names of a diff",

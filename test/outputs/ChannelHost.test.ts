@@ -19,13 +19,20 @@ const profile = (name: string, kind: TriggerKind, host: string): TriggerProfile 
   settings: { name, kind, enabled: true, trust_server_cert: false }
 })
 
+const withPort = (one: TriggerProfile, port: string): TriggerProfile => ({
+  ...one,
+  settings: { ...one.settings, port }
+})
+
 const triggers = new Map(
   [
     profile("a", "gitea", "a.test"),
     profile("a-writer", "gitea", "a.test"),
     profile("b", "gitea", "b.test"),
     profile("hub", "github", "hub.test"),
-    profile("depot", "perforce", "depot.test")
+    profile("depot", "perforce", "depot.test"),
+    profile("depot-1", "perforce", "depot.test"),
+    withPort(profile("depot-2", "perforce", "depot.test"), "other.test:1666")
   ].map((one) => [one.name, one] as const)
 )
 
@@ -52,6 +59,10 @@ const cases: ReadonlyArray<readonly [string, Parameters<typeof channel>[0], stri
     true
   ],
   ["a schedule on the host of the channel", { kind: "gitea_issue", trigger: "a" }, "nightly", "a", true],
+  ["a changelist, in Swarm", { kind: "p4_swarm" }, "depot", undefined, true],
+  ["a changelist of another server, in Swarm", { kind: "p4_swarm", trigger: "depot-2" }, "depot", undefined, false],
+  ["a changelist of the same server, in Swarm", { kind: "p4_swarm", trigger: "depot-1" }, "depot", undefined, true],
+  ["a pull request, in Swarm", { kind: "p4_swarm" }, "a", undefined, false],
   ["a chat group", { kind: "feishu_bot", trigger: "b" }, "a", undefined, true],
   ["a trigger that is gone", { kind: "gitea_pr_review", trigger: "gone" }, "a", undefined, true]
 ]

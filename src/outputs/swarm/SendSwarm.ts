@@ -1,9 +1,11 @@
 /** Executes the operations of the channel of Swarm on a review whose comments have been read. */
 import { Effect } from "effect"
 import type { InlineComment, Operation, Publication } from "../../domain/Publication.ts"
-import type { ForgeError } from "../../forge/ForgeError.ts"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import { DuringOutage } from "../../forge/HostHealth.ts"
 import type { HostWrite } from "../../forge/HostWrite.ts"
-import type { Notifications } from "../../forge/swarm/Client.ts"
+import type { NewComment, Notifications, SwarmPosition } from "../../forge/swarm/Client.ts"
+import { WriteOwner } from "../../forge/WriteOwner.ts"
 import type { Writing } from "../../forge/WriteOwner.ts"
 import type { ChannelContext, Sent } from "../Channel.ts"
 import { renderResolvedBody } from "../IssueText.ts"
@@ -15,8 +17,8 @@ import { reconcile } from "../Reconcile.ts"
 import { gfm } from "../SafeText.ts"
 import { tidy } from "../Tidy.ts"
 import { toChangelist, chooseVersion } from "./ChooseReview.ts"
-import { findSummary, listProblems, swarmScope } from "./OwnComments.ts"
-import type { OwnProblem } from "./OwnComments.ts"
+import { findSummary, listOwn, listProblems, swarmScope } from "./OwnComments.ts"
+import type { OwnComment, OwnProblem } from "./OwnComments.ts"
 import { swarmRenderer, toPosition } from "./PlanSwarm.ts"
 import { toSwarmBody } from "./SwarmMarkers.ts"
 import type { SwarmTarget } from "./SwarmTarget.ts"
@@ -32,18 +34,46 @@ const notificationsOf = ({ channel }: ChannelContext): Notifications => channel.
 const mentionOf = ({ change: { author } }: ChannelContext): string =>
   author !== undefined && /^\w[\w.-]{0,99}$/.test(author.username) ? `@${author.username}` : ""
 
+/**
+ * Creates a comment unless it exists. The comments are read again under the permit to write: the publisher of a shelf and that of its submit
+ * write to the same review.
+ */
+const createOnce = (
+  { client, context, review }: SwarmTarget,
+  comment: NewComment,
+  exists: (now: ReadonlyArray<OwnComment>) => boolean
+): Effect.Effect<HostWrite, ForgeError, Writing> => {
+  const scope = swarmScope(context.change, context.channel.name)
+  const check = Effect.flatMap(client.comments(review), (comments) =>
+    exists(listOwn(comments, client.user, scope)) ? Effect.fail(writtenSince) : Effect.void
+  ).pipe(Effect.provideService(DuringOutage, "fail"))
+  return Effect.updateService(client.create(review, comment), WriteOwner, ({ fence, guard }) => ({
+    fence,
+    guard: Effect.andThen(guard, check)
+  }))
+}
+
+/** The operation is executed again, and finds the comment. */
+const writtenSince = new ForgeError({
+  reason: "unavailable",
+  operation: "POST /comments",
+  message: "the comment was written by another publication since it was searched for"
+})
+
 export const sendSummary = Effect.fnUntraced(function* (
-  { client, context, own, review }: SwarmTarget,
+  target: SwarmTarget,
   publication: Publication,
   { body: rendered, onlyUpdate }: Of<"Summary">
 ): Effect.fn.Return<HostWrite, ForgeError, Writing> {
+  const { client, context, own, review } = target
   const mentioned = tidy(rendered.replaceAll(mentionSlot, mentionOf(context)))
   const body = toSwarmBody(mentioned)
   const notifications = notificationsOf(context)
   const summary = findSummary(own)
   if (summary !== undefined) return yield* client.edit(review, summary.id, { body, notifications })
   if (onlyUpdate === true) return toUnwritten(publication)
-  return yield* client.create(review, { body, isTask: false, context: undefined, notifications })
+  const comment = { body, isTask: false, context: undefined, notifications }
+  return yield* createOnce(target, comment, (now) => findSummary(now) !== undefined)
 })
 
 interface MissingComment {
@@ -77,17 +107,23 @@ const withLocation = ({ body, line, path, start }: InlineComment): string =>
   `${gfm.codeSpan(path)}:${start === undefined ? "" : `${start}-`}${line}\n\n${body}`
 
 const createComment = Effect.fnUntraced(function* (
-  { client, context, review }: SwarmTarget,
+  target: SwarmTarget,
   comment: InlineComment,
   version: number | undefined
 ) {
+  const { context } = target
   const shared = { isTask: context.channel.problem_tasks ?? true, notifications: notificationsOf(context) }
   const position = { ...toPosition(context.change, comment), ...(version === undefined ? {} : { version }) }
-  return yield* client.create(review, { ...shared, body: toSwarmBody(comment.body), context: position }).pipe(
+  const fp = parseMarkers(comment.body).at(-1)?.fp
+  const create = (body: string, where: SwarmPosition | undefined) =>
+    createOnce(target, { ...shared, body: toSwarmBody(body), context: where }, (now) =>
+      listProblems(now).some((problem) => problem.fp === fp)
+    )
+  return yield* create(comment.body, position).pipe(
     Effect.catchIf(
       ({ reason }) => reason === "invalid",
       // The file is not in the review, for example one of an earlier changelist of a batch.
-      () => client.create(review, { ...shared, body: toSwarmBody(withLocation(comment)), context: undefined })
+      () => create(withLocation(comment), undefined)
     )
   )
 })

@@ -158,6 +158,28 @@ describe("writes", () => {
     expect(swarm.comments).toHaveLength(3)
   })
 
+  it.each(["summary", "problem"])(
+    "another publication that writes the same %s at the same time doubles nothing",
+    async (what) => {
+      const [publish, other] = [publisher(), publisher()]
+      await other(shelved, [problem(1, 5)])
+      const written = swarm.comments.splice(0)
+      const first = written.filter(({ context }) => (context === undefined) === (what === "summary"))
+      let reads = 0
+      // The other one writes between the search and the write.
+      swarm.decide = ({ method, path: at, query }) => {
+        if (method === "GET" && at === "/comments" && !query.has("after") && ++reads === (what === "summary" ? 2 : 4))
+          swarm.comments.push(...first)
+        return undefined
+      }
+      const rows = await publish(shelved, [problem(1, 5)])
+      expect(rows.map(({ error }) => error)).toContain(
+        "the comment was written by another publication since it was searched for"
+      )
+      expect([summaries().length, problems().length]).toEqual([1, 1])
+    }
+  )
+
   it("comments beyond the first page, and in the form of the guide, are found", async () => {
     swarm.keyed = true
     for (let at = 1; at <= 250; at++)
