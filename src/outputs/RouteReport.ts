@@ -38,9 +38,8 @@ export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind:
     const problem =
       row === undefined
         ? `kind ${channel.kind} is not available in this build`
-        : row.serves(change)
-          ? findHostMismatch(channel, change, workspace.snapshot().triggers)
-          : `kind ${channel.kind} does not support ${kind} targets`
+        : (findHostMismatch(channel, change, workspace.snapshot().triggers) ??
+          (row.serves(change) ? undefined : `kind ${channel.kind} does not support ${kind} targets`))
     return {
       name: channel.name,
       kind: channel.kind,
