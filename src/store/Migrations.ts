@@ -174,7 +174,7 @@ const newer = (steps: ReadonlyArray<string>) =>
     operation: "migrations",
     message:
       `The database has the migrations ${steps.join(", ")}, which are unknown to this release. ` +
-      `Start the newer release that made them, or configure another database.`
+      `Start the newer release that made them, or restore a backup from before the upgrade (docs/operations.md).`
   })
 
 const tableExists = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
