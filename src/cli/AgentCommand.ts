@@ -3,9 +3,10 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { columns } from "./Columns.ts"
 import { configFlag } from "./ConfigFlag.ts"
-import { ExitWith } from "./Exit.ts"
+import type { ExitWith } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { print } from "./Print.ts"
+import { reportPoints } from "./ReportPoints.ts"
 
 export interface AgentLine {
   readonly mode: string
@@ -109,15 +110,9 @@ const check = (runs: Effect.Effect<Runs>) =>
     },
     Effect.fnUntraced(function* ({ config, json, mode: name, sandbox }) {
       const points = yield* (yield* runs).checkAgentMode(config, name, Option.getOrUndefined(sandbox))
-      const failed = points.filter(({ isOk }) => !isOk)
       const checks = points.map(({ detail, isOk, point }) => ({ point, ok: isOk, detail }))
-      yield* print(
-        json
-          ? `${JSON.stringify({ mode: name, ok: failed.length === 0, checks }, undefined, 2)}\n`
-          : `${columns(points.map(({ detail, isOk, point }) => [isOk ? "ok" : "failed", point, detail]))}\n`
-      )
-      if (failed.length > 0)
-        return yield* new ExitWith({ code: 2, message: `${failed.length} of ${points.length} points failed` })
+      const rows = points.map(({ detail, isOk, point }) => ({ point, state: isOk ? "ok" : "failed", detail }))
+      yield* reportPoints(json, { mode: name }, checks, rows)
     })
   ).pipe(
     Command.withDescription(

@@ -2,11 +2,10 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { ChatPoint } from "../chat/CheckChat.ts"
-import { columns } from "./Columns.ts"
 import { configFlag } from "./ConfigFlag.ts"
-import { ExitWith } from "./Exit.ts"
+import type { ExitWith } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
-import { print } from "./Print.ts"
+import { reportPoints } from "./ReportPoints.ts"
 
 interface Runs {
   readonly checkConnection: (
@@ -31,14 +30,7 @@ const check = (runs: Effect.Effect<Runs>) =>
     },
     Effect.fnUntraced(function* ({ config, connection, json, to }) {
       const points = yield* (yield* runs).checkConnection(config, connection, Option.getOrUndefined(to))
-      const failed = points.filter(({ state }) => state === "failed")
-      yield* print(
-        json
-          ? `${JSON.stringify({ connection, ok: failed.length === 0, checks: points }, undefined, 2)}\n`
-          : `${columns(points.map(({ detail, point, state }) => [state, point, detail]))}\n`
-      )
-      if (failed.length > 0)
-        return yield* new ExitWith({ code: 2, message: `${failed.length} of ${points.length} checks failed` })
+      yield* reportPoints(json, { connection }, points, points)
     })
   ).pipe(
     Command.withDescription(

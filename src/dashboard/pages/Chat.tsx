@@ -1,4 +1,5 @@
 /** Chat platforms: the state of each connection, what people requested there, and who may use which commands. */
+import type { ChatRequestStatus } from "../../domain/ChatRequest.ts"
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi, usePages } from "../client/Queries.ts"
@@ -109,18 +110,20 @@ const Bindings = () => {
   )
 }
 
-const statuses = [
-  "accepted",
-  "validating",
-  "queued",
-  "running",
-  "publishing",
-  "succeeded",
-  "partial",
-  "failed",
-  "rejected",
-  "expired"
-] as const
+/** Every status of a request, in the order of its life. A status that is missing here does not compile. */
+const statusNames = {
+  accepted: true,
+  validating: true,
+  queued: true,
+  running: true,
+  publishing: true,
+  succeeded: true,
+  partial: true,
+  failed: true,
+  rejected: true,
+  expired: true
+} satisfies Record<ChatRequestStatus, true>
+const statuses = Object.keys(statusNames) as ReadonlyArray<ChatRequestStatus>
 
 /** What a request led to: the run, otherwise the delivery. */
 const Result = ({ row }: { readonly row: Request }) =>
