@@ -53,6 +53,39 @@ export const feishuButton = (eventId: string, actionId: string, from = "ou_ada",
     action: { tag: "button", value: { aicr: actionId } }
   })
 
+/** Schedules by which the platforms deliver again what got no 200 in time, in milliseconds. */
+export const redeliveries = {
+  feishu: { timeout: 3000, delays: [15_000, 5 * 60_000, 60 * 60_000, 6 * 60 * 60_000] },
+  wecom: { timeout: 5000, delays: [0, 0, 0] }
+} as const
+
+/**
+ * Delivers as a platform does: again by its schedule, with times that are shorter by a factor, until a delivery is accepted. Returns the
+ * statuses; 0 where there was no response in time.
+ */
+export const deliverBySchedule = async (
+  platform: keyof typeof redeliveries,
+  factor: number,
+  deliver: () => Promise<Delivered>
+): Promise<ReadonlyArray<number>> => {
+  const { delays, timeout } = redeliveries[platform]
+  const once = () =>
+    Promise.race([
+      deliver().then(
+        ({ status }) => status,
+        () => 0
+      ),
+      new Promise<number>((resolve) => setTimeout(resolve, timeout, 0).unref())
+    ])
+  const statuses = [await once()]
+  for (const delay of delays) {
+    if (statuses.at(-1) === 200) break
+    await new Promise((resolve) => setTimeout(resolve, delay / factor))
+    statuses.push(await once())
+  }
+  return statuses
+}
+
 /** Returns the event that members left or joined a chat. */
 export const feishuDirectoryChange = (eventId: string, chat: string): string =>
   feishuPayload(eventId, "im.chat.member.user.deleted_v1", { chat_id: chat })

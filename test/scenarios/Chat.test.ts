@@ -7,6 +7,7 @@ import {
   challengeWecom,
   chatDocument,
   chatEnv,
+  deliverBySchedule,
   deliverFeishu,
   deliverWecomApp,
   deliverWecomBot,
@@ -269,28 +270,62 @@ describe("chat", { timeout: 180_000 }, () => {
     expect(large.status).toBe(413)
   })
 
-  it("loses no command and repeats no reply when the process is killed", async () => {
-    const ids = Array.from({ length: commands }, (_, at) => `k-${at}`)
-    // The platform delivers again what was not accepted, and some of what was, in any order.
-    const deliver = async (id: string) => {
-      const from = `ou_${Number(id.slice(2)) % Math.ceil(commands / 10)}`
-      for (;;) {
-        const response = await lark(id, "chat-id", { from }).catch(() => undefined)
-        if (response?.status === 200) return
-        await new Promise((resume) => setTimeout(resume, 20))
-      }
-    }
-    const first = Promise.all([...ids, ...ids.slice(0, commands / 2).toReversed()].map(deliver))
-    await waitUntil(() => platform.messages.some(({ to }) => to.startsWith("k-")), { describe: () => "a first reply" })
+  it("executes once what the platforms deliver again by their schedules", async () => {
+    // Feishu also delivers again what was accepted, each time as another event.
+    for (let time = 0; time < 5; time++) await lark("m-again", "projects")
+    await reply("m-again")
+    await Promise.all([1, 2, 3].map(() => deliverWecomApp(callback("corp"), "9100", "chat-id")))
     await installation.aicr.kill()
+    // The process is down for the first three redeliveries of Feishu, and back before the last one, six hours later.
+    const late = deliverBySchedule("feishu", 2000, () => lark("m-late", "projects"))
+    const lost = await deliverBySchedule("wecom", 1, () => deliverWecomApp(callback("corp"), "9101", "projects"))
+    expect(lost).toEqual([0, 0, 0, 0])
     await installation.aicr.start()
-    await first
-    const open = () => ids.filter((id) => platform.repliesTo(id).length === 0)
-    // Unauthorised people get two messages a minute; the others are closed without one.
-    await waitUntil(() => open().length <= commands - 2 * Math.ceil(commands / 10), {
-      timeout: 60_000,
-      describe: () => `replies; missing: ${open().join(", ")}; log:\n${installation.aicr.log.slice(-6000)}`
-    })
-    expect(ids.filter((id) => platform.repliesTo(id).length > 1)).toEqual([])
+    const statuses = await late
+    expect([statuses[0], statuses.at(-1)]).toEqual([0, 200])
+    expect(statuses.length).toBeGreaterThan(3)
+    expect(await reply("m-late")).toContain("app")
+    await lark("m-fence", "help")
+    await reply("m-fence")
+    for (const id of ["m-again", "m-late"]) expect(platform.repliesTo(id).length).toBe(1)
+    const ids = platform.repliesTo("ada").filter(({ texts }) => texts.at(-1)?.includes("wecom_userid ada"))
+    expect(ids.length).toBe(1)
   })
+
+  it(
+    "loses no command and repeats no reply when the process is killed",
+    { timeout: 180_000 + commands * 60 },
+    async () => {
+      const ids = Array.from({ length: commands }, (_, at) => `k-${at}`)
+      // The platform delivers again what was not accepted, and some of what was, in any order.
+      const deliver = async (id: string) => {
+        const from = `ou_${Number(id.slice(2)) % Math.ceil(commands / 10)}`
+        for (;;) {
+          const response = await lark(id, "chat-id", { from }).catch(() => undefined)
+          if (response?.status === 200) return
+          await new Promise((resume) => setTimeout(resume, 20))
+        }
+      }
+      const waiting = [...ids, ...ids.slice(0, commands / 2).toReversed()]
+      const sender = async () => {
+        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await deliver(id)
+      }
+      const first = Promise.all(Array.from({ length: 256 }, sender))
+      await waitUntil(() => platform.messages.some(({ to }) => to.startsWith("k-")), {
+        describe: () => "a first reply"
+      })
+      await installation.aicr.kill()
+      await installation.aicr.start()
+      await first
+      const repliedTo = () => platform.messages.map(({ to }) => to).filter((to) => to.startsWith("k-"))
+      // Unauthorised people get two messages a minute; the others are closed without one.
+      const expected = 2 * Math.ceil(commands / 10)
+      await waitUntil(() => new Set(repliedTo()).size >= expected, {
+        timeout: 60_000 + commands * 30,
+        describe: () => `${repliedTo().length} of ${expected} replies; log:\n${installation.aicr.log.slice(-6000)}`
+      })
+      const replied = repliedTo()
+      expect(replied.length).toBe(new Set(replied).size)
+    }
+  )
 })
