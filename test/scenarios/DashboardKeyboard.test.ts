@@ -8,6 +8,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { startDashboardWorld } from "../dashboard/DashboardWorld.ts"
 import type { DashboardWorld } from "../dashboard/DashboardWorld.ts"
+import { adminCredentials, AdminSession } from "../harness/AdminSession.ts"
 import { TestBrowser } from "../harness/Browser.ts"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
@@ -23,7 +24,8 @@ beforeAll(async () => {
   const context = await browser.context({ reducedMotion: "reduce" })
   await context.addInitScript(
     ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-    [JSON.stringify({ token: world.admin.token, username: "root" })]
+    // A session of its own, which a test ends.
+    [JSON.stringify({ token: (await AdminSession.open(world.at.aicr.url)).token, username: "root" })]
   )
   page = await context.newPage()
   const runs = await world.admin.items("/runs")
@@ -156,15 +158,15 @@ const dialogs = [
   ["/runs/:analyzing", "Cancel the run", "Cancel the run"]
 ] as const
 
-const violations = async (): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axe)
+const violations = async (on: Page = page, within = "dialog[open]"): Promise<ReadonlyArray<string>> => {
+  await on.evaluate(axe)
   const found: Array<string> = []
   for (const theme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
-    const result = Object(await page.evaluate(`axe.run("dialog[open]", { resultTypes: ["violations"] })`))
+    await on.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
+    const result = Object(await on.evaluate(`axe.run("${within}", { resultTypes: ["violations"] })`))
     for (const { id, nodes } of result.violations) found.push(`${theme} ${id}: ${nodes[0].html.slice(0, 160)}`)
   }
-  await page.emulateMedia({ colorScheme: "light" })
+  await on.emulateMedia({ colorScheme: "light" })
   return found
 }
 
@@ -225,5 +227,37 @@ describe("a dialog", () => {
     await page.keyboard.press("Enter")
     await useDialog("Log out everywhere")
     expect(await entry.evaluate((element) => element.matches(":focus"))).toBe(true)
+  })
+})
+
+describe("the login", () => {
+  it("is done by keyboard, and its page has no violation", async () => {
+    await using stranger = await browser.context()
+    const other = await stranger.newPage()
+    await other.goto(`${world.url}/nodes`)
+    await other.getByLabel("User name").waitFor()
+    expect(await violations(other, "body")).toEqual([])
+    await other.getByLabel("User name").focus()
+    await other.keyboard.type(adminCredentials.username)
+    await other.keyboard.press("Tab")
+    await other.keyboard.type(adminCredentials.password)
+    await other.keyboard.press("Enter")
+    await other.locator("#content h1", { hasText: "Nodes" }).waitFor()
+  })
+
+  it("over a page whose session has ended keeps the focus, and Escape does not close it", async () => {
+    await open("/runs")
+    await world.admin.post("/sessions/revoke", { keep_current: true })
+    await page.keyboard.press("g")
+    await page.keyboard.press("n")
+    const dialog = page.getByRole("dialog", { name: "The session has ended" })
+    await dialog.waitFor()
+    expect(await violations()).toEqual([])
+    await page.keyboard.press("Escape")
+    await page.keyboard.type(adminCredentials.password)
+    await page.keyboard.press("Enter")
+    await dialog.waitFor({ state: "detached" })
+    await page.locator("#content h1", { hasText: "Nodes" }).waitFor()
+    expect(await page.locator("#content .failure").count()).toBe(0)
   })
 })
