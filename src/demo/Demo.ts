@@ -5,13 +5,14 @@
  */
 import { Deferred, Effect, Layer, Stream } from "effect"
 import { randomBytes } from "node:crypto"
-import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { stringify } from "yaml"
 import { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { roles } from "../domain/Role.ts"
-import { layerStatic } from "../config/FileConfigStore.ts"
+import { layerFile } from "../config/FileConfigStore.ts"
 import { toSnapshot } from "../config/LoadConfig.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import { detectModel } from "../llm/Detect.ts"
@@ -20,6 +21,7 @@ import * as Logging from "../observability/Logging.ts"
 import { Progress } from "../observability/Progress.ts"
 import type { ProgressEvent } from "../observability/Progress.ts"
 import { findInstalled } from "../app/AgentSetup.ts"
+import { readRevisions } from "../app/ConfigSource.ts"
 import * as Service from "../app/Service.ts"
 import { readDemoChange } from "./DemoChange.ts"
 import type { DemoChange } from "./DemoChange.ts"
@@ -77,7 +79,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
   const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model, agent: options.agent })
   const snapshot = yield* toSnapshot(document, env, { baseDir: directory })
   const service = Service.layer({ roles: new Set(roles), ingress: { port: 0 } }).pipe(
-    Layer.provide(layerStatic(snapshot)),
+    Layer.provide(yield* configured(directory, document, env)),
     Layer.provideMerge(Progress.layer)
   )
 
@@ -144,6 +146,13 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
   }).pipe(Effect.provide(service))
 })
 
+/** Writes the configuration, which revisions of the database are added to. */
+const configured = Effect.fnUntraced(function* (directory: string, document: object, env: NodeJS.ProcessEnv) {
+  const file = join(directory, "config.yaml")
+  yield* Effect.promise(() => writeFile(file, stringify(document)))
+  return layerFile(file, env, { receives: true, revisions: readRevisions })
+})
+
 /** Opens more pull requests, which `remember` is called with first, and pushes to the main branch. */
 const addHistory = async (
   forge: DemoForge,
@@ -161,6 +170,7 @@ const demoEnvironment = (token: string, secret: string, password: string) => ({
   [tokenVariable]: token,
   [secretVariable]: secret,
   // The dashboard and the administration are available only with a configured administrator.
+  SVC_CONFIG_SECRETS_KEY: randomBytes(32).toString("hex"),
   SVC_ADMIN_USERNAME: "demo",
   SVC_ADMIN_PASSWORD: password
 })

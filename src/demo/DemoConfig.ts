@@ -16,6 +16,8 @@ export const demoDocument = (options: {
   readonly model: DetectedModel
   readonly agent: string
 }) => ({
+  // So that the pages of the configuration edit and publish.
+  config_sources: { database: { enabled: true } },
   llm: {
     providers: [options.model.provider],
     model_chain: { default: [{ provider: options.model.provider.id, model: options.model.model }] }
