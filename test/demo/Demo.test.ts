@@ -116,6 +116,11 @@ describe("aicr demo", () => {
       Object(await (await fetch(`${api}${path}`, { headers: { authorization: `Bearer ${token}` } })).json()).items
     await waitUntil(async () => (await items("/runs?status=succeeded")).length === 2, options)
     assert.strictEqual((await items("/events?reason=draft")).length, 1)
+    const [waiting] = await items("/queue")
+    assert.deepInclude(waiting, { repo: "demo/parcels", branch: "main", status: "waiting" })
+    assert.isAbove(Date.parse(String(waiting?.["until"])), Date.now(), "it waits for its window")
+    const edit = await fetch(`${api}/config/status`, { headers: { authorization: `Bearer ${token}` } })
+    assert.strictEqual(edit.status, 200)
     assert.deepStrictEqual(
       (await items("/audit")).map(({ action }) => action),
       ["login.redeem", "sessions.link"]
