@@ -326,6 +326,12 @@ describe("deploy/kubernetes", () => {
     for (const file of kustomization.resources) expect(documents(file).every(Schema.is(HasKind))).toBe(true)
   })
 
+  it("applies every file of its folder, except for the examples of secrets", () => {
+    const own = readdirSync(join(root, folder)).filter((name) => name.endsWith(".yaml") && !name.includes("example"))
+    const others = ["kustomization.yaml", ...kustomization.configMapGenerator.flatMap(({ files = [] }) => files)]
+    expect(own.filter((name) => !others.includes(name)).toSorted()).toEqual(kustomization.resources.toSorted())
+  })
+
   /** Compiles documents as values of the types that Kubernetes publishes, and returns what the compiler reports. */
   const compileAs = async (typed: ReadonlyArray<{ readonly apiVersion: string; readonly kind: string }>) => {
     const directory = await mkdtemp(join(tmpdir(), "aicr-kubernetes-"))

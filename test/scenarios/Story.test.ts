@@ -1,4 +1,6 @@
 /** The records of one pull request after deliveries of every kind. */
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { expect, it } from "vitest"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { faults } from "../harness/FakeModel.ts"
@@ -104,6 +106,15 @@ it("returns the story of a pull request from its deliveries to its comments and 
   const listed = await admin.items("/runs")
   expect(listed.map(({ event_ids }) => event_ids)).toContainEqual([Object(body).event_id])
   expect(await admin.get("/story?repo=team/one")).toMatchObject({ status: 400 })
+
+  // Deliveries are kept for a shorter time than runs.
+  const database = new DatabaseSync(join(at.directory, "aicr.db"), { timeout: 10_000 })
+  database.exec("DELETE FROM events")
+  database.close()
+  expect((await admin.get(`/story?repo=team/one&number=${pull.number}`)).body).toMatchObject({
+    deliveries: [],
+    runs: [{ status: "failed" }, { status: "succeeded" }]
+  })
 })
 
 it("counts deliveries with a wrong signature by trigger", async () => {
