@@ -80,15 +80,21 @@ describe("a shelved changelist", () => {
   it.each([
     ["archived", (one: FakeSwarm["comments"][number]) => void (one.flags = ["closed"])],
     ["verified", (one: FakeSwarm["comments"][number]) => void (one.taskState = "verified")]
-  ])("a problem whose comment a person has %s is not mentioned again", async (_, dismiss) => {
-    const publish = publisher()
-    await publish(shelved, [problem(1, 5)])
-    const [first] = problems()
-    if (first === undefined) throw new Error("no comment")
-    dismiss(first)
-    await publish({ ...shelved, head: "7-ba9876543210" }, [problem(1, 5)])
-    expect(problems()).toMatchObject([{ edits: 0 }])
-  })
+  ])(
+    "a problem whose comment a person has %s is not mentioned again, and the comment is not changed",
+    async (_, dismiss) => {
+      const publish = publisher()
+      await publish(shelved, [problem(1, 5)])
+      const [first] = problems()
+      if (first === undefined) throw new Error("no comment")
+      dismiss(first)
+      await publish({ ...shelved, head: "7-ba9876543210" }, [problem(1, 5)])
+      expect(problems()).toMatchObject([{ edits: 0 }])
+      // The decision of the person also remains when the problem is gone.
+      await publish({ ...shelved, head: "7-000000000000" }, [])
+      expect(problems()).toMatchObject([{ edits: 0 }])
+    }
+  )
 
   it("without a review in Swarm nothing is published, and the record has the reason", async () => {
     swarm.reviews.length = 0
