@@ -9,6 +9,8 @@ import * as ChatConnection from "./ChatConnection.ts"
 import * as ChatKeeper from "./ChatKeeper.ts"
 import * as DepotRouting from "./DepotRouting.ts"
 import * as Housekeeping from "./Housekeeping.ts"
+import * as NoticeScan from "./NoticeScan.ts"
+import * as NoticeSender from "./NoticeSender.ts"
 import * as ProviderLimiter from "./ProviderLimiter.ts"
 import * as ResumeWatch from "./ResumeWatch.ts"
 import * as ReviewExecutor from "./ReviewExecutor.ts"
@@ -19,12 +21,19 @@ import * as WritePacer from "./WritePacer.ts"
 /** Actors of role `actors`: singletons of the cluster and those that make decisions. */
 export const deciding = Layer.mergeAll(WorkspaceScheduler.layer, ProviderLimiter.layer, BudgetLedger.layer).pipe(
   Layer.provideMerge(
-    Layer.mergeAll(Housekeeping.layer, Schedules.layer, DepotRouting.layer, BatchKeeper.layer, ResumeWatch.layer)
+    Layer.mergeAll(
+      Housekeeping.layer,
+      Schedules.layer,
+      DepotRouting.layer,
+      BatchKeeper.layer,
+      ResumeWatch.layer,
+      NoticeScan.layer
+    )
   )
 )
 
 /** Actors of role `publisher`: those that write to hosts. */
-export const publishing = Layer.mergeAll(ChangePublisher.layer, WritePacer.layer)
+export const publishing = Layer.mergeAll(ChangePublisher.layer, WritePacer.layer, NoticeSender.layer)
 
 /** Actors of role `chat`: those that own connections to chat platforms. */
 export const chatting = ChatConnection.layer.pipe(

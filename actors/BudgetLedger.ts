@@ -11,14 +11,20 @@ import { Clock, Deferred, Duration, Effect, Layer, Schedule, Schema } from "effe
 import type { Scope } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { ReservationId } from "../src/domain/Keys.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
 import { addUsd, exceeds, noMoney, subtractUsd, Usd } from "../src/domain/Money.ts"
+import type { NewNotice, NoticeFacts } from "../src/domain/Notice.ts"
+import { truncate } from "../src/domain/Text.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { Budget, BudgetError } from "../src/llm/Budget.ts"
 import type { Caps, Reservation } from "../src/llm/Budget.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
+import { planNotices } from "../src/outputs/PlanNotices.ts"
 import { Ledger } from "../src/store/Ledger.ts"
+import type { LedgerReservation, LedgerResult } from "../src/store/Ledger.ts"
+import { Notices } from "../src/store/Notices.ts"
 import { StoreError } from "../src/database/StoreError.ts"
 import { countStart } from "./ActorStarts.ts"
 import { everyOne } from "./Placement.ts"
@@ -61,10 +67,26 @@ export const layer = BudgetLedger.toLayer(
   Effect.gen(function* () {
     yield* countStart("BudgetLedger")
     const ledger = yield* Ledger
+    const config = yield* ConfigStore
+    const notices = yield* Notices
     const at = <A, E>(use: (now: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, use)
+    /** Repeated by the next refused reservation if it fails. */
+    const announceRefusal = (planned: ReadonlyArray<NewNotice>, now: number) =>
+      Effect.catch(notices.add(planned, now), ({ message }) =>
+        limitWarning("notice of a refused reservation", (suppressed) =>
+          Effect.logError("notice of an exhausted budget not stored", { error: message, suppressed })
+        )
+      )
     return BudgetLedger.of({
       Reserve: ({ payload }) =>
-        at((now) => (now > payload.until ? Effect.fail(tooLate) : ledger.reserve(payload, now))),
+        at((now) =>
+          now > payload.until
+            ? Effect.fail(tooLate)
+            : Effect.tap(ledger.reserve(payload, now), (result) => {
+                const facts = refusalFacts(payload, result)
+                return facts === undefined ? Effect.void : announceRefusal(planNotices(config.current(), facts), now)
+              })
+        ),
       Settle: ({ payload: { id, usd } }) => at((now) => ledger.settle(id, usd, now)),
       Refund: ({ payload: { id } }) => at((now) => ledger.refund(id, now))
     })
@@ -96,6 +118,9 @@ const messageTimeout = Duration.seconds(20)
 const settlementWait = Duration.seconds(1)
 const settleAgain = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("10 seconds")])
 
+/** Longest name in a notice. */
+const maxName = 200
+
 /** Interval and maximum number of attempts of a reservation that waits for calls in flight. */
 const roomInterval = Duration.seconds(1)
 const roomAttempts = 600
@@ -107,6 +132,26 @@ export const mayFitLater = (
   { committedUsd, openUsd = noMoney }: { readonly committedUsd: Usd; readonly openUsd?: Usd | undefined }
 ): boolean =>
   capUsd === undefined || (openUsd !== noMoney && !exceeds(addUsd(subtractUsd(committedUsd, openUsd), usd), capUsd))
+
+/** Returns the facts of a day whose budget has no room for a call, and will have none. */
+export const refusalFacts = (
+  request: Pick<LedgerReservation, "author" | "authorCapUsd" | "day" | "dayCapUsd" | "repository" | "usd">,
+  result: LedgerResult
+): NoticeFacts | undefined => {
+  if (result._tag === "Reserved" || result.account === "run") return undefined
+  const isAuthor = result.account === "author"
+  const capUsd = isAuthor ? request.authorCapUsd : request.dayCapUsd
+  if (capUsd === undefined || capUsd <= 0 || mayFitLater(request.usd, capUsd, result)) return undefined
+  return {
+    _tag: "budget_threshold",
+    scope: isAuthor ? "author" : "repository",
+    name: truncate(isAuthor ? (request.author ?? "") : request.repository, maxName),
+    day: request.day,
+    percent: 100,
+    spentUsd: result.committedUsd,
+    capUsd
+  }
+}
 
 const noResponse = new StoreError({
   reason: "unavailable",

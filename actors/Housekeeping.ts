@@ -28,6 +28,7 @@ import { Queue, QueueError } from "../src/queue/Queue.ts"
 import { AdminActions, maxAdminActions } from "../src/store/AdminActions.ts"
 import { AgentPasses } from "../src/store/AgentPasses.ts"
 import { Lessons } from "../src/store/Lessons.ts"
+import { Notices } from "../src/store/Notices.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Payloads } from "../src/store/Payloads.ts"
 import { PullBases } from "../src/store/PullBases.ts"
@@ -54,6 +55,9 @@ const pruneEvery = Duration.minutes(10)
 const endedWithin = Duration.minutes(2)
 /** Receipts read per page while requeueing. */
 const page = 500
+/** Their keys keep facts from being announced again, so that they are kept regardless of the retention of events. */
+const maxNotices = 50_000
+const noticeRetentionMillis = Duration.toMillis("90 days")
 /** Timeout of messages to other actors. */
 const messageTimeout = Duration.seconds(10)
 
@@ -238,6 +242,8 @@ export const prune = Effect.fnUntraced(function* (now: number) {
   yield* step("prune pull requests", Effect.asVoid(PullBases.use((bases) => bases.prune(keep(retention.events)))))
   const actions = { maxCount: maxAdminActions, before: before(retention.config_revisions.max_age_months) }
   yield* step("prune actions of administrators", Effect.asVoid(AdminActions.use((log) => log.prune(actions))))
+  const keptNotices = { maxCount: maxNotices, before: now - noticeRetentionMillis }
+  yield* step("prune notices", Effect.asVoid(Notices.use((notices) => notices.prune(keptNotices))))
   yield* step("statistics", keepStatistics(now))
   yield* step("prune runs", Effect.asVoid(Runs.use((runs) => runs.prune(keep(retention.recent_runs)))))
   const { before: recordedFrom } = keep(retention.recent_runs)

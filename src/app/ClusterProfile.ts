@@ -8,6 +8,7 @@
  */
 import { Effect, Layer } from "effect"
 import * as Actors from "../../actors/Actors.ts"
+import * as RefusedConfiguration from "../../actors/RefusedConfiguration.ts"
 import { shardGroups } from "../../actors/Placement.ts"
 import * as WritePacer from "../../actors/WritePacer.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
@@ -145,7 +146,14 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
           observeRunner
         ).pipe(Layer.provide(runner(groups)))
 
-  return Layer.mergeAll(http, executor, actors, NatsConfigHead.layer, NatsMetrics.layer).pipe(
+  return Layer.mergeAll(
+    http,
+    executor,
+    actors,
+    RefusedConfiguration.layer,
+    NatsConfigHead.layer,
+    NatsMetrics.layer
+  ).pipe(
     Layer.provide(NatsProgress.layer),
     Layer.provide(NatsLiveNodes.layer),
     Layer.provide(records),

@@ -9,6 +9,7 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Layer } from "effect"
 import { SingleRunner } from "effect/cluster"
 import * as Actors from "../../actors/Actors.ts"
+import * as RefusedConfiguration from "../../actors/RefusedConfiguration.ts"
 import { shardGroups } from "../../actors/Placement.ts"
 import { wakeActors, wakeNobody } from "./ActorMessages.ts"
 import { adminSocket } from "./AdminSocket.ts"
@@ -88,7 +89,7 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
   const serving = worksAlone(roles)
     ? http.pipe(Layer.provide([waking, administering(roles)]), Layer.provide(actors))
     : http.pipe(Layer.provide([wakeNobody, administeringAlone(roles)]))
-  return serving.pipe(
+  return Layer.merge(serving, RefusedConfiguration.layer.pipe(Layer.provide(identity))).pipe(
     Layer.provide(records),
     repeatStart,
     Layer.provide(OpenPorts.layer(ingress)),

@@ -37,6 +37,14 @@ export interface RefusedDocument {
   /** Line of the first error. */
   readonly line: number | undefined
   readonly since: number
+  /** SHA-256 of the file, or of the reasons if it cannot be read. */
+  readonly digest: string
+}
+
+/** A revision of the database that this node has refused. */
+export interface RefusedRevision {
+  readonly head: RevisionHead
+  readonly errors: number
 }
 
 /** The file, to which revisions of the database are added (config_sources.database.enabled). */
@@ -83,6 +91,8 @@ export class ConfigStore extends Context.Service<
     readonly reload: Effect.Effect<"unchanged" | "replaced" | "refused">
     /** Undefined if the last document that was read is current. */
     readonly refused: () => RefusedDocument | undefined
+    /** Undefined if the last revision that was read is current, or there is none. */
+    readonly refusedRevision: () => RefusedRevision | undefined
     /** Undefined if configuration comes from the file only. */
     readonly layered: () => LayeredFile | undefined
     /** Returns the file with the lines of its values, of which a refused file has none; undefined if there is no file. */

@@ -7,13 +7,15 @@
  * changes. A change is read after it has been stable for a moment, and only a different content hash counts.
  */
 import { Clock, Effect, Layer, PubSub, Queue, Result, Semaphore, Stream } from "effect"
+import { createHash } from "node:crypto"
 import { unwatchFile, watchFile } from "node:fs"
 import { resolve } from "node:path"
 import { judge } from "./Acceptable.ts"
+import type { Judged } from "./Acceptable.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
 import { formatIssue } from "./ConfigIssue.ts"
 import { ConfigStore } from "./ConfigStore.ts"
-import type { Activation, ConfigFileLines, RefusedDocument, StoredRevision } from "./ConfigStore.ts"
+import type { Activation, ConfigFileLines, RefusedDocument, RefusedRevision, StoredRevision } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import { holdSnapshots } from "./HeldSnapshots.ts"
 import type { DatabaseLayer, ParsedFile } from "./LayeredFile.ts"
@@ -123,6 +125,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
   let { layer } = source
   let { parsed } = source.reading
   let refused: RefusedDocument | undefined
+  let refusedRevision: RefusedRevision | undefined
   let adopt: Effect.Effect<void> = Effect.void
   const prepared = keepPrepared(options)
   const changes = yield* PubSub.unbounded<Snapshot>()
@@ -144,10 +147,8 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
     }))
     const { judged, parsed: next } = yield* readSettled(path, reading, (result) => result.judged._tag === "Accepted")
     if (judged._tag === "Refused") {
-      const { issues, reason } = judged
-      const since = refused?.since ?? (yield* Clock.currentTimeMillis)
-      refused = { file: path, reason, errors: issues.length, line: issues[0]?.line, since }
-      yield* logRefused(path, snapshots.current(), issues)
+      refused = yield* describeRefused(path, judged, refused?.since)
+      yield* logRefused(path, snapshots.current(), judged.issues)
       return "refused" as const
     }
     refused = undefined
@@ -158,7 +159,11 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
   const activate = Effect.fnUntraced(function* (revision: StoredRevision) {
     if (parsed === undefined) return refusal(["config_sources.database.enabled is false in the file of this node"])
     const read = prepared.take(revision, parsed) ?? combineRevision(parsed, revision, options)
-    if (Result.isFailure(read)) return refusal(read.failure)
+    if (Result.isFailure(read)) {
+      refusedRevision = { head: { number: revision.number, hash: revision.hash }, errors: read.failure.length }
+      return refusal(read.failure)
+    }
+    refusedRevision = undefined
     yield* replace(read.success.snapshot, { file: path, revision: revision.number })
     layer = read.success.layer
     return { _tag: "Active" } as const
@@ -186,6 +191,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
       )
     ),
     refused: () => refused,
+    refusedRevision: () => refusedRevision,
     changes: Stream.fromPubSub(changes)
   })
 })
@@ -195,6 +201,20 @@ const readLines = (path: string, env: Env): Effect.Effect<ConfigFileLines | unde
   Effect.map(readFileText(path), (text) =>
     Result.isFailure(text) ? undefined : toLines(parseFile(text.success, path, env))
   )
+
+/** The digest names the file by its content, so that all nodes give it one name. `since`: time of an earlier refusal. */
+const describeRefused = Effect.fnUntraced(function* (
+  file: string,
+  { issues, reason }: Extract<Judged, { readonly _tag: "Refused" }>,
+  since: number | undefined
+) {
+  const text = yield* readFileText(file)
+  const digest = createHash("sha256")
+    .update(Result.isSuccess(text) ? text.success : issues.map(({ message }) => message).join("\n"))
+    .digest("hex")
+  const now = yield* Clock.currentTimeMillis
+  return { file, reason, errors: issues.length, line: issues[0]?.line, since: since ?? now, digest }
+})
 
 const logRefused = (file: string, current: Snapshot, issues: ReadonlyArray<ConfigIssue>) =>
   Effect.logError("configuration refused, the current one stays in force", {
@@ -260,6 +280,7 @@ export const makeStaticStore = (snapshot: Snapshot): ConfigStore["Service"] =>
     adoptHead: () => undefined,
     reload: Effect.succeed("unchanged"),
     refused: () => undefined,
+    refusedRevision: () => undefined,
     changes: Stream.empty
   })
 

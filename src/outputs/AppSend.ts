@@ -8,7 +8,7 @@ import type { Writing } from "../forge/WriteOwner.ts"
 import type { ChatOperation } from "./BotChannel.ts"
 import { platforms } from "./BotMessage.ts"
 import { ChannelMissing } from "./Channel.ts"
-import type { ChannelContext } from "./Channel.ts"
+import type { ChatContext } from "./Channel.ts"
 import { pacedChat } from "./ChatPacing.ts"
 
 export type AppName = "feishu_app" | "wecom_app"
@@ -26,11 +26,11 @@ const feishuGap = Duration.seconds(1)
 const wecomGaps = { recipients: Duration.millis(3600), appchat: Duration.millis(8640) } as const
 const hourMillis = 60 * 60 * 1000
 
-const missing = ({ channel }: ChannelContext, what: string) =>
+const missing = ({ channel }: ChatContext, what: string) =>
   new ChannelMissing({ message: `channel ${channel.name}: ${what}` })
 
 /** Returns the connection that the channel names. */
-const findConnection = Effect.fnUntraced(function* (context: ChannelContext) {
+const findConnection = Effect.fnUntraced(function* (context: ChatContext) {
   const { connection: id } = context.channel
   if (id === undefined) return undefined
   const { connections } = context.workspace.snapshot().document.im
@@ -40,12 +40,12 @@ const findConnection = Effect.fnUntraced(function* (context: ChannelContext) {
   return connection
 })
 
-const findSecret = Effect.fnUntraced(function* (context: ChannelContext, connection: ChatConnection | undefined) {
+const findSecret = Effect.fnUntraced(function* (context: ChatContext, connection: ChatConnection | undefined) {
   const secret = context.credential(connection ?? context.channel, "app_secret")
   return secret ?? (yield* missing(context, "has no application secret; set app_secret_env to its variable"))
 })
 
-const feishu = Effect.fnUntraced(function* (context: ChannelContext) {
+const feishu = Effect.fnUntraced(function* (context: ChatContext) {
   const { app_id, base_url, receive_id: id = "", receive_id_type: type = "chat_id" } = context.channel
   const connection = yield* findConnection(context)
   const secret = yield* findSecret(context, connection)
@@ -65,7 +65,7 @@ const feishu = Effect.fnUntraced(function* (context: ChannelContext) {
 })
 
 /** Reports recipients that do not get the message. If there is none that does, the platform refuses the request. */
-const reportInvalid = (context: ChannelContext, response: Readonly<Record<string, unknown>>) => {
+const reportInvalid = (context: ChatContext, response: Readonly<Record<string, unknown>>) => {
   const invalid = ["invaliduser", "invalidparty", "invalidtag"].filter(
     (name) => typeof response[name] === "string" && response[name] !== ""
   )
@@ -77,7 +77,7 @@ const reportInvalid = (context: ChannelContext, response: Readonly<Record<string
       })
 }
 
-const wecom = Effect.fnUntraced(function* (context: ChannelContext) {
+const wecom = Effect.fnUntraced(function* (context: ChatContext) {
   const { target } = context.channel
   const connection = yield* findConnection(context)
   if (connection === undefined || target === undefined) return yield* missing(context, "needs connection and target")
@@ -106,8 +106,10 @@ const wecom = Effect.fnUntraced(function* (context: ChannelContext) {
   } satisfies AppSend
 })
 
-export const appSends: Readonly<Record<AppName, (context: ChannelContext) => Effect.Effect<AppSend, ChannelMissing>>> =
-  { feishu_app: feishu, wecom_app: wecom }
+export const appSends: Readonly<Record<AppName, (context: ChatContext) => Effect.Effect<AppSend, ChannelMissing>>> = {
+  feishu_app: feishu,
+  wecom_app: wecom
+}
 
 /** Returns the key of a message: an id of an operation has at most 50 characters, others are hashed. */
 export const appKey = (operationId: string): string =>

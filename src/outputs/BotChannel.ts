@@ -12,7 +12,7 @@ import type { Bot } from "./BotHook.ts"
 import { platforms } from "./BotMessage.ts"
 import type { People } from "./BotMessage.ts"
 import { ChannelMissing } from "./Channel.ts"
-import type { ChannelKind, Planned, ChannelContext } from "./Channel.ts"
+import type { ChannelKind, ChatContext, Planned, ChannelContext } from "./Channel.ts"
 import { wrongChannelKind } from "./WrongChannelKind.ts"
 import { labelsFor } from "./Labels.ts"
 import { safeUrl } from "./Links.ts"
@@ -109,6 +109,13 @@ const send = Effect.fnUntraced(function* (name: BotName, bot: Bot, operation: Ch
   yield* post(bot, gaps[name], name === "feishu_bot" ? { ...(yield* signFeishuMessage(bot)), ...payload } : payload)
 })
 
+/** Returns how messages of their own are sent. The platform recognises no repeated message. */
+export const botSend = (name: BotName) =>
+  Effect.fnUntraced(function* (context: ChatContext) {
+    const bot = yield* findBot(context, context.channel)
+    return { keyMillis: 0, send: (operation: ChatOperation) => send(name, bot, operation) }
+  })
+
 /**
  * Plans the separate message with which a platform notifies people: a publication of its own, so that neither message is sent
  * twice.
@@ -128,7 +135,7 @@ const planCalls = (
         }
       ]
 
-const findBot = (context: ChannelContext, holder: object): Effect.Effect<Bot, ChannelMissing> => {
+const findBot = (context: ChatContext, holder: object): Effect.Effect<Bot, ChannelMissing> => {
   const url = context.credential(holder, "webhook_url")
   return url === undefined
     ? Effect.fail(

@@ -68,6 +68,11 @@ export interface ChannelContext {
   readonly members: MemberFiles["Service"]
 }
 
+/** Context of a message to a chat platform. */
+export type ChatContext = Pick<ChannelContext, "channel" | "credential"> & {
+  readonly workspace: Pick<Workspace, "snapshot">
+}
+
 /**
  * Result of a write and the operations that follow from it. They are stored in the outbox before this operation counts as sent.
  */

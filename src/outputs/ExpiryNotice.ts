@@ -32,6 +32,12 @@ const describeChange = ({ head, target, url }: Entry["change"], safe: SafeText):
 /** Managed issues are announced in Feishu groups only. */
 const toPlatform = (kind: string) => (kind === "wecom_bot" ? platforms.wecom_bot : platforms.feishu_bot)
 
+/** Returns the routed channels that are notified. */
+export const expiryChannels = (workspace: Pick<Workspace, "outputs">, change: Entry["change"]) =>
+  route(workspace.outputs, change)
+    .map(({ channel }) => channel)
+    .filter(({ kind, notify_feishu }) => Object.hasOwn(platforms, kind) || notify_feishu !== undefined)
+
 /** Plans the notice. `hours` is the exceeded limit. */
 export const planExpiryNotice = (
   runId: string,
@@ -42,23 +48,21 @@ export const planExpiryNotice = (
   const { change, id, targetKey } = entry
   const language = workspace.review.output_language
   const say = /^zh\b/i.test(language) ? words.zh : words.en
-  return route(workspace.outputs, change)
-    .filter(({ channel }) => Object.hasOwn(platforms, channel.kind) || channel.notify_feishu !== undefined)
-    .map(({ channel }, position) => ({
-      id: newId(),
-      operationId: expiryId(id, channel.name),
-      runId,
-      targetKey,
-      channel: channel.name,
-      operation: {
-        _tag: "Chat",
-        head: change.head ?? "",
-        title: `${labelsFor(language).title} · ${change.repo.fullName}`,
-        body: say(describeChange(change, toPlatform(channel.kind).safe), hours),
-        first: true
-      },
-      status: "pending",
-      position,
-      attempts: 0
-    }))
+  return expiryChannels(workspace, change).map((channel, position) => ({
+    id: newId(),
+    operationId: expiryId(id, channel.name),
+    runId,
+    targetKey,
+    channel: channel.name,
+    operation: {
+      _tag: "Chat",
+      head: change.head ?? "",
+      title: `${labelsFor(language).title} · ${change.repo.fullName}`,
+      body: say(describeChange(change, toPlatform(channel.kind).safe), hours),
+      first: true
+    },
+    status: "pending",
+    position,
+    attempts: 0
+  }))
 }

@@ -39,6 +39,7 @@ import configReseals from "./migrations/0029_config_reseals.ts"
 import listIndexes from "./migrations/0030_list_indexes.ts"
 import chatOwners from "./migrations/0031_chat_owners.ts"
 import listOrders from "./migrations/0037_list_orders.ts"
+import notices from "./migrations/0038_notices.ts"
 
 const all = {
   "0001_events": events,
@@ -72,7 +73,8 @@ const all = {
   "0029_config_reseals": configReseals,
   "0030_list_indexes": listIndexes,
   "0031_chat_owners": chatOwners,
-  "0037_list_orders": listOrders
+  "0037_list_orders": listOrders,
+  "0038_notices": notices
 }
 
 const table = "aicr_migrations"

@@ -14,6 +14,7 @@ import type { Ledger } from "./Ledger.ts"
 import type { Lessons } from "./Lessons.ts"
 import type { LoginAttempts } from "./LoginAttempts.ts"
 import * as Migrations from "./Migrations.ts"
+import type { Notices } from "./Notices.ts"
 import type { Outbox } from "./Outbox.ts"
 import type { Outcomes } from "./Outcomes.ts"
 import type { Payloads } from "./Payloads.ts"
@@ -35,6 +36,7 @@ import * as SqlHeartbeats from "./SqlHeartbeats.ts"
 import * as SqlLedger from "./SqlLedger.ts"
 import * as SqlLessons from "./SqlLessons.ts"
 import * as SqlLoginAttempts from "./SqlLoginAttempts.ts"
+import * as SqlNotices from "./SqlNotices.ts"
 import * as SqlOutbox from "./SqlOutbox.ts"
 import * as SqlOutcomes from "./SqlOutcomes.ts"
 import * as SqlPayloads from "./SqlPayloads.ts"
@@ -57,6 +59,7 @@ export type Records =
   | PullBases
   | RunLogs
   | Runs
+  | Notices
   | Outbox
   | Outcomes
   | Batches
@@ -83,6 +86,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlPullBases.layer,
     SqlRunLogs.layer,
     SqlRuns.layer,
+    SqlNotices.layer,
     SqlOutbox.layer,
     SqlOutcomes.layer,
     SqlBatches.layer,

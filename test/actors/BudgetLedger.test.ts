@@ -1,6 +1,7 @@
 /** Budgets over the real path: gateway, actor, ledger in SQLite, and a model server that counts its requests. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Logger, Schema } from "effect"
+import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { ReservationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { Price } from "../../src/llm/catalog/ModelRecord.ts"
@@ -8,6 +9,7 @@ import * as BudgetLedger from "../../actors/BudgetLedger.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Budget } from "../../src/llm/Budget.ts"
+import type { Caps } from "../../src/llm/Budget.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
 import { layerMemory } from "../../src/llm/catalog/MemoryCatalogCache.ts"
 import { Evidence } from "../../src/llm/Evidence.ts"
@@ -19,6 +21,7 @@ import type { ModelAccount } from "../../src/llm/ModelRun.ts"
 import { estimateUsd } from "../../src/llm/Spending.ts"
 import { WarningLimits } from "../../src/observability/LimitedWarnings.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
+import { Notices } from "../../src/store/Notices.ts"
 import * as Store from "../../src/store/Store.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { faults, startFakeModel } from "../harness/FakeModel.ts"
@@ -27,9 +30,18 @@ import { waitUntil } from "../harness/Wait.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 
+const configuration = layerStatic(
+  testSnapshot({ outputs: { notifications: { routes: [{ kinds: ["budget_threshold"], channels: ["ops"] }] } } })
+)
+const stored = Layer.effect(Notices, Notices).pipe(Layer.provide(Store.layerMemory))
+
 const world = BudgetLedger.layer.pipe(
   Layer.provideMerge(
-    Layer.mergeAll(Store.layerMemory, LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))))
+    Layer.mergeAll(
+      Store.layerMemory,
+      configuration,
+      LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node")))
+    )
   ),
   Layer.provideMerge(testCluster)
 )
@@ -261,7 +273,7 @@ describe("a reservation whose reply is lost", () => {
     ).pipe(Layer.provide(Store.layerMemory))
     return BudgetLedger.budgetLayer.pipe(
       Layer.provideMerge(BudgetLedger.layer),
-      Layer.provideMerge(Layer.merge(ledger, NodeIdentity.layer("node"))),
+      Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))),
       Layer.provideMerge(testCluster)
     )
   }
@@ -348,7 +360,7 @@ it.live(
       Effect.provide([
         BudgetLedger.budgetLayer.pipe(
           Layer.provideMerge(BudgetLedger.layer),
-          Layer.provideMerge(Layer.merge(ledger, NodeIdentity.layer("node"))),
+          Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))),
           Layer.provideMerge(testCluster)
         ),
         Logger.layer([Logger.make(({ message }) => warnings.push(JSON.stringify(message)))])
@@ -399,7 +411,7 @@ it.live(
       Effect.provide([
         BudgetLedger.budgetLayer.pipe(
           Layer.provideMerge(BudgetLedger.layer),
-          Layer.provideMerge(Layer.merge(ledger, NodeIdentity.layer("node"))),
+          Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))),
           Layer.provideMerge(testCluster)
         ),
         Logger.layer([Logger.make(({ message }) => warnings.push(message))])
@@ -427,4 +439,25 @@ it.live("in memory, for one process: the run's cap holds there too", () =>
     yield* budget.refund(reservation("b", 0.6))
     assert.strictEqual((yield* reserve("c", 0.9))._tag, "Reserved")
   }).pipe(Effect.provide(Budget.layerMemory))
+)
+
+it.live("a refused reservation announces the exhausted day once, and that of a run announces nothing", () =>
+  Effect.gen(function* () {
+    const [budget, notices] = [yield* Budget, yield* Notices]
+    const reservation = (id: string, usd: number, caps: Caps) => ({
+      id: ReservationId.make(id),
+      run: { id: `run-${id}`, repository },
+      usd: Usd.make(usd),
+      caps
+    })
+    const day: Caps = { perRunUsd: undefined, perRepoDailyUsd: Usd.make(1) }
+    const ofRun: Caps = { perRunUsd: Usd.make(1), perRepoDailyUsd: undefined }
+    assert.strictEqual((yield* budget.reserve(reservation("run", 2, ofRun)))._tag, "Refused")
+    assert.deepStrictEqual(yield* notices.list({ limit: 10 }), [])
+    for (const id of ["a", "b"]) assert.strictEqual((yield* budget.reserve(reservation(id, 2, day)))._tag, "Refused")
+    const [notice, ...others] = yield* notices.list({ limit: 10 })
+    assert.deepStrictEqual(others, [])
+    assert.deepInclude(notice, { channel: "ops", status: "pending" })
+    assert.deepInclude(notice?.facts, { _tag: "budget_threshold", scope: "repository", name: repository, percent: 100 })
+  }).pipe(Effect.provide(BudgetLedger.budgetLayer.pipe(Layer.provideMerge(world))))
 )

@@ -32,6 +32,14 @@ export const beyond: ReadonlyArray<Row> = [
   ["llm.providers[].anthropic_version", "string", "—", "anthropic"],
   ["llm.providers[].anthropic_beta", "string[]", "—", "anthropic"],
   ["llm.providers[].cache_control", "enum", "—", "anthropic: `ephemeral`, `off`"],
+  ["outputs.notifications.routes", "list", "[]", "Routes of notices"],
+  [
+    "outputs.notifications.routes[].kinds",
+    "list",
+    "—",
+    "`queue_expired`, `review_failed`, `budget_threshold`, `config_refused`, `webhook_silent`"
+  ],
+  ["outputs.notifications.routes[].channels", "string[]", "—", "Channels"],
   ["outputs.routes.rules[].analysis.agent", "enum", "—", "Mode"],
   ["outputs.routes.rules[].analysis.model_chain", "string", "—", "Group"],
   ["agent.sandbox.limits.memory_mb", "int 64-1048576", "2048", "Memory"],

@@ -53,7 +53,8 @@ describe("Migrations", () => {
         "0029_config_reseals",
         "0030_list_indexes",
         "0031_chat_owners",
-        "0037_list_orders"
+        "0037_list_orders",
+        "0038_notices"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

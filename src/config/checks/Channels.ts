@@ -1,4 +1,5 @@
 /** Checks channels and routes, per layer: names in routes and templates must exist in the lists that apply there. */
+import { noticeChannelKinds, noticeKinds, workspaceNoticeKinds } from "../../domain/Notice.ts"
 import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
 import { formatPath, isRecord } from "../Path.ts"
@@ -98,8 +99,10 @@ const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
   const where = channels === undefined ? "outputs.channels" : formatPath([...channels.path, "channels"])
   const references = [
     ...targetsOf(nearest("routes", "rules"), "rules"),
-    ...targetsOf(nearest("routes", "default"), "default")
+    ...targetsOf(nearest("routes", "default"), "default"),
+    ...noticeTargets(nearest("notifications", "routes"))
   ]
+  checkNotices(layers, nearest("notifications", "routes"), channels, error)
   for (const { path, value } of references) {
     const standsHere = last.path.every((segment, index) => path[index] === segment)
     if (standsHere) checkReference(value, path, { where, names }, error)
@@ -122,6 +125,50 @@ const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
           error
         )
     }
+}
+
+const noticeTargets = (layer: Layer | undefined): ReadonlyArray<TreePosition<string>> =>
+  layer === undefined
+    ? []
+    : recordsAt(layer.outputs, "notifications", "routes").flatMap((route) =>
+        textsAt(route.value, "channels").map(({ path, value }) => ({
+          path: [...layer.path, ...route.path, ...path],
+          value
+        }))
+      )
+
+/** Notices go to chats. Those about the service have no workspace, so that a list of a workspace cannot name their kinds. */
+const checkNotices = (
+  layers: ReadonlyArray<Layer>,
+  routes: Layer | undefined,
+  channels: Layer | undefined,
+  error: Report
+): void => {
+  const last = layers.at(-1)
+  if (last === undefined || routes === undefined) return
+  const kinds = new Map(
+    recordsAt(channels?.outputs, "channels").map(({ value }) => [textAt(value, "name"), textAt(value, "kind") ?? ""])
+  )
+  for (const { path, value } of noticeTargets(routes)) {
+    const kind = kinds.get(value)
+    if (kind === undefined || noticeChannelKinds.some((one) => one === kind)) continue
+    const isHere = last === routes
+    if (isHere || last === channels)
+      error({
+        path: isHere ? path : [...last.path, "channels"],
+        message: `channel ${JSON.stringify(value)} of kind ${kind} cannot carry notices${isHere ? "" : ` of ${formatPath(path)}`}; use one of kind ${noticeChannelKinds.join(", ")}`,
+        at: isHere ? "value" : "key"
+      })
+  }
+  if (routes !== last || layers.length === 1) return
+  for (const route of recordsAt(routes.outputs, "notifications", "routes"))
+    for (const { path, value } of textsAt(route.value, "kinds"))
+      if (!workspaceNoticeKinds.some((kind) => kind === value) && noticeKinds.some((kind) => kind === value))
+        error({
+          path: [...routes.path, ...route.path, ...path],
+          message: `notices of kind ${value} are about the service, not about a workspace; name it in outputs.notifications.routes`,
+          at: "value"
+        })
 }
 
 const targetsOf = (layer: Layer | undefined, part: "rules" | "default"): ReadonlyArray<TreePosition<string>> => {

@@ -1,6 +1,7 @@
 /** Schema of `outputs`: channels, routes of results to them, and templates. */
 import { Schema } from "effect"
 import { Severity } from "../../domain/Kinds.ts"
+import { noticeKinds } from "../../domain/Notice.ts"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, kinds, optional, required } from "../Field.ts"
 import {
@@ -321,6 +322,18 @@ export const RouteRule = Schema.Struct({
 })
 export type RouteRule = Resolved<typeof RouteRule>
 
+export const NotificationRoute = Schema.Struct({
+  kinds: optional(
+    list(choice(...noticeKinds), { minItems: 1, unique: true }),
+    "Kinds of notices. Default: all. A list of a workspace takes queue_expired and review_failed only."
+  ),
+  channels: required(
+    list(Text, { minItems: 1, unique: true }),
+    "Channels that receive the notices: kinds feishu_bot, feishu_app, wecom_bot and wecom_app.",
+    { refers: "channel" }
+  )
+})
+
 export const OutputsConfig = Schema.Struct({
   template_engine: defaulted(
     named("templateEngine"),
@@ -355,6 +368,16 @@ export const OutputsConfig = Schema.Struct({
       rules: defaulted(list(RouteRule, { maxItems: 1000 }), [], "Ordered rules; the first that matches applies.")
     },
     "Which channels receive what."
+  ),
+  notifications: group(
+    {
+      routes: defaulted(
+        list(NotificationRoute, { maxItems: 100 }),
+        [],
+        "Routes of notices. A notice goes to the channels of every route that matches, once to each. A workspace's own list replaces it for notices about its reviews."
+      )
+    },
+    "Which channels receive notices to operators."
   ),
   channels: defaulted(list(Channel), [], "Channels.")
 })

@@ -342,6 +342,49 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
     "outputs.channels[0].connection: is of kind feishu_app; wecom_app needs one of kind wecom_app"
   ],
   [
+    "a notification to an unknown channel",
+    { outputs: { notifications: { routes: [{ channels: ["ops"] }] } } },
+    'outputs.notifications.routes[0].channels[0]: "ops" does not exist in outputs.channels; outputs.channels has none'
+  ],
+  [
+    "a notification to a channel of a host",
+    {
+      outputs: {
+        channels: [{ name: "c", kind: "gitea_pr_review" }],
+        notifications: { routes: [{ channels: ["c"] }] }
+      }
+    },
+    'outputs.notifications.routes[0].channels[0]: channel "c" of kind gitea_pr_review cannot carry notices; use one of kind feishu_bot, feishu_app, wecom_bot, wecom_app'
+  ],
+  [
+    "a notification about the service in a workspace",
+    {
+      triggers: [{ name: "t", kind: "manual" }],
+      outputs: { channels: [{ name: "c", kind: "feishu_bot", webhook_url: "https://chat.example/hook" }] },
+      workspaces: {
+        instances: {
+          w: {
+            source_repo: { trigger: "t", repo: "a" },
+            outputs: { notifications: { routes: [{ kinds: ["budget_threshold"], channels: ["c"] }] } }
+          }
+        }
+      }
+    },
+    "workspaces.instances.w.outputs.notifications.routes[0].kinds[0]: notices of kind budget_threshold are about the service, not about a workspace; name it in outputs.notifications.routes"
+  ],
+  [
+    "a notification to a channel that a workspace replaces",
+    {
+      triggers: [{ name: "t", kind: "manual" }],
+      outputs: {
+        channels: [{ name: "c", kind: "feishu_bot", webhook_url: "https://chat.example/hook" }],
+        notifications: { routes: [{ channels: ["c"] }] }
+      },
+      workspaces: { instances: { w: { source_repo: { trigger: "t", repo: "a" }, outputs: { channels: [] } } } }
+    },
+    'workspaces.instances.w.outputs.channels: leaves out channel "c", which outputs.notifications.routes[0].channels[0] sends to; add it or set routes here too'
+  ],
+  [
     "a hidden channel",
     {
       triggers: [{ name: "t", kind: "manual" }],

@@ -1,0 +1,146 @@
+/**
+ * Finds facts that operators are notified of, one scan in the cluster: deliveries that ended without a review, budgets that reached a
+ * threshold, and webhooks that are silent. The facts are records of the store, and a notice has a key that names its fact, so that a scan
+ * that a crash interrupted is repeated and adds nothing twice.
+ */
+import { Clock, Duration, Effect } from "effect"
+import { Singleton } from "effect/cluster"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { Snapshot } from "../src/config/Snapshot.ts"
+import { workspaceNoticeKinds } from "../src/domain/Notice.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
+import { expiryChannels } from "../src/outputs/ExpiryNotice.ts"
+import { hasNoticeRoute, planNotices } from "../src/outputs/PlanNotices.ts"
+import { queuedTimeoutHours } from "../src/queue/core/ExpiryCutoffs.ts"
+import { Ledger } from "../src/store/Ledger.ts"
+import { Notices } from "../src/store/Notices.ts"
+import type { EndedDeliveries } from "../src/store/Notices.ts"
+import { Receipts } from "../src/store/Receipts.ts"
+import type { StoredEvent } from "../src/store/Receipts.ts"
+import { countStart } from "./ActorStarts.ts"
+import { budgetFacts, endedFacts, silenceMillis, silentFacts } from "./NoticeFacts.ts"
+import type { ShardGroup } from "./Placement.ts"
+
+const scanInterval = Duration.seconds(2)
+const budgetInterval = Duration.seconds(10)
+const webhookInterval = Duration.seconds(30)
+const page = 200
+const maxAccounts = 1000
+/** Time in which a record with an earlier time may still become visible. */
+const lateMillis = Duration.toMillis("5 minutes")
+/** Without routes, the position of the scan is stored this often. */
+const positionMillis = Duration.toMillis("1 minute")
+/** After the start of the service, hosts get this long to deliver: nothing was received while it was down. */
+export const startGraceMillis = Duration.toMillis("1 hour")
+
+const add = Effect.fnUntraced(function* (planned: ReturnType<typeof planNotices>) {
+  if (planned.length > 0) yield* (yield* Notices).add(planned, yield* Clock.currentTimeMillis)
+})
+
+/** Channels that publish the expiry of this entry anyway. */
+const notifiedChannels = Effect.fnUntraced(function* ({ work }: StoredEvent) {
+  if (work === undefined) return new Set<string>()
+  const workspace = (yield* (yield* ConfigStore).pinned(work.configHash)).workspaces.get(work.change.workspace)
+  const channels = workspace === undefined ? [] : expiryChannels(workspace, work.change)
+  return new Set(channels.map(({ name }) => name))
+})
+
+const noteEnded = Effect.fnUntraced(function* (ended: EndedDeliveries, snapshot: Snapshot) {
+  const event = yield* (yield* Receipts).get(ended.eventId)
+  if (event === undefined) return
+  const hours = queuedTimeoutHours(snapshot, event.workspace ?? "")
+  const facts = endedFacts(event, ended, hours, snapshot.document.server)
+  if (facts === undefined) return
+  yield* add(planNotices(snapshot, facts, facts._tag === "queue_expired" ? yield* notifiedChannels(event) : undefined))
+})
+
+/** Scans deliveries that ended since the last scan. `handled`: deliveries of earlier scans with the times of their ends. */
+export const scanEnded = Effect.fnUntraced(function* (handled: Map<string, number>) {
+  const notices = yield* Notices
+  const snapshot = (yield* ConfigStore).current()
+  const now = yield* Clock.currentTimeMillis
+  const scannedTo = yield* notices.scannedTo
+  if (scannedTo === undefined) return yield* notices.setScannedTo(now)
+  if (!workspaceNoticeKinds.some((kind) => hasNoticeRoute(snapshot, kind))) {
+    if (Math.abs(now - scannedTo) > positionMillis) yield* notices.setScannedTo(now)
+    return
+  }
+  let after = { endedAt: Math.min(scannedTo, now) - lateMillis, eventId: "" }
+  for (const [eventId, endedAt] of handled) if (endedAt < after.endedAt) handled.delete(eventId)
+  while (true) {
+    const found = yield* notices.ended(after, page)
+    for (const ended of found) {
+      if (handled.has(ended.eventId)) continue
+      yield* noteEnded(ended, snapshot)
+      handled.set(ended.eventId, ended.endedAt)
+    }
+    after = found.at(-1) ?? after
+    if (found.length < page) break
+  }
+  if (now !== scannedTo) yield* notices.setScannedTo(now)
+})
+
+const toDay = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
+
+/** Scans the budgets of today and, for calls that ended at midnight, of yesterday. */
+export const scanBudgets = Effect.gen(function* () {
+  const snapshot = (yield* ConfigStore).current()
+  const { budget } = snapshot.document.llm
+  if (budget.per_repo_daily_usd === undefined && budget.per_author_daily_usd === undefined) return
+  if (!hasNoticeRoute(snapshot, "budget_threshold")) return
+  const ledger = yield* Ledger
+  const now = yield* Clock.currentTimeMillis
+  for (const day of new Set([toDay(now - lateMillis), toDay(now)])) {
+    for (const account of yield* ledger.listDay(day, maxAccounts)) {
+      const facts = budgetFacts(account, day, budget)
+      if (facts !== undefined) yield* add(planNotices(snapshot, facts))
+    }
+  }
+})
+
+/** Scans the newest deliveries of triggers. `startedAt`: start of the scans. */
+export const scanWebhooks = Effect.fnUntraced(function* (startedAt: number) {
+  const snapshot = (yield* ConfigStore).current()
+  const now = yield* Clock.currentTimeMillis
+  if (now - startedAt < startGraceMillis || !hasNoticeRoute(snapshot, "webhook_silent")) return
+  const activity = yield* (yield* Receipts).activity({ since: now - 2 * silenceMillis, recentSince: now })
+  for (const { lastAt, trigger } of activity) {
+    const facts = lastAt === undefined ? undefined : silentFacts(snapshot.triggers.get(trigger), lastAt, now)
+    if (facts !== undefined) yield* add(planNotices(snapshot, facts))
+  }
+})
+
+const repeat = <E extends { readonly message: string }, R>(
+  operation: string,
+  every: Duration.Duration,
+  effect: Effect.Effect<void, E, R>
+) =>
+  Effect.forever(
+    effect.pipe(
+      Effect.catch(({ message }) =>
+        limitWarning(`notices of ${operation}`, (suppressed) =>
+          Effect.logError("scan for notices failed, retry scheduled", { operation, error: message, suppressed })
+        )
+      ),
+      Effect.andThen(Effect.sleep(every))
+    )
+  )
+
+const shardGroup: ShardGroup = "actors"
+
+export const layer = Singleton.make(
+  "NoticeScan",
+  Effect.gen(function* () {
+    yield* countStart("NoticeScan")
+    const startedAt = yield* Clock.currentTimeMillis
+    yield* Effect.all(
+      [
+        repeat("deliveries", scanInterval, scanEnded(new Map())),
+        repeat("budgets", budgetInterval, scanBudgets),
+        repeat("webhooks", webhookInterval, scanWebhooks(startedAt))
+      ],
+      { concurrency: 3, discard: true }
+    )
+  }),
+  { shardGroup }
+)

@@ -1,0 +1,137 @@
+/**
+ * Sends notices to operators, one sender in the cluster. A notice is `sending` from right before its request; the sender that starts after a
+ * crash finds it there and does not send it again, unless the platform recognises a repeated message. Channels are served side by side, the
+ * notices of one channel in order.
+ */
+import { Clock, Duration, Effect, Random } from "effect"
+import { Singleton } from "effect/cluster"
+import { ConfigStore } from "../src/config/ConfigStore.ts"
+import type { StoreError } from "../src/database/StoreError.ts"
+import type { Notice } from "../src/domain/Notice.ts"
+import { ForgeError } from "../src/forge/ForgeError.ts"
+import { WriteOwner } from "../src/forge/WriteOwner.ts"
+import { limitWarning } from "../src/observability/LimitedWarnings.ts"
+import { prepareNotice } from "../src/outputs/SendNotice.ts"
+import type { PreparedNotice } from "../src/outputs/SendNotice.ts"
+import { Notices } from "../src/store/Notices.ts"
+import type { NoticeUpdate } from "../src/store/Notices.ts"
+import { countStart } from "./ActorStarts.ts"
+import { afterNoticeFailure, nextNoticeStep } from "./NoticeStep.ts"
+import type { ShardGroup } from "./Placement.ts"
+
+const pollInterval = Duration.seconds(1)
+/** Pause after the loss of the ownership, before it is taken over. */
+const lostPause = Duration.seconds(10)
+const page = 200
+const maxChannels = 8
+const hourMillis = Duration.toMillis("1 hour")
+
+const unavailable = (message: string) => new ForgeError({ reason: "unavailable", operation: "notice", message })
+const takenOver = Effect.fail(unavailable("another node sends notices now"))
+
+/** Records the result of a request. The message exists, so that a store that does not respond is asked several times. */
+const record = Effect.fnUntraced(function* (
+  { channel, facts, id }: Notice,
+  from: Notice["status"],
+  update: NoticeUpdate,
+  token: number
+) {
+  const notices = yield* Notices
+  const moved = yield* Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    notices.move(id, from, update, token, now)
+  ).pipe(Effect.retry({ times: 3 }))
+  if (!moved || update.status === "sending") return moved
+  const fields = { notice_id: id, kind: facts._tag, channel, status: update.status, reason: update.error }
+  yield* update.status === "sent" ? Effect.logInfo("notice sent", fields) : Effect.logWarning("notice not sent", fields)
+  return moved
+})
+
+const send = Effect.fnUntraced(function* (notice: Notice, prepared: PreparedNotice, token: number) {
+  const notices = yield* Notices
+  let isBegun = false
+  const begin = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    notices.move(notice.id, "pending", { status: "sending" }, token, now)
+  ).pipe(
+    Effect.mapError(({ message }) => unavailable(message)),
+    Effect.flatMap((moved) => {
+      isBegun = moved
+      return moved ? Effect.void : takenOver
+    })
+  )
+  const check = notices.isSender(token).pipe(
+    Effect.mapError(({ message }) => unavailable(message)),
+    Effect.flatMap((isSender) => (isSender ? Effect.void : takenOver))
+  )
+  const result = yield* prepared.send.pipe(
+    Effect.provideService(WriteOwner, { fence: Effect.suspend(() => (isBegun ? check : begin)), guard: Effect.void }),
+    Effect.result
+  )
+  const [now, random] = [yield* Clock.currentTimeMillis, yield* Random.next]
+  const update: NoticeUpdate =
+    result._tag === "Success"
+      ? { status: "sent" }
+      : afterNoticeFailure(notice, { error: result.failure, isBegun, keyMillis: prepared.keyMillis }, now, random)
+  yield* record(notice, isBegun ? "sending" : "pending", update, token)
+})
+
+const handle = Effect.fnUntraced(function* (notice: Notice, token: number) {
+  const notices = yield* Notices
+  const snapshot = (yield* ConfigStore).current()
+  const now = yield* Clock.currentTimeMillis
+  const prepared = yield* Effect.result(prepareNotice(snapshot, notice))
+  if (prepared._tag === "Failure" && notice.status === "pending") {
+    const failure = { error: prepared.failure, isBegun: false, keyMillis: 0 }
+    return yield* record(notice, "pending", afterNoticeFailure(notice, failure, now, 0), token)
+  }
+  const sent = yield* notices.sentSince(notice.channel, now - hourMillis)
+  const keyMillis = prepared._tag === "Success" ? prepared.success.keyMillis : 0
+  const step = nextNoticeStep(notice, keyMillis, sent, now)
+  if (step._tag === "Record") return yield* record(notice, notice.status, step.update, token)
+  if (step._tag === "Wait") {
+    const update = {
+      status: "pending",
+      notBefore: step.until,
+      error: "the channel had its messages of this hour"
+    } as const
+    return yield* notices.move(notice.id, "pending", update, token, now)
+  }
+  if (prepared._tag === "Success") yield* send(notice, prepared.success, token)
+})
+
+/** Sends what is due. */
+export const sendDue = Effect.fnUntraced(function* (token: number) {
+  const open = yield* (yield* Notices).open(yield* Clock.currentTimeMillis, page)
+  yield* Effect.forEach(
+    Map.groupBy(open, ({ channel }) => channel).values(),
+    (ofChannel) => Effect.forEach(ofChannel, (notice) => handle(notice, token), { discard: true }),
+    { concurrency: maxChannels, discard: true }
+  )
+})
+
+const logAndContinue = <R>(effect: Effect.Effect<void, StoreError, R>) =>
+  Effect.catch(effect, ({ message }) =>
+    limitWarning("notices", (suppressed) =>
+      Effect.logError("notices not sent, retry scheduled", { error: message, suppressed })
+    )
+  )
+
+/** Sends until another node takes over. */
+const sendWhileOwner = Effect.gen(function* () {
+  const notices = yield* Notices
+  const token = yield* notices.takeOver
+  while (yield* notices.isSender(token)) {
+    yield* logAndContinue(sendDue(token))
+    yield* Effect.sleep(pollInterval)
+  }
+})
+
+const shardGroup: ShardGroup = "publisher"
+
+export const layer = Singleton.make(
+  "NoticeSender",
+  Effect.andThen(
+    countStart("NoticeSender"),
+    Effect.forever(Effect.andThen(logAndContinue(sendWhileOwner), Effect.sleep(lostPause)))
+  ),
+  { shardGroup }
+)

@@ -1,0 +1,130 @@
+/**
+ * A notice to operators about something that happened to the service or to a review, stored once per channel before it is sent.
+ *
+ * ```
+ * pending ──▶ sending ──▶ sent
+ *    │           ├──────▶ pending      the platform refused temporarily, or it recognises a repeated message: retried at `notBefore`
+ *    │           ├──────▶ unconfirmed  the response was lost, and a second message could be a duplicate
+ *    │           ├──────▶ quarantined  it failed too often
+ *    │           └──────▶ failed       the platform refused permanently
+ *    ├──────────▶ failed               its channel is no longer configured
+ *    ├──────────▶ pending              deferred before a write
+ *    ├──────────▶ quarantined          deferred too often
+ *    └──────────▶ dropped              it waited too long
+ * ```
+ * A row is `sending` from right before its request. One that a new sender finds in `sending` has no known outcome.
+ */
+import { Schema } from "effect"
+
+export const NoticeStatus = Schema.Literals([
+  "pending",
+  "sending",
+  "sent",
+  "unconfirmed",
+  "failed",
+  "dropped",
+  "quarantined"
+])
+export type NoticeStatus = typeof NoticeStatus.Type
+
+const next: Record<NoticeStatus, ReadonlyArray<NoticeStatus>> = {
+  pending: ["sending", "pending", "failed", "quarantined", "dropped"],
+  sending: ["sent", "pending", "unconfirmed", "failed", "quarantined"],
+  sent: [],
+  unconfirmed: [],
+  failed: [],
+  dropped: [],
+  quarantined: []
+}
+export const canMoveNotice = (from: NoticeStatus, to: NoticeStatus): boolean => next[from].includes(to)
+
+/** The change that a notice is about. Texts are those of the delivery. */
+const subject = {
+  workspace: Schema.String,
+  repository: Schema.String,
+  number: Schema.optional(Schema.Int),
+  branch: Schema.optional(Schema.String),
+  head: Schema.optional(Schema.String),
+  url: Schema.optional(Schema.String),
+  author: Schema.optional(Schema.String),
+  eventId: Schema.String,
+  /** Number of deliveries that ended together, which one notice reports. */
+  events: Schema.Int,
+  reason: Schema.String
+}
+
+export const NoticeFacts = Schema.Union([
+  Schema.TaggedStruct("queue_expired", { ...subject, hours: Schema.Finite }),
+  Schema.TaggedStruct("review_failed", {
+    ...subject,
+    runId: Schema.optional(Schema.String),
+    runUrl: Schema.optional(Schema.String)
+  }),
+  Schema.TaggedStruct("budget_threshold", {
+    scope: Schema.Literals(["repository", "author"]),
+    name: Schema.String,
+    /** UTC day, `2026-01-31`. */
+    day: Schema.String,
+    percent: Schema.Int,
+    spentUsd: Schema.Finite,
+    capUsd: Schema.Finite
+  }),
+  Schema.TaggedStruct("config_refused", {
+    source: Schema.Literals(["file", "revision"]),
+    /** Path of the file, or number of the revision. */
+    name: Schema.String,
+    /** Digest of what was refused. */
+    digest: Schema.String,
+    errors: Schema.Int,
+    line: Schema.optional(Schema.Int),
+    node: Schema.String
+  }),
+  Schema.TaggedStruct("webhook_silent", {
+    trigger: Schema.String,
+    /** Time of the newest delivery, in milliseconds since the epoch. */
+    lastAt: Schema.Int,
+    hours: Schema.Int
+  })
+])
+export type NoticeFacts = typeof NoticeFacts.Type
+export type NoticeKind = NoticeFacts["_tag"]
+export type FactsOf<Kind extends NoticeKind> = Extract<NoticeFacts, { readonly _tag: Kind }>
+
+export const noticeKinds = [
+  "queue_expired",
+  "review_failed",
+  "budget_threshold",
+  "config_refused",
+  "webhook_silent"
+] as const satisfies ReadonlyArray<NoticeKind>
+
+/** Kinds about work of a workspace; the others are about the service. */
+export const workspaceNoticeKinds = ["queue_expired", "review_failed"] as const satisfies ReadonlyArray<NoticeKind>
+
+/** Kinds of channels that carry notices. The others write to a change, which a notice may not have. */
+export const noticeChannelKinds = ["feishu_bot", "feishu_app", "wecom_bot", "wecom_app"] as const
+
+/** A notice that is to be stored. At most one per key and channel is. */
+export interface NewNotice {
+  readonly id: string
+  readonly key: string
+  readonly channel: string
+  readonly facts: NoticeFacts
+}
+
+export interface Notice extends NewNotice {
+  readonly status: NoticeStatus
+  /** Failures, bounded by the sender. */
+  readonly attempts: number
+  readonly notBefore: number | undefined
+  readonly error: string | undefined
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** Percentages of a budget that are announced. */
+export const budgetThresholds = [50, 75, 90, 100] as const
+
+/** Returns the highest threshold that an amount has reached; undefined below the first. */
+export const reachedThreshold = (spentUsd: number, capUsd: number): number | undefined =>
+  budgetThresholds.findLast((percent) => spentUsd * 100 >= capUsd * percent)

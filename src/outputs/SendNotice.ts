@@ -1,0 +1,58 @@
+/** Sends a notice to its channel, under the configuration in force. */
+import { Effect } from "effect"
+import type { Snapshot } from "../config/Snapshot.ts"
+import type { Notice } from "../domain/Notice.ts"
+import type { ForgeError } from "../forge/ForgeError.ts"
+import type { Writing } from "../forge/WriteOwner.ts"
+import { appKey, appSends } from "./AppSend.ts"
+import type { AppSend } from "./AppSend.ts"
+import { botSend } from "./BotChannel.ts"
+import { platforms } from "./BotMessage.ts"
+import { ChannelMissing } from "./Channel.ts"
+import type { ChatContext } from "./Channel.ts"
+import { labelsFor } from "./Labels.ts"
+import { noticeSeverity, renderNotice, toLanguage } from "./NoticeKinds.ts"
+import { noticeOutputs } from "./PlanNotices.ts"
+import { split } from "./Split.ts"
+
+type PlatformName = keyof typeof platforms
+
+const senders: Readonly<Record<PlatformName, (context: ChatContext) => Effect.Effect<AppSend, ChannelMissing>>> = {
+  ...appSends,
+  feishu_bot: botSend("feishu_bot"),
+  wecom_bot: botSend("wecom_bot")
+}
+
+const isPlatform = (kind: string): kind is PlatformName => Object.hasOwn(platforms, kind)
+
+/** A message that is ready to be sent. */
+export interface PreparedNotice {
+  /** Milliseconds from its creation in which a repeated message is one message; 0 if never. */
+  readonly keyMillis: number
+  readonly send: Effect.Effect<void, ForgeError, Writing>
+}
+
+/** Fails if the channel is no longer configured. */
+export const prepareNotice = Effect.fnUntraced(function* (
+  snapshot: Snapshot,
+  { channel: name, facts, id }: Pick<Notice, "channel" | "facts" | "id">
+): Effect.fn.Return<PreparedNotice, ChannelMissing> {
+  const channel = noticeOutputs(snapshot, facts).channels.find((one) => one.name === name)
+  if (channel === undefined || !isPlatform(channel.kind))
+    return yield* new ChannelMissing({ message: `channel ${name} is no longer configured as a channel of notices` })
+  const context = { channel, credential: snapshot.credential, workspace: { snapshot: () => snapshot } }
+  const { keyMillis, send } = yield* senders[channel.kind](context)
+  const workspace = "workspace" in facts ? snapshot.workspaces.get(facts.workspace) : undefined
+  const language = (workspace?.review ?? snapshot.document.review).output_language
+  const { limit, safe } = platforms[channel.kind]
+  const { body, title } = renderNotice(facts, safe, toLanguage(language))
+  const labels = labelsFor(language)
+  const operation = {
+    _tag: "Chat",
+    head: "",
+    title: `${labels.title} · ${title}`,
+    body: split(body, limit, 1, labels.cut)[0] ?? "",
+    severity: noticeSeverity(facts)
+  } as const
+  return { keyMillis, send: send(operation, appKey(id)) }
+})
