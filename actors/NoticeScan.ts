@@ -23,7 +23,7 @@ import type { ShardGroup } from "./Placement.ts"
 
 const scanInterval = Duration.seconds(2)
 const budgetInterval = Duration.seconds(10)
-const webhookInterval = Duration.seconds(30)
+const webhookInterval = Duration.seconds(20)
 const page = 200
 const maxAccounts = 1000
 /** Time in which a record with an earlier time may still become visible. */

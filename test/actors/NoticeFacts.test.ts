@@ -55,9 +55,8 @@ describe("a silent webhook", () => {
     ["of Perforce", { ...trigger, kind: "perforce" } as const, now - 25 * hour, { trigger: "main" }],
     ["that is not configured", undefined, now - 25 * hour, undefined]
   ])("%s", (_, profile, lastAt, facts) => {
-    const found = silentFacts(profile, lastAt, now)
-    if (facts === undefined) expect(found).toBeUndefined()
-    else expect(found).toMatchObject({ _tag: "webhook_silent", hours: 24, ...facts })
+    const expected = facts === undefined ? undefined : expect.objectContaining({ _tag: "webhook_silent", ...facts })
+    expect(silentFacts(profile, lastAt, now)).toEqual(expected)
   })
 })
 

@@ -18,6 +18,7 @@ import { CutLine } from "./CutLine.ts"
 import { startFakeModel } from "./FakeModel.ts"
 import type { FakeModel } from "./FakeModel.ts"
 import { freePort } from "./FreePort.ts"
+import type { InstallationOptions } from "./Installation.ts"
 import {
   renderContent,
   makeDocument,
@@ -47,6 +48,7 @@ export interface ClusterOptions {
   readonly maxWaitingForModel?: number | undefined
   /** The namespace `im`. */
   readonly im?: object
+  readonly notices?: Pick<InstallationOptions, "channels" | "noticeRoutes">
   /** Environment of every node. */
   readonly env?: Readonly<Record<string, string>>
   /** Nodes reach NATS over a line that can be cut; false: directly, for what is measured. */
@@ -312,12 +314,19 @@ export class ClusterInstallation implements AsyncDisposable {
       dailyUsd,
       defaultRetry = false,
       maxWaitingForModel,
+      notices,
       perWorkspaceConcurrency = 1,
       queue = "redis",
       slots = 4
     } = this.#options
     const base = makeDocument(
-      { queue: "memory", concurrency: slots, perWorkspaceConcurrency, maxWaitingForModel },
+      {
+        queue: "memory",
+        concurrency: slots,
+        perWorkspaceConcurrency,
+        maxWaitingForModel,
+        ...notices
+      },
       repositories,
       {
         directory: this.directory,

@@ -55,6 +55,8 @@ export interface InstallationOptions {
   readonly summaries?: ReadonlyArray<string>
   /** The namespace `im`. */
   readonly im?: object
+  /** Routes of notices. */
+  readonly noticeRoutes?: ReadonlyArray<object>
   /** Variables of the process, in addition to those that the configuration names. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -278,7 +280,8 @@ export const makeDocument = (
   },
   outputs: {
     channels: [{ name: "review", kind: "gitea_pr_review" }, ...(options.channels ?? [])],
-    routes: { default: { line_comments: ["review"], summary: ["review", ...(options.summaries ?? [])] } }
+    routes: { default: { line_comments: ["review"], summary: ["review", ...(options.summaries ?? [])] } },
+    ...(options.noticeRoutes === undefined ? {} : { notifications: { routes: options.noticeRoutes } })
   },
   llm: {
     providers: [
