@@ -28,9 +28,9 @@ const page = 200
 const maxAccounts = 1000
 /** Time in which a record with an earlier time may still become visible. */
 const lateMillis = Duration.toMillis("5 minutes")
-/** Without routes, the position of the scan is stored this often. */
+/** Interval at which the position of the scan is stored while there are no routes. */
 const positionMillis = Duration.toMillis("1 minute")
-/** After the start of the service, hosts get this long to deliver: nothing was received while it was down. */
+/** Time that hosts have to deliver after a start, because nothing was received while the service was down. */
 export const startGraceMillis = Duration.toMillis("1 hour")
 
 const add = Effect.fnUntraced(function* (planned: ReturnType<typeof planNotices>) {

@@ -29,7 +29,7 @@ const hourMillis = Duration.toMillis("1 hour")
 const unavailable = (message: string) => new ForgeError({ reason: "unavailable", operation: "notice", message })
 const takenOver = Effect.fail(unavailable("another node sends notices now"))
 
-/** Records the result of a request. The message exists, so that a store that does not respond is asked several times. */
+/** Records the result of a request. The message exists, so that a store that does not respond is called several times. */
 const record = Effect.fnUntraced(function* (
   { channel, facts, id }: Notice,
   from: Notice["status"],

@@ -88,7 +88,7 @@ export const NoticeFacts = Schema.Union([
 ])
 export type NoticeFacts = typeof NoticeFacts.Type
 export type NoticeKind = NoticeFacts["_tag"]
-export type FactsOf<Kind extends NoticeKind> = Extract<NoticeFacts, { readonly _tag: Kind }>
+export type NoticeFactsBy<Kind extends NoticeKind> = Extract<NoticeFacts, { readonly _tag: Kind }>
 
 export const noticeKinds = [
   "queue_expired",

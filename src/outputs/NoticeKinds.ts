@@ -3,7 +3,7 @@
  */
 import { createHash } from "node:crypto"
 import type { Severity } from "../domain/Kinds.ts"
-import type { FactsOf, NoticeFacts, NoticeKind } from "../domain/Notice.ts"
+import type { NoticeFactsBy, NoticeFacts, NoticeKind } from "../domain/Notice.ts"
 import { safeUrl } from "./Links.ts"
 import type { SafeText } from "./SafeText.ts"
 
@@ -17,7 +17,7 @@ interface NoticeRow<Facts> {
   readonly key: (facts: Facts) => string
   /** Text after the heading: what the notice is about. */
   readonly subject: (facts: Facts) => string
-  readonly lines: (facts: Facts, safe: SafeText, language: Language) => ReadonlyArray<Line>
+  readonly lines: (facts: Facts, safe: SafeText, language: NoticeLanguage) => ReadonlyArray<Line>
 }
 
 const words = {
@@ -101,11 +101,11 @@ const words = {
   }
 } as const
 
-export type Language = keyof typeof words
+export type NoticeLanguage = keyof typeof words
 
-export const toLanguage = (outputLanguage: string): Language => (/^zh\b/i.test(outputLanguage) ? "zh" : "en")
+export const toLanguage = (outputLanguage: string): NoticeLanguage => (/^zh\b/i.test(outputLanguage) ? "zh" : "en")
 
-type Subject = FactsOf<"queue_expired"> | FactsOf<"review_failed">
+type Subject = NoticeFactsBy<"queue_expired"> | NoticeFactsBy<"review_failed">
 
 /** Describes the change by its number or branch and its commit, with a link. */
 const describeChange = ({ branch, head, number, url }: Subject, safe: SafeText): string => {
@@ -121,12 +121,12 @@ const changeLines = (facts: Subject, safe: SafeText): ReadonlyArray<Line> => [
   ["author", safe.plain(facts.author ?? "")]
 ]
 
-const eventLine = ({ eventId, events }: Subject, safe: SafeText, language: Language): Line => [
+const eventLine = ({ eventId, events }: Subject, safe: SafeText, language: NoticeLanguage): Line => [
   "event",
   `${safe.codeSpan(eventId)}${events > 1 ? words[language].more(events) : ""}`
 ]
 
-const runLine = ({ runId, runUrl }: FactsOf<"review_failed">, safe: SafeText): Line => {
+const runLine = ({ runId, runUrl }: NoticeFactsBy<"review_failed">, safe: SafeText): Line => {
   const address = safeUrl(runUrl)
   if (runId === undefined) return ["run", ""]
   return ["run", address === undefined ? safe.codeSpan(runId) : safe.link(safe.plain(runId), address)]
@@ -135,7 +135,7 @@ const runLine = ({ runId, runUrl }: FactsOf<"review_failed">, safe: SafeText): L
 const budgetSeverity = (percent: number): Severity =>
   percent >= 100 ? "high" : percent >= 90 ? "medium" : percent >= 75 ? "low" : "info"
 
-export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<FactsOf<Kind>> } = {
+export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFactsBy<Kind>> } = {
   queue_expired: {
     severity: () => "medium",
     key: ({ eventId }) => eventId,
@@ -198,7 +198,7 @@ const rowOf = (facts: NoticeFacts): NoticeRow<NoticeFacts> =>
   // eslint-disable-next-line typescript/no-unsafe-type-assertion
   noticeTable[facts._tag] as unknown as NoticeRow<NoticeFacts>
 
-/** Longest key that is stored as it is. */
+/** Maximum length of a stored key; a longer one is hashed. */
 const maxKey = 300
 
 export const noticeKey = (facts: NoticeFacts): string => {
@@ -208,8 +208,8 @@ export const noticeKey = (facts: NoticeFacts): string => {
 
 export const noticeSeverity = (facts: NoticeFacts): Severity => rowOf(facts).severity(facts)
 
-/** Returns the title, which is not sanitised yet, and the body in the platform's markup. Lines without a value are left out. */
-export const renderNotice = (facts: NoticeFacts, safe: SafeText, language: Language) => {
+/** Returns the title, which is not sanitised yet, and the body in the platform's markup. Lines without a value are omitted. */
+export const renderNotice = (facts: NoticeFacts, safe: SafeText, language: NoticeLanguage) => {
   const { headings, labels } = words[language]
   const row = rowOf(facts)
   const lines = row.lines(facts, safe, language).filter(([, value]) => value !== "")

@@ -55,8 +55,8 @@ describe("a silent webhook", () => {
     ["of Perforce", { ...trigger, kind: "perforce" } as const, now - 25 * hour, { trigger: "main" }],
     ["that is not configured", undefined, now - 25 * hour, undefined]
   ])("%s", (_, profile, lastAt, facts) => {
-    const expected = facts === undefined ? undefined : expect.objectContaining({ _tag: "webhook_silent", ...facts })
-    expect(silentFacts(profile, lastAt, now)).toEqual(expected)
+    const found = silentFacts(profile, lastAt, now)
+    expect([found].filter((one) => one !== undefined)).toMatchObject(facts === undefined ? [] : [facts])
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { noticeKinds } from "../../src/domain/Notice.ts"
-import type { FactsOf, NoticeFacts, NoticeKind } from "../../src/domain/Notice.ts"
+import type { NoticeFactsBy, NoticeFacts, NoticeKind } from "../../src/domain/Notice.ts"
 import { noticeKey, noticeSeverity, renderNotice } from "../../src/outputs/NoticeKinds.ts"
 import { safeTexts } from "../../src/outputs/SafeText.ts"
 
@@ -15,7 +15,7 @@ const subject = {
   events: 1
 }
 
-const samples: { readonly [Kind in NoticeKind]: FactsOf<Kind> } = {
+const samples: { readonly [Kind in NoticeKind]: NoticeFactsBy<Kind> } = {
   queue_expired: { _tag: "queue_expired", ...subject, reason: "queued_timeout", hours: 72 },
   review_failed: {
     _tag: "review_failed",

@@ -167,7 +167,7 @@ describe("notices", { timeout: 240_000 }, () => {
 
   it("work that waited too long is announced with its repository and author", async () => {
     using clock = new SetClock()
-    const auto = { delay_seconds: 86_400, queued_timeout_hours: 1 }
+    const auto = { delay_seconds: 86_400, include_branches: ["pushed"], queued_timeout_hours: 1 }
     await using world = await World.make({ env: clock.env, review: { auto_commit: auto } })
     const { forge } = world.at
     await world.at.push("pushed", 1)
@@ -209,7 +209,7 @@ describe("the process is killed", { timeout: 240_000 }, () => {
     expect(group.got).toHaveLength(1)
   })
 
-  it("after a message has arrived, before its response: it is not sent again, and the record says so", async () => {
+  it("after a message has arrived, before its response: it is not sent again, and recorded as unconfirmed", async () => {
     await using world = await World.make()
     const { at, group } = world
     const killed = Promise.withResolvers<void>()
