@@ -133,6 +133,16 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
   ],
   [/^outputs\.channels\[\]\.kind/, channel({ kind: "gitea_pr_review" })],
   [/^outputs\.channels\[\]\./, channel({ kind: "gitea_pr_review" })],
+  [
+    /^outputs\.notifications/,
+    (tree: Tree) => ({
+      ...tree,
+      outputs: {
+        channels: [{ name: "c", kind: "feishu_bot", webhook_url: "https://chat.example" }],
+        notifications: { routes: [{ channels: ["c"] }] }
+      }
+    })
+  ],
   [/^outputs\.routes/, channel({ kind: "gitea_pr_review" })],
   [/^im\.connections\.<id>\.(aibot_id|secret)/, connection({ kind: "wecom_aibot", corp_id: "c", callback: called })],
   [
