@@ -78,7 +78,7 @@ class Parts {
 export const split = (text: string, maxBytes: number, parts: number, notice: string): ReadonlyArray<string> => {
   const made = new Parts(maxBytes)
   // Only texts with code blocks need room for their fences.
-  const room = /^[\s>]*(?:`{3}|~{3})/m.test(text) ? Math.max(1, maxBytes - 2 * fenceBytes) : maxBytes
+  const room = text.includes("```") || text.includes("~~~") ? Math.max(1, maxBytes - 2 * fenceBytes) : maxBytes
   for (const line of text.split("\n").flatMap((row) => pieces(row, room))) made.add(line)
   made.end()
   const nonEmpty = made.all.filter((line) => line !== "")
