@@ -9,6 +9,8 @@ export interface StoredRevision {
   readonly type: string
   /** Base64. */
   readonly content: string
+  /** Size that the server lists, for contents that are too large for a test. */
+  readonly bytes?: number | undefined
   readonly integration?: { readonly how: string; readonly file: string; readonly erev: number } | undefined
 }
 

@@ -334,7 +334,7 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
             headChange: String(revision.change),
             ...(gone || !has("-Ol")
               ? {}
-              : { fileSize: String(bytesOf(revision.content)), digest: digestOf(revision.content) })
+              : { fileSize: String(revision.bytes ?? bytesOf(revision.content)), digest: digestOf(revision.content) })
           }
           const wanted = valueOf("-T")?.split(",")
           emit(
