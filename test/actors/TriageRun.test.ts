@@ -12,7 +12,7 @@ import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import type { ReadIssue } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Catalog } from "../../src/llm/catalog/Catalog.ts"
-import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
+import { Gateway, gatewayAdvice, GatewayError } from "../../src/llm/Gateway.ts"
 import type { GatewayResponse } from "../../src/llm/Gateway.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
@@ -238,7 +238,7 @@ each("a model that is unavailable is called again with the entry; one that never
     assert.lengthOf(yield* Ref.get(accounts), 3)
     assert.deepInclude(runs.at(-1), {
       status: "failed",
-      reason: "the issue was not triaged and stays open: down",
+      reason: `the issue was not triaged and stays open: down; ${gatewayAdvice.unavailable}`,
       analysis: undefined
     })
     yield* Ref.set(answer, new GatewayError({ reason: "budget", message: "no money" }))

@@ -44,6 +44,8 @@ const open = async (path: string): Promise<void> => {
   await page.goto(`${world.url}${filled}`)
   await page.locator("#content h1").waitFor()
   await page.locator("#content .loading").first().waitFor({ state: "detached" })
+  // The editor is loaded after the page.
+  if (path.endsWith("tab=edit")) await page.locator("#content .cm-content").waitFor()
 }
 
 /** Controls of the page that are visible, numbered in an attribute that Tab leaves behind. */

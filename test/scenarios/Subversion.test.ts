@@ -23,7 +23,7 @@ import { waitUntil } from "../harness/Wait.ts"
 
 const key = "key-of-the-hooks"
 /** Number of revisions of the burst; each is reported at least twice. */
-const burst = Number(process.env["AICR_TEST_REVISIONS"] ?? 100)
+const burst = Number(process.env["AICR_TEST_REVISIONS"] ?? 12)
 /** Calls of svn after which the process is killed. */
 const killsAfter =
   process.env["AICR_TEST_HOOK_KILLS"] === "all" ? Array.from({ length: 16 }, (_, at) => at + 1) : [1, 3, 8]

@@ -124,6 +124,7 @@ describe("the editor", () => {
         })
         const [first, third] = [yield* editor.revision(1), yield* editor.revision(3)]
         assert.deepStrictEqual(third?.document, first?.document)
+        assert.deepStrictEqual(codes(yield* publish(9, "early", setEnabled(true))), ["revision_not_found"])
         const none = yield* editor.restore("bob", { revision: 9, operationId: "none" })
         assert.deepStrictEqual(codes(none), ["revision_not_found"])
         const moved = yield* editor.restore("bob", { revision: 1, operationId: "late", expectedHead: 2 })
@@ -242,6 +243,10 @@ describe("drafts", () => {
           items.map(({ detail }) => detail),
           "published without approvals: outage"
         )
+        const back = { revision: 1, operationId: "back" }
+        assert.deepStrictEqual(codes(yield* editor.restore("alice", back)), ["approval_required"])
+        const forced = { ...back, breakGlass: true, reason: "outage" }
+        assert.strictEqual((yield* editor.restore("alice", forced))._tag, "Committed")
       }),
       { config_sources: { database: { enabled: true, approvals: 1 } } }
     )
@@ -258,6 +263,11 @@ describe("an export", () => {
         assert.strictEqual((yield* publish(0, "one", { op: "set", path, value }))._tag, "Committed")
         const text = yield* editor.exportYaml("alice")
         assert.notInclude(text, secret)
+        assert.deepInclude((yield* editor.audit({ limit: 1 })).items[0], {
+          action: "export",
+          actor: "alice",
+          outcome: "done"
+        })
         assert.deepStrictEqual(yield* editor.importYaml("alice", text), { _tag: "Operations", base: 1, operations: [] })
       })
     )
