@@ -156,7 +156,7 @@ export const approveDraft = (context: EditorContext, actor: string, id: string, 
     context,
     { action: "draft_approve", actor, id, version },
     Effect.fnUntraced(function* (draft) {
-      if (draft.owner === actor || draft.editors.includes(actor)) {
+      if (draft.editors.includes(actor)) {
         const own = problem("own_draft", "who wrote a part of a draft cannot approve it; another administrator can")
         return yield* write(context, actor, "draft_approve", Result.fail([own]), id)
       }

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { Clock, Context, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import type { ArchivedDocument } from "../../../src/config/ConfigStore.ts"
 import { layerFile } from "../../../src/config/FileConfigStore.ts"
 import { coalesced, waitBriefly } from "../../../src/config/revisions/FollowRevisions.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
@@ -462,6 +463,45 @@ describe("retention", () => {
         const numbers = (yield* revisions.list({ limit: 50 })).items.map(({ number }) => number)
         assert.deepStrictEqual([numbers[0], numbers.at(-1)], [newest, oldest])
       })
+  )
+  it.effect("keeps revisions that work is pinned to, and removes old attempts and nodes that are gone", () =>
+    Effect.gen(function* () {
+      const stores = yield* Layer.build(Layer.fresh(memoryStores))
+      const kept = { max_count: 12, max_age_months: 1 }
+      const options = { document: { ...document, storage: { retention: { config_revisions: kept } } } }
+      const publish = (node: Effect.Success<ReturnType<typeof startNode>>, from: number, to: number) =>
+        Effect.forEach(
+          Array.from({ length: to - from }, (_, index) => from + index),
+          (n) => node.editor.publish("alice", edit(n, passes(n + 1)))
+        )
+      yield* Effect.scoped(
+        Effect.flatMap(startNode(stores, { ...options, node: "gone" }), (node) => publish(node, 0, 1))
+      )
+      yield* TestClock.adjust("40 days")
+      const node = yield* startNode(stores, options)
+      const archived = new Map<string, ArchivedDocument>()
+      const pinned = new Set<string>()
+      yield* node.config.keepIn({
+        keep: (one) => Effect.sync(() => void archived.set(one.hash, one)),
+        find: (hash) => Effect.sync(() => archived.get(hash)),
+        pinned: Effect.sync(() => pinned),
+        replace: () => Effect.succeed(false)
+      })
+      yield* publish(node, 1, 3)
+      pinned.add(node.config.current().hash)
+      yield* publish(node, 3, 19)
+      const radius = (yield* node.editor.preview("alice", edit(19, passes(30)))).blastRadius
+      yield* TestClock.adjust("61 minutes")
+      const numbers = (yield* node.revisions.list({ limit: 50 })).items.map(({ number }) => number)
+      assert.deepStrictEqual(numbers, [...Array.from({ length: 12 }, (_, index) => 19 - index), 3])
+      assert.strictEqual(radius.pinnedSnapshots, 1)
+      const audited = (yield* node.editor.audit({ limit: 50 })).items.filter(({ revision }) => revision === 1)
+      assert.deepStrictEqual(audited, [])
+      assert.deepStrictEqual(
+        (yield* node.activations.list(0)).map((one) => one.node),
+        ["node-1"]
+      )
+    })
   )
 })
 
