@@ -74,17 +74,15 @@ describe("text", () => {
   })
 })
 
-it.skipIf(!hasContracts)("captured output of real clients is read", () => {
-  const { samples } = Schema.decodeUnknownSync(Samples)(readContract("p4-samples.json"))
-  for (const { cmd, stdout } of samples) {
-    const isJson = cmd.includes("-Mj")
-    const records = read(isJson ? makeJsonReader : makeTextReader, stdout, 11)
-    expect(records.length).toBeGreaterThan(0)
-    if (!isJson) continue
-    const lines = stdout.trim().split("\n")
-    const parsed = lines.map((line) =>
-      Object.fromEntries(Object.entries(JSON.parse(line)).map(([name, value]) => [name, String(value)]))
-    )
-    expect(records).toEqual(parsed)
-  }
+const samples = hasContracts ? Schema.decodeUnknownSync(Samples)(readContract("p4-samples.json")).samples : []
+it.each(samples)("captured output of $cmd is read", ({ cmd, stdout }) => {
+  const isJson = cmd.includes("-Mj")
+  const records = read(isJson ? makeJsonReader : makeTextReader, stdout, 11)
+  expect(records.length).toBeGreaterThan(0)
+  if (!isJson) return
+  const parsed = stdout
+    .trim()
+    .split("\n")
+    .map((line) => Object.fromEntries(Object.entries(JSON.parse(line)).map(([name, value]) => [name, String(value)])))
+  expect(records).toEqual(parsed)
 })
