@@ -16,12 +16,16 @@ const inlined = ["effect", "@effect/platform-node", "@effect/platform-node-share
 
 const isInlined = (name) => inlined.some((one) => name === one || name.startsWith(`${one}/`))
 
-/** A module in the bundle still finds the files in the folder of its source. */
+/** Entry of the threads that analyse changes, which are started while reviews wait: a bundle of its own, without what only the service uses. */
+const thread = "ChangeThread"
+
+/** A module in the bundle still finds the files in the folder of its source, except for the bundled thread. */
 const keepPlaces = {
   name: "keep-places",
   transform: (code, id) => {
     if (id.includes("/node_modules/") || !code.includes("import.meta.")) return
     return code
+      .replaceAll(`new URL("./${thread}.js", import.meta.url)`, `new URL("./${thread}.mjs", import.meta["url"])`)
       .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)))
       .replaceAll("import.meta.filename", JSON.stringify(id))
       .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
@@ -38,10 +42,10 @@ const loadBundler = async () => {
   }
 }
 
-const bundle = async ({ rolldown }, dir) => {
+const bundle = async ({ rolldown }, dir, input) => {
   const made = await rolldown({
     cwd: root,
-    input: { main: join(root, "src/app/Commands.ts") },
+    input,
     platform: "node",
     logLevel: "silent",
     external: (name) => !name.startsWith(".") && !name.startsWith("/") && !isInlined(name),
@@ -71,8 +75,11 @@ const build = async () => {
   const folder = `${target}.${process.pid}`
   await mkdir(folder, { recursive: true })
   try {
-    const modules = await bundle(bundler, folder)
-    const own = modules.filter((id) => id.startsWith(root) && !id.includes("/node_modules/"))
+    const modules = [
+      ...(await bundle(bundler, folder, { main: join(root, "src/app/Commands.ts") })),
+      ...(await bundle(bundler, folder, { [thread]: join(root, `src/engine/threads/${thread}.js`) }))
+    ]
+    const own = [...new Set(modules)].filter((id) => id.startsWith(root) && !id.includes("/node_modules/"))
     const files = [join(root, "package-lock.json"), ...own.toSorted()].filter(existsSync).map(describeFile)
     await writeFile(join(folder, "sources.json"), JSON.stringify({ root, files }))
     await rm(target, { recursive: true, force: true })
