@@ -29,6 +29,7 @@ import type { Script } from "../harness/FakeModel.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { shiftedClock } from "../harness/ShiftedClock.ts"
 
 const configuration = layerStatic(
   testSnapshot({ outputs: { notifications: { routes: [{ kinds: ["budget_threshold"], channels: ["ops"] }] } } })
@@ -108,18 +109,7 @@ const spentToday = Effect.flatMap(Clock.currentTimeMillis, (now) =>
 /** A clock that starts at noon, so that no day ends during a test. */
 const fromNoon = (clock: Clock.Clock): Clock.Clock => {
   const day = 86_400_000
-  const ahead = day / 2 - (clock.currentTimeMillisUnsafe() % day)
-  const millis = () => clock.currentTimeMillisUnsafe() + ahead
-  const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n
-  return {
-    currentTimeMillisUnsafe: millis,
-    currentTimeMillis: Effect.sync(millis),
-    currentTimeNanosUnsafe: nanos,
-    currentTimeNanos: Effect.sync(nanos),
-    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: clock.monotonicTimeNanos,
-    sleep: (duration) => clock.sleep(duration)
-  }
+  return shiftedClock(clock, day / 2 - (clock.currentTimeMillisUnsafe() % day))
 }
 
 const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof layers>>) =>

@@ -61,6 +61,26 @@ const countOpen = (at: Installation): number => {
   }
 }
 
+const program = join(agentFolder, "codex", "node_modules")
+
+/** Starts a review whose agent has reported a problem and waits for its model. `before`: processes of the agent before it. */
+const stall = async (at: Installation) => {
+  const before = processesWith(program).length
+  const stalled = Promise.withResolvers<void>()
+  at.model.script(
+    attempt([problem], () => {
+      stalled.resolve()
+      return { stall: "silent" }
+    })
+  )
+  await at.aicr.start()
+  const pull = await at.open("change")
+  await at.forge.notify(pull, "opened")
+  await stalled.promise
+  expect(processesWith(program).length).toBeGreaterThan(before)
+  return { before, pull }
+}
+
 describe("a review by codex", () => {
   beforeAll(() => provideCli("codex"), 600_000)
 
@@ -122,20 +142,7 @@ describe("a review by codex", () => {
 
   it("ends with its processes when the pull request is closed", async () => {
     await using at = await Installation.make(options)
-    const program = join(agentFolder, "codex", "node_modules")
-    const before = processesWith(program).length
-    const stalled = Promise.withResolvers<void>()
-    at.model.script(
-      attempt([problem], () => {
-        stalled.resolve()
-        return { stall: "silent" }
-      })
-    )
-    await at.aicr.start()
-    const pull = await at.open("change")
-    await at.forge.notify(pull, "opened")
-    await stalled.promise
-    expect(processesWith(program).length).toBeGreaterThan(before)
+    const { before, pull } = await stall(at)
     at.forge.close(pull, false)
     await at.forge.notify(pull, "closed")
     await waitUntil(() => processesWith(program).length <= before && at.unfinished().length === 0, {
@@ -149,20 +156,7 @@ describe("a review by codex", () => {
 
   it("keeps what was reported when the service is killed, and leaves no process", async () => {
     await using at = await Installation.make(options)
-    const program = join(agentFolder, "codex", "node_modules")
-    const before = processesWith(program).length
-    const stalled = Promise.withResolvers<void>()
-    at.model.script(
-      attempt([problem], () => {
-        stalled.resolve()
-        return { stall: "silent" }
-      })
-    )
-    await at.aicr.start()
-    const pull = await at.open("change")
-    await at.forge.notify(pull, "opened")
-    await stalled.promise
-    expect(processesWith(program).length).toBeGreaterThan(before)
+    const { before, pull } = await stall(at)
     await at.aicr.kill()
     await waitUntil(() => processesWith(program).length <= before, {
       timeout: 5_000,

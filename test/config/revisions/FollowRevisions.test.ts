@@ -19,6 +19,7 @@ import {
   resealAll
 } from "../../harness/ConfigSource.ts"
 import type { EditorOptions } from "../../harness/ConfigSource.ts"
+import { shiftedClock } from "../../harness/ShiftedClock.ts"
 
 const document = {
   triggers: [{ name: "main", kind: "gitea", base_url: "https://git.example", webhook_secret: "a-secret" }]
@@ -45,17 +46,7 @@ const hour = 3_600_000
 const shifted =
   (millis: number) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Clock.Clock, (clock) =>
-      Effect.provideService(effect, Clock.Clock, {
-        sleep: (duration) => clock.sleep(duration),
-        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
-        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
-        currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n),
-        currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
-        monotonicTimeNanos: clock.monotonicTimeNanos,
-        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe()
-      })
-    )
+    Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(effect, Clock.Clock, shiftedClock(clock, millis)))
 
 const passesOf = ({ config }: { readonly config: ConfigStore["Service"] }) =>
   config.current().document.review.max_passes

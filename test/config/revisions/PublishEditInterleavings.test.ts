@@ -13,6 +13,7 @@ import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
 import { deserialise, hashText } from "../../../src/config/revisions/SealDocument.ts"
 import { differences } from "../../../src/config/revisions/Conflicts.ts"
 import { editorNode } from "../../harness/ConfigSource.ts"
+import { shiftedClock } from "../../harness/ShiftedClock.ts"
 import { backends, openStores } from "../../store/source/Backends.ts"
 import type { Backend } from "../../store/source/Backends.ts"
 
@@ -81,17 +82,6 @@ const nodes = [
   ["one", -hour],
   ["two", hour]
 ] as const
-
-/** A clock that differs by this many milliseconds. */
-const shiftedClock = (clock: Clock.Clock, millis: number): Clock.Clock => ({
-  sleep: (duration) => clock.sleep(duration),
-  currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
-  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
-  currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n),
-  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
-  monotonicTimeNanos: clock.monotonicTimeNanos,
-  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe()
-})
 
 /** Opens a node with its own connections to a namespace, whose methods run by the clock of the node. */
 const openNode = Effect.fnUntraced(function* (
