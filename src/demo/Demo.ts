@@ -23,6 +23,9 @@ import type { ProgressEvent } from "../observability/Progress.ts"
 import { findInstalled } from "../app/AgentSetup.ts"
 import { readRevisions } from "../app/ConfigSource.ts"
 import * as Service from "../app/Service.ts"
+import { chatDocument, holdConversation, startDemoChat } from "./DemoChat.ts"
+import type { DemoChat } from "./DemoChat.ts"
+import { editConfiguration } from "./DemoEdits.ts"
 import { readDemoChange } from "./DemoChange.ts"
 import type { DemoChange } from "./DemoChange.ts"
 import { concerns, createHistory, pushToMain } from "./DemoHistory.ts"
@@ -72,11 +75,18 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
   const change = yield* Effect.promise(() => readDemoChange())
   const directory = yield* temporaryFolder
   const model = yield* modelFor(process.env)
+  const chat = options.once ? undefined : yield* startDemoChat
   const { forge, pull, token, secret, authorToken } = yield* startHost(directory, change)
 
   const password = randomBytes(9).toString("base64url")
-  const env = demoEnvironment(token, secret, password)
-  const document = demoDocument({ forgeUrl: forge.url, repository: change.repository, model, agent: options.agent })
+  const env = { ...demoEnvironment(token, secret, password), ...chat?.env }
+  const document = demoDocument({
+    forgeUrl: forge.url,
+    repository: change.repository,
+    model,
+    agent: options.agent,
+    chat: chat === undefined ? undefined : chatDocument(chat.url, maintainer)
+  })
   const snapshot = yield* toSnapshot(document, env, { baseDir: directory })
   const service = Service.layer({ roles: new Set(roles), ingress: { port: 0 } }).pipe(
     Layer.provide(yield* configured(directory, document, env)),
@@ -87,10 +97,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
     const { url } = yield* IngressServer
     const progress = yield* Progress
     forge.setWebhookUrl(`${url}/webhooks/gitea`)
-    terminal.line(`\n${terminal.bold("aicr demo")} ${terminal.dim(directory)}\n`)
-    terminal.step("model", describeModel(model))
-    terminal.step("host", `${forge.pageOf(pull)} ${terminal.dim(change.title)}`)
-    terminal.step("service", `${url}\n`)
+    showStart(terminal, { directory, model, page: forge.pageOf(pull), title: change.title, url })
 
     const finished = yield* Deferred.make<Finished>()
     let models: ReadonlyArray<string> = []
@@ -130,18 +137,16 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
     const dashboard = `${url}/dashboard`
     const login = options.once ? dashboard : yield* openDashboard(snapshot, dashboard)
     showEnd(terminal, result, { page: forge.pageOf(pull), dashboard: login })
-    if (!options.once) {
+    if (chat !== undefined) {
       yield* Effect.promise(() => addHistory(forge, change, (pulls) => (history = pulls)))
-      terminal.step("api", `${url}/api/admin ${terminal.dim(`user demo, password ${password}`)}`)
-      showNextSteps(terminal, { clone: cloneUrl(forge.url, change.repository, authorToken), branch: change.branch })
-      terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)
+      yield* Effect.forkScoped(fillPages(chat, url, history, editConfiguration(snapshot, model)))
+      const clone = cloneUrl(forge.url, change.repository, authorToken)
+      showServices(terminal, { url, password, clone, branch: change.branch })
       return yield* Effect.never
     }
     if (result.run.status !== "succeeded") {
-      return yield* new ExitWith({
-        code: 3,
-        message: `the review ended as ${result.run.status}: ${result.run.reason ?? ""}`
-      })
+      const message = `the review ended as ${result.run.status}: ${result.run.reason ?? ""}`
+      return yield* new ExitWith({ code: 3, message })
     }
   }).pipe(Effect.provide(service))
 })
@@ -164,6 +169,23 @@ const addHistory = async (
   await Promise.all(pulls.map((one) => forge.notify(one, "opened")))
   await pushToMain(forge, change, maintainer)
 }
+
+/** Adds what other pages show. The service may be ending. */
+const fillPages = (
+  chat: DemoChat,
+  url: string,
+  history: ReadonlyArray<DemoPull>,
+  edits: ReturnType<typeof editConfiguration>
+) =>
+  edits.pipe(
+    Effect.andThen(
+      Effect.tryPromise(() => {
+        const draft = history.find((pull) => pull.draft)?.number ?? 0
+        return holdConversation(chat, url, { draft, person: maintainer })
+      })
+    ),
+    Effect.catchCause((cause) => Effect.logWarning("pages of the demo not filled", cause))
+  )
 
 const demoEnvironment = (token: string, secret: string, password: string) => ({
   ...process.env,
@@ -256,6 +278,29 @@ const showEnd = (
   )
   terminal.step("read it at", terminal.bold(places.page))
   terminal.step("dashboard", places.dashboard)
+}
+
+const showStart = (
+  terminal: Terminal,
+  places: Readonly<Record<"directory" | "page" | "title" | "url", string>> & { readonly model: DetectedModel }
+): void => {
+  terminal.line(`\n${terminal.bold("aicr demo")} ${terminal.dim(places.directory)}\n`)
+  terminal.step("model", describeModel(places.model))
+  terminal.step("host", `${places.page} ${terminal.dim(places.title)}`)
+  terminal.step("service", `${places.url}\n`)
+}
+
+const showServices = (
+  terminal: Terminal,
+  { password, url, ...next }: Parameters<typeof showNextSteps>[1] & { readonly password: string; readonly url: string }
+): void => {
+  terminal.step(
+    "chat",
+    `${url}/dashboard/chat ${terminal.dim(`what ${maintainer} requests in a chat that exists only here`)}`
+  )
+  terminal.step("api", `${url}/api/admin ${terminal.dim(`user demo, password ${password}`)}`)
+  showNextSteps(terminal, next)
+  terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)
 }
 
 /** URL with the credentials of the author, who exists on this host only. */

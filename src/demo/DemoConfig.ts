@@ -15,6 +15,7 @@ export const demoDocument = (options: {
   readonly repository: string
   readonly model: DetectedModel
   readonly agent: string
+  readonly chat: object | undefined
 }) => ({
   // So that the pages of the configuration edit and publish.
   config_sources: { database: { enabled: true } },
@@ -49,6 +50,7 @@ export const demoDocument = (options: {
     },
     pull_request: { schedule: { rules: [] } }
   },
+  ...(options.chat === undefined ? {} : { im: options.chat }),
   queue: { kind: "sqlite", sqlite: { path: "data/queue.db" } },
   storage: { database: { sqlite: { path: "data/aicr.db" } }, object: { filesystem: { root: "data/objects" } } },
   server: { hostname: "127.0.0.1" }

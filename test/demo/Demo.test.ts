@@ -87,7 +87,7 @@ describe("aicr demo", () => {
     assert.notInclude(stderr, "WARN")
   })
 
-  it("stays up until Ctrl-C, shows the steps and where to look, and removes its folder", async () => {
+  it("stays up until Ctrl-C, shows the steps and where to look, leaves no page empty, and removes its folder", async () => {
     await using demo = start([])
     // A process that starts and reviews has the time that the other tests of it have.
     const options = { describe: () => demo.said.stdout + demo.said.stderr, timeout: 100_000 }
@@ -96,7 +96,7 @@ describe("aicr demo", () => {
       assert.match(demo.said.stdout, new RegExp(`^  ${step}`, "m"))
     }
     assert.include(demo.said.stdout, "static rules, not a language model")
-    for (const label of ["read it at", "dashboard"]) {
+    for (const label of ["read it at", "dashboard", "chat"]) {
       const url = new RegExp(`^  ${label} +(http\\S+)`, "m").exec(demo.said.stdout)?.[1]
       assert.strictEqual((await fetch(url ?? "")).status, 200, label)
     }
@@ -114,16 +114,39 @@ describe("aicr demo", () => {
     const { token } = Object(await opened.json())
     const items = async (path: string): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> =>
       Object(await (await fetch(`${api}${path}`, { headers: { authorization: `Bearer ${token}` } })).json()).items
-    await waitUntil(async () => (await items("/runs?status=succeeded")).length === 2, options)
+    // The demo's own change, one without problems, and the draft, which the chat requested.
+    await waitUntil(async () => (await items("/runs?status=succeeded")).length === 3, options)
     assert.strictEqual((await items("/events?reason=draft")).length, 1)
     const [waiting] = await items("/queue")
     assert.deepInclude(waiting, { repo: "demo/parcels", branch: "main", status: "waiting" })
     assert.isAbove(Date.parse(String(waiting?.["until"])), Date.now(), "it waits for its window")
     const edit = await fetch(`${api}/config/status`, { headers: { authorization: `Bearer ${token}` } })
     assert.strictEqual(edit.status, 200)
-    assert.deepStrictEqual(
+    const requests = async () => (await items("/chat/requests")).map(({ command, status }) => [command, status])
+    await waitUntil(
+      async () =>
+        (await requests()).filter(([, status]) => status === "succeeded" || status === "rejected").length === 4,
+      options
+    )
+    assert.deepStrictEqual(await requests(), [
+      [undefined, "rejected"],
+      ["status", "succeeded"],
+      ["review", "succeeded"],
+      ["projects", "succeeded"]
+    ])
+    for (const page of [
+      "chat/connections",
+      "chat/bindings",
+      "batches",
+      "projects",
+      "nodes",
+      "config/revisions",
+      "config/drafts"
+    ])
+      assert.isNotEmpty(await items(`/${page}`), page)
+    assert.sameMembers(
       (await items("/audit")).map(({ action }) => action),
-      ["login.redeem", "sessions.link"]
+      ["login.redeem", "sessions.link", "config.publish", "drafts.create"]
     )
     assert.strictEqual(demo.said.stdout.match(/^  started/gm)?.length, 1, "only the demo's own change is shown")
     for (const step of [

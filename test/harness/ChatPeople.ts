@@ -1,53 +1,23 @@
 /** People who write to the service through the callbacks of chat platforms. */
-import { encryptFeishu, encryptWecom, feishuHeaders, wecomKey, wecomQuery } from "./ChatSigning.ts"
-import { botOpenId } from "./FakeChatPlatform.ts"
+import { feishuMessagePayload, feishuPayload, sendFeishuEvent } from "../../src/demo/DemoFeishuEvents.ts"
+import type { Delivered, FeishuMessageOptions } from "../../src/demo/DemoFeishuEvents.ts"
+import { encryptWecom, wecomKey, wecomQuery } from "./ChatSigning.ts"
 
 export const callbackSecrets = { token: "callback-t0ken", encryptKey: "callback-encrypt-key" } as const
-
-export interface Delivered {
-  readonly status: number
-  readonly body: string
-}
 
 const post = async (url: string, init: RequestInit): Promise<Delivered> => {
   const response = await fetch(url, { method: "POST", ...init })
   return { status: response.status, body: await response.text() }
 }
 
-const feishuPayload = (eventId: string, type: string, event: object): string =>
-  JSON.stringify({
-    schema: "2.0",
-    header: {
-      event_id: eventId,
-      event_type: type,
-      token: callbackSecrets.token,
-      app_id: "cli_a",
-      tenant_key: "t",
-      create_time: `${Date.now()}`
-    },
-    event
-  })
+const { encryptKey, token } = callbackSecrets
 
 /** Returns the request of a message: `id` is that of the message, and each delivery is another event. */
-export const feishuMessage = (
-  id: string,
-  text: string,
-  { chat = "oc_team", from = "ou_ada", mention = true, eventId = `${id}-${Math.random()}` } = {}
-): string =>
-  feishuPayload(eventId, "im.message.receive_v1", {
-    sender: { sender_id: { open_id: from }, sender_type: "user" },
-    message: {
-      message_id: id,
-      chat_id: chat,
-      chat_type: chat.startsWith("oc_p2p") ? "p2p" : "group",
-      message_type: "text",
-      content: JSON.stringify({ text: mention ? `@_user_1 ${text}` : text }),
-      mentions: mention ? [{ key: "@_user_1", id: { open_id: botOpenId }, name: "aicr" }] : []
-    }
-  })
+export const feishuMessage = (id: string, text: string, options: FeishuMessageOptions = {}): string =>
+  feishuMessagePayload(token, id, text, options)
 
 export const feishuButton = (eventId: string, actionId: string, from = "ou_ada", chat = "oc_team"): string =>
-  feishuPayload(eventId, "card.action.trigger", {
+  feishuPayload(token, eventId, "card.action.trigger", {
     operator: { open_id: from },
     context: { open_chat_id: chat, open_message_id: "om_card" },
     action: { tag: "button", value: { aicr: actionId } }
@@ -88,12 +58,10 @@ export const deliverBySchedule = async (
 
 /** Returns the event that members left or joined a chat. */
 export const feishuDirectoryChange = (eventId: string, chat: string): string =>
-  feishuPayload(eventId, "im.chat.member.user.deleted_v1", { chat_id: chat })
+  feishuPayload(token, eventId, "im.chat.member.user.deleted_v1", { chat_id: chat })
 
-export const deliverFeishu = (url: string, payload: string): Promise<Delivered> => {
-  const body = JSON.stringify({ encrypt: encryptFeishu(callbackSecrets.encryptKey, payload) })
-  return post(url, { body, headers: feishuHeaders(callbackSecrets.encryptKey, body, Math.floor(Date.now() / 1000)) })
-}
+export const deliverFeishu = (url: string, payload: string): Promise<Delivered> =>
+  sendFeishuEvent(url, encryptKey, payload)
 
 const deliverWecom = (url: string, message: string, receiver: string, wrap: (text: string) => string) => {
   const encrypted = encryptWecom(wecomKey, message, receiver)

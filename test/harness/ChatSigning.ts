@@ -1,4 +1,4 @@
-/** Signs and encrypts callbacks as the platforms do, with code of its own over node:crypto. */
+/** Signs and encrypts callbacks as WeCom does, with code of its own over node:crypto. */
 import { createCipheriv, createHash, randomBytes } from "node:crypto"
 
 export const wecomKey = "jWmYm7qr5nMoAUwZRjGtBxmz3KA1tkAj3ykkR6q2B2C"
@@ -26,16 +26,3 @@ export const wecomQuery = (token: string, encrypted: string, seconds: number, no
       .update([token, String(seconds), nonce, encrypted].toSorted().join(""))
       .digest("hex")
   })
-
-export const encryptFeishu = (key: string, plain: string): string => {
-  const iv = randomBytes(16)
-  const cipher = createCipheriv("aes-256-cbc", createHash("sha256").update(key).digest(), iv)
-  return Buffer.concat([iv, cipher.update(plain), cipher.final()]).toString("base64")
-}
-
-export const feishuHeaders = (key: string, body: string, seconds: number, nonce = "n0nce"): Record<string, string> => ({
-  "content-type": "application/json",
-  "x-lark-request-timestamp": String(seconds),
-  "x-lark-request-nonce": nonce,
-  "x-lark-signature": createHash("sha256").update(`${seconds}${nonce}${key}${body}`).digest("hex")
-})
