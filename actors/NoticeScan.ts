@@ -28,8 +28,6 @@ const page = 200
 const maxAccounts = 1000
 /** Time in which a record with an earlier time may still become visible. */
 const lateMillis = Duration.toMillis("5 minutes")
-/** Interval at which the position of the scan is stored while there are no routes. */
-const positionMillis = Duration.toMillis("1 minute")
 /** Time that hosts have to deliver after a start, because nothing was received while the service was down. */
 export const startGraceMillis = Duration.toMillis("1 hour")
 
@@ -54,17 +52,28 @@ const noteEnded = Effect.fnUntraced(function* (ended: EndedDeliveries, snapshot:
   yield* add(planNotices(snapshot, facts, facts._tag === "queue_expired" ? yield* notifiedChannels(event) : undefined))
 })
 
-/** Scans deliveries that ended since the last scan. `handled`: deliveries of earlier scans with the times of their ends. */
-export const scanEnded = Effect.fnUntraced(function* (handled: Map<string, number>) {
+/** Memory of the scans of deliveries. */
+export class EndedScan {
+  /** Deliveries of earlier scans with the times of their ends. */
+  readonly handled = new Map<string, number>()
+  /** True while there is no route, and the store has no position: a later route announces nothing from before it. */
+  isOff = false
+}
+
+/** Scans deliveries that ended since the last scan. Without a route the store is called once. */
+export const scanEnded = Effect.fnUntraced(function* (memory: EndedScan) {
   const notices = yield* Notices
   const snapshot = (yield* ConfigStore).current()
+  const { handled } = memory
+  if (!workspaceNoticeKinds.some((kind) => hasNoticeRoute(snapshot, kind))) {
+    if (!memory.isOff) yield* notices.setScannedTo(undefined)
+    memory.isOff = true
+    return
+  }
+  memory.isOff = false
   const now = yield* Clock.currentTimeMillis
   const scannedTo = yield* notices.scannedTo
   if (scannedTo === undefined) return yield* notices.setScannedTo(now)
-  if (!workspaceNoticeKinds.some((kind) => hasNoticeRoute(snapshot, kind))) {
-    if (Math.abs(now - scannedTo) > positionMillis) yield* notices.setScannedTo(now)
-    return
-  }
   let after = { endedAt: Math.min(scannedTo, now) - lateMillis, eventId: "" }
   for (const [eventId, endedAt] of handled) if (endedAt < after.endedAt) handled.delete(eventId)
   while (true) {
@@ -128,19 +137,17 @@ const repeat = <E extends { readonly message: string }, R>(
 
 const shardGroup: ShardGroup = "actors"
 
-export const layer = Singleton.make(
-  "NoticeScan",
-  Effect.gen(function* () {
-    yield* countStart("NoticeScan")
-    const startedAt = yield* Clock.currentTimeMillis
-    yield* Effect.all(
-      [
-        repeat("deliveries", scanInterval, scanEnded(new Map())),
-        repeat("budgets", budgetInterval, scanBudgets),
-        repeat("webhooks", webhookInterval, scanWebhooks(startedAt))
-      ],
-      { concurrency: 3, discard: true }
-    )
-  }),
-  { shardGroup }
-)
+/** The scans of all kinds. A kind without a route reads nothing from the store. */
+export const scanAll = Effect.gen(function* () {
+  const startedAt = yield* Clock.currentTimeMillis
+  yield* Effect.all(
+    [
+      repeat("deliveries", scanInterval, scanEnded(new EndedScan())),
+      repeat("budgets", budgetInterval, scanBudgets),
+      repeat("webhooks", webhookInterval, scanWebhooks(startedAt))
+    ],
+    { concurrency: 3, discard: true }
+  )
+})
+
+export const layer = Singleton.make("NoticeScan", Effect.andThen(countStart("NoticeScan"), scanAll), { shardGroup })

@@ -3,7 +3,7 @@
  * crash finds it there and does not send it again, unless the platform recognises a repeated message. Channels are served side by side, the
  * notices of one channel in order.
  */
-import { Clock, Duration, Effect, Random } from "effect"
+import { Clock, Duration, Effect, Metric, Random } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
@@ -11,6 +11,8 @@ import type { Notice } from "../src/domain/Notice.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { WriteOwner } from "../src/forge/WriteOwner.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
+import { notices as noticeCount } from "../src/observability/Metrics.ts"
+import { hasNoticeRoutes } from "../src/outputs/PlanNotices.ts"
 import { prepareNotice } from "../src/outputs/SendNotice.ts"
 import type { PreparedNotice } from "../src/outputs/SendNotice.ts"
 import { Notices } from "../src/store/Notices.ts"
@@ -22,6 +24,8 @@ import type { ShardGroup } from "./Placement.ts"
 const pollInterval = Duration.seconds(1)
 /** Pause after the loss of the ownership, before it is taken over. */
 const lostPause = Duration.seconds(10)
+/** Time in which other nodes may still store notices after the last route was removed. */
+const settleMillis = Duration.toMillis("1 minute")
 const page = 200
 const maxChannels = 8
 const hourMillis = Duration.toMillis("1 hour")
@@ -41,7 +45,10 @@ const record = Effect.fnUntraced(function* (
     notices.move(id, from, update, token, now)
   ).pipe(Effect.retry({ times: 3 }))
   if (!moved || update.status === "sending") return moved
-  const fields = { notice_id: id, kind: facts._tag, channel, status: update.status, reason: update.error }
+  const kind = facts._tag
+  if (update.status !== "pending")
+    yield* Metric.update(Metric.withAttributes(noticeCount, { kind, channel, outcome: update.status }), 1)
+  const fields = { notice_id: id, kind, channel, status: update.status, reason: update.error }
   yield* update.status === "sent" ? Effect.logInfo("notice sent", fields) : Effect.logWarning("notice not sent", fields)
   return moved
 })
@@ -115,23 +122,36 @@ const logAndContinue = <R>(effect: Effect.Effect<void, StoreError, R>) =>
     )
   )
 
+const hasRoutes = ConfigStore.useSync((config) => hasNoticeRoutes(config.current()))
+
+/** Waits until there is a route, unless unsent notices exist. Only the configuration in memory is read meanwhile. */
+const awaitWork = Effect.gen(function* () {
+  if ((yield* hasRoutes) || (yield* (yield* Notices).hasOpen)) return
+  while (!(yield* hasRoutes)) yield* Effect.sleep(pollInterval)
+})
+
 /** Sends until another node takes over. */
 const sendWhileOwner = Effect.gen(function* () {
   const notices = yield* Notices
+  yield* awaitWork
   const token = yield* notices.takeOver
+  let routedAt = yield* Clock.currentTimeMillis
   while (yield* notices.isSender(token)) {
     yield* logAndContinue(sendDue(token))
     yield* Effect.sleep(pollInterval)
+    const now = yield* Clock.currentTimeMillis
+    if (yield* hasRoutes) routedAt = now
+    else if (now - routedAt >= settleMillis) yield* awaitWork
   }
 })
+
+/** Sends for as long as the node has this role. */
+export const sendAlways = Effect.forever(Effect.andThen(logAndContinue(sendWhileOwner), Effect.sleep(lostPause)))
 
 const shardGroup: ShardGroup = "publisher"
 
 export const layer = Singleton.make(
   "NoticeSender",
-  Effect.andThen(
-    countStart("NoticeSender"),
-    Effect.forever(Effect.andThen(logAndContinue(sendWhileOwner), Effect.sleep(lostPause)))
-  ),
+  Effect.andThen(countStart("NoticeSender"), sendAlways),
   { shardGroup }
 )

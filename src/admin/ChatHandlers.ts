@@ -6,10 +6,13 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import type { ChatConnection, CommandBinding } from "../config/schema/Im.ts"
 import { currentState } from "../domain/ChatHealth.ts"
 import type { ChatHealth } from "../domain/ChatHealth.ts"
+import { noticeSubject } from "../domain/Notice.ts"
+import type { Notice } from "../domain/Notice.ts"
 import { publicUrl } from "../domain/RunLink.ts"
 import { ChatHealths } from "../store/ChatHealths.ts"
 import { ChatRequests } from "../store/ChatRequests.ts"
 import type { ChatRequest } from "../store/ChatRequests.ts"
+import { Notices } from "../store/Notices.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { orUnavailable } from "./Available.ts"
 import { pageFilter, toPage } from "./Paging.ts"
@@ -56,6 +59,23 @@ const requestView = ({ command, connection, conversation, facts, sender, ...requ
     reason: facts.reason,
     received_at: iso(request.receivedAt),
     updated_at: iso(request.updatedAt)
+  })
+
+const noticeView = ({ attempts, channel, error, facts, id, notBefore, status, ...notice }: Notice) =>
+  withoutUndefined({
+    id,
+    kind: facts._tag,
+    channel,
+    status,
+    subject: noticeSubject(facts),
+    attempts,
+    next_attempt_at: status === "pending" && notBefore !== undefined ? iso(notBefore) : undefined,
+    reason: error,
+    workspace: "workspace" in facts && facts.workspace !== "" ? facts.workspace : undefined,
+    event_id: "eventId" in facts ? facts.eventId : undefined,
+    run_id: "runId" in facts ? facts.runId : undefined,
+    created_at: iso(notice.createdAt),
+    updated_at: iso(notice.updatedAt)
   })
 
 const actorText = ({
@@ -115,6 +135,13 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "chat", (handlers) =>
         })
       ).pipe(
         Effect.map((found) => toPage(found, query, requestView)),
+        orUnavailable
+      ),
+    notices: ({ query }) =>
+      Notices.use((notices) =>
+        notices.list({ kind: query.kind, status: query.status, channel: query.channel, ...pageFilter(query) })
+      ).pipe(
+        Effect.map((found) => toPage(found, query, noticeView)),
         orUnavailable
       ),
     bindings: () =>

@@ -17,6 +17,7 @@ import type { AdminSessions } from "../store/AdminSessions.ts"
 import type { Batches } from "../store/Batches.ts"
 import type { ChatHealths } from "../store/ChatHealths.ts"
 import type { ChatRequests } from "../store/ChatRequests.ts"
+import type { Notices } from "../store/Notices.ts"
 import type { Ledger } from "../store/Ledger.ts"
 import type { LoginAttempts } from "../store/LoginAttempts.ts"
 import type { Outbox } from "../store/Outbox.ts"
@@ -63,6 +64,7 @@ type Services =
   | Batches
   | ChatHealths
   | ChatRequests
+  | Notices
   | ConfigStore
   | Forges
   | Ledger

@@ -18,11 +18,30 @@ interface RouteReport {
     /** Undefined if the channel publishes; otherwise the reason why not. */
     readonly problem: string | undefined
   }>
+  /** Routes of notices to operators that match each kind, and the channels that they name. */
+  readonly notices: ReadonlyArray<{
+    readonly kind: string
+    readonly routes: ReadonlyArray<string>
+    readonly channels: ReadonlyArray<string>
+  }>
 }
 
 interface Runs {
   readonly routeReport: (workspace: Workspace, trigger: TriggerProfile, kind: TargetKind) => RouteReport
 }
+
+/** Returns a line per kind of notices; one line if no kind is sent. */
+const noticeLines = ({ notices }: RouteReport): ReadonlyArray<string> =>
+  notices.every(({ channels }) => channels.length === 0)
+    ? ["notices to operators: none, there is no route in outputs.notifications"]
+    : [
+        "notices to operators:",
+        ...notices.map(({ channels, kind, routes }) =>
+          channels.length === 0
+            ? `  ${kind}: none, no matching route`
+            : `  ${kind}: ${channels.join(", ")} (${routes.join(", ")})`
+        )
+      ]
 
 const test = (runs: Effect.Effect<Runs>) =>
   Command.make(
@@ -54,6 +73,7 @@ const test = (runs: Effect.Effect<Runs>) =>
       if (found.channels.every(({ problem }) => problem !== undefined)) {
         yield* Console.log("  nothing is published, so nothing is reviewed")
       }
+      for (const line of noticeLines(found)) yield* Console.log(line)
     })
   ).pipe(
     Command.withDescription("List the channels that a change would be published to, and the matching rule"),

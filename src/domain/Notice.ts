@@ -97,6 +97,7 @@ export const noticeKinds = [
   "config_refused",
   "webhook_silent"
 ] as const satisfies ReadonlyArray<NoticeKind>
+export const NoticeKindName = Schema.Literals(noticeKinds)
 
 /** Kinds about work of a workspace; the others are about the service. */
 export const workspaceNoticeKinds = ["queue_expired", "review_failed"] as const satisfies ReadonlyArray<NoticeKind>
@@ -128,3 +129,20 @@ export const budgetThresholds = [50, 75, 90, 100] as const
 /** Returns the highest threshold that an amount has reached; undefined below the first. */
 export const reachedThreshold = (spentUsd: number, capUsd: number): number | undefined =>
   budgetThresholds.findLast((percent) => spentUsd * 100 >= capUsd * percent)
+
+/** Returns what a notice is about, in one line: a repository, an account, a file, a revision or a trigger. */
+export const noticeSubject = (facts: NoticeFacts): string => {
+  switch (facts._tag) {
+    case "queue_expired":
+    case "review_failed":
+      return [facts.repository, facts.number === undefined ? facts.branch : `#${facts.number}`]
+        .filter((part) => part !== undefined)
+        .join(" ")
+    case "budget_threshold":
+      return `${facts.name} ${facts.percent} %`
+    case "config_refused":
+      return `${facts.source} ${facts.name}`
+    case "webhook_silent":
+      return facts.trigger
+  }
+}

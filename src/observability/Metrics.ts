@@ -68,6 +68,11 @@ export const problems = Metric.counter("aicr_problems_total", {
   incremental: true
 })
 
+export const notices = Metric.counter("aicr_notices_total", {
+  description: "Notices to operators that ended, by kind, channel and outcome",
+  incremental: true
+})
+
 export const publications = Metric.counter("aicr_publications_total", {
   description: "Writes to hosts by channel, kind of operation and outcome",
   incremental: true

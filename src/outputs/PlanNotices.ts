@@ -5,13 +5,13 @@ import { newId } from "../domain/Ids.ts"
 import type { NewNotice, NoticeFacts, NoticeKind } from "../domain/Notice.ts"
 import { noticeKey } from "./NoticeKinds.ts"
 
+/** Returns the positions of the routes that match a kind of notices. */
+export const noticeRoutes = ({ notifications }: OutputsConfig, kind: NoticeKind): ReadonlyArray<number> =>
+  notifications.routes.flatMap(({ kinds }, index) => (kinds === undefined || kinds.includes(kind) ? [index] : []))
+
 /** Returns the names of the channels that receive notices of a kind, each once: those of all matching routes. */
-export const noticeChannels = ({ notifications }: OutputsConfig, kind: NoticeKind): ReadonlyArray<string> => [
-  ...new Set(
-    notifications.routes
-      .filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
-      .flatMap(({ channels }) => channels)
-  )
+export const noticeChannels = (outputs: OutputsConfig, kind: NoticeKind): ReadonlyArray<string> => [
+  ...new Set(noticeRoutes(outputs, kind).flatMap((index) => outputs.notifications.routes[index]?.channels ?? []))
 ]
 
 type Layers = Pick<Snapshot, "document" | "workspaces">
@@ -29,6 +29,11 @@ export const noticeOutputs = (
 export const hasNoticeRoute = ({ document, workspaces }: Layers, kind: NoticeKind): boolean =>
   noticeChannels(document.outputs, kind).length > 0 ||
   [...workspaces.values()].some(({ outputs }) => noticeChannels(outputs, kind).length > 0)
+
+/** Returns whether there is any route of notices. */
+export const hasNoticeRoutes = ({ document, workspaces }: Layers): boolean =>
+  document.outputs.notifications.routes.length > 0 ||
+  [...workspaces.values()].some(({ outputs }) => outputs.notifications.routes.length > 0)
 
 /** `except`: channels that are notified otherwise. */
 export const planNotices = (

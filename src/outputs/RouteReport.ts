@@ -3,8 +3,11 @@ import type { OutputsConfig } from "../config/schema/Outputs.ts"
 import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { TargetKind } from "../domain/Kinds.ts"
+import { noticeKinds, workspaceNoticeKinds } from "../domain/Notice.ts"
+import type { NoticeKind } from "../domain/Notice.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
+import { noticeChannels, noticeRoutes } from "./PlanNotices.ts"
 import { findRule, route } from "./Routing.ts"
 
 /** Describes a rule by its path in the configuration. */
@@ -20,8 +23,21 @@ const describeRule = ({ routes }: OutputsConfig, change: Change): string => {
 // Only `serves` of a kind is used here; nothing is rendered, so the limit has no effect.
 const kinds = new Map(Object.entries(channelTable(() => 0)))
 
+const isOfWorkspace = (kind: NoticeKind): boolean => workspaceNoticeKinds.some((name) => name === kind)
+
+/** Returns per kind of notices the routes that match it, by their path in the configuration, and the channels that receive it. */
+const noticeReport = ({ outputs, snapshot }: Workspace) =>
+  noticeKinds.map((kind) => {
+    const applied = isOfWorkspace(kind) ? outputs : snapshot().document.outputs
+    return {
+      kind,
+      routes: noticeRoutes(applied, kind).map((index) => `outputs.notifications.routes[${index}]`),
+      channels: noticeChannels(applied, kind)
+    }
+  })
+
 /**
- * Returns the output of the command: the deciding rule, and per channel the published parts, or in `problem` the reason why there
+ * Returns the output of the command: the deciding rule, the channels of notices, and per channel the published parts, or in `problem` the reason why there
  * are none.
  */
 export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind: TargetKind) => {
@@ -48,5 +64,5 @@ export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind:
       problem
     }
   })
-  return { rule: describeRule(workspace.outputs, change), channels }
+  return { rule: describeRule(workspace.outputs, change), channels, notices: noticeReport(workspace) }
 }

@@ -7,6 +7,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import type { NewNotice, Notice, NoticeKind, NoticeStatus } from "../domain/Notice.ts"
+import type { IdRange } from "./ListOrder.ts"
 
 export interface NoticeUpdate {
   readonly status: NoticeStatus
@@ -25,12 +26,10 @@ export interface EndedDeliveries {
   readonly endedAt: number
 }
 
-export interface NoticeFilter {
+export interface NoticeFilter extends IdRange {
   readonly kind?: NoticeKind | undefined
   readonly status?: NoticeStatus | undefined
   readonly channel?: string | undefined
-  /** Lists rows with smaller ids. */
-  readonly before?: string | undefined
   readonly limit: number
 }
 
@@ -42,6 +41,8 @@ export class Notices extends Context.Service<
     /** Makes the caller the only sender and returns its token. */
     readonly takeOver: Effect.Effect<number, StoreError>
     readonly isSender: (token: number) => Effect.Effect<boolean, StoreError>
+    /** Returns whether there is an unsent row, also one that waits. */
+    readonly hasOpen: Effect.Effect<boolean, StoreError>
     /** Returns the oldest unsent rows that need no longer wait. */
     readonly open: (now: number, limit: number) => Effect.Effect<ReadonlyArray<Notice>, StoreError>
     /** Compare-and-set. Returns false if the row is no longer in `from`, or another sender took over. */
@@ -54,7 +55,7 @@ export class Notices extends Context.Service<
     ) => Effect.Effect<boolean, StoreError>
     /** Returns the times of the messages of a channel since `since`, oldest first. */
     readonly sentSince: (channel: string, since: number) => Effect.Effect<ReadonlyArray<number>, StoreError>
-    /** Lists rows, newest first. */
+    /** Lists rows, newest first unless `oldestFirst`. */
     readonly list: (filter: NoticeFilter) => Effect.Effect<ReadonlyArray<Notice>, StoreError>
     /** Returns deliveries that ended without a review after `after`, those that ended together as one, oldest first. */
     readonly ended: (
@@ -63,7 +64,8 @@ export class Notices extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<EndedDeliveries>, StoreError>
     /** Time up to which ended deliveries were scanned. */
     readonly scannedTo: Effect.Effect<number | undefined, StoreError>
-    readonly setScannedTo: (time: number) => Effect.Effect<void, StoreError>
+    /** Undefined forgets it. */
+    readonly setScannedTo: (time: number | undefined) => Effect.Effect<void, StoreError>
     /** Removes ended rows beyond `maxCount` or from before `before`. Returns how many. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, StoreError>
   }

@@ -8,6 +8,7 @@ import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import { canMoveNotice, NoticeFacts, NoticeStatus } from "../domain/Notice.ts"
 import type { Notice } from "../domain/Notice.ts"
 import { toStorable, truncate } from "../domain/Text.ts"
+import { direction, idConditions } from "./ListOrder.ts"
 import { Notices } from "./Notices.ts"
 
 /** SQLite returns integers, Postgres returns text for them. */
@@ -101,7 +102,7 @@ const takeOver = (sql: SqlClient.SqlClient): Notices["Service"]["takeOver"] =>
 
 const list =
   (sql: SqlClient.SqlClient): Notices["Service"]["list"] =>
-  ({ before, channel, kind, limit, status }) =>
+  ({ channel, kind, limit, status, ...range }) =>
     select(
       "notices.list",
       sql`SELECT * FROM notices WHERE ${sql.and([
@@ -109,8 +110,8 @@ const list =
         ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
         ...(status === undefined ? [] : [sql`status = ${status}`]),
         ...(channel === undefined ? [] : [sql`channel = ${channel}`]),
-        ...(before === undefined ? [] : [sql`id < ${before}`])
-      ])} ORDER BY id DESC LIMIT ${limit}`
+        ...idConditions(sql, range)
+      ])} ORDER BY id ${direction(sql, range)} LIMIT ${limit}`
     )
 
 interface EndedRow {
@@ -164,6 +165,10 @@ export const layer: Layer.Layer<Notices, never, SqlClient.SqlClient> = Layer.eff
           Effect.map((rows) => rows.length > 0),
           unavailable("notices.isSender")
         ),
+      hasOpen: sql`SELECT 1 FROM notices WHERE status IN ('pending', 'sending') LIMIT 1`.pipe(
+        Effect.map((rows) => rows.length > 0),
+        unavailable("notices.hasOpen")
+      ),
       open: (now, limit) =>
         select(
           "notices.open",
@@ -186,7 +191,7 @@ export const layer: Layer.Layer<Notices, never, SqlClient.SqlClient> = Layer.eff
         unavailable("notices.scannedTo")
       ),
       setScannedTo: (time) =>
-        sql`INSERT INTO notice_senders ${sql.insert({ id: only, token: 0, scanned_to: time })}
+        sql`INSERT INTO notice_senders ${sql.insert({ id: only, token: 0, scanned_to: time ?? null })}
           ON CONFLICT (id) DO UPDATE SET scanned_to = excluded.scanned_to`.pipe(
           Effect.asVoid,
           unavailable("notices.setScannedTo")

@@ -4,6 +4,7 @@ import { assert, afterAll, beforeAll, describe, it } from "vitest"
 import { newId } from "../../src/domain/Ids.ts"
 import { ChatHealths } from "../../src/store/ChatHealths.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
+import { Notices } from "../../src/store/Notices.ts"
 import { chatDocument, chatEnv } from "../harness/ChatPeople.ts"
 import { password, startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
@@ -72,6 +73,53 @@ describe("chat", () => {
     assert.notInclude(JSON.stringify(item), "private words")
     assert.deepStrictEqual(await itemsAt("/chat/requests?connection=corp"), [])
     assert.strictEqual((await admin.call("GET", "/chat/requests?status=nothing", { token })).status, 400)
+  })
+
+  it("lists notices with their state, and why they wait or were refused", async () => {
+    const about = { repository: "team/app", number: 7, eventId: "e1", events: 1, reason: "no model" } as const
+    const [waiting, refused, sent] = [newId(), newId(), newId()]
+    await admin.run(
+      Effect.gen(function* () {
+        const { add, move, takeOver } = yield* Notices
+        const failed = { _tag: "review_failed", workspace: "app", runId: "r1", ...about } as const
+        const silent = { _tag: "webhook_silent", trigger: "main", lastAt: 0, hours: 24 } as const
+        yield* add([{ id: waiting, key: "1", channel: "ops", facts: failed }], 1000)
+        yield* add([{ id: refused, key: "2", channel: "ops", facts: silent }], 1000)
+        yield* add([{ id: sent, key: "2", channel: "team", facts: silent }], 1000)
+        const token = yield* takeOver
+        const later = { status: "pending", notBefore: 9000, error: "busy", isAttempt: true } as const
+        yield* move(waiting, "pending", later, token, 2000)
+        yield* move(refused, "pending", { status: "failed", error: "no such group" }, token, 2000)
+        yield* move(sent, "pending", { status: "sending" }, token, 2000)
+        yield* move(sent, "sending", { status: "sent" }, token, 3000)
+      })
+    )
+    const items = await itemsAt("/chat/notices")
+    assert.deepStrictEqual(
+      items.map(({ id }) => id),
+      [sent, refused, waiting]
+    )
+    assert.deepStrictEqual(items[2], {
+      id: waiting,
+      kind: "review_failed",
+      channel: "ops",
+      status: "pending",
+      subject: "team/app #7",
+      attempts: 1,
+      next_attempt_at: "1970-01-01T00:00:09.000Z",
+      reason: "busy",
+      workspace: "app",
+      event_id: "e1",
+      run_id: "r1",
+      created_at: "1970-01-01T00:00:01.000Z",
+      updated_at: "1970-01-01T00:00:02.000Z"
+    })
+    assert.deepInclude(items[1], { status: "failed", reason: "no such group", subject: "main" })
+    const idsOf = async (query: string) => (await itemsAt(`/chat/notices?${query}`)).map(({ id }) => id)
+    assert.deepStrictEqual(await idsOf("status=sent"), [sent])
+    assert.deepStrictEqual(await idsOf("kind=review_failed"), [waiting])
+    assert.deepStrictEqual(await idsOf("channel=ops&sort=created"), [waiting, refused])
+    assert.strictEqual((await admin.call("GET", "/chat/notices?kind=nothing", { token })).status, 400)
   })
 
   it("lists bindings", async () => {

@@ -8,17 +8,28 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 const document = `
 llm: {providers: [{id: main, kind: openai_compatible, base_url: "http://localhost:1/v1"}], model_chain: {default: [{provider: main, model: m}]}}
 triggers: [{name: git, kind: gitea, base_url: "http://localhost:2"}, {name: hub, kind: github}]
-workspaces: {instances: {shop: {source_repo: {trigger: git, repo: team/shop}, review: {output_language: en}}}}
+workspaces: {instances: {shop: {source_repo: {trigger: git, repo: team/shop}, review: {output_language: en}, outputs: {notifications: {routes: [{kinds: [queue_expired], channels: [ops]}, {kinds: [review_failed], channels: [ops, team]}]}}}}}
 outputs:
   templates: {good: "Found {{problems.length}} by {{event.provider}}", bad: "{{nothing \\"here\\"}}"}
   channels:
     - {name: reviews, kind: gitea_pr_review, templates: {summary: good}}
     - {name: issues, kind: gitea_problem_issue, templates: {problem: bad}}
     - {name: mirror, kind: github_pr_review, trigger: hub}
+    - {name: ops, kind: feishu_bot, webhook_url: "https://chat.example/hook/key"}
+    - {name: team, kind: wecom_bot, webhook_url: "https://chat.example/hook/other"}
+  notifications: {routes: [{kinds: [webhook_silent], channels: [team]}]}
   routes:
     rules: [{match: {target_kind: push}, summary: [issues]}, {match: {target_kind: scheduled}, summary: [reviews]}, {match: {target_kind: manual}, summary: [mirror]}]
     default: {line_comments: [reviews], summary: [reviews]}
 `
+
+/** The workspace has its own routes of notices about its reviews. */
+const notices = `notices to operators:
+  queue_expired: ops (outputs.notifications.routes[0])
+  review_failed: ops, team (outputs.notifications.routes[1])
+  budget_threshold: none, no matching route
+  config_refused: none, no matching route
+  webhook_silent: team (outputs.notifications.routes[0])`
 
 describe("aicr route and template", () => {
   let directory: string
@@ -59,7 +70,17 @@ describe("aicr route and template", () => {
       "manual of trigger git in workspace shop: outputs.routes.rules[2]\n  mirror (github_pr_review): nothing: it writes to the host of trigger hub, and the change is on the host of trigger git; to publish it there, set repo or project_id of the channel\n  nothing is published, so nothing is reviewed"
     ]
   ])("routes %j", async (args, text) => {
-    expect(await aicr("route", "test", "-w", "shop", "--trigger", "git", ...args)).toMatchObject({ code: 0, out: text })
+    const { code, out } = await aicr("route", "test", "-w", "shop", "--trigger", "git", ...args)
+    expect([code, out]).toEqual([0, `${text}\n${notices}`])
+  })
+
+  it("lists routes of notices for programs", async () => {
+    const { out } = await aicr("route", "test", "-w", "shop", "--trigger", "git", "--json")
+    expect(JSON.parse(out).notices).toContainEqual({
+      kind: "review_failed",
+      routes: ["outputs.notifications.routes[1]"],
+      channels: ["ops", "team"]
+    })
   })
 
   it("names what does not exist", async () => {
@@ -67,7 +88,7 @@ describe("aicr route and template", () => {
     expect([missing.code, missing.error]).toEqual([2, expect.stringContaining('has no trigger "other"; it has: git')])
     expect((await aicr("route", "test", "-w", "x", "--trigger", "git")).code).toBe(2)
     expect((await aicr("template", "render", "-w", "shop", "--channel", "x")).error).toContain(
-      "it has: reviews, issues, mirror"
+      "it has: reviews, issues, mirror, ops, team"
     )
   })
 

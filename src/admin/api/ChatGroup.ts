@@ -2,7 +2,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ChatRequestStatus } from "../../domain/ChatRequest.ts"
-import { ChatBindingRecord, ChatConnectionRecord, ChatRequestRecord } from "./ChatRecords.ts"
+import { NoticeKindName, NoticeStatus } from "../../domain/Notice.ts"
+import { ChatBindingRecord, ChatConnectionRecord, ChatRequestRecord, NoticeRecord } from "./ChatRecords.ts"
 import { describe } from "./Describe.ts"
 import { allowOne, page, paging, sorting, text, workspace } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
@@ -25,6 +26,21 @@ export class ChatGroup extends HttpApiGroup.make("chat")
       describe(
         "List requests from chat",
         "Lists messages and buttons of people, newest first unless `sort` is `received`."
+      )
+    ),
+    HttpApiEndpoint.get("notices", "/chat/notices", {
+      query: {
+        kind: Schema.optionalKey(allowOne(NoticeKindName, "Kind")),
+        status: Schema.optionalKey(allowOne(NoticeStatus, "Status")),
+        channel: Schema.optionalKey(text("Name of a channel")),
+        sort: sorting(["created"], "-created"),
+        ...paging
+      },
+      success: Schema.Struct(page(NoticeRecord))
+    }).annotateMerge(
+      describe(
+        "List notices",
+        "Lists notices to operators with their state, one for each channel, newest first unless `sort` is `created`."
       )
     ),
     HttpApiEndpoint.get("bindings", "/chat/bindings", {

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { ChatConnectionState } from "../../domain/ChatHealth.ts"
 import { chatRequestNames, ChatRequestStatus } from "../../domain/ChatRequest.ts"
+import { NoticeKindName, NoticeStatus } from "../../domain/Notice.ts"
 import { count, maybe, maybeTime, recordId, text, time } from "./Fields.ts"
 
 export const ChatConnectionRecord = Schema.Struct({
@@ -50,3 +51,22 @@ export const ChatBindingRecord = Schema.Struct({
   repositories: Schema.Array(text("Alias")),
   allow_all_repositories: Schema.Boolean
 }).annotate({ identifier: "ChatBinding", description: "Permissions of people of a chat platform" })
+
+export const NoticeRecord = Schema.Struct({
+  id: recordId,
+  kind: NoticeKindName,
+  channel: text("Name of the channel"),
+  status: NoticeStatus.annotate({
+    description:
+      "`pending` waits; `unconfirmed` was sent without a response; `failed`, `quarantined` and `dropped` were not sent, for `reason`"
+  }),
+  subject: text("Repository, account, file, revision or trigger that it is about"),
+  attempts: count("Failed attempts to send it"),
+  next_attempt_at: maybeTime("Earliest time of the next attempt, while it waits"),
+  reason: maybe("Why it waits or was not sent"),
+  workspace: maybe("Id of the workspace"),
+  event_id: maybe("Event record of the delivery that it is about"),
+  run_id: maybe("Run that it is about"),
+  created_at: time("Time of the fact's discovery"),
+  updated_at: time("Latest change")
+}).annotate({ identifier: "Notice", description: "A notice to operators, to one channel" })

@@ -24,7 +24,8 @@ const changing: Readonly<Record<string, ReadonlyArray<Endpoint>>> = {
     "GET /events",
     "GET /events/:id",
     "GET /stats/projects",
-    "GET /chat/requests"
+    "GET /chat/requests",
+    "GET /chat/notices"
   ]
 }
 /** Everything that can change. */

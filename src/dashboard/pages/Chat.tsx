@@ -15,6 +15,7 @@ import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t, tValue } from "../text/T.ts"
+import { ChatNotices } from "./ChatNotices.tsx"
 
 type Connection = Item<"GET /chat/connections">
 type Request = Item<"GET /chat/requests">
@@ -237,6 +238,7 @@ export const Chat = () => {
                 <Bindings />
               </>
             )}
+            <ChatNotices />
           </>
         )}
       </Loaded>

@@ -6,6 +6,7 @@ import type { ChatRequestStatus } from "../../domain/ChatRequest.ts"
 import type { EventDecision, EventOutcome, IgnoreReason, RejectReason } from "../../domain/Decision.ts"
 import type { EntryStatus } from "../../domain/Entry.ts"
 import type { FindingOutcome } from "../../domain/FindingOutcome.ts"
+import type { NoticeKind, NoticeStatus } from "../../domain/Notice.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import type { Operation, PublicationStatus } from "../../domain/Publication.ts"
 import type { RunStatus } from "../../domain/Run.ts"
@@ -28,6 +29,7 @@ type Needed =
   | `skip.${SkipReason}`
   | `chat.${ChatConnectionState}`
   | `request.${ChatRequestStatus}`
+  | `notice.${NoticeKind | NoticeStatus}`
 
 /** Decisions and outcomes that a reason or a status explains. */
 type Explained = "why.executed" | "why.ignored" | "why.rejected"

@@ -1,0 +1,131 @@
+/** When the scans and the sender of notices use the store: only while a route exists, or unsent notices do. */
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { scanAll } from "../../actors/NoticeScan.ts"
+import { sendAlways } from "../../actors/NoticeSender.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
+import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
+import { newId } from "../../src/domain/Ids.ts"
+import { WritePermits } from "../../src/forge/WritePermits.ts"
+import { Ledger } from "../../src/store/Ledger.ts"
+import { Notices } from "../../src/store/Notices.ts"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
+import { snapshotFrom } from "../outputs/FromDocument.ts"
+import { ignored } from "../store/Fixtures.ts"
+
+const read = (routes: ReadonlyArray<object>) =>
+  snapshotFrom(
+    {
+      triggers: [{ name: "main", kind: "manual" }],
+      workspaces: { instances: { shop: { source_repo: { trigger: "main", repo: "team/shop" } } } },
+      llm: { budget: { per_repo_daily_usd: 1 } },
+      outputs: {
+        channels: [{ name: "ops", kind: "feishu_bot", webhook_url_env: "HOOK" }],
+        notifications: { routes }
+      }
+    },
+    { HOOK: "https://chat.example/hook" }
+  )
+const none = read([])
+const routed = read([{ channels: ["ops"] }])
+
+/** Counts the uses of a service. */
+const counted = <A extends object>(service: A, count: () => void): A =>
+  new Proxy(service, {
+    get: (target, name, receiver) => {
+      count()
+      return Reflect.get(target, name, receiver)
+    }
+  })
+
+const make = Effect.gen(function* () {
+  const world = { snapshot: none, uses: 0 }
+  const count = () => {
+    world.uses += 1
+  }
+  const notices = yield* Notices
+  const layer = Layer.mergeAll(
+    Layer.succeed(ConfigStore, { ...makeStaticStore(none), current: () => world.snapshot }),
+    Layer.succeed(Notices, counted(notices, count)),
+    Layer.succeed(Receipts, counted(yield* Receipts, count)),
+    Layer.succeed(Ledger, counted(yield* Ledger, count)),
+    WritePermits.layerAlone
+  )
+  /** Number of uses of the store within a time. */
+  const usesWithin = (time: Parameters<typeof TestClock.adjust>[0]) =>
+    Effect.suspend(() => {
+      world.uses = 0
+      return Effect.map(TestClock.adjust(time), () => world.uses)
+    })
+  return { layer, notices, usesWithin, world }
+})
+
+const loops = { scans: scanAll, sender: sendAlways } as const
+
+it.effect.each(["scans", "sender"] as const)("the %s of notices use the store only while there is a route", (name) =>
+  Effect.gen(function* () {
+    const { layer, usesWithin, world } = yield* make
+    const loop: Effect.Effect<void, never, Layer.Success<typeof layer>> = loops[name]
+    const fiber = yield* Effect.forkChild(Effect.provide(loop, layer))
+    yield* TestClock.adjust("5 minutes")
+    assert.strictEqual(yield* usesWithin("1 hour"), 0)
+    world.snapshot = routed
+    assert.isAbove(yield* usesWithin("1 minute"), 20)
+    world.snapshot = none
+    yield* TestClock.adjust("5 minutes")
+    assert.strictEqual(yield* usesWithin("1 hour"), 0)
+    world.snapshot = routed
+    assert.isAbove(yield* usesWithin("1 minute"), 20)
+    yield* Fiber.interrupt(fiber)
+  }).pipe(Effect.provide(Store.layerMemory))
+)
+
+it.effect("a route announces nothing that ended while there was none", () =>
+  Effect.gen(function* () {
+    const { layer, notices, world } = yield* make
+    const receipts = yield* Receipts
+    const end = Effect.fnUntraced(function* () {
+      const event = ignored({ workspace: "shop" })
+      yield* receipts.store(event)
+      yield* receipts.settle([event.id], { outcome: "failed", reason: "no model" }, yield* now)
+      return event.id
+    })
+    const now = Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)
+    yield* TestClock.setTime(Date.UTC(2026, 1, 1))
+    world.snapshot = routed
+    const fiber = yield* Effect.forkChild(Effect.provide(scanAll, layer))
+    yield* TestClock.adjust("10 minutes")
+    const first = yield* end()
+    yield* TestClock.adjust("1 minute")
+    world.snapshot = none
+    yield* TestClock.adjust("10 minutes")
+    yield* end()
+    yield* TestClock.adjust("10 minutes")
+    world.snapshot = routed
+    yield* TestClock.adjust("10 minutes")
+    const last = yield* end()
+    yield* TestClock.adjust("1 minute")
+    const found = yield* notices.list({ kind: "review_failed", limit: 10, oldestFirst: true })
+    assert.deepStrictEqual(
+      found.map(({ key }) => key),
+      [`review_failed:${first}`, `review_failed:${last}`]
+    )
+    yield* Fiber.interrupt(fiber)
+  }).pipe(Effect.provide(Store.layerMemory))
+)
+
+it.effect("a notice of a removed route is still handled, then the store rests", () =>
+  Effect.gen(function* () {
+    const { layer, notices, usesWithin } = yield* make
+    const facts = { _tag: "webhook_silent", trigger: "main", lastAt: 0, hours: 24 } as const
+    yield* notices.add([{ id: newId(), key: "k", channel: "gone", facts }], 0)
+    const fiber = yield* Effect.forkChild(Effect.provide(sendAlways, layer))
+    yield* TestClock.adjust("2 minutes")
+    const [found] = yield* notices.list({ limit: 1 })
+    assert.strictEqual(found?.status, "failed")
+    assert.strictEqual(yield* usesWithin("1 hour"), 0)
+    yield* Fiber.interrupt(fiber)
+  }).pipe(Effect.provide(Store.layerMemory))
+)
