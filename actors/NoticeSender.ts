@@ -124,7 +124,7 @@ const logAndContinue = <R>(effect: Effect.Effect<void, StoreError, R>) =>
 
 const hasRoutes = ConfigStore.useSync((config) => hasNoticeRoutes(config.current()))
 
-/** Waits until there is a route, unless unsent notices exist. Only the configuration in memory is read meanwhile. */
+/** Waits until there is a route, unless unsent notices exist. Until then only the configuration in memory is read. */
 const awaitWork = Effect.gen(function* () {
   if ((yield* hasRoutes) || (yield* (yield* Notices).hasOpen)) return
   while (!(yield* hasRoutes)) yield* Effect.sleep(pollInterval)
@@ -150,8 +150,6 @@ export const sendAlways = Effect.forever(Effect.andThen(logAndContinue(sendWhile
 
 const shardGroup: ShardGroup = "publisher"
 
-export const layer = Singleton.make(
-  "NoticeSender",
-  Effect.andThen(countStart("NoticeSender"), sendAlways),
-  { shardGroup }
-)
+export const layer = Singleton.make("NoticeSender", Effect.andThen(countStart("NoticeSender"), sendAlways), {
+  shardGroup
+})

@@ -33,7 +33,7 @@ interface Runs {
 /** Returns a line per kind of notices; one line if no kind is sent. */
 const noticeLines = ({ notices }: RouteReport): ReadonlyArray<string> =>
   notices.every(({ channels }) => channels.length === 0)
-    ? ["notices to operators: none, there is no route in outputs.notifications"]
+    ? ["notices to operators: none, because outputs.notifications has no route"]
     : [
         "notices to operators:",
         ...notices.map(({ channels, kind, routes }) =>

@@ -1,4 +1,4 @@
-/** When the scans and the sender of notices use the store: only while a route exists, or unsent notices do. */
+/** The scans and the sender of notices use the store only while a route or unsent notices exist. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
