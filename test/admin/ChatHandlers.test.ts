@@ -86,12 +86,12 @@ describe("chat", () => {
         yield* add([{ id: waiting, key: "1", channel: "ops", facts: failed }], 1000)
         yield* add([{ id: refused, key: "2", channel: "ops", facts: silent }], 1000)
         yield* add([{ id: sent, key: "2", channel: "team", facts: silent }], 1000)
-        const token = yield* takeOver
+        const sender = yield* takeOver
         const later = { status: "pending", notBefore: 9000, error: "busy", isAttempt: true } as const
-        yield* move(waiting, "pending", later, token, 2000)
-        yield* move(refused, "pending", { status: "failed", error: "no such group" }, token, 2000)
-        yield* move(sent, "pending", { status: "sending" }, token, 2000)
-        yield* move(sent, "sending", { status: "sent" }, token, 3000)
+        yield* move(waiting, "pending", later, sender, 2000)
+        yield* move(refused, "pending", { status: "failed", error: "no such group" }, sender, 2000)
+        yield* move(sent, "pending", { status: "sending" }, sender, 2000)
+        yield* move(sent, "sending", { status: "sent" }, sender, 3000)
       })
     )
     const items = await itemsAt("/chat/notices")
