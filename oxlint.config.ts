@@ -31,6 +31,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "members/Member.ts",
     "members/MemberFiles.ts",
     "members/Memberships.ts",
+    "PageLinks.ts",
     "ReadConnection.ts",
     "ReceiveMode.ts",
     "Reconnect.ts",

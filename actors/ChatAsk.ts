@@ -6,6 +6,7 @@ import { Effect, Semaphore } from "effect"
 import { allows, permitsQuestions } from "../src/chat/Authorise.ts"
 import { ChatQuestions } from "../src/chat/ChatQuestions.ts"
 import { parseRevision } from "../src/chat/Command.ts"
+import { joinParts, makePageLinks } from "../src/chat/PageLinks.ts"
 import { listRepositories, resolveRepository } from "../src/chat/Repositories.ts"
 import { textsFor } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
@@ -44,7 +45,7 @@ const isAboveLimit = Effect.fnUntraced(function* ({ connection, conversation, re
 
 /** Finds the review that the question is about, among those whose problems the person may list. */
 export const admitQuestion = Effect.fnUntraced(function* (
-  { permissions: all, request, safe, snapshot, texts }: Execution,
+  { links, permissions: all, request, safe, snapshot, texts }: Execution,
   { alias, revision }: AskedReview
 ) {
   const asking = all.filter(permitsQuestions)
@@ -57,7 +58,7 @@ export const admitQuestion = Effect.fnUntraced(function* (
   if (resolved._tag === "Unknown") return refused(texts.unknownRepository)
   if (resolved._tag === "Ambiguous") return refused(texts.ambiguousRepository)
   const repositories = listRepositories(snapshot, permissions, observed)
-  const { run } = yield* showDetail({ texts, safe, request, repositories }, resolved.repository, revision)
+  const { run } = yield* showDetail({ texts, safe, links, request, repositories }, resolved.repository, revision)
   if (run?.analysis === undefined) return refused(texts.noReview)
   if (yield* isAboveLimit(request)) return refused(texts.askLimit)
   return { _tag: "Admitted", runId: run.id } satisfies QuestionAdmission
@@ -69,6 +70,7 @@ const calls = Semaphore.makeUnsafe(4)
 /** Returns the result of an admitted question. */
 export const answerQuestion = Effect.fnUntraced(function* (snapshot: Snapshot, safe: SafeText, request: ChatRequest) {
   const texts = textsFor(snapshot.document.review.output_language)
+  const links = makePageLinks(snapshot.document.server, safe, texts.buttons.details)
   const { question: text = "", runId = "" } = request.facts
   const result = (outcome: ChatOutcome, reply: string, reason?: string) => ({ outcome, text: reply, reason })
   const run = yield* (yield* Runs).get(runId)
@@ -87,6 +89,9 @@ export const answerQuestion = Effect.fnUntraced(function* (snapshot: Snapshot, s
     })
   )
   return answer._tag === "Answered"
-    ? result("succeeded", `${describeTarget(run.change, safe)}\n${safe.markdown(answer.text)}`)
+    ? result(
+        "succeeded",
+        `${joinParts(" ", describeTarget(run.change, safe), links.toRun(runId))}\n${safe.markdown(answer.text)}`
+      )
     : result("failed", texts.notAnswered[answer.reason], answer.why.slice(0, 500))
 })

@@ -6,6 +6,8 @@ import { Duration, Effect, Schema } from "effect"
 import { allows, permitsQuestions } from "../src/chat/Authorise.ts"
 import type { ChatPermission } from "../src/chat/Authorise.ts"
 import type { ChatCommand } from "../src/chat/Command.ts"
+import { joinParts } from "../src/chat/PageLinks.ts"
+import type { PageLinks } from "../src/chat/PageLinks.ts"
 import { listRepositories, resolveRepository } from "../src/chat/Repositories.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import type { ChatTexts } from "../src/chat/Texts.ts"
@@ -32,6 +34,7 @@ export interface Execution {
   readonly request: ChatRequest
   readonly texts: ChatTexts
   readonly safe: SafeText
+  readonly links: PageLinks
 }
 
 export type Executed =
@@ -73,7 +76,7 @@ const findLimit = Effect.fnUntraced(function* ({ request, texts }: Execution, wo
 })
 
 const review = Effect.fnUntraced(function* (execution: Execution, repository: ChatRepository, revision: string) {
-  const { request, safe, snapshot, texts } = execution
+  const { links, request, safe, snapshot, texts } = execution
   const change = toChatChange(snapshot, repository, revision, request.sender)
   if (change === undefined) return replied(texts.notRouted, "rejected")
   const { workspace } = change
@@ -82,7 +85,7 @@ const review = Effect.fnUntraced(function* (execution: Execution, repository: Ch
   const limit = isRepeated ? undefined : yield* findLimit(execution, workspace)
   if (limit !== undefined) return replied(limit, "rejected")
   const { entryId, eventId } = yield* queueReview(request, change, snapshot.hash)
-  const text = texts.queued(describeTarget(change, safe), request.id)
+  const text = joinParts("\n", texts.queued(describeTarget(change, safe), request.id), links.toDelivery(eventId))
   return { _tag: "Queued", workspace, eventId, entryId, text } satisfies Executed
 })
 
@@ -166,13 +169,13 @@ export const execute = Effect.fnUntraced(function* (
   command: ChatCommand,
   claim: Effect.Effect<boolean, StoreError>
 ) {
-  const { request, safe, snapshot, texts } = execution
+  const { links, request, safe, snapshot, texts } = execution
   // The command and the repository have to be of one binding.
   const permissions = execution.permissions.filter((permission) => allows(permission, command.name))
   if (permissions.length === 0) return replied(texts.notAllowed(command.name), "rejected")
   const observed = yield* listObserved(permissions)
   const repositories = listRepositories(snapshot, permissions, observed)
-  const context: QueryContext = { texts, safe, request, repositories }
+  const context: QueryContext = { texts, safe, links, request, repositories }
   const [first] = command.args
   switch (command.name) {
     case "help":

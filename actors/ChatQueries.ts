@@ -6,6 +6,8 @@ import { foldRepo, hostTrigger } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Finding } from "../src/domain/Problem.ts"
 import type { SafeText } from "../src/outputs/SafeText.ts"
+import { joinParts } from "../src/chat/PageLinks.ts"
+import type { PageLinks } from "../src/chat/PageLinks.ts"
 import { Operations } from "../src/queue/operator/Operations.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
 import type { ChatRequest } from "../src/store/ChatRequests.ts"
@@ -16,6 +18,7 @@ import type { ChatTexts } from "../src/chat/Texts.ts"
 export interface QueryContext {
   readonly texts: ChatTexts
   readonly safe: SafeText
+  readonly links: PageLinks
   readonly request: ChatRequest
   /** Repositories that the person may name. */
   readonly repositories: ReadonlyArray<ChatRepository>
@@ -67,8 +70,12 @@ export const countProblems = (run: Run): string => {
   return counts.length === 0 ? "0" : counts.join(", ")
 }
 
-const runLine = (run: Run, { safe }: QueryContext): string =>
-  `- ${describeTarget(run.change, safe)} ${run.status} (${countProblems(run)}) ${new Date(run.createdAt).toISOString()}`
+const runLine = (run: Run, { links, safe }: QueryContext): string =>
+  joinParts(
+    " ",
+    `- ${describeTarget(run.change, safe)} ${run.status} (${countProblems(run)}) ${new Date(run.createdAt).toISOString()}`,
+    links.toRun(run.id)
+  )
 
 const listed = (lines: ReadonlyArray<string>, { texts }: QueryContext): string =>
   lines.length === 0 ? texts.nothing : lines.slice(0, maxItems).join("\n")
@@ -128,14 +135,20 @@ export const showQueue = Effect.fnUntraced(function* (context: QueryContext, run
     const { items } = yield* operations.list({ workspace, statuses, limit: 50 })
     for (const { entry, position } of items)
       if (mayRead(context, entry.change))
-        lines.push(`- ${describeTarget(entry.change, context.safe)}: ${context.safe.plain(position.text)}`)
+        lines.push(
+          joinParts(
+            " ",
+            `- ${describeTarget(entry.change, context.safe)}: ${context.safe.plain(position.text)}`,
+            context.links.toChange(entry.change.repo.fullName, entry.change.target.number)
+          )
+        )
   }
   return listed(lines, context)
 })
 
 /** The id is that of a request of this conversation, or of a run of a repository that the person may name. */
 export const showStatus = Effect.fnUntraced(function* (context: QueryContext, id: string) {
-  const { request, safe, texts } = context
+  const { links, request, safe, texts } = context
   const found = yield* (yield* ChatRequests).get(id)
   if (
     found !== undefined &&
@@ -143,7 +156,12 @@ export const showStatus = Effect.fnUntraced(function* (context: QueryContext, id
     found.conversation.id === request.conversation.id
   ) {
     const reason = found.facts.reason === undefined ? "" : `: ${safe.plain(found.facts.reason)}`
-    return `${safe.codeSpan(`${found.command ?? ""} ${(found.facts.args ?? []).join(" ")}`.trim())} ${found.status}${reason}`
+    const { eventId, runId } = found.facts
+    return joinParts(
+      " ",
+      `${safe.codeSpan(`${found.command ?? ""} ${(found.facts.args ?? []).join(" ")}`.trim())} ${found.status}${reason}`,
+      runId === undefined ? links.toDelivery(eventId) : links.toRun(runId)
+    )
   }
   const run = yield* (yield* Runs).get(id)
   return run === undefined || !mayRead(context, run.change) ? texts.notFound : runLine(run, context)

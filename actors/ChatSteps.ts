@@ -8,6 +8,7 @@ import type { ChatClient } from "../src/chat/ChatClient.ts"
 import { parseCommand } from "../src/chat/Command.ts"
 import type { ParsedCommand } from "../src/chat/Command.ts"
 import { findMemberships } from "../src/chat/members/Memberships.ts"
+import { joinParts, makePageLinks } from "../src/chat/PageLinks.ts"
 import { textsFor } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
@@ -52,6 +53,12 @@ export const close = (request: ChatRequest, reason: string) =>
     save(request, { status: "rejected", facts: { ...request.facts, reason } })
   )
 
+/** Texts, the markup of the platform, and links to the dashboard. */
+const toWords = ({ document: { review, server } }: Snapshot, { markup }: ChatClient) => {
+  const [texts, safe] = [textsFor(review.output_language), safeTexts[markup]]
+  return { texts, safe, links: makePageLinks(server, safe, texts.buttons.details) }
+}
+
 const toExecution = Effect.fnUntraced(function* ({ client, snapshot }: StepContext, request: ChatRequest, now: number) {
   const { connection } = request
   const memberships = yield* findMemberships(snapshot, connection, request, now)
@@ -59,8 +66,7 @@ const toExecution = Effect.fnUntraced(function* ({ client, snapshot }: StepConte
     snapshot,
     permissions: findPermissions(snapshot.document.im, connection, request, now, memberships),
     request,
-    texts: textsFor(snapshot.document.review.output_language),
-    safe: safeTexts[client.markup]
+    ...toWords(snapshot, client)
   }
   return execution
 })
@@ -209,8 +215,7 @@ const runNamed = Effect.fnUntraced(function* (context: StepContext, execution: E
 const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
   if (request.command === "ask") return request
   const state = yield* findReviewState(request)
-  const safe = safeTexts[context.client.markup]
-  const texts = textsFor(context.snapshot.document.review.output_language)
+  const { links, safe, texts } = toWords(context.snapshot, context.client)
   const what = safe.codeSpan((request.facts.args ?? []).join(" "))
   if (state._tag === "Waiting") return request
   if (state._tag !== "Ended")
@@ -218,16 +223,21 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
       ? request
       : yield* save(request, {
           status: "running",
-          facts: { ...request.facts, progressText: texts.running(what, request.id) }
+          facts: {
+            ...request.facts,
+            progressText: joinParts("\n", texts.running(what, request.id), links.toDelivery(request.facts.eventId))
+          }
         })
   const { outcome, run: ended, why } = state
   const shown = ended === undefined ? what : describeTarget(ended.change, safe)
+  const link = ended === undefined ? links.toDelivery(request.facts.eventId) : links.toRun(ended.id)
   const text =
     outcome === "expired"
-      ? texts.expired(shown)
+      ? joinParts("\n", texts.expired(shown), link)
       : ended !== undefined && (outcome === "succeeded" || outcome === "partial")
-        ? texts.succeeded(shown, `${countProblems(ended)}\n${describeFindings(ended, { safe, texts })}`)
-        : texts.ended(shown, safe.plain(why.slice(0, 300)))
+        ? // The link precedes the problems, of which a short message has only the first ones.
+          texts.succeeded(shown, joinParts("\n", link, countProblems(ended), describeFindings(ended, { safe, texts })))
+        : joinParts("\n", texts.ended(shown, safe.plain(why.slice(0, 300))), link)
   const offered = [...requestButtons(request, texts, ["again", "details"]), ...dismissButtons(ended, texts)]
   return yield* publish(request, outcome, text, {
     ...(context.client.hasButtons ? { buttons: yield* makeButtons(request, offered) } : {}),

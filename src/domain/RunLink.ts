@@ -14,6 +14,18 @@ export const publicUrl = ({ base_url, path_prefix }: ServerAddress, path: string
   return `${withPrefix}${path}`
 }
 
+/** Encodes a value, also the characters that end a link in Markdown. */
+const encode = (value: string): string =>
+  encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** Returns the URL of the page of a delivery in the dashboard. */
+export const deliveryUrl = (server: ServerAddress, eventId: string): string | undefined =>
+  publicUrl(server, `/dashboard/deliveries/${encode(eventId)}`)
+
+/** Returns the URL of the page of a pull request in the dashboard. */
+export const changeUrl = (server: ServerAddress, repo: string, number: number): string | undefined =>
+  publicUrl(server, `/dashboard/change?repo=${encode(repo)}&number=${number}`)
+
 /** Returns the URL of the page of a run in the dashboard. */
 export const runUrl = (server: ServerAddress, runId: string): string | undefined =>
   publicUrl(server, `/dashboard/runs/${runId}`)

@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto"
 import type { Severity } from "../domain/Kinds.ts"
 import type { NoticeFactsBy, NoticeFacts, NoticeKind } from "../domain/Notice.ts"
+import { deliveryUrl, publicUrl } from "../domain/RunLink.ts"
 import { safeUrl } from "./Links.ts"
 import type { SafeText } from "./SafeText.ts"
 
@@ -18,6 +19,8 @@ interface NoticeRow<Facts> {
   /** Text after the heading: what the notice is about. */
   readonly subject: (facts: Facts) => string
   readonly lines: (facts: Facts, safe: SafeText, language: NoticeLanguage) => ReadonlyArray<Line>
+  /** Returns the URL of the page of the dashboard about it; undefined if the service has no public address. */
+  readonly page: (facts: Facts, server: Parameters<typeof publicUrl>[0]) => string | undefined
 }
 
 const words = {
@@ -33,6 +36,7 @@ const words = {
       author: "Author",
       change: "Change",
       current: "In force",
+      dashboard: "Dashboard",
       errors: "Errors",
       event: "Event",
       last: "Last delivery",
@@ -58,6 +62,7 @@ const words = {
     kept: "the configuration before it",
     check: "Run aicr config check, or read the log of the node",
     silent: (hours: number) => `No delivery for ${hours} hours`,
+    open: "open",
     settings: "Check the webhook and its recent deliveries in the settings of the host"
   },
   zh: {
@@ -72,6 +77,7 @@ const words = {
       author: "作者",
       change: "变更",
       current: "生效中",
+      dashboard: "控制台",
       errors: "错误",
       event: "事件",
       last: "最近一次投递",
@@ -97,6 +103,7 @@ const words = {
     kept: "之前的配置",
     check: "运行 aicr config check，或查看节点日志",
     silent: (hours: number) => `${hours} 小时没有投递`,
+    open: "打开",
     settings: "请在托管平台的设置中检查 Webhook 及其最近的投递"
   }
 } as const
@@ -145,7 +152,8 @@ export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFacts
       ["reason", words[language].waited(facts.hours)],
       eventLine(facts, safe, language),
       ["next", words[language].request]
-    ]
+    ],
+    page: ({ eventId }, server) => deliveryUrl(server, eventId)
   },
   review_failed: {
     severity: () => "high",
@@ -156,7 +164,9 @@ export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFacts
       ["reason", safe.plain(facts.reason)],
       runLine(facts, safe),
       eventLine(facts, safe, language)
-    ]
+    ],
+    // The id of its run is a link already.
+    page: ({ eventId, runUrl }, server) => (runUrl === undefined ? deliveryUrl(server, eventId) : undefined)
   },
   budget_threshold: {
     severity: ({ percent }) => budgetSeverity(percent),
@@ -166,7 +176,8 @@ export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFacts
       [scope, safe.plain(name)],
       ["spent", words[language].spent(spentUsd.toFixed(2), capUsd.toFixed(2), day)],
       ["next", percent >= 100 ? words[language].exhausted : ""]
-    ]
+    ],
+    page: (_facts, server) => publicUrl(server, "/dashboard/")
   },
   config_refused: {
     severity: () => "high",
@@ -178,7 +189,8 @@ export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFacts
       ["node", safe.plain(node)],
       ["current", words[language].kept],
       ["next", words[language].check]
-    ]
+    ],
+    page: (_facts, server) => publicUrl(server, "/dashboard/configuration?tab=revisions")
   },
   webhook_silent: {
     severity: () => "medium",
@@ -189,7 +201,8 @@ export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFacts
       ["reason", words[language].silent(hours)],
       ["last", `${new Date(lastAt).toISOString().slice(0, 16).replace("T", " ")} UTC`],
       ["next", words[language].settings]
-    ]
+    ],
+    page: (_facts, server) => publicUrl(server, "/dashboard/setup")
   }
 }
 
@@ -209,10 +222,17 @@ export const noticeKey = (facts: NoticeFacts): string => {
 export const noticeSeverity = (facts: NoticeFacts): Severity => rowOf(facts).severity(facts)
 
 /** Returns the title, which is not sanitised yet, and the body in the platform's markup. Lines without a value are omitted. */
-export const renderNotice = (facts: NoticeFacts, safe: SafeText, language: NoticeLanguage) => {
-  const { headings, labels } = words[language]
+export const renderNotice = (
+  facts: NoticeFacts,
+  safe: SafeText,
+  language: NoticeLanguage,
+  server: Parameters<typeof publicUrl>[0]
+) => {
+  const { headings, labels, open } = words[language]
   const row = rowOf(facts)
-  const lines = row.lines(facts, safe, language).filter(([, value]) => value !== "")
+  const page = safeUrl(row.page(facts, server))
+  const link = ["dashboard", page === undefined ? "" : safe.link(open, page)] as const
+  const lines = [...row.lines(facts, safe, language), link].filter(([, value]) => value !== "")
   return {
     title: `${headings[facts._tag]} · ${row.subject(facts)}`,
     body: lines.map(([label, value]) => `${labels[label]}: ${value}`).join("\n")

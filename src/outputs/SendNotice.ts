@@ -45,7 +45,7 @@ export const prepareNotice = Effect.fnUntraced(function* (
   const workspace = "workspace" in facts ? snapshot.workspaces.get(facts.workspace) : undefined
   const language = (workspace?.review ?? snapshot.document.review).output_language
   const { limit, safe } = platforms[channel.kind]
-  const { body, title } = renderNotice(facts, safe, toLanguage(language))
+  const { body, title } = renderNotice(facts, safe, toLanguage(language), snapshot.document.server)
   const labels = labelsFor(language)
   const operation = {
     _tag: "Chat",

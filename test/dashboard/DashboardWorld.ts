@@ -2,6 +2,7 @@
  * An installation with everything that the dashboard shows, all of it caused from outside: deliveries that are reviewed, fail, run, wait, and are
  * ignored for named reasons, with hostile text in every field that an outsider controls.
  */
+import { randomUUID } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse, stringify } from "yaml"
@@ -62,6 +63,8 @@ export interface DashboardWorld extends AsyncDisposable {
   readonly at: Installation
   readonly admin: AdminSession
   readonly url: string
+  /** Writes to the bot in a chat, and returns its reply. */
+  readonly chat: (text: string) => Promise<string>
 }
 
 const notify = async (
@@ -142,6 +145,11 @@ export const startDashboardWorld = async (): Promise<DashboardWorld> => {
   return {
     at,
     admin,
+    chat: async (text) => {
+      const id = `m-${randomUUID()}`
+      await deliverFeishu(`${at.aicr.url}/callbacks/im/lark`, feishuMessage(id, text))
+      return waitUntil(() => platform.repliesTo(id)[0]?.texts.at(-1), { describe: () => at.aicr.log })
+    },
     url: `${at.aicr.url}/dashboard`,
     [Symbol.asyncDispose]: async () => {
       await at[Symbol.asyncDispose]()

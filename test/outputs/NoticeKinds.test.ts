@@ -46,7 +46,16 @@ const samples: { readonly [Kind in NoticeKind]: NoticeFactsBy<Kind> } = {
   webhook_silent: { _tag: "webhook_silent", trigger: "main", lastAt: Date.UTC(2026, 0, 31, 9, 30), hours: 24 }
 }
 
-const render = (facts: NoticeFacts, language: "en" | "zh" = "en") => renderNotice(facts, safeTexts.feishu, language)
+const render = (facts: NoticeFacts, language: "en" | "zh" = "en") => renderNotice(facts, safeTexts.feishu, language, {})
+
+/** Pages of the dashboard that notices link to. */
+const pages: Readonly<Record<NoticeKind, string>> = {
+  queue_expired: "/dashboard/deliveries/event-1",
+  review_failed: "/dashboard/runs/run-1",
+  budget_threshold: "/dashboard/",
+  config_refused: "/dashboard/configuration?tab=revisions",
+  webhook_silent: "/dashboard/setup"
+}
 
 describe("the text of a notice", () => {
   it("of an expired entry names repository, number, author and reason", () => {
@@ -85,6 +94,23 @@ describe("the text of a notice", () => {
     expect(render(samples.webhook_silent).body).toContain("09:30 UTC")
   })
 
+  it.each(noticeKinds)("has a link to its page if the service has a public address: %s", (kind) => {
+    const server = { base_url: "https://aicr.example" }
+    for (const safe of [safeTexts.feishu, safeTexts.wecom])
+      expect(renderNotice(samples[kind], safe, "en", server).body).toContain(`](https://aicr.example${pages[kind]})`)
+    const { runUrl: _stored, ...failed } = samples.review_failed
+    const facts = kind === "review_failed" ? failed : samples[kind]
+    expect(render(facts).body).not.toContain("/dashboard")
+  })
+
+  it("of a failed review without a run links to its delivery", () => {
+    const facts = { ...samples.review_failed, runId: undefined, runUrl: undefined }
+    const server = { base_url: "https://aicr.example/", path_prefix: "/aicr" }
+    expect(renderNotice(facts, safeTexts.feishu, "en", server).body).toContain(
+      "](https://aicr.example/aicr/dashboard/deliveries/event-1)"
+    )
+  })
+
   it.each(noticeKinds)("is in Chinese too, and never empty: %s", (kind) => {
     const [en, zh] = [render(samples[kind]), render(samples[kind], "zh")]
     expect(zh.title).toMatch(/\p{Script=Han}/u)
@@ -115,10 +141,15 @@ describe.each(["feishu", "wecom"] as const)("text of outsiders for %s", (platfor
       url: "javascript:alert(1)",
       runUrl: undefined
     } as unknown as NoticeFacts
-    const { body } = renderNotice(facts, safeTexts[platform], "en")
+    const { body } = renderNotice(facts, safeTexts[platform], "en", {})
     expect(body).not.toMatch(/<at |<font|!?\]\(https:\/\/evil|javascript:/)
     expect(body).not.toContain("\n#")
-    const clean = renderNotice({ ...samples.review_failed, url: undefined } as NoticeFacts, safeTexts[platform], "en")
+    const clean = renderNotice(
+      { ...samples.review_failed, url: undefined } as NoticeFacts,
+      safeTexts[platform],
+      "en",
+      {}
+    )
     expect(body.split("\n").length).toBe(clean.body.split("\n").length)
   })
 })

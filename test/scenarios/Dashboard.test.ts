@@ -98,18 +98,17 @@ afterAll(async () => {
 })
 
 describe("the login", () => {
-  /** Addresses that the service wrote to the host, by where they are. */
-  const links: Readonly<Record<string, () => ReadonlyArray<string>>> = {
+  const address = /http:\/\/aicr\.test\/[^\s)]+/g
+  /** Addresses that the service wrote, by where they are. */
+  const links: Readonly<Record<string, () => ReadonlyArray<string> | Promise<ReadonlyArray<string>>>> = {
     "a commit status": () =>
       [...world.at.forge.repository("team/one").statuses.values()].flat().map(({ targetUrl }) => targetUrl),
-    "a comment": () =>
-      world.at.forge
-        .pull("team/one", 1)
-        .comments.flatMap(({ body }) => body.match(/http:\/\/aicr\.test\/[^\s)]+/g) ?? [])
+    "a comment": () => world.at.forge.pull("team/one", 1).comments.flatMap(({ body }) => body.match(address) ?? []),
+    "a chat": async () => (await world.chat("prdetail app 1")).match(address) ?? []
   }
 
   it.each(Object.keys(links))("keeps the address of a link from %s, and opens its run", async (kind) => {
-    const link = links[kind]?.().find((url) => url.endsWith(paths[6]?.[1] ?? "")) ?? ""
+    const link = (await links[kind]?.())?.find((url) => url.endsWith(paths[6]?.[1] ?? "")) ?? ""
     const path = link.slice(`${publicAddress}/dashboard`.length)
     expect(path).toMatch(/^\/runs\/[0-9a-f-]{36}$/)
     await using stranger = await browser.context()

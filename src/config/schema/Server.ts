@@ -21,7 +21,10 @@ export const ServerConfig = Schema.Struct({
     false,
     "Proxies whose `X-Forwarded-For` is used: `loopback`, `linklocal`, `uniquelocal` or a list of these and CIDR ranges. `true`: exactly the proxy before this server, whatever its address; for servers that only that proxy can reach."
   ),
-  base_url: optional(Url, "External base URL, with which aicr doctor compares the webhooks of repositories."),
+  base_url: optional(
+    Url,
+    "External base URL. Links to the dashboard in comments, statuses and chats begin with it, and aicr doctor compares the webhooks of repositories with it."
+  ),
   path_prefix: optional(
     matching(/^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*\/?$/, "a path such as /aicr"),
     "Path prefix of a reverse proxy."
