@@ -268,25 +268,35 @@ const sweep = Effect.fnUntraced(function* (grace: Duration.Duration, lookBack: D
   yield* step("measure", measure(now))
 })
 
-/** Releases what processes held that have ended since the last call, without waiting for the next sweep. */
+/**
+ * Releases what processes held that have ended since they were last released, without waiting for the next sweep. What fails is repeated
+ * until a sweep has tried it too.
+ */
 const releaseGone = Effect.fnUntraced(function* (released: Set<string>) {
   const gone = [...(yield* (yield* LiveNodes).gone)].filter((owner) => !released.has(owner))
   if (gone.length === 0) return
   const now = yield* Clock.currentTimeMillis
-  yield* step("reclaim", reclaim(now))
-  yield* step("wake", wakeAll)
-  yield* step("reservations", closeLostReservations(now))
+  const reclaimed = yield* step("reclaim", reclaim(now))
+  const woken = yield* step("wake", wakeAll)
+  const closed = yield* step("reservations", closeLostReservations(now))
+  if (reclaimed && woken && closed) for (const owner of gone) released.add(owner)
+})
+
+/** Sweeps, which releases what the processes that have ended by then held. */
+const sweepReleasing = Effect.fnUntraced(function* (released: Set<string>) {
+  const gone = yield* (yield* LiveNodes).gone
+  yield* sweep(sweepEvery, endedWithin)
   for (const owner of gone) released.add(owner)
 })
 
-/** Logs the failure of a step and continues. The next sweep retries it. */
-const step = <E, R>(name: string, effect: Effect.Effect<void, E, R>): Effect.Effect<void, never, R> =>
-  Effect.catchCause(effect, (cause) =>
+/** Logs the failure of a step and continues. The next sweep retries it. Returns whether it succeeded. */
+const step = <E, R>(name: string, effect: Effect.Effect<void, E, R>): Effect.Effect<boolean, never, R> =>
+  Effect.catchCause(Effect.as(effect, true), (cause) =>
     Cause.hasInterruptsOnly(cause)
       ? Effect.interrupt
       : limitWarning(`sweep step ${name}`, (suppressed) =>
           Effect.logError("sweep step failed, the next sweep retries it", { step: name, suppressed }, cause)
-        )
+        ).pipe(Effect.as(false))
   )
 
 /** Failures of single items after which a step ends, because a common cause is likely. */
@@ -336,7 +346,7 @@ export const layer = Singleton.make(
     yield* Effect.all(
       [
         Effect.forever(Effect.andThen(Effect.sleep(goneEvery), releaseGone(released))),
-        Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), sweep(sweepEvery, endedWithin))),
+        Effect.forever(Effect.andThen(Effect.sleep(sweepEvery), sweepReleasing(released))),
         Effect.forever(
           Effect.andThen(
             Effect.flatMap(Clock.currentTimeMillis, (now) => prune(now)),

@@ -178,12 +178,13 @@ export const unregisterRunner = (
 export const evictRunners = Effect.fnUntraced(function* (leases: NatsBucket, hasEnded: (address: string) => boolean) {
   for (const { address, revision } of yield* liveLeases(leases)) {
     if (!hasEnded(address)) continue
-    yield* Effect.catchIf(
-      leases.delete(token(address), revision),
-      (error) => error.reason === "conflict",
-      () => Effect.void
+    yield* leases.delete(token(address), revision).pipe(
+      Effect.tap(Effect.logWarning("lease of a runner ended, its process no longer exists", { runner: address })),
+      Effect.catchIf(
+        (error) => error.reason === "conflict",
+        () => Effect.void
+      )
     )
-    yield* Effect.logWarning("lease of a runner ended, its process no longer exists", { runner: address })
   }
 })
 

@@ -18,12 +18,15 @@ import type { Entry } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { OperationId } from "../../src/domain/Keys.ts"
+import { ReservationId } from "../../src/domain/Keys.ts"
+import { Usd } from "../../src/domain/Money.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
+import { Ledger } from "../../src/store/Ledger.ts"
 import { Objects } from "../../src/store/Objects.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -47,13 +50,19 @@ const tellingChat = (store: ConfigStore["Service"]): ConfigStore["Service"] => {
   return makeStaticStore(telling)
 }
 
-const worldWith = (stores: ReturnType<typeof actorStores>, config = tellingChat(testSnapshotWith("w", "t"))) =>
+const alone = LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node")))
+
+const worldWith = (
+  stores: ReturnType<typeof actorStores>,
+  config = tellingChat(testSnapshotWith("w", "t")),
+  nodes: Layer.Layer<LiveNodes | NodeIdentity> = alone
+) =>
   Housekeeping.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),
     Layer.provideMerge(
       Layer.mergeAll(
         stores,
-        LiveNodes.layerAlone.pipe(Layer.provideMerge(NodeIdentity.layer("node"))),
+        nodes,
         Layer.mock(Objects, { list: () => Effect.succeed([]) }),
         Layer.mock(Outputs, {
           anyFor: () => true,
@@ -69,6 +78,27 @@ const worldWith = (stores: ReturnType<typeof actorStores>, config = tellingChat(
   )
 
 const world = worldWith(actorStores())
+
+/** Processes that have ended, and calls of the queue that look for what they held. `failures`: how many of the next ones fail. */
+const ended = { gone: new Set<string>(), reclaims: 0, failures: 0 }
+const endedNodes = Layer.merge(
+  NodeIdentity.layer("node"),
+  Layer.succeed(LiveNodes, {
+    gone: Effect.sync(() => new Set(ended.gone)),
+    lost: Effect.sync(() => (owner: string) => ended.gone.has(owner))
+  })
+)
+const countedQueue = Layer.effect(
+  Queue,
+  Effect.map(Queue, (queue) => ({
+    ...queue,
+    reclaim: (...input: Parameters<typeof queue.reclaim>) =>
+      Effect.suspend(() => {
+        ended.reclaims++
+        return ended.failures-- > 0 ? Effect.die(new Error("the queue is unavailable")) : queue.reclaim(...input)
+      })
+  }))
+).pipe(Layer.provideMerge(actorStores()))
 
 /** A queue that fails to reclaim entries of lost workers, and to admit the entry of one event. */
 const faulty = (eventId: string) =>
@@ -208,6 +238,72 @@ each("an entry whose workers keep dying is dead in the end, and its receipt cont
     assert.deepStrictEqual(yield* outcomeOf(1), ["failed", `its worker was lost, ${maxLosses} times`])
   })
 )
+
+layer(worldWith(countedQueue, undefined, endedNodes))("a process that has ended", (it) => {
+  const elapse = (millis: number) =>
+    Effect.andThen(
+      TestClock.adjust(millis),
+      Effect.promise(() => new Promise((done) => setImmediate(done)))
+    )
+  /** A review of a process of another node, which has reserved money. */
+  const review = Effect.fnUntraced(function* (number: number, owner: string) {
+    const entryId = yield* accept(number, Priority.pullRequest, 0, 0)
+    yield* claim(entryId, owner)
+    const id = ReservationId.make(`reserved-${number}`)
+    const account = { runId: `run-${number}`, day: "2026-01-01", repository: "t:team/app", owner }
+    const caps = { runCapUsd: undefined, dayCapUsd: undefined }
+    // Later than the age at which any reservation is closed.
+    const now = yield* Clock.currentTimeMillis
+    yield* (yield* Ledger).reserve({ id, ...account, ...caps, usd: Usd.make(1) }, now)
+    return entryId
+  })
+
+  it.effect("releases its reviews and reservations within a second, before the next sweep, once", () =>
+    Effect.gen(function* () {
+      const queue = yield* Queue
+      // A sweep has just ended.
+      yield* elapse(15_000)
+      const entryId = yield* review(1, "other/1")
+      yield* elapse(2000)
+      assert.strictEqual((yield* queue.get(entryId))?.status, "running")
+      const before = ended.reclaims
+      ended.gone.add("other/1")
+      yield* elapse(500)
+      yield* elapse(500)
+      // Its scheduler was woken and has offered it.
+      assert.deepInclude(yield* queue.get(entryId), { status: "ready", losses: 1 })
+      assert.strictEqual(yield* (yield* Ledger).closeLost(() => true, 0, 0), 0)
+      yield* elapse(2000)
+      yield* elapse(2000)
+      assert.strictEqual(ended.reclaims, before + 1)
+    })
+  )
+
+  it.effect("is released at the next attempt if the queue fails, not only by the next sweep", () =>
+    Effect.gen(function* () {
+      const queue = yield* Queue
+      yield* elapse(15_000)
+      const entryId = yield* review(2, "other/2")
+      ended.failures = 2
+      ended.gone.add("other/2")
+      for (let attempt = 0; attempt < 4; attempt++) yield* elapse(500)
+      assert.deepInclude(yield* queue.get(entryId), { losses: 1 })
+    })
+  )
+
+  it.effect("is left to the sweeps if the queue keeps failing", () =>
+    Effect.gen(function* () {
+      yield* elapse(15_000)
+      ended.failures = 1e9
+      ended.gone.add("other/3")
+      for (let half = 0; half < 40; half++) yield* elapse(500)
+      const before = ended.reclaims
+      for (let half = 0; half < 10; half++) yield* elapse(500)
+      assert.isAtMost(ended.reclaims, before + 1)
+      ended.failures = 0
+    })
+  )
+})
 
 each("an entry with a pending cancellation whose worker died is cancelled, and its receipt records it", () =>
   Effect.gen(function* () {

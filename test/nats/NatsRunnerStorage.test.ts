@@ -4,6 +4,7 @@ import { Runner, RunnerAddress, RunnerStorage, ShardId } from "effect/cluster"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { makeBucket } from "../../nats/NatsBucket.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { evictRunners } from "../../nats/RunnerLease.ts"
 import { NatsRunnerLease, layer } from "../../nats/NatsRunnerStorage.ts"
 import { streams } from "../../nats/NatsStreams.ts"
 import { token } from "../../nats/NatsSubjects.ts"
@@ -215,6 +216,35 @@ describe("shards", () => {
         expect(yield* a.lease.epoch).not.toBe(epoch)
         expect(yield* a.storage.acquire(a.address, all)).toEqual([])
         expect(names(yield* b.storage.refresh(b.address, all))).toEqual(names(all))
+      })
+    ))
+
+  it("evicting a runner whose process has ended frees its shards at once, and those of no other", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const members = yield* Effect.forEach(["a", "b", "c"], join)
+        yield* Effect.forEach(members, ({ storage, runner }) => storage.register(runner, true))
+        const [a, b, c] = members
+        if (a === undefined || b === undefined || c === undefined) throw new Error("no members")
+        const [ofA, ofB] = [shards(8).slice(0, 4), shards(8).slice(4)]
+        yield* a.storage.acquire(a.address, ofA)
+        yield* b.storage.acquire(b.address, ofB)
+        yield* c.lease.evict((address) => address === "a:1")
+        expect(yield* c.lease.alive).toEqual(["b:1", "c:1"])
+        expect(names(yield* c.storage.acquire(c.address, shards(8)))).toEqual(names(ofA))
+      })
+    ))
+
+  it("a lease that is refreshed after it was read is not evicted", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        yield* a.storage.register(a.runner, true)
+        const { leases } = yield* buckets(a)
+        const entries: typeof leases.entries = (...input) =>
+          Effect.tap(leases.entries(...input), Effect.orDie(a.storage.refresh(a.address, [])))
+        yield* evictRunners({ ...leases, entries }, () => true)
+        expect(yield* a.lease.alive).toEqual(["a:1"])
       })
     ))
 

@@ -29,23 +29,29 @@ export interface LiveNodesOptions {
   readonly steadyMillis: number
 }
 
+/** Monotonic time in milliseconds. */
+const stopwatch = Clock.clockWith((clock) =>
+  Effect.succeed((): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n))
+)
+
 /** Beats, and keeps the owners that have ended and those with a recent heartbeat. */
 const watchHeartbeats = Effect.fnUntraced(function* (own: string) {
   const connection = yield* NatsConnection
   const nodes = yield* NatsNodes
   const heartbeats = yield* Heartbeats
+  const elapsed = yield* stopwatch
   const gone = new Set<string>()
   let recent = new Set<string>()
   let beatAt = -Infinity
   /** Start of the time in which this process has reached both servers without a gap. */
-  let steadySince = performance.now()
+  let steadySince = elapsed()
   yield* connection.onStatus(() => {
-    steadySince = performance.now()
+    steadySince = elapsed()
   })
   const beat = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const others = yield* heartbeats.beat(own, now)
-    const at = performance.now()
+    const at = elapsed()
     if (at - beatAt > stoppedMillis) steadySince = at
     beatAt = at
     const stopped = others.filter(({ owner, seenAt }) => seenAt < now - stoppedMillis && !gone.has(owner))
@@ -61,7 +67,7 @@ const watchHeartbeats = Effect.fnUntraced(function* (own: string) {
   yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(beatInterval)))
   return {
     gone,
-    isRecent: (owner: string): boolean => performance.now() - beatAt < stoppedMillis && recent.has(owner)
+    isRecent: (owner: string): boolean => elapsed() - beatAt < stoppedMillis && recent.has(owner)
   }
 })
 
@@ -72,10 +78,11 @@ export const layerWith = ({ steadyMillis }: LiveNodesOptions) =>
       const connection = yield* NatsConnection
       const nodes = yield* NatsNodes
       const { owner: own } = yield* NodeIdentity
+      const elapsed = yield* stopwatch
       const { gone, isRecent } = yield* watchHeartbeats(own)
-      let steadySince = performance.now()
+      let steadySince = elapsed()
       yield* connection.onStatus(() => {
-        steadySince = performance.now()
+        steadySince = elapsed()
       })
       const hasEnded = (owner: string): boolean => gone.has(owner)
       return LiveNodes.of({
@@ -83,7 +90,7 @@ export const layerWith = ({ steadyMillis }: LiveNodesOptions) =>
         lost: Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           const listed = yield* Effect.result(nodes.list)
-          if (listed._tag === "Failure" || performance.now() - steadySince < steadyMillis) return hasEnded
+          if (listed._tag === "Failure" || elapsed() - steadySince < steadyMillis) return hasEnded
           const alive = new Set(listed.success.map(({ more }) => more["owner"]))
           return (owner: string) => {
             if (owner === own || hasEnded(owner)) return owner !== own

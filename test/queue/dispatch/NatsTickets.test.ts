@@ -6,6 +6,7 @@ import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../../nats/NatsEvents.ts"
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
 import { natsSettings } from "../../../nats/NatsSettings.ts"
+import { presenceSubject } from "../../../nats/NatsSubjects.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import { LiveNodes } from "../../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../../src/domain/NodeIdentity.ts"
@@ -217,14 +218,28 @@ describe("between nodes", () => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("a node that stops in order is no longer on the list", () =>
+      Effect.gen(function* () {
+        const a = yield* node("a")
+        const names = Effect.map(Context.get(a, NatsNodes).list, (nodes) => nodes.map(({ name }) => name))
+        const both = yield* Effect.scoped(Effect.andThen(node("leaves"), names))
+        assert.deepStrictEqual([both, yield* names], [["a", "leaves"], ["a"]])
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("a process has ended if neither the bus nor its heartbeat shows it, and not if only one is missing", () =>
       Effect.gen(function* () {
         const a = yield* node("a")
         const b = yield* node("b")
         const { owner: late } = Context.get(b, NodeIdentity)
-        const [ended, cutOff] = [`c/${v7()}`, `d/${v7()}`]
-        for (const owner of [late, ended]) stopped.add(owner)
-        beaten.set(ended, 0)
+        const [ended, cutOff, frozen] = [`c/${v7()}`, `d/${v7()}`, `e/${v7()}`]
+        for (const owner of [late, ended, frozen]) stopped.add(owner)
+        for (const owner of [ended, frozen]) beaten.set(owner, 0)
+        const { prefix, raw } = Context.get(a, NatsConnection)
+        // It is connected, and does not respond.
+        const subscription = raw.subscribe(presenceSubject(prefix, frozen), { callback: () => {} })
+        yield* Effect.addFinalizer(() => Effect.sync(() => subscription.unsubscribe()))
+        yield* Effect.promise(() => raw.request(presenceSubject(prefix, late), "", { timeout: 5000 }))
         const beating = Effect.forever(
           Effect.andThen(
             Effect.sync(() => beaten.set(cutOff, Date.now())),
@@ -235,7 +250,7 @@ describe("between nodes", () => {
         const live = Context.get(a, LiveNodes)
         while ((yield* live.gone).size === 0) yield* Effect.sleep("20 millis")
         assert.deepStrictEqual([...(yield* live.gone)], [ended])
-        assert.deepStrictEqual([ended, late, cutOff].map(yield* live.lost), [true, false, false])
+        assert.deepStrictEqual([ended, late, cutOff, frozen].map(yield* live.lost), [true, false, false, false])
         // Later heartbeats change nothing.
         const before = beaten.get(Context.get(a, NodeIdentity).owner) ?? 0
         while ((beaten.get(Context.get(a, NodeIdentity).owner) ?? 0) < before + 2000) yield* Effect.sleep("20 millis")
