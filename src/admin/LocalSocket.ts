@@ -2,10 +2,9 @@
  * Serves the administration on a socket file that only the user of this process may open, for commands on the same machine. A user who may open
  * it may also read and write the data folder, so no login is required. A node without a socket works: commands then use its URL.
  */
-import { mkdirSync, unlinkSync } from "node:fs"
+import { unlinkSync } from "node:fs"
 import { createServer, request } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
-import { dirname } from "node:path"
 import { pipeline } from "node:stream"
 import { Effect, Layer } from "effect"
 import { newId } from "../domain/Ids.ts"
@@ -107,7 +106,6 @@ const listen = (server: Server, path: string): Promise<void> =>
 
 const start = async (server: Server, path: string): Promise<string | undefined> => {
   if (Buffer.byteLength(path) > maxPathBytes) return `its path has more than ${maxPathBytes} bytes`
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   if (await isServed(path)) return "another process serves it"
   try {
     // A killed process leaves its file.

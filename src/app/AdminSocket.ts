@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import * as LocalSocket from "../admin/LocalSocket.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { makeFolder } from "../database/MakeFolder.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 
 const prefix = "admin-"
@@ -37,6 +38,9 @@ export const listSockets = (snapshot: Snapshot): ReadonlyArray<string> => {
 export const adminSocket = Layer.unwrap(
   Effect.gen(function* () {
     const { name } = yield* NodeIdentity
-    return LocalSocket.layer(toSocketPath((yield* ConfigStore).current(), name))
+    const path = toSocketPath((yield* ConfigStore).current(), name)
+    // The socket reports a folder that cannot be created.
+    yield* Effect.ignore(Effect.try(() => makeFolder(dirname(path))))
+    return LocalSocket.layer(path)
   })
 )

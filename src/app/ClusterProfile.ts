@@ -25,6 +25,7 @@ import { agentLayer } from "../agent/AgentModes.ts"
 import { cliAgents, missingAgents } from "./AgentServices.ts"
 import { clusterProblems } from "../config/checks/Cluster.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import { usableFolders } from "./DataFolders.ts"
 import { layerClient, locateDatabase } from "./Database.ts"
 import * as StoreClock from "../database/StoreClock.ts"
 import { ConfigInvalid } from "../config/LoadConfig.ts"
@@ -164,6 +165,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
     repeatStart,
     Layer.provide(OpenPorts.layer({ ...ingress, receives: roles.has("ingress"), dashboard: roles.has("dashboard") })),
     Layer.provide(AwaitedServers.layer),
+    Layer.provide(usableFolders(roles)),
     Layer.provide(refuseOwnStores)
   )
 }

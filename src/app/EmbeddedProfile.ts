@@ -16,6 +16,7 @@ import { adminSocket } from "./AdminSocket.ts"
 import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
 import { cliAgents, missingAgents } from "./AgentServices.ts"
+import { usableFolders } from "./DataFolders.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { OpenPorts } from "../ingress/OpenPorts.ts"
@@ -93,6 +94,7 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
     Layer.provide(records),
     repeatStart,
     Layer.provide(OpenPorts.layer(ingress)),
-    Layer.provide(AwaitedServers.layer)
+    Layer.provide(AwaitedServers.layer),
+    Layer.provide(usableFolders(roles))
   )
 }

@@ -2,11 +2,11 @@
  * Locks a data folder for one process. The lock is an exclusive transaction on a tiny SQLite file, so that the operating system releases it
  * however the process ends, and no stale lock remains.
  */
-import { mkdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer } from "effect"
 import type { Scope } from "effect"
+import { makeFolder } from "./MakeFolder.ts"
 import { explain, resultCode } from "./SqliteDatabase.ts"
 import { StoreError } from "./StoreError.ts"
 
@@ -38,7 +38,7 @@ export const acquire = (lockFile: string, taken: string): Effect.Effect<void, St
   )
 
 const open = (lockFile: string): DatabaseSync => {
-  mkdirSync(dirname(lockFile), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(lockFile))
   const db = new DatabaseSync(lockFile, { timeout: 0 })
   try {
     db.exec("BEGIN EXCLUSIVE")

@@ -3,10 +3,11 @@
  * a failure or a crash in between does not change the destination.
  */
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
-import { copyFile, mkdir } from "node:fs/promises"
+import { copyFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { DatabaseSync, backup } from "node:sqlite"
 import { Effect } from "effect"
+import { makeFolder } from "./MakeFolder.ts"
 import { StoreError } from "./StoreError.ts"
 import { explain } from "./SqliteDatabase.ts"
 
@@ -73,7 +74,7 @@ export const restore = (from: string, path: string, replaced: string): Effect.Ef
   Effect.tryPromise({
     try: async () => {
       const part = `${path}.part`
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      makeFolder(dirname(path))
       await copyFile(from, part)
       chmodSync(part, 0o600)
       sync(part)

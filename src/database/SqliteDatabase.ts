@@ -2,12 +2,13 @@
  * Opens SQLite files: write-ahead log, every commit synced to disk, private to its user. The record store and the SQLite queue open their
  * files here; `explain` converts SQLite's result codes to text.
  */
-import { closeSync, mkdirSync, openSync } from "node:fs"
+import { closeSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
 import type { Scope } from "effect"
+import { makeFolder } from "./MakeFolder.ts"
 import { StoreError } from "./StoreError.ts"
 
 /** Milliseconds that a statement waits for another process's lock. Short, because it may block the event loop. */
@@ -28,7 +29,7 @@ export const openDatabase = (path: string, pageBytes?: number): Effect.Effect<Da
 
 const open = (path: string, pageBytes: number | undefined): DatabaseSync => {
   if (path !== ":memory:") {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     // SQLite gives its -wal and -shm files the permissions of the database file.
     closeSync(openSync(path, "a", 0o600))
   }

@@ -3,10 +3,11 @@
  * partial one.
  */
 import { randomBytes } from "node:crypto"
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
+import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, Layer } from "effect"
 import { isObjectKey, Objects } from "./Objects.ts"
+import { makeFolder } from "../database/MakeFolder.ts"
 import { StoreError } from "../database/StoreError.ts"
 
 export const layerFiles = ({ root }: { readonly root: string }): Layer.Layer<Objects> =>
@@ -55,7 +56,7 @@ const write = async (path: string, content: string | Uint8Array): Promise<void> 
 }
 
 const inNewFolder = async <A>(folder: string, make: () => Promise<A>): Promise<A> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   return make()
 }
 
