@@ -2,7 +2,7 @@
 # The dashboard and the bundled program. The tools that build them do not reach the image.
 FROM node:24-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY actors ./actors
 COPY nats ./nats
@@ -22,7 +22,8 @@ WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY package.json LICENSE ./
+# The bundle is used while its sources and the lock file are those that it was made from.
+COPY package.json package-lock.json LICENSE ./
 COPY actors ./actors
 COPY nats ./nats
 COPY src ./src

@@ -7,7 +7,7 @@ import { dirname } from "node:path"
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Creates `folder` (0700), or throws the error of the first part that cannot be created. Keeps an existing folder as it is. */
+/** Creates `folder` (0700), or throws the error of the first part that cannot be created. Does not change an existing folder. */
 export const makeFolder = (folder: string): void => {
   const missing: Array<string> = []
   for (let path = folder; !existsSync(path); path = dirname(path)) missing.push(path)

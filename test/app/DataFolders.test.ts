@@ -1,4 +1,4 @@
-/** A start ends at once, with the setting, if it cannot write to a folder that the configuration names. The real program. */
+/** Tests, with the real program, that a start ends with the setting of a folder that it cannot write to. */
 import { spawn } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"

@@ -1,4 +1,4 @@
-/** Folders are created with their parents, and one that cannot be created is an error at once. */
+/** Folders are created with their parents, and one that cannot be created is an error. */
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"

@@ -219,7 +219,7 @@ describe("shards", () => {
       })
     ))
 
-  it("evicting a runner whose process has ended frees its shards at once, and those of no other", () =>
+  it("evicting a runner whose process has ended frees its shards immediately, and those of no other", () =>
     withMembers((join) =>
       Effect.gen(function* () {
         const members = yield* Effect.forEach(["a", "b", "c"], join)

@@ -1,6 +1,6 @@
 /** A start runs the bundle, and the sources where these are newer. */
 import { execFile } from "node:child_process"
-import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { appendFile, cp, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -46,6 +46,33 @@ describe("a program", () => {
     expect(findProgram(installed.root)).toBe(url(installed.root, "src/app/Commands.ts"))
   })
 })
+
+/** Files that the stages of the Dockerfile copy from the repository, and the commands of the first stage that build something. */
+const readImage = async () => {
+  const stages = (await readFile(join(program, "Dockerfile"), "utf8")).split(/^FROM .*$/m).slice(1)
+  const copied = (stage = "") =>
+    [...stage.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = ""]) => names.split(" "))
+  const builds = [...(stages[0] ?? "").matchAll(/^RUN (node .*)$/gm)].map(([, command = ""]) => command)
+  return { build: copied(stages[0]), image: copied(stages.at(-1)), builds }
+}
+
+it("the files of the Docker image suffice to build the dashboard and the program, and to run the bundle", async () => {
+  const { build, builds, image } = await readImage()
+  const root = temporaryFolder()
+  const install = (names: ReadonlyArray<string>) =>
+    Promise.all(
+      names.map((name) => cp(join(program, name), join(root, name), { recursive: true, preserveTimestamps: true }))
+    )
+  await install(build)
+  await symlink(join(program, "node_modules"), join(root, "node_modules"))
+  const PATH = `${join(program, "node_modules/.bin")}:${process.env["PATH"]}`
+  expect(builds).toHaveLength(1)
+  await promisify(execFile)("sh", ["-c", builds.join("\n")], { cwd: root, env: { ...process.env, PATH } })
+  for (const name of build) rmSync(join(root, name), { recursive: true })
+  await install(image)
+  expect(findProgram(root)).toBe(pathToFileURL(join(root, "dist/program/main.mjs")).href)
+  expect(existsSync(join(root, "dist/dashboard/index.html"))).toBe(true)
+}, 120_000)
 
 it("Build.mjs makes a bundle that loads a fifth of the modules at most, and that is left once a source changes", async () => {
   const root = temporaryFolder()

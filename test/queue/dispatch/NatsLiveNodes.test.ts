@@ -1,4 +1,4 @@
-/** Which processes are reported as ended or lost, with a bus and records that the test controls. NatsTickets.test.ts uses the real bus. */
+/** Reports of ended and lost processes, with a bus and records that the test controls. NatsTickets.test.ts uses the real bus. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -89,7 +89,7 @@ const observe = Effect.fnUntraced(function* (count: number, start = 3_600_000) {
 
 const after = (seconds: number) => TestClock.adjust(seconds * 1000)
 
-/** What both servers see of a killed process. */
+/** Neither server sees a killed process. */
 const kill = (other: Other | undefined): void => {
   if (other !== undefined) Object.assign(other, { beats: false, connected: false })
 }
