@@ -39,7 +39,23 @@ export interface FieldRules {
   readonly refers?: Reference
   /** Other accepted spellings of the key. */
   readonly aliases?: ReadonlyArray<string>
+  /** Decides to whom the credentials of its holder are sent, or whom the sender takes for the receiver: part of their destination. */
+  readonly destination?: true
+  /** Values that only the file may set. */
+  readonly fileOnly?: FileOnly
 }
+
+/** Values with which an editor of the database's configuration would reach the nodes themselves: their files, programs or sandbox. */
+export interface FileOnly {
+  /** Completes the sentence "… in the file, because it". */
+  readonly because: string
+  /** Default: every value. */
+  readonly applies?: (value: unknown) => boolean
+}
+
+export const nodeFile: FileOnly = { because: "names a file or a folder of the nodes" }
+export const nodeProgram: FileOnly = { because: "selects what the nodes execute" }
+export const nodeCredential: FileOnly = { because: "names a credential of the nodes" }
 
 export interface When {
   readonly field: string

@@ -16,6 +16,7 @@ import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
 import { emptyDocument } from "./revisions/DatabaseDocument.ts"
 import { bootstrapNamespaces, entityLocations } from "./revisions/Entities.ts"
 import { entityAt } from "./revisions/EntityPath.ts"
+import { fileOnlyProblems } from "./revisions/FileOnlyFields.ts"
 import { ungrantedVariables } from "./revisions/Grants.ts"
 import type { Ground } from "./revisions/Ground.ts"
 import { readCombined } from "./revisions/Ground.ts"
@@ -126,6 +127,14 @@ const findUngranted = (document: DatabaseDocument, ground: Ground): ReadonlyArra
     message: `${message} (${code})`
   }))
 
+/** Checks these again too: an earlier release may have published them. */
+const findFileOnly = (document: DatabaseDocument): ReadonlyArray<ConfigIssue> =>
+  fileOnlyProblems(document).map(({ code, entity, field, message }) => ({
+    severity: "error",
+    path: `${entity} ${formatPath(field)}`,
+    message: `${message} (${code})`
+  }))
+
 /** Names the entity of an issue about a value of the database, which has no line. */
 const nameEntity = (issue: ConfigIssue, { file }: Ground, document: DatabaseDocument): ConfigIssue => {
   if (issue.line !== undefined || issue.path === "") return issue
@@ -142,7 +151,7 @@ export const readLayered = (
   const revision = head.number === 0 ? undefined : head.number
   const reading = readCombined(document, ground, { ...options, ...ground.source, revision })
   const ofDatabase = (issue: ConfigIssue): ConfigIssue => nameEntity(issue, ground, document)
-  const refused = [...issues, ...findUngranted(document, ground).map(ofDatabase)]
+  const refused = [...issues, ...findUngranted(document, ground).map(ofDatabase), ...findFileOnly(document)]
   const combined = reading.issues.map(ofDatabase)
   return refused.length === 0
     ? { ...reading, issues: combined }

@@ -2,7 +2,7 @@
 import { concepts, keyAliases, listNames, listSpellings } from "../domain/Vocabulary.ts"
 import type { Concept } from "../domain/Vocabulary.ts"
 import { Document } from "./Document.ts"
-import type { FieldMeta } from "./Field.ts"
+import type { FieldMeta, FileOnly } from "./Field.ts"
 import type { FieldShape, Shape } from "./Shape.ts"
 import { expected, readShape, spellingsOfKey } from "./Shape.ts"
 import { unconsumedAt } from "./Unconsumed.ts"
@@ -144,17 +144,23 @@ const defaultOf = ({ required, meta, shape }: FieldShape): string => {
   return `\`${typeof value === "string" ? value : JSON.stringify(value)}\`${meta.default === undefined ? " (at run time)" : ""}`
 }
 
-const rules = ({ when, requiredWhen, exclusive, winsOver, refers, reserved }: FieldMeta): string =>
+const rules = ({ when, requiredWhen, exclusive, fileOnly, winsOver, refers, reserved }: FieldMeta): string =>
   [
     when === undefined ? "" : `For ${when.field} ${when.values.join(", ")}.`,
     requiredWhen === undefined ? "" : `Required for ${requiredWhen.field} ${requiredWhen.values.join(", ")}.`,
     exclusive === undefined ? "" : `Not together with ${exclusive.map((other) => `\`${other}\``).join(", ")}.`,
     winsOver === undefined ? "" : `Wins over \`${winsOver}\`.`,
     refers === undefined ? "" : `Names a ${refers}.`,
+    fileOnly === undefined ? "" : ownedByFile(fileOnly),
     reserved === undefined ? "" : `**Reserved**: ${reserved}; setting it gives a warning.`
   ]
     .filter((part) => part !== "")
     .join(" ")
+
+const ownedByFile = ({ applies, because }: FileOnly): string =>
+  applies === undefined
+    ? `Only the file may set it, because it ${because}.`
+    : `Only the file may set a value that ${because}.`
 
 const titles: Partial<Record<Concept, string>> = {
   triggerKind: "Trigger kinds",

@@ -18,12 +18,12 @@ import type { Conflict } from "./Conflicts.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityField } from "./Entities.ts"
 import { entityAt } from "./EntityPath.ts"
+import { fileOnlyProblems } from "./FileOnlyFields.ts"
 import type { GrantProblem } from "./Grants.ts"
 import type { Ground } from "./Ground.ts"
 import { readCombined } from "./Ground.ts"
 import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
 import type { ConfigOperation } from "./Operations.ts"
-import { redirectedFiles } from "./LocalCredentials.ts"
 import { overlay } from "./Overlay.ts"
 import { listRenames } from "./Renames.ts"
 import type { Rename } from "./Renames.ts"
@@ -92,12 +92,12 @@ export const decideDocument = (
 ): Decision => {
   const before = overlay(ground.file, head.document).tree
   const after = overlay(ground.file, next).tree
-  const misused = [
-    ...redirectedSecrets(before, after, renames),
-    ...ungrantedVariables(after, ground.file),
-    ...redirectedFiles(after, ground.file)
+  const misused = [...redirectedSecrets(before, after, renames), ...ungrantedVariables(after, ground.file)]
+  const problems = [
+    ...misused.map((one) => placed(after, one)),
+    ...fileOnlyProblems(next).map(({ field, ...one }) => ({ ...one, path: formatPath(field) }))
   ]
-  if (misused.length > 0) return { _tag: "Refused", problems: misused.map((one) => placed(after, one)) }
+  if (problems.length > 0) return { _tag: "Refused", problems }
   const sealed = sealDocument(next, ground.namespace, sealingKeys(ground.env))
   if (Result.isFailure(sealed)) return { _tag: "Refused", problems: sealed.failure }
   const diff = differences(head.document, sealed.success)

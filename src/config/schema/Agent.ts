@@ -4,8 +4,10 @@
  */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
-import { defaulted, group, optional, required } from "../Field.ts"
+import { defaulted, group, nodeFile, nodeProgram, optional, required } from "../Field.ts"
 import { Flag, EnvName, int, list, map, named, number, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
+
+const cluster = { because: "decides where and how isolated the cluster executes agents" }
 
 export const SandboxConfig = Schema.Struct({
   kind: optional(
@@ -15,7 +17,8 @@ export const SandboxConfig = Schema.Struct({
   engine: optional(named("sandboxEngine"), "Container engine."),
   image: optional(
     Text,
-    "Container image, with node in its PATH. Default: aicr-agents with the version of this service, which is built from deploy/agents."
+    "Container image, with node in its PATH. Default: aicr-agents with the version of this service, which is built from deploy/agents.",
+    { fileOnly: nodeProgram }
   ),
   limits: group(
     {
@@ -40,36 +43,51 @@ export const SandboxConfig = Schema.Struct({
       unconfined: defaulted(
         Flag,
         false,
-        "Whether agent CLIs run without any sandbox where bubblewrap is missing. They can then read every file and reach every network that the service can."
+        "Whether agent CLIs run without any sandbox where bubblewrap is missing. They can then read every file and reach every network that the service can.",
+        { fileOnly: { because: "ends the isolation of the nodes", applies: (value) => value !== false } }
       )
     },
     "Sandbox kind native, which needs bubblewrap (bwrap)."
   ),
   kubernetes: group(
     {
-      namespace: optional(Text, "Namespace of the pods of sandboxes. Default: the namespace of the service account."),
+      namespace: optional(Text, "Namespace of the pods of sandboxes. Default: the namespace of the service account.", {
+        fileOnly: cluster
+      }),
       service_account_dir: defaulted(
         Text,
         "/var/run/secrets/kubernetes.io/serviceaccount",
-        "Folder with token, ca.crt and namespace of the service account that creates the pods."
+        "Folder with token, ca.crt and namespace of the service account that creates the pods.",
+        { fileOnly: nodeFile }
       ),
       start_timeout_seconds: defaulted(int(5, 3600), 180, "Maximum time until a pod runs, with the pull of its image."),
-      runtime_class: optional(Text, "RuntimeClass of the pods, for example gvisor or kata."),
-      node_selector: defaulted(map(Text), {}, "Labels of the nodes on which the pods may run."),
-      image_pull_secrets: defaulted(list(Text, { unique: true }), [], "Names of Secrets for the registry of the image.")
+      runtime_class: optional(Text, "RuntimeClass of the pods, for example gvisor or kata.", { fileOnly: cluster }),
+      node_selector: defaulted(map(Text), {}, "Labels of the nodes on which the pods may run.", { fileOnly: cluster }),
+      image_pull_secrets: defaulted(
+        list(Text, { unique: true }),
+        [],
+        "Names of Secrets for the registry of the image.",
+        {
+          fileOnly: cluster
+        }
+      )
     },
     "Sandbox kind kubernetes: a pod for each pass, in the cluster in which the service runs."
   ),
   microvm: group(
     {
-      kernel: optional(Text, "Path of the Linux kernel: bzImage for QEMU, an uncompressed vmlinux for Firecracker."),
+      kernel: optional(Text, "Path of the Linux kernel: bzImage for QEMU, an uncompressed vmlinux for Firecracker.", {
+        fileOnly: nodeProgram
+      }),
       modules_dir: optional(
         Text,
-        "Folder with the kernel's modules, if virtio and overlay are modules, for example /lib/modules/6.1.0-56-cloud-amd64."
+        "Folder with the kernel's modules, if virtio and overlay are modules, for example /lib/modules/6.1.0-56-cloud-amd64.",
+        { fileOnly: nodeFile }
       ),
       root_image: optional(
         Text,
-        "Path of an ext4 file system with node, sh, tar, setpriv and the agents in /opt/aicr/agents."
+        "Path of an ext4 file system with node, sh, tar, setpriv and the agents in /opt/aicr/agents.",
+        { fileOnly: nodeProgram }
       ),
       emulation: defaulted(
         Flag,

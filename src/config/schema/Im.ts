@@ -47,7 +47,9 @@ export const ChatConnection = Schema.Struct({
     when: kinds("wecom_aibot"),
     exclusive: ["secret_env"]
   }),
-  base_url: optional(Url, "Base URL of the platform's API: of Lark, or of a private deployment."),
+  base_url: optional(Url, "Base URL of the platform's API: of Lark, or of a private deployment.", {
+    destination: true
+  }),
   tenant_key: optional(Text, "Tenant key.", feishu),
   callback: optional(
     Callback,

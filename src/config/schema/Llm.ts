@@ -1,7 +1,8 @@
 /** Schema of `llm`: providers, model groups, retry, budgets and the model catalog. */
-import { Schema } from "effect"
+import { Redacted, Schema } from "effect"
 import type { Resolved } from "../Field.ts"
-import { defaulted, group, kinds, optional, required } from "../Field.ts"
+import { defaulted, group, kinds, nodeCredential, optional, required } from "../Field.ts"
+import { isSealed } from "../Sealing.ts"
 import {
   choice,
   EnvName,
@@ -22,6 +23,14 @@ import {
 
 const bedrock = { when: kinds("bedrock") }
 const vertex = { when: kinds("vertex_ai") }
+/** A sealed value was checked when it was entered. */
+const keyFile = {
+  because: "names a file of the nodes",
+  applies: (value: unknown) => {
+    const text = Redacted.isRedacted(value) ? Redacted.value(value) : value
+    return typeof text === "string" && !text.trim().startsWith("{") && !isSealed(text)
+  }
+}
 const anthropic = { when: kinds("anthropic") }
 
 export const LlmProvider = Schema.Struct({
@@ -30,7 +39,10 @@ export const LlmProvider = Schema.Struct({
     "Identifier referenced from model_chain. Unique."
   ),
   kind: required(named("providerKind"), "LLM provider kind."),
-  base_url: optional(Url, "Provider API base URL.", { requiredWhen: kinds("azure_openai") }),
+  base_url: optional(Url, "Provider API base URL.", {
+    requiredWhen: kinds("azure_openai"),
+    destination: true
+  }),
   api_key_env: optional(EnvName, "Environment variable that holds the API key."),
   api_key: optional(Secret, "Literal API key. Sealed when published to the database.", {
     winsOver: "api_key_env"
@@ -50,10 +62,11 @@ export const LlmProvider = Schema.Struct({
   organization: optional(Text, "Organization id sent with each request."),
   extra_headers: optional(
     map(LongText),
-    "HTTP headers added to each request. Not a place for secrets: values are shown in the configuration."
+    "HTTP headers added to each request. Not a place for secrets: values are shown in the configuration.",
+    { destination: true }
   ),
   extra_body: optional(map(Schema.Unknown), "Fields added to each request body."),
-  http_proxy: optional(Url, "HTTP proxy for requests to this provider."),
+  http_proxy: optional(Url, "HTTP proxy for requests to this provider.", { destination: true }),
   timeout_ms: optional(
     PositiveInt,
     "Longest silence in milliseconds: between two pieces of a response, and before its first piece, for which Ollama and servers on private addresses have 12 times as long. Default: 5 minutes between pieces, 15 minutes before the first."
@@ -64,7 +77,7 @@ export const LlmProvider = Schema.Struct({
     "Maximum response length in tokens; overrides catalog data. Without either, 16384 as far as the window has room."
   ),
   aws_region: optional(Text, "AWS region.", bedrock),
-  aws_profile: optional(Text, "AWS profile of the shared credentials file.", bedrock),
+  aws_profile: optional(Text, "AWS profile of the shared credentials file.", { ...bedrock, fileOnly: nodeCredential }),
   aws_access_key_env: optional(EnvName, "Environment variable that holds the AWS access key id.", bedrock),
   aws_access_key: optional(Secret, "Literal AWS access key id.", {
     ...bedrock,
@@ -87,9 +100,10 @@ export const LlmProvider = Schema.Struct({
     "Environment variable that holds the service account key (JSON, or the path of its file).",
     vertex
   ),
-  google_application_credentials: optional(Secret, "Literal service account key.", {
+  google_application_credentials: optional(Secret, "Literal service account key, or the path of its file.", {
     ...vertex,
-    exclusive: ["google_application_credentials_env"]
+    exclusive: ["google_application_credentials_env"],
+    fileOnly: keyFile
   }),
   anthropic_version: optional(Text, "Value of the anthropic-version header.", anthropic),
   anthropic_beta: optional(list(Text), "Values of the anthropic-beta header.", anthropic),

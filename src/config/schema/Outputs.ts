@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Severity } from "../../domain/Kinds.ts"
 import { noticeKinds } from "../../domain/Notice.ts"
 import type { Resolved } from "../Field.ts"
-import { defaulted, group, kinds, optional, required } from "../Field.ts"
+import { defaulted, group, kinds, nodeFile, optional, required } from "../Field.ts"
 import {
   choice,
   EnvName,
@@ -50,7 +50,8 @@ export const MemberDirectory = Schema.Struct({
   }),
   path: optional(Text, "Member file, relative to the configuration file's directory.", {
     ...file,
-    requiredWhen: file.when
+    requiredWhen: file.when,
+    fileOnly: nodeFile
   }),
   directory_id: optional(Text, "Directory name inside the member file.", { ...file, requiredWhen: file.when }),
   identity_scope: optional(
@@ -75,7 +76,8 @@ export const MemberDirectory = Schema.Struct({
   }),
   allowed_root: optional(Text, "Directory that the file's real path must stay in.", {
     ...file,
-    defaultText: "directory of the configuration file"
+    defaultText: "directory of the configuration file",
+    fileOnly: nodeFile
   })
 })
 export type MemberDirectory = Resolved<typeof MemberDirectory>
@@ -194,7 +196,11 @@ export const Channel = Schema.Struct({
   base_url: optional(
     Url,
     "Web URL of the host, in place of the trigger's. One of another origin needs token or token_env of the channel. Of kind feishu_app: base URL of the platform's API, for Lark; with connection that of the connection. Of kind p4_swarm: web URL of the Swarm (P4 Code Review) server, to which alone its credential is sent.",
-    { when: kinds(...gitea, ...github, ...gitlab, "feishu_app", "p4_swarm"), requiredWhen: kinds("p4_swarm") }
+    {
+      when: kinds(...gitea, ...github, ...gitlab, "feishu_app", "p4_swarm"),
+      requiredWhen: kinds("p4_swarm"),
+      destination: true
+    }
   ),
   user_env: optional(EnvName, "Environment variable that holds the user.", swarm),
   user: optional(Text, "User of the Perforce server as whom comments are written (an identifier, not sealed).", {
@@ -216,12 +222,11 @@ export const Channel = Schema.Struct({
     ...swarm,
     exclusive: ["ticket_env", "ticket", "password_env"]
   }),
-  tls_ca_path: optional(
-    Text,
-    "Path of a PEM file with certificate authorities to trust in addition to the system's.",
-    swarm
-  ),
-  http_proxy: optional(Url, "HTTP proxy for requests to the server.", swarm),
+  tls_ca_path: optional(Text, "Path of a PEM file with certificate authorities to trust in addition to the system's.", {
+    ...swarm,
+    fileOnly: nodeFile
+  }),
+  http_proxy: optional(Url, "HTTP proxy for requests to the server.", { ...swarm, destination: true }),
   review_wait_seconds: optional(
     int(0, 3600),
     "Time that a changelist's review may take to appear, because Swarm creates reviews in the background. After that nothing is published, and the run says so.",

@@ -1,7 +1,7 @@
 /** Schema of `queue`: storage of waiting work, concurrency, and retries. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
-import { defaulted, group, optional } from "../Field.ts"
+import { defaulted, group, nodeFile, optional } from "../Field.ts"
 import { choice, Flag, int, map, named, PositiveInt, PositiveNumber, Text } from "../Scalars.ts"
 
 export const QueueConfig = Schema.Struct({
@@ -12,7 +12,7 @@ export const QueueConfig = Schema.Struct({
   ),
   sqlite: group(
     {
-      path: defaulted(Text, "data/queue.db", "Path of the queue's database."),
+      path: defaulted(Text, "data/queue.db", "Path of the queue's database.", { fileOnly: nodeFile }),
       lock_ttl_seconds: defaulted(PositiveInt, 300, "Seconds after which the job of a lost worker is released.")
     },
     "SQLite queue."

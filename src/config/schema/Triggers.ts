@@ -1,7 +1,7 @@
 /** Schema of `triggers[]`: sources of changes, one profile per host or account. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
-import { defaulted, kinds, optional, required } from "../Field.ts"
+import { defaulted, kinds, nodeFile, optional, required } from "../Field.ts"
 import { choice, EnvName, Flag, list, named, PositiveInt, Secret, Text, TimeZone, Url, checked } from "../Scalars.ts"
 import { CronExpression } from "../formats/Cron.ts"
 
@@ -11,6 +11,12 @@ const subversion = { when: kinds("subversion") }
 /** Kinds whose servers are reached over HTTP. */
 const http = { when: kinds("gitea", "forgejo", "github", "gitlab", "subversion") }
 const scheduled = { when: kinds("scheduled") }
+
+/** Repositories of this machine, and ssh with its keys. */
+export const localRepository = {
+  because: "reads a repository or a key of the nodes (file, svn+ssh)",
+  applies: (value: unknown) => typeof value === "string" && !/^\s*(?:https?|svn):/i.test(value)
+}
 
 const Identifier = Schema.Union([Text, PositiveInt])
 const Template = checked("a URL template with {{variables}}", "uri-template", (value) => /^https?:\/\//.test(value))
@@ -23,7 +29,10 @@ export const AppCredential = Schema.Struct({
     "Environment variable that holds the private key (PEM or base64 PEM). Exactly one of private_key_env, private_key_path and private_key.",
     { exclusive: ["private_key_path", "private_key"] }
   ),
-  private_key_path: optional(Text, "Path of the private key's PEM file.", { exclusive: ["private_key"] }),
+  private_key_path: optional(Text, "Path of the private key's PEM file.", {
+    exclusive: ["private_key"],
+    fileOnly: nodeFile
+  }),
   private_key: optional(Secret, "Literal PEM or base64 PEM. Sealed when published."),
   installation_id: optional(Identifier, "Fixed installation id. Default: looked up per owner and repository.")
 })
@@ -74,18 +83,17 @@ export const Trigger = Schema.Struct({
   base_url: optional(
     Url,
     "Web URL of the host. github and gitlab default to the public ones; gitea and forgejo need it with a credential. The API's URL and clone URLs are derived from it, and credentials go nowhere else.",
-    git
+    { ...git, destination: true }
   ),
-  tls_ca_path: optional(
-    Text,
-    "Path of a PEM file with certificate authorities to trust in addition to the system's.",
-    http
-  ),
-  http_proxy: optional(Url, "HTTP proxy for requests to the host.", http),
+  tls_ca_path: optional(Text, "Path of a PEM file with certificate authorities to trust in addition to the system's.", {
+    ...http,
+    fileOnly: nodeFile
+  }),
+  http_proxy: optional(Url, "HTTP proxy for requests to the host.", { ...http, destination: true }),
   port: optional(
     Schema.Union([Text, PositiveInt]),
     "Server address (P4PORT): `host:1666`, or `ssl:host:1666` with p4_fingerprint.",
-    perforce
+    { ...perforce, destination: true }
   ),
   user_env: optional(EnvName, "Environment variable that holds the user.", perforce),
   user: optional(Text, "User name (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
@@ -101,7 +109,7 @@ export const Trigger = Schema.Struct({
   p4_fingerprint: optional(
     Text,
     "Fingerprint of the key of a server over TLS (`ssl:host:port`), as `p4 trust -l` prints it. No other key is accepted.",
-    perforce
+    { ...perforce, destination: true }
   ),
   depot_path: optional(
     Text,
@@ -116,7 +124,7 @@ export const Trigger = Schema.Struct({
   repository_url: optional(
     Text,
     "Repository URL: http, https, svn, svn+ssh or file, of the whole repository or of a folder in it, without credentials.",
-    subversion
+    { ...subversion, destination: true, fileOnly: localRepository }
   ),
   username_env: optional(EnvName, "Environment variable that holds the user name.", subversion),
   username: optional(Text, "User name (an identifier, not sealed).", {
@@ -127,7 +135,7 @@ export const Trigger = Schema.Struct({
     Flag,
     false,
     "Accept a server certificate of an unknown authority. Other failures, such as another host name, remain errors.",
-    subversion
+    { ...subversion, destination: true }
   ),
   cron: optional(CronExpression, "When to run: five fields (minute, hour, day, month, weekday).", {
     ...scheduled,

@@ -1,7 +1,7 @@
 /** Schema of `workspaces`: repositories to review, and differences from the global settings. */
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
-import { defaulted, group, kinds, layer, optional, required } from "../Field.ts"
+import { defaulted, group, kinds, layer, nodeFile, optional, required } from "../Field.ts"
 import { sourceMatcher, SourceMatcher } from "../formats/Patterns.ts"
 import {
   choice,
@@ -21,6 +21,7 @@ import {
 import { AgentConfig, SandboxConfig } from "./Agent.ts"
 import { OutputsConfig } from "./Outputs.ts"
 import { ReviewConfig } from "./Review.ts"
+import { localRepository } from "./Triggers.ts"
 
 const perforce = { when: kinds("perforce") }
 
@@ -35,7 +36,8 @@ export const ContextRepository = Schema.Struct({
   kind: required(named("repositoryKind"), "Kind of repository."),
   url: optional(Text, "Git URL, http or https, without credentials.", {
     when: kinds("git"),
-    requiredWhen: kinds("git")
+    requiredWhen: kinds("git"),
+    destination: true
   }),
   ref: optional(Text, "Git branch, tag or full commit id.", {
     when: kinds("git"),
@@ -52,18 +54,22 @@ export const ContextRepository = Schema.Struct({
   }),
   repository_url: optional(Text, "Subversion repository URL.", {
     when: kinds("subversion"),
-    requiredWhen: kinds("subversion")
+    requiredWhen: kinds("subversion"),
+    destination: true,
+    fileOnly: localRepository
   }),
   revision: optional(Schema.Union([Text, PositiveInt]), "Revision.", {
     when: kinds("subversion", "perforce"),
     defaultText: "latest"
   }),
-  port: optional(Text, "Perforce server address: `host:1666`, or `ssl:host:1666` with p4_fingerprint.", perforce),
-  p4_fingerprint: optional(
-    Text,
-    "Fingerprint of the key of a Perforce server over TLS. No other key is accepted.",
-    perforce
-  ),
+  port: optional(Text, "Perforce server address: `host:1666`, or `ssl:host:1666` with p4_fingerprint.", {
+    ...perforce,
+    destination: true
+  }),
+  p4_fingerprint: optional(Text, "Fingerprint of the key of a Perforce server over TLS. No other key is accepted.", {
+    ...perforce,
+    destination: true
+  }),
   user_env: optional(EnvName, "Environment variable that holds the Perforce user.", perforce),
   user: optional(Text, "Perforce user (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
   ticket_env: optional(EnvName, "Environment variable that holds the Perforce ticket.", perforce),
@@ -97,7 +103,9 @@ export const ContextRepository = Schema.Struct({
 export type ContextRepository = Resolved<typeof ContextRepository>
 
 export const WorkspacePrompt = Schema.Struct({
-  base_system_prompt_file: optional(Text, "Custom base prompt file, relative to the deployment root."),
+  base_system_prompt_file: optional(Text, "Custom base prompt file, relative to the deployment root.", {
+    fileOnly: nodeFile
+  }),
   system_prompt: optional(
     Text,
     "Name in prompts.system; replaces the base prompt. Wins over base_system_prompt_file and the built-in base.",
@@ -204,7 +212,8 @@ export type WorkspaceInstance = Resolved<typeof WorkspaceInstance>
 
 export const WorkspacesConfig = Schema.Struct({
   root: optional(Text, "Root of the layout on disk. Relative paths start at the base directory.", {
-    defaultText: "<baseDir>/workspaces"
+    defaultText: "<baseDir>/workspaces",
+    fileOnly: nodeFile
   }),
   cache: group(
     {

@@ -8,11 +8,12 @@ const document = {
   ],
   outputs: {
     channels: [
-      { name: "comments", kind: "gitea", trigger: "git", token: "t" },
-      { name: "room", kind: "slack", connection: "chat", webhook_url: "https://hook.example", secret: "s" }
+      { name: "comments", kind: "gitea_pr_review", trigger: "git", token: "t" },
+      { name: "room", kind: "feishu_app", connection: "chat", secret: "s" },
+      { name: "any", kind: "gitea_pr_review", token: "t", notify_feishu: { secret: "s" } }
     ]
   },
-  im: { connections: { chat: { kind: "slack", base_url: "https://chat.example" } } }
+  im: { connections: { chat: { kind: "feishu_app", base_url: "https://chat.example" } } }
 }
 
 const cases: ReadonlyArray<readonly [title: string, path: ReadonlyArray<number | string>, expected: unknown]> = [
@@ -26,7 +27,7 @@ const cases: ReadonlyArray<readonly [title: string, path: ReadonlyArray<number |
     "trigger of a channel",
     ["outputs", "channels", 0, "token"],
     {
-      kind: "gitea",
+      kind: "gitea_pr_review",
       endpoints: {},
       trigger: {
         name: "git",
@@ -39,10 +40,24 @@ const cases: ReadonlyArray<readonly [title: string, path: ReadonlyArray<number |
     "connection of a channel",
     ["outputs", "channels", 1, "secret"],
     {
-      kind: "slack",
-      endpoints: { webhook_url: "https://hook.example" },
-      connection: { name: "chat", kind: "slack", endpoints: { base_url: "https://chat.example" } }
+      kind: "feishu_app",
+      endpoints: {},
+      connection: { name: "chat", kind: "feishu_app", endpoints: { base_url: "https://chat.example" } }
     }
+  ],
+  [
+    "triggers whose changes a channel without a trigger serves",
+    ["outputs", "channels", 2, "token"],
+    {
+      kind: "gitea_pr_review",
+      endpoints: {},
+      triggers: [{ kind: "gitea", endpoints: { base_url: "https://git.example", http_proxy: "http://proxy.example" } }]
+    }
+  ],
+  [
+    "no trigger for the chat message of such a channel",
+    ["outputs", "channels", 2, "notify_feishu", "secret"],
+    { kind: "gitea_pr_review", endpoints: {} }
   ]
 ]
 

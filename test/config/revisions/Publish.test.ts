@@ -172,6 +172,7 @@ describe("a changeset becomes a revision", () => {
 })
 
 describe("a changeset is refused", () => {
+  const appOfNode = { app_id: "1", private_key_path: "/etc/key" }
   const defaults: ConfigOperation = {
     op: "set",
     path: ["workspaces", "defaults", "outputs"],
@@ -326,35 +327,20 @@ describe("a changeset is refused", () => {
       ],
       [["secret_ref_missing", "triggers/second", "token_env"]]
     ],
-    ...["aws_profile", "google_application_credentials"].map((field): (typeof cases)[number] => [
-      `for ${field} of this machine with an address of its own`,
-      [
-        {
-          op: "create",
-          entity: { kind: "providers", name: "cloud" },
-          value: {
-            kind: field === "aws_profile" ? "bedrock" : "vertex",
-            base_url: "https://evil.example",
-            [field]: "/etc/key"
-          }
-        }
-      ],
-      [["secret_ref_missing", "providers/cloud", field]]
-    ]),
     [
-      "for private_key_path of this machine with an address of its own",
+      "for files, programs and credentials of the nodes",
       [
-        {
-          op: "create",
-          entity: { kind: "triggers", name: "app" },
-          value: {
-            kind: "github",
-            base_url: "https://evil.example",
-            app: { app_id: "1", private_key_path: "/etc/key" }
-          }
-        }
+        { op: "create", entity: { kind: "providers", name: "cloud" }, value: { kind: "bedrock", aws_profile: "prod" } },
+        { op: "create", entity: { kind: "triggers", name: "app" }, value: { kind: "github", app: appOfNode } },
+        { op: "set", path: ["agent", "sandbox", "image"], value: "evil.example/agents" },
+        { op: "set", path: ["workspaces", "defaults", "prompt", "base_system_prompt_file"], value: "/etc/shadow" }
       ],
-      [["secret_ref_missing", "triggers/app", "app.private_key_path"]]
+      [
+        ["owned_by_file", "globals", "agent.sandbox.image"],
+        ["owned_by_file", "globals", "workspaces.defaults.prompt.base_system_prompt_file"],
+        ["owned_by_file", "providers/cloud", "aws_profile"],
+        ["owned_by_file", "triggers/app", "app.private_key_path"]
+      ]
     ],
     [
       "for a configuration that is invalid together with the file",
@@ -389,6 +375,120 @@ describe("a changeset is refused", () => {
   it("unless the variable goes to the granted destination", () => {
     const decision = decideOn(withSecond(), [{ op: "set", entity: second, path: ["token_env"], value: "GIVEN_TOKEN" }])
     expect(decision._tag).toBe("Publish")
+  })
+})
+
+describe("checks of a server's identity", () => {
+  const svn = { kind: "triggers", name: "svn" } as const
+  const depot = { kind: "triggers", name: "depot" } as const
+  const values = {
+    svn: { kind: "subversion", repository_url: "https://svn.example/repository", username: "aicr" },
+    depot: { kind: "perforce", port: "ssl:p4.example:1666", p4_fingerprint: "AA:BB", user: "aicr" }
+  }
+  const head = () =>
+    published(
+      decideOn(emptyDocument, [
+        { op: "create", entity: svn, value: { ...values.svn, password: "p" } },
+        { op: "create", entity: depot, value: { ...values.depot, password: "p" } }
+      ])
+    )
+  const refs = [
+    {
+      env: "GIVEN_TOKEN",
+      target: ["triggers", "svn", "password_env"],
+      destinations: {
+        svn: { kind: "subversion", endpoints: { repository_url: "https://svn.example/repository" } },
+        proxy: {
+          kind: "subversion",
+          endpoints: { repository_url: "https://svn.example/repository", trust_server_cert: true }
+        }
+      }
+    },
+    {
+      env: "GIVEN_SECRET",
+      target: ["triggers", "depot", "password_env"],
+      destinations: {
+        depot: { kind: "perforce", endpoints: { port: "ssl:p4.example:1666", p4_fingerprint: "AA:BB" } }
+      }
+    }
+  ]
+  const granting = (secret_refs: unknown) => ({
+    ground: { ...ground, file: fileTree({ ...source, config_sources: { secret_refs } }) }
+  })
+
+  it("are part of the destination of a stored credential", () => {
+    const trusting: ConfigOperation = { op: "set", entity: svn, path: ["trust_server_cert"], value: true }
+    const other: ConfigOperation = { op: "set", entity: depot, path: ["p4_fingerprint"], value: "CC:DD" }
+    expect(codes(decideOn(head(), [trusting, other]))).toEqual([
+      ["secret_destination_changed", "triggers/svn", "password"],
+      ["secret_destination_changed", "triggers/depot", "password"]
+    ])
+    const said: ConfigOperation = { op: "set", entity: svn, path: ["trust_server_cert"], value: false }
+    expect(decideOn(head(), [said])._tag).toBe("Publish")
+  })
+
+  it("are part of the destination that the file grants", () => {
+    const create = (trust_server_cert: boolean, p4_fingerprint: string): ReadonlyArray<ConfigOperation> => [
+      { op: "create", entity: svn, value: { ...values.svn, trust_server_cert, password_env: "GIVEN_TOKEN" } },
+      { op: "create", entity: depot, value: { ...values.depot, p4_fingerprint, password_env: "GIVEN_SECRET" } }
+    ]
+    expect(codes(decideOn(emptyDocument, create(false, "AA:BB"), granting(refs)))).toBe("Publish")
+    expect(codes(decideOn(emptyDocument, create(true, "AA:BB"), granting(refs)))).toBe("Publish")
+    expect(codes(decideOn(emptyDocument, create(true, "CC:DD"), granting(refs)))).toEqual([
+      ["secret_ref_missing", "triggers/depot", "password_env"]
+    ])
+    const [strict] = refs
+    const { proxy: _, ...only } = strict?.destinations ?? {}
+    expect(
+      codes(
+        decideOn(emptyDocument, create(true, "AA:BB"), granting([{ ...strict, destinations: only }, ...refs.slice(1)]))
+      )
+    ).toEqual([["secret_ref_missing", "triggers/svn", "password_env"]])
+  })
+})
+
+describe("the credential of a channel without a trigger", () => {
+  const channel = { name: "room", kind: "gitea_pr_review" }
+  const evil: ConfigOperation = {
+    op: "create",
+    entity: second,
+    value: { ...secondValue, base_url: "https://evil.example" }
+  }
+  const inFile = (more: object) => ({
+    ground: {
+      ...ground,
+      file: fileTree({ ...source, outputs: { channels: [{ ...channel, token_env: "FILE_TOKEN", ...more }] } }),
+      env: { ...ground.env, FILE_TOKEN: "t" }
+    }
+  })
+
+  it("is not sent to the host of a trigger that the database adds", () => {
+    expect(codes(decideOn(emptyDocument, [evil], inFile({})))).toEqual([
+      ["secret_ref_missing", "channels/room", "token_env"]
+    ])
+    const stored = published(
+      decideOn(emptyDocument, [
+        { op: "create", entity: { kind: "channels", name: "own" }, value: { kind: channel.kind, token: "t" } }
+      ])
+    )
+    expect(codes(decideOn(stored, [evil]))).toEqual([["secret_destination_changed", "channels/own", "token"]])
+  })
+
+  it.each([
+    ["goes on to the hosts of the file", { ...secondValue, base_url: "https://git.example" }, {}],
+    ["goes to its own address", secondValue, { base_url: "https://git.example" }],
+    ["goes to its trigger", secondValue, { trigger: "main" }],
+    ["is not used for hosts of other kinds", { kind: "gitlab", webhook_secret: "hook" }, {}]
+  ])("%s", (_title, value, more) => {
+    expect(codes(decideOn(emptyDocument, [{ op: "create", entity: second, value }], inFile(more)))).toBe("Publish")
+  })
+
+  it("does not go through the proxy of a trigger that the database adds", () => {
+    const value = { ...secondValue, http_proxy: "http://evil.example" }
+    const proxied: ConfigOperation = { op: "create", entity: second, value }
+    expect(codes(decideOn(emptyDocument, [proxied], inFile({ base_url: "http://git.example" })))).toEqual([
+      ["secret_ref_missing", "channels/room", "token_env"]
+    ])
   })
 })
 

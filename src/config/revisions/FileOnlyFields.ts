@@ -1,0 +1,63 @@
+/**
+ * Finds values of the database's document that only the file may set: they name programs, files, folders or credentials of the nodes, or end
+ * the isolation of what the nodes execute. Who edits the configuration must not thereby control the nodes. Pure.
+ */
+import type { FileOnly } from "../Field.ts"
+import type { Path } from "../Path.ts"
+import { isRecord } from "../Path.ts"
+import { named } from "../SealedPlaces.ts"
+import type { Shape } from "../Shape.ts"
+import type { DatabaseDocument } from "./DatabaseDocument.ts"
+import { listEntities } from "./DatabaseDocument.ts"
+import { entityShape, formatRef, globalsShape } from "./Entities.ts"
+
+export interface FileOnlyProblem {
+  readonly code: "owned_by_file"
+  /** Entity such as `triggers/main`, or `globals`. */
+  readonly entity: string
+  /** Field in the entity, part by part. */
+  readonly field: ReadonlyArray<string>
+  readonly message: string
+}
+
+interface Found {
+  readonly path: Path
+  readonly rule: FileOnly
+}
+
+/** Returns each value that only the file may set. */
+export const fileOnlyProblems = ({ entities, globals }: DatabaseDocument): ReadonlyArray<FileOnlyProblem> => [
+  ...problemsIn("globals", globalsShape(), globals),
+  ...listEntities({ entities, globals }).flatMap(({ value, ...ref }) =>
+    problemsIn(formatRef(ref), entityShape(ref.kind), value)
+  )
+]
+
+const problemsIn = (entity: string, shape: Shape, value: unknown): ReadonlyArray<FileOnlyProblem> =>
+  findIn(shape, value, []).map(({ path, rule }) => ({
+    code: "owned_by_file",
+    entity,
+    field: named(value, path),
+    message: `this can only be set in the configuration file, because it ${rule.because}; remove it here, or move the entity into the file`
+  }))
+
+const findIn = (shape: Shape, value: unknown, path: Path): ReadonlyArray<Found> => {
+  switch (shape.type) {
+    case "union":
+      return shape.members.flatMap((member) => findIn(member, value, path))
+    case "list":
+      return Array.isArray(value) ? value.flatMap((item, index) => findIn(shape.item, item, [...path, index])) : []
+    case "object":
+      if (!isRecord(value)) return []
+      return Object.entries(value).flatMap(([key, inner]) => {
+        const field = shape.fields.get(key)
+        const at = [...path, key]
+        const rule = field?.meta.fileOnly
+        if (rule !== undefined && (rule.applies?.(inner) ?? true)) return [{ path: at, rule }]
+        const next = field?.shape ?? shape.rest
+        return next === undefined ? [] : findIn(next, inner, at)
+      })
+    default:
+      return []
+  }
+}
