@@ -47,13 +47,13 @@ export const openEditor: OpenEditor = (config, operation) =>
     if (store.layered() === undefined)
       return yield* refused(`${config} does not enable the database: set config_sources.database.enabled: true`)
     if (location.kind === "sqlite" && !existsSync(location.path)) return yield* noRecords(location.path)
-    return yield* Effect.provide(
-      operation,
-      ConfigEditing.layer.pipe(Layer.provide(sourceStores), Layer.provide(records))
-    )
+    const editor = ConfigEditing.layer.pipe(Layer.provide(sourceStores))
+    return yield* Effect.provide(operation, Layer.provideMerge(editor, records))
   }).pipe(
     Effect.provide(layerFile(config, process.env, { unset: "warnings", revisions: readExisting })),
-    Effect.catchTag("SourceUnavailable", ({ message }) => Effect.fail(new ExitWith({ code: 3, message }))),
+    Effect.catchTag(["SourceUnavailable", "StoreError"], ({ message }) =>
+      Effect.fail(new ExitWith({ code: 3, message }))
+    ),
     // Warnings about the configuration are those of `aicr config check`.
     Effect.provide(Logging.layerAt("error")),
     endWithCode

@@ -9,17 +9,19 @@ import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
 import type { EditOutcome, EditPreview, PublishRequest } from "../config/revisions/ConfigEditor.ts"
 import type { RevisionSummary } from "../config/revisions/Revision.ts"
 import type { SourceUnavailable } from "../config/revisions/RevisionStore.ts"
+import type { StoreError } from "../database/StoreError.ts"
+import { Configurations } from "../store/Configurations.ts"
 import { columns } from "./Columns.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
-import { describeDifference, describeProblem, listAffected } from "./ConfigSourceText.ts"
+import { describeDifference, describeProblem, describeUnfinished, listAffected } from "./ConfigSourceText.ts"
 import { count, oneLine, time } from "./Wording.ts"
 
 /** Runs an operation with the editor of a configuration file. */
 export type OpenEditor = <A>(
   config: string,
-  operation: Effect.Effect<A, ExitWith | SourceUnavailable, ConfigEditor>
+  operation: Effect.Effect<A, ExitWith | SourceUnavailable | StoreError, ConfigEditor | Configurations>
 ) => Effect.Effect<A, ExitWith>
 
 /** Seals the configurations that work is pinned to with the current key. */
@@ -80,12 +82,17 @@ const importFile = Effect.fnUntraced(function* (file: string) {
   return yield* refused(problems.join("\n"))
 })
 
-/** Prints the changed fields of an edit and what they affect; fails if the edit would be refused. */
+/** Maximum number of unfinished reviews that are named. */
+const maxUnfinished = 20
+
+/** Prints the changed fields of an edit, what they affect and what keeps its configuration; fails if the edit would be refused. */
 const printPreview = Effect.fnUntraced(function* ({ blastRadius, conflicts, diff, head, problems }: EditPreview) {
   if (problems.length > 0) return yield* refused(problems.map(describeProblem).join("\n"))
   if (conflicts.length > 0) return yield* reportOutcome({ _tag: "Conflict", head, conflicts })
   for (const difference of diff) yield* Console.log(describeDifference(difference))
-  if (diff.length > 0) yield* Console.log(listAffected(blastRadius).join("\n"))
+  if (diff.length === 0) return
+  const unfinished = yield* (yield* Configurations).unfinished(blastRadius.snapshot, maxUnfinished)
+  yield* Console.log([...listAffected(blastRadius), ...describeUnfinished(unfinished)].join("\n"))
 })
 
 /** Prints what a YAML document would change in the database. */

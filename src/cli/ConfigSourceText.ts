@@ -2,6 +2,7 @@
 import type { Difference } from "../config/Diff.ts"
 import type { BlastRadius } from "../config/revisions/ConfigEditor.ts"
 import type { PublishProblem } from "../config/revisions/Publish.ts"
+import type { UnfinishedWork } from "../store/Configurations.ts"
 import { count, oneLine } from "./Wording.ts"
 
 export const describeProblem = ({ code, entity, message, path }: PublishProblem): string =>
@@ -36,9 +37,12 @@ export const listAffected = (radius: BlastRadius): ReadonlyArray<string> => {
     const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : ""
     return names.length === 0 ? [] : [`affects ${count(names.length, word)}: ${oneLine(listed)}${more}`]
   })
-  const { pinnedSnapshots } = radius
-  return [
-    ...(lines.length === 0 ? ["affects no workspace, trigger, channel, route rule or command binding"] : lines),
-    ...(pinnedSnapshots === 0 ? [] : [`unfinished work keeps ${count(pinnedSnapshots, "older configuration")}`])
-  ]
+  return lines.length === 0 ? ["affects no workspace, trigger, channel, route rule or command binding"] : lines
+}
+
+/** Describes the reviews that keep the configuration of their admission. */
+export const describeUnfinished = ({ items, more }: UnfinishedWork): ReadonlyArray<string> => {
+  if (items.length === 0) return []
+  const names = items.map(({ targetKey, workspace }) => `${workspace} ${targetKey}`.trim()).join(", ")
+  return [`does not affect ${count(items.length, "unfinished review")}: ${oneLine(names)}${more ? ", and more" : ""}`]
 }

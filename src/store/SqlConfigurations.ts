@@ -55,6 +55,22 @@ export const layer: Layer.Layer<Configurations, never, SqlClient.SqlClient> = La
         Effect.map((rows) => rows.map(({ hash }) => hash)),
         unavailable("configurations.hashes")
       ),
+      unfinished: (hash, limit) =>
+        sql<{ id: string; workspace: string | null; target_key: string | null }>`
+          SELECT id, workspace, target_key FROM events
+          WHERE work IS NOT NULL AND outcome IS NULL AND ${workHash} <> ${hash} ORDER BY seq LIMIT ${limit + 1}`.pipe(
+          Effect.map((rows) => ({
+            items: rows
+              .slice(0, limit)
+              .map(({ id, target_key, workspace }) => ({
+                id,
+                workspace: workspace ?? "",
+                targetKey: target_key ?? ""
+              })),
+            more: rows.length > limit
+          })),
+          unavailable("configurations.unfinished")
+        ),
       replace: (hash, before, after) =>
         sql`UPDATE configurations SET document = ${after}
           WHERE hash = ${hash} AND document = ${before} RETURNING hash`.pipe(

@@ -3,8 +3,12 @@ import { execFile } from "node:child_process"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { stringify } from "yaml"
+import { Receipts } from "../../src/store/Receipts.ts"
+import * as Store from "../../src/store/Store.ts"
+import { change, event } from "../store/Fixtures.ts"
 
 const root = join(import.meta.dirname, "../..")
 const folder = mkdtempSync(join(tmpdir(), "aicr-push-"))
@@ -104,12 +108,31 @@ describe("config push", { timeout: 60_000 }, () => {
   })
 })
 
+describe("config push, diff and restore", { timeout: 60_000 }, () => {
+  it("name the unfinished reviews, which keep the configuration of their admission", async () => {
+    const waiting = event({ work: { change: change(), configHash: "older", priority: 1, dueAt: 1 } })
+    const records = Store.layerSqlite({ path: join(folder, "aicr.db"), migrate: "verify" })
+    const inRecords = (effect: Effect.Effect<unknown, unknown, Receipts>) =>
+      Effect.runPromise(Effect.provide(effect, records))
+    await inRecords(Effect.flatMap(Receipts, (receipts) => receipts.store(waiting)))
+    write({ second: { ...second, webhook_secret: "********" } }, { review: { max_passes: 8 } })
+    const said = "does not affect 1 unfinished review: app main:acme/app:pull_request:7\n"
+    expect((await aicr("config", "diff", document)).out).toContain(said)
+    expect((await aicr("config", "push", document, "--yes")).out).toContain(`${said}published revision 4`)
+    expect((await aicr("config", "restore", "3", "--yes")).out).toContain(`${said}published revision 5`)
+    const settled = Effect.flatMap(Receipts, (receipts) => receipts.settle([waiting.id], { outcome: "executed" }, 2))
+    await inRecords(settled)
+    expect((await aicr("config", "restore", "4", "--yes")).out).not.toContain("unfinished")
+    expect((await aicr("config", "restore", "3", "--yes")).out).toContain("published revision 7")
+  })
+})
+
 describe("config restore", { timeout: 60_000 }, () => {
   it("prints the changed fields and whom they affect before the revision", async () => {
     const { code, out } = await aicr("config", "restore", "2")
     expect([code, out]).toEqual([
       0,
-      "~ triggers/second enabled: true -> false\naffects 1 trigger: second\npublished revision 4\n"
+      "~ triggers/second enabled: true -> false\naffects 1 trigger: second\npublished revision 8\n"
     ])
     const none = await aicr("config", "restore", "99")
     expect([none.code, none.out]).toEqual([2, ""])

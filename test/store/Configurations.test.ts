@@ -43,6 +43,26 @@ describe.each(databases)("Configurations in $name", ({ layer: fresh }) => {
         assert.isFalse(yield* isKept("waiting"))
       })
     )
+    it.effect("lists unfinished deliveries with other configurations, oldest first, up to a limit", () =>
+      Effect.gen(function* () {
+        const [configurations, receipts] = [yield* Configurations, yield* Receipts]
+        const withHash = (configHash: string) =>
+          event({ work: { change: change(), configHash, priority: 1, dueAt: 1 } })
+        const [one, same, two, done] = [withHash("old"), withHash("same"), withHash("older"), withHash("old")]
+        yield* receipts.storeAll([one, same, two, done])
+        yield* receipts.settle([done.id], { outcome: "executed" }, 2)
+        const item = { workspace: "app", targetKey: "main:acme/app:pull_request:7" }
+        assert.deepStrictEqual(yield* configurations.unfinished("same", 2), {
+          items: [
+            { id: one.id, ...item },
+            { id: two.id, ...item }
+          ],
+          more: false
+        })
+        assert.deepInclude(yield* configurations.unfinished("same", 1), { more: true })
+        yield* receipts.settle([one.id, same.id, two.id], { outcome: "executed" }, 2)
+      })
+    )
     it.effect("keeps 200 that nothing is pinned to", () =>
       Effect.gen(function* () {
         for (let n = 0; n < 205; n++) {
