@@ -76,7 +76,7 @@ const ownDestination = (kind: "im_connections" | "triggers", holder: unknown): D
   return { ...(typeof type === "string" ? { kind: type } : {}), endpoints }
 }
 
-/** Not in a group of the channel, such as its chat message. */
+/** Returns whether a path is a field of a channel itself, not of a group in it such as its chat message. */
 const isOfChannel = (path: Path): boolean => path.at(-4) === "outputs" && path.at(-3) === "channels"
 
 /** Kinds of triggers whose changes a kind of channel publishes to the host of the change. */

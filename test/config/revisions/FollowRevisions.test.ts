@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync, writeFileSync } from "node:fs"
-import { Clock, Context, Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Clock, Context, Deferred, Effect, Fiber, Layer, Logger, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import type { ArchivedDocument } from "../../../src/config/ConfigStore.ts"
@@ -10,7 +10,6 @@ import type { ConfigOperation } from "../../../src/config/revisions/Operations.t
 import { deserialise } from "../../../src/config/revisions/SealDocument.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
 import {
-  editorNode,
   memoryStores,
   sealingKey,
   startNode,
@@ -20,6 +19,8 @@ import {
 } from "../../harness/ConfigSource.ts"
 import type { EditorOptions } from "../../harness/ConfigSource.ts"
 import { shiftedClock } from "../../harness/ShiftedClock.ts"
+import { waitUntil } from "../../harness/Wait.ts"
+import { backends, openStores } from "../../store/source/Backends.ts"
 
 const document = {
   triggers: [{ name: "main", kind: "gitea", base_url: "https://git.example", webhook_secret: "a-secret" }]
@@ -50,6 +51,41 @@ const shifted =
 
 const passesOf = ({ config }: { readonly config: ConfigStore["Service"] }) =>
   config.current().document.review.max_passes
+
+describe.each(backends)("a node that missed a hundred revisions in $kind", ({ kind, make }) => {
+  it.live(
+    "activates only the newest, also when it was down",
+    () =>
+      Effect.gen(function* () {
+        const { address } = yield* Effect.promise(make)
+        const stores = yield* Effect.orDie(Layer.build(openStores(kind, address, "default")))
+        const runtime = { refresh_interval_seconds: 3600 }
+        const still = { ...document, config_sources: { database: { enabled: true }, runtime } }
+        const one = yield* startNode(stores, { document: still, node: "one" })
+        const two = yield* startNode(stores, { document: still, node: "two" })
+        const activated: Array<number | undefined> = []
+        yield* two.config.changes.pipe(
+          Stream.runForEach(({ revision }) => Effect.sync(() => activated.push(revision))),
+          Effect.forkScoped({ startImmediately: true })
+        )
+        for (let n = 0; n < 100; n++) {
+          const problems: ConfigOperation = { op: "set", path: ["review", "max_problems"], value: n + 1 }
+          yield* one.editor.publish("alice", edit(n, passes((n % 2) + 3), problems))
+        }
+        const late = yield* startNode(stores, { document: still, node: "late" })
+        const { document: current, hash, revision } = late.config.current()
+        assert.deepStrictEqual([revision, current.review.max_problems, current.review.max_passes], [100, 100, 4])
+        assert.strictEqual((yield* late.config.pinned(one.config.current().hash)).hash, hash)
+        assert.deepStrictEqual(activated, [])
+        yield* two.config.adoptHead() ?? Effect.void
+        yield* Effect.promise(() => waitUntil(() => activated.length > 0, { describe: () => "it activates one" }))
+        assert.deepStrictEqual([activated, passesOf(two)], [[100], 4])
+        const { converged, nodes } = yield* one.editor.status
+        assert.deepStrictEqual([converged, nodes.map(({ active }) => active)], [true, [100, 100, 100]])
+      }),
+    60_000
+  )
+})
 
 describe("a node", () => {
   it.effect("works with a revision of another node before it admits a delivery", () =>
@@ -112,39 +148,6 @@ describe("a node", () => {
       assert.notStrictEqual(passesOf(two), 7)
       yield* TestClock.adjust("1 second")
       assert.strictEqual(passesOf(two), 7)
-    })
-  )
-  it.effect("that was down for a hundred revisions starts with the newest", () =>
-    Effect.gen(function* () {
-      const [one] = yield* startNodes({ node: "one" })
-      if (one === undefined) return
-      for (let n = 0; n < 100; n++)
-        yield* one.editor.publish(
-          "alice",
-          edit(n, passes((n % 2) + 3), { op: "set", path: ["review", "max_problems"], value: n + 1 })
-        )
-      const stores = Context.make(RevisionStore, one.revisions)
-      const late = yield* Layer.build(Layer.fresh(editorNode({ document, node: "late" }))).pipe(
-        Effect.provideContext(Context.merge(yield* Layer.build(Layer.fresh(memoryStores)), stores))
-      )
-      const config = Context.get(late, ConfigStore)
-      assert.deepStrictEqual([config.current().revision, config.current().document.review.max_problems], [100, 100])
-      assert.strictEqual((yield* config.pinned(one.config.current().hash)).hash, one.config.current().hash)
-    })
-  )
-  it.effect("that missed a hundred revisions activates only the newest", () =>
-    Effect.gen(function* () {
-      const [one, two] = yield* startNodes({ node: "one" }, { node: "two" })
-      if (one === undefined || two === undefined) return assert.fail("no nodes")
-      for (let n = 0; n < 100; n++) yield* one.editor.publish("alice", edit(n, passes((n % 2) + 3)))
-      const activated: Array<number | undefined> = []
-      yield* two.config.changes.pipe(
-        Stream.runForEach(({ revision }) => Effect.sync(() => activated.push(revision))),
-        Effect.forkScoped({ startImmediately: true })
-      )
-      yield* two.config.adoptHead() ?? Effect.void
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual([activated, passesOf(two)], [[100], 4])
     })
   )
   it.effect("whose clock differs by an hour takes part in one history, with its drafts and repeated requests", () =>
@@ -235,6 +238,27 @@ describe("a node", () => {
       assert.isAbove((yield* reportedAt) ?? 0, first ?? 0)
     })
   )
+  it.effect("logs a refused revision once, however often it reads it", () => {
+    const refused: Array<unknown> = []
+    const collect = Logger.make(({ message }) => {
+      const [text, fields] = Array.isArray(message) ? message : [message]
+      if (String(text).startsWith("configuration revision refused")) refused.push(Object(fields).revision)
+    })
+    return Effect.gen(function* () {
+      const [one, keyless] = yield* startNodes(
+        { node: "one" },
+        { node: "keyless", env: { SVC_CONFIG_SECRETS_KEY: "" } }
+      )
+      if (one === undefined || keyless === undefined) return assert.fail("no nodes")
+      yield* one.editor.publish("alice", edit(0, withSecret))
+      yield* keyless.config.adoptHead() ?? Effect.void
+      yield* TestClock.adjust("3 minutes")
+      assert.deepStrictEqual(refused, [1])
+      yield* one.editor.publish("alice", edit(1, passes(7)))
+      yield* TestClock.adjust("3 minutes")
+      assert.deepStrictEqual(refused, [1, 2])
+    }).pipe(Effect.provide(Logger.layer([collect])))
+  })
   it.effect("follows again after a read of the store that did not end", () =>
     Effect.gen(function* () {
       const stores = yield* Layer.build(Layer.fresh(memoryStores))

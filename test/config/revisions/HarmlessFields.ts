@@ -1,6 +1,6 @@
 /**
- * Fields of the database's configuration that neither decide where a credential goes nor reach the nodes, by the reason. A new field belongs
- * here only if nobody gains a credential, a file or a program of a node by choosing its value.
+ * Lists fields of the database's configuration that neither decide where a credential goes nor reach the nodes, by the reason. A new field
+ * belongs here only if choosing its value gives no access to a credential, a file or a program of a node.
  */
 const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
   "links in comments, which carry no credential": [
