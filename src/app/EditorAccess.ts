@@ -13,6 +13,7 @@ import { Configurations } from "../store/Configurations.ts"
 import * as ConfigEditing from "../config/revisions/ConfigEditing.ts"
 import { ExitWith, refused } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
+import { UnfinishedReviews } from "../cli/UnfinishedReviews.ts"
 import type { OpenEditor, ResealPinned } from "../cli/ConfigSourceCommands.ts"
 import * as Logging from "../observability/Logging.ts"
 
@@ -40,6 +41,13 @@ export const resealPinned: ResealPinned = (config) =>
     })
   )
 
+const unfinishedReviews = Layer.effect(
+  UnfinishedReviews,
+  Effect.map(Configurations, ({ unfinished }) => ({
+    list: (hash, limit) => Effect.mapError(unfinished(hash, limit), ({ message }) => new ExitWith({ code: 3, message }))
+  }))
+)
+
 export const openEditor: OpenEditor = (config, operation) =>
   Effect.gen(function* () {
     const store = yield* ConfigStore
@@ -48,12 +56,10 @@ export const openEditor: OpenEditor = (config, operation) =>
       return yield* refused(`${config} does not enable the database: set config_sources.database.enabled: true`)
     if (location.kind === "sqlite" && !existsSync(location.path)) return yield* noRecords(location.path)
     const editor = ConfigEditing.layer.pipe(Layer.provide(sourceStores))
-    return yield* Effect.provide(operation, Layer.provideMerge(editor, records))
+    return yield* Effect.provide(operation, Layer.provide(Layer.merge(editor, unfinishedReviews), records))
   }).pipe(
     Effect.provide(layerFile(config, process.env, { unset: "warnings", revisions: readExisting })),
-    Effect.catchTag(["SourceUnavailable", "StoreError"], ({ message }) =>
-      Effect.fail(new ExitWith({ code: 3, message }))
-    ),
+    Effect.catchTag("SourceUnavailable", ({ message }) => Effect.fail(new ExitWith({ code: 3, message }))),
     // Warnings about the configuration are those of `aicr config check`.
     Effect.provide(Logging.layerAt("error")),
     endWithCode

@@ -9,19 +9,18 @@ import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
 import type { EditOutcome, EditPreview, PublishRequest } from "../config/revisions/ConfigEditor.ts"
 import type { RevisionSummary } from "../config/revisions/Revision.ts"
 import type { SourceUnavailable } from "../config/revisions/RevisionStore.ts"
-import type { StoreError } from "../database/StoreError.ts"
-import { Configurations } from "../store/Configurations.ts"
 import { columns } from "./Columns.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { describeDifference, describeProblem, describeUnfinished, listAffected } from "./ConfigSourceText.ts"
+import { UnfinishedReviews } from "./UnfinishedReviews.ts"
 import { count, oneLine, time } from "./Wording.ts"
 
 /** Runs an operation with the editor of a configuration file. */
 export type OpenEditor = <A>(
   config: string,
-  operation: Effect.Effect<A, ExitWith | SourceUnavailable | StoreError, ConfigEditor | Configurations>
+  operation: Effect.Effect<A, ExitWith | SourceUnavailable, ConfigEditor | UnfinishedReviews>
 ) => Effect.Effect<A, ExitWith>
 
 /** Seals the configurations that work is pinned to with the current key. */
@@ -91,7 +90,7 @@ const printPreview = Effect.fnUntraced(function* ({ blastRadius, conflicts, diff
   if (conflicts.length > 0) return yield* reportOutcome({ _tag: "Conflict", head, conflicts })
   for (const difference of diff) yield* Console.log(describeDifference(difference))
   if (diff.length === 0) return
-  const unfinished = yield* (yield* Configurations).unfinished(blastRadius.snapshot, maxUnfinished)
+  const unfinished = yield* (yield* UnfinishedReviews).list(blastRadius.snapshot, maxUnfinished)
   yield* Console.log([...listAffected(blastRadius), ...describeUnfinished(unfinished)].join("\n"))
 })
 

@@ -2,7 +2,7 @@
 import type { Difference } from "../config/Diff.ts"
 import type { BlastRadius } from "../config/revisions/ConfigEditor.ts"
 import type { PublishProblem } from "../config/revisions/Publish.ts"
-import type { UnfinishedWork } from "../store/Configurations.ts"
+import type { UnfinishedList } from "./UnfinishedReviews.ts"
 import { count, oneLine } from "./Wording.ts"
 
 export const describeProblem = ({ code, entity, message, path }: PublishProblem): string =>
@@ -41,7 +41,7 @@ export const listAffected = (radius: BlastRadius): ReadonlyArray<string> => {
 }
 
 /** Describes the reviews that keep the configuration of their admission. */
-export const describeUnfinished = ({ items, more }: UnfinishedWork): ReadonlyArray<string> => {
+export const describeUnfinished = ({ items, more }: UnfinishedList): ReadonlyArray<string> => {
   if (items.length === 0) return []
   const names = items.map(({ targetKey, workspace }) => `${workspace} ${targetKey}`.trim()).join(", ")
   return [`does not affect ${count(items.length, "unfinished review")}: ${oneLine(names)}${more ? ", and more" : ""}`]
