@@ -60,13 +60,11 @@ export const layer: Layer.Layer<Configurations, never, SqlClient.SqlClient> = La
           SELECT id, workspace, target_key FROM events
           WHERE work IS NOT NULL AND outcome IS NULL AND ${workHash} <> ${hash} ORDER BY seq LIMIT ${limit + 1}`.pipe(
           Effect.map((rows) => ({
-            items: rows
-              .slice(0, limit)
-              .map(({ id, target_key, workspace }) => ({
-                id,
-                workspace: workspace ?? "",
-                targetKey: target_key ?? ""
-              })),
+            items: rows.slice(0, limit).map(({ id, target_key, workspace }) => ({
+              id,
+              workspace: workspace ?? "",
+              targetKey: target_key ?? ""
+            })),
             more: rows.length > limit
           })),
           unavailable("configurations.unfinished")
