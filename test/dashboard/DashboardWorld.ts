@@ -96,6 +96,16 @@ const ignored = async (at: Installation): Promise<void> => {
   await at.forge.send(at.forge.delivery({ kind: "pull", pull: other, action: "opened", sender }, { secret: "wrong" }))
 }
 
+/** A push to the main branch, which waits in a batch for its time. */
+const pushToMain = async (at: Installation): Promise<void> => {
+  const repository = at.forge.repository("team/one")
+  const push = (text: string) =>
+    at.forge.push("team/one", { branch: "main", message: `Push ${hostile[0]}`, files: { "NOTES.md": text } })
+  const [before, after] = [await push("One\n"), await push("Two\n")]
+  const sender = at.forge.user("dana")
+  await at.forge.send(at.forge.delivery({ kind: "push", repository, branch: "main", before, after, sender }))
+}
+
 /** Requests from chat: names and words of people, of which the service keeps ids and arguments. */
 const chat = async (at: Installation): Promise<void> => {
   const url = `${at.aicr.url}/callbacks/im/lark`
@@ -112,6 +122,7 @@ export const startDashboardWorld = async (): Promise<DashboardWorld> => {
   const at = await Installation.make({
     im: chatDocument(platform.url, { app: { workspace: "team-one" } }),
     queue: "sqlite",
+    review: { auto_commit: { delay_seconds: 86_400 } },
     attempts: 1,
     perWorkspaceConcurrency: 2,
     budget: { per_repo_daily_usd: 5 },
@@ -126,6 +137,7 @@ export const startDashboardWorld = async (): Promise<DashboardWorld> => {
   enableDatabase(at)
   at.model.script(reply)
   await at.aicr.start()
+  await pushToMain(at)
   await chat(at)
   const first = await notify(at, "first", { title: `Add first ${anyHostile}`, description: anyHostile })
   await at.reviewed(first)

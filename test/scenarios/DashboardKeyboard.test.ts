@@ -33,6 +33,14 @@ beforeAll(async () => {
   for (const status of ["succeeded", "analyzing"])
     ids[status] = String(runs.find((run) => run["status"] === status)?.["id"])
   const events = await world.admin.items("/events")
+  const { status } = await world.admin.post("/config/changesets", {
+    base_revision: 0,
+    operation_id: "fast",
+    operations: [
+      { op: "create", entity: { kind: "model_groups", name: "fast" }, value: [{ provider: "fake", model: "small" }] }
+    ]
+  })
+  expect(status).toBeLessThan(300)
   ids["draft"] = String(events.find((event) => event["reason"] === "draft")?.["id"])
 }, 240_000)
 afterAll(async () => {
@@ -160,6 +168,8 @@ describe("a page", () => {
 const dialogs = [
   ["/queue", "Pause a workspace", "Pause a workspace"],
   ["/queue?status=dead", /^Retry all/, /^Retry/],
+  ["/queue?tab=batches", "team/one main", "Batch"],
+  ["/configuration?tab=revisions", "Restore revision 1", "Restore revision 1"],
   ["/projects", "Delete team/one", "Delete team/one"],
   ["/nodes", /^Drain/, "Drain"],
   ["/setup", "Check host-0", "Check of host-0"],

@@ -2,9 +2,9 @@
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Item } from "../client/Endpoints.ts"
-import { useAction, useApi, usePages } from "../client/Queries.ts"
+import { useApi, usePages } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
-import { notify, notifyError } from "../parts/Notices.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Empty, Failure, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
@@ -55,10 +55,10 @@ const Nodes = () => {
 
 const DraftRow = ({ draft }: { readonly draft: DraftItem }) => {
   const { id, version } = draft
-  const options = { onError: notifyError, onSuccess: () => notify("good", t("action.done")) }
-  const publish = useAction("POST /config/drafts/:id/publish", changed)
-  const approve = useAction("POST /config/drafts/:id/approve", changed)
-  const remove = useAction("DELETE /config/drafts/:id", changed)
+  const done = () => t("action.done")
+  const publish = useNoticedAction("POST /config/drafts/:id/publish", changed)
+  const approve = useNoticedAction("POST /config/drafts/:id/approve", changed)
+  const remove = useNoticedAction("DELETE /config/drafts/:id", changed)
   return (
     <li>
       <span>{t("revisions.approvals", { count: draft.approvals.length })}</span>
@@ -68,23 +68,21 @@ const DraftRow = ({ draft }: { readonly draft: DraftItem }) => {
           <button
             type="button"
             className="small"
-            onClick={() =>
-              publish.mutate({ params: { id }, payload: { version, operation_id: makeOperationId() } }, options)
-            }
+            onClick={() => publish.run({ params: { id }, payload: { version, operation_id: makeOperationId() } }, done)}
           >
             {t("edit.publish")}
           </button>
           <button
             type="button"
             className="small"
-            onClick={() => approve.mutate({ params: { id }, payload: { version } }, options)}
+            onClick={() => approve.run({ params: { id }, payload: { version } }, done)}
           >
             {t("revisions.approve")}
           </button>
           <button
             type="button"
             className="small danger"
-            onClick={() => remove.mutate({ params: { id }, query: { version } }, options)}
+            onClick={() => remove.run({ params: { id }, query: { version } }, done)}
           >
             {t("revisions.remove")}
           </button>
@@ -117,11 +115,12 @@ const Drafts = () => {
 const Restore = ({ number, onClose }: { readonly number: number; readonly onClose: () => void }) => {
   const [operationId] = useState(makeOperationId)
   const preview = useApi("POST /config/revisions/:number/preview-restore", { params: { number } })
-  const restore = useAction("POST /config/revisions/:number/restore", changed)
+  const restore = useNoticedAction("POST /config/revisions/:number/restore", changed)
   const confirm = () =>
-    restore.mutate(
+    restore.run(
       { params: { number }, payload: { operation_id: operationId } },
-      { onError: notifyError, onSuccess: () => notify("good", t("revisions.restored", { number })), onSettled: onClose }
+      () => t("revisions.restored", { number }),
+      { onSettled: onClose }
     )
   return (
     <Confirm

@@ -1,26 +1,20 @@
 /** Ends the sessions of all browsers and programs. */
 import { useState } from "react"
-import { useAction } from "../client/Queries.ts"
 import { endSession } from "../client/Session.ts"
 import { Confirm } from "../parts/Dialog.tsx"
-import { notify, notifyError } from "../parts/Notices.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { t } from "../text/T.ts"
 
 export const SessionsDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [keepsCurrent, setKeepsCurrent] = useState(true)
-  const revoke = useAction("POST /sessions/revoke")
+  const revoke = useNoticedAction("POST /sessions/revoke")
   const confirm = () =>
-    revoke.mutate(
-      { payload: { keep_current: keepsCurrent } },
-      {
-        onError: notifyError,
-        onSuccess: ({ revoked }) => {
-          notify("good", t("session.ended", { count: revoked }))
-          onClose()
-          if (!keepsCurrent) endSession()
-        }
+    revoke.run({ payload: { keep_current: keepsCurrent } }, ({ revoked }) => t("session.ended", { count: revoked }), {
+      onSuccess: () => {
+        onClose()
+        if (!keepsCurrent) endSession()
       }
-    )
+    })
   return (
     <Confirm
       title={t("session.everywhere")}

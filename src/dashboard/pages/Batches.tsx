@@ -1,13 +1,13 @@
 /** Batches of automatic commits. */
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
-import { useAction, useApi, usePages } from "../client/Queries.ts"
+import { useApi, usePages } from "../client/Queries.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { FilterBar, SelectFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
-import { notify, notifyError } from "../parts/Notices.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Empty, Loaded } from "../parts/Panel.tsx"
 import { changeName, Commit, RunLink, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
@@ -63,9 +63,11 @@ const makeColumns = (open: (id: string) => void): ReadonlyArray<Column<BatchItem
 const BatchDialog = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const query = useApi("GET /batches/:id", { params: { id } })
   const refreshed = ["GET /batches", "GET /batches/:id", "GET /queue"] as const
-  const retry = useAction("POST /batches/:id/retry", refreshed)
-  const cancel = useAction("POST /batches/:id/cancel", refreshed)
-  const options = { onError: notifyError, onSuccess: () => notify("good", t("action.done")), onSettled: onClose }
+  const retry = useNoticedAction("POST /batches/:id/retry", refreshed)
+  const cancel = useNoticedAction("POST /batches/:id/cancel", refreshed)
+  const isPending = retry.isPending || cancel.isPending
+  const run = (action: typeof retry | typeof cancel) =>
+    action.run({ params: { id } }, () => t("action.done"), { onSettled: onClose })
   return (
     <Dialog title={t("queue.batch")} onClose={onClose} className="wide">
       <Loaded query={query}>
@@ -96,12 +98,12 @@ const BatchDialog = ({ id, onClose }: { readonly id: string; readonly onClose: (
             </ul>
             <footer className="actions">
               {batch.status === "dead" ? (
-                <button type="button" onClick={() => retry.mutate({ params: { id } }, options)}>
+                <button type="button" disabled={isPending} onClick={() => run(retry)}>
                   {t("action.again")}
                 </button>
               ) : null}
               {ended.includes(batch.status) ? null : (
-                <button type="button" className="danger" onClick={() => cancel.mutate({ params: { id } }, options)}>
+                <button type="button" className="danger" disabled={isPending} onClick={() => run(cancel)}>
                   {t("queue.batch.cancel")}
                 </button>
               )}

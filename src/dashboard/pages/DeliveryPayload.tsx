@@ -3,10 +3,10 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Output } from "../client/Endpoints.ts"
 import { Problem } from "../client/Problem.ts"
-import { useAction, useApi } from "../client/Queries.ts"
+import { useApi } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { notify, notifyError } from "../parts/Notices.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Empty, Failure, Loading, Panel } from "../parts/Panel.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { formatCount } from "../text/Format.ts"
@@ -85,22 +85,21 @@ export const DeliveryPayload = ({ id }: { readonly id: string }) => {
 export const ReplayDelivery = ({ id }: { readonly id: string }) => {
   const [isOpen, setOpen] = useState(false)
   const navigate = useNavigate()
-  const replay = useAction("POST /events/:id/replay", [
+  const replay = useNoticedAction("POST /events/:id/replay", [
     "GET /events",
     "GET /events/:id",
     "GET /events/reasons",
     "GET /queue"
   ])
   const confirm = () =>
-    replay.mutate(
+    replay.run(
       { params: { id } },
+      ({ decision, reason }) =>
+        t("replay.done", {
+          decision: reason === undefined ? tValue("decision", decision) : tValue("reason", reason)
+        }),
       {
-        onError: notifyError,
-        onSuccess: ({ decision, event_id: next, reason }) => {
-          const outcome = reason === undefined ? tValue("decision", decision) : tValue("reason", reason)
-          notify("good", t("replay.done", { decision: outcome }))
-          void navigate({ to: "/deliveries/$id", params: { id: next } })
-        },
+        onSuccess: ({ event_id: next }) => void navigate({ to: "/deliveries/$id", params: { id: next } }),
         onSettled: () => setOpen(false)
       }
     )

@@ -20,7 +20,7 @@ const DrainDialog = ({ node, onClose }: { readonly node: string; readonly onClos
       { payload: { node } },
       ({ running, status }) =>
         status === "drained" ? t("nodes.drained", { node }) : t("nodes.draining", { node, count: running }),
-      onClose
+      { onSettled: onClose }
     )
   return (
     <Confirm

@@ -34,7 +34,9 @@ const sortValues: Readonly<Record<string, (row: Project) => string | number | nu
 const DeleteDialog = ({ onClose, project }: { readonly project: Project; readonly onClose: () => void }) => {
   const remove = useNoticedAction("DELETE /projects/:id", refreshed)
   const confirm = () =>
-    remove.run({ params: { id: project.id } }, () => t("projects.deleted", { name: project.repository }), onClose)
+    remove.run({ params: { id: project.id } }, () => t("projects.deleted", { name: project.repository }), {
+      onSettled: onClose
+    })
   const title = t("projects.delete", { name: project.repository })
   return (
     <Confirm

@@ -25,7 +25,7 @@ const PauseDialog = ({
     pause.run(
       { payload: { workspace, ...(reason === "" ? undefined : { reason }) } },
       () => t("queue.paused", { name: workspace }),
-      onClose
+      { onSettled: onClose }
     )
   return (
     <Confirm

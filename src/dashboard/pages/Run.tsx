@@ -1,10 +1,10 @@
 /** One run: its timeline from the delivery to each publication, problems beside their code, coverage, models and cost. */
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
-import { useAction, useApi } from "../client/Queries.ts"
+import { useApi } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
 import { Copy, ExternalLink, Facts } from "../parts/Facts.tsx"
-import { notify, notifyError } from "../parts/Notices.tsx"
+import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { ChangeLink, changeName, Commit, RunStatus } from "../parts/Records.tsx"
@@ -21,12 +21,9 @@ import { isEnded } from "./RunStates.ts"
 import { RunTimeline } from "./RunTimeline.tsx"
 
 const CancelRun = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const cancel = useAction("POST /runs/:id/cancel", ["GET /runs/:id", "GET /runs", "GET /queue"])
+  const cancel = useNoticedAction("POST /runs/:id/cancel", ["GET /runs/:id", "GET /runs", "GET /queue"])
   const confirm = () =>
-    cancel.mutate(
-      { params: { id } },
-      { onError: notifyError, onSuccess: ({ status }) => notify("good", t(`run.cancel.${status}`)), onSettled: onClose }
-    )
+    cancel.run({ params: { id } }, ({ status }) => t(`run.cancel.${status}`), { onSettled: onClose })
   return (
     <Confirm
       title={t("run.cancel")}
@@ -44,18 +41,11 @@ const CancelRun = ({ id, onClose }: { readonly id: string; readonly onClose: () 
 const RunActions = ({ run }: { readonly run: RunDetails }) => {
   const [isCancelling, setCancelling] = useState(false)
   const navigate = useNavigate()
-  const again = useAction("POST /runs/:id/rereview", ["GET /runs", "GET /queue", "GET /events"])
+  const again = useNoticedAction("POST /runs/:id/rereview", ["GET /runs", "GET /queue", "GET /events"])
   const review = () =>
-    again.mutate(
-      { params: { id: run.id } },
-      {
-        onError: notifyError,
-        onSuccess: ({ event_id: id, status }) => {
-          notify("good", t("run.again.done", { status: tValue("decision", status) }))
-          void navigate({ to: "/deliveries/$id", params: { id } })
-        }
-      }
-    )
+    again.run({ params: { id: run.id } }, ({ status }) => t("run.again.done", { status: tValue("decision", status) }), {
+      onSuccess: ({ event_id: id }) => void navigate({ to: "/deliveries/$id", params: { id } })
+    })
   return (
     <>
       <Link to="/runs/$id/compare" params={{ id: run.id }} className="button">

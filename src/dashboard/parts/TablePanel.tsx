@@ -1,5 +1,8 @@
-/** A panel with a table that scrolls on a narrow screen, or with what to do while it has no rows. */
-import type { ReactNode } from "react"
+/**
+ * A panel with a table, or with what to do while it has no rows. On a narrow screen each row is a list of its values with the heads of their
+ * columns, which the style reads from `--head-1` and so on.
+ */
+import type { CSSProperties, ReactNode } from "react"
 import { Panel } from "./Panel.tsx"
 import { Scroll } from "./Scroll.tsx"
 import { SortHeader } from "./Sorting.tsx"
@@ -30,13 +33,24 @@ const Head = ({ end = false, hidesLabel = false, label, sort }: TableHead) =>
     <SortHeader name={sort} label={label} end={end} />
   )
 
+/** The style reads so many heads. */
+const maxHeads = 12
+
+const headVariables = (heads: ReadonlyArray<TableHead>): CSSProperties =>
+  Object.fromEntries(
+    Array.from({ length: maxHeads }, (_, index) => {
+      const { hidesLabel = false, label = "" } = heads[index] ?? {}
+      return [`--head-${index + 1}`, JSON.stringify(hidesLabel ? "" : label)]
+    })
+  )
+
 export const TablePanel = ({ empty, heads, label, note, rows, title }: TablePanelProps) => (
   <Panel title={title} note={note} flush>
     {rows.length === 0 ? (
       empty
     ) : (
       <Scroll label={label ?? title}>
-        <table>
+        <table className="stacked" style={headVariables(heads)}>
           <thead>
             <tr>
               {heads.map((head) => (

@@ -53,6 +53,9 @@ export interface PositionContext {
   readonly turns?: ReadonlyMap<string, number> | undefined
 }
 
+/** Returns the name of the node: the part of the owner that precedes the id of its process. */
+const describeNode = ({ owner }: Entry): string => owner?.split("/")[0] ?? "a node"
+
 export const toPosition = (entry: Entry, { now, pause, inFlight, limits, turns }: PositionContext): WaitingPosition => {
   const at = (why: WaitReason, text: string, until?: number): WaitingPosition => ({ why, text, until })
   const because = entry.reason === undefined ? "" : ` (${entry.reason})`
@@ -61,10 +64,10 @@ export const toPosition = (entry: Entry, { now, pause, inFlight, limits, turns }
       return entry.cancelRequested === undefined
         ? at(
             "running",
-            `${entry.awaitsModel ? "waits for its model" : "runs"} on ${entry.owner ?? "a node"}`,
+            `${entry.awaitsModel ? "waits for its model" : "runs"} on ${describeNode(entry)}`,
             entry.leaseUntil
           )
-        : at("cancelling", `runs on ${entry.owner ?? "a node"} and is being cancelled: ${entry.cancelRequested}`)
+        : at("cancelling", `runs on ${describeNode(entry)} and is being cancelled: ${entry.cancelRequested}`)
     case "ready":
       return at("executor", "waits for a free executor")
     case "waiting": {

@@ -61,12 +61,18 @@ const cases: ReadonlyArray<{
   },
   { name: "turn", why: "turn", text: "others are first" },
   { name: "executor", entry: { status: "ready" }, why: "executor", text: "free executor" },
-  { name: "running", entry: { status: "running", owner: "n/1", leaseUntil: 9 }, why: "running", text: "n/1", until: 9 },
+  {
+    name: "running",
+    entry: { status: "running", owner: "n/1", leaseUntil: 9 },
+    why: "running",
+    text: "runs on n",
+    until: 9
+  },
   {
     name: "awaiting",
     entry: { status: "running", owner: "n/1", awaitsModel: true },
     why: "running",
-    text: "waits for its model on n/1"
+    text: "waits for its model on n"
   },
   {
     name: "ending",
