@@ -2,15 +2,21 @@
  * Notices to operators: the real process, and the platform of a chat bot. Each kind arrives once for its fact, also when the process is
  * killed.
  */
+import { execFile } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, it } from "vitest"
+import { parse, stringify } from "yaml"
 import { faults } from "../harness/FakeModel.ts"
+import { chatDocument, chatEnv } from "../harness/ChatPeople.ts"
+import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
-import { honest, Installation } from "../harness/Installation.ts"
+import { honest, Installation, makeToken, secret } from "../harness/Installation.ts"
 import type { InstallationOptions } from "../harness/Installation.ts"
 import { SetClock } from "../harness/SetClock.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -29,10 +35,12 @@ class World implements AsyncDisposable {
     this.group = group
   }
 
-  static async make(options: Partial<InstallationOptions> = {}): Promise<World> {
+  /** `prepare`: changes the configuration before the start. */
+  static async make(options: Partial<InstallationOptions> = {}, prepare = (_file: string): void => {}): Promise<World> {
     const group = await startChatPlatform()
     const env = { HOOK: group.url, ...options.env }
     const at = await Installation.make({ queue: "sqlite", attempts: 2, ...notices, ...options, env })
+    prepare(join(at.directory, "config.yaml"))
     await at.aicr.start()
     return new World(at, group)
   }
@@ -92,18 +100,79 @@ describe("notices", { timeout: 240_000 }, () => {
     expect(world.group.got).toHaveLength(2)
   })
 
-  it("thresholds of a budget are announced once a day, the highest of several that are passed together", async () => {
+  it("applications of Feishu and WeCom get the notices too, and the metrics count them by channel", async () => {
+    await using platform = await FakeChatPlatform.start()
+    const { connections } = chatDocument(platform.url, {})
+    const channels = [
+      { name: "lark", kind: "feishu_app", connection: "lark", receive_id: "oc_ops" },
+      { name: "corp", kind: "wecom_app", connection: "corp", target: { kind: "recipients", users: ["ada", "bob"] } },
+      { name: "ours", kind: "wecom_app", connection: "corp", target: { kind: "appchat", chat_id: "ops" } }
+    ]
+    await using world = await World.make({
+      im: { connections: { lark: connections.lark, corp: connections.corp } },
+      channels,
+      noticeRoutes: [{ kinds: ["review_failed"], channels: ["lark", "corp", "ours"] }],
+      env: { ...chatEnv, FEISHU_SECRET: platformSecrets.feishu, WECOM_SECRET: platformSecrets.wecom }
+    })
+    const { at } = world
+    // The first responses are lost: both platforms recognise the repeated message, but not that of a group chat.
+    const lost = new Set<string>()
+    platform.decide = ({ path }) => {
+      if (!path.endsWith("/send") && !path.endsWith("/messages")) return undefined
+      const isFirst = !lost.has(path)
+      lost.add(path)
+      return isFirst ? { kind: "lost" } : undefined
+    }
+    at.model.script(() => faults.unauthorized())
+    await at.forge.notify(await at.open("change"), "opened")
+    await waitUntil(() => world.query("SELECT id FROM notices").length === 3, {
+      describe: () => at.aicr.log.slice(-6000)
+    })
+    expect((await world.ended()).toSorted()).toEqual(["sent", "sent", "unconfirmed"])
+    // The lost message and its repetition count for the two persons.
+    expect(world.query("SELECT persons FROM chat_sends")).toEqual([{ persons: 4 }])
+    const messages = platform.messages.map(({ to, texts }) => [to, texts.join("").includes("team/one")])
+    expect(messages.toSorted()).toEqual([
+      ["ada|bob", true],
+      ["oc_ops", true],
+      ["ops", true]
+    ])
+    const metrics = await (await fetch(`${at.aicr.url}/metrics`)).text()
+    for (const [channel, outcome] of [
+      ["lark", "sent"],
+      ["corp", "sent"],
+      ["ours", "unconfirmed"]
+    ])
+      expect(metrics).toMatch(
+        new RegExp(
+          `aicr_notices_total\\{(?=.*channel="${channel}")(?=.*outcome="${outcome}").*kind="review_failed".* 1\n`
+        )
+      )
+  })
+
+  it("thresholds of a budget are announced once a day, and at 100 % the next review is refused", async () => {
     await using world = await World.make({ budget: { per_repo_daily_usd: 1 } })
     const day = new Date().toISOString().slice(0, 10)
     const spend = (nanos: number) =>
-      world.query(`INSERT INTO ledger_accounts (id, committed, updated_at) VALUES ('day:${day}:host:team/one', ${nanos}, ${Date.now()})
+      world.query(`INSERT INTO ledger_accounts (id, committed, updated_at) VALUES ('day:${day}:host-0:team/one', ${nanos}, ${Date.now()})
         ON CONFLICT (id) DO UPDATE SET committed = ${nanos}, updated_at = ${Date.now()} RETURNING id`)
     spend(600_000_000)
     expect((await world.arrived("50 %"))[0]).toContain("0.60 of 1.00 USD")
     spend(950_000_000)
     await world.arrived("90 %")
     spend(1_000_000_000)
-    await world.arrived("100 %")
+    expect((await world.arrived("100 %"))[0]).toContain("refused until the day ends")
+    const pull = await world.at.open("refused")
+    await world.at.forge.notify(pull, "opened")
+    const [summary] = await waitUntil(
+      () => {
+        const ours = pull.comments.filter(({ user }) => user.login === "aicr")
+        return ours.length > 0 ? ours : undefined
+      },
+      { describe: () => world.at.aicr.log.slice(-6000) }
+    )
+    expect(summary?.body).toContain("the budget for model calls is exhausted")
+    expect(world.at.model.requests).toHaveLength(0)
     await world.at.aicr.kill()
     await world.at.aicr.start()
     spend(1_100_000_000)
@@ -136,6 +205,50 @@ describe("notices", { timeout: 240_000 }, () => {
     await write("triggers: [")
     await world.arrived("Configuration refused", 3)
     expect(await world.ended()).toEqual(["sent", "sent", "sent"])
+  })
+
+  it("a refused revision of the database is announced once", async () => {
+    const key = (digit: string) => ({ SVC_CONFIG_SECRETS_KEY: digit.repeat(64) })
+    await using world = await World.make({ env: key("1") }, (file) => {
+      const document = parse(readFileSync(file, "utf8"))
+      const runtime = { refresh_interval_seconds: 1 }
+      document.config_sources = { database: { enabled: true, backend: "storage" }, runtime }
+      writeFileSync(file, stringify(document))
+    })
+    const { directory } = world.at
+    const second = { kind: "gitea", base_url: "https://second.example", webhook_secret: "hook-s3cret" }
+    const edit = join(directory, "database.yaml")
+    await writeFile(edit, stringify({ entities: { triggers: { second } } }))
+    // A node that has another key publishes what this one cannot read.
+    await promisify(execFile)(
+      process.execPath,
+      [
+        "--disable-warning=ExperimentalWarning",
+        "src/main.ts",
+        "config",
+        "push",
+        edit,
+        "--config",
+        join(directory, "config.yaml")
+      ],
+      {
+        env: {
+          PATH: process.env["PATH"],
+          TEST_TOKEN_0: makeToken(0),
+          TEST_SECRET: secret,
+          TEST_KEY: "k",
+          HOOK: world.group.url,
+          ...key("2")
+        }
+      }
+    )
+    const [message] = await world.arrived("Configuration refused")
+    expect(message).toContain("revision 1 of the database")
+    expect(message).not.toContain("hook-s3cret")
+    // The next notice is stored after it.
+    await writeFile(join(directory, "config.yaml"), "triggers: [")
+    await world.arrived("Configuration refused", 2)
+    expect(world.with("revision 1")).toHaveLength(1)
   })
 
   it("a webhook that is silent for a day is announced once, and again after it has spoken", async () => {
@@ -230,7 +343,7 @@ describe("the process is killed", { timeout: 240_000 }, () => {
 })
 
 it(
-  "two nodes send one notice for what both of them see, also when the sender is killed",
+  "two nodes send one notice for what both of them see, also when the sender freezes or is killed",
   { timeout: 300_000 },
   async () => {
     const group = await startChatPlatform()
@@ -252,10 +365,27 @@ it(
       at.model.script(() => faults.unauthorized())
       await at.deliver(await at.open("first", "team/r0"))
       await arrived("Review failed", 1)
-      await at.node("one").kill()
-      await at.deliver(await at.open("second", "team/r0"), "opened", "two")
-      await arrived("Review failed", 2)
-      expect([count("Configuration refused"), count("Review failed"), group.got.length]).toEqual([1, 2, 3])
+      const [sender, other] = /notice sent.*review_failed/.test(at.node("one").log) ? names : names.toReversed()
+      if (sender === undefined || other === undefined) throw new Error("no sender")
+
+      // The sender freezes while it waits for the response to the second notice. The other node sends the third.
+      const frozen = Promise.withResolvers<void>()
+      group.decide = () => {
+        at.node(sender).freeze()
+        group.decide = () => undefined
+        frozen.resolve()
+        return { kind: "hung" }
+      }
+      await at.deliver(await at.open("second", "team/r0"), "opened", other)
+      await frozen.promise
+      await at.deliver(await at.open("third", "team/r0"), "opened", other)
+      await arrived("Review failed", 3)
+      at.node(sender).thaw()
+
+      await at.node(other).kill()
+      await at.deliver(await at.open("fourth", "team/r0"), "opened", sender)
+      await arrived("Review failed", 4)
+      expect([count("Configuration refused"), count("Review failed"), group.got.length]).toEqual([1, 4, 5])
     } finally {
       await group.stop()
     }
