@@ -8,7 +8,7 @@ import { watch } from "node:fs"
 import { dirname, resolve } from "node:path"
 import type { MemberDirectory } from "../../config/schema/Outputs.ts"
 import type { Directory } from "./Member.ts"
-import { readMemberFile } from "./MemberFile.ts"
+import { readInThread } from "./ReadInThread.ts"
 import { readMemberText } from "./ReadMemberText.ts"
 
 const defaults = { debounceMillis: 300, pollSeconds: 30 } as const
@@ -50,7 +50,7 @@ const reload = Effect.fnUntraced(function* (kept: Kept) {
   const read = yield* Effect.promise(() => readMemberText(path, root, kept.digest))
   if (read._tag === "Same") return
   const reading =
-    read._tag === "Text" ? readMemberFile(read.text) : ({ _tag: "Refused", issues: [read.reason] } as const)
+    read._tag === "Text" ? yield* readInThread(read.text) : ({ _tag: "Refused", issues: [read.reason] } as const)
   if (reading._tag === "Refused") {
     const refusal = reading.issues.join("\n")
     if (refusal !== kept.refusal)

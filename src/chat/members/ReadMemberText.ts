@@ -29,7 +29,10 @@ export const readMemberText = async (path: string, root: string, digest: string 
     try {
       const stat = await file.stat()
       if (!stat.isFile()) return refuse("it is not a file")
-      if (stat.size > maxMemberFileBytes) return refuse(`it has ${stat.size} bytes; at most 4 MiB are read`)
+      if (stat.size > maxMemberFileBytes)
+        return refuse(
+          `it has ${stat.size} bytes; at most 4 MiB are read: remove members who write no changes, or distribute them over several files`
+        )
       // A file that grows while it is read is read again at the next check.
       const { bytesRead, buffer } = await file.read(Buffer.alloc(stat.size), 0, stat.size, 0)
       const bytes = buffer.subarray(0, bytesRead)

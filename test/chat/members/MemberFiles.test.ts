@@ -84,6 +84,24 @@ describe("member files on disk", () => {
     rmSync(outside, { recursive: true })
   })
 
+  it("do not stop the event loop while a large one is read, and refuse the whole of an invalid one", async () => {
+    const many = Array.from({ length: 4000 }, (_, index) => `person-${index}`)
+    write(text(many))
+    let isRead = false
+    const reading = keys().finally(() => {
+      isRead = true
+    })
+    let turns = 0
+    while (!isRead) {
+      turns += 1
+      await new Promise((resume) => setTimeout(resume, 1))
+    }
+    expect(await reading).toEqual(many)
+    expect(turns).toBeGreaterThan(20)
+    write(text([...many, "person-0"]), "double.json")
+    expect(await keys({ path: "double.json" })).toBeUndefined()
+  })
+
   it("list no one for another scope or directory, although ids are equal", async () => {
     write(text(["ada"]))
     expect(await keys({ identity_scope: { kind: "wecom_corp", id: "ww2" } })).toBeUndefined()
