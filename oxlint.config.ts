@@ -19,6 +19,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ChatApps.ts",
     "ChatClient.ts",
     "ChatClients.ts",
+    "ChatLimits.ts",
     "ChatQuestions.ts",
     "ChatSession.ts",
     "ChatSessions.ts",
@@ -158,6 +159,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ChatHealths.ts",
     "ChatOwners.ts",
     "ChatRequests.ts",
+    "ChatSends.ts",
     "Schedules.ts",
     "Statistics.ts"
   ],

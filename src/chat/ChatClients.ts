@@ -16,10 +16,11 @@ type Apps = typeof ChatApps.Service
 const rows: Readonly<Record<ChatConnectionKind, (apps: Apps, settings: Settings) => ChatClient | undefined>> = {
   feishu_app: (apps, { app_id: appId = "", baseUrl, secret }) =>
     secret === undefined ? undefined : makeFeishuClient(apps.feishu({ baseUrl, appId, secret })),
-  wecom_app: (apps, { agent_id: agent = "", baseUrl, corp_id: corpId = "", secret }) =>
-    secret === undefined
-      ? undefined
-      : makeWecomAppClient(apps.wecom({ baseUrl, corpId, agentId: String(agent), secret }), String(agent)),
+  wecom_app: (apps, { accounts, agent_id: agent = "", baseUrl, corp_id: corpId = "", secret }) => {
+    if (secret === undefined) return undefined
+    const app = { baseUrl, corpId, agentId: String(agent) }
+    return makeWecomAppClient(apps.wecom({ ...app, secret }), { ...app, accounts })
+  },
   wecom_aibot: (_apps, { baseUrl }) => makeWecomBotClient(baseUrl)
 }
 
@@ -38,10 +39,10 @@ export class ChatClients extends Context.Service<
         of: ({ credential, document }, id) => {
           const connection = Object.hasOwn(document.im.connections, id) ? document.im.connections[id] : undefined
           if (connection?.enabled !== true) return undefined
-          const { agent_id, app_id, base_url, corp_id, kind } = connection
+          const { accounts, agent_id, app_id, base_url, corp_id, kind } = connection
           const secret = credential(connection, "app_secret")
           const baseUrl = platformUrl(kind === "feishu_app" ? "feishu" : "wecom", base_url)
-          return shared(clients, identityKey([kind, baseUrl, corp_id, agent_id, app_id], secret), () =>
+          return shared(clients, identityKey([kind, baseUrl, corp_id, agent_id, app_id, accounts], secret), () =>
             rows[kind](apps, { ...connection, secret, baseUrl })
           )
         }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { ChatConnection } from "../config/schema/Im.ts"
 import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../chat/ChatApps.ts"
+import { countPersons, withinDailyPersons } from "../chat/ChatLimits.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import type { ChatOperation } from "./BotChannel.ts"
@@ -81,10 +82,11 @@ const wecom = Effect.fnUntraced(function* (context: ChatContext) {
   const { target } = context.channel
   const connection = yield* findConnection(context)
   if (connection === undefined || target === undefined) return yield* missing(context, "needs connection and target")
-  const { agent_id: agent = "", base_url, corp_id: corpId = "" } = connection
+  const { accounts, agent_id: agent = "", base_url, corp_id: corpId = "" } = connection
   const secret = yield* findSecret(context, connection)
   const baseUrl = platformUrl("wecom", base_url)
-  const api = (yield* ChatApps).wecom({ baseUrl, corpId, agentId: String(agent), secret })
+  const app = { baseUrl, corpId, agentId: String(agent), secret }
+  const api = (yield* ChatApps).wecom(app)
   const isGroup = target.kind === "appchat"
   const path = isGroup ? "/cgi-bin/appchat/send" : "/cgi-bin/message/send"
   const list = (ids: ReadonlyArray<string> | undefined) => (ids ?? []).join("|")
@@ -98,10 +100,13 @@ const wecom = Effect.fnUntraced(function* (context: ChatContext) {
       const message = platforms.wecom_app.message({ ...operation, severity: operation.severity })
       const body = { ...head, ...message, ...(isGroup ? {} : duplicateCheck(key)) }
       const recipient = ["wecom", baseUrl, corpId, JSON.stringify(recipients)]
-      return Effect.flatMap(
-        pacedChat(recipient, wecomGaps[target.kind], `POST ${path}`, api.post(path, body)),
-        (response) => reportInvalid(context, response)
-      )
+      const paced = pacedChat(recipient, wecomGaps[target.kind], `POST ${path}`, api.post(path, body))
+      const limited = isGroup
+        ? paced
+        : Effect.flatMap(countPersons({ platform: "wecom", ...app }, target, accounts), (persons) =>
+            withinDailyPersons({ ...app, accounts }, persons, paced)
+          )
+      return Effect.flatMap(limited, (response) => reportInvalid(context, response))
     }
   } satisfies AppSend
 })

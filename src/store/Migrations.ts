@@ -40,6 +40,7 @@ import listIndexes from "./migrations/0030_list_indexes.ts"
 import chatOwners from "./migrations/0031_chat_owners.ts"
 import listOrders from "./migrations/0037_list_orders.ts"
 import notices from "./migrations/0038_notices.ts"
+import chatSends from "./migrations/0040_chat_sends.ts"
 
 const all = {
   "0001_events": events,
@@ -74,7 +75,8 @@ const all = {
   "0030_list_indexes": listIndexes,
   "0031_chat_owners": chatOwners,
   "0037_list_orders": listOrders,
-  "0038_notices": notices
+  "0038_notices": notices,
+  "0040_chat_sends": chatSends
 }
 
 const table = "aicr_migrations"

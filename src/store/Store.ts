@@ -31,6 +31,7 @@ import * as SqlBatches from "./SqlBatches.ts"
 import * as SqlChatHealths from "./SqlChatHealths.ts"
 import * as SqlChatOwners from "./SqlChatOwners.ts"
 import * as SqlChatRequests from "./SqlChatRequests.ts"
+import * as SqlChatSends from "./SqlChatSends.ts"
 import * as SqlConfigurations from "./SqlConfigurations.ts"
 import * as SqlHeartbeats from "./SqlHeartbeats.ts"
 import * as SqlLedger from "./SqlLedger.ts"
@@ -93,6 +94,7 @@ export const layer = (migrate: "auto" | "verify"): Layer.Layer<Records, StoreErr
     SqlChatHealths.layer,
     SqlChatOwners.layer,
     SqlChatRequests.layer,
+    SqlChatSends.layer,
     SqlConfigurations.layer,
     SqlSchedules.layer,
     SqlHeartbeats.layer,

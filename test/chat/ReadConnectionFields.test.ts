@@ -1,9 +1,10 @@
 /** Each field of `im.connections` has an effect. */
 import { describe, expect, it } from "vitest"
-import { Effect, Redacted } from "effect"
+import { Context, Effect, Redacted } from "effect"
 import { ChatClients } from "../../src/chat/ChatClients.ts"
 import { findCallbackReader } from "../../src/chat/ReadConnection.ts"
 import { encryptFeishu, feishuHeaders } from "../../src/demo/DemoFeishuEvents.ts"
+import { ChatSends } from "../../src/store/ChatSends.ts"
 import { encryptWecom, wecomKey, wecomQuery } from "../harness/ChatSigning.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
@@ -113,6 +114,35 @@ describe("fields of connections", () => {
   it("callback.verification_token_env and callback.encrypt_key_env name variables", () => {
     const callback = { enabled: true, verification_token_env: "TOKEN", encrypt_key_env: "ENCRYPT" }
     expect(toLark({ ...lark, callback })).toMatchObject(accepted)
+  })
+
+  it.each([
+    [7, 1400],
+    [undefined, 20_000]
+  ])("accounts %s bounds the persons that replies reach on a day", async (accounts, limit) => {
+    const connection = { ...app, app_secret: Redacted.make("s"), ...(accounts === undefined ? {} : { accounts }) }
+    const snapshot = testSnapshot({ im: { connections: { c: connection } } }, env)
+    const limits: Array<number> = []
+    const counting = {
+      ...Context.get(Context.empty(), ChatSends),
+      take: (_app: string, _day: string, persons: number, max: number) => {
+        limits.push(persons, max)
+        return Effect.succeed(false)
+      }
+    }
+    const send = Effect.gen(function* () {
+      const to = {
+        conversation: { kind: "direct", id: "ada" },
+        sender: { type: "wecom_userid", id: "ada" },
+        reply: {}
+      } as const
+      const message = { text: "t", buttons: [], isFinal: true, isRepeat: false }
+      return yield* Effect.flip((yield* ChatClients).of(snapshot, "c")?.send(to, message, "k") ?? Effect.void)
+    })
+    const refused = await Effect.runPromise(
+      send.pipe(Effect.provide(ChatClients.layer), Effect.provideService(ChatSends, counting))
+    )
+    expect([limits, refused?.reason]).toEqual([[1, limit], "rate_limited"])
   })
 
   it.each([

@@ -6,24 +6,27 @@ import { cutBytes } from "../CutText.ts"
 import { callPlatform } from "../PlatformCall.ts"
 import { textAt } from "../ReadJson.ts"
 import type { WecomApi } from "./Api.ts"
+import { withinDailyPersons } from "./DailyPersons.ts"
+import type { LimitedApp } from "./DailyPersons.ts"
 import { duplicateCheck, keySeconds } from "./DuplicateCheck.ts"
 
 const appTextBytes = 2048
 export const botTextBytes = 4096
 
-/** `agentId`: that of the application. */
-export const makeWecomAppClient = ({ check, post }: WecomApi, agentId: string): ChatClient => ({
+export const makeWecomAppClient = ({ check, post }: WecomApi, app: LimitedApp): ChatClient => ({
   markup: "wecom",
   hasButtons: false,
   keyMillis: keySeconds * 1000,
   send: Effect.fnUntraced(function* (to, message, key) {
-    const response = yield* post("/cgi-bin/message/send", {
+    const { agentId } = app
+    const sending = post("/cgi-bin/message/send", {
       touser: to.sender.id,
       msgtype: "markdown",
       agentid: /^\d+$/.test(agentId) ? Number(agentId) : agentId,
       markdown: { content: cutBytes(message.text, appTextBytes) },
       ...duplicateCheck(key)
     })
+    const response = yield* withinDailyPersons(app, 1, sending)
     if (textAt(response, ["invaliduser"], 4096) !== undefined)
       return yield* new ForgeError({
         reason: "forbidden",

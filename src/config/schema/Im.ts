@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { chatCommands } from "../../domain/ChatRequest.ts"
 import type { Resolved } from "../Field.ts"
 import { defaulted, kinds, optional, required } from "../Field.ts"
-import { checked, choice, EnvName, Flag, list, map, named, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
+import { checked, choice, EnvName, Flag, int, list, map, named, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
 
 const feishu = { when: kinds("feishu_app") }
 const wecom = { when: kinds("wecom_app", "wecom_aibot") }
@@ -31,6 +31,11 @@ export const ChatConnection = Schema.Struct({
     when: kinds("wecom_app"),
     requiredWhen: kinds("wecom_app")
   }),
+  accounts: optional(
+    int(1, 10_000_000),
+    "Accounts that the corporation may have. WeCom accepts messages of an application to 200 times as many persons a day; further ones wait for the next day.",
+    { when: kinds("wecom_app"), runtimeDefault: 100 }
+  ),
   aibot_id: optional(Text, "Bot id.", { when: kinds("wecom_aibot") }),
   app_id: optional(Text, "Application id.", { ...feishu, requiredWhen: feishu.when }),
   app_secret_env: optional(EnvName, "Environment variable that holds the application secret.", {

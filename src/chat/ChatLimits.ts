@@ -1,0 +1,2 @@
+/** Limits of chat platforms that senders of messages keep. */
+export { countPersons, withinDailyPersons } from "./wecom/DailyPersons.ts"
