@@ -48,6 +48,10 @@ export interface ClusterOptions {
   readonly maxWaitingForModel?: number | undefined
   /** The namespace `im`. */
   readonly im?: object
+  /** Fields of `agent`. Default: native-llm. */
+  readonly agent?: InstallationOptions["agent"]
+  /** `outputs.routes.rules`. */
+  readonly rules?: ReadonlyArray<object>
   readonly notices?: Pick<InstallationOptions, "channels" | "noticeRoutes">
   /** Environment of every node. */
   readonly env?: Readonly<Record<string, string>>
@@ -311,12 +315,14 @@ export class ClusterInstallation implements AsyncDisposable {
 
   #document(name: string, port: number, repositories: ReadonlyArray<string>) {
     const {
+      agent = {},
       dailyUsd,
       defaultRetry = false,
       maxWaitingForModel,
       notices,
       perWorkspaceConcurrency = 1,
       queue = "redis",
+      rules = [],
       slots = 4
     } = this.#options
     const base = makeDocument(
@@ -325,6 +331,7 @@ export class ClusterInstallation implements AsyncDisposable {
         concurrency: slots,
         perWorkspaceConcurrency,
         maxWaitingForModel,
+        agent,
         ...notices
       },
       repositories,
@@ -338,6 +345,7 @@ export class ClusterInstallation implements AsyncDisposable {
     return {
       ...base,
       ...(this.#options.im === undefined ? {} : { im: this.#options.im }),
+      outputs: { ...base.outputs, routes: { ...base.outputs.routes, rules } },
       workspaces: { ...base.workspaces, root: join(this.directory, name, "workspaces") },
       llm: {
         ...base.llm,

@@ -6,6 +6,7 @@ import { execFileSync, spawn } from "node:child_process"
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -27,7 +28,16 @@ export interface Podman {
 }
 
 const image = "localhost/aicr-test:1"
-export const testPrograms = "cat cut du env head id ls sh sleep sort tail tar touch tr unshare setsid yes"
+
+export interface PodmanOptions {
+  /** Default: `localhost/aicr-test:1`. */
+  readonly image?: string
+  /** Whether node is in the image. Default: a link. */
+  readonly node?: "link" | "copy"
+  /** Folders of this machine that are copied into the image, by their paths there. */
+  readonly folders?: Readonly<Record<string, string>>
+}
+export const testPrograms = "cat cut du env head id ls mkdir sh sleep sort tail tar touch tr unshare setsid yes"
 
 /** Limits that this machine permits, and the runtime that supports both layouts of control groups. */
 const settings = (runtime: string) => `[containers]
@@ -71,7 +81,8 @@ export const makeRoot = (folder: string, programs: string, node: "link" | "copy"
   }
 }
 
-export const startPodman = async (): Promise<Podman> => {
+export const startPodman = async (options: PodmanOptions = {}): Promise<Podman> => {
+  const { folders = {}, image: name = image, node = "link" } = options
   const program = join(provide("podman"), "podman")
   const runtime = join(provide("runc"), "runc")
   const folder = mkdtempSync(join(tmpdir(), "aicr-podman-"))
@@ -83,15 +94,18 @@ export const startPodman = async (): Promise<Podman> => {
     execFileSync(program, [...at, ...args], { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
   const root = join(folder, "image")
   mkdirSync(root)
-  makeRoot(root, testPrograms, "link")
+  makeRoot(root, testPrograms, node)
+  for (const [to, from] of Object.entries(folders)) cpSync(from, join(root, to), { recursive: true, verbatimSymlinks: true })
   execFileSync("tar", ["-C", root, "-cf", join(folder, "image.tar"), "."])
-  run("import", join(folder, "image.tar"), image)
+  rmSync(root, { recursive: true })
+  run("import", join(folder, "image.tar"), name)
+  rmSync(join(folder, "image.tar"))
   const service = spawn(program, [...at, "system", "service", "--time=0", `unix://${socket}`], { env, stdio: "ignore" })
   const ended = new Promise((resolve) => service.once("exit", resolve))
   await waitUntil(() => existsSync(socket), { describe: () => "the API of podman listens" })
   return {
     socket,
-    image,
+    image: name,
     run,
     stop: async () => {
       service.kill()

@@ -109,35 +109,48 @@ describe("a review by codex", () => {
     )
   }, 120_000)
 
-  it("is made where the rule of a route names the agent, and not for other repositories", async () => {
+  it("is made where the rule of a route names the agent, with the model chain of the rule, and not for other repositories", async () => {
     await using at = await Installation.make({
       ...options,
       agent: { default: "native-llm", timeout_seconds: 120 },
-      repositories: ["team/one", "team/two"]
+      repositories: ["team/one", "team/two", "team/three"]
     })
     const file = join(at.directory, "config.yaml")
     const document = parse(await readFile(file, "utf8"))
+    const chain = (model: string) => [{ provider: "fake", model }]
+    document.llm.model_chain = { default: chain("fake"), cheap: chain("cheap"), dear: chain("dear") }
+    for (const model of ["cheap", "dear"])
+      document.llm.model_catalog.overrides[`fake/${model}`] = { cost: { input: 1, output: 1 } }
+    const toReview = { line_comments: ["review"], summary: ["review"] }
     document.outputs.routes.rules = [
-      {
-        match: { trigger: "host-0" },
-        analysis: { agent: "codex" },
-        line_comments: ["review"],
-        summary: ["review"]
-      }
+      { ...toReview, match: { trigger: "host-0" }, analysis: { agent: "codex", model_chain: "cheap" } },
+      { ...toReview, match: { trigger: "host-1" }, analysis: { model_chain: "dear" } }
     ]
     await writeFile(file, stringify(document))
     await at.aicr.start()
-    const review = async (name: string, repository: string): Promise<boolean> => {
+    const review = async (name: string, repository: string) => {
       at.model.script(attempt([{ ...problem, file: toFilePath(name), quote: `marked = "marker-${name}-end"` }], finish))
       const first = at.model.requests.length
       const pull = await at.open(name, repository)
       await at.forge.notify(pull, "opened")
       await at.reviewed(pull)
       expect(at.posted(pull).comments).toEqual([`${toFilePath(name)}:${markedLine}`])
-      return at.model.requests.slice(first).some((request) => /"name":"[\w.-]+report_problems"/.test(request.text))
+      const requests = at.model.requests.slice(first)
+      return {
+        // The CLI names the server of a tool.
+        byCli: requests.some(({ text }) => /"name":"[\w.-]+report_problems"/.test(text)),
+        models: [...new Set(requests.map(({ body }) => Object(body).model))]
+      }
     }
-    // The CLI names the server of a tool.
-    expect([await review("change", "team/one"), await review("other", "team/two")]).toEqual([true, false])
+    expect([
+      await review("change", "team/one"),
+      await review("other", "team/two"),
+      await review("third", "team/three")
+    ]).toEqual([
+      { byCli: true, models: ["cheap"] },
+      { byCli: false, models: ["dear"] },
+      { byCli: false, models: ["fake"] }
+    ])
   }, 180_000)
 
   it("ends with its processes when the pull request is closed", async () => {

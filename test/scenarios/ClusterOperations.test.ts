@@ -1,26 +1,44 @@
-/** Operations on several nodes: the list of nodes, unavailable services, a node that accepts no more work. */
+/** Operations on several nodes: the list of nodes, unavailable services, a node that accepts no more work, cancelled reviews. */
 import { execFile } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { stringify } from "yaml"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { agentFolder, provideCli } from "../harness/AgentClis.ts"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
+import { honest } from "../harness/Installation.ts"
 import { OtherRelease } from "../harness/OtherRelease.ts"
 import { NatsWatch } from "../harness/NatsWatch.ts"
+import { provide } from "../harness/Provide.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { processesWith } from "../sandbox/Fixture.ts"
 
 const root = join(import.meta.dirname, "../..")
+
+const toReview = { line_comments: ["review"], summary: ["review"] }
 
 /** One node runs another release. */
 const other = new OtherRelease("0.9.0", [])
 let at: ClusterInstallation
 beforeAll(async () => {
-  at = await ClusterInstallation.make({ repositories: 1, slots: 2, env: adminEnv })
+  await provideCli("codex")
+  at = await ClusterInstallation.make({
+    repositories: 2,
+    slots: 2,
+    env: {
+      ...adminEnv,
+      SVC_AGENTS_DIR: agentFolder,
+      PATH: `${provide("bubblewrap")}:${process.env["PATH"] ?? ""}`
+    },
+    agent: { timeout_seconds: 120 },
+    rules: [{ ...toReview, match: { trigger: "host-1" }, analysis: { agent: "codex" } }]
+  })
   const middle = await at.add("middle", "actors,publisher")
   middle.setProgram(other.folder)
   await Promise.all([at.start("front", "ingress,dashboard"), at.start("work", "executor"), middle.start()])
-}, 120_000)
+}, 600_000)
 afterAll(async () => {
   await at[Symbol.asyncDispose]()
   other[Symbol.dispose]()
@@ -116,6 +134,54 @@ it("a drained node takes nothing, and goes on when it is resumed", async () => {
   await at.reviewed([pull], 60_000)
   expect(at.countModelCalls("drained")).toBe(1)
 }, 120_000)
+
+describe("a review by an agent CLI ends with its processes when it is cancelled on another node", () => {
+  const program = join(agentFolder, "codex", "node_modules")
+  const agentProcesses = () => processesWith(program).length
+  const running = async () =>
+    (await at.query<{ readonly id: string }>("SELECT entry_id AS id FROM runs WHERE status = 'analyzing'"))[0]?.id ?? ""
+
+  it.each<readonly [name: string, cancel: (pull: DemoPull) => Promise<unknown>]>([
+    [
+      "by the host",
+      async (pull) => {
+        at.forge.close(pull, false)
+        at.forge.setWebhookUrl(`${at.node("front").url}/webhooks/gitea`)
+        await at.forge.notify(pull, "closed")
+      }
+    ],
+    [
+      "by an administrator",
+      async () => (await AdminSession.open(at.node("front").url)).post(`/queue/${await running()}/cancel`)
+    ],
+    [
+      "by a command",
+      async () => {
+        const { code, err } = await aicr("queue", "cancel", await running(), "--config", join(at.directory, "front.yaml"))
+        expect([code, err]).toEqual([0, ""])
+      }
+    ]
+  ])("%s", async (name, cancel) => {
+    const before = agentProcesses()
+    const called = Promise.withResolvers<void>()
+    at.model.script(() => {
+      called.resolve()
+      return { stall: "silent" }
+    })
+    const pull = await at.open(name.replaceAll(" ", "-"), "team/r1")
+    await at.deliver(pull)
+    await called.promise
+    expect(agentProcesses()).toBeGreaterThan(before)
+    await cancel(pull)
+    await waitUntil(() => agentProcesses() <= before, {
+      // Far below the interval in which a lease is renewed, by which a lost message is noticed.
+      timeout: 5_000,
+      describe: () => `${agentProcesses()} processes of the agent are left\n${at.logs(10)}`
+    })
+    await at.settled()
+    at.model.script(honest)
+  }, 120_000)
+})
 
 it("only nodes that take deliveries have their paths", async () => {
   const post = (node: string) => fetch(`${at.node(node).url}/webhooks/gitea`, { method: "POST", body: "{}" })

@@ -5,18 +5,23 @@
 import { it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
-import { beforeAll, describe, expect } from "vitest"
+import { afterAll, beforeAll, describe, expect } from "vitest"
 import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
 import { CliAgents } from "../../../src/agent/CliAgents.ts"
 import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
+import { imageFolder } from "../../../src/agent/clis/ProgramFolder.ts"
 import { toolServersLayer } from "../../../src/agent/mcp/ToolServersLayer.ts"
 import { modelProxiesLayer } from "../../../src/agent/proxy/ModelProxiesLayer.ts"
 import { toolNames } from "../../../src/agent/Tools.ts"
 import { gatewayLayer } from "../../../src/llm/GatewayLayer.ts"
+import { defaultImage } from "../../../src/sandbox/DefaultImage.ts"
+import { sandboxesLayer } from "../../../src/sandbox/SandboxesLayer.ts"
 import { AgentPasses } from "../../../src/store/AgentPasses.ts"
-import { provideCli } from "../../harness/AgentClis.ts"
+import { agentFolder, provideCli } from "../../harness/AgentClis.ts"
 import { startFakeModel } from "../../harness/FakeModel.ts"
 import { testOwners } from "../../harness/Owners.ts"
+import { startPodman } from "../../harness/Podman.ts"
+import type { Podman } from "../../harness/Podman.ts"
 import {
   installedPrograms,
   makeBrief,
@@ -48,20 +53,21 @@ const harmless: Partial<Record<CliMode, ReadonlyArray<string>>> = {
   ]
 }
 
-const review = (mode: CliMode) =>
+/** Reviews with this configuration of the sandbox, by default the native one. */
+const review = (mode: CliMode, sandbox: object = {}, sandboxes = nativeSandboxes) =>
   Effect.gen(function* () {
     const fake = yield* Effect.acquireRelease(
       Effect.promise(() => startFakeModel(reportOnce())),
       (model) => Effect.promise(() => model.close())
     )
-    const brief = yield* makeBrief(mode, {}, { url: fake.url })
+    const brief = yield* makeBrief(mode, { sandbox }, { url: fake.url })
     const root = yield* temporary
     const report = yield* CliAgents.use((agents) => agents.analyse(mode, brief)).pipe(
       Effect.provide([
         CliAgents.layer.pipe(
           Layer.provide([
             installedPrograms,
-            nativeSandboxes(root),
+            sandboxes(root),
             toolServersLayer(join(root, "tools")),
             modelProxiesLayer(join(root, "models")).pipe(Layer.provide(gatewayLayer)),
             AgentPasses.layerNone
@@ -97,6 +103,40 @@ describe.each(modes)("%s", (mode) => {
           (name) => !toolNames.some((tool) => name.endsWith(tool)) && harmless[mode]?.includes(name) !== true
         )
         expect(foreign).toEqual([])
+      }),
+    120_000
+  )
+})
+
+describe("in podman", () => {
+  let podman: Podman
+  beforeAll(async () => {
+    for (const mode of byDefault) await provideCli(mode)
+    const folders = { [`${imageFolder}/pi`]: join(agentFolder, "pi") }
+    podman = await startPodman({ image: defaultImage, node: "copy", folders })
+  }, 600_000)
+  afterAll(() => podman.stop())
+  const inPodman = (root: string) => sandboxesLayer(root, { CONTAINER_HOST: `unix://${podman.socket}` })
+
+  it.live(
+    "pi of the image of this version reports through proxy and tools, without sandbox.image",
+    () =>
+      Effect.gen(function* () {
+        const { report, requests } = yield* review("pi", { kind: "podman" }, inPodman)
+        expect(report).toMatchObject({ problems: [problem], summary: "One problem.", notices: [] })
+        expect(report.usage.requests).toBe(requests.length)
+      }),
+    120_000
+  )
+
+  it.live(
+    "codex of this machine does so in another image",
+    () =>
+      Effect.gen(function* () {
+        podman.run("tag", defaultImage, "localhost/other:1")
+        const { report, requests } = yield* review("codex", { kind: "podman", image: "localhost/other:1" }, inPodman)
+        expect(report).toMatchObject({ problems: [problem], summary: "One problem.", notices: [] })
+        expect(report.usage.requests).toBe(requests.length)
       }),
     120_000
   )
