@@ -123,6 +123,8 @@ export interface KindUnderTest {
   readonly environment?: Readonly<Record<string, string>>
   /** Folders that the kind has to mount for the programs of the tests. */
   readonly installation?: ReadonlyArray<string>
+  /** Limits of the kind, where the usual ones are too tight. */
+  readonly limits?: Partial<SandboxLimits>
 }
 
 /** Runs an effect over the sandboxes of a fixture. */
@@ -136,7 +138,7 @@ export const start = (fixture: Fixture, kind: KindUnderTest, program: Program, l
   Effect.gen(function* () {
     const sandboxes = yield* Sandboxes
     return yield* sandboxes.start(resolveConfig(kind.config), {
-      ...fixture.request(program, limits),
+      ...fixture.request(program, { ...kind.limits, ...limits }),
       installation: kind.installation ?? []
     })
   })

@@ -4,14 +4,16 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { Effect, Stream } from "effect"
 import { makeDrivers } from "../../src/sandbox/SandboxKinds.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import { requestOver, start, using } from "./Fixture.ts"
 import type { Fixture, KindUnderTest } from "./Fixture.ts"
 
-/** Kills the service once its program has printed a line. */
+/** Kills the service once its program has printed a line, or once it is ready. */
 export const killedService = async (
   fixture: Fixture,
   { config, environment, installation }: Omit<KindUnderTest, "drivers">,
-  script: string
+  script: string,
+  isReady?: () => boolean
 ): Promise<void> => {
   const place = { root: fixture.root, repository: fixture.repository, sockets: fixture.sockets, folder: fixture.folder }
   const args = [import.meta.filename, JSON.stringify(place), JSON.stringify({ config, installation }), script]
@@ -20,6 +22,10 @@ export const killedService = async (
     env: { ...process.env, ...environment }
   })
   const ended = once(child, "exit")
+  if (isReady !== undefined) {
+    await waitUntil(isReady, { describe: () => "the sandbox is starting" })
+    child.kill("SIGKILL")
+  }
   for await (const line of createInterface(child.stdout)) if (line === "started") child.kill("SIGKILL")
   await ended
 }

@@ -157,30 +157,40 @@ describe("a review by an agent CLI ends with its processes when it is cancelled 
     [
       "by a command",
       async () => {
-        const { code, err } = await aicr("queue", "cancel", await running(), "--config", join(at.directory, "front.yaml"))
+        const { code, err } = await aicr(
+          "queue",
+          "cancel",
+          await running(),
+          "--config",
+          join(at.directory, "front.yaml")
+        )
         expect([code, err]).toEqual([0, ""])
       }
     ]
-  ])("%s", async (name, cancel) => {
-    const before = agentProcesses()
-    const called = Promise.withResolvers<void>()
-    at.model.script(() => {
-      called.resolve()
-      return { stall: "silent" }
-    })
-    const pull = await at.open(name.replaceAll(" ", "-"), "team/r1")
-    await at.deliver(pull)
-    await called.promise
-    expect(agentProcesses()).toBeGreaterThan(before)
-    await cancel(pull)
-    await waitUntil(() => agentProcesses() <= before, {
-      // Far below the interval in which a lease is renewed, by which a lost message is noticed.
-      timeout: 5_000,
-      describe: () => `${agentProcesses()} processes of the agent are left\n${at.logs(10)}`
-    })
-    await at.settled()
-    at.model.script(honest)
-  }, 120_000)
+  ])(
+    "%s",
+    async (name, cancel) => {
+      const before = agentProcesses()
+      const called = Promise.withResolvers<void>()
+      at.model.script(() => {
+        called.resolve()
+        return { stall: "silent" }
+      })
+      const pull = await at.open(name.replaceAll(" ", "-"), "team/r1")
+      await at.deliver(pull)
+      await called.promise
+      expect(agentProcesses()).toBeGreaterThan(before)
+      await cancel(pull)
+      await waitUntil(() => agentProcesses() <= before, {
+        // Far below the interval in which a lease is renewed, by which a lost message is noticed.
+        timeout: 5_000,
+        describe: () => `${agentProcesses()} processes of the agent are left\n${at.logs(10)}`
+      })
+      await at.settled()
+      at.model.script(honest)
+    },
+    120_000
+  )
 })
 
 it("only nodes that take deliveries have their paths", async () => {

@@ -21,9 +21,10 @@ import { listDescendants, listMarked, markVariable } from "../native/ProcessTree
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxLimits, SandboxRequest } from "../Sandbox.ts"
 import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
+import { withLifeline } from "./Lifeline.ts"
 import { writeInitramfs } from "./Initramfs.ts"
 import type { InitEntry } from "./Initramfs.ts"
-import { memoryMib, monitors } from "./Monitors.ts"
+import { memoryMib, monitors, processors } from "./Monitors.ts"
 import type { Machine, MonitorKind } from "./Monitors.ts"
 import { linkFolder, modules, startScript } from "./StartScript.ts"
 
@@ -120,26 +121,29 @@ const buildInitramfs = async (busybox: string, modulesFolder: string | undefined
   return promisify(gzip)(writeInitramfs(entries), { level: 1 })
 }
 
-/** Limits of the monitor: those of the agent apply inside of the machine. */
-const monitorLimits = (limits: SandboxLimits): SandboxLimits => ({
+/**
+ * Limits of the monitor: those of the agent apply inside of the machine. The start of a machine takes whole processors, and its time does
+ * not count as that of the agent.
+ */
+export const monitorLimits = (limits: SandboxLimits, startSeconds: number): SandboxLimits => ({
   ...limits,
   memoryBytes: memoryMib(limits) * mib + monitorBytes,
-  processes: monitorProcesses
+  cpus: processors(limits),
+  processes: monitorProcesses,
+  timeMillis: limits.timeMillis + startSeconds * 1000
 })
 
-const runMonitor = (machine: Machine, kind: MonitorKind, folder: string) =>
+const runMonitor = (machine: Machine, kind: MonitorKind, folder: string, startSeconds: number) =>
   acquireProcess(() => {
-    const limits = monitorLimits(machine.limits)
-    const cgroup = makeCgroup(machine.mark, limits)
-    const environment = { [markVariable]: machine.mark }
-    const child = spawnLimited([machine.program, ...monitors[kind].args(machine)], {
-      limits,
-      cgroup,
-      environment,
-      cwd: folder
-    })
-    const roots = () => (child.pid === undefined ? [] : [child.pid])
-    const list = () => [...new Set([...roots().flatMap(listDescendants), ...(cgroup?.list() ?? [])])]
+    const { mark, program } = machine
+    const limits = monitorLimits(machine.limits, startSeconds)
+    const cgroup = makeCgroup(mark, limits)
+    const environment = { [markVariable]: mark }
+    const argv = withLifeline([program, ...monitors[kind].args(machine)])
+    const child = spawnLimited(argv, { limits, cgroup, environment, cwd: folder })
+    // The monitor goes first: the shell above it ends by itself, and its end would hide the monitor.
+    const roots = () => (child.pid === undefined ? [] : listDescendants(child.pid).toReversed())
+    const list = () => [...new Set([...roots(), ...(cgroup === undefined ? listMarked(mark) : cgroup.list())])]
     return controlProcess(child, { limits, cgroup, roots, list, fileBytes: () => 0 })
   })
 
@@ -173,11 +177,11 @@ const start = Effect.fnUntraced(function* (
     const settings = monitors[monitor].settings?.(machine)
     if (settings !== undefined) await writeFile(machine.settingsFile, JSON.stringify(settings))
   })
-  const running = yield* runMonitor(machine, monitor, folder)
+  const seconds = microvm.start_timeout_seconds
+  const running = yield* runMonitor(machine, monitor, folder, seconds)
   const tunnel = serveTunnel({ input: running.stdout, output: running.stdin }, request)
   let output = ""
   running.stderr.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2000)))
-  const seconds = microvm.start_timeout_seconds
   const problem = yield* Effect.promise(() =>
     Promise.race([
       tunnel.connected,

@@ -30,7 +30,7 @@ const mib = 1_048_576
 const guestMib = 320
 
 export const memoryMib = ({ memoryBytes }: SandboxLimits): number => Math.ceil(memoryBytes / mib) + guestMib
-const processors = ({ cpus }: SandboxLimits): number => Math.min(Math.ceil(cpus), 32)
+export const processors = ({ cpus }: SandboxLimits): number => Math.min(Math.ceil(cpus), 32)
 
 /** Settings of the start script, which get there as variables; the machine stops instead of starting again. */
 export const kernelArgs = (limits: SandboxLimits, link: string, more: ReadonlyArray<string> = []): string =>

@@ -1,15 +1,27 @@
 /** Virtual machines of QEMU with an emulated processor. The whole suite takes long: `AICR_TEST_MICROVM=all` runs it. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
-import { findParts } from "../../../src/sandbox/microvm/MicrovmDriver.ts"
+import { findParts, monitorLimits } from "../../../src/sandbox/microvm/MicrovmDriver.ts"
 import { SandboxError } from "../../../src/sandbox/Sandbox.ts"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
 import { makeMicrovm } from "../../harness/Microvm.ts"
 import type { MicrovmParts } from "../../harness/Microvm.ts"
+import { waitUntil } from "../../harness/Wait.ts"
 import { describeConformance, describeCore } from "../Conformance.ts"
-import { listOrphans, makeFixture, resolveConfig, run } from "../Fixture.ts"
+import {
+  listOrphans,
+  makeFixture,
+  processesWith,
+  resolveConfig,
+  run,
+  testLimits,
+  uniqueSeconds,
+  using
+} from "../Fixture.ts"
 import type { Fixture } from "../Fixture.ts"
+import { killedService } from "../KilledService.ts"
 
 // Three machines start in one test, while other suites use the processors.
 vi.setConfig({ testTimeout: 400_000 })
@@ -36,6 +48,8 @@ describeHere([
       config: configOf(),
       drivers: makeDrivers({ PATH: parts.path }),
       environment: { PATH: parts.path },
+      // Programs run about ten times slower.
+      limits: { timeMillis: 200_000 },
       maxShare: 0.6,
       notices: ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]
     })
@@ -102,6 +116,28 @@ describe("a virtual machine", () => {
     }
     await expect(run(fixture, kind, "echo started")).rejects.toThrow("it did not start within 5 s")
     expect(listOrphans(fixture)).toEqual([])
+  })
+
+  it("ends with a service that is killed, also if it does not respond", async () => {
+    const folder = programs("busybox", "qemu-system-x86_64")
+    const seconds = uniqueSeconds()
+    writeFileSync(
+      join(folder, "qemu-system-x86_64"),
+      `#!/bin/sh\ntrap '' TERM HUP\nexec sleep ${seconds}\n`
+    )
+    const isReady = () => processesWith(seconds).length > 0
+    const environment = { PATH: `${folder}:${process.env["PATH"]}` }
+    await killedService(fixture, { config: configOf(), environment }, "true", isReady)
+    await waitUntil(() => !isReady(), { describe: () => processesWith(seconds).join(", ") })
+    await using(fixture, { config: configOf(), drivers: makeDrivers(environment) }, Effect.void)
+    expect(listOrphans(fixture)).toEqual([])
+  })
+
+  it("has whole processors and time of its own to start", () => {
+    expect(monitorLimits({ ...testLimits, cpus: 0.3, timeMillis: 700 }, 60)).toMatchObject({
+      cpus: 1,
+      timeMillis: 60_700
+    })
   })
 
   it("does not get folders of this machine", async () => {
