@@ -21,6 +21,8 @@ export interface Conformance extends KindUnderTest {
   readonly notices?: ReadonlyArray<string>
   /** User of the program. Default: 65534. */
   readonly uid?: unknown
+  /** Returns text in the command lines of a sandbox's processes on this machine. Default: a duration for which they sleep. */
+  readonly mark?: (fixture: Fixture) => string
   /** Returns how many sandboxes of the fixture exist in an engine. */
   readonly count?: (fixture: Fixture) => Promise<number>
 }
@@ -247,16 +249,18 @@ const describeEnds = (current: Current): void => {
   it("ends processes that left their session and parent, with the program", async () => {
     const { fixture, kind } = current()
     const seconds = uniqueSeconds()
+    const processes = () => processesWith(kind.mark?.(fixture) ?? seconds)
     const script = `setsid sh -c 'trap "" TERM HUP; (setsid sleep ${seconds} &) ; sleep ${seconds}' >/dev/null 2>&1 & sleep 0.2; echo started`
     const { exit, lines } = await run(fixture, kind, script)
     expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["started"] })
-    expect(processesWith(seconds)).toEqual([])
+    expect(processes()).toEqual([])
     expect(listOrphans(fixture)).toEqual([])
   })
 
   it("is cancelled with its scope, with all its processes", async () => {
     const { fixture, kind } = current()
     const seconds = uniqueSeconds()
+    const processes = () => processesWith(kind.mark?.(fixture) ?? seconds)
     const exit = await using(
       fixture,
       kind,
@@ -270,9 +274,9 @@ const describeEnds = (current: Current): void => {
           Stream.runForEach(sandbox.lines, () => Deferred.succeed(started, undefined))
         )
         yield* Deferred.await(started)
-        expect(processesWith(seconds).length).toBeGreaterThan(0)
+        expect(processes().length).toBeGreaterThan(0)
         yield* Scope.close(scope, Exit.void)
-        expect(processesWith(seconds)).toEqual([])
+        expect(processes()).toEqual([])
         yield* Fiber.join(reader)
         return yield* sandbox.exit
       })
@@ -284,8 +288,9 @@ const describeEnds = (current: Current): void => {
   it("leaves no process when the service is killed, and the next start removes the rest", async () => {
     const { fixture, kind } = current()
     const seconds = uniqueSeconds()
+    const processes = () => processesWith(kind.mark?.(fixture) ?? seconds)
     await killedService(fixture, kind, `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}`)
-    await waitUntil(() => processesWith(seconds).length === 0, { describe: () => processesWith(seconds).join(", ") })
+    await waitUntil(() => processes().length === 0, { describe: () => processes().join(", ") })
     expect(listOrphans(fixture)).toHaveLength(1)
     await using(fixture, kind, Effect.void)
     expect(listOrphans(fixture)).toEqual([])

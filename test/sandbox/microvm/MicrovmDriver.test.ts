@@ -51,6 +51,8 @@ describeHere([
       // Programs run about ten times slower.
       limits: { timeMillis: 200_000 },
       maxShare: 0.6,
+      // Processes of the machine are not visible here, but its monitor is.
+      mark: ({ folder }) => `${folder}/microvm/`,
       notices: ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]
     })
   ]
@@ -121,10 +123,7 @@ describe("a virtual machine", () => {
   it("ends with a service that is killed, also if it does not respond", async () => {
     const folder = programs("busybox", "qemu-system-x86_64")
     const seconds = uniqueSeconds()
-    writeFileSync(
-      join(folder, "qemu-system-x86_64"),
-      `#!/bin/sh\ntrap '' TERM HUP\nexec sleep ${seconds}\n`
-    )
+    writeFileSync(join(folder, "qemu-system-x86_64"), `#!/bin/sh\ntrap '' TERM HUP\nexec sleep ${seconds}\n`)
     const isReady = () => processesWith(seconds).length > 0
     const environment = { PATH: `${folder}:${process.env["PATH"]}` }
     await killedService(fixture, { config: configOf(), environment }, "true", isReady)
