@@ -8,7 +8,7 @@ import { checkAgent } from "../agent/check/CheckAgent.ts"
 import { findAgent, listUsedAgents } from "../agent/check/UsedAgents.ts"
 import type { UsedAgent } from "../agent/check/UsedAgents.ts"
 import { scriptedModelName } from "../agent/check/ScriptedModel.ts"
-import { cliModes } from "../agent/clis/CliTable.ts"
+import { cliModes, findCli } from "../agent/clis/CliTable.ts"
 import { installProgram } from "../agent/clis/InstallProgram.ts"
 import { installAdvice, isTested, readVersion, testedRange } from "../agent/clis/ProgramFolder.ts"
 import { refused } from "../cli/Exit.ts"
@@ -52,6 +52,7 @@ export const listAgents = (config: string): Effect.Effect<ReadonlyArray<AgentLin
       return yield* Effect.forEach(cliModes, (mode) =>
         Effect.map(programs.version(mode), (installed): AgentLine => ({
           mode,
+          package: findCli(mode).package,
           installed,
           tested: testedRange(mode),
           isTested: installed !== undefined && isTested(mode, installed),

@@ -10,6 +10,8 @@ import { reportPoints } from "./ReportPoints.ts"
 
 export interface AgentLine {
   readonly mode: string
+  /** Undefined if npm has no release of it. */
+  readonly package: string | undefined
   /** Undefined if it is not installed. */
   readonly installed: string | undefined
   /** Range of versions that the settings were tested with, as npm writes it. */
@@ -42,6 +44,11 @@ interface Runs {
 
 const mode = Argument.String("MODE").pipe(Argument.withDescription("Agent mode, for example codex"))
 
+const describeInstalled = ({ installed, isTested, package: name }: AgentLine): string => {
+  if (installed === undefined) return name === undefined ? "not installed, not on npm" : "not installed"
+  return isTested ? installed : `${installed} (not tested)`
+}
+
 const list = (runs: Effect.Effect<Runs>) =>
   Command.make(
     "list",
@@ -49,19 +56,15 @@ const list = (runs: Effect.Effect<Runs>) =>
     Effect.fnUntraced(function* ({ config, json }) {
       const lines = yield* (yield* runs).listAgents(config)
       if (json) {
-        const agents = lines.map(({ installed = null, isTested, ...line }) => ({
+        const agents = lines.map(({ installed = null, isTested, package: name = null, ...line }) => ({
           ...line,
+          package: name,
           installed,
           is_tested: isTested
         }))
         return yield* print(`${JSON.stringify({ agents }, undefined, 2)}\n`)
       }
-      const rows = lines.map(({ installed, isTested, mode: name, sandbox, tested }) => [
-        name,
-        installed === undefined ? "not installed" : isTested ? installed : `${installed} (not tested)`,
-        tested,
-        sandbox
-      ])
+      const rows = lines.map((line) => [line.mode, describeInstalled(line), line.tested, line.sandbox])
       yield* print(`${columns([["MODE", "INSTALLED", "TESTED", "SANDBOX"], ...rows])}\n`)
     })
   ).pipe(

@@ -47,6 +47,7 @@ it("list shows which CLIs are installed, in which versions, and the sandbox", as
   expect(agents).toHaveLength(9)
   expect(agents).toContainEqual({
     mode: "codex",
+    package: "@openai/codex",
     tested: "~0.169.0",
     is_tested: false,
     installed: "0.1.0",
@@ -86,6 +87,16 @@ it("refuses unknown modes, and modes without a package", async () => {
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("expected one of kilo, opencode")])
   const zoo = await aicr(temporaryFolder(), "agent", "install", "zoo")
   expect([zoo.code, zoo.err]).toEqual([2, expect.stringContaining("zoo has no release on npm")])
+  const checked = await aicr(temporaryFolder(), "agent", "check", "zoo")
+  expect([checked.code, checked.out]).toEqual([
+    2,
+    expect.stringMatching(
+      /^failed +installed +agent mode zoo is not installed in .*zoo has no release on npm; put an own/
+    )
+  ])
+  const listed = await aicr(temporaryFolder(), "agent", "list")
+  expect(listed.out).toMatch(/^zoo +not installed, not on npm +~0\.1\.17/m)
+  expect(listed.out).toMatch(/^pi +not installed +~/m)
 })
 
 it("doctor reports sandbox and CLI of each workspace", async () => {

@@ -4,12 +4,13 @@
  */
 import { it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect } from "vitest"
 import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
 import { CliAgents } from "../../../src/agent/CliAgents.ts"
 import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
-import { imageFolder } from "../../../src/agent/clis/ProgramFolder.ts"
+import * as ProgramFolder from "../../../src/agent/clis/ProgramFolder.ts"
 import { toolServersLayer } from "../../../src/agent/mcp/ToolServersLayer.ts"
 import { modelProxiesLayer } from "../../../src/agent/proxy/ModelProxiesLayer.ts"
 import { toolNames } from "../../../src/agent/Tools.ts"
@@ -53,11 +54,21 @@ const harmless: Partial<Record<CliMode, ReadonlyArray<string>>> = {
   ]
 }
 
+interface Scripted {
+  readonly programs?: typeof installedPrograms
+  readonly script?: ReturnType<typeof reportOnce>
+}
+
 /** Reviews with this configuration of the sandbox, by default the native one. */
-const review = (mode: CliMode, sandbox: object = {}, sandboxes = nativeSandboxes) =>
+const review = (
+  mode: CliMode,
+  sandbox: object = {},
+  sandboxes = nativeSandboxes,
+  { programs = installedPrograms, script = reportOnce() }: Scripted = {}
+) =>
   Effect.gen(function* () {
     const fake = yield* Effect.acquireRelease(
-      Effect.promise(() => startFakeModel(reportOnce())),
+      Effect.promise(() => startFakeModel(script)),
       (model) => Effect.promise(() => model.close())
     )
     const brief = yield* makeBrief(mode, { sandbox }, { url: fake.url })
@@ -66,7 +77,7 @@ const review = (mode: CliMode, sandbox: object = {}, sandboxes = nativeSandboxes
       Effect.provide([
         CliAgents.layer.pipe(
           Layer.provide([
-            installedPrograms,
+            programs,
             sandboxes(root),
             toolServersLayer(join(root, "tools")),
             modelProxiesLayer(join(root, "models")).pipe(Layer.provide(gatewayLayer)),
@@ -108,11 +119,49 @@ describe.each(modes)("%s", (mode) => {
   )
 })
 
+describe("zoo, by a program that accepts and prints what it does", () => {
+  const build = (folders: ReadonlyArray<string> = ["lib", "extension", "bin"]) =>
+    Effect.map(temporary, (folder) => {
+      const target = join(folder, "zoo", "node_modules", "zoo")
+      for (const path of folders) mkdirSync(join(target, path), { recursive: true })
+      writeFileSync(join(target, "package.json"), JSON.stringify({ version: "0.1.17", type: "module" }))
+      if (folders.includes("bin")) writeFileSync(join(target, "bin", "rg"), "")
+      copyFileSync(join(import.meta.dirname, "FakeZoo.mjs"), join(target, "lib", "index.js"))
+      return ProgramFolder.layer(folder)
+    })
+
+  it.live("reports through proxy and tools", () =>
+    Effect.gen(function* () {
+      const { report, requests } = yield* review("zoo", {}, nativeSandboxes, { programs: yield* build() })
+      expect(report).toMatchObject({ problems: [problem], summary: "One problem.", notices: [] })
+      expect(report.usage.requests).toBe(requests.length)
+      for (const text of ["You review changes.", "Title: Read the first item", "+const x = list[0]"])
+        expect(requests[0]?.text).toContain(text)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("fails with what it prints", () =>
+    Effect.gen(function* () {
+      const programs = yield* build(["lib", "extension"])
+      const error = yield* Effect.flip(review("zoo", {}, nativeSandboxes, { programs }))
+      expect(error.message).toMatch(/zoo ended with exit code 1, .*no tool call arrived; no \/.*\/zoo\/bin\/rg$/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("fails with the model", () =>
+    Effect.gen(function* () {
+      const script = () => ({ status: 401 })
+      const error = yield* Effect.flip(review("zoo", {}, nativeSandboxes, { programs: yield* build(), script }))
+      expect(error).toMatchObject({ reason: "failed", message: expect.stringContaining("HTTP 401") })
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("in podman", () => {
   let podman: Podman
   beforeAll(async () => {
     for (const mode of byDefault) await provideCli(mode)
-    const folders = { [`${imageFolder}/pi`]: join(agentFolder, "pi") }
+    const folders = { [`${ProgramFolder.imageFolder}/pi`]: join(agentFolder, "pi") }
     podman = await startPodman({ image: defaultImage, node: "copy", folders })
   }, 600_000)
   afterAll(() => podman.stop())
