@@ -266,7 +266,7 @@ const describeEnds = (current: Current): void => {
       kind,
       Effect.gen(function* () {
         const scope = yield* Scope.make()
-        yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
+        yield* Effect.addFinalizer((end) => Scope.close(scope, end))
         const script = `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}; sleep ${seconds}`
         const sandbox = yield* Scope.provide(start(fixture, kind, script), scope)
         const started = yield* Deferred.make<void>()
