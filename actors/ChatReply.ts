@@ -102,14 +102,16 @@ export const sendResult = Effect.fnUntraced(function* (client: ChatClient, reque
 /** Reports progress of a review. A failure only delays it. */
 export const sendProgress = Effect.fnUntraced(function* (client: ChatClient, request: ChatRequest) {
   const { progress, progressButtons = [], progressText, reply, ...facts } = request.facts
-  // A platform that gives one reply per callback, or cannot edit, gets only the result.
-  if (progressText === undefined || client.edit === undefined) return request
+  if (progressText === undefined) return request
+  // A platform that cannot edit gets progress once, as a card with buttons; one without cards gets only the result.
+  const hasCard = progress === undefined && client.hasButtons && progressButtons.length > 0
+  if (client.edit === undefined && !hasCard) return request
   if (progress !== undefined && !client.isEditable(progress, yield* Clock.currentTimeMillis)) return request
   const buttons = progressButtons.map(({ id, label }) => ({ id, label }))
   const message = { text: progressText, buttons, isFinal: false, isRepeat: false }
   const to = { ...request, reply }
   const sending =
-    progress === undefined
+    progress === undefined || client.edit === undefined
       ? client.send(to, message, messageKey(request, "progress"))
       : Effect.as(client.edit(to, progress, message), progress)
   const sent = yield* Effect.catch(sending, (error) =>

@@ -75,7 +75,7 @@ describe("callbacks of WeCom", () => {
     expect(wecom(appForm("5"), event("change_contact"))).toMatchObject({ inbound: { _tag: "DirectoryChanged" } })
     expect(
       wecom(appForm("5"), event("template_card_event", "<EventKey>a1</EventKey><TaskId>t</TaskId>"))
-    ).toMatchObject({ inbound: { _tag: "Action", actionId: "a1", key: "event:ada:1:t" } })
+    ).toMatchObject({ inbound: { _tag: "Action", actionId: "a1", key: "event:ada:1:a1" } })
   })
 
   it("read messages to a bot: direct, and in a group with its mention removed", () => {

@@ -77,6 +77,15 @@ export const deliverWecomApp = (url: string, id: string, text: string, from = "a
     (encrypted) => `<xml><ToUserName><![CDATA[corp]]></ToUserName><Encrypt><![CDATA[${encrypted}]]></Encrypt></xml>`
   )
 
+/** Delivers the press of a button on a card of an application. */
+export const pressWecomApp = (url: string, key: string, { from = "ada", at = 1 } = {}): Promise<Delivered> =>
+  deliverWecom(
+    url,
+    `<xml><ToUserName><![CDATA[corp]]></ToUserName><FromUserName><![CDATA[${from}]]></FromUserName><CreateTime>${at}</CreateTime><MsgType><![CDATA[event]]></MsgType><Event><![CDATA[template_card_event]]></Event><EventKey><![CDATA[${key}]]></EventKey><TaskId><![CDATA[task]]></TaskId><CardType><![CDATA[button_interaction]]></CardType><ResponseCode><![CDATA[code]]></ResponseCode><AgentID>5</AgentID></xml>`,
+    "corp",
+    (encrypted) => `<xml><ToUserName><![CDATA[corp]]></ToUserName><Encrypt><![CDATA[${encrypted}]]></Encrypt></xml>`
+  )
+
 export const deliverWecomBot = (
   url: string,
   id: string,

@@ -9,6 +9,7 @@ import type { PlatformCallSeen, SeenMessage } from "../../src/demo/DemoFeishu.ts
 import { FakeDirectory } from "./FakeDirectory.ts"
 import { FakeFeishuSocket } from "./FakeFeishuSocket.ts"
 import { FakeWecomSocket } from "./FakeWecomSocket.ts"
+import { readTemplateCard } from "./TemplateCard.ts"
 
 export type PlatformFault =
   | {
@@ -50,6 +51,7 @@ export class FakeChatPlatform implements AsyncDisposable {
   readonly feishuSocket = new FakeFeishuSocket(platformSecrets.feishu)
   readonly wecomSocket = new FakeWecomSocket(platformSecrets.wecomBot)
   readonly #feishuApi = new DemoFeishu(platformSecrets.feishu)
+  readonly #tasks = new Set<string>()
   #server = createServer((request, response) => void this.#handle(request, response))
 
   static async start(): Promise<FakeChatPlatform> {
@@ -149,6 +151,7 @@ export class FakeChatPlatform implements AsyncDisposable {
         allow_tags: { tagid: [] }
       }
     }
+    if (path === "/cgi-bin/message/send" && body["msgtype"] === "template_card") return this.#keepCard(body)
     if (Buffer.byteLength(content) > 2048) return { errcode: 45_002, errmsg: "content size out of limit" }
     if (path === "/cgi-bin/appchat/send") {
       this.#feishuApi.keep(String(body["chatid"]), content, this.#feishuApi.nextKey())
@@ -157,6 +160,15 @@ export class FakeChatPlatform implements AsyncDisposable {
     const key = body["enable_duplicate_check"] === 1 ? JSON.stringify(body) : this.#feishuApi.nextKey()
     const recipients = [body["touser"], body["toparty"], body["totag"]].filter((ids) => ids !== undefined && ids !== "")
     return { errcode: 0, msgid: this.#feishuApi.keep(recipients.join(" "), content, key) }
+  }
+
+  /** A repeated request is one card. */
+  #keepCard(body: Readonly<Record<string, unknown>>): object {
+    const key = JSON.stringify(body)
+    const card = this.#feishuApi.hasKey(key) ? undefined : readTemplateCard(body["template_card"], this.#tasks)
+    if (card === undefined && !this.#feishuApi.hasKey(key)) return { errcode: 42_016, errmsg: "invalid template card" }
+    const text = `card: ${card?.title ?? ""}`
+    return { errcode: 0, msgid: this.#feishuApi.keep(String(body["touser"]), text, key, card?.buttons) }
   }
 
   /** An address of a callback takes one message. */

@@ -8,6 +8,8 @@ import type { Duplex } from "node:stream"
 import { WebSocketServer } from "ws"
 import type { WebSocket } from "ws"
 import { field, isObject, isText } from "./Fields.ts"
+import { readTemplateCard } from "./TemplateCard.ts"
+import type { TemplateCard } from "./TemplateCard.ts"
 
 export interface WecomReply {
   /** Message of a person that it replies to, or conversation that it was pushed into. */
@@ -27,6 +29,9 @@ export class FakeWecomSocket {
   readonly commands: Array<{ readonly command: string; readonly body: unknown }> = []
   /** Decides about a command other than a ping. */
   decide: (command: string, body: unknown) => WecomFault | undefined = () => undefined
+  /** Cards that were pushed into conversations. */
+  readonly cards: Array<TemplateCard & { readonly to: string }> = []
+  readonly #tasks = new Set<string>()
   isSilent = false
   subscriptions = 0
   #busyUntil = 0
@@ -79,6 +84,29 @@ export class FakeWecomSocket {
       text: { content: `@aicr ${text}` }
     }
     connection.send(JSON.stringify({ cmd: "aibot_msg_callback", headers: { req_id: requestId }, body }))
+    return true
+  }
+
+  /** Delivers the press of a button. False if the bot is not connected. */
+  press(
+    bot: string,
+    { chat = "g1", from = "ada", id, key }: Record<"id" | "key", string> & { chat?: string; from?: string }
+  ): boolean {
+    const connection = this.#bots.get(bot)
+    if (connection === undefined) return false
+    const body = {
+      msgid: id,
+      aibotid: bot,
+      chatid: chat,
+      chattype: "group",
+      from: { userid: from },
+      msgtype: "event",
+      event: {
+        eventtype: "template_card_event",
+        template_card_event: { card_type: "button_interaction", event_key: key }
+      }
+    }
+    connection.send(JSON.stringify({ cmd: "aibot_event_callback", headers: { req_id: randomUUID() }, body }))
     return true
   }
 
@@ -158,6 +186,12 @@ export class FakeWecomSocket {
   #push(body: unknown): object {
     const chat = field(body, "chatid", isText) ?? ""
     if (!this.#chats.has(chat)) return { errcode: 846_610, errmsg: "the chat did not write to the bot" }
+    if (field(body, "msgtype", isText) === "template_card") {
+      const card = readTemplateCard(Object(body).template_card, this.#tasks)
+      if (card === undefined) return { errcode: 42_016, errmsg: "invalid template card" }
+      this.cards.push({ to: chat, ...card })
+      return ok
+    }
     const text = field(field(body, "markdown", isObject), "content", isText) ?? ""
     this.replies.push({ to: chat, texts: [text], isFinished: true })
     return ok

@@ -12,7 +12,8 @@ import {
   deliverWecomApp,
   deliverWecomBot,
   feishuButton,
-  feishuMessage
+  feishuMessage,
+  pressWecomApp
 } from "../harness/ChatPeople.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { getThread, withThreads } from "../harness/FakeThreads.ts"
@@ -65,7 +66,10 @@ describe("chat", { timeout: 180_000 }, () => {
           corp: {
             platform: "wecom",
             identity_scope: corpScope,
-            members: [{ ...member("dana", "dana"), mention: { type: "wecom_userid", id: "DanaW" } }]
+            members: [
+              { ...member("dana", "dana"), mention: { type: "wecom_userid", id: "DanaW" } },
+              { ...member("ada", "ada-l"), mention: { type: "wecom_userid", id: "ada" } }
+            ]
           }
         }
       })
@@ -232,6 +236,54 @@ describe("chat", { timeout: 180_000 }, () => {
     expect(pull.comments.at(-1)?.body).toContain("1 dismissed")
   })
 
+  it("cards of a WeCom application cancel a review, show its details and dismiss a finding, each button once", async () => {
+    const url = callback("corp")
+    const log = () => `${JSON.stringify(platform.repliesTo("ada"))}; log:\n${installation.aicr.log.slice(-6000)}`
+    const seen = new Set<string>()
+    /** Waits for the next card with this button; returns the id of the button. */
+    const button = (name: string) =>
+      waitUntil(
+        () => {
+          const found = platform
+            .repliesTo("ada")
+            .flatMap(({ buttons }) => buttons)
+            .find(({ id, label }) => label.startsWith(name) && !seen.has(id))
+          if (found !== undefined) seen.add(found.id)
+          return found?.id
+        },
+        { timeout: 60_000, describe: () => `a button ${name} in ${log()}` }
+      )
+    const said = (text: string) =>
+      waitUntil(() => platform.repliesTo("ada").find(({ texts }) => texts.at(-1)?.includes(text)), {
+        timeout: 60_000,
+        describe: () => `${text} in ${log()}`
+      })
+    const pull = await installation.open("wecom-card")
+    let held = true
+    installation.model.script(async (request) => {
+      await waitUntil(() => !held, { timeout: 60_000, describe: () => "the review is released" })
+      return honest(request)
+    })
+    await deliverWecomApp(url, "9200", `review app ${pull.number}`)
+    const cancel = await button("Cancel")
+    await pressWecomApp(url, cancel, { at: 11 })
+    await said("are cancelled")
+    await said("has ended without a result")
+    held = false
+    installation.model.script(honest)
+    // Two buttons of one card within one second are two presses.
+    await pressWecomApp(url, await button("Run again"), { at: 12 })
+    const [details, dismiss] = [await button("Details"), await button("Dismiss 1")]
+    await installation.reviewed(pull)
+    await Promise.all([details, dismiss, details].map((key) => pressWecomApp(url, key, { at: 13 })))
+    await said("It is not raised again")
+    await said("Problem of wecom-card")
+    const [comment] = pull.reviews.flatMap(({ comments }) => comments)
+    expect(comment === undefined ? undefined : getThread(comment).body).toContain("Dismissed from chat by ada-l")
+    await pressWecomApp(url, dismiss, { at: 14 })
+    await said("used already")
+  })
+
   it("applications of both platforms mention the member who wrote the change", async () => {
     const summary = (to: string) =>
       platform
@@ -254,7 +306,11 @@ describe("chat", { timeout: 180_000 }, () => {
       body: "1616140317555161061"
     })
     platform.expireTokens()
+    const before = platform.repliesTo("ada").length
     expect(await deliverWecomApp(callback("corp"), "9001", "projects")).toEqual({ status: 200, body: "" })
+    await waitUntil(() => platform.repliesTo("ada").length > before, {
+      describe: () => installation.aicr.log.slice(-6000)
+    })
     expect(await reply("ada")).toContain("app")
     expect((await deliverWecomBot(callback("bot"), "b1", "chat-id", { platform: platform.url })).status).toBe(200)
     expect(await reply("b1")).toContain("group g1")

@@ -54,6 +54,23 @@ describe("long connections of chat", { timeout: 180_000 }, () => {
     const { texts } = await botReply("b1")
     expect(texts.length).toBeGreaterThan(1)
     expect(texts.at(-1)).toContain("src/chat-long.ts:2")
+    // Cards follow: one with the progress, one with the result.
+    const { cards, replies } = platform.wecomSocket
+    await waitUntil(() => cards.length === 2, { describe: () => `cards; log:\n${log()}` })
+    expect(cards.map(({ buttons, to }) => [to, buttons.map(({ label }) => label)])).toEqual([
+      ["g1", ["Cancel"]],
+      ["g1", ["Run again", "Details", "Dismiss 1"]]
+    ])
+    const key = cards[1]?.buttons[1]?.id ?? ""
+    for (const id of ["p1", "p1"]) platform.wecomSocket.press("bot", { id, key })
+    await waitUntil(() => replies.some(({ texts: pushed }) => pushed[0]?.includes("Problem of chat-long")), {
+      describe: () => `details; log:\n${log()}`
+    })
+    platform.wecomSocket.press("bot", { id: "p2", key })
+    await waitUntil(() => replies.filter(({ to }) => to === "g1").length === 2, {
+      describe: () => `a used button; log:\n${log()}`
+    })
+    expect(replies.filter(({ to }) => to === "g1").at(-1)?.texts[0]).toContain("used already")
   })
 
   it("reconnects a lost connection, and continues after a kill", async () => {

@@ -30,8 +30,8 @@ export const readAppMessage = (xml: XmlElement, agentId: string): Inbound => {
   const conversation = directConversation(from)
   if (kind === "event" && event === "template_card_event") {
     const actionId = field("EventKey")
-    // Events have no id: sender and time name them (developer.work.weixin.qq.com, 90238).
-    const key = `event:${from}:${created}:${field("TaskId") ?? ""}`.slice(0, 300)
+    // Events have no id: sender, time and button name them (developer.work.weixin.qq.com, 90238).
+    const key = `event:${from}:${created}:${actionId ?? ""}`.slice(0, 300)
     return isId(actionId)
       ? { _tag: "Action", key, conversation, sender, actionId, reply: {} }
       : ignored("card event without a key")
@@ -75,8 +75,10 @@ export const readBotMessage = (message: JsonObject, botId: string | undefined, r
   if (kind === "event" && event === "template_card_event") {
     const card = objectAt(message, "event", "template_card_event")
     const actionId = textAt(card, ["event_key"], 128) ?? textAt(card, ["eventkey"], 128)
+    // The platform takes no stream as the reply to an event: its result is pushed.
+    const { requestId: _stream, ...eventReply } = reply
     return isId(actionId)
-      ? { _tag: "Action", key: `msg:${id}`, conversation, sender, actionId, reply }
+      ? { _tag: "Action", key: `msg:${id}`, conversation, sender, actionId, reply: eventReply }
       : ignored("card event without a key")
   }
   const text = textAt(message, ["text", "content"], maxTextLength)

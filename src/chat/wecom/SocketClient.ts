@@ -8,6 +8,7 @@ import { ForgeError } from "../../forge/ForgeError.ts"
 import { newId } from "../../domain/Ids.ts"
 import type { ChatClient, ChatText, ReplyAddress } from "../ChatClient.ts"
 import { cutBytes } from "../CutText.ts"
+import { toTemplateCard } from "./Card.ts"
 import { botTextBytes } from "./Client.ts"
 import type { WecomRequests } from "./Requests.ts"
 
@@ -38,6 +39,17 @@ export const makeWecomSocketClient = (requests: WecomRequests): ChatClient => {
           msgtype: "markdown",
           markdown: { content: cutBytes(text, botTextBytes) }
         })
+  /** Pushes a card with the buttons. It has no key: one that may have been sent is not sent again. */
+  const pushCard = ({ conversation }: ReplyAddress, message: ChatText, id: string) =>
+    message.buttons.length === 0 || message.isRepeat
+      ? Effect.void
+      : requests
+          .send("aibot_send_msg", `aicr_${newId()}`, {
+            chatid: conversation.id,
+            msgtype: "template_card",
+            template_card: toTemplateCard(message, id)
+          })
+          .pipe(Effect.catch((error) => Effect.logWarning("chat buttons not sent", { error: error.message })))
   /** Replies, or pushes if the platform no longer takes replies to this message. */
   const replyOrPush = (to: ReplyAddress, id: string, message: ChatText) => {
     const { requestId } = to.reply
@@ -51,13 +63,17 @@ export const makeWecomSocketClient = (requests: WecomRequests): ChatClient => {
   }
   return {
     markup: "wecom",
-    hasButtons: false,
+    hasButtons: true,
     keyMillis: streamMillis,
     send: Effect.fnUntraced(function* (to, message, key) {
       yield* replyOrPush(to, key, message)
+      yield* pushCard(to, message, key)
       return { streamId: key, at: yield* Clock.currentTimeMillis }
     }),
-    edit: (to, { streamId = "" }, message) => Effect.asVoid(replyOrPush(to, streamId, message)),
+    edit: Effect.fnUntraced(function* (to, { streamId = "" }, message) {
+      yield* replyOrPush(to, streamId, message)
+      if (message.isFinal) yield* pushCard(to, message, `${streamId}_end`)
+    }),
     isEditable: ({ at, streamId }, now) => streamId !== undefined && now - at < streamMillis - marginMillis,
     isMention: () => Effect.succeed(true),
     // The state of the connection is that of its socket.
