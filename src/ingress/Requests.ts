@@ -77,10 +77,17 @@ const unread = (request: IncomingMessage, reply: IngressResponse): IngressRespon
     ? reply
     : { ...reply, close: true }
 
+/** Makes the response of a refusal by the headers, and records it. */
+type Refusal = () => IngressResponse
+
 type BodyResult =
   | Extract<Body, { readonly _tag: "Read" }>
   /** Undefined: the sender disconnected. */
   | { readonly _tag: "Refused"; readonly response: IngressResponse | undefined }
+
+const release = (body: BodyResult): void => {
+  if (body._tag === "Read") body.release()
+}
 
 /** Responds to the requests of all listeners. */
 export class Requests {
@@ -114,11 +121,11 @@ export class Requests {
     const { request } = exchange
     switch (route._tag) {
       case "Webhook":
-        return this.#underHead(() => this.#webhook(route.kind, exchange))
+        return this.#webhook(route.kind, exchange)
       case "Trigger":
-        return this.#underHead(() => this.#trigger(route.path, exchange))
+        return this.#trigger(route.path, exchange)
       case "ChatCallback":
-        return this.#underHead(() => this.#callback(route.connection, exchange))
+        return this.#callback(route.connection, exchange)
       case "Health":
         return this.#parts.run(this.#parts.liveness).then((alive) => unread(request, alive))
       case "Ready":
@@ -148,21 +155,15 @@ export class Requests {
     }
   }
 
-  /** Lets this node work with the newest configuration before it decides about a delivery. */
-  #underHead(handle: () => Handled): Handled {
-    const adopting = this.#parts.config.adoptHead()
-    return adopting === undefined ? handle() : this.#parts.run(adopting).then(handle)
-  }
-
   #webhook(kind: ForgeKind, exchange: Exchange): Handled {
     const { webhooks } = this.#parts
     const { id, isGone, request } = exchange
     const { headers } = request
     const client = clientKey(this.#addressOf(request))
+    const refuse = () => webhooks.preflight(kind, headers, client, this.#clock.currentTimeMillisUnsafe())
     return (
       this.#declaresTooMuch(request) ??
-      webhooks.preflight(kind, headers, client, this.#clock.currentTimeMillisUnsafe()) ??
-      this.#deliver(exchange, client, (blocks, now) =>
+      this.#deliver(exchange, client, refuse, (blocks, now) =>
         webhooks.handle({ id, kind, headers, blocks, client, now, isGone })
       )
     )
@@ -172,10 +173,10 @@ export class Requests {
     const { triggers } = this.#parts
     const { id, request } = exchange
     const { headers } = request
+    const refuse = () => triggers.preflight(path, headers)
     return (
       this.#declaresTooMuch(request) ??
-      triggers.preflight(path, headers) ??
-      this.#deliver(exchange, clientKey(this.#addressOf(request)), (blocks, now) =>
+      this.#deliver(exchange, clientKey(this.#addressOf(request)), refuse, (blocks, now) =>
         triggers.handle({ id, path, headers, body: joined(blocks), now })
       )
     )
@@ -185,10 +186,13 @@ export class Requests {
   async #callback(connection: string, exchange: Exchange): Promise<IngressResponse | undefined> {
     const { chat, run } = this.#parts
     const { request } = exchange
-    const refusal = chat.preflight(connection)
-    if (refusal !== undefined) return unread(request, refusal)
-    if (declaresMore(request, maxCallbackBytes)) return Responses.bodyTooLarge(maxCallbackBytes)
-    const body = await this.#readBody(exchange, maxCallbackBytes, clientKey(this.#addressOf(request)))
+    const refuse = () => {
+      const refusal = chat.preflight(connection)
+      if (refusal !== undefined) return () => unread(request, refusal)
+      return declaresMore(request, maxCallbackBytes) ? () => Responses.bodyTooLarge(maxCallbackBytes) : undefined
+    }
+    const client = clientKey(this.#addressOf(request))
+    const body = await this.#readUnderHead(exchange, maxCallbackBytes, client, refuse)
     if (body._tag === "Refused") return body.response
     const queryAt = request.url?.indexOf("?") ?? -1
     const call = {
@@ -205,14 +209,44 @@ export class Requests {
   async #deliver(
     exchange: Exchange,
     client: string,
+    refuse: () => Refusal | undefined,
     handle: (blocks: ReadonlyArray<Uint8Array>, now: number) => Promise<IngressResponse | undefined>
   ): Promise<IngressResponse | undefined> {
     const startedAt = performance.now()
-    const body = await this.#readBody(exchange, this.#bodyLimit(), client)
+    const body = await this.#readUnderHead(exchange, this.#bodyLimit(), client, refuse)
     if (body._tag === "Refused") return body.response
     const response = await handle(body.blocks, this.#clock.currentTimeMillisUnsafe()).finally(body.release)
     webhookDuration.updateUnsafe((performance.now() - startedAt) / 1000, this.#parts.context)
     return response
+  }
+
+  /**
+   * Reads the body while this node reads the durable head of the configuration, from the arrival of the headers on. What follows works with
+   * the newest configuration: a refusal is final only under it.
+   */
+  async #readUnderHead(
+    exchange: Exchange,
+    limit: number,
+    client: string,
+    refuse: () => Refusal | undefined
+  ): Promise<BodyResult> {
+    const { config, run } = this.#parts
+    const adopting = config.adoptHead()
+    const adopted = adopting === undefined ? undefined : run(adopting)
+    if (adopted !== undefined && refuse() !== undefined) await adopted
+    const early = refuse()
+    if (early !== undefined) return { _tag: "Refused", response: early() }
+    const before = config.current()
+    const reading = this.#readBody(exchange, limit, client)
+    if (adopted === undefined) return reading
+    const [body] = await Promise.all([reading, adopted]).catch((defect: unknown) => {
+      void reading.then(release)
+      throw defect
+    })
+    const late = body._tag === "Refused" || config.current() === before ? undefined : refuse()
+    if (late === undefined) return body
+    release(body)
+    return { _tag: "Refused", response: late() }
   }
 
   async #administration(

@@ -204,13 +204,15 @@ const preflight = (
   parts: TriggerParts,
   path: TriggerPath,
   headers: IncomingHttpHeaders
-): IngressResponse | undefined => {
+): (() => IngressResponse) | undefined => {
   const snapshot = parts.config.current()
-  if (snapshot.triggersOfKind(kindOf[path]).length === 0) return notConfigured
+  if (snapshot.triggersOfKind(kindOf[path]).length === 0) return () => notConfigured
   if (findScope(snapshot, headers) !== undefined) return undefined
-  if (!hasKeys(snapshot)) parts.warnKeyless()
-  parts.count(kindOf[path], "rejected", "unauthorized")
-  return { ...unauthorized, close: true }
+  return () => {
+    if (!hasKeys(snapshot)) parts.warnKeyless()
+    parts.count(kindOf[path], "rejected", "unauthorized")
+    return { ...unauthorized, close: true }
+  }
 }
 
 /** Stores a VCS hook event, whose workspace is determined later. */
@@ -300,7 +302,7 @@ const replay = (parts: TriggerParts, called: Called, scope: KeyScope): Promise<I
   parts.config.current().triggersOfKind(kindOf[called.path]).length === 0 ? undefined : decide(parts, called, scope)
 
 export const makeTriggers = (parts: TriggerParts) => ({
-  preflight: (path: TriggerPath, headers: IncomingHttpHeaders): IngressResponse | undefined =>
+  preflight: (path: TriggerPath, headers: IncomingHttpHeaders): (() => IngressResponse) | undefined =>
     preflight(parts, path, headers),
   handle: (called: Called): Promise<IngressResponse> => handle(parts, called),
   replay: (called: Called, scope: KeyScope): Promise<IngressResponse> | undefined => replay(parts, called, scope)

@@ -298,22 +298,25 @@ const rejectSignature = (
   return unauthenticated
 }
 
-/** Returns the response if the headers are enough to refuse: no trigger of the kind, or no well-formed signature. */
+/**
+ * Returns the refusal if the headers are enough for it: no trigger of the kind, or no well-formed signature. It is counted and logged when it is
+ * made.
+ */
 const preflight = (
   parts: WebhookParts,
   kind: ForgeKind,
   requestHeaders: IncomingHttpHeaders,
   client: string,
   now: number
-): IngressResponse | undefined => {
+): (() => IngressResponse) | undefined => {
   const profiles = parts.config.current().triggersOfKind(kind)
-  if (profiles.length === 0) return notConfigured
+  if (profiles.length === 0) return () => notConfigured
   if (profiles.some(({ webhookSecret }) => webhookSecret === undefined)) return undefined
   const signature = webhooks[kind].signature(flatten(requestHeaders))
   if (signature !== undefined && !listSecrets(profiles).every((secret) => signature(secret, now) === false)) {
     return undefined
   }
-  return { ...rejectSignature(parts, kind, profiles, client, now), close: true }
+  return () => ({ ...rejectSignature(parts, kind, profiles, client, now), close: true })
 }
 
 /** Returns undefined if the sender disconnected before the delivery was verified. */

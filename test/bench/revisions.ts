@@ -4,12 +4,16 @@
  *
  * Ceilings, on two idle cores: `publish_ms` 3 times `load_ms`, because an edit is valid only with all the rest, which is read once;
  * `activate_p99_ms`, from the request to the last of three nodes with 500 workspaces, 500; `admission_overhead_us`, for each of 64 deliveries
- * that arrive together and share a read, 100. A delivery that arrives alone waits for one query of its database (`admission_overhead_alone_us`).
+ * that arrive together and share a read, 100. The read runs while the body is read. A delivery that arrives alone in one piece waits for one
+ * round trip to its database (`admission_overhead_alone_us`; `admission_floor_alone_us` with `SELECT 1` or `PING` in place of the read), one
+ * whose body follows its headers does not (`admission_overhead_headers_first_us`). `head_alone_us` is the read without a delivery.
  */
 import { fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { join } from "node:path"
-import { Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Redis } from "ioredis"
 import { parseDocument } from "../../src/config/revisions/DatabaseDocument.ts"
 import type { NewRevision, RevisionHead } from "../../src/config/revisions/Revision.ts"
 import { RevisionStore } from "../../src/config/revisions/RevisionStore.ts"
@@ -24,6 +28,7 @@ import { NatsServer } from "../harness/Nats.ts"
 import { RedisServer } from "../harness/Redis.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { databases, freshDatabase, postgresAt } from "../store/Databases.ts"
+import { measureArrival } from "./revisions/arrival.ts"
 import type { FromNode, ToNode } from "./revisions/node.ts"
 
 const names = ["one", "two", "three"]
@@ -119,8 +124,11 @@ const measureNodes = async (stored: StoredDocument, nats: string, rounds: number
 const waves = 200
 const together = 64
 
-/** Microseconds that reading the head adds to each of 64 deliveries that arrive together, and to one that arrives alone. */
-const measureHead = async (stores: Layer.Layer<SourceStores, unknown>) =>
+/**
+ * Microseconds that reading the head adds to each of 64 deliveries that arrive together; that it takes alone; and that it, and the smallest
+ * request to the database, add to a delivery that arrives alone.
+ */
+const measureHead = async (stores: Layer.Layer<SourceStores, unknown>, floor: Effect.Effect<unknown, unknown>) =>
   Effect.runPromise(
     Effect.scoped(
       Effect.gen(function* () {
@@ -141,7 +149,16 @@ const measureHead = async (stores: Layer.Layer<SourceStores, unknown>) =>
         const result: Array<number> = []
         for (const count of [together, 1])
           result.push((yield* rounds(head, count)) - (yield* rounds(Effect.void, count)))
-        return { together: result[0] ?? Number.NaN, alone: result[1] ?? Number.NaN }
+        const least = Effect.orDie(Effect.asVoid(floor))
+        const arriving = (read: Effect.Effect<void>, pauseMillis = 0) =>
+          Effect.promise(() => measureArrival(config, read, pauseMillis))
+        return {
+          together: result[0] ?? Number.NaN,
+          alone: result[1] ?? Number.NaN,
+          arriving: yield* arriving(head),
+          arrivingLeast: yield* arriving(least),
+          arrivingBefore: yield* arriving(head, 2)
+        }
       })
     )
   )
@@ -163,15 +180,34 @@ export const measureRevisions = async (
   result["activate_p99_ms"] = percentile(few.activations, 0.99)
   result["activate_ms"] = median(few.activations)
   result["activate_5000_ms"] = median(many.activations)
-  const kinds: ReadonlyArray<readonly [string, Layer.Layer<SourceStores, unknown>]> = [
-    ...databases.map(({ layer, name }) => [name, layerSql("default").pipe(Layer.provide(layer()))] as const),
-    ["redis", layerRedis({ url: Redacted.make(redis.url), namespace: "default", prefix: "bench" })]
+  const client = new Redis(redis.url)
+  const ping = Effect.promise(() => client.ping())
+  const overSql = await Promise.all(
+    databases.map(async ({ layer, name }) => {
+      const built = ManagedRuntime.make(layer())
+      const sql = Context.get(await built.context(), SqlClient.SqlClient)
+      const records = Layer.succeed(SqlClient.SqlClient, sql)
+      return { name, built, stores: layerSql("default").pipe(Layer.provide(records)), floor: sql`SELECT 1` }
+    })
+  )
+  const kinds = [
+    ...overSql,
+    {
+      name: "redis",
+      stores: layerRedis({ url: Redacted.make(redis.url), namespace: "default", prefix: "bench" }),
+      floor: ping
+    }
   ]
-  for (const [name, stores] of kinds) {
-    const { alone, together: each } = await measureHead(Layer.provide(stores, Logging.layerAt("warn")))
+  for (const { floor, name, stores } of kinds) {
+    const found = await measureHead(Layer.provide(stores, Logging.layerAt("warn")), floor)
     const suffix = name === "sqlite" ? "" : `_${name}`
-    result[`admission_overhead_us${suffix}`] = each
-    result[`admission_overhead_alone_us${suffix}`] = alone
+    result[`admission_overhead_us${suffix}`] = found.together
+    result[`admission_overhead_alone_us${suffix}`] = found.arriving
+    result[`admission_floor_alone_us${suffix}`] = found.arrivingLeast
+    result[`admission_overhead_headers_first_us${suffix}`] = found.arrivingBefore
+    result[`head_alone_us${suffix}`] = found.alone
   }
+  for (const { built } of overSql) await built.dispose()
+  client.disconnect()
   return result
 }

@@ -1,6 +1,7 @@
 /** A listening ingress over real records and a real queue, with a recorder instead of actors. */
 import { createHmac } from "node:crypto"
 import { Context, Effect, Layer, Logger, ManagedRuntime, Schema } from "effect"
+import type { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
@@ -60,6 +61,8 @@ export interface Ingress {
 
 export interface IngressSettings extends IngressOptions {
   readonly document?: unknown
+  /** Replaces the store of `document`. */
+  readonly config?: Layer.Layer<ConfigStore>
   /** Variables in addition to `env`. */
   readonly env?: Readonly<Record<string, string>>
   readonly limits?: { readonly perWorkspace: number; readonly total: number }
@@ -83,7 +86,8 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
     installationChanged: (triggers) => void woken.installations.push(...triggers)
   })
   const parts = Layer.mergeAll(
-    Layer.unwrap(Effect.map(toSnapshot(settings.document ?? document, { ...env, ...settings.env }), layerStatic)),
+    settings.config ??
+      Layer.unwrap(Effect.map(toSnapshot(settings.document ?? document, { ...env, ...settings.env }), layerStatic)),
     settings.records ?? Layer.fresh(Store.layerMemory),
     settings.queue ?? queueMemory(settings.limits ?? { perWorkspace: 10_000, total: 1_000_000 }),
     wake,

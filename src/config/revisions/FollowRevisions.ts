@@ -2,7 +2,7 @@
  * Keeps this node at the newest revision: before admissions, at every refresh and when another node has published. Reports what the node has
  * activated or refused, and removes old revisions and records.
  */
-import { Clock, DateTime, Duration, Effect, Fiber, Layer, Schedule, Semaphore, Stream } from "effect"
+import { Clock, DateTime, Duration, Effect, Fiber, Layer, Option, Schedule, Semaphore, Stream } from "effect"
 import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import type { Activation } from "../ConfigStore.ts"
 import { ConfigStore } from "../ConfigStore.ts"
@@ -11,7 +11,7 @@ import { AuditLog } from "./AuditLog.ts"
 import type { RevisionHead } from "./Revision.ts"
 import { noRevision } from "./Revision.ts"
 import { lostMessage } from "./LoadRevisions.ts"
-import { RevisionStore } from "./RevisionStore.ts"
+import { RevisionStore, SourceUnavailable } from "./RevisionStore.ts"
 
 /** Time that an admission waits; after it the delivery is admitted under the revision that the node works with. */
 const admissionTimeout = "2 seconds"
@@ -76,6 +76,38 @@ const activateHead = Effect.fnUntraced(function* (
   return { head: { number, hash }, activation: yield* config.activate({ number, hash, document }) }
 })
 
+/** Mostly the node works with the head: then this costs one read, and no fiber but that of the timeout. */
+const readFirst = Effect.fnUntraced(function* (
+  revisions: RevisionStore["Service"],
+  isCurrent: (head: RevisionHead) => boolean,
+  adopt: Effect.Effect<void>
+) {
+  let isRead = false
+  const compared = Effect.flatMap(revisions.head, (head) => {
+    isRead = true
+    return isCurrent(head) ? Effect.void : adopt
+  })
+  const outcome = yield* Effect.timeoutOption(compared, admissionTimeout)
+  if (Option.isNone(outcome) && !isRead)
+    yield* new SourceUnavailable({ operation: "revisions.head", message: "no response within 2 seconds" })
+})
+
+/** Returns a function for effects whose failure only delays the activation. Each outage is logged once. */
+const logOnce = () => {
+  let isUnavailable = false
+  return <E extends { readonly message: string }>(effect: Effect.Effect<void, E>) =>
+    effect.pipe(
+      Effect.tap(() => Effect.sync(() => void (isUnavailable = false))),
+      Effect.catch(({ message }) => {
+        if (isUnavailable) return Effect.void
+        isUnavailable = true
+        return Effect.logWarning("database configuration unavailable, the current revision stays in force", {
+          error: message
+        })
+      })
+    )
+}
+
 const follow = Effect.gen(function* () {
   const config = yield* ConfigStore
   const revisions = yield* RevisionStore
@@ -86,7 +118,6 @@ const follow = Effect.gen(function* () {
     activation: { _tag: "Active" },
     snapshot: config.current().hash
   }
-  let isUnavailable = false
 
   const report = Effect.gen(function* () {
     const { activation, head } = last
@@ -127,20 +158,11 @@ const follow = Effect.gen(function* () {
     yield* report
   }, one.withPermits(1))
 
-  /** A failure delays the activation, and is logged once. */
-  const survive = <E extends { readonly message: string }>(effect: Effect.Effect<void, E>) =>
-    effect.pipe(
-      Effect.tap(() => Effect.sync(() => void (isUnavailable = false))),
-      Effect.catch(({ message }) => {
-        if (isUnavailable) return Effect.void
-        isUnavailable = true
-        return Effect.logWarning("database configuration unavailable, the current revision stays in force", {
-          error: message
-        })
-      })
-    )
-
-  const adoptHead = yield* coalesced(yield* waitBriefly(survive(adopt(false))))
+  const survive = logOnce()
+  const isCurrent = (head: RevisionHead): boolean =>
+    same(head, config.layered()?.active ?? noRevision) && same(head, last.head)
+  const adoptBriefly = yield* waitBriefly(survive(adopt(false)))
+  const adoptHead = yield* coalesced(survive(readFirst(revisions, isCurrent, adoptBriefly)))
   config.adoptWith(adoptHead)
   yield* adoptHead
   yield* survive(report)
