@@ -6,22 +6,31 @@
  *
  * Matching changes become reviews (`RouteSubmitted`).
  */
-import { Clock, Duration, Effect } from "effect"
+import { Array as Arr, Clock, Duration, Effect, Fiber } from "effect"
+import type { Scope } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
-import type { DepotChange } from "../src/domain/DepotChange.ts"
+import { firstIdAt } from "../src/domain/Ids.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Receipts } from "../src/store/Receipts.ts"
-import type { StoredEvent } from "../src/store/Receipts.ts"
 import { countStart } from "./ActorStarts.ts"
+import { NewReports } from "./NewReports.ts"
 import type { ShardGroup } from "./Placement.ts"
-import { routeSubmitted } from "./RouteSubmitted.ts"
-import type { RoutedEvent } from "./RouteSubmitted.ts"
+import { findTriggers, routeSubmitted } from "./RouteSubmitted.ts"
+import type { Report, RoutedEvent } from "./RouteSubmitted.ts"
 
 const scanInterval = Duration.millis(250)
+/** Interval of scans of all waiting receipts; the others read the newest ones. */
+const fullScanMillis = 5000
+/** Time from the receipt of a report until it is stored, in which a scan does not find it. */
+const storedWithinMillis = 1000
 const page = 500
-/** Receipts that are routed at the same time; each reads from a server. */
-const atOnce = 4
+/** Receipts that are routed together. */
+const groupSize = 100
+/** A scan waits so long for slow servers; their receipts are routed further while other ones are scanned. */
+const scanTime = Duration.seconds(2)
+/** Receipts that are settled at the same time: they share transactions. */
+const settledAtOnce = 32
 const firstPause = Duration.toMillis("15 seconds")
 const attempts = 5
 /** The sum 15 + 30 + 60 + 120 seconds. */
@@ -29,14 +38,24 @@ const givenUpAfter = firstPause * (2 ** (attempts - 1) - 1)
 const laterPause = Duration.toMillis("5 minutes")
 const unreachableFor = Duration.toMillis("24 hours")
 
-/** Returns whether an attempt fell due since the last scan. */
-export const isTryDue = (waited: number, sinceLook: number): boolean => {
+/** Returns whether an attempt fell due since the last one. */
+export const isTryDue = (waited: number, sinceLast: number): boolean => {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const at = firstPause * (2 ** attempt - 1)
-    if (at <= waited && at > waited - sinceLook) return true
+    if (at <= waited && at > waited - sinceLast) return true
   }
-  const [now, before] = [waited - givenUpAfter, waited - sinceLook - givenUpAfter]
+  const [now, before] = [waited - givenUpAfter, waited - sinceLast - givenUpAfter]
   return now >= 0 && (before < 0 || Math.floor(now / laterPause) > Math.floor(before / laterPause))
+}
+
+/** State of the routing between scans. After a restart every waiting receipt is tried. */
+export class RoutingMemory {
+  /** How long a receipt had waited at its last attempt, by its id. */
+  readonly tried = new Map<string, number>()
+  /** Triggers whose receipts are being routed. */
+  readonly busy = new Set<string>()
+  fullScanAt = Number.NEGATIVE_INFINITY
+  scanAt = Number.NEGATIVE_INFINITY
 }
 
 /** Ends waiting when the attempts are used up. */
@@ -49,36 +68,99 @@ const endWaiting = (
   return { _tag: "Settled", outcome: routed.isOutage ? "failed" : "skipped", reason: routed.reason }
 }
 
-const routeOne = Effect.fnUntraced(function* (event: StoredEvent, routing: DepotChange, waited: number) {
-  const snapshot = (yield* ConfigStore).current()
-  return endWaiting(yield* routeSubmitted(event, routing, snapshot), waited)
-})
+interface Waiting extends Report {
+  readonly waited: number
+}
 
-/** Tries the waiting routing receipts. `sinceLook` is the time since the last scan; at start it covers everything. */
-export const scan = Effect.fnUntraced(function* (sinceLook: number) {
+const settleAll = Effect.fnUntraced(function* (
+  memory: RoutingMemory,
+  group: ReadonlyArray<Waiting>,
+  routed: ReadonlyMap<string, RoutedEvent>
+) {
   const receipts = yield* Receipts
-  const now = yield* Clock.currentTimeMillis
-  const route = Effect.fnUntraced(function* (event: StoredEvent) {
-    const { id, receivedAt, routing } = event
-    const waited = now - receivedAt
-    if (routing === undefined || !isTryDue(waited, sinceLook)) return
-    const routed = yield* routeOne(event, routing, waited)
-    if (routed === undefined) return
-    const { outcome, reason } = routed
+  const settle = Effect.fnUntraced(function* ({ event: { id }, routing, waited }: Waiting) {
+    const result = routed.get(id)
+    const end = result === undefined ? undefined : endWaiting(result, waited)
+    if (end === undefined) return memory.tried.set(id, waited)
+    const { outcome, reason } = end
     yield* receipts.settle([id], { outcome, reason }, yield* Clock.currentTimeMillis)
+    memory.tried.delete(id)
     const line = { event_id: id, revision: routing.revision, outcome, reason }
-    yield* outcome === "executed"
+    return yield* outcome === "executed"
       ? Effect.logInfo("VCS hook event routed", line)
       : Effect.logWarning("VCS hook event not reviewed", line)
   })
-  let after: string | undefined
-  while (true) {
-    const events = yield* receipts.unrouted(after, page)
-    yield* Effect.forEach(events, route, { concurrency: atOnce, discard: true })
-    after = events.at(-1)?.id
-    if (events.length < page) return
+  yield* Effect.forEach(group, settle, { concurrency: settledAtOnce, discard: true })
+})
+
+/** Routes the receipts of one set of triggers. Once their server is unreachable, the rest waits for its next attempt. */
+const routeAll = Effect.fnUntraced(function* (memory: RoutingMemory, waiting: ReadonlyArray<Waiting>) {
+  let outage: RoutedEvent | undefined
+  for (const group of Arr.chunksOf(waiting.toSorted(byRevision), groupSize)) {
+    const known = outage
+    const routed: ReadonlyMap<string, RoutedEvent> =
+      known === undefined
+        ? yield* routeSubmitted(group, (yield* ConfigStore).current())
+        : new Map(group.map(({ event }) => [event.id, known]))
+    outage = [...routed.values()].every((one) => one._tag === "Waiting" && one.isOutage)
+      ? routed.values().next().value
+      : undefined
+    yield* settleAll(memory, group, routed)
   }
 })
+
+const byRevision = (a: Waiting, b: Waiting): number => Number(a.routing.revision) - Number(b.routing.revision)
+
+/** Reads the receipts whose attempt is due. */
+const readDue = Effect.fnUntraced(function* (memory: RoutingMemory, now: number) {
+  const receipts = yield* Receipts
+  const snapshot = (yield* ConfigStore).current()
+  const isFull = now - memory.fullScanAt >= fullScanMillis
+  let after = isFull ? undefined : firstIdAt(memory.scanAt - storedWithinMillis)
+  const due = new Map<string, Array<Waiting>>()
+  const existing = new Set<string>()
+  while (true) {
+    const events = yield* receipts.unrouted(after, page)
+    for (const event of events) {
+      const { id, receivedAt, routing } = event
+      if (routing === undefined) continue
+      existing.add(id)
+      const waited = now - receivedAt
+      const last = memory.tried.get(id)
+      if (last !== undefined && !isTryDue(waited, waited - last)) continue
+      const triggers = findTriggers(routing, snapshot)
+      const key = JSON.stringify([routing.vcs, ...triggers.map(({ name }) => name)])
+      if (!memory.busy.has(key)) due.set(key, [...(due.get(key) ?? []), { event, routing, triggers, waited }])
+    }
+    after = events.at(-1)?.id
+    if (events.length < page) break
+  }
+  if (isFull) {
+    for (const id of memory.tried.keys()) if (!existing.has(id)) memory.tried.delete(id)
+    memory.fullScanAt = now
+  }
+  memory.scanAt = now
+  return due
+})
+
+/** Tries the waiting routing receipts that are due. */
+export const scan = Effect.fnUntraced(function* (memory: RoutingMemory, scope: Scope.Scope) {
+  const due = yield* readDue(memory, yield* Clock.currentTimeMillis)
+  const fibers = yield* Effect.forEach(due, ([key, waiting]) => {
+    memory.busy.add(key)
+    return routeAll(memory, waiting).pipe(
+      Effect.catch(logFailure),
+      Effect.ensuring(Effect.sync(() => memory.busy.delete(key))),
+      Effect.forkIn(scope, { startImmediately: true })
+    )
+  })
+  yield* Effect.raceFirst(Fiber.awaitAll(fibers), Effect.sleep(scanTime))
+})
+
+const logFailure = (error: { readonly message: string }) =>
+  limitWarning("VCS hook events", (suppressed) =>
+    Effect.logError("VCS hook events not routed, retry scheduled", { error: error.message, suppressed })
+  )
 
 const shardGroup: ShardGroup = "actors"
 
@@ -86,23 +168,13 @@ export const layer = Singleton.make(
   "DepotRouting",
   Effect.gen(function* () {
     yield* countStart("DepotRouting")
-    let last = Number.NEGATIVE_INFINITY
+    const memory = new RoutingMemory()
+    const scope = yield* Effect.scope
+    const reports = yield* NewReports
     while (true) {
-      const now = yield* Clock.currentTimeMillis
-      yield* scan(now - last).pipe(
-        Effect.tap(() =>
-          Effect.sync(() => {
-            last = now
-          })
-        ),
-        Effect.catch((error) =>
-          limitWarning("VCS hook events", (suppressed) =>
-            Effect.logError("VCS hook events not routed, retry scheduled", { error: error.message, suppressed })
-          )
-        )
-      )
-      yield* Effect.sleep(scanInterval)
+      yield* Effect.catch(scan(memory, scope), logFailure)
+      yield* Effect.raceFirst(reports.wait, Effect.sleep(scanInterval))
     }
-  }),
+  }).pipe(Effect.scoped),
   { shardGroup }
 )

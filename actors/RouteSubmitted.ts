@@ -1,10 +1,10 @@
 /**
- * Routes the report of a submitted change: reads its metadata from the server, and queues one review per branch. Each review has an event
+ * Routes reports of submitted changes: reads their metadata from the server, and queues one review per branch. Each review has an event
  * record of its own, stored before it is queued, whose key is the branch and the revision. So a repeated report, and a repetition after a
  * crash, find it instead of starting another one.
  */
 import { createHash } from "node:crypto"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Result } from "effect"
 import { admitStream, listRoots } from "../src/admission/AdmitSubmitted.ts"
 import type { StreamDecision } from "../src/admission/AdmitSubmitted.ts"
 import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
@@ -15,6 +15,7 @@ import { Priority } from "../src/domain/Entry.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
 import { admit } from "../src/queue/AutomaticCommits.ts"
+import type { QueueAdmission } from "../src/queue/Queue.ts"
 import { logDecision } from "../src/store/LogDecision.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord, StoredEvent } from "../src/store/Receipts.ts"
@@ -29,8 +30,13 @@ export type RoutedEvent =
   /** A later attempt may succeed. */
   | { readonly _tag: "Waiting"; readonly reason: string; readonly isOutage: boolean }
 
-/** Timeout for the metadata of one change. */
-const replyTimeout = Duration.seconds(60)
+/** Timeout for the metadata of changes: of any number of them, and in addition for each. */
+const replySeconds = 60
+const secondsPerRevision = 2
+/** Triggers whose servers are read at the same time. */
+const triggersAtOnce = 4
+/** Events that are stored at the same time: they share transactions. */
+const storedAtOnce = 32
 
 const settled = (outcome: "executed" | "skipped" | "failed", reason: string): RoutedEvent => ({
   _tag: "Settled",
@@ -38,34 +44,66 @@ const settled = (outcome: "executed" | "skipped" | "failed", reason: string): Ro
   reason
 })
 
-export const routeSubmitted = Effect.fnUntraced(function* (
-  event: StoredEvent,
-  routing: DepotChange,
-  snapshot: Snapshot
-) {
-  const triggers = snapshot
-    .triggersOfKind(routing.vcs)
-    .filter((trigger) => trigger.enabled && mayHave(trigger, routing))
-  if (triggers.length === 0) {
-    const reason = `repository_not_configured: no enabled trigger of kind ${routing.vcs} has this repository`
-    return { _tag: "Waiting", reason, isOutage: false } satisfies RoutedEvent
+/** A report with the triggers that may have its repository. */
+export interface Report {
+  readonly event: StoredEvent
+  readonly routing: DepotChange
+  readonly triggers: ReadonlyArray<TriggerProfile>
+}
+
+export const findTriggers = (routing: DepotChange, snapshot: Snapshot): ReadonlyArray<TriggerProfile> =>
+  snapshot.triggersOfKind(routing.vcs).filter((trigger) => trigger.enabled && mayHave(trigger, routing))
+
+/**
+ * Routes reports with the same triggers together: their metadata is read by few commands, and neighbours of one author join a batch whatever
+ * the order of their reports. Returns the results by the id of the event.
+ */
+export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArray<Report>, snapshot: Snapshot) {
+  const routed = new Map<string, RoutedEvent>()
+  const matched: Array<Matched> = []
+  const revisions = [...new Set(reports.map(({ routing }) => routing.revision))]
+  const described = new Map(
+    yield* Effect.forEach(
+      new Set(reports.flatMap(({ triggers }) => triggers)),
+      (trigger) => Effect.map(describe(snapshot, trigger, revisions), (found) => [trigger, found] as const),
+      { concurrency: triggersAtOnce }
+    )
+  )
+  for (const report of reports.toSorted(inOrder)) {
+    const { event, routing, triggers } = report
+    const found = triggers.map((trigger): Described => described.get(trigger)?.(routing.revision) ?? { _tag: "Absent" })
+    const result = triggers.length === 0 ? notConfigured(routing) : select(found, routing)
+    if ("_tag" in result) routed.set(event.id, result)
+    else matched.push({ ...report, matching: result })
   }
-  const found = yield* Effect.forEach(triggers, (trigger) => describe(snapshot, trigger, routing))
+  for (const [id, result] of yield* queueAll(matched, snapshot)) routed.set(id, result)
+  return routed
+})
+
+/** Neighbours follow each other, so that they join one batch. */
+const inOrder = (a: Report, b: Report): number =>
+  Number(a.routing.revision) - Number(b.routing.revision) || (a.event.id < b.event.id ? -1 : 1)
+
+const notConfigured = ({ vcs }: DepotChange): RoutedEvent => ({
+  _tag: "Waiting",
+  reason: `repository_not_configured: no enabled trigger of kind ${vcs} has this repository`,
+  isOutage: false
+})
+
+/** Returns the triggers that have the change, or why there is none. */
+const select = (found: ReadonlyArray<Described>, routing: DepotChange): ReadonlyArray<Found> | RoutedEvent => {
   const matching = narrow(
     found.flatMap((one) => (one._tag === "Found" ? [one] : [])),
     routing
   )
-  const [match] = matching
-  if (match === undefined) return whyNot(found, routing)
-  if (matching.length > 1 && !isOneServer(matching)) {
-    const names = matching.map(({ trigger }) => trigger.name).join(", ")
-    return settled(
-      "skipped",
-      `ambiguous_route: the triggers ${names} have revision ${routing.revision}; report the ${routing.vcs === "perforce" ? "depot path" : "repository"}`
-    )
-  }
-  return yield* queueStreams(event, routing, snapshot, matching)
-})
+  if (matching.length === 0) return whyNot(found, routing)
+  if (matching.length === 1 || isOneServer(matching)) return matching
+  const names = matching.map(({ trigger }) => trigger.name).join(", ")
+  return settled(
+    "skipped",
+    `ambiguous_route: the triggers ${names} have revision ${routing.revision}; report the ${routing.vcs === "perforce" ? "depot path" : "repository"}`
+  )
+}
 
 /** Triggers of one Perforce server that watch different branches all take their part of a changelist. */
 const isOneServer = (matching: ReadonlyArray<Found>): boolean => {
@@ -103,25 +141,37 @@ type Described =
   | { readonly _tag: "Absent" }
   | { readonly _tag: "Failed"; readonly reason: string; readonly isOutage: boolean }
 
+/** Returns what the server of the trigger has of each revision. */
 const describe = Effect.fnUntraced(function* (
   snapshot: Snapshot,
   trigger: TriggerProfile,
-  { revision }: DepotChange
-): Effect.fn.Return<Described, never, SubmittedChanges> {
+  revisions: ReadonlyArray<string>
+): Effect.fn.Return<(revision: string) => Described, never, SubmittedChanges> {
   const server = toTriggerServer(trigger, snapshot)
   if (server === undefined || typeof server === "string") {
-    return { _tag: "Failed", reason: `not_readable: ${server ?? `trigger ${trigger.name}`}`, isOutage: false }
+    const failed: Described = {
+      _tag: "Failed",
+      reason: `not_readable: ${server ?? `trigger ${trigger.name}`}`,
+      isOutage: false
+    }
+    return () => failed
   }
-  const timeout = new CheckoutError({ reason: "unreachable", message: "its server did not reply within 60 s" })
+  const seconds = replySeconds + revisions.length * secondsPerRevision
+  const timeout = new CheckoutError({ reason: "unreachable", message: `its server did not reply within ${seconds} s` })
   const result = yield* (yield* SubmittedChanges)
-    .describe({ server, revision, roots: listRoots(snapshot, trigger), under: trigger.settings.depot_path })
-    .pipe(Effect.timeoutOrElse({ duration: replyTimeout, orElse: () => timeout }), Effect.result)
-  if (result._tag === "Success") {
-    return result.success === undefined ? { _tag: "Absent" } : { _tag: "Found", trigger, submitted: result.success }
+    .describe({ server, revisions, roots: listRoots(snapshot, trigger), under: trigger.settings.depot_path })
+    .pipe(Effect.timeoutOrElse({ duration: Duration.seconds(seconds), orElse: () => timeout }), Effect.result)
+  return (revision) => {
+    const one = result._tag === "Success" ? (result.success.get(revision) ?? Result.succeed(undefined)) : result
+    if (one._tag === "Failure") return toFailed(trigger, one.failure)
+    return one.success === undefined ? { _tag: "Absent" } : { _tag: "Found", trigger, submitted: one.success }
   }
-  const { message, reason } = result.failure
-  const isOutage = reason === "unreachable" || reason === "disk"
-  return { _tag: "Failed", reason: `${reason}: trigger ${trigger.name}: ${message}`, isOutage }
+})
+
+const toFailed = (trigger: TriggerProfile, { message, reason }: CheckoutError): Described => ({
+  _tag: "Failed",
+  reason: `${reason}: trigger ${trigger.name}: ${message}`,
+  isOutage: reason === "unreachable" || reason === "disk"
 })
 
 /** Selects the repository of the report: by its UUID, by the changed paths, and if several remain, by the author. */
@@ -150,37 +200,59 @@ const whyNot = (found: ReadonlyArray<Described>, { revision, vcs }: DepotChange)
     : settled("failed", failure.reason)
 }
 
-const queueStreams = Effect.fnUntraced(function* (
-  event: StoredEvent,
-  routing: DepotChange,
-  snapshot: Snapshot,
-  matching: ReadonlyArray<Found>
-) {
-  const { revision, vcs } = routing
-  const decided = matching.flatMap(({ submitted, trigger }) => {
+type Admitted = Extract<StreamDecision, { readonly _tag: "Admitted" }>
+
+interface Matched extends Report {
+  readonly matching: ReadonlyArray<Found>
+}
+
+/** Queues the reviews of the reports, in their order. */
+const queueAll = Effect.fnUntraced(function* (reports: ReadonlyArray<Matched>, snapshot: Snapshot) {
+  const decided = reports.map((report) => ({ report, decisions: decideStreams(report, snapshot) }))
+  const wanted = decided.flatMap(({ decisions, report }) =>
+    decisions.flatMap((one) => (one._tag === "Admitted" ? [{ event: report.event, one }] : []))
+  )
+  const stored = yield* Effect.forEach(wanted, ({ event, one }) => storeOne(event, snapshot, one), {
+    concurrency: storedAtOnce
+  })
+  yield* enqueue(stored)
+  const texts = Map.groupBy(stored, ({ reportId }) => reportId)
+  return decided.map(
+    ({ decisions, report }) => [report.event.id, toRouted(report, decisions, texts.get(report.event.id) ?? [])] as const
+  )
+})
+
+const decideStreams = ({ event, matching, routing }: Matched, snapshot: Snapshot): ReadonlyArray<StreamDecision> =>
+  matching.flatMap(({ submitted, trigger }) => {
     const { author = routing.user, client = routing.client, description = routing.description ?? "" } = submitted
     // `%oldchange%` of Perforce is the number before the submit, not a base.
-    const base = vcs === "subversion" ? routing.base : undefined
-    const change = { ...submitted, vcs, author, base, client, description, workspaces: routing.workspaces }
+    const base = routing.vcs === "subversion" ? routing.base : undefined
+    const { vcs, workspaces } = routing
+    const change = { ...submitted, vcs, author, base, client, description, workspaces }
     return submitted.streams.map((stream) => admitStream(snapshot, trigger, change, stream, event.receivedAt))
   })
-  const admitted = decided.flatMap((one) => (one._tag === "Admitted" ? [one] : []))
-  const refused = decided.flatMap((one) => (one._tag === "Refused" ? [one] : []))
-  if (admitted.length === 0) {
+
+const toRouted = (
+  { matching, routing }: Matched,
+  decisions: ReadonlyArray<StreamDecision>,
+  queued: ReadonlyArray<StoredReview>
+): RoutedEvent => {
+  const { base, revision, vcs } = routing
+  const refused = decisions.flatMap((one) => (one._tag === "Refused" ? [one] : []))
+  if (queued.length === 0) {
     const reason = refused.map((one) => one.reason).join("; ") || noChange(routing, matching)
     return refused.some(({ waits }) => waits)
-      ? ({ _tag: "Waiting", reason, isOutage: false } satisfies RoutedEvent)
+      ? { _tag: "Waiting", reason, isOutage: false }
       : settled("skipped", reason)
   }
-  const queued = yield* Effect.forEach(admitted, (one) => queueOne(event, snapshot, one))
-  const renumbered = vcs === "perforce" && routing.base !== undefined && routing.base !== revision
+  const isRenumbered = vcs === "perforce" && base !== undefined && base !== revision
   const reason = [
     ...queued.map(({ text }) => text),
     ...refused.map((one) => one.reason),
-    ...(renumbered ? [`it was changelist ${routing.base} before its submit`] : [])
+    ...(isRenumbered ? [`it was changelist ${base} before its submit`] : [])
   ].join("; ")
   return settled(queued.some(({ isNew }) => isNew) ? "executed" : "skipped", reason)
-})
+}
 
 const noChange = ({ revision, vcs }: DepotChange, matching: ReadonlyArray<Found>): string => {
   if (vcs === "subversion") return `no_change: revision ${revision} changes no file here`
@@ -189,15 +261,46 @@ const noChange = ({ revision, vcs }: DepotChange, matching: ReadonlyArray<Found>
   return `no_change: changelist ${revision} has no submitted or shelved file${where}`
 }
 
-/** Stores the event of one review and queues it. After a crash between the two, housekeeping queues it. */
-const queueOne = Effect.fnUntraced(function* (
-  event: StoredEvent,
-  snapshot: Snapshot,
-  { change, dueAt }: Extract<StreamDecision, { readonly _tag: "Admitted" }>
-) {
+/** The stored event of one review. `queue`: it is not known to be queued. */
+interface StoredReview {
+  readonly reportId: string
+  readonly isNew: boolean
+  readonly text: string
+  readonly queue: QueueAdmission | undefined
+}
+
+/** Stores the event of one review. After a crash before it is queued, housekeeping queues it. */
+const storeOne = Effect.fnUntraced(function* (event: StoredEvent, snapshot: Snapshot, admitted: Admitted) {
+  const record = toRecord(event, snapshot, admitted)
+  const stored = yield* (yield* Receipts).store(record)
+  const { target, workspace, repo } = admitted.change
+  const where = `${target.branch ?? repo.fullName} in workspace ${workspace}`
+  const first = stored._tag === "Duplicate" ? stored.first : record
+  const isOwn = first.rule === record.rule
+  const reportId = event.id
+  if (stored._tag === "Duplicate" && (!isOwn || stored.first.outcome !== undefined)) {
+    const text = isOwn ? `reviewed as event ${first.id}` : `duplicate`
+    return {
+      reportId,
+      isNew: isOwn,
+      text: isOwn ? `${text}: ${where}` : `${text}: ${where} is reviewed as event ${first.id}`,
+      queue: undefined
+    } satisfies StoredReview
+  }
+  yield* logDecision(first, { eventId: first.id, decision: "queued", reason: first.reason }, { reported_by: event.id })
+  const { work } = first
+  return {
+    reportId,
+    isNew: true,
+    text: `queued as event ${first.id}: ${where}`,
+    queue: work === undefined ? undefined : { eventId: first.id, admittedAt: first.receivedAt, ...work }
+  } satisfies StoredReview
+})
+
+const toRecord = (event: StoredEvent, snapshot: Snapshot, { change, dueAt }: Admitted): EventRecord => {
   const { author, head, repo, target, trigger, workspace } = change
   const identity = createHash("sha256").update(JSON.stringify([trigger, workspace, target.branch ?? "", head]))
-  const record: EventRecord = {
+  return {
     id: newId(),
     deliveryKey: deliveryKey(change.provider, `change:${identity.digest("hex")}`),
     provider: change.provider,
@@ -215,37 +318,22 @@ const queueOne = Effect.fnUntraced(function* (
     work: { change, configHash: snapshot.hash, priority: Priority.automatic, dueAt },
     receivedAt: event.receivedAt
   }
-  const stored = yield* (yield* Receipts).store(record)
-  const where = `${target.branch ?? repo.fullName} in workspace ${workspace}`
-  const first = stored._tag === "Duplicate" ? stored.first : record
-  const isOwn = first.rule === record.rule
-  if (stored._tag === "Duplicate" && (!isOwn || stored.first.outcome !== undefined)) {
-    return {
-      isNew: isOwn,
-      text: isOwn ? `reviewed as event ${first.id}: ${where}` : `duplicate: ${where} is reviewed as event ${first.id}`
-    }
-  }
-  yield* logDecision(first, { eventId: first.id, decision: "queued", reason: first.reason }, { reported_by: event.id })
-  const { work } = first
-  if (work !== undefined) {
-    yield* admit([
-      {
-        eventId: first.id,
-        change: work.change,
-        configHash: work.configHash,
-        priority: work.priority,
-        admittedAt: first.receivedAt,
-        dueAt: work.dueAt
-      }
-    ]).pipe(
-      Effect.catchTag("QueueError", ({ message }) =>
-        Effect.logWarning("routed change not queued, recovery will queue it", { event_id: first.id, error: message })
-      )
+}
+
+const enqueue = Effect.fnUntraced(function* (stored: ReadonlyArray<StoredReview>) {
+  const items = stored.flatMap(({ queue }) => queue ?? [])
+  if (items.length === 0) return
+  yield* admit(items).pipe(
+    Effect.catchTag("QueueError", ({ message }) =>
+      Effect.logWarning("routed changes not queued, recovery will queue them", {
+        event_ids: items.map(({ eventId }) => eventId),
+        error: message
+      })
     )
-    // The scheduler also finds the entry by itself.
-    yield* Effect.ignore((yield* WorkspaceScheduler.client)(workspace).Wake(undefined, { discard: true }), {
-      log: "Debug"
-    })
+  )
+  const schedulerOf = yield* WorkspaceScheduler.client
+  for (const workspace of new Set(items.map(({ change }) => change.workspace))) {
+    // The scheduler also finds the entries by itself.
+    yield* Effect.ignore(schedulerOf(workspace).Wake(undefined, { discard: true }), { log: "Debug" })
   }
-  return { isNew: true, text: `queued as event ${first.id}: ${where}` }
 })

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { publishers } from "../../actors/ChangePublisher.ts"
 import { ChatConnection } from "../../actors/ChatConnection.ts"
+import { NewReports } from "../../actors/NewReports.ts"
 import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
 import { targetKey } from "../domain/Change.ts"
 import { Forges } from "../forge/Forges.ts"
@@ -16,6 +17,7 @@ export const wakeActors = Layer.effect(
     const publisherOf = yield* publishers
     const forges = yield* Forges
     const newerHeads = yield* NewerHeads
+    const newReports = yield* NewReports
     const run = Effect.runForkWith(yield* Effect.context())
     const send = (message: Effect.Effect<void, { readonly _tag: string }>): void => {
       run(Effect.ignore(message, { log: "Debug" }))
@@ -27,6 +29,7 @@ export const wakeActors = Layer.effect(
         send(
           schedulerOf(workspace).Cancel({ targetKey: target, reason: "the pull request is closed" }, { discard: true })
         ),
+      reported: newReports.notify,
       command: ({ eventId, change }) => send(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),
       chat: (connection) => send(connectionOf(connection).Wake(undefined, { discard: true })),
       directoryChanged: (connection) => send(connectionOf(connection).ForgetDirectory(undefined, { discard: true })),
@@ -42,6 +45,7 @@ export const wakeNobody = Layer.succeed(
     workspace: () => {},
     newerHead: () => {},
     closed: () => {},
+    reported: () => {},
     command: () => {},
     chat: () => {},
     directoryChanged: () => {},

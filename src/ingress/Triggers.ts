@@ -236,7 +236,10 @@ const routeChange = async (
   const stored = await parts.intake.take(record)
   if (stored._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   const isDuplicate = stored._tag === "Duplicate"
-  if (!isDuplicate) parts.stored()
+  if (!isDuplicate) {
+    parts.stored()
+    parts.wake.reported()
+  }
   const status = isDuplicate ? "duplicate" : "queued"
   const eventId = isDuplicate ? stored.first.id : id
   settle(parts, kind, record, { eventId, decision: status, reason: undefined })

@@ -23,6 +23,8 @@ export class Wake extends Context.Service<
     readonly newerHead: (targetKey: TargetKey, head: string) => void
     /** The pull request was closed or merged: waiting entries are cancelled, running reviews may stop. */
     readonly closed: (workspace: string, targetKey: TargetKey) => void
+    /** A report of a submitted change was stored. */
+    readonly reported: () => void
     readonly command: (request: CommandRequest) => void
     /** A message of this chat connection was stored. */
     readonly chat: (connection: string) => void

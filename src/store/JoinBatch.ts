@@ -15,13 +15,14 @@ import { forUpdate, lockNames } from "../database/RowLocks.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 
 /**
- * Returns whether the batch is of the same workspace, is not due, takes such a push, and is not full. For a push to a branch the time of
- * its receipt counts. A report of a server is routed later, and one that comes before the others does not change the head of the batch:
- * a review that runs already would not be repeated, so the batch must not be due now.
+ * Returns whether the batch is of the same workspace, takes such a push, is not full, and was not due when the push was received. A report of
+ * a server is routed later, perhaps after that time; then the batch must not be in the queue yet, because a running review would not be
+ * repeated for a report that does not change its head.
  */
-const hasRoom = (batch: Batch, push: PushReceived, now: number): boolean =>
+const hasRoom = (batch: Batch, push: PushReceived, isOpen: boolean): boolean =>
   batch.workspace === push.change.workspace &&
-  (isForgeKind(push.change.provider) ? push.admittedAt : Math.max(push.admittedAt, now)) < batch.dueAt &&
+  push.admittedAt < batch.dueAt &&
+  (isForgeKind(push.change.provider) || isOpen) &&
   mayJoin(batch.change, push.change) &&
   batch.commits + (push.change.commits ?? 1) <= maxCommits
 
@@ -84,7 +85,8 @@ const extend = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Bat
   return { ...batch, change, commits, configHash: push.configHash }
 })
 
-const joinOne = (sql: SqlClient.SqlClient) =>
+/** `opened`: batches that this transaction has opened, which nobody else knows yet. */
+const joinOne = (sql: SqlClient.SqlClient, opened: Set<string>) =>
   Effect.fnUntraced(function* (push: PushReceived): Effect.fn.Return<Joined, BatchFailure> {
     const [existing] = yield* selectBatches(
       "batches.join",
@@ -97,12 +99,17 @@ const joinOne = (sql: SqlClient.SqlClient) =>
       "batches.join",
       sql`SELECT * FROM batches WHERE stream = ${stream} AND status = 'open' ${forUpdate(sql)}`
     )
-    if (collecting !== undefined && hasRoom(collecting, push, yield* Clock.currentTimeMillis)) {
+    const isQueued = (batch: Batch) => (opened.has(batch.id) ? Effect.succeed(false) : isFirst(sql, batch))
+    const isOpen =
+      collecting !== undefined &&
+      ((yield* Clock.currentTimeMillis) < collecting.dueAt || !(yield* isQueued(collecting)))
+    if (collecting !== undefined && hasRoom(collecting, push, isOpen)) {
       const batch = yield* extend(sql, collecting, push)
       return { batch, how: "joined", first: yield* isFirst(sql, batch) }
     }
     if (collecting !== undefined) yield* seal(sql, collecting, "ready")
     const batch = yield* open(sql, push, stream)
+    opened.add(batch.id)
     return { batch, how: "opened", first: yield* isFirst(sql, batch) }
   })
 
@@ -112,4 +119,8 @@ export const join =
     lockNames(
       sql,
       pushes.map(({ change }) => `batches:${targetKey(change)}`)
-    ).pipe(Effect.andThen(Effect.forEach(pushes, joinOne(sql))), sql.withTransaction, unavailable("batches.join"))
+    ).pipe(
+      Effect.andThen(Effect.suspend(() => Effect.forEach(pushes, joinOne(sql, new Set())))),
+      sql.withTransaction,
+      unavailable("batches.join")
+    )

@@ -1,6 +1,6 @@
 /** Reads what a server records about a submitted change, for its routing. */
 import { Context } from "effect"
-import type { Effect } from "effect"
+import type { Effect, Result } from "effect"
 import type { CheckoutError } from "./Checkout.ts"
 import type { VcsServer } from "./VcsServer.ts"
 
@@ -33,17 +33,20 @@ export interface SubmittedChange {
 
 export interface DescribeRequest {
   readonly server: VcsServer
-  readonly revision: string
+  readonly revisions: ReadonlyArray<string>
   /** Perforce: depot paths that are branches unless they are in streams. */
   readonly roots: ReadonlyArray<string>
   /** Perforce: depot path outside of which nothing is of interest; undefined: none. */
   readonly under: string | undefined
 }
 
+/** Undefined: the server has no such change, or the user may not read it. */
+export type Described = Result.Result<SubmittedChange | undefined, CheckoutError>
+
 export class SubmittedChanges extends Context.Service<
   SubmittedChanges,
   {
-    /** Undefined: the server has no such change, or the user may not read it. */
-    readonly describe: (request: DescribeRequest) => Effect.Effect<SubmittedChange | undefined, CheckoutError>
+    /** Describes each of the revisions. Fails if that is true of all of them. */
+    readonly describe: (request: DescribeRequest) => Effect.Effect<ReadonlyMap<string, Described>, CheckoutError>
   }
 >()("aicr/vcs/SubmittedChanges") {}

@@ -1,8 +1,8 @@
 /** VCS hook events are tried at their times, and end with an outcome and its reason. */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { isTryDue, scan } from "../../actors/DepotRouting.ts"
+import { isTryDue, RoutingMemory, scan } from "../../actors/DepotRouting.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
@@ -69,7 +69,8 @@ const stores = Layer.mergeAll(
   actorStores(),
   Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
   Layer.mock(SubmittedChanges, {
-    describe: ({ revision, server, under }) => Effect.succeed(describeFake(revision, server, under))
+    describe: ({ revisions, server, under }) =>
+      Effect.succeed(new Map(revisions.map((one) => [one, Result.succeed(describeFake(one, server, under))])))
   })
 )
 const world = Scheduler.layer.pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))
@@ -123,6 +124,8 @@ const outcomeOf = (id: string) =>
     Effect.map(receipts.get(id), (event) => [event?.outcome, event?.outcomeReason?.split(/[:,]| [0-9a-f-]{20,}/)[0]])
   )
 
+const scanOnce = (memory: RoutingMemory) => Effect.scoped(Effect.flatMap(Effect.scope, (scope) => scan(memory, scope)))
+
 layer(world)("outcome", (t) => {
   t.effect("a changelist is queued once per stream; a missing one is waited for and then reported", () =>
     Effect.gen(function* () {
@@ -132,7 +135,8 @@ layer(world)("outcome", (t) => {
       const pending = yield* report(change({ revision: "9", path: "//depot/..." }))
       const elsewhere = yield* report(change({ path: "//nowhere/..." }))
       const renamed = yield* report(change({ revision: "10", base: "6", path: "//depot/..." }))
-      yield* scan(Number.POSITIVE_INFINITY)
+      const memory = new RoutingMemory()
+      yield* scanOnce(memory)
       assert.deepStrictEqual(yield* outcomeOf(matched), ["executed", "queued as event"])
       assert.deepStrictEqual(yield* outcomeOf(two), ["executed", "queued as event"])
       assert.deepStrictEqual(yield* outcomeOf(pending), ["skipped", "no_change"])
@@ -140,15 +144,15 @@ layer(world)("outcome", (t) => {
       assert.include((yield* reasonOf(renamed)) ?? "", "it was changelist 6 before its submit")
       assert.deepStrictEqual(yield* outcomeOf(missing), [undefined, undefined])
       yield* TestClock.setTime(224_000)
-      yield* scan(5000)
+      yield* scanOnce(memory)
       assert.deepStrictEqual(yield* outcomeOf(missing), [undefined, undefined])
       yield* TestClock.setTime(226_000)
-      yield* scan(2000)
+      yield* scanOnce(memory)
       assert.deepStrictEqual(yield* outcomeOf(missing), ["skipped", "revision_not_found"])
       assert.deepStrictEqual(yield* outcomeOf(elsewhere), ["skipped", "repository_not_configured"])
       // The same changelist again is the same work.
       const again = yield* report(change({ path: "//depot/...", user: "someone" }))
-      yield* scan(Number.POSITIVE_INFINITY)
+      yield* scanOnce(new RoutingMemory())
       assert.deepStrictEqual(yield* outcomeOf(again), ["skipped", "duplicate"])
     })
   )
@@ -159,7 +163,7 @@ layer(world)("outcome", (t) => {
   ])("changelist %s: %s", ([revision, expected]) =>
     Effect.gen(function* () {
       const id = yield* report(change({ revision, path: "//depot/..." }))
-      yield* scan(Number.POSITIVE_INFINITY)
+      yield* scanOnce(new RoutingMemory())
       const [outcome, reason] = yield* outcomeOf(id)
       assert.strictEqual(outcome === "executed" ? outcome : reason, expected)
     })

@@ -1,8 +1,8 @@
 /** Changelists of Perforce are batched, wait for their windows and expire like pushes of git. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { scan } from "../../actors/DepotRouting.ts"
+import { RoutingMemory, scan } from "../../actors/DepotRouting.ts"
 import * as BatchKeeper from "../../actors/BatchKeeper.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -53,7 +53,10 @@ const describeFake = (revision: string): SubmittedChange => {
 const stores = Layer.mergeAll(
   actorStores(),
   Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
-  Layer.mock(SubmittedChanges, { describe: ({ revision }) => Effect.succeed(describeFake(revision)) })
+  Layer.mock(SubmittedChanges, {
+    describe: ({ revisions }) =>
+      Effect.succeed(new Map(revisions.map((one) => [one, Result.succeed(describeFake(one))])))
+  })
 )
 const world = Scheduler.layer.pipe(Layer.provideMerge(stores), Layer.provideMerge(testCluster))
 
@@ -79,6 +82,10 @@ const report = Effect.fn(function* (revision: string) {
   })
 })
 
+const scanOnce = Effect.suspend(() =>
+  Effect.scoped(Effect.flatMap(Effect.scope, (scope) => scan(new RoutingMemory(), scope)))
+)
+
 const listBatches = Effect.map(
   Effect.flatMap(Batches, (batches) => batches.list({ limit: 20 })),
   (found) => found.toReversed()
@@ -94,7 +101,7 @@ layer(world)("changelists", (t) => {
         while (woken.pollUnsafe() === undefined) yield* TestClock.adjust("1 seconds")
         // Reported out of order, and one of them twice.
         for (const revision of ["6", "5", "8", "8", "10", "9", "11"]) yield* report(revision)
-        yield* scan(Number.POSITIVE_INFINITY)
+        yield* scanOnce
         const found = yield* listBatches
         const ranges = found.map(({ change: { author, base, head } }) => [author?.username, base, head])
         assert.deepStrictEqual(
@@ -122,3 +129,32 @@ layer(world)("changelists", (t) => {
       })
   )
 })
+
+const late = Layer.unwrap(
+  Effect.map(
+    toSnapshot({ ...document, review: { auto_commit: { delay_seconds: 10, schedule: { rules: [] } } } }, {}),
+    layerStatic
+  )
+)
+
+layer(Scheduler.layer.pipe(Layer.provideMerge(Layer.merge(stores, late)), Layer.provideMerge(testCluster)))(
+  "late changelists",
+  (t) => {
+    t.effect("that are routed after the delay are reviewed together with their neighbours", () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(hour)
+        for (const revision of ["9", "8", "6", "10", "5"]) yield* report(revision)
+        yield* scanOnce
+        const ranges = (yield* listBatches).map(({ change: { author, base, head } }) => [author?.username, base, head])
+        assert.deepStrictEqual(ranges, [
+          ["ada", "3", "8"],
+          ["bob", "8", "10"]
+        ])
+        // The batch may be under review already, which would not be repeated.
+        yield* report("11")
+        yield* scanOnce
+        assert.strictEqual((yield* listBatches).length, 3)
+      })
+    )
+  }
+)

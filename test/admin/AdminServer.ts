@@ -55,6 +55,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
       workspace: () => {},
       newerHead: () => {},
       closed: () => {},
+      reported: () => {},
       command: () => {},
       chat: () => {},
       directoryChanged: () => {},

@@ -82,6 +82,7 @@ export const startIngress = async (settings: IngressSettings = {}): Promise<Ingr
     closed: (_workspace, target) => void woken.closed.push(target),
     command: (request) => void woken.commands.push(request),
     chat: () => undefined,
+    reported: () => undefined,
     directoryChanged: () => undefined,
     installationChanged: (triggers) => void woken.installations.push(...triggers)
   })

@@ -34,9 +34,9 @@ export const readServerInfo = Effect.fnUntraced(function* (
 
 export const describeSubmitted = Effect.fnUntraced(function* (
   session: P4Session,
-  request: Pick<DescribeRequest, "revision" | "roots" | "under">
+  request: Pick<DescribeRequest, "roots" | "under">,
+  revision: string
 ): Effect.fn.Return<SubmittedChange | undefined, CheckoutError> {
-  const { revision } = request
   const found = yield* describeChangelist(session, revision, maxFiles)
   if (found === undefined) return undefined
   const { id, fold } = yield* readServerInfo(session)

@@ -18,6 +18,8 @@ import { openP4Source } from "./P4Source.ts"
 import { describeSubmitted, readServerInfo } from "./P4Submitted.ts"
 
 const idleTimeToLive = "10 minutes"
+/** Changelists that are described at the same time. */
+const describedAtOnce = 4
 
 const ofPerforce = (server: VcsServer): Effect.Effect<PerforceServer, CheckoutError> =>
   server.vcs === "perforce"
@@ -68,7 +70,14 @@ export const makePerforce = Effect.fnUntraced(function* (
     }),
     isAncestor: ({ base, head }) => Effect.succeed(Number.parseInt(base, 10) <= Number.parseInt(head, 10)),
     describe: Effect.fn("Perforce.describe")(function* (request) {
-      return yield* describeSubmitted(yield* sessionOf(request.server), request)
+      const session = yield* sessionOf(request.server)
+      const described = yield* Effect.forEach(
+        request.revisions,
+        (revision) =>
+          Effect.map(Effect.result(describeSubmitted(session, request, revision)), (one) => [revision, one] as const),
+        { concurrency: describedAtOnce }
+      )
+      return new Map(described)
     }, Effect.scoped),
     mount: Effect.fn("Perforce.mount")(function* ({ maxBytes, path, revision, server }) {
       const branch = cleanRoot(path)

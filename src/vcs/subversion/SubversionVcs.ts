@@ -8,10 +8,12 @@ import type { SourceCheckoutOptions } from "../server/SourceCheckout.ts"
 import { makeSharedExports } from "../server/SharedExports.ts"
 import type { ServerAdapter } from "../ServerAdapter.ts"
 import type { SubversionServer, VcsServer } from "../VcsServer.ts"
-import { describeRevision } from "./SvnDescribe.ts"
+import { describeRevisions } from "./SvnDescribe.ts"
+import { makeFacts } from "./SvnFacts.ts"
 import { readInfo } from "./SvnInfo.ts"
 import { openSession } from "./SvnSession.ts"
-import { exportSvn, openSvnSource } from "./SvnSource.ts"
+import { exportSvn } from "./SvnExport.ts"
+import { openSvnSource } from "./SvnSource.ts"
 import { joinUrl } from "./SvnUrl.ts"
 
 const wrongServer = (server: VcsServer) =>
@@ -24,17 +26,18 @@ export const makeSubversion = Effect.fnUntraced(function* (
   options: SourceCheckoutOptions
 ): Effect.fn.Return<ServerAdapter, never, Scope.Scope> {
   const { limits, root } = options
+  const facts = makeFacts()
   const share = yield* makeSharedExports(options)
   const sessionOf = (server: VcsServer) => Effect.flatMap(ofSubversion(server), (own) => openSession(root, own, limits))
 
   return {
     checkout: Effect.fn("Subversion.checkout")(function* (request: ServerCheckoutRequest) {
       const session = yield* sessionOf(request.server)
-      return yield* checkOutSource(yield* openSvnSource(session, request), options)
+      return yield* checkOutSource(yield* openSvnSource(session, request, facts), options)
     }),
     isAncestor: ({ base, head }) => Effect.succeed(Number(base) <= Number(head)),
-    describe: Effect.fn("Subversion.describe")(function* ({ revision, server }) {
-      return yield* describeRevision(yield* sessionOf(server), revision)
+    describe: Effect.fn("Subversion.describe")(function* ({ revisions, server }) {
+      return yield* describeRevisions(yield* sessionOf(server), facts, revisions)
     }, Effect.scoped),
     mount: Effect.fn("Subversion.mount")(function* ({ maxBytes, path, revision = "HEAD", server }) {
       const session = yield* sessionOf(server)

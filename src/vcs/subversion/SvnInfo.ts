@@ -17,11 +17,13 @@ export interface SvnInfo {
   readonly lastChanged: string
 }
 
+export type SvnEnd = Pick<SvnInfo, "url" | "revision" | "pathInRepository">
+
 /** The branch at both ends of a comparison. */
 export interface SvnEnds {
-  readonly head: SvnInfo
+  readonly head: SvnEnd
   /** Undefined: the branch did not exist. */
-  readonly from: SvnInfo | undefined
+  readonly from: SvnEnd | undefined
 }
 
 /**

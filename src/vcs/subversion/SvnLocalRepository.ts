@@ -5,6 +5,7 @@ import type { LocalRange, LocalRequest } from "../LocalRepository.ts"
 import type { LocalOptions } from "../server/LocalOptions.ts"
 import { makePrivateFolder } from "../server/PrivateFolder.ts"
 import { checkOutSource } from "../server/SourceCheckout.ts"
+import { makeFacts } from "./SvnFacts.ts"
 import { readInfo } from "./SvnInfo.ts"
 import type { SvnInfo } from "./SvnInfo.ts"
 import { openOwnSession } from "./SvnSession.ts"
@@ -49,7 +50,10 @@ export const subversionRange = Effect.fnUntraced(function* (
         const reading = openOwnSession(folder, own.url, root, options.limits)
         const server = { ...reading.server, url: own.url }
         const ends = { vcs: "subversion", server, branch: "", head: found.head, base: found.base, headOnly } as const
-        return yield* checkOutSource(yield* openSvnSource(reading, ends), { ...options, root: options.scratch })
+        return yield* checkOutSource(yield* openSvnSource(reading, ends, makeFacts()), {
+          ...options,
+          root: options.scratch
+        })
       })
   }
 })

@@ -86,6 +86,7 @@ const ingress = IngressServer.layerWith({ port: 0 }).pipe(
       workspace: () => undefined,
       newerHead: () => undefined,
       closed: () => undefined,
+      reported: () => undefined,
       command: () => undefined,
       chat: () => undefined,
       directoryChanged: () => undefined,

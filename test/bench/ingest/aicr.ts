@@ -35,6 +35,7 @@ const quiet = Layer.succeed(Wake, {
   workspace: () => undefined,
   newerHead: () => undefined,
   closed: () => undefined,
+  reported: () => undefined,
   command: () => undefined,
   chat: () => undefined,
   directoryChanged: () => undefined,

@@ -9,9 +9,8 @@ import { toTriggerServer } from "../../../src/vcs/ConfiguredServer.ts"
 import { makeFakeDepot, p4Password, p4User } from "../../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../../harness/perforce/PerforceDepot.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
-import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import { layerVcs } from "../../../src/vcs/VcsLayer.ts"
-import { checkingOut, expectFailure, readRevision, root, run } from "../subversion/Revisions.ts"
+import { checkingOut, describeChange, expectFailure, readRevision, root, run } from "../subversion/Revisions.ts"
 import { depotServer } from "./Depots.ts"
 
 const ticket = "A".repeat(32)
@@ -131,9 +130,9 @@ it("a server that does not reply is given up after our own deadline, and a huge 
   const server = depotServer(depot, { password: undefined, ticket: Redacted.make(ticket) })
   const describing = (number: string, fetchTimeoutMillis: number) =>
     Effect.runPromise(
-      Effect.flatMap(SubmittedChanges, (changes) =>
-        changes.describe({ server, revision: number, roots: ["//depot/main"], under: undefined })
-      ).pipe(Effect.provide(layerVcs({ root, limits: () => localLimits, fetchTimeoutMillis })))
+      describeChange({ server, revision: number, roots: ["//depot/main"], under: undefined }).pipe(
+        Effect.provide(layerVcs({ root, limits: () => localLimits, fetchTimeoutMillis }))
+      )
     )
   depot.set({ disturb: [{ command: "describe", how: "hang" }] })
   expect(await expectFailure(describing("1", 700))).toBe("unreachable: p4 describe took over 0.7 s")

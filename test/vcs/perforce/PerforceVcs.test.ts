@@ -1,9 +1,8 @@
 /** Reviews of Perforce read submitted and shelved changelists through the client; the same tests run with a real server (`P4D`). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect } from "effect"
-import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import type { PerforceDepot } from "../../harness/perforce/PerforceDepot.ts"
-import { checkingOut, expectFailure, readRevision, run } from "../subversion/Revisions.ts"
+import { checkingOut, describeChange, expectFailure, readRevision, run } from "../subversion/Revisions.ts"
 import { depotServer, fakeDepot, p4d, realDepot } from "./Depots.ts"
 
 const main = "//depot/main"
@@ -15,11 +14,7 @@ const suite = (make: () => Promise<PerforceDepot>) => {
   const revision = (head: string, base: string, branch = main) =>
     checkingOut({ server: depotServer(depot), branch, head, base }, readRevision)
   const describing = (number: string, roots: ReadonlyArray<string> = [main], under?: string) =>
-    run(
-      Effect.flatMap(SubmittedChanges, (changes) =>
-        changes.describe({ server: depotServer(depot), revision: number, roots, under })
-      )
-    )
+    run(describeChange({ server: depotServer(depot), revision: number, roots, under }))
 
   beforeAll(async () => {
     depot = await make()

@@ -7,7 +7,8 @@ import { CheckoutError, Vcs } from "../../../src/vcs/Checkout.ts"
 import type { ChangedPath, Checkout, ServerCheckoutRequest } from "../../../src/vcs/Checkout.ts"
 import type { ContextRepositories } from "../../../src/vcs/ContextRepositories.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
-import type { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
+import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
+import type { DescribeRequest, SubmittedChange } from "../../../src/vcs/SubmittedChanges.ts"
 import { layerVcs } from "../../../src/vcs/VcsLayer.ts"
 import type { SubversionServer } from "../../../src/vcs/VcsServer.ts"
 import { svnPassword, svnUser } from "../../harness/Subversion.ts"
@@ -37,6 +38,21 @@ export const checkingOut = <A>(
       Effect.flatMap(Vcs, (vcs) => Effect.flatMap(vcs.checkout({ ...request, vcs: request.server.vcs }), use))
     )
   )
+
+/** Describes one change. */
+export const describeChange = ({
+  revision,
+  ...request
+}: Omit<DescribeRequest, "revisions"> & { readonly revision: string }): Effect.Effect<
+  SubmittedChange | undefined,
+  CheckoutError,
+  SubmittedChanges
+> =>
+  Effect.gen(function* () {
+    const described = yield* (yield* SubmittedChanges).describe({ ...request, revisions: [revision] })
+    const one = described.get(revision)
+    return one === undefined ? undefined : yield* Effect.fromResult(one)
+  })
 
 export interface ReadRevision {
   readonly changes: ReadonlyArray<ChangedPath>

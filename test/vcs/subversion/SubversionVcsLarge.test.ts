@@ -5,9 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
-import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import { SvnRepository } from "../../harness/Subversion.ts"
-import { checkingOut, expectFailure, run, serverAt } from "./Revisions.ts"
+import { checkingOut, describeChange, expectFailure, run, serverAt } from "./Revisions.ts"
 
 const mebibytes = Number(process.env["AICR_TEST_FILE_MB"] ?? 64)
 const filesPerFolder = 500
@@ -85,9 +84,7 @@ it(`a revision of ${folders * filesPerFolder} files ends at the limit of paths, 
     )
   }
   const described = await run(
-    Effect.flatMap(SubmittedChanges, ({ describe }) =>
-      describe({ server: serverAt(repository.url), revision: head, roots: [], under: undefined })
-    )
+    describeChange({ server: serverAt(repository.url), revision: head, roots: [], under: undefined })
   )
   expect(described?.streams).toMatchObject([{ branch: "trunk", previous: String(Number(head) - 1) }])
   expect(performance.now() - start).toBeLessThan(60_000)

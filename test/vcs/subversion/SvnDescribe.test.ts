@@ -1,9 +1,10 @@
 /** Reads what routing needs of a revision: author, message, branches and their previous revisions. */
 import { Effect } from "effect"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import { SvnRepository } from "../../harness/Subversion.ts"
-import { run, serverAt } from "./Revisions.ts"
+import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
+import { toSpans } from "../../../src/vcs/subversion/SvnDescribe.ts"
+import { describeChange, run, serverAt } from "./Revisions.ts"
 
 let repository: SvnRepository
 beforeAll(() => {
@@ -12,11 +13,7 @@ beforeAll(() => {
 afterAll(() => repository[Symbol.dispose]())
 
 const describing = (revision: string, url = repository.url) =>
-  run(
-    Effect.flatMap(SubmittedChanges, (changes) =>
-      changes.describe({ server: serverAt(url), revision, roots: [], under: undefined })
-    )
-  )
+  run(describeChange({ server: serverAt(url), revision, roots: [], under: undefined }))
 
 it("a revision has its author, its message, and each branch with the revision before", async () => {
   const first = repository.commit("First", { files: { "trunk/a b.c": "1\n" } })
@@ -47,4 +44,45 @@ it("a removed branch and a tag are marked, and a revision that does not exist is
     { branch: "branches/1.x", removed: true, previous: undefined }
   ])
   expect(await describing("99999")).toBeUndefined()
+})
+
+it("revisions are described together as svn would describe each of them", async () => {
+  using project = new SvnRepository(["app"])
+  const url = `${project.url}/app`
+  project.commit("Layout", { files: { "app/trunk/a.c": "1\n", "app/branches/README": "1\n", "app/tags/README": "1\n" } })
+  project.commit("Elsewhere", { files: { "other.c": "1\n" } })
+  project.commit("Branch", { copy: { "app/trunk": "app/branches/x" } })
+  project.commit("Both", { files: { "app/trunk/a.c": "2\n", "app/branches/x/a.c": "2\n" } })
+  project.commit("Folder", { properties: { "app/branches": { "svn:ignore": "*.o\n" } } })
+  project.commit("Branch again", { files: { "app/branches/x/a.c": "3\n" } })
+  project.commit("Remove", { files: { "app/branches/x": null } })
+  project.commit("Replace", { copy: { "app/trunk": "app/branches/x" }, files: { "app/branches/x/a.c": "4\n" } })
+  project.commit("Move the branches", { move: { "app/branches": "app/old" } })
+  project.commit("Move them back", { move: { "app/old": "app/branches" } })
+  const newest = project.commit("Last", { files: { "app/trunk/a.c": "5\n", "app/branches/x/a.c": "5\n" } })
+  const revisions = Array.from({ length: Number(newest) + 2 }, (_, index) => String(index + 1))
+  const described = await run(
+    Effect.flatMap(SubmittedChanges, (changes) =>
+      changes.describe({ server: serverAt(url), revisions, roots: [], under: undefined })
+    )
+  )
+  const previousOf = (branch: string, revision: string): string | undefined =>
+    /r(\d+)[^]*?r(\d+)/.exec(project.svn("log", "-q", "--limit", "2", "-r", `${revision}:1`, `${url}/${branch}@${revision}`))?.[2]
+  const streams = revisions.flatMap((revision) => {
+    const one = described.get(revision)
+    return one?._tag === "Success" ? (one.success?.streams ?? []).map((stream) => ({ revision, ...stream })) : []
+  })
+  expect(streams.map(({ branch, revision }) => `${revision} ${branch}`)).toContain(`${newest} branches/x`)
+  expect(streams.length).toBeGreaterThan(8)
+  for (const { branch, previous, removed, revision } of streams)
+    if (!removed) expect([revision, branch, previous]).toEqual([revision, branch, previousOf(branch, revision)])
+  // The revision after the newest one does not exist; one that changes nothing here exists.
+  const last = described.get(String(Number(newest) + 1))
+  expect(last?._tag === "Success" && last.success === undefined).toBe(true)
+  expect(described.get("3")).toMatchObject({ success: { streams: [] } })
+})
+
+it("neighbours are read by one log, and distant revisions by others", () => {
+  expect(toSpans(["7", "5", "7", "30", "100000", "6"])).toEqual([["100000"], ["30"], ["7", "6", "5"]])
+  expect(toSpans(Array.from({ length: 600 }, (_, at) => String(at))).map((span) => span.length)).toEqual([500, 100])
 })
