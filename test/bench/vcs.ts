@@ -5,7 +5,7 @@
  */
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { setPriority, tmpdir } from "node:os"
 import { join } from "node:path"
 import { performance } from "node:perf_hooks"
 import { promisify } from "node:util"
@@ -25,6 +25,7 @@ const receipts = 2000
 const connections = 32
 const key = "key-of-the-hooks"
 const execute = promisify(execFile)
+const programPriority = 10
 
 const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 const paths = Array.from({ length: files }, (_, index) => `trunk/src/part${index % 4}/file${index}.c`)
@@ -38,9 +39,12 @@ const contentOf = (round: number, path: string): string =>
 const fetchPlainly = async (url: string, revision: string, config: string): Promise<void> => {
   const before = String(Number(revision) - 1)
   const options = ["--non-interactive", "--no-auth-cache", "--config-dir", config, "--username", svnUser]
-  // Programs of the service have this priority, which counts on a busy machine.
-  const svn = (...args: ReadonlyArray<string>) =>
-    execute("nice", ["-n", "10", "svn", ...args, ...options, "--password", svnPassword], { maxBuffer: 1e9 })
+  const svn = (...args: ReadonlyArray<string>) => {
+    const running = execute("svn", [...args, ...options, "--password", svnPassword], { maxBuffer: 1e9 })
+    // Programs of the service have this priority, whatever that of the benchmark, which counts on a busy machine.
+    if (running.child.pid !== undefined) setPriority(running.child.pid, programPriority)
+    return running
+  }
   await svn("log", "--verbose", "--xml", "-r", revision, url)
   await svn("diff", "--summarize", "--xml", "-r", `${before}:${revision}`, `${url}/trunk`)
   for (const side of [before, revision]) await svn("cat", ...paths.map((path) => `${url}/${path}@${side}`))

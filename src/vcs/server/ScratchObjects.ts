@@ -45,6 +45,7 @@ export const makeScratchObjects = Effect.fnUntraced(function* (
     await writeFile(join(directory, "HEAD"), "ref: refs/heads/none\n")
   })
   const fileOf = (id: string) => join(directory, "objects", id.slice(0, 2), id.slice(2))
+  const folders = new Map<string, Promise<unknown>>()
   return {
     directory,
     folder,
@@ -54,7 +55,10 @@ export const makeScratchObjects = Effect.fnUntraced(function* (
       io("checkout", async () => {
         const object = Buffer.concat([Buffer.from(`blob ${content.length}\0`), content])
         const id = createHash("sha1").update(object).digest("hex")
-        await mkdir(join(directory, "objects", id.slice(0, 2)), { recursive: true })
+        const prefix = id.slice(0, 2)
+        const making = folders.get(prefix) ?? mkdir(join(directory, "objects", prefix), { recursive: true })
+        folders.set(prefix, making)
+        await making
         await writeFile(fileOf(id), await compress(object, { level: 1 }))
         return id
       }),

@@ -19,6 +19,8 @@ const sizesAtOnce = 25
 const filesAtOnce = 20
 const bytesAtOnce = 4_194_304
 const processes = 4
+/** Files of one command that are stored at the same time. */
+const keptAtOnce = 8
 /** A file may be larger than its size in the list, when line ends are converted. */
 const slack = 65_536
 
@@ -143,11 +145,12 @@ export const readContents = (
     if (content.length !== some.reduce((sum, file) => sum + file.bytes, 0))
       return yield* Effect.forEach(indexes, one, { discard: true })
     let at = 0
-    for (const index of indexes) {
-      const end = at + (files[index]?.bytes ?? 0)
-      yield* keep(index, content.subarray(at, end))
-      at = end
-    }
+    const parts = indexes.map((index) => {
+      const start = at
+      at += files[index]?.bytes ?? 0
+      return { index, part: content.subarray(start, at) }
+    })
+    yield* Effect.forEach(parts, ({ index, part }) => keep(index, part), { concurrency: keptAtOnce, discard: true })
   })
   return Effect.forEach(toCommands(files), read, { concurrency: processes, discard: true })
 }
