@@ -17,7 +17,7 @@ import { countStart } from "./ActorStarts.ts"
 import { NewReports } from "./NewReports.ts"
 import type { ShardGroup } from "./Placement.ts"
 import { findTriggers, routeSubmitted } from "./RouteSubmitted.ts"
-import type { Report, RoutedEvent } from "./RouteSubmitted.ts"
+import type { HookReport, RoutedEvent } from "./RouteSubmitted.ts"
 
 const scanInterval = Duration.millis(250)
 /** Interval of scans of all waiting receipts; the others read the newest ones. */
@@ -50,7 +50,7 @@ export const isTryDue = (waited: number, sinceLast: number): boolean => {
 
 /** State of the routing between scans. After a restart every waiting receipt is tried. */
 export class RoutingMemory {
-  /** How long a receipt had waited at its last attempt, by its id. */
+  /** Milliseconds from the receipt of an event to its last attempt, by its id. */
   readonly tried = new Map<string, number>()
   /** Triggers whose receipts are being routed. */
   readonly busy = new Set<string>()
@@ -68,7 +68,7 @@ const endWaiting = (
   return { _tag: "Settled", outcome: routed.isOutage ? "failed" : "skipped", reason: routed.reason }
 }
 
-interface Waiting extends Report {
+interface Waiting extends HookReport {
   readonly waited: number
 }
 

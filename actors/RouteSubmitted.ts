@@ -45,7 +45,7 @@ const settled = (outcome: "executed" | "skipped" | "failed", reason: string): Ro
 })
 
 /** A report with the triggers that may have its repository. */
-export interface Report {
+export interface HookReport {
   readonly event: StoredEvent
   readonly routing: DepotChange
   readonly triggers: ReadonlyArray<TriggerProfile>
@@ -58,7 +58,7 @@ export const findTriggers = (routing: DepotChange, snapshot: Snapshot): Readonly
  * Routes reports with the same triggers together: their metadata is read by few commands, and neighbours of one author join a batch whatever
  * the order of their reports. Returns the results by the id of the event.
  */
-export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArray<Report>, snapshot: Snapshot) {
+export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArray<HookReport>, snapshot: Snapshot) {
   const routed = new Map<string, RoutedEvent>()
   const matched: Array<Matched> = []
   const revisions = [...new Set(reports.map(({ routing }) => routing.revision))]
@@ -81,7 +81,7 @@ export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArra
 })
 
 /** Neighbours follow each other, so that they join one batch. */
-const inOrder = (a: Report, b: Report): number =>
+const inOrder = (a: HookReport, b: HookReport): number =>
   Number(a.routing.revision) - Number(b.routing.revision) || (a.event.id < b.event.id ? -1 : 1)
 
 const notConfigured = ({ vcs }: DepotChange): RoutedEvent => ({
@@ -202,7 +202,7 @@ const whyNot = (found: ReadonlyArray<Described>, { revision, vcs }: DepotChange)
 
 type Admitted = Extract<StreamDecision, { readonly _tag: "Admitted" }>
 
-interface Matched extends Report {
+interface Matched extends HookReport {
   readonly matching: ReadonlyArray<Found>
 }
 

@@ -85,7 +85,7 @@ const extend = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Bat
   return { ...batch, change, commits, configHash: push.configHash }
 })
 
-/** `opened`: batches that this transaction has opened, which nobody else knows yet. */
+/** `opened`: batches that this transaction has opened, which are visible to no other one. */
 const joinOne = (sql: SqlClient.SqlClient, opened: Set<string>) =>
   Effect.fnUntraced(function* (push: PushReceived): Effect.fn.Return<Joined, BatchFailure> {
     const [existing] = yield* selectBatches(

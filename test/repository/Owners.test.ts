@@ -71,6 +71,7 @@ describe("owners", () => {
         })
     )
     expect(references.toSorted()).toEqual([
+      "aicr/actors/NewReports",
       "aicr/admin/Caller",
       "aicr/chat/ChatApps",
       "aicr/chat/Directories",
