@@ -8,7 +8,21 @@
  * On stop the node takes no more tickets. Running reviews get `grace` to finish; then they are interrupted and their leases released, which
  * costs the entry no attempt.
  */
-import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Layer, Metric, Random, Scope, Semaphore } from "effect"
+import {
+  Cause,
+  Clock,
+  DateTime,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Metric,
+  Random,
+  Scope,
+  Semaphore
+} from "effect"
 import type { Latch } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Entry } from "../src/domain/Entry.ts"
@@ -210,6 +224,7 @@ const work = Effect.fnUntraced(function* (
     retry.attempts,
     now + backoffMillis(retry.backoff, entry.attempts + 1, yield* Random.next)
   )
+  yield* logFailure(entry, outcome, finish, retry.attempts)
   const end = queue.finish(lease, finish)
   // While the queue is unavailable this retries for as long as the lease may last; then the entry may have another owner. A stop does not
   // wait.
@@ -285,6 +300,27 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
         ? { _tag: "Retry", dueAt: Math.max(retryAt, outcome.notBefore ?? 0), reason: outcome.reason, counted: true }
         : { _tag: "Dead", reason: outcome.reason }
   }
+}
+
+/** Logs a failed attempt with what follows. The end of a run is logged with the run (RunLog.ts). */
+const logFailure = (entry: Entry, outcome: RunOutcome, finish: Finish, attempts: number) => {
+  if (outcome._tag !== "Failed") return Effect.void
+  const fields = {
+    workspace: entry.workspace,
+    target: entry.targetKey,
+    entry_id: entry.id,
+    event_id: entry.events,
+    attempt: entry.attempts + 1,
+    attempts,
+    reason: outcome.reason
+  }
+  if (finish._tag !== "Retry")
+    return outcome.runId === undefined ? Effect.logError("review failed, it has no run", fields) : Effect.void
+  return Effect.logWarning("review attempt failed, retry scheduled", {
+    ...fields,
+    ...(outcome.runId === undefined ? {} : { run_id: outcome.runId }),
+    retry_at: DateTime.formatIso(DateTime.makeUnsafe(finish.dueAt))
+  })
 }
 
 /** Returns the outcome for the receipts of an entry, or undefined while the entry has not ended. */

@@ -264,12 +264,6 @@ const analysisFailure = Effect.fnUntraced(function* (
   }
   const wait = error._tag === "AgentError" ? error.retryAfterMillis : undefined
   const now = yield* Clock.currentTimeMillis
-  yield* Effect.logWarning("review failed", {
-    run_id: run.id,
-    target: run.targetKey,
-    head: run.head,
-    error: error.message
-  })
   const last = !retryable || isLastAttempt(work)
   if (last) yield* failRun(run, work, timedOut ? "timeout" : "failed", error.message)
   return failed(error.message, retryable, wait === undefined ? undefined : now + wait, run.id)

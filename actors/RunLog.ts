@@ -1,5 +1,6 @@
 /** Logs the start and the end of runs, with the ids that join the story of a change. */
 import { Clock, Effect, Metric } from "effect"
+import { countUnread } from "../src/domain/Coverage.ts"
 import { inEventTrace } from "../src/domain/EventTrace.ts"
 import { usageJson } from "../src/domain/Analysis.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
@@ -15,6 +16,14 @@ const countBySeverity = ({ analysis }: Run): Readonly<Record<string, number>> =>
     ])
   )
 
+/** Counts what a partial review read. Empty for a complete review. */
+const unreadParts = ({ analysis }: Run) => {
+  if (analysis?.partial !== true) return {}
+  const { coverage } = analysis
+  const { changed = coverage.lines, lines } = coverage
+  return { partial: true, read_lines: lines, changed_lines: changed, unread_files: countUnread(coverage) }
+}
+
 /** Logs and counts the end of a run, as an error if it failed. */
 export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: string | undefined) {
   const now = yield* Clock.currentTimeMillis
@@ -27,7 +36,8 @@ export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus
     status,
     ...(reason === undefined ? {} : { reason }),
     seconds,
-    ...(run.analysis === undefined ? {} : { findings: countBySeverity(run), usage: usageJson(run.analysis.usage) })
+    ...(run.analysis === undefined ? {} : { findings: countBySeverity(run), usage: usageJson(run.analysis.usage) }),
+    ...unreadParts(run)
   })
 })
 

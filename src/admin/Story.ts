@@ -118,6 +118,7 @@ export const storyParts = ({ deliveries, entries, isPartial, runs }: Story) => (
   runs: runs.map(({ publications, run }) => ({
     ...listedRunView(run),
     entry_id: run.entryId,
+    notices: run.analysis?.notices ?? [],
     publications: publications.map(publicationView)
   }))
 })

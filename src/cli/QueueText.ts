@@ -2,9 +2,16 @@
 import type { BatchRecord, EntryRecord, PauseRecord } from "../admin/api/QueueRecords.ts"
 import { count, second } from "./Wording.ts"
 
-export const formatEntry = ({ id, position, status, target_key, until, why, workspace }: EntryRecord): string => {
+/** Formats the end of a wait. A running review renews its lease until it ends. */
+export const formatUntil = ({ status, until }: EntryRecord): string => {
+  if (until === undefined) return ""
+  return status === "running" ? `, lease until ${second(until)}` : `, until ${second(until)}`
+}
+
+export const formatEntry = (entry: EntryRecord): string => {
+  const { id, position, status, target_key, why, workspace } = entry
   const turn = position === undefined ? "" : `, position ${position}`
-  return `${id}  ${status.padEnd(10)} ${workspace}  ${target_key}  ${why}${turn}${until === undefined ? "" : `, until ${second(until)}`}`
+  return `${id}  ${status.padEnd(10)} ${workspace}  ${target_key}  ${why}${turn}${formatUntil(entry)}`
 }
 
 export const formatBatch = ({ commits, due_at, id, status, stream, workspace }: BatchRecord): string =>

@@ -9,6 +9,7 @@ import { configFlag } from "./ConfigFlag.ts"
 import { formatOccurrence, listConsequences } from "./DeliveryText.ts"
 import { refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
+import { formatUntil } from "./QueueText.ts"
 import { count, oneLine, second } from "./Wording.ts"
 
 type StoryRun = EventStoryRecord["runs"][number]
@@ -26,9 +27,10 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
     run.cost_usd === null ? undefined : `$${run.cost_usd.toFixed(4)}`
   ].filter((fact) => fact !== undefined)
   return [
-    `run ${run.id}: ${run.status}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`,
+    `run ${run.id}: ${run.status}${run.partial ? ", partial" : ""}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`,
     ...(run.event_ids.length === 0 ? [] : [`deliveries: ${run.event_ids.join(", ")}`]),
     ...(run.reason === undefined ? [] : [`reason: ${oneLine(run.reason)}`]),
+    ...(run.notices ?? []).map((notice) => `notice: ${oneLine(notice)}`),
     ...run.publications.map(({ channel, error, operation, status, url }) => {
       const problem = error === undefined ? "" : `: ${oneLine(error)}`
       return `${channel} ${operation}: ${status}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
@@ -36,8 +38,10 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
   ]
 }
 
-const formatStoryEntry = ({ attempts, id, until, why }: EntryRecord): string =>
-  `queue entry ${id}: ${oneLine(why)}${until === undefined ? "" : `, until ${second(until)}`}${attempts === 0 ? "" : `, ${count(attempts, "attempt")}`}`
+const formatStoryEntry = (entry: EntryRecord): string => {
+  const { attempts, id, why } = entry
+  return `queue entry ${id}: ${oneLine(why)}${formatUntil(entry)}${attempts === 0 ? "" : `, ${count(attempts, "attempt")}`}`
+}
 
 /** Returns the lines of a story, in the order of time; empty if nothing is recorded. The first line of each part has the time. */
 export const formatStory = ({ deliveries, entries, partial, runs }: EventStoryRecord): ReadonlyArray<string> => {

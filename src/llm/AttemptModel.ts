@@ -19,6 +19,7 @@ import { sendRequest } from "./ModelRequest.ts"
 import type { ConfiguredModel, Connect } from "./ModelRequest.ts"
 import { ModelRun } from "./ModelRun.ts"
 import { promptCharacters } from "./PromptSize.ts"
+import { reportWait } from "./ReportWait.ts"
 import { Reception } from "./ResponseReader.ts"
 import { retryPolicy } from "./RetryPolicy.ts"
 import type { reusableResponses } from "./ReuseResponses.ts"
@@ -164,6 +165,7 @@ const sendMeasured = Effect.fnUntraced(function* (
       Effect.flatMap(receipt.exhausted, (millis) => Effect.uninterruptible(limiter.pause(id, millis)))
     )
   }
+  yield* Effect.forkScoped(reportWait(name, receipt, model.settings.config))
   if (request.onBegin !== undefined) yield* Effect.forkScoped(Effect.andThen(receipt.begun, request.onBegin))
   return yield* times
     .reduce((effect, time) => time.spend(effect, begun), send as Effect.Effect<ModelResponse, Failure>)

@@ -10,6 +10,7 @@ import { callModel } from "./CallModel.ts"
 import { CallTime } from "./CallTime.ts"
 import type { Catalog } from "./catalog/Catalog.ts"
 import * as Metrics from "../observability/Metrics.ts"
+import type { ModelEntry } from "../config/schema/Llm.ts"
 import { candidates, modelKey } from "./Chain.ts"
 import type { Failure } from "./Failure.ts"
 import { gatewayAdvice, GatewayError } from "./Gateway.ts"
@@ -46,6 +47,14 @@ const exhausted = (failures: ReadonlyArray<FailedModel>): GatewayError => {
   })
 }
 
+const logFailure = (entry: ModelEntry, { kind, message }: Failure, next: ModelEntry | undefined) => {
+  const advice = findConnectionAdvice(message) ?? gatewayAdvice[kind]
+  const fields = { model: modelKey(entry), kind, reason: message, advice }
+  return next === undefined
+    ? Effect.logWarning("call of a model failed, and no other model of its chain is called", fields)
+    : Effect.logWarning("fell back from a model", { ...fields, next: modelKey(next) })
+}
+
 export const callChain = Effect.fn("llm.call")(function* (
   services: GatewayServices,
   catalog: Catalog["Service"],
@@ -66,19 +75,11 @@ export const callChain = Effect.fn("llm.call")(function* (
       }
     }
     failures.push({ model: modelKey(entry), failed: outcome.failure })
-    yield* Effect.logWarning("fell back from a model").pipe(
-      Effect.annotateLogs({
-        model: modelKey(entry),
-        kind: outcome.failure.kind,
-        reason: outcome.failure.message,
-        advice: findConnectionAdvice(outcome.failure.message) ?? gatewayAdvice[outcome.failure.kind]
-      })
-    )
-    if (!outcome.failure.next || time.leftMillis <= 0) break
-    if (hasNext) {
-      const labels = { provider: entry.provider, model: entry.model, reason: outcome.failure.kind }
-      yield* Metric.update(Metric.withAttributes(Metrics.modelFallbacks, labels), 1)
-    }
+    const next = outcome.failure.next && time.leftMillis > 0 ? chain[at + 1] : undefined
+    yield* logFailure(entry, outcome.failure, next)
+    if (next === undefined) break
+    const labels = { provider: entry.provider, model: entry.model, reason: outcome.failure.kind }
+    yield* Metric.update(Metric.withAttributes(Metrics.modelFallbacks, labels), 1)
   }
   return yield* exhausted(failures)
 })

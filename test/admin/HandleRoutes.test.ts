@@ -124,6 +124,17 @@ describe("queue entries", () => {
     assert.strictEqual((await post(`/queue/${newId()}/retry`)).status, 404)
     assert.strictEqual((await admin.call("POST", `/queue/${entryId}/retry`, {})).status, 401)
   })
+
+  it("a dead one is not tried again while a newer revision of its change waits", async () => {
+    const dead = change({ target: { kind: "pull_request", number: 78 } })
+    const { entryId } = await deliver(dead, 10)
+    const { lease } = await claimed(entryId)
+    await admin.run(Queue.use((queue) => queue.finish(lease, { _tag: "Dead", reason: "the host was down" })))
+    await deliver({ ...dead, head: "b".repeat(40) }, 10)
+    const { body, status } = await post(`/queue/${entryId}/retry`)
+    assert.deepStrictEqual([status, body["code"]], [409, "newer"])
+    assert.strictEqual((await get(`/queue/${entryId}`)).body["status"], "dead")
+  })
 })
 
 describe("batches", () => {
@@ -221,7 +232,7 @@ describe("runs", () => {
         yield* runs.complete(
           id,
           LeaseToken.make(1),
-          { ...analysis, usage: { ...analysis.usage, costUsd: Usd.make(0.02) } },
+          { ...analysis, usage: { ...analysis.usage, costUsd: Usd.make(0.02) }, notices: ["3 of 9 lines were read."] },
           [
             publication({ runId: id }),
             publication({ runId: id, ignoredDismissals: [eves, danas] }),
@@ -229,12 +240,18 @@ describe("runs", () => {
           ],
           120
         )
-        yield* runs.settle(id, "succeeded", { partial: false }, 150)
+        yield* runs.settle(id, "succeeded", { partial: true }, 150)
         return id
       })
     )
     const listed = itemsOf((await get("/runs?workspace=app&status=succeeded")).body).find(({ id }) => id === runId)
     assert.include(listed, { status: "succeeded", findings: 1, cost_usd: 0.02, duration_ms: 50, number: 20 })
+    // Host names of repositories have no case.
+    const story = (await get("/story?repo=Acme/App&number=20")).body
+    const [told, ...more] = itemsOf({ items: story["runs"] })
+    assert.include(told, { id: runId, partial: true, entry_id: entryId })
+    assert.deepStrictEqual([told?.["notices"], more, story["partial"]], [["3 of 9 lines were read."], [], false])
+    assert.deepStrictEqual((await get("/story?repo=acme/other&number=20")).body["runs"], [])
     const { body } = await get(`/runs/${runId}`)
     assert.deepInclude(itemsOf({ items: body["findings"] })[0], { severity: "high", message: "Off by one" })
     assert.deepInclude(itemsOf({ items: body["publications"] })[0], { operation: "Summary", status: "pending" })

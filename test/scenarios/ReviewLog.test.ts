@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { faults } from "../harness/FakeModel.ts"
-import { Installation, listStates, makeToken } from "../harness/Installation.ts"
+import { honest, Installation, listStates, makeToken } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Returns the lines of the log that contain the id of the delivery. */
@@ -70,11 +70,31 @@ it("logs the failure of a model as a warning and that of the run as an error, wi
   const { eventId, find } = storyOf(at.aicr.log, body)
   const advice = expect.stringContaining("check api_key_env of the provider")
   const left = { level: "warn", model: "fake/fake", event_id: [eventId], kind: "unauthorized", advice }
-  expect(find("fell back from a model")).toMatchObject(left)
+  expect(find("call of a model failed, and no other model of its chain is called")).toMatchObject(left)
   const ended = find("run ended")
   expect(ended).toMatchObject({ level: "error", status: "failed", event_id: [eventId] })
   expect(ended?.["reason"]).toMatch(/^fake\/fake: HTTP 401: .*; the key is refused: check api_key_env of the provider/)
   expect(ended).toHaveProperty("run_id")
+})
+
+it("logs a failed attempt with its number and the time of the next one", async () => {
+  await using at = await Installation.make({ queue: "memory", attempts: 2 })
+  let calls = 0
+  at.model.script((request) => (++calls === 1 ? faults.cutBody : honest(request)))
+  await at.aicr.start()
+  const pull = await at.open("change")
+  const { body } = await at.forge.notify(pull, "opened")
+  await at.reviewed(pull)
+  const { eventId, find } = storyOf(at.aicr.log, body)
+  expect(find("review attempt failed, retry scheduled")).toMatchObject({
+    level: "warn",
+    attempt: 1,
+    attempts: 2,
+    event_id: [eventId],
+    run_id: find("run started")?.["run_id"],
+    reason: expect.stringContaining("fake/fake")
+  })
+  expect(find("review attempt failed, retry scheduled")?.["retry_at"]).toMatch(/^20\d\d-.*Z$/)
 })
 
 it("stores the log of a review without credentials, also of a process that was killed", async () => {
@@ -98,7 +118,12 @@ it("stores the log of a review without credentials, also of a process that was k
   const { cut, lines } = Object(log)
   expect(cut).toBe(false)
   const messages = lines.map(({ message }: { readonly message: string }) => message)
-  for (const message of ["run started", "fell back from a model", "published", "run ended"])
+  for (const message of [
+    "run started",
+    "call of a model failed, and no other model of its chain is called",
+    "published",
+    "run ended"
+  ])
     expect(messages).toContain(message)
   expect(lines.find(({ message }: { readonly message: string }) => message === "run ended")).toMatchObject({
     level: "error",

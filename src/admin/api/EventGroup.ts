@@ -19,6 +19,9 @@ const storyParts = {
     Schema.Struct({
       ...runWithEvents,
       entry_id: field("Id of its queue entry"),
+      notices: Schema.optionalKey(Schema.Array(Schema.String)).annotate({
+        description: "What its summary says about parts that were not read"
+      }),
       publications: Schema.Array(Publication)
     })
   )

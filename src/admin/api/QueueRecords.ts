@@ -8,7 +8,7 @@ export const Entry = Schema.Struct({
   id: recordId,
   status: EntryStatus,
   why: text("Why it waits, or what runs it"),
-  until: maybeTime("End of the wait, if it is known"),
+  until: maybeTime("End of the wait, if it is known; while it runs, the end of its lease, which is renewed"),
   position: maybeCount("Position among the entries of its workspace that may start now; 1 starts next"),
   starts_after: maybeTime("Time before which it cannot start, if it is known"),
   behind: maybe("Id of the entry of the same target that must end first"),

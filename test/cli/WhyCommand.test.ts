@@ -1,0 +1,57 @@
+/** The story of a pull request as text, and its address. */
+import { expect, it } from "vitest"
+import type { EventStoryRecord } from "../../src/admin/api/EventGroup.ts"
+import { formatStory, parseTarget } from "../../src/cli/WhyCommand.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
+
+const run = (more: Partial<EventStoryRecord["runs"][number]>): EventStoryRecord["runs"][number] => ({
+  id: "01a20e2f-24ce-7008-a2d4-896ff3ed3817",
+  status: "succeeded",
+  partial: false,
+  workspace: "app",
+  target_key: TargetKey.make("gitea:team/app:pull_request:5"),
+  repo: "team/app",
+  target_kind: "pull_request",
+  number: 5,
+  created_at: "2026-03-04T12:00:00.000Z",
+  cost_usd: null,
+  event_ids: [],
+  entry_id: "01a20e2f-2479-700c-96f0-a2aca3259283",
+  notices: [],
+  publications: [],
+  ...more
+})
+const story = (runs: EventStoryRecord["runs"], partial = false): EventStoryRecord => ({
+  partial,
+  deliveries: [],
+  entries: [],
+  runs
+})
+
+it("names a partial review and what it did not read", () => {
+  const [plain, ...none] = formatStory(story([run({})]))
+  expect([plain, none]).toEqual(["2026-03-04T12:00:00Z  run 01a20e2f-24ce-7008-a2d4-896ff3ed3817: succeeded", []])
+  const notices = ["3 of 90 changed lines were read.", "The change adds text that was not read, in: a\nb.bin."]
+  const lines = formatStory(story([run({ partial: true, findings: 2, notices })]))
+  expect(lines.map((line) => line.trim())).toEqual([
+    "2026-03-04T12:00:00Z  run 01a20e2f-24ce-7008-a2d4-896ff3ed3817: succeeded, partial (2 findings)",
+    "notice: 3 of 90 changed lines were read.",
+    "notice: The change adds text that was not read, in: a b.bin."
+  ])
+})
+
+it("notes that older records exist", () => {
+  expect(formatStory(story([], true))).toEqual(["Only the latest deliveries and runs are shown."])
+  expect(formatStory(story([]))).toEqual([])
+})
+
+it.each([
+  ["team/app#5", { repo: "team/app", number: 5 }],
+  ["group/sub/app!12", { repo: "group/sub/app", number: 12 }],
+  ["app#5", undefined],
+  ["team/app#0", undefined],
+  ["team/app", undefined],
+  ["team/app#5 ", undefined]
+])("reads the target %s", (text, target) => {
+  expect(parseTarget(text)).toEqual(target)
+})
