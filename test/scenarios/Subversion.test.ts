@@ -121,7 +121,7 @@ const setUp = async (delaySeconds: number): Promise<World> => {
 
 beforeEach(async ({ task }) => {
   // Reports of the first half come before the first batch is due; those that are routed later join their neighbours too.
-  world = await setUp(task.name.includes("batch") ? 5 : 0)
+  world = await setUp(task.name.includes("batch") ? Math.max(5, burst / 20) : 0)
 })
 afterEach(async () => {
   await world.aicr[Symbol.asyncDispose]()

@@ -89,6 +89,8 @@ export interface SwarmClient {
 const pageSize = 100
 /** Comments of one review that are read; more are refused, because an existing one could be missed and written again. */
 const maxPages = 100
+/** Characters of the comments of one review that are kept in memory, for the same reason. */
+const maxCommentCharacters = 33_554_432
 /** Reviews of one changelist that are read. */
 const maxReviews = 50
 
@@ -141,6 +143,7 @@ const readComments = Effect.fnUntraced(function* (rest: Rest, { comments: expect
   const path = "/comments"
   const all: Array<SwarmComment> = []
   let after: string | undefined
+  let characters = 0
   for (let page = 0; page < maxPages; page++) {
     const query = { topic: `reviews/${id}`, max: pageSize, after, fields: "id,user,body,flags,taskState" }
     const found = yield* rest.get({ path, query }, Comments)
@@ -151,6 +154,13 @@ const readComments = Effect.fnUntraced(function* (rest: Rest, { comments: expect
         reason: "unavailable",
         operation: `GET ${path}`,
         message: `review ${id} has ${expected} comments, and Swarm returned none of them`
+      })
+    characters += comments.reduce((sum, { body }) => sum + body.length, 0)
+    if (characters > maxCommentCharacters)
+      return yield* new ForgeError({
+        reason: "invalid",
+        operation: `GET ${path}`,
+        message: `the comments of review ${id} have over ${maxCommentCharacters} characters; nothing is written to it, because existing comments cannot all be read`
       })
     all.push(...comments)
     // A page may be short or empty although there are more, because Swarm omits what the user may not read.

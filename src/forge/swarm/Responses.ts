@@ -4,7 +4,11 @@
  */
 import { Schema } from "effect"
 
-const Id = Schema.Union([Schema.Int, Schema.String])
+/** Numbers: an id becomes a part of URLs and topics. */
+const Id = Schema.Union([
+  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
+  Schema.String.check(Schema.isPattern(/^\d{1,18}$/))
+])
 
 const listed = <S extends Schema.ConstraintDecoder<unknown>>(item: S) =>
   Schema.Union([Schema.Array(item), Schema.Record(Schema.String, item)])

@@ -26,6 +26,7 @@ const publisher = (more: Readonly<Record<string, unknown>> = {}) =>
 const isWrite = ({ method }: SwarmRequest): boolean => method !== "GET"
 const problems = () => swarm.comments.filter(({ context }) => context !== undefined)
 const summaries = () => swarm.comments.filter(({ context }) => context === undefined)
+const lie = (length: number) => ({ id: 1, user: swarm.user, body: "x".repeat(length), flags: [], taskState: "comment" })
 const statuses = (rows: ReadonlyArray<{ readonly status: string }>) => rows.map(({ status }) => status)
 
 describe("a shelved changelist", () => {
@@ -244,6 +245,35 @@ describe("writes", () => {
     const [row] = await publisher()(shelved, [problem(1, 5)])
     expect(row).toMatchObject({ status: "failed", error: expect.stringContaining("the service retries later") })
     expect(swarm.comments).toEqual([])
+  })
+
+  it.each<readonly [string, (request: SwarmRequest) => unknown, RegExp]>([
+    [
+      "pages without an end",
+      ({ query }) => ({ comments: [lie(1)], lastSeen: Number(query.get("after") ?? 0) + 1 }),
+      /review 70 has over 10000 comments; nothing is written/
+    ],
+    [
+      "more text than is kept",
+      ({ query }) => ({ comments: [lie(8_000_000)], lastSeen: Number(query.get("after") ?? 0) + 1 }),
+      /the comments of review 70 have over 33554432 characters; nothing is written/
+    ],
+    ["a huge response", () => ({ comments: [lie(17_000_000)], lastSeen: null }), /larger than 16777216 bytes/],
+    [
+      "an id that is a path",
+      () => ({ comments: [{ ...lie(1), id: "../reviews/71" }], lastSeen: null }),
+      /unreadable|id/
+    ]
+  ])("a server that lies with %s gets no comment", async (_, respond, reason) => {
+    swarm.decide = (request) =>
+      request.method === "GET" && request.path === "/comments"
+        ? { kind: "answer", answer: { status: 200, body: respond(request) } }
+        : undefined
+    const [row] = await publisher()(shelved, [problem(1, 5)])
+    expect(row?.status).toBe("failed")
+    expect(row?.error).toMatch(reason)
+    expect(swarm.requests.filter(isWrite)).toEqual([])
+    expect(swarm.requests.length).toBeLessThan(2000)
   })
 
   it("the credential does not follow a redirect to another server", async () => {
