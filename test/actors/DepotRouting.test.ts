@@ -1,6 +1,7 @@
 /** VCS hook events are tried at their times, and end with an outcome and its reason. */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Clock, Effect, Layer, Result } from "effect"
+import type { Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { isTryDue, RoutingMemory, scan } from "../../actors/DepotRouting.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -10,6 +11,7 @@ import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { CheckoutError } from "../../src/vcs/Checkout.ts"
 import { SubmittedChanges } from "../../src/vcs/SubmittedChanges.ts"
 import type { SubmittedChange } from "../../src/vcs/SubmittedChanges.ts"
 import type { VcsServer } from "../../src/vcs/VcsServer.ts"
@@ -125,6 +127,58 @@ const outcomeOf = (id: string) =>
   )
 
 const scanOnce = (memory: RoutingMemory) => Effect.scoped(Effect.flatMap(Effect.scope, (scope) => scan(memory, scope)))
+
+/** Number of calls to each server. */
+const calls = new Map<string, number>()
+const disturbed = Layer.mock(SubmittedChanges, {
+  describe: ({ revisions, server, under }) => {
+    const name = under ?? "tree"
+    calls.set(name, (calls.get(name) ?? 0) + 1)
+    if (name === "//other/...") return Effect.never
+    if (server.vcs === "subversion")
+      return Effect.fail(new CheckoutError({ reason: "unreachable", message: "connection refused" }))
+    return Effect.succeed(new Map(revisions.map((one) => [one, Result.succeed(describeFake(one, server, under))])))
+  }
+})
+/** Scans while the clock moves on. */
+const scanFor = Effect.fn(function* (memory: RoutingMemory, scope: Scope.Scope) {
+  const scanning = yield* Effect.forkChild(scan(memory, scope))
+  while (scanning.pollUnsafe() === undefined) yield* TestClock.adjust("1 seconds")
+})
+const disturbedWorld = Scheduler.layer.pipe(
+  Layer.provideMerge(Layer.merge(stores, disturbed)),
+  Layer.provideMerge(testCluster)
+)
+
+layer(disturbedWorld)("servers", (t) => {
+  t.effect("that do not respond delay no report of another one, and are called once for many reports", () =>
+    Effect.gen(function* () {
+      const memory = new RoutingMemory()
+      const scope = yield* Effect.scope
+      const trees = yield* Effect.forEach(Array.from({ length: 250 }), (_, at) =>
+        report({ vcs: "subversion", revision: String(at + 1), files: [] })
+      )
+      const hung = yield* report(change({ path: "//other/..." }))
+      yield* TestClock.setTime(1000)
+      yield* scanFor(memory, scope)
+      assert.isBelow(yield* Clock.currentTimeMillis, 10_000)
+      const matched = yield* report(change({ path: "//depot/..." }))
+      yield* scan(memory, scope)
+      assert.deepStrictEqual(yield* outcomeOf(matched), ["executed", "queued as event"])
+      assert.deepStrictEqual(yield* outcomeOf(hung), [undefined, undefined])
+      assert.strictEqual(calls.get("tree"), 1)
+      assert.strictEqual(calls.get("//other/..."), 1)
+      // The server has been unreachable for a day; that of the other trigger is given up after its deadline.
+      yield* TestClock.adjust("25 hours")
+      yield* scanFor(memory, scope)
+      while ((yield* reasonOf(hung)) === undefined) yield* TestClock.adjust("30 seconds")
+      const last = trees.at(-1) ?? ""
+      assert.include((yield* reasonOf(last)) ?? "", "unreachable: trigger tree: connection refused")
+      assert.deepStrictEqual((yield* outcomeOf(last))[0], "failed")
+      assert.include((yield* reasonOf(hung)) ?? "", "its server did not reply within")
+    })
+  )
+})
 
 layer(world)("outcome", (t) => {
   t.effect("a changelist is queued once per stream; a missing one is waited for and then reported", () =>

@@ -45,6 +45,8 @@ export interface Woken {
   readonly workspaces: Array<string>
   readonly newerHeads: Array<string>
   readonly closed: Array<string>
+  /** Number of notifications about stored reports. */
+  reports: number
   readonly commands: Array<CommandRequest>
   readonly installations: Array<string>
 }
@@ -75,14 +77,14 @@ export interface IngressSettings extends IngressOptions {
 }
 
 export const startIngress = async (settings: IngressSettings = {}): Promise<Ingress> => {
-  const woken: Woken = { workspaces: [], newerHeads: [], closed: [], commands: [], installations: [] }
+  const woken: Woken = { workspaces: [], newerHeads: [], closed: [], reports: 0, commands: [], installations: [] }
   const wake = Layer.succeed(Wake, {
     workspace: (id) => void woken.workspaces.push(id),
     newerHead: (target, head) => void woken.newerHeads.push(`${target} ${head}`),
     closed: (_workspace, target) => void woken.closed.push(target),
     command: (request) => void woken.commands.push(request),
     chat: () => undefined,
-    reported: () => undefined,
+    reported: () => void woken.reports++,
     directoryChanged: () => undefined,
     installationChanged: (triggers) => void woken.installations.push(...triggers)
   })

@@ -351,6 +351,7 @@ describe("perforce and subversion", () => {
       description: "Fix"
     })
     assert.strictEqual(again.body["status"], "duplicate")
+    assert.strictEqual(ingress.woken.reports, 1)
   })
 
   it("a form with one file per line", async () => {
