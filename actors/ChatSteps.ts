@@ -241,7 +241,8 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
   const offered = [...requestButtons(request, texts, ["again", "details"]), ...dismissButtons(ended, texts)]
   return yield* publish(request, outcome, text, {
     ...(context.client.hasButtons ? { buttons: yield* makeButtons(request, offered) } : {}),
-    reason: why,
+    // A success needs no reason.
+    ...(outcome === "succeeded" ? {} : { reason: why }),
     ...(ended === undefined ? {} : { runId: ended.id })
   })
 })

@@ -13,8 +13,8 @@ export const layer = Layer.effect(
         onSuccess: (found) =>
           found.map((node) => {
             const { roles, startedAt } = node
-            const { actors, slots } = readDetails(node)
-            return { ...toVersion(node), roles, startedAt, slots, actors }
+            const { actors, refused, slots } = readDetails(node)
+            return { ...toVersion(node), roles, startedAt, slots, actors, refused }
           })
       })
     })

@@ -9,15 +9,17 @@ import { abbreviateHash } from "../domain/NodeDifferences.ts"
 import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import type { Role } from "../domain/Role.ts"
+import { listRefused, readRefused } from "./RefusedConfigurations.ts"
 
 const countInterval = "5 seconds"
 
 /** `owner` distinguishes this process from another one of the same name. */
 const detailsOf = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
   const { owner } = yield* NodeIdentity
-  const { document, hash } = (yield* ConfigStore).current()
+  const config = yield* ConfigStore
+  const { document, hash } = config.current()
   const slots = roles.has("executor") ? document.queue.workers.concurrency : 0
-  return { owner, slots, configuration: abbreviateHash(hash) }
+  return { owner, slots, configuration: abbreviateHash(hash), refused: listRefused(config) }
 })
 
 const countOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
@@ -29,7 +31,8 @@ export const readDetails = ({ more }: NodeRecord) => ({
   slots: countOf(more["slots"]),
   actors: countOf(more["actors"]),
   /** Beginning of the hash of its configuration. */
-  configuration: textOf(more["configuration"])
+  configuration: textOf(more["configuration"]),
+  refused: readRefused(more["refused"])
 })
 
 export const toVersion = (node: NodeRecord): NodeVersion => {

@@ -4,6 +4,8 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import { abbreviateHash } from "../domain/NodeDifferences.ts"
 import type { NodeVersion } from "../domain/NodeDifferences.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
+import { listRefused } from "./RefusedConfigurations.ts"
+import type { RefusedConfiguration } from "./RefusedConfigurations.ts"
 
 export interface NodeInfo extends NodeVersion {
   readonly roles: ReadonlyArray<string>
@@ -12,6 +14,7 @@ export interface NodeInfo extends NodeVersion {
   readonly slots?: number | undefined
   /** Number of active actors on the node, if available. */
   readonly actors?: number | undefined
+  readonly refused: ReadonlyArray<RefusedConfiguration>
 }
 
 export class NodesError extends Schema.TaggedError<NodesError>()("NodesError", { message: Schema.String }) {}
@@ -37,7 +40,10 @@ export class Nodes extends Context.Service<
           list: Effect.map(actors, (awake) => {
             const { document, hash } = config.current()
             const slots = roles.includes("executor") ? document.queue.workers.concurrency : 0
-            return [{ name, roles, version, configuration: abbreviateHash(hash), startedAt, slots, actors: awake }]
+            const configuration = abbreviateHash(hash)
+            return [
+              { name, roles, version, configuration, startedAt, slots, actors: awake, refused: listRefused(config) }
+            ]
           })
         })
       })

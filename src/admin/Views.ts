@@ -140,7 +140,8 @@ export const nodeView = (node: NodeInfo) =>
     configuration: node.configuration,
     started_at: toTime(node.startedAt),
     slots: node.slots,
-    actors: node.actors
+    actors: node.actors,
+    refused: node.refused
   })
 
 export const pauseView = ({ name, reason, scope, since }: Pause) => ({ scope, name, reason, since: toTime(since) })

@@ -19,12 +19,15 @@ import { isLost, isUndone, toSqlError } from "./PostgresFailure.ts"
 import type { Stage } from "./PostgresFailure.ts"
 import { makeStatementNames } from "./StatementNames.ts"
 import type { StoreError } from "./StoreError.ts"
+import { unlimited } from "./Unlimited.ts"
 
 export interface PostgresOptions {
   readonly url: Redacted.Redacted<string>
   /** Shown by the server for each connection (`pg_stat_activity`). */
   readonly applicationName?: string
   readonly maxConnections?: number
+  /** Milliseconds that a statement may take, measured here. Default: more than the server permits. */
+  readonly queryTimeout?: number
 }
 
 const limits = {
@@ -37,6 +40,9 @@ const limits = {
   query_timeout: 35_000,
   idleTimeoutMillis: 60_000
 }
+
+/** Milliseconds of a statement of a transaction without limits of time. A zero would be the default. */
+const unlimitedMillis = 2 ** 31 - 1
 
 /** Retries of a statement while the server is unavailable. */
 const whileUnavailable = Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "2 seconds" }))
@@ -52,6 +58,7 @@ export const layer = (options: PostgresOptions): Layer.Layer<SqlClient.SqlClient
             new Pool({
               connectionString,
               ...limits,
+              query_timeout: options.queryTimeout ?? limits.query_timeout,
               max: options.maxConnections ?? 10,
               application_name: options.applicationName ?? "aicr",
               keepAlive: true,
@@ -162,16 +169,22 @@ const connect = (
     })
 
   let inTransaction = false
+  let isUnlimited = false
   const stageOf = (text: string): Stage => {
     if (text === "BEGIN") inTransaction = true
-    if (text === "COMMIT" || text === "ROLLBACK") inTransaction = false
+    if (text === "COMMIT" || text === "ROLLBACK") inTransaction = isUnlimited = false
+    if (text === unlimited) isUnlimited = inTransaction
     return text !== "COMMIT" && (inTransaction || /^\s*SELECT\b/i.test(text)) ? "undone" : "statement"
   }
 
   const results = (text: string, params: ReadonlyArray<unknown>) =>
     query<QueryResult>(text, (callback) => {
       const name = params.length === 0 ? undefined : nameOf(text)
-      client.query({ text, values: params.map(toParameter), ...(name === undefined ? {} : { name }) }, callback)
+      const more = {
+        ...(name === undefined ? {} : { name }),
+        ...(isUnlimited ? { query_timeout: unlimitedMillis } : {})
+      }
+      client.query({ text, values: params.map(toParameter), ...more }, callback)
     })
   const rows: SqlConnection.Connection["execute"] = (text, params, transformRows) =>
     Effect.map(results(text, params), (result) =>

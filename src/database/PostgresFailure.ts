@@ -89,7 +89,7 @@ export const isLost = (error: SqlError.SqlError): boolean => error.reason._tag =
 const remedies: ReadonlyArray<readonly [RegExp, string]> = [
   [/^28/, "Check the user and the password in the variable of storage.database.postgres.url_env."],
   [/^3D000$/, "Create the database, or name another one in storage.database.postgres."],
-  [/^42501$/, "Give the user the right to use and create tables in its schema."],
+  [/^42501$/, "Give the user the right to use its schema and to create tables, functions and triggers in it."],
   [/^53300$/, "Raise max_connections of the server, or run fewer nodes."],
   [/^53100$/, "The disk of the server is full; free some space."],
   [/^25006$/, "It is a standby; name the primary in storage.database.postgres."],

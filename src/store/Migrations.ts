@@ -5,6 +5,7 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
+import { unlimited } from "../database/Unlimited.ts"
 import { StoreError } from "../database/StoreError.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 import events from "./migrations/0001_events.ts"
@@ -163,7 +164,7 @@ const oneAtATime = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlE
       sql<{ mine: boolean }>`SELECT pg_try_advisory_xact_lock(${lockNumber}) AS mine`.pipe(
         Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ([row]) => row?.mine === true }),
         // A step may change a million rows.
-        Effect.andThen(sql`SET LOCAL statement_timeout = 0`),
+        Effect.andThen(sql.unsafe(unlimited)),
         Effect.asVoid
       ),
     orElse: () => Effect.void

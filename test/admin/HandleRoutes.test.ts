@@ -337,7 +337,13 @@ describe("runs", () => {
 describe("paths", () => {
   it("nodes: this one, with roles, version and configuration", async () => {
     const { body } = await get("/nodes")
-    assert.deepInclude(itemsOf(body)[0], { name: "node-1", roles: ["ingress"], version: "1.2.3", slots: 0 })
+    assert.deepInclude(itemsOf(body)[0], {
+      name: "node-1",
+      roles: ["ingress"],
+      version: "1.2.3",
+      slots: 0,
+      refused: []
+    })
     assert.match(String(itemsOf(body)[0]?.["configuration"]), /^[0-9a-f]{12}$/)
     assert.deepStrictEqual(body["warnings"], [])
   })

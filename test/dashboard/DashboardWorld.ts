@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse, stringify } from "yaml"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
+import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import { chatDocument, chatEnv, deliverFeishu, feishuMessage } from "../harness/ChatPeople.ts"
 import { sealingKey } from "../harness/ConfigSource.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
@@ -119,7 +120,12 @@ const chat = async (at: Installation): Promise<void> => {
 
 export const startDashboardWorld = async (): Promise<DashboardWorld> => {
   const platform = await FakeChatPlatform.start()
+  const group = await startChatPlatform()
+  // The reason why a notice was not sent is a text of the platform.
+  group.decide = () => ({ kind: "answer", answer: { status: 200, body: { code: 9499, msg: anyHostile } } })
   const at = await Installation.make({
+    channels: [{ name: "ops", kind: "feishu_bot", webhook_url_env: "HOOK" }],
+    noticeRoutes: [{ channels: ["ops"] }],
     im: chatDocument(platform.url, { app: { workspace: "team-one" } }),
     queue: "sqlite",
     review: { auto_commit: { delay_seconds: 86_400 } },
@@ -129,6 +135,7 @@ export const startDashboardWorld = async (): Promise<DashboardWorld> => {
     env: {
       ...adminEnv,
       ...chatEnv,
+      HOOK: group.url,
       SVC_CONFIG_SECRETS_KEY: sealingKey,
       FEISHU_SECRET: platformSecrets.feishu,
       WECOM_SECRET: platformSecrets.wecom
@@ -166,6 +173,7 @@ export const startDashboardWorld = async (): Promise<DashboardWorld> => {
     [Symbol.asyncDispose]: async () => {
       await at[Symbol.asyncDispose]()
       await platform[Symbol.asyncDispose]()
+      await group.stop()
     }
   }
 }

@@ -3,12 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as PostgresClient from "../../src/database/PostgresClient.ts"
+import { unlimited } from "../../src/database/Unlimited.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { change, event } from "../store/Fixtures.ts"
 import { freshDatabase, postgresAt } from "../store/Databases.ts"
 
-const at = (url: string, more: { readonly maxConnections?: number; readonly applicationName?: string } = {}) =>
+const at = (url: string, more: Partial<PostgresClient.PostgresOptions> = {}) =>
   Layer.fresh(PostgresClient.layer({ url: Redacted.make(url), ...more }))
 const fresh = Layer.unwrap(
   Effect.map(Effect.promise(freshDatabase), (url) => at(url, { applicationName: "aicr here" }))
@@ -42,6 +43,18 @@ describe("PostgresClient", () => {
       assert.include(failed.message, "rolled back")
       assert.deepStrictEqual(yield* sql`SELECT n FROM t`, [])
     }).pipe(Effect.provide(fresh))
+  )
+
+  it.live("a statement that takes too long fails, unless its transaction has no limits of time", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const slow = sql`SELECT pg_sleep(0.4)`
+      assert.include((yield* Effect.flip(slow)).message, "timeout")
+      yield* sql.withTransaction(Effect.andThen(sql.unsafe(unlimited), slow))
+      assert.include((yield* Effect.flip(sql.withTransaction(slow))).message, "timeout")
+    }).pipe(
+      Effect.provide(Layer.unwrap(Effect.map(Effect.promise(freshDatabase), (url) => at(url, { queryTimeout: 100 }))))
+    )
   )
 
   it.live("keeps frequent statements prepared until the columns of their table change", () =>

@@ -3,9 +3,28 @@ import { createServer, request } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-const types = ["working", "started", "finished", "queue", "deliveries", "published"] as const
+const types = [
+  "working",
+  "started",
+  "checked_out",
+  "finished",
+  "queue",
+  "analysed",
+  "deliveries",
+  "published",
+  "heartbeat"
+] as const
 
-const makeEvent = (number: number): string => {
+/** Fields of the events of some types, as the service sends them. */
+const fields: Readonly<Record<string, object>> = {
+  working: { pass: 1, agent: "codex", tool_calls: 12, input_tokens: 60_000, output_tokens: 900, problems: 2 },
+  analysed: { problems: 3, models: ["provider/model"] },
+  published: { operation: "Summary", status: "sent", url: "https://git.example/team/one/pulls/1#issuecomment-1" },
+  finished: { status: "succeeded", reason: "the review is on the pull request" }
+}
+
+/** `run`: id of a run that takes part in the events. */
+const makeEvent = (number: number, run: string | undefined): string => {
   const type = types[number % types.length] ?? "working"
   const common = { type, at: new Date().toISOString() }
   const body =
@@ -17,7 +36,8 @@ const makeEvent = (number: number): string => {
             ...common,
             workspace: "team-one",
             target_key: `host-0:team/one:pull_request:${number % 50}`,
-            run_id: `run-${number % 50}`
+            run_id: number % 50 === 0 && run !== undefined ? run : `run-${number % 50}`,
+            ...fields[type]
           }
   return `data: ${JSON.stringify(body)}\n\n`
 }
@@ -64,11 +84,19 @@ export class EventProxy implements AsyncDisposable {
     return this.#streams.size
   }
 
+  /** Ends every stream, as the service does after a quarter of an hour; pages open another one. */
+  endStreams(): void {
+    for (const stream of this.#streams) stream.end()
+    this.#streams.clear()
+  }
+
   /** Sends this many events to every stream, as fast as it takes them. */
-  async send(count: number): Promise<void> {
+  async send(count: number, run?: string): Promise<void> {
     const block = 500
     for (let sent = 0; sent < count; sent += block) {
-      const text = Array.from({ length: Math.min(block, count - sent) }, (_, index) => makeEvent(sent + index)).join("")
+      const text = Array.from({ length: Math.min(block, count - sent) }, (_, index) =>
+        makeEvent(sent + index, run)
+      ).join("")
       await Promise.all(
         [...this.#streams].map((stream) => new Promise<void>((resolve) => void stream.write(text, () => resolve())))
       )

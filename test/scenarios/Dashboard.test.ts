@@ -2,11 +2,12 @@
  * The dashboard in a real browser, over the real service: every page by mouse and by keyboard, in both themes, without an accessibility violation,
  * a violation of its policy, an error on the console or a script of an outsider.
  */
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
+import { join } from "node:path"
 import type { BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { publicAddress, startDashboardWorld } from "../dashboard/DashboardWorld.ts"
+import { hostile, publicAddress, startDashboardWorld } from "../dashboard/DashboardWorld.ts"
 import type { DashboardWorld } from "../dashboard/DashboardWorld.ts"
 import { adminCredentials } from "../harness/AdminSession.ts"
 import { TestBrowser, watchPage } from "../harness/Browser.ts"
@@ -136,9 +137,9 @@ describe("the login", () => {
     const dialog = page.getByRole("dialog", { name: "The session has ended" })
     await dialog.getByLabel("Password").fill(adminCredentials.password)
     await dialog.getByRole("button", { name: "Log in" }).click()
-    await page.getByText("Workspace team-one is paused").waitFor()
+    await page.locator(".pause", { hasText: "Workspace team-one is paused" }).waitFor()
     await page.getByRole("button", { name: "Resume" }).click()
-    await page.getByText("Workspace team-one is paused").waitFor({ state: "detached" })
+    await page.locator(".pause", { hasText: "Workspace team-one is paused" }).waitFor({ state: "detached" })
     // The refused requests are the only errors that this causes.
     expect(problems().filter((problem) => !problem.includes("401"))).toEqual([])
   })
@@ -251,6 +252,17 @@ describe("a run", () => {
     await page.getByRole("button", { name: "Show" }).click()
     await page.locator(".log li").first().waitFor()
     expect(await page.locator(".log li").count()).toBeGreaterThan(1)
+  })
+})
+
+describe("chat", () => {
+  it("shows requests and notices with names of people and texts of platforms as they are", async () => {
+    await open("/chat")
+    const requests = page.getByRole("table", { name: "Requests" })
+    await requests.getByText(`ou_${hostile[2]}`).first().waitFor()
+    const notice = page.getByRole("table", { name: "Notices to operators" }).locator("[data-index='0']")
+    await notice.getByText(hostile[0]).first().waitFor()
+    expect(await page.evaluate("globalThis.attacked")).toBeUndefined()
   })
 })
 
@@ -463,6 +475,25 @@ describe("live", () => {
     const row = page.locator(".row-link", { hasText: `team/one#${number}` })
     await row.waitFor()
     expect(await row.isVisible()).toBe(true)
+  })
+})
+
+describe("a refused configuration", () => {
+  it("is on the overview, which leads to the node that refuses it", async () => {
+    const file = join(world.at.directory, "config.yaml")
+    const accepted = readFileSync(file, "utf8")
+    writeFileSync(file, `${accepted}\nunknown_namespace: 1\n`)
+    await waitUntil(async () => JSON.stringify((await world.admin.items("/nodes"))[0]).includes("config.yaml"), {
+      describe: () => world.at.aicr.log.slice(-3000)
+    })
+    await open("/")
+    await page.getByRole("link", { name: /^Configuration refused.*config\.yaml:\d+/ }).click()
+    await page.getByText(/config\.yaml:\d+ is refused with 1 errors/).waitFor()
+    expect(await page.locator("#content h1").textContent()).toBe("Nodes")
+    writeFileSync(file, accepted)
+    await waitUntil(async () => !JSON.stringify((await world.admin.items("/nodes"))[0]).includes("config.yaml"), {
+      describe: () => world.at.aicr.log.slice(-3000)
+    })
   })
 })
 

@@ -2,7 +2,7 @@
 import type { Output } from "../client/Endpoints.ts"
 import { Empty, Panel } from "../parts/Panel.tsx"
 import { Shape } from "../parts/Status.tsx"
-import { Scroll } from "../parts/Scroll.tsx"
+import { StackedTable } from "../parts/StackedTable.tsx"
 import { t, tValue } from "../text/T.ts"
 import { parsePath } from "./FieldValues.ts"
 import { fullPath, renderValue } from "./RenderValue.ts"
@@ -31,28 +31,23 @@ export const Differences = ({ diff }: { readonly diff: Preview["diff"] }) => (
     {diff.length === 0 ? (
       <Empty title={t("edit.nothing")} />
     ) : (
-      <Scroll label={t("edit.title")}>
-        <table>
-          <thead>
-            <tr>
-              <th>{t("config.path")}</th>
-              <th>{t("edit.change")}</th>
-              <th>{t("edit.before")}</th>
-              <th>{t("edit.after")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {diff.map(({ after, before, change, path }) => (
-              <tr key={path}>
-                <td className="mono">{parsePath(path).join(".")}</td>
-                <td>{tValue("difference", change)}</td>
-                <td className="mono">{renderValue(before)}</td>
-                <td className="mono">{renderValue(after)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <StackedTable
+        label={t("edit.title")}
+        heads={[
+          { label: t("config.path") },
+          { label: t("edit.change") },
+          { label: t("edit.before") },
+          { label: t("edit.after") }
+        ]}
+        rows={diff.map(({ after, before, change, path }) => (
+          <tr key={path}>
+            <td className="mono">{parsePath(path).join(".")}</td>
+            <td>{tValue("difference", change)}</td>
+            <td className="mono">{renderValue(before)}</td>
+            <td className="mono">{renderValue(after)}</td>
+          </tr>
+        ))}
+      />
     )}
   </Panel>
 )

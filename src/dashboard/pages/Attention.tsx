@@ -7,6 +7,7 @@ import type { Tone } from "../parts/Status.tsx"
 import { useNow } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t } from "../text/T.ts"
+import { describeRefused } from "./Nodes.tsx"
 import { sum } from "./Numbers.ts"
 import { failedStatuses } from "./RunStates.ts"
 
@@ -28,6 +29,8 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
   const queue = useApi("GET /queue", {})
   const rejected = useApi("GET /rejected-signatures", { query: { since } })
   const reasons = useApi("GET /events/reasons", { query: { since } })
+  const nodes = useApi("GET /nodes", {}, { refetchInterval: 15_000 })
+  const refused = new Set(nodes.data?.items.flatMap((node) => node.refused.map(describeRefused)))
   const pauses = queue.data?.pauses ?? []
   const wrong = sum((rejected.data?.items ?? []).map(({ count }) => count))
   const unconfigured = sum(
@@ -35,6 +38,13 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
   )
   const more = failed.hasNextPage ? "+" : ""
   return [
+    refused.size === 0
+      ? undefined
+      : {
+          key: "refused",
+          tone: "bad",
+          content: <Link to="/nodes">{t("attention.refused", { names: [...refused].join(", ") })}</Link>
+        },
     failed.items.length === 0
       ? undefined
       : {

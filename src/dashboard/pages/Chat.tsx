@@ -202,7 +202,7 @@ const Requests = ({ connections }: { readonly connections: ReadonlyArray<Connect
   return (
     <div className="chat-requests stack">
       <h2>{t("chat.requests")}</h2>
-      <FilterBar>
+      <FilterBar label={t("chat.requests")}>
         <SelectFilter name="connection" label={t("chat.connection")} options={connections.map(({ id }) => [id, id])} />
         <SelectFilter
           name="status"

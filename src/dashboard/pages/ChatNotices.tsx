@@ -102,7 +102,7 @@ export const ChatNotices = () => {
   return (
     <div className="chat-requests stack">
       <h2>{t("notice.title")}</h2>
-      <FilterBar>
+      <FilterBar label={t("notice.title")}>
         <SelectFilter
           name="notice_kind"
           label={t("notice.kind")}

@@ -6,7 +6,7 @@ import { Copy, Facts } from "../parts/Facts.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Loaded, Panel } from "../parts/Panel.tsx"
 import { Prose } from "../parts/Prose.tsx"
-import { ChangeLink, changeName, Commit, DeliveryStatus, RunLink } from "../parts/Records.tsx"
+import { ChangeLink, changeName, Commit, DeliveryStatus, RunLink, RunStatus } from "../parts/Records.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t, tMaybe, tValue } from "../text/T.ts"
@@ -51,6 +51,42 @@ const Origin = ({ rule }: { readonly rule: string }) => {
   )
 }
 
+/** What the work of a delivery waits for, from its queue entry; the queue has it among its first ones, or all of them. */
+const Waiting = ({ delivery: { id, workspace } }: { readonly delivery: Details }) => {
+  const queue = useApi("GET /queue", { query: { workspace } })
+  const entry = queue.data?.items.find(({ events }) => events.includes(id))
+  return (
+    <p>
+      {entry === undefined ? null : <span className="mono">{entry.why} </span>}
+      <Link to="/queue" search={workspace === undefined ? {} : { workspace }}>
+        {t("page.queue")}
+      </Link>
+    </p>
+  )
+}
+
+/** How the run of a delivery ended, and what of it was not published. */
+const RunOutcome = ({ id }: { readonly id: string }) => {
+  const run = useApi("GET /runs/:id", { params: { id } }).data
+  const unpublished = run?.publications.filter(({ error, status }) => error !== undefined && status !== "sent") ?? []
+  return (
+    <>
+      <p>
+        <RunLink id={id} /> {run === undefined ? null : <RunStatus {...run} />}
+      </p>
+      {run?.reason === undefined ? null : <p>{run.reason}</p>}
+      {run?.notices.map((notice) => (
+        <p key={notice}>{notice}</p>
+      ))}
+      {unpublished.map(({ error = "", id: publication, operation }) => (
+        <p key={publication} className="error-text">
+          {t("delivery.unpublished", { operation: tValue("operation", operation), error })}
+        </p>
+      ))}
+    </>
+  )
+}
+
 /** One sentence about what happened, and what to do if that is not wanted. */
 const Verdict = ({ delivery }: { readonly delivery: Details }) => {
   const { decision, outcome, outcome_reason: outcomeReason, reason, run_id: runId } = delivery
@@ -81,11 +117,8 @@ const Verdict = ({ delivery }: { readonly delivery: Details }) => {
           </p>
         )}
         {outcomeReason === undefined ? null : <p className="mono">{outcomeReason}</p>}
-        {runId === undefined ? null : (
-          <p>
-            <RunLink id={runId} />
-          </p>
-        )}
+        {isNothing || outcome !== undefined ? null : <Waiting delivery={delivery} />}
+        {runId === undefined ? null : <RunOutcome id={runId} />}
       </div>
     </div>
   )

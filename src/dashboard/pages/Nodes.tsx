@@ -35,6 +35,10 @@ const DrainDialog = ({ node, onClose }: { readonly node: string; readonly onClos
   )
 }
 
+/** Returns the file with the line of its first error, or the revision. */
+export const describeRefused = ({ line, name, source }: NodeItem["refused"][number]): string =>
+  source === "revision" ? t("revisions.number", { number: name }) : line === undefined ? name : `${name}:${line}`
+
 const NodeRow = ({
   isPaused,
   node,
@@ -51,7 +55,14 @@ const NodeRow = ({
       <td>
         <strong>{node.name}</strong>
       </td>
-      <td>{isPaused ? <Status group="node" value="paused" /> : <Status group="node" value="active" />}</td>
+      <td>
+        <Status group="node" value={isPaused ? "paused" : "active"} />
+        {node.refused.map((one) => (
+          <p key={`${one.source} ${one.name}`} className="error-text">
+            {t("nodes.refused", { name: describeRefused(one), count: one.errors })}
+          </p>
+        ))}
+      </td>
       <td>{node.roles.join(", ")}</td>
       <td className="mono">{node.version}</td>
       <td className="mono">{node.configuration}</td>

@@ -8,10 +8,11 @@ import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { ChangeLink, changeName, Commit, RunStatus } from "../parts/Records.tsx"
+import { Prose } from "../parts/Prose.tsx"
+import { StackedTable } from "../parts/StackedTable.tsx"
 import { Shape, Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount, formatDuration, formatUsd } from "../text/Format.ts"
-import { Scroll } from "../parts/Scroll.tsx"
 import { t, tMaybe, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { RunCoverage } from "./RunCoverage.tsx"
@@ -88,32 +89,26 @@ const RunFacts = ({ run }: { readonly run: RunDetails }) => (
 const Models = ({ run }: { readonly run: RunDetails }) => {
   if (run.models_used.length === 0) return <Empty title={t("run.models.empty")} />
   return (
-    <Scroll label={t("run.models")}>
-      <table>
-        <thead>
-          <tr>
-            <th>{t("column.model")}</th>
-            <th className="end">{t("column.requests")}</th>
-            <th className="end">{t("column.input")}</th>
-            <th className="end">{t("column.cached")}</th>
-            <th className="end">{t("column.output")}</th>
-            <th className="end">{t("column.cost")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {run.models_used.map((model) => (
-            <tr key={model.model}>
-              <td className="mono">{model.model}</td>
-              <td className="end">{formatCount(model.requests)}</td>
-              <td className="end">{formatCount(model.input_tokens)}</td>
-              <td className="end">{formatCount(model.cached_tokens)}</td>
-              <td className="end">{formatCount(model.output_tokens)}</td>
-              <td className="end">{formatUsd(model.cost_usd)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <StackedTable
+      label={t("run.models")}
+      heads={[
+        { label: t("column.model") },
+        ...(["requests", "input", "cached", "output", "cost"] as const).map((name) => ({
+          label: t(`column.${name}`),
+          end: true
+        }))
+      ]}
+      rows={run.models_used.map((model) => (
+        <tr key={model.model}>
+          <td className="mono">{model.model}</td>
+          <td className="end">{formatCount(model.requests)}</td>
+          <td className="end">{formatCount(model.input_tokens)}</td>
+          <td className="end">{formatCount(model.cached_tokens)}</td>
+          <td className="end">{formatCount(model.output_tokens)}</td>
+          <td className="end">{formatUsd(model.cost_usd)}</td>
+        </tr>
+      ))}
+    />
   )
 }
 
@@ -185,7 +180,9 @@ export const Run = () => {
               <RunFindings run={run} />
               {run.summary === undefined ? null : (
                 <Panel title={t("run.summary")}>
-                  <div className="prose">{run.summary}</div>
+                  <div className="prose">
+                    <Prose text={run.summary} />
+                  </div>
                 </Panel>
               )}
               <RunCoverage run={run} />

@@ -3,8 +3,7 @@ import type { ReactNode } from "react"
 import type { Output } from "../client/Endpoints.ts"
 import { formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
 import { useFilters } from "../parts/Filters.tsx"
-import { Scroll } from "../parts/Scroll.tsx"
-import { SortHeader } from "../parts/Sorting.tsx"
+import { StackedTable } from "../parts/StackedTable.tsx"
 import { sortRows } from "../parts/SortRows.ts"
 import { t } from "../text/T.ts"
 import type { Key } from "../text/T.ts"
@@ -111,35 +110,30 @@ export const TotalsTable = <Row extends TotalsRecord>({
 }: TableProps<Row>) => {
   const [{ sort }] = useFilters()
   return (
-    <Scroll label={label}>
-      <table>
-        <thead>
-          <tr>
-            <th>{nameLabel}</th>
-            <SortHeader name="runs" label={t("metric.runs")} end />
-            <SortHeader name="failed" label={t("metric.failed")} end />
-            <SortHeader name="published" label={t("metric.published")} end />
-            <SortHeader name="accepted" label={t("metric.accepted")} end />
-            <SortHeader name="tokens" label={t("metric.tokens")} end />
-            <SortHeader name="cost" label={t("metric.cost")} end />
-            <SortHeader name="p95" label={t("metric.p95")} end />
-          </tr>
-        </thead>
-        <tbody>
-          {sortRows(rows, sort, sortValues).map((row) => (
-            <tr key={rowKey(row)}>
-              <td>{renderName(row)}</td>
-              <td className="end">{formatShort(row.runs.total)}</td>
-              <td className="end">{formatShort(row.runs.failed + row.runs.timeout)}</td>
-              <td className="end">{formatShort(row.findings.published)}</td>
-              <td className="end">{formatRate(row.findings.accepted_rate)}</td>
-              <td className="end">{`${formatShort(row.llm.input_tokens)} / ${formatShort(row.llm.output_tokens)}`}</td>
-              <td className="end">{formatUsd(row.cost_usd)}</td>
-              <td className="end">{formatDuration(row.duration.p95_ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <StackedTable
+      label={label}
+      heads={[
+        { label: nameLabel },
+        { label: t("metric.runs"), sort: "runs", end: true },
+        { label: t("metric.failed"), sort: "failed", end: true },
+        { label: t("metric.published"), sort: "published", end: true },
+        { label: t("metric.accepted"), sort: "accepted", end: true },
+        { label: t("metric.tokens"), sort: "tokens", end: true },
+        { label: t("metric.cost"), sort: "cost", end: true },
+        { label: t("metric.p95"), sort: "p95", end: true }
+      ]}
+      rows={sortRows(rows, sort, sortValues).map((row) => (
+        <tr key={rowKey(row)}>
+          <td>{renderName(row)}</td>
+          <td className="end">{formatShort(row.runs.total)}</td>
+          <td className="end">{formatShort(row.runs.failed + row.runs.timeout)}</td>
+          <td className="end">{formatShort(row.findings.published)}</td>
+          <td className="end">{formatRate(row.findings.accepted_rate)}</td>
+          <td className="end">{`${formatShort(row.llm.input_tokens)} / ${formatShort(row.llm.output_tokens)}`}</td>
+          <td className="end">{formatUsd(row.cost_usd)}</td>
+          <td className="end">{formatDuration(row.duration.p95_ms)}</td>
+        </tr>
+      ))}
+    />
   )
 }

@@ -113,12 +113,13 @@ export const Presets = ({
 /** Parts of the address that select no rows. */
 const kept: ReadonlySet<string> = new Set(["tab", "sort", "selected", "batch"])
 
-export const FilterBar = ({ children }: { readonly children: ReactNode }) => {
+/** `label`: distinguishes it from another one of the page. */
+export const FilterBar = ({ children, label }: { readonly children: ReactNode; readonly label?: string }) => {
   const [filters, setFilters] = useFilters()
   const names = Object.keys(filters).filter((name) => !kept.has(name))
   const isFiltered = names.some((name) => filters[name] !== undefined)
   return (
-    <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <form className="filters" role="search" aria-label={label} onSubmit={(event) => event.preventDefault()}>
       {children}
       {isFiltered ? (
         <button

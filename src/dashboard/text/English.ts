@@ -15,6 +15,7 @@ export const english = {
   "attention.dead": "Queue entries that failed for good: {count}",
   "attention.failed": "Failed reviews in 24 hours: {count}",
   "attention.paused": "Paused: {names}",
+  "attention.refused": "Configuration refused, the one before it is in force: {names}",
   "attention.signatures": "Wrong signatures in 24 hours: {count}",
   "attention.title": "Needs attention",
   "attention.unconfigured": "Deliveries without a workspace in 24 hours: {count}",
@@ -179,6 +180,7 @@ export const english = {
   "delivery.pending": "Accepted: {state}",
   "delivery.priority": "Priority",
   "delivery.rule": "Rule",
+  "delivery.unpublished": "Not published: {operation}. {error}",
   "delivery.value": "Value",
   "delivery.work": "Accepted work",
   "difference.added": "added",
@@ -361,6 +363,8 @@ export const english = {
   "nodes.draining": "{node} still runs reviews: {count}",
   "nodes.empty": "No node reports",
   "nodes.note": "Processes of this installation, with what each of them does.",
+  "nodes.refused":
+    "{name} is refused with {count} errors. The configuration before it is in force. Run aicr config check, or read the log of the node",
   "nodes.versions": "Several versions run: {versions}",
   "notfound.help": "The address names no page. Continue with",
   "notfound.title": "Page not found",
@@ -720,7 +724,7 @@ export const english = {
   "why.missing_revision": "The call names no revision.",
   "why.own_event": "The event was caused by the account of this service, so that it does not reply to itself.",
   "why.pong": "The host tests the webhook: it works.",
-  "why.queued": "It waits for its review. The queue says for what.",
+  "why.queued": "It waits for its review.",
   "why.repository_not_configured":
     "No workspace has this repository. Add one with source_repo, or a rule of match that hits it.",
   "why.skipped": "There was nothing to review, or a limit refused it.",

@@ -7,6 +7,7 @@ import { AdminSession } from "../../harness/AdminSession.ts"
 import { TestBrowser } from "../../harness/Browser.ts"
 import { EventProxy } from "../../harness/EventProxy.ts"
 import type { Installation } from "../../harness/Installation.ts"
+import { measureHour } from "./MeasureHour.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 
 const loads = 9
@@ -50,13 +51,13 @@ const measureFrames = async (page: Page, proxy: EventProxy): Promise<number> => 
 
 export const measureBrowser = async (at: Installation): Promise<Readonly<Record<string, number>>> => {
   await at.aicr.start()
-  const { token } = await AdminSession.open(at.aicr.url)
+  const admin = await AdminSession.open(at.aicr.url)
   await using proxy = await EventProxy.start(at.aicr.url)
   await using browser = await TestBrowser.start()
   const context = await browser.context()
   await context.addInitScript(
     ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-    [JSON.stringify({ token, username: "root" })]
+    [JSON.stringify({ token: admin.token, username: "root" })]
   )
   const page = await context.newPage()
   const first: Array<number> = []
@@ -91,10 +92,16 @@ export const measureBrowser = async (at: Installation): Promise<Readonly<Record<
   const perSecond = await rate(events)
   const growth = (await heap()) - before
   process.stderr.write(`received ${await received()}, heap grew by ${(growth / mebibyte).toFixed(1)} MiB\n`)
+  await page.close()
+  const [run] = await admin.items("/runs?limit=1")
+  const id = String(run?.["id"])
+  const hours: Array<number> = []
+  for (const path of ["/", "/runs", `/runs/${id}`]) hours.push(await measureHour(context, proxy, path, id))
   return {
     first_content_ms: median(first),
     live_events_per_s: perSecond,
     fps,
-    heap_growth_mb: growth / mebibyte
+    heap_growth_mb: growth / mebibyte,
+    hour_heap_growth_mb: Math.max(...hours)
   }
 }
