@@ -2,10 +2,11 @@
  * `FileSource` of what a working copy changes since its checkout: its files on disk, and what svn keeps of them. Keywords are those of the
  * checkout on both sides. Files that are not under version control do not exist for it.
  */
-import { readdir, realpath, stat } from "node:fs/promises"
+import { lstat, readdir, realpath } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
-import type { CheckoutError, Revision } from "../Checkout.ts"
+import { CheckoutError } from "../Checkout.ts"
+import type { Revision } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
 import type { FileSide, FileSource } from "../server/FileSource.ts"
 import { copyLocalFiles, localSizes, readLocalFile } from "../server/LocalFiles.ts"
@@ -142,8 +143,13 @@ const isUnversioned = (unversioned: ReadonlySet<string>, path: string): boolean 
 }
 
 /** Reads a file in its state at the checkout. */
-const readBase = (session: SvnSession, { isReplaced, path, revision, url }: WorkingFile, maxBytes: number) =>
-  runSvn(
+const readBase = Effect.fnUntraced(function* (session: SvnSession, file: WorkingFile, maxBytes: number) {
+  const { isReplaced, path, revision, url } = file
+  if (yield* isKeptElsewhere(session.cwd, file)) {
+    const message = `${path}: the copy that svn keeps of it is a link, which is not followed; check the working copy out again`
+    return yield* new CheckoutError({ reason: "failed", message })
+  }
+  return yield* runSvn(
     session,
     ["cat", ...(isReplaced ? [`${url}@${revision}`] : ["-r", "BASE", pinned(path)])],
     maxBytes,
@@ -154,15 +160,36 @@ const readBase = (session: SvnSession, { isReplaced, path, revision, url }: Work
       () => Effect.undefined
     )
   )
+})
 
-/** Size of the copy that svn keeps, which is no part of its interface: if it is elsewhere, a size is assumed. */
-const readBaseBytes = (root: string, { checksum, isReplaced }: WorkingFile): Effect.Effect<number, CheckoutError> =>
+/** Returns the copy that svn keeps in the folder, which is no part of its interface. */
+const keptCopy = ({ checksum, isReplaced }: WorkingFile): string | undefined =>
   checksum === undefined || isReplaced || !/^[0-9a-f]{40}$/.test(checksum)
-    ? Effect.succeed(unknownBytes)
+    ? undefined
+    : join("pristine", checksum.slice(0, 2), `${checksum}.svn-base`)
+
+/** Returns whether the copy is a link: svn would follow it, and the review would contain a file of this machine. */
+const isKeptElsewhere = (root: string, file: WorkingFile): Effect.Effect<boolean, CheckoutError> => {
+  const copy = keptCopy(file)
+  return copy === undefined
+    ? Effect.succeed(false)
     : io("working copy", async () => {
-        const file = join(root, ".svn", "pristine", checksum.slice(0, 2), `${checksum}.svn-base`)
-        return (await stat(file).catch(() => undefined))?.size ?? unknownBytes
+        const folder = await realpath(join(root, ".svn"))
+        const found = await realpath(join(folder, copy)).catch(() => undefined)
+        return found !== undefined && found !== join(folder, copy)
       })
+}
+
+/** Size of the copy that svn keeps; if it is elsewhere, a size is assumed. */
+const readBaseBytes = (root: string, file: WorkingFile): Effect.Effect<number, CheckoutError> => {
+  const copy = keptCopy(file)
+  return copy === undefined
+    ? Effect.succeed(unknownBytes)
+    : io(
+        "working copy",
+        async () => (await lstat(join(root, ".svn", copy)).catch(() => undefined))?.size ?? unknownBytes
+      )
+}
 
 /** Lists the versioned files directly in a folder, and unversioned ones, without links to folders. */
 const listFolder = (root: string, directory: string): Effect.Effect<ReadonlyArray<string>, CheckoutError> =>

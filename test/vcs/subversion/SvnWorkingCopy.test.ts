@@ -1,6 +1,7 @@
 /** The changes of a real Subversion working copy. */
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -183,4 +184,52 @@ it.each<readonly [name: string, request: Partial<LocalRequest>, reason: string]>
   ["another system", { vcs: "git" }, "is not in a git repository"]
 ])("are refused for %s", async (_, request, reason) => {
   await expect(review(request, () => Effect.void)).rejects.toThrow(reason)
+})
+
+it("with a kept copy that is a link are refused, because svn would follow it", async () => {
+  const secret = join(mkdtempSync(join(tmpdir(), "aicr-secret-")), "key")
+  writeFileSync(secret, "a private key of this machine\n")
+  const checksum = createHash("sha1").update("one\ntwo\n").digest("hex")
+  const kept = join(work, ".svn/pristine", checksum.slice(0, 2), `${checksum}.svn-base`)
+  rmSync(kept, { force: true })
+  symlinkSync(secret, kept)
+  write(odd, "one\nthree\n")
+  await expect(uncommitted()).rejects.toThrow(/the copy that svn keeps of it is a link/)
+})
+
+it("in externals and in a working copy of another repository belong to those", async () => {
+  using other = new SvnRepository()
+  other.commit("Other", { files: { "trunk/vendor.c": "vendor\n" } })
+  svn("propset", "--quiet", "svn:externals", `${other.url}/trunk vendor`, ".")
+  svn("update", "--quiet")
+  execFileSync("svn", ["checkout", "--quiet", `${other.url}/trunk`, join(work, "nested")])
+  write("vendor/vendor.c", "changed\n")
+  write("nested/vendor.c", "changed\n")
+  const { changes, diff } = await uncommitted()
+  expect(changes.map(({ path }) => path)).toEqual(["(svn properties)"])
+  expect(diff).not.toContain("changed")
+  await review({ changes: "uncommitted" }, (checkout) =>
+    Effect.gen(function* () {
+      expect(yield* checkout.file("vendor/vendor.c", "head", 1000)).toBeUndefined()
+      expect(yield* checkout.file("nested/vendor.c", "head", 1000)).toBeUndefined()
+      const search = { texts: ["changed"], ignoreCase: false, words: false, under: "" }
+      expect(yield* checkout.search.filesWith(search, 5)).toEqual({ paths: [], more: false })
+    })
+  )
+})
+
+it("of a huge file are sized and not read", async () => {
+  write("big.bin", "x")
+  svn("add", "--quiet", "big.bin")
+  truncateSync(join(work, "big.bin"), 8 * 1_073_741_824)
+  await review({ changes: "uncommitted" }, (checkout) =>
+    Effect.gen(function* () {
+      const changes = yield* checkout.changes(10)
+      expect(yield* checkout.sizes(changes)).toEqual([8 * 1_073_741_824])
+      expect(yield* checkout.file("big.bin", "head", 1_048_576)).toBeUndefined()
+      // A search does not copy it.
+      const search = { texts: ["x"], ignoreCase: false, words: false, under: "" }
+      expect(yield* checkout.search.filesWith(search, 5)).toEqual({ paths: [], more: false })
+    })
+  )
 })
