@@ -1,5 +1,6 @@
 /** Files that a review read and skipped, with reasons. Shown in the summary, the API and the run record. */
 import { Schema } from "effect"
+import { boundSkipped, maxNamedSkipped } from "./SkippedFiles.ts"
 
 export const SkipReason = Schema.Literals([
   "not_watched",
@@ -52,28 +53,24 @@ export const Coverage = Schema.Struct({
 })
 export type Coverage = typeof Coverage.Type
 
-/** Files that a coverage names; a change may have a hundred thousand. */
-const maxNamed = { reviewed: 5_000, skipped: 2_000 }
+/** Reviewed files that a coverage names. */
+const maxNamedReviewed = 5_000
 
 /** Bounds the named files and counts the others. Files with added text that was not read are named first. */
 export const boundCoverage = (coverage: Coverage): Coverage => {
-  const { reviewed, skipped } = coverage
-  if (reviewed.length <= maxNamed.reviewed && skipped.length <= maxNamed.skipped) return coverage
-  const ordered = [
-    ...skipped.filter(({ unread }) => unread === true),
-    ...skipped.filter(({ unread }) => unread !== true)
-  ]
-  const rest = ordered.slice(maxNamed.skipped)
-  const counts: Record<string, number> = {}
-  for (const { reason } of rest) counts[reason] = (counts[reason] ?? 0) + 1
+  const { reviewed, skipped, unnamed } = coverage
+  if (reviewed.length <= maxNamedReviewed && skipped.length <= maxNamedSkipped) return coverage
+  const { named, counts, unread } = boundSkipped(skipped)
+  const all: Record<string, number> = { ...unnamed?.skipped }
+  for (const [reason, count] of Object.entries(counts)) all[reason] = (all[reason] ?? 0) + count
   return {
     ...coverage,
-    reviewed: reviewed.slice(0, maxNamed.reviewed),
-    skipped: ordered.slice(0, maxNamed.skipped),
+    reviewed: reviewed.slice(0, maxNamedReviewed),
+    skipped: named,
     unnamed: {
-      reviewed: Math.max(0, reviewed.length - maxNamed.reviewed),
-      skipped: counts,
-      unread: rest.filter(({ unread }) => unread === true).length
+      reviewed: (unnamed?.reviewed ?? 0) + Math.max(0, reviewed.length - maxNamedReviewed),
+      skipped: all,
+      unread: (unnamed?.unread ?? 0) + unread
     }
   }
 }

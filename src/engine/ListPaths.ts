@@ -3,13 +3,16 @@ import { Effect } from "effect"
 import type { ChangedPath } from "../vcs/Checkout.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import { packPaths } from "./work/ListedPart.ts"
 
-/** Paths per part. The transfer of a part takes about a millisecond. */
+/** Paths per part. The transfer of a part takes less than a millisecond. */
+const listedLength = 1_000
+/** Objects per part. */
 const partLength = 500
 
 export const listPaths = Effect.fnUntraced(function* (change: ChangeThread, listed: ReadonlyArray<ChangedPath>) {
-  for (let at = 0; at === 0 || at < listed.length; at += partLength) {
-    yield* change.run("list", listed.slice(at, at + partLength), at === 0)
+  for (let at = 0; at === 0 || at < listed.length; at += listedLength) {
+    yield* change.run("list", packPaths(listed.slice(at, at + listedLength)), at === 0)
   }
 })
 

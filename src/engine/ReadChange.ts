@@ -13,7 +13,7 @@ import { maxBinaries, readBinaries } from "./ReadBinaries.ts"
 import { readDiff } from "./ReadDiff.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
-import type { FileFacts, ReadSummary } from "./work/ReadWork.ts"
+import type { FileFacts, ReadSummary, UnnamedSkipped } from "./work/ReadWork.ts"
 
 const maxIgnoreBytes = 65_536
 const attributesFile = ".gitattributes"
@@ -21,7 +21,9 @@ const attributesFile = ".gitattributes"
 export interface ReadChange {
   /** Files that are reviewed; their lines are in the thread of the change. */
   readonly files: ReadonlyArray<FileFacts>
+  /** The first skipped files, and the numbers of those that are not among them. */
   readonly skipped: ReadonlyArray<SkippedFile>
+  readonly unnamed: UnnamedSkipped
   /** UTF-8 bytes of the patch of the files that are reviewed. */
   readonly bytes: number
   readonly notices: ReadonlyArray<string>
@@ -52,18 +54,20 @@ export const readChange = Effect.fn("readChange")(function* (
     places: review.max_files - summary.files
   })
   const files = yield* inParts((from, count) => change.run("facts", from, count))
+  const unnamed = yield* change.run("boundSkipped")
   const skipped = yield* inParts((from, count) => change.run("skipped", from, count))
   return {
     files,
     skipped,
+    unnamed,
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    notices: [...noticesOf(summary, skipped, review), ...(chosen.exactRenames ? [onlyExactRenames] : [])]
+    notices: [...noticesOf(summary, { skipped, unnamed }, review), ...(chosen.exactRenames ? [onlyExactRenames] : [])]
   }
 })
 
 const noticesOf = (
   { refusedRules, overruled }: ReadSummary,
-  skipped: ReadonlyArray<SkippedFile>,
+  skipped: Pick<ReadChange, "skipped" | "unnamed">,
   review: Workspace["review"]
 ): ReadonlyArray<string> => [
   ...refusedRules.map((why) => `${review.ignore_file}, ${why}: the rule is not used.`),
@@ -92,11 +96,11 @@ const overruledNotice = (
       ]
 
 const leftOut = (
-  skipped: ReadonlyArray<SkippedFile>,
+  { skipped, unnamed }: Pick<ReadChange, "skipped" | "unnamed">,
   why: SkipReason,
   say: (files: number) => string
 ): ReadonlyArray<string> => {
-  const files = skipped.filter(({ reason }) => reason === why).length
+  const files = skipped.filter(({ reason }) => reason === why).length + (unnamed.counts[why] ?? 0)
   return files === 0 ? [] : [say(files)]
 }
 

@@ -34,13 +34,16 @@ export interface ReadParts {
   readonly ended: ReadonlyMap<number, EndedEarly>
 }
 
-export const measureCoverage = ({ skipped }: ReadChange, { files, unchanged }: CarriedFiles): Coverage => {
+export const measureCoverage = ({ skipped, unnamed }: ReadChange, { files, unchanged }: CarriedFiles): Coverage => {
   const lines = files.reduce((sum, file) => sum + linesOf(file), 0)
   return {
     reviewed: [...new Set(files.map(({ path }) => path))],
     skipped: [...skipped, ...unchanged.map(({ path }) => ({ path, reason: "unchanged" as const }))],
     lines,
-    changed: lines
+    changed: lines,
+    ...(Object.keys(unnamed.counts).length === 0
+      ? {}
+      : { unnamed: { reviewed: 0, skipped: unnamed.counts, unread: unnamed.unread } })
   }
 }
 

@@ -10,7 +10,7 @@ import type { Agent, AgentError, AgentReport, PassProgress } from "../agent/Agen
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { addUsage, isRefusedByBudget, noUsage } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
-import { boundCoverage, hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
+import { boundCoverage, countSkipped, hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Lesson } from "../domain/Lesson.ts"
 import type { Finding } from "../domain/Problem.ts"
@@ -136,7 +136,7 @@ const nothingToAnalyse = Effect.fnUntraced(function* (
   carried: CarriedFiles,
   coverage: Coverage
 ): Effect.fn.Return<Analysis, AnalysisError> {
-  yield* tell(input, { _tag: "Planned", files: 0, skipped: coverage.skipped.length, lines: 0, passes: 0 })
+  yield* tell(input, { _tag: "Planned", files: 0, skipped: countSkipped(coverage), lines: 0, passes: 0 })
   return {
     findings: carried.findings,
     ...(carried.unchanged.length === 0 || input.previous === undefined
@@ -164,7 +164,7 @@ const analyse = Effect.fnUntraced(function* (
   yield* tell(input, {
     _tag: "Planned",
     files: carried.files.length,
-    skipped: coverage.skipped.length,
+    skipped: countSkipped(coverage),
     lines: coverage.lines,
     passes: plan.passes.length
   })

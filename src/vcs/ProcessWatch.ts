@@ -1,15 +1,19 @@
 /**
- * Ends commands whose processes together exceed their memory limit. The kernel bounds each process (`Program`); the sums
- * over a command with its helpers, and over all commands of this node, are computed here from `/proc`. Systems without it have no
- * such limit.
+ * Ends commands whose processes together exceed their memory limit, and lowers the priority of those that compute for long. The kernel
+ * bounds each process (`Program`); the sums over a command with its helpers, and over all commands of this node, are computed here from
+ * `/proc`. Systems without it have no such limit.
  */
 import { readFileSync } from "node:fs"
+import { addUsedTime, lowerPriority, readUsedMillis, unused } from "./ProcessPriority.ts"
+import type { UsedTime } from "./ProcessPriority.ts"
 import type { ProcessLimits } from "./ProcessLimits.ts"
 import type { ProcessLimit } from "./ProcessLimit.ts"
 
 interface Watched {
   readonly limits: ProcessLimits
   readonly end: (limit: ProcessLimit) => void
+  /** Processor time of its processes. */
+  used: ReadonlyMap<number, UsedTime>
 }
 
 const everyMillis = 200
@@ -24,7 +28,7 @@ export const watchProcesses = (
   limits: ProcessLimits,
   end: (limit: ProcessLimit) => void
 ): (() => void) => {
-  watched.set(pid, { limits, end })
+  watched.set(pid, { limits, end, used: new Map() })
   timer ??= setInterval(look, everyMillis).unref()
   return () => {
     watched.delete(pid)
@@ -35,8 +39,20 @@ export const watchProcesses = (
 }
 
 const look = (): void => {
-  const sizes = [...watched].map(([pid, command]) => ({ ...command, bytes: sumMemory(pid) }))
+  const sizes = [...watched].map(([pid, command]) => {
+    const pids = listProcesses(pid)
+    command.used = new Map(pids.map((one) => [one, updatePriority(one, command.used.get(one) ?? unused)]))
+    return { limits: command.limits, end: command.end, bytes: sumMemory(pids) }
+  })
   for (const { limit, command } of overLimit(sizes)) command.end(limit)
+}
+
+const updatePriority = (pid: number, before: UsedTime): UsedTime => {
+  const total = readUsedMillis(pid)
+  if (total === undefined) return before
+  const after = addUsedTime(before, total, everyMillis)
+  const isLowered = after.below === before.below || lowerPriority(pid, after.below)
+  return isLowered ? after : { ...after, below: before.below }
 }
 
 /**
@@ -59,18 +75,23 @@ export const overLimit = <A extends { readonly bytes: number; readonly limits: P
   return ended
 }
 
-/** Returns the private memory of a process and its children, without mapped files. */
-const sumMemory = (leader: number): number => {
-  let bytes = 0
+/** Returns a process with its children, and theirs. */
+const listProcesses = (leader: number): ReadonlyArray<number> => {
   const pids = [leader]
   for (const pid of pids) {
-    bytes += Number(/^RssAnon:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
     for (const child of read(`/proc/${pid}/task/${pid}/children`).split(" ")) {
       if (child !== "" && pids.length < maxProcesses) pids.push(Number(child))
     }
   }
-  return bytes
+  return pids
 }
+
+/** Returns the private memory of processes, without mapped files. */
+const sumMemory = (pids: ReadonlyArray<number>): number =>
+  pids.reduce(
+    (sum, pid) => sum + Number(/^RssAnon:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024,
+    0
+  )
 
 const read = (path: string): string => {
   try {

@@ -5,12 +5,12 @@
  * together by `ProcessWatch`. Files that it writes are accessible to its own user only.
  */
 import { spawn } from "node:child_process"
-import { setPriority } from "node:os"
 import type { ChildProcessByStdio } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { ProcessLimits } from "./ProcessLimits.ts"
+import { setStartPriority, startSteps } from "./ProcessPriority.ts"
 import { findLimit } from "./ProcessLimit.ts"
 import type { ProcessLimit } from "./ProcessLimit.ts"
 import { watchProcesses } from "./ProcessWatch.ts"
@@ -43,9 +43,6 @@ export interface ProgramEnd {
 
 const stderrLimit = 16_384
 const graceMillis = 2_000
-/** Lower priority than the event loop of the service and other processes. */
-const niceness = 10
-
 /** Setting a limit fails if a lower one is already in force, which is acceptable. */
 const script = ({ memoryBytes, cpuSeconds, fileBytes }: ProcessLimits): string => {
   const limits = [
@@ -56,7 +53,7 @@ const script = ({ memoryBytes, cpuSeconds, fileBytes }: ProcessLimits): string =
     `-f ${Math.ceil(fileBytes / 512)}`
   ]
   // Each process group of its own session counts as one for the Linux scheduler, whatever the priorities of its processes.
-  const group = `{ echo ${niceness} >/proc/self/autogroup; } 2>/dev/null; `
+  const group = `{ echo ${startSteps} >/proc/self/autogroup; } 2>/dev/null; `
   // With SIGXFSZ ignored, programs report a file that grows too large as an error; otherwise it would be killed without a reason.
   return `umask 077; trap '' XFSZ; ${group}${limits.map((limit) => `ulimit ${limit} 2>/dev/null; `).join("")}exec "$0" "$@"`
 }
@@ -85,7 +82,7 @@ const launch = (command: ProgramCommand): ProgramChild & { readonly stop: Effect
   }
   const unwatch = child.pid === undefined ? () => {} : watch(child.pid, command.limits)
   function watch(pid: number, limits: ProcessLimits) {
-    lowerPriority(pid)
+    setStartPriority(pid)
     return watchProcesses(pid, limits, (limit) => {
       exceeded ??= limit
       signal("SIGKILL")
@@ -125,14 +122,6 @@ const launch = (command: ProgramCommand): ProgramChild & { readonly stop: Effect
     )
   })
   return { stdin: child.stdin, stdout: child.stdout, ended, stop }
-}
-
-const lowerPriority = (pid: number): void => {
-  try {
-    setPriority(pid, niceness)
-  } catch {
-    // It has ended, or changing the priority is not permitted.
-  }
 }
 
 /** A process that lives as long as the scope. */

@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest"
 import { maxBinaries, readBinaries } from "../../src/engine/ReadBinaries.ts"
 import type { ChangeThread } from "../../src/engine/threads/ChangeThreads.ts"
 import { makeChangeWork } from "../../src/engine/work/ChangeWork.ts"
+import { maxNamedSkipped } from "../../src/domain/SkippedFiles.ts"
+import { packPaths } from "../../src/engine/work/ListedPart.ts"
 import type { Checkout } from "../../src/vcs/Checkout.ts"
 import { noSearch } from "../harness/NoSearch.ts"
 
@@ -55,7 +57,7 @@ const read = async (
   const filters = { watchPath: [], include: [], exclude: [] }
   work.select({ review: rules, filters, ignoreText: "", attributes: "" })
   work.list(
-    paths.map((path) => ({ path, status: "added" as const, oldMode: undefined, newMode: "100644" })),
+    packPaths(paths.map((path) => ({ path, status: "added" as const, oldMode: undefined, newMode: "100644" }))),
     true
   )
   work.beginDiff()
@@ -63,12 +65,14 @@ const read = async (
   work.endDiff()
   const { binaries } = work.selectRead(maxBinaries)
   await Effect.runPromise(readBinaries(change, checkout, binaries, limits))
+  const unnamed = work.boundSkipped()
   return {
     binaries,
     calls,
     files,
     reviewed: work.facts(0, paths.length).map(({ path, bytes }) => ({ path, bytes })),
-    skipped: work.skipped(0, paths.length)
+    skipped: work.skipped(0, paths.length),
+    unnamed
   }
 }
 
@@ -78,12 +82,14 @@ const unlimited = { room: 1_000_000, places: 1_000_000 }
 describe("binary files of a change", () => {
   it("are read up to a number; their count changes neither what is read nor what is sent to the thread", async () => {
     const paths = names(20_000, "py")
-    const { binaries, calls, files, reviewed, skipped } = await read(paths, () => "a = 1\n", unlimited)
+    const { binaries, calls, files, reviewed, skipped, unnamed } = await read(paths, () => "a = 1\n", unlimited)
     expect(binaries).toHaveLength(maxBinaries)
     expect(files).toHaveLength(maxBinaries)
     expect(calls).toHaveLength(maxBinaries + 1)
     expect(reviewed.map(({ path }) => path)).toEqual(paths.slice(0, maxBinaries))
-    expect(skipped.map(({ path }) => path)).toEqual(paths.slice(maxBinaries))
+    expect(skipped.map(({ path }) => path)).toEqual(paths.slice(maxBinaries, maxBinaries + maxNamedSkipped))
+    const others = paths.length - maxBinaries - maxNamedSkipped
+    expect(unnamed).toEqual({ counts: { unreadable: others }, unread: others })
     expect(new Set(skipped.map(({ reason, unread }) => `${reason} ${unread}`))).toEqual(new Set(["unreadable true"]))
   })
 

@@ -36,6 +36,7 @@ import { activeSkills, readSkill } from "../../src/review/Skills.ts"
 import { TunnelFrames } from "../../src/sandbox/link/Tunnel.ts"
 import { compileSearch, findLines } from "../../src/engine/SearchPattern.ts"
 import { makeChangeWork } from "../../src/engine/work/ChangeWork.ts"
+import { packPaths } from "../../src/engine/work/ListedPart.ts"
 import { makeJsonReader, makeTextReader } from "../../src/vcs/perforce/P4Reader.ts"
 import { makeXmlReader } from "../../src/vcs/subversion/SvnXml.ts"
 import { growth } from "../harness/Growth.ts"
@@ -88,10 +89,7 @@ const readBinaries = (count: number) => {
   const rules = { ...review, ignore_file: "i", ignore_file_scope: "all" as const }
   const filters = { watchPath: [], include: [], exclude: [] }
   work.select({ review: rules, filters, ignoreText: "", attributes: "" })
-  work.list(
-    list.map((one) => ({ ...one, oldMode: undefined })),
-    true
-  )
+  work.list(packPaths(list.map((one) => ({ ...one, oldMode: undefined }))), true)
   work.beginDiff()
   const added = ({ path }: { readonly path: string }) =>
     `diff --git a/${path} b/${path}\nnew file mode 100644\nBinary files /dev/null and b/${path} differ\n`

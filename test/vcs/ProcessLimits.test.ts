@@ -1,6 +1,8 @@
 /** Limits of git's processes: a command that needs more ends with the limit as its reason, and the others continue. */
+import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { existsSync, writeFileSync } from "node:fs"
+import { getPriority } from "node:os"
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import type { Scope } from "effect"
@@ -13,11 +15,13 @@ import type { Mirror } from "../../src/vcs/git/Mirror.ts"
 import { openSizeReader } from "../../src/vcs/git/SizeReader.ts"
 import { findLimit } from "../../src/vcs/ProcessLimit.ts"
 import { runGit, startGit } from "../../src/vcs/git/GitProcess.ts"
-import { overLimit } from "../../src/vcs/ProcessWatch.ts"
+import { readUsedMillis } from "../../src/vcs/ProcessPriority.ts"
+import { overLimit, watchProcesses } from "../../src/vcs/ProcessWatch.ts"
 import { localTime, networkTime } from "../../src/vcs/git/TimeLimit.ts"
 import type { TimeLimit } from "../../src/vcs/git/TimeLimit.ts"
 import { localLimits, processLimits } from "../../src/vcs/ProcessLimits.ts"
 import type { ProcessLimits } from "../../src/vcs/ProcessLimits.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { makeRepository, temporaryFolder } from "./Repository.ts"
 
@@ -89,6 +93,19 @@ it.runIf(existsSync(autogroup))(
     expect(stdout.toString()).toMatch(/nice 10$/m)
   }
 )
+
+it.runIf(existsSync("/proc/self/stat"))("a process that computes for long gets a lower priority", async () => {
+  const busy = spawn("sh", ["-c", "while :; do :; done"], { detached: true, stdio: "ignore" })
+  const pid = busy.pid ?? 0
+  await waitUntil(() => (readUsedMillis(pid) ?? 0) >= 700, { describe: () => "the process computes" })
+  const unwatch = watchProcesses(pid, localLimits, () => {})
+  const lowest = Math.min(19, getPriority() + 19)
+  await waitUntil(() => getPriority(pid) === lowest, {
+    describe: () => `niceness ${getPriority(pid)} becomes ${lowest}`
+  })
+  unwatch()
+  expect(busy.kill("SIGKILL")).toBe(true)
+})
 
 describe("a git command that takes too long by the clock", () => {
   const waiting = { args: ["-c", "alias.wait=!sleep 60", "wait"], home, limits: localLimits }

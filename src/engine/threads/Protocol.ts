@@ -12,8 +12,8 @@ export type ThreadRequest =
   | { readonly name: "close" }
 
 export type ThreadResponse =
-  /** The change is dropped; so much memory is held still, garbage included. */
-  | { readonly name: "closed"; readonly heldBytes: number }
+  /** The change is dropped; so much memory is held still, garbage included. `isSlow`: the thread keeps a low priority. */
+  | { readonly name: "closed"; readonly heldBytes: number; readonly isSlow: boolean }
   /** The thread has read the vocabulary, which is in shared memory. */
   | { readonly name: "vocabulary"; readonly vocabulary: VocabularyData }
   | { readonly id: number; readonly value: unknown }

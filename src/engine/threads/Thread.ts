@@ -105,10 +105,10 @@ export class Thread {
     this.#worker.postMessage(request, "input" in request ? request.input.flatMap(buffersOf) : [])
   }
 
-  #closed(heldBytes: number): void {
+  #closed(heldBytes: number, isSlow: boolean): void {
     const onFree = this.#onClosed
     this.#onClosed = undefined
-    if (heldBytes > maxHeldBytes) return this.end()
+    if (heldBytes > maxHeldBytes || isSlow) return this.end()
     this.#waitForChange()
     onFree?.()
   }
@@ -118,7 +118,7 @@ export class Thread {
   }
 
   #settle(response: ThreadResponse): void {
-    if ("heldBytes" in response) return this.#closed(response.heldBytes)
+    if ("heldBytes" in response) return this.#closed(response.heldBytes, response.isSlow)
     if ("vocabulary" in response) {
       this.#shared.vocabulary ??= response.vocabulary
       return

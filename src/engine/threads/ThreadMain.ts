@@ -4,8 +4,10 @@ import { getHeapStatistics } from "node:v8"
 import { makeChangeWork } from "../work/ChangeWork.ts"
 import type { ChangeWork } from "../work/ChangeWork.ts"
 import { loadedVocabulary, useVocabulary } from "../../review/Tokens.ts"
+import { makeThreadPriority } from "./ThreadPriority.ts"
 import type { ThreadData, ThreadRequest, ThreadResponse } from "./Protocol.ts"
 
+const priority = makeThreadPriority()
 let work: ChangeWork = makeChangeWork()
 const { vocabulary: received } = workerData as ThreadData
 if (received !== undefined) useVocabulary(received)
@@ -36,12 +38,14 @@ const heldBytes = (): number => {
 parentPort?.on("message", (request: ThreadRequest) => {
   if (request.name === "close") {
     work = makeChangeWork()
+    const closed: ThreadResponse = { name: "closed", heldBytes: heldBytes(), isSlow: !priority.restart() }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    parentPort?.postMessage({ name: "closed", heldBytes: heldBytes() } satisfies ThreadResponse)
+    parentPort?.postMessage(closed)
     return
   }
   const { id, name, input } = request
   const response = respond(id, () => (work[name] as (...given: ReadonlyArray<unknown>) => unknown)(...input))
+  priority.update()
   shareVocabulary()
   const moved = "value" in response && response.value instanceof Uint8Array ? [response.value.buffer] : []
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

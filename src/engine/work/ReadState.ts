@@ -1,4 +1,5 @@
 /** State of the thread of a change while it is read: the current comparison, the reviewed part of it, and its commits. */
+import type { SkippedFile } from "../../domain/Coverage.ts"
 import type { FileDiff } from "../../review/FileDiff.ts"
 import type { Carried } from "../../review/Carry.ts"
 import { unshown } from "../../review/CommitPatches.ts"
@@ -41,6 +42,8 @@ export interface ReadState {
   readonly rules: SelectionState
   /** Files that are reviewed, whether an earlier review read them or not. */
   selected: SelectedFiles
+  /** Skipped files that the service's thread receives. */
+  named: ReadonlyArray<SkippedFile>
   /** Binary files whose texts are still to be compared, by path. */
   readonly binaries: Map<string, FileDiff>
   /** Patch identities of the selected files by path; computed once. */
@@ -54,6 +57,7 @@ export const makeReadState = (): ReadState => ({
   comparison: { listed: [], candidates: [], parser: undefined, kept: new Set(), files: [] },
   rules: { selection: undefined, refusedRules: [], overruled: new Set() },
   selected: { files: [], skipped: [] },
+  named: [],
   binaries: new Map(),
   ids: undefined,
   carried: { files: [], unchanged: [], findings: [] },

@@ -1,5 +1,7 @@
 /** Work on the output of git for a change: the diff as it streams, and the selection of the reviewed files. */
 import type { SkippedFile } from "../../domain/Coverage.ts"
+import { boundSkipped } from "../../domain/SkippedFiles.ts"
+import type { BoundedSkipped } from "../../domain/SkippedFiles.ts"
 import type { FileDiff, FileHeader } from "../../review/FileDiff.ts"
 import { DiffFormatError, makeDiffParser } from "../../review/ParseDiff.ts"
 import { setSelected } from "./ReadState.ts"
@@ -21,6 +23,8 @@ export interface ReadSummary {
   /** Paths that the ignore file lists beyond its scope. */
   readonly overruled: number
 }
+
+export type UnnamedSkipped = Omit<BoundedSkipped<SkippedFile>, "named">
 
 /** Facts of a file that are available outside of the thread that holds its lines. */
 export type FileFacts = Pick<FileDiff, "path" | "oldPath" | "status" | "additions" | "deletions" | "bytes">
@@ -66,9 +70,14 @@ export const makeReadWork = (state: ReadState) => {
         deletions,
         bytes
       })),
-    /** Returns a range of the skipped files. */
-    skipped: (from: number, count: number): ReadonlyArray<SkippedFile> =>
-      state.selected.skipped.slice(from, from + count)
+    /** Bounds the skipped files. Returns the numbers of those that are not named. */
+    boundSkipped: (): UnnamedSkipped => {
+      const { named, ...unnamed } = boundSkipped(state.selected.skipped)
+      state.named = named
+      return unnamed
+    },
+    /** Returns a range of the named skipped files. */
+    skipped: (from: number, count: number): ReadonlyArray<SkippedFile> => state.named.slice(from, from + count)
   }
 }
 

@@ -4,7 +4,9 @@ import { generatedAttribute } from "../../review/Attributes.ts"
 import { parseIgnoreFile } from "../../review/IgnoreFile.ts"
 import { isProtectedPath } from "../../review/ProtectedPaths.ts"
 import { selectFiles } from "../../review/SelectFiles.ts"
-import type { ListedPath, TriggerFilters } from "../../review/SelectFiles.ts"
+import type { TriggerFilters } from "../../review/SelectFiles.ts"
+import { unpackPaths } from "./ListedPart.ts"
+import type { ListedPart } from "./ListedPart.ts"
 import type { IndexedPath, ReadState } from "./ReadState.ts"
 
 export interface SelectInput {
@@ -33,9 +35,9 @@ export const makeSelectWork = ({ comparison, rules }: ReadState) => ({
     rules.selection = selectFiles({ review, filters, ignoredBy, attribute: generatedAttribute(attributes) })
   },
   /** Some of the paths that differ, in the order of a diff; `first` begins another comparison. */
-  list: (paths: ReadonlyArray<ListedPath>, first: boolean): void => {
+  list: (part: ListedPart, first: boolean): void => {
     if (first) comparison.listed = []
-    for (const { path, status, oldMode, newMode } of paths) {
+    for (const { path, status, oldMode, newMode } of unpackPaths(part)) {
       comparison.listed.push({ path, status, oldMode, newMode, index: comparison.listed.length })
     }
   },

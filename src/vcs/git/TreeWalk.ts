@@ -48,7 +48,7 @@ export const walkTrees = Effect.fnUntraced(function* (
   maxPaths: number
 ): Effect.fn.Return<ReadonlyArray<TreePath>, CheckoutError> {
   const found: Array<TreePath> = []
-  const ahead: TreesAhead = new Map()
+  const ahead: TreesAhead = { waiting: new Map(), parsed: new Map() }
   let steps = 0
   let trees = 0
   const enter = Effect.fnUntraced(function* (folder: string, before: string | undefined, after: string | undefined) {
@@ -81,8 +81,8 @@ export const walkTrees = Effect.fnUntraced(function* (
     const bytes = pair.folder + (before ?? after)?.name
     if (isFolder(before) || isFolder(after)) {
       const ids = [before?.id, after?.id].flatMap((id) => id ?? [])
-      if (ids.some((id) => !ahead.has(id))) {
-        yield* readAhead(read, ahead, ahead.size < maxHeld ? [...ids, ...findNextFolders(pair)] : ids)
+      if (ids.some((id) => !isHeld(ahead, id))) {
+        yield* readAhead(read, ahead, ahead.waiting.size < maxHeld ? [...ids, ...findNextFolders(pair)] : ids)
       }
       open.push(yield* enter(`${bytes}/`, before?.id, after?.id))
       continue
@@ -93,8 +93,16 @@ export const walkTrees = Effect.fnUntraced(function* (
   return found
 })
 
-/** Trees by their ids that are read and not yet entered; undefined: not here, or too large to wait. */
-type TreesAhead = Map<string, GitObject | undefined>
+interface TreesAhead {
+  /** Trees by their ids that are read and not yet entered; undefined: not here, or too large to wait. */
+  readonly waiting: Map<string, GitObject | undefined>
+  /** Small trees that were entered: a few trees, each a thousand times in another one, make a change of a million paths. */
+  readonly parsed: Map<string, ReadonlyArray<Entry>>
+}
+
+/** Maximum number of trees that are kept for further paths of the same tree, and their maximum length. */
+const maxRepeated = 64
+const maxRepeatedEntries = 32
 
 /** Maximum number of trees per request: the wait for git takes longer than its reads. */
 const maxAhead = 8
@@ -105,13 +113,15 @@ const maxHeld = 256
 /** Maximum number of entries that are scanned for the next folders. */
 const maxLook = 500
 
+const isHeld = ({ waiting, parsed }: TreesAhead, id: string): boolean => waiting.has(id) || parsed.has(id)
+
 const readAhead = (
   read: ReadObject,
   ahead: TreesAhead,
   ids: ReadonlyArray<string>
 ): Effect.Effect<void, CheckoutError> => {
-  const missing = [...new Set(ids)].filter((id) => !ahead.has(id)).slice(0, maxAhead)
-  const keep = (id: string) => Effect.map(read(id, aheadBytes), (tree) => void ahead.set(id, tree))
+  const missing = [...new Set(ids)].filter((id) => !isHeld(ahead, id)).slice(0, maxAhead)
+  const keep = (id: string) => Effect.map(read(id, aheadBytes), (tree) => void ahead.waiting.set(id, tree))
   return Effect.forEach(missing, keep, { concurrency: "unbounded", discard: true })
 }
 
@@ -130,9 +140,17 @@ const findNextFolders = (pair: Pair): ReadonlyArray<string> => {
 
 const parseEntries = Effect.fnUntraced(function* (read: ReadObject, ahead: TreesAhead, id: string | undefined) {
   if (id === undefined) return []
-  const known = ahead.get(id)
-  ahead.delete(id)
-  return yield* entriesIn(id, known?.content === undefined ? yield* read(id, maxTreeBytes) : known)
+  const earlier = ahead.parsed.get(id)
+  if (earlier !== undefined) return earlier
+  const waiting = ahead.waiting.get(id)
+  ahead.waiting.delete(id)
+  const entries = yield* entriesIn(id, waiting?.content === undefined ? yield* read(id, maxTreeBytes) : waiting)
+  if (entries.length <= maxRepeatedEntries) {
+    const [oldest] = ahead.parsed.keys()
+    if (oldest !== undefined && ahead.parsed.size >= maxRepeated) ahead.parsed.delete(oldest)
+    ahead.parsed.set(id, entries)
+  }
+  return entries
 })
 
 const isSame = (before: Entry | undefined, after: Entry | undefined): boolean =>
@@ -150,8 +168,11 @@ const step = (pair: Pair): { readonly before: Entry | undefined; readonly after:
   return { before: takesBefore ? before : undefined, after: takesAfter ? after : undefined }
 }
 
+// oxlint-disable-next-line no-control-regex -- all of ASCII
+const isAscii = /^[\0-\x7f]*$/
+
 const changed = (bytes: string, before: Entry | undefined, after: Entry | undefined): TreePath => ({
-  path: Buffer.from(bytes, "latin1").toString("utf8"),
+  path: isAscii.test(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8"),
   bytes,
   status: before === undefined ? "added" : after === undefined ? "deleted" : "modified",
   oldMode: before?.mode,
@@ -159,6 +180,11 @@ const changed = (bytes: string, before: Entry | undefined, after: Entry | undefi
   oldId: before?.id,
   newId: after?.id
 })
+
+const nul = 0
+const space = 32
+/** One more than a mode has, which makes a longer one invalid. */
+const maxModeLength = 8
 
 /** Parses `<mode> <name>\0<id>`, repeated. */
 const entriesIn = Effect.fnUntraced(function* (
@@ -173,12 +199,20 @@ const entriesIn = Effect.fnUntraced(function* (
   const idBytes = tree.length / 2
   const entries: Array<Entry> = []
   let last = ""
+  // Most entries have the mode of the one before.
+  let lastWritten = ""
+  let mode: string | undefined
   for (let at = 0; at < content.length;) {
-    const end = content.indexOf(0, at)
-    const [, mode, name] = /^0?([0-7]{5,6}) ([^/]+)$/s.exec(content.toString("latin1", at, end < 0 ? at : end)) ?? []
+    const end = content.indexOf(nul, at)
+    const blank = content.indexOf(space, at)
+    const written = content.toString("latin1", at, Math.min(blank, at + maxModeLength))
+    const name = content.toString("latin1", blank + 1, end)
     const id = content.toString("hex", end + 1, end + 1 + idBytes)
-    const key = mode === folderMode ? `${name}/` : `${name}`
-    if (mode === undefined || name === undefined || id.length !== tree.length || key <= last) {
+    if (written !== lastWritten) mode = /^0?([0-7]{5,6})$/.exec(written)?.[1]
+    lastWritten = written
+    const key = mode === folderMode ? `${name}/` : name
+    const hasName = blank >= 0 && blank + 1 < end && !name.includes("/")
+    if (mode === undefined || !hasName || id.length !== tree.length || key <= last) {
       return yield* refused(`tree ${tree} of the change is malformed`)
     }
     entries.push({ mode, name, key, id })

@@ -1,5 +1,5 @@
 /** Maximum memory of a process and of all its children. */
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 
 const everyMillis = 50
 
@@ -20,22 +20,19 @@ export interface Resident {
 
 const nothing: Resident = { total: 0, own: 0 }
 
+/** Reads only the processes of the tree: a scan of all processes of a busy machine would take the time that is measured. */
 const residentMib = (root: number): Resident => {
-  const parents = new Map<number, number>()
-  for (const name of readdirSync("/proc")) {
-    const parent = /\) \S (\d+)/.exec(/^\d+$/.test(name) ? read(`/proc/${name}/stat`) : "")?.[1]
-    if (parent !== undefined) parents.set(Number(name), Number(parent))
-  }
-  const tree = new Set([root])
-  for (let before = 0; before < tree.size;) {
-    before = tree.size
-    for (const [pid, parent] of parents) if (tree.has(parent)) tree.add(pid)
+  const parents = new Map([[root, 0]])
+  for (const pid of parents.keys()) {
+    for (const child of read(`/proc/${pid}/task/${pid}/children`).split(" ")) {
+      if (child !== "") parents.set(Number(child), pid)
+    }
   }
   const command = (pid: number | undefined) => read(`/proc/${pid}/cmdline`)
   // Between fork and exec a child shows the pages of its parent as its own.
   const isCopy = (pid: number) => pid !== root && command(pid) === command(parents.get(pid))
   const resident = (pid: number) => Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024
-  const owners = [...tree].filter((pid) => !isCopy(pid))
+  const owners = [...parents.keys()].filter((pid) => !isCopy(pid))
   return { total: owners.reduce((sum, pid) => sum + resident(pid), 0), own: resident(root) }
 }
 

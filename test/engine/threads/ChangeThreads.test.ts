@@ -1,4 +1,6 @@
 /** A thread that hangs, takes too much memory or ends fails the review that it works for, and no other. */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { getPriority } from "node:os"
 import { setFlagsFromString } from "node:v8"
 import { Worker } from "node:worker_threads"
 import { Effect, Fiber } from "effect"
@@ -21,6 +23,15 @@ const say = (change: ChangeThread, word: string, counter = beats()) =>
       ...input: ReadonlyArray<unknown>
     ) => ReturnType<typeof change.run<"scrubText">>
   )("scrubText", word, counter)
+
+const readStat = (thread: string): string => {
+  try {
+    return readFileSync(`/proc/self/task/${thread}/stat`, "latin1")
+  } catch {
+    // The thread has ended.
+    return ""
+  }
+}
 
 const diffOf = (path: string, lines: number) =>
   Buffer.from(
@@ -106,8 +117,11 @@ describe("after a change", () => {
     expect(later).toContain(first)
   })
 
-  it("a thread that holds much memory ends", async () => {
-    const { first, later } = await threadsOf("hold")
+  it.each([
+    ["holds much memory", "hold"],
+    ["keeps a low priority", "slow"]
+  ])("a thread that %s ends", async (_, word) => {
+    const { first, later } = await threadsOf(word)
     expect(later).not.toContain(first)
   })
 })
@@ -182,6 +196,26 @@ it("two concurrent changes are isolated, whatever order their work comes in", as
   const again = Effect.scoped(Effect.flatMap(threads.open(256), (change) => change.run("facts", 0, 10)))
   expect(await Effect.runPromise(again)).toEqual([])
   threads.end()
+})
+
+it.runIf(existsSync("/proc/self/task"))("a thread that computes for long gets a lower priority", async () => {
+  const lowest = Math.min(19, getPriority() + 19)
+  const isLowest = (thread: string) => Number(/\) \S (.*)/.exec(readStat(thread))?.[1]?.split(" ")[15]) === lowest
+  const countLowest = () => readdirSync("/proc/self/task").filter(isLowest).length
+  const before = countLowest()
+  const threads = makeChangeThreads(defaultThreads)
+  const text = "const answer = compute(42) ".repeat(2_000)
+  await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const change = yield* threads.open(256)
+        for (let calls = 0; calls < 2_000 && countLowest() === before; calls++) yield* change.run("countTokens", [text])
+      })
+    )
+  )
+  const after = countLowest()
+  threads.end()
+  expect(after).toBe(before + 1)
 })
 
 it("a review that passes a limit fails with its reason, and a concurrent one completes", async () => {

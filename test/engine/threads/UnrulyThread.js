@@ -19,16 +19,19 @@ const deeds = {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")
     return (young?.physical_space_size ?? 0) / 1_048_576
   },
-  hold: () => (held = 1_000_000_000)
+  hold: () => (held = 1_000_000_000),
+  slow: () => (isSlow = true)
 }
 
 /** Memory that it reports as held after its change is dropped. */
 let held = 0
+/** Whether it reports that its priority remains low. */
+let isSlow = false
 
 parentPort?.on("message", (/** @type {{ id: number, name: string, input: [string, Int32Array] }} */ request) => {
   if (request.name === "close") {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    return parentPort?.postMessage({ name: "closed", heldBytes: held })
+    return parentPort?.postMessage({ name: "closed", heldBytes: held, isSlow })
   }
   const [text, beats] = request.input
   const value = text === "which" ? `thread ${threadId}` : text in deeds ? deeds[text]?.(beats) : text
