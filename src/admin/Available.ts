@@ -9,20 +9,35 @@ import type { NodesError } from "./Nodes.ts"
 
 type Failure = NodesError | QueueError | SourceUnavailable | StoreError
 
-const unavailable = ({ message }: Failure) =>
+const parts = {
+  NodesError: "the list of nodes",
+  QueueError: "the queue",
+  SourceUnavailable: "the configuration of the database",
+  StoreError: "the records"
+} as const satisfies Record<Failure["_tag"], string>
+
+const servers = { nats: "NATS", postgres: "Postgres", redis: "Redis" } as const
+
+/** Names what failed, without the address that the message has. */
+const describe = (error: Failure): string => {
+  const server = "disconnected" in error && error.disconnected !== undefined ? servers[error.disconnected] : undefined
+  return server === undefined ? parts[error._tag] : `${parts[error._tag]} (${server} is disconnected)`
+}
+
+const unavailable = (error: Failure) =>
   Effect.andThen(
     limitWarning("administration request", (suppressed) =>
-      Effect.logError("administration request failed", { error: message, suppressed })
+      Effect.logError("administration request failed", { error: error.message, suppressed })
     ),
     Effect.fail(
       new Unavailable({
         code: "unavailable",
-        detail: "A server that this request needs is unavailable; see the service's log."
+        detail: `Unavailable: ${describe(error)}. /readyz lists what is not ready, the service's log has the error.`
       })
     )
   )
 
-const tags: ReadonlySet<unknown> = new Set(["NodesError", "QueueError", "SourceUnavailable", "StoreError"])
+const tags: ReadonlySet<unknown> = new Set(Object.keys(parts))
 
 const isFailure = (error: unknown): error is Failure =>
   typeof error === "object" && error !== null && "_tag" in error && tags.has(error._tag)
