@@ -206,8 +206,9 @@ const listSynced = Effect.fnUntraced(function* (session: P4Session, root: string
     { args: ["have", spec] },
     {
       record: ({ depotFile, haveRev, path }) => {
-        if (path?.startsWith(`${root}/`) === true && depotFile !== undefined && haveRev !== undefined)
-          found.set(path.slice(root.length + 1), `${depotFile}#${haveRev}`)
+        const own = path?.startsWith(`${root}/`) === true ? path.slice(root.length + 1) : undefined
+        if (own !== undefined && isProper(own) && depotFile !== undefined && haveRev !== undefined)
+          found.set(own, `${depotFile}#${haveRev}`)
         return found.size >= limit
       }
     }

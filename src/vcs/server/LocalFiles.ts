@@ -6,6 +6,7 @@ import { dirname, join } from "node:path"
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
+import { isProper } from "./SourceCheckout.ts"
 
 /** Text of a link in a system: the target, or a form of its own. */
 type LinkText = (target: string) => string
@@ -16,7 +17,9 @@ interface LocalFile {
   readonly isLink: boolean
 }
 
+/** Clients report paths: one that leaves the working copy does not exist. */
 const findLocal = async (root: string, path: string): Promise<LocalFile | undefined> => {
+  if (!isProper(path)) return undefined
   const file = join(root, path)
   const found = await lstat(file).catch(() => undefined)
   if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return undefined

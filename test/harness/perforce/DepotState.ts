@@ -32,10 +32,10 @@ export interface StoredChange {
   readonly shelf: ReadonlyArray<ShelvedFile>
 }
 
-/** Disturbs commands: `hang` never ends, `collapse` prints text in JSON, `garbage` prints no JSON, `refused` is an error of the server, `huge` lists 200,000 files. */
+/** Disturbs commands: `hang` never ends, `collapse` prints text in JSON, `garbage` prints no JSON, `refused` is an error of the server, `huge` lists 200,000 files, `outside` names a file above the workspace. */
 export interface Disturbance {
   readonly command: string
-  readonly how: "hang" | "collapse" | "garbage" | "refused" | "huge"
+  readonly how: "hang" | "collapse" | "garbage" | "refused" | "huge" | "outside"
 }
 
 export interface DepotState {

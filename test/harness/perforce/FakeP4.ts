@@ -602,6 +602,17 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
       for (let at = 0; at < 200_000; at++) write(`,"depotFile${at}":"//depot/main/big/${at}.c"`)
       return void write(',"change":"1","status":"submitted","user":"ada","desc":"Big"}\n')
     }
+    if (disturbed === "outside") {
+      const path = `${own?.root}/../outside.c`
+      return emit({
+        depotFile: "//Ace/main/same.c",
+        clientFile: path,
+        path,
+        haveRev: "1",
+        action: "edit",
+        type: "text"
+      })
+    }
     const known = commands[command]
     if (known === undefined) fail(`Unknown command.  Try 'p4 help' for info.`, 33)
     known?.()

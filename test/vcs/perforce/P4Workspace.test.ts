@@ -1,5 +1,5 @@
 /** The opened files, shelves and changelists of a Perforce workspace. The client is the fake one, with the settings of a person. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
@@ -8,6 +8,7 @@ import type { Checkout, CheckoutError } from "../../../src/vcs/Checkout.ts"
 import { LocalRepository } from "../../../src/vcs/LocalRepository.ts"
 import type { LocalRange, LocalRequest } from "../../../src/vcs/LocalRepository.ts"
 import { layerLocal } from "../../../src/vcs/LocalLayer.ts"
+import { copyLocalFiles, readLocalFile } from "../../../src/vcs/server/LocalFiles.ts"
 import type { DepotState } from "../../harness/perforce/DepotState.ts"
 import { makeFakeDepot, p4User } from "../../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../../harness/perforce/PerforceDepot.ts"
@@ -186,4 +187,25 @@ it("without its client, or with an expired login, is an error with the next step
   await expect(review({ changes: "uncommitted" }, () => Effect.void)).rejects.toThrow("run `p4 login`")
   depot.set({ clients: {} })
   await expect(review({}, () => Effect.void)).rejects.toThrow("client ada-laptop does not exist; set P4CLIENT")
+})
+
+it("has no file above it, whatever the client reports", async () => {
+  writeFileSync(join(root, "../outside.c"), "private\n")
+  depot.set({
+    disturb: [
+      { command: "have", how: "outside" },
+      { command: "fstat", how: "outside" }
+    ]
+  })
+  await review({ changes: "uncommitted" }, (checkout) =>
+    Effect.gen(function* () {
+      expect(yield* checkout.changes(10)).toEqual([])
+      expect(yield* checkout.list("", "head", 10)).toEqual([])
+      const folder = join(dirname(root), "copy/tree")
+      yield* copyLocalFiles(root, ["same.c", "../outside.c"], folder, 1_000_000)
+      expect(readdirSync(folder)).toEqual(["same.c"])
+      expect(readdirSync(dirname(folder))).toEqual(["tree"])
+      expect(yield* readLocalFile(root, "../outside.c", 1000, (target) => target)).toBeUndefined()
+    })
+  )
 })
