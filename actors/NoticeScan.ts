@@ -19,6 +19,7 @@ import { Receipts } from "../src/store/Receipts.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
 import { countStart } from "./ActorStarts.ts"
 import { budgetFacts, endedFacts, silenceMillis, silentFacts } from "./NoticeFacts.ts"
+import { maxPerHour } from "./NoticeStep.ts"
 import type { ShardGroup } from "./Placement.ts"
 
 const scanInterval = Duration.seconds(2)
@@ -31,8 +32,22 @@ const lateMillis = Duration.toMillis("5 minutes")
 /** Time that hosts have to deliver after a start, because nothing was received while the service was down. */
 export const startGraceMillis = Duration.toMillis("1 hour")
 
+/** Notices that a channel gets within the time after which unsent ones are dropped: further ones would never be sent. */
+export const maxWaiting = 24 * maxPerHour
+
 const add = Effect.fnUntraced(function* (planned: ReturnType<typeof planNotices>) {
-  if (planned.length > 0) yield* (yield* Notices).add(planned, yield* Clock.currentTimeMillis)
+  if (planned.length === 0) return
+  const notices = yield* Notices
+  const waiting = yield* notices.waiting
+  const added = planned.filter(({ channel }) => (waiting.get(channel) ?? 0) < maxWaiting)
+  if (added.length < planned.length)
+    yield* limitWarning("full channels of notices", (suppressed) =>
+      Effect.logWarning("notice not stored, too many wait for its channel", {
+        channels: planned.filter((one) => !added.includes(one)).map(({ channel }) => channel),
+        suppressed
+      })
+    )
+  yield* notices.add(added, yield* Clock.currentTimeMillis)
 })
 
 /** Channels that publish the expiry of this entry anyway. */

@@ -9,6 +9,7 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import type { Notice } from "../src/domain/Notice.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
+import type { WritePermits } from "../src/forge/WritePermits.ts"
 import { WriteOwner } from "../src/forge/WriteOwner.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { notices as noticeCount } from "../src/observability/Metrics.ts"
@@ -79,38 +80,64 @@ const send = Effect.fnUntraced(function* (notice: Notice, prepared: PreparedNoti
       ? { status: "sent" }
       : afterNoticeFailure(notice, { error: result.failure, isBegun, keyMillis: prepared.keyMillis }, now, random)
   yield* record(notice, isBegun ? "sending" : "pending", update, token)
+  return update.notBefore
 })
 
-const handle = Effect.fnUntraced(function* (notice: Notice, token: number) {
+/** Returns the time until which the platform refuses messages, if it does. */
+const handle = Effect.fnUntraced(function* (
+  notice: Notice,
+  token: number
+): Effect.fn.Return<number | undefined, StoreError, ConfigStore | Notices | WritePermits> {
   const notices = yield* Notices
   const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis
   const prepared = yield* Effect.result(prepareNotice(snapshot, notice))
   if (prepared._tag === "Failure" && notice.status === "pending") {
     const failure = { error: prepared.failure, isBegun: false, keyMillis: 0 }
-    return yield* record(notice, "pending", afterNoticeFailure(notice, failure, now, 0), token)
+    yield* record(notice, "pending", afterNoticeFailure(notice, failure, now, 0), token)
+    return undefined
   }
   const sent = yield* notices.sentSince(notice.channel, now - hourMillis)
   const keyMillis = prepared._tag === "Success" ? prepared.success.keyMillis : 0
   const step = nextNoticeStep(notice, keyMillis, sent, now)
-  if (step._tag === "Record") return yield* record(notice, notice.status, step.update, token)
+  if (step._tag === "Record") {
+    yield* record(notice, notice.status, step.update, token)
+    return undefined
+  }
   if (step._tag === "Wait") {
     const update = {
       status: "pending",
       notBefore: step.until,
       error: "the channel had its messages of this hour"
     } as const
-    return yield* notices.move(notice.id, "pending", update, token, now)
+    yield* notices.move(notice.id, "pending", update, token, now)
+    return undefined
   }
-  if (prepared._tag === "Success") yield* send(notice, prepared.success, token)
+  return prepared._tag === "Success" ? yield* send(notice, prepared.success, token) : undefined
 })
 
-/** Sends what is due. */
-export const sendDue = Effect.fnUntraced(function* (token: number) {
+const sendOfChannel = Effect.fnUntraced(function* (
+  pauses: Map<string, number>,
+  ofChannel: ReadonlyArray<Notice>,
+  token: number
+) {
+  for (const notice of ofChannel) {
+    if ((pauses.get(notice.channel) ?? 0) > (yield* Clock.currentTimeMillis)) return
+    const until = yield* handle(notice, token)
+    if (until === undefined) pauses.delete(notice.channel)
+    else pauses.set(notice.channel, until)
+  }
+})
+
+/**
+ * Sends what is due. `pauses`: times until which channels get nothing, because their platform refused a message temporarily; all its notices
+ * would be refused, and platforms block applications for that.
+ */
+export const sendDue = Effect.fnUntraced(function* (token: number, pauses: Map<string, number>) {
   const open = yield* (yield* Notices).open(yield* Clock.currentTimeMillis, page)
   yield* Effect.forEach(
     Map.groupBy(open, ({ channel }) => channel).values(),
-    (ofChannel) => Effect.forEach(ofChannel, (notice) => handle(notice, token), { discard: true }),
+    (ofChannel) => sendOfChannel(pauses, ofChannel, token),
     { concurrency: maxChannels, discard: true }
   )
 })
@@ -135,9 +162,10 @@ const sendWhileOwner = Effect.gen(function* () {
   const notices = yield* Notices
   yield* awaitWork
   const token = yield* notices.takeOver
+  const pauses = new Map<string, number>()
   let routedAt = yield* Clock.currentTimeMillis
   while (yield* notices.isSender(token)) {
-    yield* logAndContinue(sendDue(token))
+    yield* logAndContinue(sendDue(token, pauses))
     yield* Effect.sleep(pollInterval)
     const now = yield* Clock.currentTimeMillis
     if (yield* hasRoutes) routedAt = now

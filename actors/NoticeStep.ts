@@ -82,6 +82,7 @@ export const afterNoticeFailure = (
   const isAttempt = error.reason !== "rate_limited"
   if (isAttempt && notice.attempts + 1 >= maxNoticeAttempts)
     return { status: "quarantined", error: message, isAttempt: true }
-  const pause = Math.max(backoffMillis(backoff, notice.attempts + 1, random), error.retryAfterMillis ?? 0)
+  const requested = Math.min(error.retryAfterMillis ?? 0, maxAgeMillis)
+  const pause = Math.max(backoffMillis(backoff, notice.attempts + 1, random), requested)
   return { status: "pending", error: message, notBefore: now + pause, isAttempt }
 }

@@ -43,6 +43,8 @@ export class Notices extends Context.Service<
     readonly isSender: (token: number) => Effect.Effect<boolean, StoreError>
     /** Returns whether there is an unsent row, also one that waits. */
     readonly hasOpen: Effect.Effect<boolean, StoreError>
+    /** Returns the number of unsent rows by channel. */
+    readonly waiting: Effect.Effect<ReadonlyMap<string, number>, StoreError>
     /** Returns the oldest unsent rows that need no longer wait. */
     readonly open: (now: number, limit: number) => Effect.Effect<ReadonlyArray<Notice>, StoreError>
     /** Compare-and-set. Returns false if the row is no longer in `from`, or another sender took over. */

@@ -169,6 +169,11 @@ export const layer: Layer.Layer<Notices, never, SqlClient.SqlClient> = Layer.eff
         Effect.map((rows) => rows.length > 0),
         unavailable("notices.hasOpen")
       ),
+      waiting: sql<{ channel: string; count: number | string }>`
+        SELECT channel, COUNT(*) AS count FROM notices WHERE status IN ('pending', 'sending') GROUP BY channel`.pipe(
+        Effect.map((rows) => new Map(rows.map(({ channel, count }) => [channel, Number(count)]))),
+        unavailable("notices.waiting")
+      ),
       open: (now, limit) =>
         select(
           "notices.open",

@@ -1,9 +1,9 @@
 /** The scans and the sender of notices use the store only while a route or unsent notices exist. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { scanAll } from "../../actors/NoticeScan.ts"
-import { sendAlways } from "../../actors/NoticeSender.ts"
+import { EndedScan, maxWaiting, scanAll, scanEnded } from "../../actors/NoticeScan.ts"
+import { sendAlways, sendDue } from "../../actors/NoticeSender.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
 import { newId } from "../../src/domain/Ids.ts"
@@ -12,21 +12,22 @@ import { Ledger } from "../../src/store/Ledger.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
+import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import { snapshotFrom } from "../outputs/FromDocument.ts"
 import { ignored } from "../store/Fixtures.ts"
 
-const read = (routes: ReadonlyArray<object>) =>
+const read = (routes: ReadonlyArray<object>, hook = "https://chat.example/hook") =>
   snapshotFrom(
     {
       triggers: [{ name: "main", kind: "manual" }],
       workspaces: { instances: { shop: { source_repo: { trigger: "main", repo: "team/shop" } } } },
       llm: { budget: { per_repo_daily_usd: 1 } },
       outputs: {
-        channels: [{ name: "ops", kind: "feishu_bot", webhook_url_env: "HOOK" }],
+        channels: ["ops", "team"].map((name) => ({ name, kind: "feishu_bot", webhook_url_env: "HOOK" })),
         notifications: { routes }
       }
     },
-    { HOOK: "https://chat.example/hook" }
+    { HOOK: hook }
   )
 const none = read([])
 const routed = read([{ channels: ["ops"] }])
@@ -127,5 +128,64 @@ it.effect("a notice of a removed route is still handled, then the store rests", 
     assert.strictEqual(found?.status, "failed")
     assert.strictEqual(yield* usesWithin("1 hour"), 0)
     yield* Fiber.interrupt(fiber)
+  }).pipe(Effect.provide(Store.layerMemory))
+)
+
+const silent = (lastAt: number) => ({ _tag: "webhook_silent", trigger: "main", lastAt, hours: 24 }) as const
+const newNotices = (count: number, channel = "ops") =>
+  Array.from({ length: count }, (_, at) => ({ id: newId(), key: `${channel} ${at}`, channel, facts: silent(at) }))
+
+it("a platform that refuses messages temporarily gets one of many, until the time that it names", async () => {
+  const group = await startChatPlatform()
+  let requests = 0
+  group.decide = () => {
+    requests += 1
+    return { kind: "answer", answer: { status: 429, headers: { "retry-after": "7" }, body: {} } }
+  }
+  const snapshot = read([{ channels: ["ops"] }], group.url)
+  const program = Effect.gen(function* () {
+    const notices = yield* Notices
+    const now = yield* Clock.currentTimeMillis
+    yield* notices.add(newNotices(50), now)
+    const token = yield* notices.takeOver
+    const pauses = new Map<string, number>()
+    yield* sendDue(token, pauses)
+    yield* sendDue(token, pauses)
+    return { pause: (pauses.get("ops") ?? 0) - now, open: (yield* notices.open(now + 1, 100)).length }
+  })
+  const layer = Layer.mergeAll(
+    Layer.succeed(ConfigStore, makeStaticStore(snapshot)),
+    WritePermits.layerAlone,
+    Store.layerMemory
+  )
+  const { open, pause } = await Effect.runPromise(Effect.provide(program, layer)).finally(() => group.stop())
+  assert.strictEqual(requests, 1)
+  assert.strictEqual(open, 49)
+  assert.isAtLeast(pause, 7000)
+  assert.isBelow(pause, 60_000)
+})
+
+it.effect("failures beyond what a channel gets in a day are not stored, and other channels get theirs", () =>
+  Effect.gen(function* () {
+    const { layer, notices, world } = yield* make
+    const receipts = yield* Receipts
+    const now = Date.UTC(2026, 1, 1)
+    yield* TestClock.setTime(now)
+    world.snapshot = read([{ channels: ["ops", "team"] }])
+    yield* notices.add(newNotices(maxWaiting - 1), now)
+    yield* notices.setScannedTo(now)
+    for (let count = 0; count < 3; count++) {
+      const event = ignored({ workspace: "shop" })
+      yield* receipts.store(event)
+      yield* receipts.settle([event.id], { outcome: "failed", reason: "no model" }, now + count)
+    }
+    yield* Effect.provide(scanEnded(new EndedScan()), layer)
+    assert.deepStrictEqual(
+      yield* notices.waiting,
+      new Map([
+        ["ops", maxWaiting],
+        ["team", 3]
+      ])
+    )
   }).pipe(Effect.provide(Store.layerMemory))
 )
