@@ -31,6 +31,8 @@ import { findReviewState } from "./ChatReview.ts"
 const commandsPerMinute = 30
 /** Messages to an unauthorised person per minute. */
 const refusalsPerMinute = 2
+/** Unsuccessful commands in a conversation per minute, above which unauthorised people get no message: a crowd would use up the limits of the platform. */
+const quietConversation = 20
 const minuteMillis = 60_000
 
 export interface StepContext {
@@ -87,6 +89,12 @@ const countRecent = Effect.fnUntraced(function* ({ connection, id, receivedAt, s
   return yield* (yield* ChatRequests).count({ connection, sender, since: receivedAt - minuteMillis, upTo: id })
 })
 
+const isCrowded = Effect.fnUntraced(function* ({ connection, conversation, id, receivedAt }: ChatRequest) {
+  const statuses = ["accepted", "validating", "publishing", "rejected"] as const
+  const counted = { connection, conversation, since: receivedAt - minuteMillis, statuses, upTo: id }
+  return (yield* (yield* ChatRequests).count(counted)) > quietConversation
+})
+
 /** Returns the rights of the person. A card that is not known any more may be one of a direct conversation. */
 const findRights = Effect.fnUntraced(function* (
   context: StepContext,
@@ -126,7 +134,7 @@ const decide = Effect.fnUntraced(function* (
   if (parsed._tag === "NotForUs") return yield* close(request, "not for this bot")
   const named = parsed._tag === "Command" ? parsed.command : undefined
   if (permissions.length === 0) {
-    const isQuiet = (yield* countRecent(request)) > refusalsPerMinute
+    const isQuiet = (yield* countRecent(request)) > refusalsPerMinute || (yield* isCrowded(request))
     yield* Effect.logWarning("audit: chat command refused, its sender has no binding", {
       chat_request_id: request.id,
       connection: request.connection,

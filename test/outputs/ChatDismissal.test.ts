@@ -37,10 +37,9 @@ const members = MemberFiles.of({
 })
 
 const profile = testSnapshotWith("shop", "host").current().triggers.get("host")
-const client = (): ForgeClient => {
+const client = (author: { readonly username: string } | undefined): ForgeClient => {
   if (profile === undefined) throw new Error("the trigger is missing")
   const made = forgeTable.gitea.client(profile)
-  const author = { username: "dana" }
   return {
     ...made,
     canWrite: (_, username) => Effect.succeed(username.toLowerCase() !== "eve"),
@@ -51,10 +50,23 @@ const client = (): ForgeClient => {
 const directory = (id: string) => ({ source: "file", path: "m", directory_id: "d", identity_scope: { ...scope, id } })
 const room = (more: object) => ({ name: "room", kind: "feishu_app", app_id: "cli_a", ...more })
 
-const decide = (who: ChatPrincipal, channels: ReadonlyArray<object>, dismissal: "maintainers" | "anyone") => {
+const decide = (
+  who: ChatPrincipal,
+  channels: ReadonlyArray<object>,
+  dismissal: "maintainers" | "anyone",
+  author: { readonly username: string } | "unknown" = { username: "dana" }
+) => {
   const own = workspace({ channels: channels as never }, { dismissal })
   const dismisser = { person: who, connection, connectionId: "lark" }
-  return Effect.runPromise(findDismisser(client(), members, own, { ...change, provider: "gitea" }, dismisser))
+  return Effect.runPromise(
+    findDismisser(
+      client(author === "unknown" ? undefined : author),
+      members,
+      own,
+      { ...change, provider: "gitea" },
+      dismisser
+    )
+  )
 }
 
 describe("a finding is dismissed from chat", () => {
@@ -68,6 +80,19 @@ describe("a finding is dismissed from chat", () => {
   ] as const)("by %s", async (_, id, channels, dismissal, by) => {
     expect(await decide(person(id), channels, dismissal)).toEqual({ _tag: "Permitted", by })
   })
+
+  it.each([
+    ["ou_ann", "maintainers", { _tag: "Permitted", by: "ann" }],
+    ["ou_nobody", "maintainers", { _tag: "Refused", outcome: "no_account" }],
+    ["ou_eve", "maintainers", { _tag: "Refused", outcome: "not_permitted" }],
+    ["ou_nobody", "anyone", { _tag: "Permitted", by: "ou_nobody" }],
+    ["ou_eve", "anyone", { _tag: "Permitted", by: "eve" }]
+  ] as const)(
+    "by %s with dismissal %s of a change without a known author: %j",
+    async (id, dismissal, outcome) => {
+      expect(await decide(person(id), listed, dismissal, "unknown")).toEqual(outcome)
+    }
+  )
 
   it.each([
     ["a person who may only read", "ou_eve", listed, "maintainers", "not_permitted"],

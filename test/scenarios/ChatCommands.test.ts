@@ -1,6 +1,7 @@
 /** Every command from chat that reads or cancels, the limits of reviews, and rights that end: the real process and fake platforms. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { chatDocument, chatEnv, deliverFeishu, feishuDirectoryChange, feishuMessage } from "../harness/ChatPeople.ts"
@@ -75,6 +76,14 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     expect(status).toBe(200)
     return id
   }
+  const query = (statement: string) => {
+    const database = new DatabaseSync(join(installation.directory, "aicr.db"), { timeout: 10_000 })
+    try {
+      return database.prepare(statement).all()
+    } finally {
+      database.close()
+    }
+  }
   const replyTo = (id: string) =>
     waitUntil(() => platform.repliesTo(id)[0]?.texts.at(-1), {
       timeout: 60_000,
@@ -127,8 +136,23 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     expect(await command("projects", { from: "ou_guest" })).toContain("app")
     expect(Date.now() - startedAt).toBeLessThan(15_000)
     expect(platform.repliesTo(stalled)).toEqual([])
-    platform.decide = () => undefined
+    // More messages than take steps at the same time wait for it. All of them end, and so does one that arrives after them.
+    const crowd = await Promise.all(
+      Array.from({ length: 100 }, (_, at) => deliver("projects", { chat: "oc_scopes", from: `ou_crowd_${at}` }))
+    )
+    expect(await command("projects", { from: "ou_guest" })).toContain("app")
     expect(await replyTo(stalled)).toContain("not authorised")
+    const open = "SELECT id FROM chat_requests WHERE status NOT IN ('succeeded', 'rejected')"
+    await waitUntil(() => query(open).length === 0, {
+      timeout: 60_000,
+      describe: () => installation.aicr.log.slice(-6000)
+    })
+    // A crowd does not make the service send more than the platform allows.
+    const replies = crowd.flatMap((id) => platform.repliesTo(id)).map(({ texts }) => texts.at(-1))
+    expect(replies.length).toBeLessThanOrEqual(20)
+    for (const reply of replies) expect(reply).toContain("not authorised")
+    expect(platform.calls.filter(({ path }) => path.endsWith("/members")).length).toBeLessThan(10)
+    platform.decide = () => undefined
   })
 
   it("list reviews of pull requests, branches and commits, with their problems", async () => {

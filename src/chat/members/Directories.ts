@@ -64,8 +64,9 @@ const makeDirectories = () => {
           Effect.tapError((error) =>
             Effect.andThen(
               Effect.logWarning("member directory not read, its scopes match no one", { error: error.message }),
-              Effect.sync(() => {
-                listing.failed = { error, at: now }
+              // From the end of the attempt: those who wait for it fail with it, instead of one after the other.
+              Effect.map(Clock.currentTimeMillis, (at) => {
+                listing.failed = { error, at }
                 listing.kept = undefined
               })
             )

@@ -31,11 +31,15 @@ export const findMemberships = Effect.fnUntraced(function* (
   const ttl = Duration.toMillis(
     Duration.seconds(snapshot.document.outputs.author_resolution.directory_cache_ttl_seconds)
   )
-  const found = yield* Effect.forEach(scopes, (scope) =>
-    directories.listScope(app, scope, Math.min(ttl, maxAgeMillis)).pipe(
-      Effect.map((people) => (people.has(id) ? [scopeKey(scope)] : [])),
-      Effect.orElseSucceed(() => [])
-    )
+  // Several directories that do not respond delay a person for the time of one.
+  const found = yield* Effect.forEach(
+    scopes,
+    (scope) =>
+      directories.listScope(app, scope, Math.min(ttl, maxAgeMillis)).pipe(
+        Effect.map((people) => (people.has(id) ? [scopeKey(scope)] : [])),
+        Effect.orElseSucceed(() => [])
+      ),
+    { concurrency: 8 }
   )
   return new Set<string>(found.flat())
 })
