@@ -1,4 +1,7 @@
 /** Questions from chat about a review: the real process, a model and a fake Feishu. */
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { chatDocument, chatEnv, deliverFeishu, feishuMessage } from "../harness/ChatPeople.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
@@ -100,17 +103,46 @@ describe("questions from chat", { timeout: 240_000 }, () => {
     expect(platform.repliesTo("m-kill").length).toBe(1)
   })
 
+  it("are paid for once when the process is killed after the model's response, before the result is stored", async () => {
+    text = "Recorded once."
+    const release = Promise.withResolvers<void>()
+    gate = release.promise
+    const { aicr, directory } = installation
+    const before = questions().length
+    const recorded = () =>
+      readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((path) =>
+        /chat-.*\/calls\/.*json$/.test(path)
+      ).length
+    const count = recorded()
+    await deliver("m-paid", "ask app 1 What does this cost?", { from: "ou_ada" })
+    await waitUntil(() => questions().length > before, { describe: () => "the model is asked" })
+    // The result cannot be stored while another process writes to the database.
+    const other = new DatabaseSync(join(directory, "aicr.db"), { timeout: 10_000 })
+    other.exec("BEGIN IMMEDIATE")
+    try {
+      release.resolve()
+      await waitUntil(() => recorded() > count, { describe: () => `a recorded response; ${aicr.log.slice(-4000)}` })
+      await aicr.kill()
+    } finally {
+      other.exec("ROLLBACK")
+      other.close()
+    }
+    await aicr.start()
+    await until("m-paid", "Recorded once")
+    expect(questions().length).toBe(before + 1)
+  })
+
   it("are limited for each person within an hour", async () => {
     gate = Promise.resolve()
     const before = questions().length
     const ids = Array.from({ length: 12 }, (_, at) => `m-many-${at}`)
     await Promise.all(ids.map((id) => deliver(id, "ask app 1 Again?")))
-    await waitUntil(() => ids.every((id) => /After the restart|Too many questions/.test(last(id))), {
+    await waitUntil(() => ids.every((id) => /Recorded once|Too many questions/.test(last(id))), {
       timeout: 60_000,
       describe: () => ids.map(last).join("\n")
     })
-    // Two of the ten were used above.
-    expect(ids.filter((id) => last(id).includes("Too many questions")).length).toBe(4)
-    expect(questions().length).toBe(before + 8)
+    // Three of the ten were used above.
+    expect(ids.filter((id) => last(id).includes("Too many questions")).length).toBe(5)
+    expect(questions().length).toBe(before + 7)
   })
 })

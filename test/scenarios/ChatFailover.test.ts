@@ -1,8 +1,9 @@
 /** Two nodes and one owner of each long connection: when its node is killed, the other one takes over within ten seconds. */
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { feishuMessage, longDocument } from "../harness/ChatPeople.ts"
+import { feishuButton, feishuMessage, longDocument } from "../harness/ChatPeople.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
+import { honest } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 let platform: FakeChatPlatform
@@ -36,6 +37,44 @@ const owners = async (connection: string): Promise<ReadonlyArray<string>> => {
   )
   return texts.flat()
 }
+
+it(
+  "a button that is pressed at another node cancels a review that an executor runs",
+  { timeout: 120_000 },
+  async () => {
+    await at.start("executor", "executor")
+    const release = Promise.withResolvers<void>()
+    at.model.script(async (request) => {
+      await release.promise
+      return honest(request)
+    })
+    const pull = await at.open("held", "team/r0")
+    const deliver = (event: string) =>
+      waitUntil(async () => (await platform.feishuSocket.deliver(event)) === 200, {
+        timeout: 60_000,
+        describe: () => `an owner\n${at.logs(30)}`
+      })
+    await deliver(feishuMessage("m-held", `review app ${pull.number}`))
+    const card = () => platform.repliesTo("m-held")[0]
+    await waitUntil(() => card()?.texts.at(-1)?.includes("is running"), {
+      timeout: 60_000,
+      describe: () => `the review runs: ${JSON.stringify(card())}\n${at.logs(40)}`
+    })
+    await waitUntil(() => at.node("executor").log.includes('"msg":"run started"'), { describe: () => at.logs(40) })
+    const cancel = card()?.buttons.find(({ label }) => label === "Cancel")?.id ?? ""
+    await deliver(feishuButton("e-held", cancel))
+    await waitUntil(() => platform.repliesTo("om_card").some(({ texts }) => texts.at(-1)?.includes("are cancelled")), {
+      describe: () => `a reply\n${at.logs(40)}`
+    })
+    await waitUntil(() => card()?.texts.at(-1)?.includes("has ended without a result"), {
+      timeout: 60_000,
+      describe: () => `the end: ${JSON.stringify(card())}\n${at.logs(40)}`
+    })
+    release.resolve()
+    at.model.script(honest)
+    expect(pull.reviews).toEqual([])
+  }
+)
 
 it(
   "one node owns a connection, and another one takes over when it is killed or frozen",
