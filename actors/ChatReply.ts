@@ -13,6 +13,8 @@ import { save } from "./ChatSteps.ts"
 
 const maxAttempts = 8
 const maxBackoffMillis = Duration.toMillis("5 minutes")
+/** Longest wait that a platform may request: a day, after which its limits of a day are reset. */
+const maxWaitMillis = Duration.toMillis("24 hours")
 /** Attempts at a platform that is unavailable or limits requests: about five hours. */
 const maxTransientAttempts = 60
 /** Margin before a platform forgets a key. */
@@ -59,7 +61,9 @@ const retry = Effect.fnUntraced(function* (request: ChatRequest, error: ForgeErr
     error: error.message
   })
   if (isOver) return yield* end(request, false, error.message)
-  const wait = error.retryAfterMillis ?? Math.min(maxBackoffMillis, 1000 * 2 ** Math.min(attempts, 10))
+  const backoff = Math.min(maxBackoffMillis, 1000 * 2 ** Math.min(attempts, 10))
+  // A platform may name no time at all, or one that never comes.
+  const wait = Math.min(Math.max(error.retryAfterMillis ?? 0, backoff), maxWaitMillis)
   const { sendingAt: sending, ...facts } = request.facts
   // A message that may have arrived keeps the time of its first send.
   const kept = error.reason === "unknown_outcome" && sending !== undefined ? { sendingAt: sending } : {}

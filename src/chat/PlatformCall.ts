@@ -53,10 +53,15 @@ const advice: Partial<Record<ForgeError["reason"], string>> = {
   rate_limited: "the platform limits the requests of the service; it is sent later"
 }
 
+/** Platforms count by seconds, minutes and hours. */
+const maxWaitMillis = Duration.toMillis("1 hour")
+
 /** Seconds until the limit is reset, in Feishu's header. */
 const findWait = ({ headers }: HostResponse): number => {
   const seconds = headers["x-ogw-ratelimit-reset"] ?? headers["retry-after"]
-  return seconds !== undefined && /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1000 : defaultWaitMillis
+  return seconds !== undefined && /^\d{1,6}$/.test(seconds)
+    ? Math.min(Number(seconds) * 1000, maxWaitMillis)
+    : defaultWaitMillis
 }
 
 const toReason = ({ status }: HostResponse, code: number | undefined, writes: boolean): ForgeError["reason"] => {

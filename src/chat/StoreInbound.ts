@@ -4,9 +4,13 @@ import { newId } from "../domain/Ids.ts"
 import type { ChatRequests } from "../store/ChatRequests.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { parseCommand } from "./Command.ts"
+import { InboundCounts } from "./InboundCounts.ts"
 import type { Inbound } from "./Inbound.ts"
 
 export type StoredInbound = "stored" | "duplicate" | "ignored"
+
+/** Counts of this process. */
+const counts = new InboundCounts()
 
 export const storeInbound = (
   requests: Pick<ChatRequests["Service"], "add">,
@@ -18,6 +22,7 @@ export const storeInbound = (
   if (inbound._tag === "Message" && parseCommand(inbound, () => true)._tag === "NotForUs")
     return Effect.succeed("ignored")
   const { conversation, key, reply, sender } = inbound
+  if (!counts.admits(JSON.stringify([connection, sender.type, sender.id]), now)) return Effect.succeed("ignored")
   const isAction = inbound._tag === "Action"
   const mention = isAction ? undefined : inbound.mention
   return requests.add({

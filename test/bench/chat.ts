@@ -22,7 +22,7 @@ const percentile = (values: ReadonlyArray<number>, part: number): number =>
 const round = (millis: number): number => Math.round(millis * 10) / 10
 
 /** People without a binding, each of whom exceeds the limits of commands and of refusals. */
-const loadPeople = 20
+const loadPeople = 40
 /** The platform reuses its connections. */
 const connections = 64
 

@@ -1,0 +1,37 @@
+/** Messages that are stored: each once, and of one person not more in a minute than is of use. */
+import { Effect } from "effect"
+import { expect, it } from "vitest"
+import type { InboundMessage } from "../../src/chat/Inbound.ts"
+import { maxPerMinute } from "../../src/chat/InboundCounts.ts"
+import { storeInbound } from "../../src/chat/StoreInbound.ts"
+
+it("a person who floods a connection leaves few records, and others are not affected", async () => {
+  const stored = new Set<string>()
+  const requests = {
+    add: ({ key }: { readonly key: string }) =>
+      Effect.sync(() => {
+        const outcome = stored.has(key) ? "duplicate" : "stored"
+        stored.add(key)
+        return outcome
+      })
+  }
+  const message = (key: string, id: string): InboundMessage => ({
+    _tag: "Message",
+    key,
+    conversation: { kind: "direct", id },
+    sender: { type: "feishu_open_id", id },
+    text: "aicr help",
+    mention: undefined,
+    reply: {}
+  })
+  const store = (inbound: InboundMessage, now: number, connection = "flood") =>
+    Effect.runPromise(storeInbound(requests, connection, inbound, now))
+  const minute = 1_700_000_040_000
+  for (let count = 0; count < 1000; count++) await store(message(`m-${count}`, "ou_eve"), minute + count)
+  expect(stored.size).toBe(maxPerMinute)
+  expect(await store(message("m-ada", "ou_ada"), minute + 2000)).toBe("stored")
+  expect(await store(message("m-other", "ou_eve"), minute + 2000, "other")).toBe("stored")
+  expect(await store(message("m-late", "ou_eve"), minute + 3000)).toBe("ignored")
+  expect(await store(message("m-late", "ou_eve"), minute + 60_000)).toBe("stored")
+  expect(await store(message("m-late", "ou_eve"), minute + 60_001)).toBe("duplicate")
+})
