@@ -87,12 +87,9 @@ describe("a finding is dismissed from chat", () => {
     ["ou_eve", "maintainers", { _tag: "Refused", outcome: "not_permitted" }],
     ["ou_nobody", "anyone", { _tag: "Permitted", by: "ou_nobody" }],
     ["ou_eve", "anyone", { _tag: "Permitted", by: "eve" }]
-  ] as const)(
-    "by %s with dismissal %s of a change without a known author: %j",
-    async (id, dismissal, outcome) => {
-      expect(await decide(person(id), listed, dismissal, "unknown")).toEqual(outcome)
-    }
-  )
+  ] as const)("by %s with dismissal %s of a change without a known author: %j", async (id, dismissal, outcome) => {
+    expect(await decide(person(id), listed, dismissal, "unknown")).toEqual(outcome)
+  })
 
   it.each([
     ["a person who may only read", "ou_eve", listed, "maintainers", "not_permitted"],
