@@ -31,16 +31,10 @@ export const changedNames = ({ path, before, after }: DefinedSides): ReadonlyArr
   return [...found.values()]
 }
 
-/** Returns the removed names that are defined in another file after the change: they moved. */
-export const movedNames = (sides: ReadonlyArray<DefinedSides>): ReadonlySet<string> => {
-  const before = new Map(sides.map((side) => [side.path, new Set(side.before.map(keyOf))]))
-  return new Set(
-    sides.flatMap(({ path, after }) =>
-      after.flatMap((definition) =>
-        before.get(path)?.has(keyOf(definition)) === true ? [] : (nameOf(definition) ?? [])
-      )
-    )
-  )
+/** Returns the names that a file defines only after the change. A name that another file no longer has moved here. */
+export const addedNames = ({ before, after }: DefinedSides): ReadonlyArray<string> => {
+  const known = new Set(before.map(keyOf))
+  return after.flatMap((definition) => (known.has(keyOf(definition)) ? [] : (nameOf(definition) ?? [])))
 }
 
 const keyOf = (definition: ListedDefinition): string =>

@@ -6,7 +6,7 @@ import { Clock, Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import { anyGlob } from "../domain/Globs.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
-import { changedNames, movedNames } from "./ChangedNames.ts"
+import { addedNames, changedNames } from "./ChangedNames.ts"
 import type { DefinedSides } from "./ChangedNames.ts"
 import { definitionsIn, usesIn } from "./syntax/Definitions.ts"
 import { findGrammar } from "./syntax/Grammars.ts"
@@ -36,14 +36,14 @@ export const findReferences = Effect.fn("findReferences")(function* (
   const isOver = Effect.map(Clock.currentTimeMillis, (now) => now > deadline)
   const parsed = yield* Effect.forEach(
     files.filter(({ path }) => findGrammar(path) !== undefined).slice(0, maxChangedFiles),
-    (file) => Effect.flatMap(isOver, (over) => (over ? Effect.undefined : sidesOf(readable, file))),
+    (file) => Effect.flatMap(isOver, (over) => (over ? Effect.undefined : namesOf(readable, file))),
     { concurrency: atOnce }
   )
   const sides = parsed.flatMap((side) => side ?? [])
-  const moved = movedNames(sides)
-  const names = sides.flatMap((side) =>
-    changedNames(side).flatMap(({ name, change: how }) =>
-      how === "removed" && moved.has(name) ? [] : [{ name, change: how, definedIn: side.path }]
+  const moved = new Set(sides.flatMap(({ added }) => added))
+  const names = sides.flatMap(({ changed, path }) =>
+    changed.flatMap(({ name, change: how }) =>
+      how === "removed" && moved.has(name) ? [] : [{ name, change: how, definedIn: path }]
     )
   )
   if (names.length === 0) return
@@ -59,14 +59,17 @@ export const findReferences = Effect.fn("findReferences")(function* (
   yield* change.run("addReferences", places)
 })
 
-const sidesOf = Effect.fnUntraced(function* (readable: Checkout, { path, oldPath, status }: FileFacts) {
+/** One file at a time, because all definitions of a large change would stall this thread for long. */
+const namesOf = Effect.fnUntraced(function* (readable: Checkout, { path, oldPath, status }: FileFacts) {
   const read = (name: string, at: "head" | "from") =>
     Effect.catch(readable.file(name, at, maxFileBytes), () => Effect.undefined)
   const before = status === "added" ? "" : yield* read(oldPath ?? path, "from")
   const after = status === "deleted" ? "" : yield* read(path, "head")
   if (before === undefined || after === undefined) return undefined
   const [old, now] = [yield* definitionsIn(oldPath ?? path, before), yield* definitionsIn(path, after)]
-  return old === undefined || now === undefined ? undefined : ({ path, before: old, after: now } satisfies DefinedSides)
+  if (old === undefined || now === undefined) return undefined
+  const sides: DefinedSides = { path, before: old, after: now }
+  return { path, changed: changedNames(sides), added: addedNames(sides) }
 })
 
 /** Returns files that may use the names: those near the change first, tests last. */
