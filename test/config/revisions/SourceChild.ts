@@ -1,8 +1,9 @@
 /**
  * Publishes, seals again or follows in the database given as argument, and kills itself (SIGKILL) after the call of a store with the given
  * number, or right before its first statement that contains a text. Arguments: kind and address of the database, configuration file, action,
- * `calls` or `writes` (the calls that count), number, text.
+ * number, text.
  */
+import { StatementSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import { Client } from "pg"
 import { ActivationStore } from "../../../src/config/revisions/ActivationStore.ts"
@@ -16,27 +17,23 @@ import { editorOn, resealAll } from "../../harness/ConfigSource.ts"
 import { openStores } from "../../store/source/Backends.ts"
 import { edits } from "./KilledEdits.ts"
 
-const [, , kind = "", address = "", file = "", action = "", counted = "calls", killAt = "0", statement = ""] =
-  process.argv
-const writes = ["append", "conclude", "remove", "report", "reseal", "save"]
+const [, , kind = "", address = "", file = "", action = "", killAt = "0", statement = ""] = process.argv
 
 const die = (): void => void process.kill(process.pid, "SIGKILL")
 
 let calls = 0
-let isActing = false
+/** A node follows from its start on. */
+let isActing = action === "follow"
 const afterCall = Effect.suspend(() => {
   if (++calls !== Number(killAt)) return Effect.void
   die()
   return Effect.never
 })
 
-const isCounted = (name: string | symbol): boolean => counted === "calls" || writes.includes(String(name))
-
 const observed = <S extends object>(service: S): S =>
   new Proxy(service, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name)
-      if (!isCounted(name)) return value
       if (Effect.isEffect(value)) return Effect.tap(value, () => afterCall)
       if (typeof value !== "function") return value
       return (...given: ReadonlyArray<unknown>) => {
@@ -47,11 +44,22 @@ const observed = <S extends object>(service: S): S =>
   })
 
 if (statement !== "") {
+  const dieBefore = (text: string): void => {
+    if (isActing && text.includes(statement)) die()
+  }
+  for (const method of ["all", "run"] as const) {
+    const original = StatementSync.prototype[method]
+    Object.defineProperty(StatementSync.prototype, method, {
+      value(this: StatementSync, ...parameters: ReadonlyArray<never>) {
+        dieBefore(this.sourceSQL)
+        return Reflect.apply(original, this, parameters)
+      }
+    })
+  }
   const query: unknown = Client.prototype.query
   Object.defineProperty(Client.prototype, "query", {
     value(this: Client, given: unknown, ...more: ReadonlyArray<unknown>) {
-      const text = typeof given === "string" ? given : String(Object(given).text)
-      if (isActing && text.includes(statement)) die()
+      dieBefore(typeof given === "string" ? given : String(Object(given).text))
       if (typeof query !== "function") throw new Error("pg has no query")
       return Reflect.apply(query, this, [given, ...more])
     }
