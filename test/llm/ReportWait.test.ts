@@ -1,8 +1,14 @@
 /** The lines of log about a call that takes long. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Logger } from "effect"
+import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
+import { Gateway } from "../../src/llm/Gateway.ts"
+import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { reportWait } from "../../src/llm/ReportWait.ts"
+import { faults, startFakeModel } from "../harness/FakeModel.ts"
+import { testOwners } from "../harness/Owners.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { documentFor, env, protocols } from "./Protocols.ts"
 
 it.effect("logs a call that waits after 1, 2, 4 and 8 minutes, with the silence that it tolerates", () =>
   Effect.gen(function* () {
@@ -35,5 +41,36 @@ it.effect("logs a call that waits after 1, 2, 4 and 8 minutes, with the silence 
       line(240, later),
       line(480, later)
     ])
+  })
+)
+
+it.effect("a call of the gateway logs for how long its model has been silent", () =>
+  Effect.gen(function* () {
+    const fake = yield* Effect.acquireRelease(
+      Effect.promise(() => startFakeModel(faults.silent)),
+      (started) => Effect.promise(() => started.close())
+    )
+    const [protocol] = protocols
+    assert(protocol !== undefined)
+    const messages: Array<unknown> = []
+    const logger = Logger.make<unknown, void>(
+      ({ message }) => void messages.push(Array.isArray(message) ? message[0] : message)
+    )
+    const snapshot = testSnapshot(documentFor(protocol, fake.url), env)
+    const fiber = yield* Gateway.use((gateway) =>
+      gateway.call({
+        snapshot,
+        group: "default",
+        role: "heavy",
+        system: "You review.",
+        messages: [{ role: "user", text: "the diff" }],
+        tools: [],
+        deadlineMillis: 3_600_000
+      })
+    ).pipe(Effect.provide([gatewayLayer, Logger.layer([logger]), testOwners]), Effect.forkChild)
+    while (fake.requests.length === 0) yield* Effect.promise(() => new Promise(setImmediate))
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(messages, ["model has not ended its response yet"])
+    yield* Fiber.interrupt(fiber)
   })
 )
