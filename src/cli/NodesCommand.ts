@@ -35,6 +35,12 @@ const tableOf = (nodes: ReadonlyArray<NodeLine>): string =>
     ])
   ])
 
+/** Lists what an operator should know about the nodes. */
+export const listWarnings = (nodes: ReadonlyArray<NodeVersion>): ReadonlyArray<string> =>
+  nodes.length === 0
+    ? ["no node is connected; start nodes with the SVC_NATS_URL and SVC_NATS_PREFIX of this command"]
+    : findDifferences(nodes)
+
 export const nodesCommand = (
   runs: Effect.Effect<{ readonly nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith> }>
 ) =>
@@ -44,7 +50,7 @@ export const nodesCommand = (
     Effect.fnUntraced(function* ({ json }) {
       const { nodesOfEnvironment } = yield* runs
       const nodes = yield* nodesOfEnvironment
-      for (const difference of findDifferences(nodes)) yield* Console.error(`warning: ${difference}`)
+      for (const warning of listWarnings(nodes)) yield* Console.error(`warning: ${warning}`)
       yield* Console.log(json ? JSON.stringify({ nodes }, undefined, 2) : tableOf(nodes))
     })
   ).pipe(
