@@ -1,6 +1,6 @@
 /** Parts of virtual machines for tests: Debian's kernel for clouds, and an image with programs of this machine. */
 import { execFileSync } from "node:child_process"
-import { globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { makeRoot, testPrograms } from "./Podman.ts"
@@ -36,13 +36,16 @@ const provideKernel = () => {
   return { kernel, modules_dir: modules }
 }
 
-export const makeMicrovm = (): MicrovmParts => {
+/** `folders` of this machine are copied into the image, by their paths there. */
+export const makeMicrovm = (folders: Readonly<Record<string, string>> = {}): MicrovmParts => {
   const path = [provide("qemu"), provide("busybox"), process.env["PATH"] ?? ""].join(":")
   const { kernel, modules_dir } = provideKernel()
   const folder = mkdtempSync(join(tmpdir(), "aicr-microvm-"))
   const root = join(folder, "root")
   mkdirSync(root)
   makeRoot(root, `${testPrograms} setpriv`, "copy")
+  for (const [to, from] of Object.entries(folders))
+    cpSync(from, join(root, to), { recursive: true, verbatimSymlinks: true })
   const root_image = join(folder, "image.ext4")
   const options = ["-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-d", root, root_image, "256M"]
   execFileSync(join(provide("e2fsprogs"), "mke2fs"), options, { stdio: ["ignore", "ignore", "pipe"] })

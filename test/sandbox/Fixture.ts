@@ -185,7 +185,7 @@ let unique = 0
 export const uniqueSeconds = (): string => `9${process.pid}.${Date.now() % 1_000_000}${++unique}`
 
 /** Returns a folder with a bubblewrap that fails as it does without user namespaces. */
-export const brokenBubblewrap = ({ root }: Fixture): string => {
+export const brokenBubblewrap = ({ root }: Pick<Fixture, "root">): string => {
   const folder = join(root, "broken")
   mkdirSync(folder)
   writeFileSync(

@@ -5,12 +5,15 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
+import { imageFolder } from "../../src/agent/clis/ProgramFolder.ts"
 import { agentFolder, provideCli } from "../harness/AgentClis.ts"
 import type { Recorded } from "../harness/FakeModel.ts"
 import type { Reply } from "../harness/FakeModelReply.ts"
-import { Installation, markedLine, toFilePath } from "../harness/Installation.ts"
+import { Installation, listStates, markedLine, toFilePath } from "../harness/Installation.ts"
+import { makeMicrovm } from "../harness/Microvm.ts"
+import type { MicrovmParts } from "../harness/Microvm.ts"
 import { provide } from "../harness/Provide.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { processesWith } from "../sandbox/Fixture.ts"
@@ -61,10 +64,13 @@ const countOpen = (at: Installation): number => {
   }
 }
 
-const program = join(agentFolder, "codex", "node_modules")
+const ofCodex = join(agentFolder, "codex", "node_modules")
 
-/** Starts a review whose agent has reported a problem and waits for its model. `before`: processes of the agent before it. */
-const stall = async (at: Installation) => {
+/**
+ * Starts a review whose agent has reported a problem and waits for its model. `before`: processes of the agent before it, whose command
+ * lines contain `program`.
+ */
+const stall = async (at: Installation, program = ofCodex) => {
   const before = processesWith(program).length
   const stalled = Promise.withResolvers<void>()
   at.model.script(
@@ -158,10 +164,10 @@ describe("a review by codex", () => {
     const { before, pull } = await stall(at)
     at.forge.close(pull, false)
     await at.forge.notify(pull, "closed")
-    await waitUntil(() => processesWith(program).length <= before && at.unfinished().length === 0, {
+    await waitUntil(() => processesWith(ofCodex).length <= before && at.unfinished().length === 0, {
       // Far below the time limits of the pass and of the silent model.
       timeout: 10_000,
-      describe: () => `${processesWith(program).length} processes, ${at.unfinished().join(", ")}; log:\n${at.aicr.log}`
+      describe: () => `${processesWith(ofCodex).length} processes, ${at.unfinished().join(", ")}; log:\n${at.aicr.log}`
     })
     expect(at.posted(pull)).toEqual({ reviews: [], comments: [], summaries: 0 })
     expect(countOpen(at)).toBe(0)
@@ -169,23 +175,58 @@ describe("a review by codex", () => {
 
   it("keeps what was reported when the service is killed, and leaves no process", async () => {
     await using at = await Installation.make(options)
-    const { before, pull } = await stall(at)
-    await at.aicr.kill()
-    await waitUntil(() => processesWith(program).length <= before, {
-      timeout: 5_000,
-      describe: () => `${processesWith(program).length} processes of the agent are left`
-    })
-
-    // The second attempt reports nothing by itself.
-    at.model.script(attempt([], finish))
-    await at.aicr.start()
-    await at.reviewed(pull)
-    await at.settled()
-    expect(at.posted(pull)).toEqual({
-      reviews: [pull.head],
-      comments: [`${toFilePath("change")}:${markedLine}`],
-      summaries: 1
-    })
-    expect(countOpen(at)).toBe(0)
+    const { head, ...outcome } = await killAndResume(at, ofCodex)
+    expect(outcome).toEqual({ ...resumed, reviews: [head] })
   }, 180_000)
+})
+
+/** Kills the service in the middle of a pass. Returns what the next start published, and what is paid for again or left open. */
+const killAndResume = async (at: Installation, program: string) => {
+  const { before, pull } = await stall(at, program)
+  const paid = at.model.requests.length
+  await at.aicr.kill()
+  await waitUntil(() => processesWith(program).length <= before, {
+    timeout: 5_000,
+    describe: () => `${processesWith(program).length} processes of the agent are left`
+  })
+
+  // The second attempt reports nothing by itself.
+  at.model.script(attempt([], finish))
+  await at.aicr.start()
+  await waitUntil(() => listStates(pull).at(-1) === "success", {
+    timeout: 240_000,
+    describe: () => `the review is published; log:\n${at.aicr.log}`
+  })
+  await at.settled()
+  return { ...at.posted(pull), head: pull.head, open: countOpen(at), calls: at.model.requests.length - paid }
+}
+
+const resumed = {
+  comments: [`${toFilePath("change")}:${markedLine}`],
+  summaries: 1,
+  open: 0,
+  // The report without a problem, the summary, and at most one further turn.
+  calls: expect.toSatisfy((calls: number) => calls <= 3)
+}
+
+// A machine with an emulated processor takes a minute to start.
+describe.runIf(process.env["AICR_TEST_MICROVM"] === "all")("a review by pi in a virtual machine", () => {
+  let parts: MicrovmParts
+  beforeAll(async () => {
+    await provideCli("pi")
+    parts = makeMicrovm({ [`${imageFolder}/pi`]: join(agentFolder, "pi") })
+  }, 600_000)
+  afterAll(() => parts.remove())
+
+  it("keeps what was reported when the service is killed, and leaves no machine", async () => {
+    const { kernel, modules_dir, path, root_image } = parts
+    const microvm = { kernel, modules_dir, root_image, emulation: true, start_timeout_seconds: 200 }
+    await using at = await Installation.make({
+      ...options,
+      agent: { default: "pi", timeout_seconds: 600, sandbox: { kind: "microvm", microvm } },
+      env: { PATH: path }
+    })
+    const { head, ...outcome } = await killAndResume(at, "/microvm/")
+    expect(outcome).toEqual({ ...resumed, reviews: [head] })
+  }, 900_000)
 })

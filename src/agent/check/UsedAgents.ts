@@ -5,6 +5,7 @@ import type { Workspace } from "../../config/Snapshot.ts"
 import { Sandboxes } from "../../sandbox/Sandbox.ts"
 import { AgentPrograms } from "../AgentPrograms.ts"
 import type { CliMode } from "../AgentPrograms.ts"
+import { listCliModes } from "../clis/FieldWarnings.ts"
 
 /** A mode in a sandbox, with the ids of the workspaces that use it. */
 export interface UsedAgent {
@@ -13,18 +14,12 @@ export interface UsedAgent {
   readonly workspaces: ReadonlyArray<string>
 }
 
-/** Modes of a workspace: its own, and those of its routes. */
-const listModes = ({ agent, outputs }: Workspace): ReadonlyArray<CliMode> => {
-  const modes = [agent.default, ...outputs.routes.rules.map(({ analysis }) => analysis.agent)]
-  return [...new Set(modes)].filter((mode) => mode !== undefined && mode !== "native-llm")
-}
-
 /** Returns the modes of enabled workspaces. Workspaces with the same mode and the same sandbox share one item. */
 export const listUsedAgents = (workspaces: Iterable<Workspace>): ReadonlyArray<UsedAgent> => {
   const used = new Map<string, UsedAgent>()
   for (const workspace of workspaces) {
     if (!workspace.enabled) continue
-    for (const mode of listModes(workspace)) {
+    for (const mode of listCliModes(workspace)) {
       const { id, sandbox } = workspace
       const key = JSON.stringify([mode, sandbox])
       used.set(key, { mode, sandbox, workspaces: [...(used.get(key)?.workspaces ?? []), id] })

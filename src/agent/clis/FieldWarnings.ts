@@ -1,7 +1,7 @@
 /** Reports fields of `agent` that the configured CLI does not support, before their first review. */
 import type { ConfigIssue } from "../../config/ConfigIssue.ts"
 import type { AgentConfig } from "../../config/schema/Agent.ts"
-import type { Snapshot } from "../../config/Snapshot.ts"
+import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { CliMode } from "../AgentPrograms.ts"
 import type { AgentCli, WebSearchField } from "./Cli.ts"
 import { findCli } from "./CliTable.ts"
@@ -68,13 +68,42 @@ export const unsupportedFields = (mode: CliMode, agent: AgentConfig): ReadonlyAr
   return [...approval(support, agent), ...compaction(support, agent), ...webSearch(support, agent)]
 }
 
+/** Fields that only CLIs have, of a workspace without any. Those that the reference calls unused by native-llm are not among them. */
+const withoutCli: AgentCli["support"] = {
+  compaction: {
+    auto: "native-llm does not compact",
+    threshold: "native-llm does not compact",
+    prune: "native-llm does not compact"
+  },
+  webSearch: { by: "none" }
+}
+
+const unusedFields = (agent: AgentConfig): ReadonlyArray<Unsupported> => [
+  ...compaction(withoutCli, agent),
+  ...webSearch(withoutCli, agent)
+]
+
+/** Modes of a workspace: its own, and those of its routes. */
+export const listCliModes = ({ agent, outputs }: Workspace): ReadonlyArray<CliMode> => {
+  const modes = [agent.default, ...outputs.routes.rules.map(({ analysis }) => analysis.agent)]
+  return [...new Set(modes)].filter((mode) => mode !== undefined && mode !== "native-llm")
+}
+
 export const agentProblems = ({ workspaces }: Pick<Snapshot, "workspaces">): ReadonlyArray<ConfigIssue> =>
-  [...workspaces.values()].flatMap(({ agent, enabled, id, sandbox }): ReadonlyArray<ConfigIssue> => {
-    const { default: mode } = agent
-    if (!enabled || mode === "native-llm") return []
-    return unsupportedFields(mode, { ...agent, sandbox }).map(({ field, reason }) => ({
-      severity: "warning",
-      path: `agent.${field}`,
-      message: `workspace ${id}, agent mode ${mode}: ${reason}`
-    }))
+  [...workspaces.values()].flatMap((workspace): ReadonlyArray<ConfigIssue> => {
+    const { enabled, id, sandbox } = workspace
+    if (!enabled) return []
+    const agent = { ...workspace.agent, sandbox }
+    const modes = listCliModes(workspace)
+    const found =
+      modes.length === 0
+        ? [["native-llm", unusedFields(agent)] as const]
+        : modes.map((mode) => [mode, unsupportedFields(mode, agent)] as const)
+    return found.flatMap(([mode, fields]) =>
+      fields.map(({ field, reason }) => ({
+        severity: "warning",
+        path: `agent.${field}`,
+        message: `workspace ${id}, agent mode ${mode}: ${reason}`
+      }))
+    )
   })

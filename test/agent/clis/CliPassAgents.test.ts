@@ -4,6 +4,8 @@
  */
 import { it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect } from "vitest"
@@ -20,9 +22,12 @@ import { sandboxesLayer } from "../../../src/sandbox/SandboxesLayer.ts"
 import { AgentPasses } from "../../../src/store/AgentPasses.ts"
 import { agentFolder, provideCli } from "../../harness/AgentClis.ts"
 import { startFakeModel } from "../../harness/FakeModel.ts"
+import type { Recorded } from "../../harness/FakeModel.ts"
+import type { Reply } from "../../harness/FakeModelReply.ts"
 import { testOwners } from "../../harness/Owners.ts"
 import { startPodman } from "../../harness/Podman.ts"
 import type { Podman } from "../../harness/Podman.ts"
+import { brokenBubblewrap } from "../../sandbox/Fixture.ts"
 import {
   installedPrograms,
   makeBrief,
@@ -55,6 +60,8 @@ const harmless: Partial<Record<CliMode, ReadonlyArray<string>>> = {
 }
 
 interface Scripted {
+  readonly agent?: object
+  readonly env?: Record<string, string>
   readonly programs?: typeof installedPrograms
   readonly script?: ReturnType<typeof reportOnce>
 }
@@ -64,14 +71,14 @@ const review = (
   mode: CliMode,
   sandbox: object = {},
   sandboxes = nativeSandboxes,
-  { programs = installedPrograms, script = reportOnce() }: Scripted = {}
+  { agent = {}, env = {}, programs = installedPrograms, script = reportOnce() }: Scripted = {}
 ) =>
   Effect.gen(function* () {
     const fake = yield* Effect.acquireRelease(
       Effect.promise(() => startFakeModel(script)),
       (model) => Effect.promise(() => model.close())
     )
-    const brief = yield* makeBrief(mode, { sandbox }, { url: fake.url })
+    const brief = yield* makeBrief(mode, { ...agent, sandbox }, { env, url: fake.url })
     const root = yield* temporary
     const report = yield* CliAgents.use((agents) => agents.analyse(mode, brief)).pipe(
       Effect.provide([
@@ -154,6 +161,87 @@ describe("zoo, by a program that accepts and prints what it does", () => {
       const error = yield* Effect.flip(review("zoo", {}, nativeSandboxes, { programs: yield* build(), script }))
       expect(error).toMatchObject({ reason: "failed", message: expect.stringContaining("HTTP 401") })
     }).pipe(Effect.scoped)
+  )
+})
+
+describe.runIf(modes.includes("omp"))("omp", () => {
+  beforeAll(() => provideCli("omp"), 600_000)
+
+  /** A SearXNG that has one result for everything. */
+  const search = Effect.acquireRelease(
+    Effect.promise(async () => {
+      const requests: Array<{ readonly path: string; readonly query: object; readonly token: string | undefined }> = []
+      const server = createServer((request, response) => {
+        const url = new URL(request.url ?? "/", "http://searxng.test")
+        const query = Object.fromEntries(url.searchParams)
+        requests.push({ path: url.pathname, query, token: request.headers.authorization })
+        response.writeHead(200, { "content-type": "application/json" })
+        response.end(
+          JSON.stringify({
+            query: "q",
+            results: [{ title: "Found", url: "https://found.example/", content: "a result" }]
+          })
+        )
+      })
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+      return { requests, server, port: (server.address() as AddressInfo).port }
+    }),
+    ({ server }) =>
+      Effect.promise(async () => {
+        server.closeAllConnections()
+        await new Promise((done) => server.close(done))
+      })
+  )
+
+  const searchFirst = () => {
+    const rest = reportOnce()
+    let isSearched = false
+    return (request: Recorded): Reply => {
+      const tool = offeredTools(request.body).find((name) => name === "web_search")
+      if (isSearched || tool === undefined) return rest(request)
+      isSearched = true
+      return { calls: [{ name: tool, input: { query: "list index" } }] }
+    }
+  }
+
+  it.live(
+    "searches with a SearXNG as agent.web_search says, without a sandbox",
+    () =>
+      Effect.gen(function* () {
+        const { port, requests } = yield* search
+        const web_search = {
+          enabled: true,
+          providers: ["searxng"],
+          exclude: ["duckduckgo"],
+          timeout_seconds: 20,
+          credentials: { searxng: "SEARX" },
+          searxng: {
+            endpoint: `http://127.0.0.1:${port}`,
+            categories: "it",
+            engines: "wikipedia",
+            language: "de",
+            safesearch: 2
+          }
+        }
+        const root = yield* temporary
+        const unconfined = () =>
+          sandboxesLayer(join(root, "s"), { PATH: `${brokenBubblewrap({ root })}:${process.env["PATH"]}` })
+        const { report, requests: calls } = yield* review("omp", { native: { unconfined: true } }, unconfined, {
+          agent: { web_search },
+          env: { SEARX: "searx-secret" },
+          script: searchFirst()
+        })
+        expect(report).toMatchObject({ problems: [problem], summary: "One problem." })
+        expect(requests.filter(({ path }) => path === "/search")).toEqual([
+          {
+            path: "/search",
+            query: expect.objectContaining({ categories: "it", engines: "wikipedia", language: "de", safesearch: "2" }),
+            token: "Bearer searx-secret"
+          }
+        ])
+        expect(calls.some(({ text }) => text.includes("https://found.example/"))).toBe(true)
+      }).pipe(Effect.scoped),
+    180_000
   )
 })
 

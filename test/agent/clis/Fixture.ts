@@ -4,9 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import type { Brief } from "../../../src/agent/Agent.ts"
-import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
 import * as ProgramFolder from "../../../src/agent/clis/ProgramFolder.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
+import type { AgentConfig } from "../../../src/config/schema/Agent.ts"
 import { sandboxesLayer } from "../../../src/sandbox/SandboxesLayer.ts"
 import { agentFolder } from "../../harness/AgentClis.ts"
 import type { Recorded } from "../../harness/FakeModel.ts"
@@ -26,19 +26,22 @@ interface BriefOptions {
   readonly env?: Record<string, string>
   /** The agent block of the workspace. */
   readonly own?: object
+  /** Modes that rules of routes name. */
+  readonly rules?: ReadonlyArray<string>
   /** Address of a model server. */
   readonly url?: string
 }
 
 export const makeBrief = (
-  mode: CliMode,
+  mode: AgentConfig["default"],
   agent: object = {},
-  { env = {}, own = {}, url = "http://127.0.0.1:9" }: BriefOptions = {}
+  { env = {}, own = {}, rules = [], url = "http://127.0.0.1:9" }: BriefOptions = {}
 ) =>
   Effect.gen(function* () {
     const snapshot = yield* toSnapshot(
       {
         agent: { default: mode, timeout_seconds: 120, ...agent },
+        outputs: { routes: { rules: rules.map((name) => ({ match: { trigger: "hub" }, analysis: { agent: name } })) } },
         triggers: [{ name: "hub", kind: "github", webhook_secret: "s" }],
         llm: {
           providers: [{ id: "p", kind: "openai_compatible", base_url: `${url}/v1` }],
