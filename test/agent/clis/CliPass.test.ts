@@ -85,6 +85,19 @@ describe("a pass of an agent CLI", () => {
     })
   )
 
+  it.live("has no file of the change, and reads the repository with its tools", () =>
+    Effect.gen(function* () {
+      const result = yield* alone(["files src/a.ts", "summary Read"])
+      expect(result).toMatchObject({ _tag: "Success" })
+      if (result._tag === "Success")
+        expect(messages(result.success)).toEqual([
+          expect.stringMatching(
+            /^repository: ; folder: ; write: EROFS; .*src\/a\.ts, lines 1 to 2 of 2:.*const x = list\[0\]/
+          )
+        ])
+    })
+  )
+
   it.live("that ends without a result fails, with what the program printed", () =>
     Effect.gen(function* () {
       const silent = yield* alone(["exit 0"])

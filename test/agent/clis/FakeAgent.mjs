@@ -2,7 +2,7 @@
  * A program in the place of Codex: it reads the address and the token of the tool server from Codex' settings, and executes its prompt,
  * one line after the other.
  */
-import { readFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 
 const { AICR_TOOLS_TOKEN: token, CODEX_HOME: home } = process.env
 const url = /^url = "(.*)"$/m.exec(readFileSync(`${home}/config.toml`, "utf8"))?.[1]
@@ -17,7 +17,24 @@ const call = async (name, input) => {
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } })
   })
-  await response.text()
+  return response.text()
+}
+
+const report = (message) =>
+  call("report_problem", {
+    file: "src/a.ts",
+    severity: "high",
+    category: "bug",
+    message,
+    quote: "const x = list[0]"
+  })
+
+const codeOf = (run) => {
+  try {
+    return String(run())
+  } catch (error) {
+    return error.code
+  }
 }
 
 let prompt = ""
@@ -25,14 +42,16 @@ for await (const chunk of process.stdin) prompt += chunk
 
 for (const line of prompt.split("\n")) {
   const [verb, argument] = line.split(" ", 2)
-  if (verb === "report")
-    await call("report_problem", {
-      file: "src/a.ts",
-      severity: "high",
-      category: "bug",
-      message: argument,
-      quote: "const x = list[0]"
-    })
+  if (verb === "report") await report(argument)
+  if (verb === "files")
+    await report(
+      [
+        `repository: ${codeOf(() => readdirSync("/repository"))}`,
+        `folder: ${readdirSync(".")}`,
+        `write: ${codeOf(() => mkdirSync("/repository/x"))}`,
+        await call("fetch_more_context", { path: argument, reason: "test" })
+      ].join("; ")
+    )
   if (verb === "summary") await call("publish_summary", { markdown: argument })
   if (verb === "skip") await call("skip", { reason: argument })
   if (verb === "print") process.stdout.write(`${line.slice("print ".length)}\n`)
