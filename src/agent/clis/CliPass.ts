@@ -28,7 +28,7 @@ import { toolNames } from "../Tools.ts"
 import type { CliNews } from "./Cli.ts"
 import { readOutput, startCli, toAgentError } from "./CliProcess.ts"
 import { findCli } from "./CliTable.ts"
-import { maxModelCalls, maxReplyBytes, maxToolCalls } from "./PassLimits.ts"
+import { maxLoggedTexts, maxModelCalls, maxReplyBytes, maxToolCalls } from "./PassLimits.ts"
 import type { PassTimes } from "./PassLimits.ts"
 import { decideOutcome } from "./PassOutcome.ts"
 import type { PassEnding } from "./PassOutcome.ts"
@@ -105,7 +105,7 @@ const runPass = Effect.fnUntraced(function* (
   })
   const reader = repositoryReader(brief.checkout, brief.code, workspace.review.fetch_extra, brief.context)
   const session = openSession({ passes: yield* AgentPasses, runId: run.id, pass }, reader, restored, proxy.report)
-  const seen = { toolCalls: 0, error: undefined as string | undefined }
+  const seen = { toolCalls: 0, texts: 0, error: undefined as string | undefined }
   const tools = yield* (yield* ToolServers).open({
     session: session.tools,
     tools: toolNames,
@@ -119,9 +119,9 @@ const runPass = Effect.fnUntraced(function* (
   const onNews = (news: CliNews) =>
     Effect.suspend(() => {
       seen.error = news.error ?? seen.error
-      return news.text !== undefined && news.text !== "" && workspace.review.log_thinking
-        ? logText(mode, news.text)
-        : Effect.void
+      const isLogged = news.text !== undefined && news.text !== "" && workspace.review.log_thinking
+      // A program that prints without end would fill the log.
+      return isLogged && seen.texts++ < maxLoggedTexts ? logText(mode, news.text ?? "") : Effect.void
     })
   // The end of this scope ends the process, also if the review is cancelled.
   const ended = yield* Effect.scoped(

@@ -5,6 +5,8 @@ export const maxModelCalls = 80
 export const maxToolCalls = 300
 /** Bytes of one reply of a tool. Above about ten thousand, some agents cut replies. */
 export const maxReplyBytes = 9_000
+/** Texts of one pass that are logged. */
+export const maxLoggedTexts = 200
 
 export interface PassTimes {
   /** Time until the first model call. */

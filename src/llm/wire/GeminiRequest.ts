@@ -1,6 +1,7 @@
 /** Requests of Gemini's API: what an agent may not use, their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
 import { objectSchema } from "./ChatRequest.ts"
+import { unifyNames } from "./GeminiNames.ts"
 import { isJson, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
 import type { PassedSettings, RestrictedBody, WireRequest } from "./WireRow.ts"
@@ -24,7 +25,8 @@ const hasFile = (part: WireJson): boolean =>
   part["fileData"] !== undefined ||
   toList(toJson(part["functionResponse"])["parts"]).some(({ fileData }) => fileData !== undefined)
 
-export const restrictGemini = (body: WireJson, webSearch: boolean): RestrictedBody => {
+export const restrictGemini = (given: WireJson, webSearch: boolean): RestrictedBody => {
+  const body = toJson(unifyNames(given))
   const removed: Array<string> = []
   const tools = toList(body["tools"])
     .map((tool) => restrictTool(tool, webSearch, removed))
@@ -118,7 +120,7 @@ const toMessages = (content: WireJson, ids: CallIds, unsupported: Set<string>): 
 export const decodeGemini = (body: WireJson): WireRequest => {
   const unsupported = new Set<string>()
   const ids = new CallIds()
-  const system = body["systemInstruction"] ?? body["system_instruction"]
+  const system = body["systemInstruction"]
   const declared = toList(body["tools"]).flatMap((tool) => {
     if (tool["googleSearch"] !== undefined) unsupported.add("the tool googleSearch")
     return toList(tool["functionDeclarations"])

@@ -23,6 +23,8 @@ const headerBytes = 7
 /** Bytes that a connection may send before the other end has taken any. */
 export const window = 65_536
 const maxContent = 16_384
+/** Bytes that may wait for an end that does not read. What is granted on all connections is less. */
+const maxWaiting = 33_554_432
 /** Connections at a time. */
 const maxConnections = 300
 
@@ -145,6 +147,7 @@ export class Tunnel {
   readonly #connections = new Map<number, Connection>()
   readonly #output: Writable
   readonly #accept: (target: TunnelTarget, connection: Duplex) => void
+  readonly #end: (problem: string) => void
   #last = 0
 
   /** `accept` gets each connection that the other end opens. `onEnd` is called once. */
@@ -164,6 +167,10 @@ export class Tunnel {
       this.#connections.clear()
       onEnd(problem)
     }
+    this.#end = (problem) => {
+      end(problem)
+      link.input.destroy()
+    }
     link.output.on("error", ({ message }) => end(message))
     link.input
       .on("data", (chunk: Buffer) => {
@@ -171,8 +178,7 @@ export class Tunnel {
         try {
           for (const frame of parser.parse(chunk)) this.#receive(frame)
         } catch (cause) {
-          end(String(cause))
-          link.input.destroy()
+          this.#end(String(cause))
         }
       })
       .on("error", ({ message }) => end(message))
@@ -199,6 +205,8 @@ export class Tunnel {
 
   #send(type: number, id: number, content: Buffer = Buffer.alloc(0)): void {
     if (this.#output.writableEnded || this.#output.destroyed) return
+    // Frames that cost an answer, and are not granted, may come from an end that takes none.
+    if (this.#output.writableLength > maxWaiting) return this.#end("its other end does not read")
     const header = Buffer.alloc(headerBytes)
     header.writeUInt8(type, 0)
     header.writeUInt32BE(id, 1)

@@ -1,6 +1,6 @@
 /** The pass of an agent CLI, with a program in place of the CLI that executes its prompt. */
 import { it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
@@ -9,7 +9,7 @@ import { AgentError } from "../../../src/agent/Agent.ts"
 import { AgentPrograms } from "../../../src/agent/AgentPrograms.ts"
 import type { AgentProgram } from "../../../src/agent/AgentPrograms.ts"
 import { CliAgents } from "../../../src/agent/CliAgents.ts"
-import { passTimes } from "../../../src/agent/clis/PassLimits.ts"
+import { maxLoggedTexts, passTimes } from "../../../src/agent/clis/PassLimits.ts"
 import * as ProgramFolder from "../../../src/agent/clis/ProgramFolder.ts"
 import { ModelRun } from "../../../src/llm/ModelRun.ts"
 import type { ModelAccount } from "../../../src/llm/ModelRun.ts"
@@ -157,6 +157,16 @@ describe("a pass of an agent CLI", () => {
         _tag: "Success",
         success: { notices: ["codex 9.9.9 is not a version that was tested (~0.169.0)."] }
       })
+    })
+  )
+
+  it.live("logs a limited number of the texts that it prints", () =>
+    Effect.gen(function* () {
+      const text = JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "a step" } })
+      let logged = 0
+      const counter = Logger.make(({ message }) => void (logged += String(message).includes("agent step") ? 1 : 0))
+      yield* Effect.provide(alone([`flood ${text}`, "summary Two"]), Logger.layer([counter]))
+      expect(logged).toBe(maxLoggedTexts)
     })
   )
 

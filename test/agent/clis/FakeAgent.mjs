@@ -55,6 +55,7 @@ for (const line of prompt.split("\n")) {
   if (verb === "summary") await call("publish_summary", { markdown: argument })
   if (verb === "skip") await call("skip", { reason: argument })
   if (verb === "print") process.stdout.write(`${line.slice("print ".length)}\n`)
+  if (verb === "flood") process.stdout.write(`${line.slice("flood ".length)}\n`.repeat(1_000))
   if (verb === "warn") process.stderr.write(`${line.slice("warn ".length)}\n`)
   if (verb === "exit") process.exit(Number(argument))
   if (verb === "stay") await new Promise((resolve) => setTimeout(resolve, Number(argument)))

@@ -309,6 +309,21 @@ it.each([
     "gemini",
     "/v1beta/models/m:generateContent",
     { contents: [{ parts: [{ text: "x" }] }], cachedContent: "cachedContents/1" }
+  ],
+  [
+    "gemini",
+    "/v1beta/models/m:generateContent",
+    { contents: [{ parts: [{ file_data: { file_uri: "https://a.example" } }] }] }
+  ],
+  [
+    "gemini",
+    "/v1beta/models/m:generateContent",
+    { contents: [{ parts: [{ function_response: { parts: [{ file_data: {} }] } }] }] }
+  ],
+  [
+    "gemini",
+    "/v1beta/models/m:generateContent",
+    { contents: [{ parts: [{ text: "x" }] }], cached_content: "cachedContents/1" }
   ]
 ] as const)("%s: a request that refers to something outside of it is refused: %s %j", async (format, path, body) => {
   const requests = await attack(format, async ({ post }) => {

@@ -152,6 +152,25 @@ it.each([
   expect(prepared["model"]).toBe(format === "gemini" ? undefined : "m")
 })
 
+it("gemini: fields in the spelling of protocol buffers are restricted as well, and content of the agent is not changed", () => {
+  const args = { a_b: { c_d: 1 } }
+  const body = {
+    system_instruction: { parts: [{ text: "s" }] },
+    contents: [{ role: "model", parts: [{ function_call: { name: "read_file", args } }] }],
+    generation_config: { candidate_count: 8, max_output_tokens: 5_000, response_modalities: ["IMAGE"] },
+    generationConfig: { candidate_count: 8 },
+    tools: [{ google_search: {}, code_execution: {}, function_declarations: [{ name: "f", parameters: { a_b: 1 } }] }]
+  }
+  const restricted = wireFormats.gemini.restrict(body, false)
+  expect(restricted.removed).toEqual(["tool googleSearch", "tool codeExecution"])
+  expect(wireFormats.gemini.prepare(restricted.body, settings)).toEqual({
+    systemInstruction: { parts: [{ text: "s" }] },
+    contents: [{ role: "model", parts: [{ functionCall: { name: "read_file", args } }] }],
+    generationConfig: { candidateCount: 1, maxOutputTokens: 100 },
+    tools: [{ functionDeclarations: [{ name: "f", parameters: { a_b: 1 } }] }]
+  })
+})
+
 it.each(Object.entries(wireFormats))("%s: a written response has the usage that was counted", (_, row) => {
   const stream = row.encoder("m", { stream_options: { include_usage: true } })
   const reader = row.reader()

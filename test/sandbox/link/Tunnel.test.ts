@@ -136,3 +136,30 @@ describe("a tunnel", () => {
     ])
   })
 })
+
+it("ends with an end that sends, and does not read", async () => {
+  const [there, back] = [new PassThrough(), new PassThrough({ highWaterMark: 16_384 })]
+  const ended = Promise.withResolvers<string | undefined>()
+  startTunnel(
+    { input: there, output: back },
+    () => {},
+    (problem) => ended.resolve(problem)
+  )
+  const frames = (from: number, count: number) =>
+    Buffer.concat(
+      Array.from({ length: count }, (_, id) => {
+        const frame = Buffer.from([1, 0, 0, 0, 0, 0, 1, 0])
+        frame.writeUInt32BE(from + id, 1)
+        return frame
+      })
+    )
+  there.write(frames(1, 300))
+  // Above the number of connections, each frame that opens one is answered.
+  const open = frames(301, 20_000)
+  for (let round = 0; round < 400 && !there.destroyed; round++) {
+    there.write(open)
+    await new Promise(setImmediate)
+  }
+  expect(there.destroyed).toBe(true)
+  expect(await ended.promise).toBe("its other end does not read")
+}, 60_000)
