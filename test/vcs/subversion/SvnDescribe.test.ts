@@ -43,7 +43,9 @@ it("a removed branch and a tag are marked, and a revision that does not exist is
   expect((await describing(removed))?.streams).toMatchObject([
     { branch: "branches/1.x", removed: true, previous: undefined }
   ])
-  expect(await describing("99999")).toBeUndefined()
+  for (const none of ["99999", "2147483648", "999999999999999999", "-1", "HEAD", "1:HEAD", ""])
+    expect(await describing(none)).toBeUndefined()
+  expect((await describing("0"))?.streams).toEqual([])
 })
 
 it("revisions are described together as svn would describe each of them", async () => {
