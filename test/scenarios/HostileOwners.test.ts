@@ -8,6 +8,7 @@ import { AicrProcess } from "../harness/AicrProcess.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
+import { nodeDocument } from "../harness/HookedNode.ts"
 import { HealthProbe } from "../harness/HealthProbe.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -30,7 +31,7 @@ const start = async (directory: string) => {
   await writeFile(
     configFile,
     stringify({
-      server: { port, hostname: "127.0.0.1" },
+      ...nodeDocument({ directory, model }, port),
       triggers: [
         {
           name: "host",
@@ -46,17 +47,6 @@ const start = async (directory: string) => {
           { name: "issues", kind: "gitea_problem_issue", assign_committer: false, add_owners_as_assignees: true }
         ],
         routes: { default: { line_comments: ["issues"], summary: [] } }
-      },
-      llm: {
-        providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
-        model_chain: { default: [{ provider: "fake", model: "fake" }] }
-      },
-      agent: { default: "native-llm" },
-      review: { output_language: "en", verification: "off", auto_commit: { delay_seconds: 0 } },
-      queue: { kind: "sqlite", sqlite: { path: join(directory, "queue.db") } },
-      storage: {
-        database: { sqlite: { path: join(directory, "aicr.db") } },
-        object: { filesystem: { root: join(directory, "objects") } }
       }
     })
   )

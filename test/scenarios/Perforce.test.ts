@@ -2,26 +2,22 @@
  * Changelists of Perforce, reported by the hook script to the real process: reviewed once, submitted and shelved, whatever dies in between,
  * and published to a chat. The client is the fake one.
  */
-import { execFile } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
-import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { stringify } from "yaml"
-import { AicrProcess, programFolder } from "../harness/AicrProcess.ts"
+import { AicrProcess } from "../harness/AicrProcess.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
+import { callP4Hook, nodeDocument, readRows } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
-const key = "key-of-the-hooks"
-const execute = promisify(execFile)
 /** Calls of the client after which the process is killed. */
 const killsAfter =
   process.env["AICR_TEST_HOOK_KILLS"] === "all" ? Array.from({ length: 16 }, (_, at) => at + 1) : [1, 4, 9]
@@ -36,7 +32,7 @@ interface World {
 let world: World
 
 const makeConfig = (parts: Omit<World, "aicr">, port: number) => ({
-  server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
+  ...nodeDocument(parts, port, { delay_seconds: 0, include_branches: ["main", "rel"] }),
   triggers: [
     {
       name: "depot",
@@ -57,21 +53,6 @@ const makeConfig = (parts: Omit<World, "aicr">, port: number) => ({
   outputs: {
     channels: [{ name: "group", kind: "feishu_bot", webhook_url: parts.chat.url }],
     routes: { default: { summary: ["group"] } }
-  },
-  llm: {
-    providers: [{ id: "fake", kind: "openai_compatible", base_url: `${parts.model.url}/v1`, api_key: "model" }],
-    model_chain: { default: [{ provider: "fake", model: "fake" }] }
-  },
-  agent: { default: "native-llm" },
-  review: {
-    output_language: "en",
-    verification: "off",
-    auto_commit: { delay_seconds: 0, include_branches: ["main", "rel"] }
-  },
-  queue: { kind: "sqlite", sqlite: { path: join(parts.directory, "queue.db") } },
-  storage: {
-    database: { sqlite: { path: join(parts.directory, "aicr.db") } },
-    object: { filesystem: { root: join(parts.directory, "objects") } }
   }
 })
 
@@ -111,26 +92,9 @@ afterEach(async () => {
   rmSync(world.directory, { recursive: true, force: true })
 })
 
-/** Calls the script as the server's trigger does. */
-const trigger = (...args: ReadonlyArray<string>) =>
-  execute("sh", [join(programFolder, "scripts/hooks/p4-trigger.sh"), ...args], {
-    env: {
-      PATH: process.env["PATH"],
-      AICR_URL: world.aicr.url,
-      AICR_API_KEY: key,
-      AICR_LOG: join(world.directory, "hook.log"),
-      AICR_RETRY_AFTER: "1"
-    }
-  })
+const trigger = (...args: ReadonlyArray<string>) => callP4Hook(world.aicr.url, world.directory, ...args)
 
-const rows = (query: string): ReadonlyArray<Record<string, unknown>> => {
-  const database = new DatabaseSync(join(world.directory, "aicr.db"), { readOnly: true, timeout: 5000 })
-  try {
-    return database.prepare(query).all()
-  } finally {
-    database.close()
-  }
-}
+const rows = (query: string) => readRows(world.directory, query)
 const events = () =>
   rows("SELECT id, target_kind AS kind, outcome, outcome_reason AS reason, routing, work FROM events ORDER BY id")
 const reviewed = (): ReadonlyArray<string> =>

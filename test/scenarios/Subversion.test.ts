@@ -6,7 +6,6 @@ import { execFile, execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { stringify } from "yaml"
@@ -15,13 +14,13 @@ import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
+import { hookKey, nodeDocument, readRows } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { startSvnserve, SvnRepository, svnPassword, svnUser } from "../harness/Subversion.ts"
 import type { SvnService } from "../harness/Subversion.ts"
 import { TraceCollector } from "../harness/TraceCollector.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
-const key = "key-of-the-hooks"
 /** Number of revisions of the burst; each is reported at least twice. */
 const burst = Number(process.env["AICR_TEST_REVISIONS"] ?? 12)
 /** Calls of svn after which the process is killed: a report and its review make seven. */
@@ -38,7 +37,10 @@ interface World {
 let world: World
 
 const makeConfig = (parts: Omit<World, "aicr">, port: number, delaySeconds: number) => ({
-  server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
+  ...nodeDocument(parts, port, {
+    delay_seconds: delaySeconds,
+    include_branches: ["trunk", "1.x"]
+  }),
   triggers: [
     {
       name: "tree",
@@ -57,21 +59,6 @@ const makeConfig = (parts: Omit<World, "aicr">, port: number, delaySeconds: numb
   outputs: {
     channels: [{ name: "group", kind: "feishu_bot", webhook_url: parts.chat.url }],
     routes: { default: { summary: ["group"] } }
-  },
-  llm: {
-    providers: [{ id: "fake", kind: "openai_compatible", base_url: `${parts.model.url}/v1`, api_key: "model" }],
-    model_chain: { default: [{ provider: "fake", model: "fake" }] }
-  },
-  agent: { default: "native-llm" },
-  review: {
-    output_language: "en",
-    verification: "off",
-    auto_commit: { delay_seconds: delaySeconds, include_branches: ["trunk", "1.x"] }
-  },
-  queue: { kind: "sqlite", sqlite: { path: join(parts.directory, "queue.db") } },
-  storage: {
-    database: { sqlite: { path: join(parts.directory, "aicr.db") } },
-    object: { filesystem: { root: join(parts.directory, "objects") } }
   }
 })
 
@@ -135,20 +122,13 @@ afterEach(async () => {
 const report = async (revision: string, over: Readonly<Record<string, unknown>> = {}): Promise<number> => {
   const response = await fetch(`${world.aicr.url}/triggers/svn`, {
     method: "POST",
-    headers: { "x-api-key": key, "content-type": "application/json" },
+    headers: { "x-api-key": hookKey, "content-type": "application/json" },
     body: JSON.stringify({ revision, ...over })
   })
   return response.status
 }
 
-const rows = (query: string): ReadonlyArray<Record<string, unknown>> => {
-  const database = new DatabaseSync(join(world.directory, "aicr.db"), { readOnly: true, timeout: 5000 })
-  try {
-    return database.prepare(query).all()
-  } finally {
-    database.close()
-  }
-}
+const rows = (query: string) => readRows(world.directory, query)
 const events = () =>
   rows("SELECT id, target_kind AS kind, outcome, outcome_reason AS reason, work FROM events ORDER BY id")
 /** `base-head` of each successful run. */
@@ -183,7 +163,7 @@ it("a committed revision is reported by the hook, reviewed and published with it
     "post-commit",
     `#!/bin/sh
 PATH=${process.env["PATH"]}
-export PATH AICR_URL=${aicr.url} AICR_API_KEY=${key} AICR_LOG=${log}
+export PATH AICR_URL=${aicr.url} AICR_API_KEY=${hookKey} AICR_LOG=${log}
 exec ${join(programFolder, "scripts/hooks/svn-trigger.sh")} "$1" "$2"
 `
   )

@@ -10,12 +10,12 @@ import { stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
+import { hookKey, nodeDocument } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
 import { SvnRepository } from "../harness/Subversion.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
-const key = "key-of-the-hooks"
 const tracker = "team/tracker"
 
 const lineOf = (mark: string): string => `int ${mark} = broken;`
@@ -100,7 +100,7 @@ it.each<readonly [string, () => System]>([
     writeFileSync(
       configFile,
       stringify({
-        server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
+        ...nodeDocument({ directory, model }, port, { delay_seconds: 0, include_branches: ["trunk", "main"] }),
         triggers: [
           { name: "source", ...system.trigger },
           {
@@ -122,21 +122,6 @@ it.each<readonly [string, () => System]>([
             { name: "problems", kind: "gitea_problem_issue", ...channel, assign_committer: true }
           ],
           routes: { default: { line_comments: ["problems", "joined"], summary: ["problems", "joined"] } }
-        },
-        llm: {
-          providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],
-          model_chain: { default: [{ provider: "fake", model: "fake" }] }
-        },
-        agent: { default: "native-llm" },
-        review: {
-          output_language: "en",
-          verification: "off",
-          auto_commit: { delay_seconds: 0, include_branches: ["trunk", "main"] }
-        },
-        queue: { kind: "sqlite", sqlite: { path: join(directory, "queue.db") } },
-        storage: {
-          database: { sqlite: { path: join(directory, "aicr.db") } },
-          object: { filesystem: { root: join(directory, "objects") } }
         }
       })
     )
@@ -154,7 +139,7 @@ it.each<readonly [string, () => System]>([
       const body = system.commit(content)
       const response = await fetch(`${aicr.url}/triggers/${system.path}`, {
         method: "POST",
-        headers: { "x-api-key": key, "content-type": "application/json" },
+        headers: { "x-api-key": hookKey, "content-type": "application/json" },
         body: JSON.stringify(body)
       })
       expect(response.status).toBe(202)

@@ -2,26 +2,22 @@
  * A shelved changelist of Perforce, reported by the hook script to the real process: its review is written to Swarm, once, whatever dies in
  * between. The client of Perforce and the server of Swarm are fakes.
  */
-import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
-import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { stringify } from "yaml"
-import { AicrProcess, programFolder } from "../harness/AicrProcess.ts"
+import { AicrProcess } from "../harness/AicrProcess.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { startFakeSwarm } from "../harness/FakeSwarm.ts"
 import type { FakeSwarm } from "../harness/FakeSwarm.ts"
+import { callP4Hook, nodeDocument, readRows } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
-const key = "key-of-the-hooks"
-const execute = promisify(execFile)
 /** Positions of the write that is interrupted, and whether Swarm executes it. */
 const kills = [0, 1, 2].flatMap((position) => [
   { position, isStored: true },
@@ -39,7 +35,7 @@ interface World {
 let world: World
 
 const makeConfig = (parts: Omit<World, "aicr">, port: number) => ({
-  server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
+  ...nodeDocument(parts, port),
   triggers: [
     {
       name: "depot",
@@ -68,17 +64,6 @@ const makeConfig = (parts: Omit<World, "aicr">, port: number) => ({
       }
     ],
     routes: { default: { line_comments: ["swarm"], summary: ["swarm"] } }
-  },
-  llm: {
-    providers: [{ id: "fake", kind: "openai_compatible", base_url: `${parts.model.url}/v1`, api_key: "model" }],
-    model_chain: { default: [{ provider: "fake", model: "fake" }] }
-  },
-  agent: { default: "native-llm" },
-  review: { output_language: "en", verification: "off", auto_commit: { delay_seconds: 0 } },
-  queue: { kind: "sqlite", sqlite: { path: join(parts.directory, "queue.db") } },
-  storage: {
-    database: { sqlite: { path: join(parts.directory, "aicr.db") } },
-    object: { filesystem: { root: join(parts.directory, "objects") } }
   }
 })
 
@@ -123,26 +108,10 @@ afterEach(async () => {
   rmSync(world.directory, { recursive: true, force: true })
 })
 
-/** Calls the script as the server's trigger does. */
 const trigger = (change: string) =>
-  execute("sh", [join(programFolder, "scripts/hooks/p4-trigger.sh"), change, "ada", "ada-laptop", "//Ace/..."], {
-    env: {
-      PATH: process.env["PATH"],
-      AICR_URL: world.aicr.url,
-      AICR_API_KEY: key,
-      AICR_LOG: join(world.directory, "hook.log"),
-      AICR_RETRY_AFTER: "1"
-    }
-  })
+  callP4Hook(world.aicr.url, world.directory, change, "ada", "ada-laptop", "//Ace/...")
 
-const rows = (query: string): ReadonlyArray<Record<string, unknown>> => {
-  const database = new DatabaseSync(join(world.directory, "aicr.db"), { readOnly: true, timeout: 5000 })
-  try {
-    return database.prepare(query).all()
-  } finally {
-    database.close()
-  }
-}
+const rows = (query: string) => readRows(world.directory, query)
 const runs = () => rows("SELECT status, reason FROM runs ORDER BY id")
 const allEnded = (count: number) =>
   waitUntil(
