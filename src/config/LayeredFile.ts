@@ -128,8 +128,8 @@ const findUngranted = (document: DatabaseDocument, ground: Ground): ReadonlyArra
   }))
 
 /** Checks these again too: an earlier release may have published them. */
-const findFileOnly = (document: DatabaseDocument): ReadonlyArray<ConfigIssue> =>
-  fileOnlyProblems(document).map(({ code, entity, field, message }) => ({
+const findFileOnly = (document: DatabaseDocument, { file }: Ground): ReadonlyArray<ConfigIssue> =>
+  fileOnlyProblems(document, file).map(({ code, entity, field, message }) => ({
     severity: "error",
     path: `${entity} ${formatPath(field)}`,
     message: `${message} (${code})`
@@ -151,7 +151,7 @@ export const readLayered = (
   const revision = head.number === 0 ? undefined : head.number
   const reading = readCombined(document, ground, { ...options, ...ground.source, revision })
   const ofDatabase = (issue: ConfigIssue): ConfigIssue => nameEntity(issue, ground, document)
-  const refused = [...issues, ...findUngranted(document, ground).map(ofDatabase), ...findFileOnly(document)]
+  const refused = [...issues, ...findUngranted(document, ground).map(ofDatabase), ...findFileOnly(document, ground)]
   const combined = reading.issues.map(ofDatabase)
   return refused.length === 0
     ? { ...reading, issues: combined }

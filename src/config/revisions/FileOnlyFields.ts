@@ -4,12 +4,13 @@
  */
 import type { FileOnly } from "../Field.ts"
 import type { Path } from "../Path.ts"
-import { isRecord } from "../Path.ts"
+import { isRecord, valueAt } from "../Path.ts"
 import { named } from "../SealedPlaces.ts"
 import type { Shape } from "../Shape.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities } from "./DatabaseDocument.ts"
 import { entityShape, formatRef, globalsShape } from "./Entities.ts"
+import { pathInFile } from "./Overlay.ts"
 
 export interface FileOnlyProblem {
   readonly code: "owned_by_file"
@@ -25,21 +26,38 @@ interface Found {
   readonly rule: FileOnly
 }
 
-/** Returns each value that only the file may set. */
-export const fileOnlyProblems = ({ entities, globals }: DatabaseDocument): ReadonlyArray<FileOnlyProblem> => [
-  ...problemsIn("globals", globalsShape(), globals),
-  ...listEntities({ entities, globals }).flatMap(({ value, ...ref }) =>
-    problemsIn(formatRef(ref), entityShape(ref.kind), value)
-  )
+/** Returns each value that only the file may set, and that no value of the normalised file hides. */
+export const fileOnlyProblems = (
+  { entities, globals }: DatabaseDocument,
+  file: unknown
+): ReadonlyArray<FileOnlyProblem> => [
+  ...problemsIn("globals", globalsShape(), globals, (path) => isHidden(file, path)),
+  ...listEntities({ entities, globals })
+    .filter((ref) => pathInFile(file, ref) === undefined)
+    .flatMap(({ value, ...ref }) => problemsIn(formatRef(ref), entityShape(ref.kind), value, () => false))
 ]
 
-const problemsIn = (entity: string, shape: Shape, value: unknown): ReadonlyArray<FileOnlyProblem> =>
-  findIn(shape, value, []).map(({ path, rule }) => ({
-    code: "owned_by_file",
-    entity,
-    field: named(value, path),
-    message: `this can only be set in the configuration file, because it ${rule.because}; remove it here, or move the entity into the file`
-  }))
+/** Returns whether the file has this field, or a list around it, which replaces that of the database. */
+const isHidden = (file: unknown, path: Path): boolean =>
+  path.some((_, length) => {
+    const value = valueAt(file, path.slice(0, length + 1))
+    return value !== undefined && (!isRecord(value) || length === path.length - 1)
+  })
+
+const problemsIn = (
+  entity: string,
+  shape: Shape,
+  value: unknown,
+  isIgnored: (path: Path) => boolean
+): ReadonlyArray<FileOnlyProblem> =>
+  findIn(shape, value, [])
+    .filter(({ path }) => !isIgnored(path))
+    .map(({ path, rule }) => ({
+      code: "owned_by_file",
+      entity,
+      field: named(value, path),
+      message: `this can only be set in the configuration file, because it ${rule.because}; remove it here, or move the entity into the file`
+    }))
 
 const findIn = (shape: Shape, value: unknown, path: Path): ReadonlyArray<Found> => {
   switch (shape.type) {

@@ -95,7 +95,7 @@ export const decideDocument = (
   const misused = [...redirectedSecrets(before, after, renames), ...ungrantedVariables(after, ground.file)]
   const problems = [
     ...misused.map((one) => placed(after, one)),
-    ...fileOnlyProblems(next).map(({ field, ...one }) => ({ ...one, path: formatPath(field) }))
+    ...fileOnlyProblems(next, ground.file).map(({ field, ...one }) => ({ ...one, path: formatPath(field) }))
   ]
   if (problems.length > 0) return { _tag: "Refused", problems }
   const sealed = sealDocument(next, ground.namespace, sealingKeys(ground.env))

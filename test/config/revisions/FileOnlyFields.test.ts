@@ -103,7 +103,7 @@ describe("a field of the database's configuration", () => {
     (_title, { path, shape }) => {
       const name = path.findLast((part) => typeof part === "string" && part !== "x") ?? ""
       const document = parsed(withValue(path, samples[name] ?? "x"))
-      const [problem, ...more] = fileOnlyProblems(document)
+      const [problem, ...more] = fileOnlyProblems(document, {})
       expect([problem?.code, more]).toEqual(["owned_by_file", []])
       // A stored credential is sealed, and was checked before.
       if (shape.type === "scalar" && shape.scalar === "secret") return
@@ -126,7 +126,22 @@ describe("a field of the database's configuration", () => {
       [["globals", "agent", "sandbox", "native", "unconfined"], false],
       [["entities", "templates", "image"], "text"]
     ] as const)
-      expect(fileOnlyProblems(parsed(withValue(path, value)))).toEqual([])
+      expect(fileOnlyProblems(parsed(withValue(path, value)), {})).toEqual([])
+  })
+
+  it("is no problem where the file hides it, which is the way out for a revision of an earlier release", () => {
+    const image = ["agent", "sandbox", "image"]
+    const repositories = ["workspaces", "defaults", "context_repositories"]
+    const depot = [...repositories, 0, "repository_url"]
+    const cases: ReadonlyArray<readonly [database: Path, file: unknown, problems: number]> = [
+      [["globals", ...image], withValue(image, "own"), 0],
+      [["globals", ...image], withValue(["agent", "sandbox", "engine"], "podman"), 1],
+      [["globals", ...depot], withValueAt({}, repositories, []), 0],
+      [["entities", "triggers", "x", "tls_ca_path"], { triggers: [{ name: "x" }] }, 0],
+      [["entities", "triggers", "x", "tls_ca_path"], { triggers: [{ name: "y" }] }, 1]
+    ]
+    for (const [path, file, problems] of cases)
+      expect(fileOnlyProblems(parsed(withValue(path, "file:///srv/x")), file)).toHaveLength(problems)
   })
 
   const destinations = all.filter(({ meta, secrets }) => meta?.destination === true && secrets.length > 0)
