@@ -709,7 +709,7 @@ export const chinese = {
   "why.missing_revision": "调用未指明修订。",
   "why.own_event": "此事件由本服务的账号引起，避免自我回复。",
   "why.pong": "主机在测试 webhook：工作正常。",
-  "why.queued": "正在等待评审。",
+  "why.queued": "已接受，将进行评审。",
   "why.repository_not_configured": "没有工作区包含此仓库。请用 source_repo 添加一个，或添加匹配它的 match 规则。",
   "why.skipped": "没有需要评审的内容，或被某个限制拒绝。",
   "why.source_excluded": "某条规则排除了此作者、分支或标题。",

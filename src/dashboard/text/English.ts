@@ -724,7 +724,7 @@ export const english = {
   "why.missing_revision": "The call names no revision.",
   "why.own_event": "The event was caused by the account of this service, so that it does not reply to itself.",
   "why.pong": "The host tests the webhook: it works.",
-  "why.queued": "It waits for its review.",
+  "why.queued": "It is accepted for a review.",
   "why.repository_not_configured":
     "No workspace has this repository. Add one with source_repo, or a rule of match that hits it.",
   "why.skipped": "There was nothing to review, or a limit refused it.",
