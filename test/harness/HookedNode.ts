@@ -7,7 +7,7 @@ import { programFolder } from "./AicrProcess.ts"
 
 export const hookKey = "key-of-the-hooks"
 
-/** Settings that are no subject of the scenario. `delaySeconds`: that of automatic commits. */
+/** Settings that are no subject of the scenario. */
 export const nodeDocument = (
   { directory, model }: { readonly directory: string; readonly model: { readonly url: string } },
   port: number,
