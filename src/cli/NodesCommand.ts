@@ -35,7 +35,7 @@ const tableOf = (nodes: ReadonlyArray<NodeLine>): string =>
     ])
   ])
 
-/** Lists what an operator should know about the nodes. */
+/** Lists warnings about the nodes. */
 export const listWarnings = (nodes: ReadonlyArray<NodeVersion>): ReadonlyArray<string> =>
   nodes.length === 0
     ? ["no node is connected; start nodes with the SVC_NATS_URL and SVC_NATS_PREFIX of this command"]

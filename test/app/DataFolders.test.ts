@@ -88,6 +88,16 @@ describe("a start with a folder that it cannot use", { timeout: 90_000 }, () => 
     expect([code, text]).toEqual([3, expect.stringContaining(`SQLite file ${disk.folder}/.lock`)])
     expect(text).toContain("The disk is full; free some space")
   })
+
+  it.skipIf(!SmallDisk.isPossible)(
+    "on a disk that takes no more files exits with 3 and names the setting",
+    async () => {
+      using disk = new SmallDisk(join(temporaryFolder(), "disk"), 1, 1)
+      const { code, text } = await start(temporaryFolder(), ["workspaces", "root"], disk.folder)
+      const problem = `workspaces.root: cannot write to the folder ${disk.folder}: ENOSPC`
+      expect([code, text]).toEqual([3, expect.stringContaining(problem)])
+    }
+  )
 })
 
 it("checks the folders of the configured stores, and those of reviews on nodes with executors only", () => {

@@ -20,11 +20,13 @@ export class SmallDisk implements Disposable {
   readonly #mebibytes: number
   readonly #rest: string
 
-  constructor(folder: string, mebibytes: number) {
+  /** `files` limits the number of files, the folder included. */
+  constructor(folder: string, mebibytes: number, files?: number) {
     this.folder = folder
     this.#mebibytes = mebibytes
     mkdirSync(folder, { recursive: true })
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder])
+    const limit = files === undefined ? "" : `,nr_inodes=${files}`
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m${limit}`, "tmpfs", folder])
     this.#rest = join(folder, "rest")
   }
 
