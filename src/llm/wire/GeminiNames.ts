@@ -16,7 +16,7 @@ const opaque: ReadonlySet<string> = new Set([
 
 const toName = (name: string): string => name.replace(/_([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Of a field that a request has in both spellings, the last one remains. */
+/** Returns the value with the first spelling. The last of two spellings of one field remains. */
 export const unifyNames = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(unifyNames)
   if (!isJson(value)) return value

@@ -205,7 +205,7 @@ export class Tunnel {
 
   #send(type: number, id: number, content: Buffer = Buffer.alloc(0)): void {
     if (this.#output.writableEnded || this.#output.destroyed) return
-    // Frames that cost an answer, and are not granted, may come from an end that takes none.
+    // Frames that cause others, which nothing grants, may come from an end that does not read.
     if (this.#output.writableLength > maxWaiting) return this.#end("its other end does not read")
     const header = Buffer.alloc(headerBytes)
     header.writeUInt8(type, 0)

@@ -205,7 +205,7 @@ describe.runIf(modes.includes("omp"))("omp", () => {
   }
 
   it.live(
-    "searches with a SearXNG as agent.web_search says, without a sandbox",
+    "searches with the SearXNG of agent.web_search, without a sandbox",
     () =>
       Effect.gen(function* () {
         const { port, requests } = yield* search

@@ -1,4 +1,4 @@
-/** What a CLI gets for a block of `agent`. */
+/** Writes the program of a CLI for a block of `agent`, as text. */
 import { Effect, Redacted } from "effect"
 import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
 import { cliProgram } from "../../../src/agent/clis/CliProcess.ts"

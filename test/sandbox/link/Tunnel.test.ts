@@ -154,7 +154,7 @@ it("ends with an end that sends, and does not read", async () => {
       })
     )
   there.write(frames(1, 300))
-  // Above the number of connections, each frame that opens one is answered.
+  // Above the number of connections, each frame that opens one causes another.
   const open = frames(301, 20_000)
   for (let round = 0; round < 400 && !there.destroyed; round++) {
     there.write(open)
