@@ -32,7 +32,7 @@ const runChild = (args: ReadonlyArray<string>, isKilled: boolean): Promise<Reado
 
 /** Chooses statements to be killed at: all if there may be as many kills, else evenly spread ones and each COMMIT. */
 const chooseKills = (statements: ReadonlyArray<string>): ReadonlyArray<number> => {
-  const every = Math.max(1, Math.ceil(statements.length / Number(process.env["AICR_TEST_KILLS"] ?? 12)))
+  const every = Math.max(1, Math.ceil(statements.length / Number(process.env["AICR_TEST_KILLS"] ?? 24)))
   return statements.flatMap((text, at) => (at % every === 0 || text === "COMMIT" ? [at + 1] : []))
 }
 
