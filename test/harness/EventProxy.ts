@@ -3,17 +3,7 @@ import { createServer, request } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-const types = [
-  "working",
-  "started",
-  "checked_out",
-  "finished",
-  "queue",
-  "analysed",
-  "deliveries",
-  "published",
-  "heartbeat"
-] as const
+const types = ["working", "started", "checked_out", "finished", "queue", "analysed", "deliveries", "published"] as const
 
 /** Fields of the events of some types, as the service sends them. */
 const fields: Readonly<Record<string, object>> = {
