@@ -4,7 +4,7 @@
  * restart.
  */
 import { execFileSync } from "node:child_process"
-import { readdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
@@ -151,9 +151,10 @@ it.skipIf(!canFreeze)(
 
 it("logs each warning about a store of objects without room once, not for each of several reviews", async () => {
   await using at = await Installation.make({ queue: "sqlite" })
-  // A file in place of the folder: every write into it fails.
-  writeFileSync(join(at.directory, "objects"), "")
   await at.aicr.start()
+  // A file in place of the folder: every write into it fails.
+  rmSync(join(at.directory, "objects"), { recursive: true })
+  writeFileSync(join(at.directory, "objects"), "")
   for (const name of ["one", "two"]) {
     const pull = await at.open(name)
     await at.forge.notify(pull, "opened")

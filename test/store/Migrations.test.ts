@@ -54,7 +54,8 @@ describe("Migrations", () => {
         "0030_list_indexes",
         "0031_chat_owners",
         "0037_list_orders",
-        "0038_notices"
+        "0038_notices",
+        "0040_chat_sends"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)
