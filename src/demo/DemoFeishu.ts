@@ -58,9 +58,9 @@ export class DemoFeishu {
   }
 
   issueToken(): string {
-    const token = `t-${++this.#made}`
-    this.#tokens.add(token)
-    return token
+    const issued = `t-${++this.#made}`
+    this.#tokens.add(issued)
+    return issued
   }
 
   isToken(token: string): boolean {
