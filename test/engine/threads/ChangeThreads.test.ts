@@ -209,7 +209,8 @@ it.runIf(existsSync("/proc/self/task"))("a thread that computes for long gets a 
     Effect.scoped(
       Effect.gen(function* () {
         const change = yield* threads.open(256)
-        for (let calls = 0; calls < 200_000 && countLowest() === before; calls++) yield* change.run("countTokens", [text])
+        for (let calls = 0; calls < 200_000 && countLowest() === before; calls++)
+          yield* change.run("countTokens", [text])
       })
     )
   )
