@@ -16,7 +16,7 @@ import { Receipts } from "../src/store/Receipts.ts"
 import { countStart } from "./ActorStarts.ts"
 import { NewReports } from "./NewReports.ts"
 import type { ShardGroup } from "./Placement.ts"
-import { findTriggers, routeSubmitted } from "./RouteSubmitted.ts"
+import { byRevision, findTriggers, routeSubmitted } from "./RouteSubmitted.ts"
 import type { HookReport, RoutedEvent } from "./RouteSubmitted.ts"
 
 const scanInterval = Duration.millis(250)
@@ -109,8 +109,6 @@ const routeAll = Effect.fnUntraced(function* (memory: RoutingMemory, waiting: Re
   }
 })
 
-const byRevision = (a: Waiting, b: Waiting): number => Number(a.routing.revision) - Number(b.routing.revision)
-
 /** Reads the receipts whose attempt is due. */
 const readDue = Effect.fnUntraced(function* (memory: RoutingMemory, now: number) {
   const receipts = yield* Receipts
@@ -130,7 +128,10 @@ const readDue = Effect.fnUntraced(function* (memory: RoutingMemory, now: number)
       if (last !== undefined && !isTryDue(waited, waited - last)) continue
       const triggers = findTriggers(routing, snapshot)
       const key = JSON.stringify([routing.vcs, ...triggers.map(({ name }) => name)])
-      if (!memory.busy.has(key)) due.set(key, [...(due.get(key) ?? []), { event, routing, triggers, waited }])
+      if (memory.busy.has(key)) continue
+      const group = due.get(key) ?? []
+      group.push({ event, routing, triggers, waited })
+      due.set(key, group)
     }
     after = events.at(-1)?.id
     if (events.length < page) break

@@ -69,7 +69,7 @@ export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArra
       { concurrency: triggersAtOnce }
     )
   )
-  for (const report of reports.toSorted(inOrder)) {
+  for (const report of reports.toSorted(byRevision)) {
     const { event, routing, triggers } = report
     const found = triggers.map((trigger): Described => described.get(trigger)?.(routing.revision) ?? { _tag: "Absent" })
     const result = triggers.length === 0 ? notConfigured(routing) : select(found, routing)
@@ -81,7 +81,7 @@ export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArra
 })
 
 /** Neighbours follow each other, so that they join one batch. */
-const inOrder = (a: HookReport, b: HookReport): number =>
+export const byRevision = (a: HookReport, b: HookReport): number =>
   Number(a.routing.revision) - Number(b.routing.revision) || (a.event.id < b.event.id ? -1 : 1)
 
 const notConfigured = ({ vcs }: DepotChange): RoutedEvent => ({
@@ -279,13 +279,10 @@ const storeOne = Effect.fnUntraced(function* (event: StoredEvent, snapshot: Snap
   const isOwn = first.rule === record.rule
   const reportId = event.id
   if (stored._tag === "Duplicate" && (!isOwn || stored.first.outcome !== undefined)) {
-    const text = isOwn ? `reviewed as event ${first.id}` : `duplicate`
-    return {
-      reportId,
-      isNew: isOwn,
-      text: isOwn ? `${text}: ${where}` : `${text}: ${where} is reviewed as event ${first.id}`,
-      queue: undefined
-    } satisfies StoredReview
+    const text = isOwn
+      ? `reviewed as event ${first.id}: ${where}`
+      : `duplicate: ${where} is reviewed as event ${first.id}`
+    return { reportId, isNew: isOwn, text, queue: undefined } satisfies StoredReview
   }
   yield* logDecision(first, { eventId: first.id, decision: "queued", reason: first.reason }, { reported_by: event.id })
   const { work } = first

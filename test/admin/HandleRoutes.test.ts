@@ -248,9 +248,9 @@ describe("runs", () => {
     assert.include(listed, { status: "succeeded", findings: 1, cost_usd: 0.02, duration_ms: 50, number: 20 })
     // Host names of repositories have no case.
     const story = (await get("/story?repo=Acme/App&number=20")).body
-    const [told, ...more] = itemsOf({ items: story["runs"] })
-    assert.include(told, { id: runId, partial: true, entry_id: entryId })
-    assert.deepStrictEqual([told?.["notices"], more, story["partial"]], [["3 of 9 lines were read."], [], false])
+    const [first, ...more] = itemsOf({ items: story["runs"] })
+    assert.include(first, { id: runId, partial: true, entry_id: entryId })
+    assert.deepStrictEqual([first?.["notices"], more, story["partial"]], [["3 of 9 lines were read."], [], false])
     assert.deepStrictEqual((await get("/story?repo=acme/other&number=20")).body["runs"], [])
     const { body } = await get(`/runs/${runId}`)
     assert.deepInclude(itemsOf({ items: body["findings"] })[0], { severity: "high", message: "Off by one" })

@@ -23,6 +23,15 @@ export type WecomFault = { readonly late: number } | "lost" | { readonly errcode
 
 const ok = { errcode: 0, errmsg: "ok" }
 
+/** The part of an event that names its sender in a group. */
+const inGroup = (bot: string, { chat, from, id }: Record<"chat" | "from" | "id", string>) => ({
+  msgid: id,
+  aibotid: bot,
+  chatid: chat,
+  chattype: "group",
+  from: { userid: from }
+})
+
 export class FakeWecomSocket {
   readonly replies: Array<WecomReply> = []
   /** Commands that arrived, with their bodies. */
@@ -75,11 +84,7 @@ export class FakeWecomSocket {
     this.#requests.set(requestId, id)
     this.#chats.add(chat)
     const body = {
-      msgid: id,
-      aibotid: bot,
-      chatid: chat,
-      chattype: "group",
-      from: { userid: from },
+      ...inGroup(bot, { chat, from, id }),
       msgtype: "text",
       text: { content: `@aicr ${text}` }
     }
@@ -95,11 +100,7 @@ export class FakeWecomSocket {
     const connection = this.#bots.get(bot)
     if (connection === undefined) return false
     const body = {
-      msgid: id,
-      aibotid: bot,
-      chatid: chat,
-      chattype: "group",
-      from: { userid: from },
+      ...inGroup(bot, { chat, from, id }),
       msgtype: "event",
       event: {
         eventtype: "template_card_event",

@@ -8,7 +8,7 @@ import { Effect, Option } from "effect"
 import { hasProperty } from "effect/Predicate"
 import { CheckoutError } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
-import { measureBytes } from "../git/MirrorUse.ts"
+import { runWithinGrowth } from "../server/GrowthLimit.ts"
 import { isProper } from "../server/SourceCheckout.ts"
 import { listSizes, readContent } from "./P4Files.ts"
 import type { ListedFile } from "./P4Files.ts"
@@ -21,7 +21,6 @@ const maxFiles = 200_000
 const processes = 4
 /** Files that are transferred one by one; more are transferred by one command. */
 const maxSingle = 20
-const growthInterval = "250 millis"
 
 const tooLarge = (bytes: number, maxBytes: number) =>
   new CheckoutError({
@@ -67,19 +66,8 @@ const listFolders = (path: string): ReadonlyArray<string> => {
 }
 
 const exportAll = Effect.fnUntraced(function* (session: P4Session, spec: string, folder: string, maxBytes: number) {
-  const exporting = runP4(
-    session,
-    () => ["print", "-q", session.modes.keywords, "-o", `${folder}/...`, spec],
-    folder
-  ).pipe(Effect.as(Option.none<number>()))
-  const growing = Effect.gen(function* () {
-    while (true) {
-      yield* Effect.sleep(growthInterval)
-      const bytes = yield* io("export", () => measureBytes(folder))
-      if (bytes > maxBytes) return Option.some(bytes)
-    }
-  })
-  const over = yield* Effect.raceFirst(exporting, growing)
+  const exporting = runP4(session, () => ["print", "-q", session.modes.keywords, "-o", `${folder}/...`, spec], folder)
+  const over = yield* runWithinGrowth(exporting, folder, maxBytes)
   const bytes = Option.getOrElse(over, () => 0)
   if (bytes > maxBytes) return yield* tooLarge(bytes, maxBytes)
 })

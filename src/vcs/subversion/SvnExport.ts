@@ -3,12 +3,11 @@ import { Effect, Option } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
 import { measureBytes } from "../git/MirrorUse.ts"
+import { runWithinGrowth } from "../server/GrowthLimit.ts"
 import type { SvnTree } from "./SvnListing.ts"
 import { contentMillis, runSvn } from "./SvnProcess.ts"
 import type { SvnSession } from "./SvnSession.ts"
 import { pegged } from "./SvnUrl.ts"
-
-const lookEvery = "250 millis"
 
 /** Ends the export when its files are larger than the limit. */
 export const exportSvn = Effect.fnUntraced(function* (
@@ -27,15 +26,8 @@ export const exportSvn = Effect.fnUntraced(function* (
     ],
     65_536,
     contentMillis
-  ).pipe(Effect.as(Option.none<number>()))
-  const growing = Effect.gen(function* () {
-    while (true) {
-      yield* Effect.sleep(lookEvery)
-      const bytes = yield* io("export", () => measureBytes(folder))
-      if (bytes > maxBytes) return Option.some(bytes)
-    }
-  })
-  const over = yield* Effect.raceFirst(exporting, growing)
+  )
+  const over = yield* runWithinGrowth(exporting, folder, maxBytes)
   const bytes = Option.getOrElse(over, () => 0) || (yield* io("export", () => measureBytes(folder)))
   if (bytes > maxBytes) return yield* tooLargeTree(bytes, maxBytes)
 })

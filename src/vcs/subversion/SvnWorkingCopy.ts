@@ -162,7 +162,7 @@ const readBase = Effect.fnUntraced(function* (session: SvnSession, file: Working
   )
 })
 
-/** Returns the copy that svn keeps in the folder, which is no part of its interface. */
+/** Returns the copy that svn keeps in the folder, which its interface does not describe. */
 const keptCopy = ({ checksum, isReplaced }: WorkingFile): string | undefined =>
   checksum === undefined || isReplaced || !/^[0-9a-f]{40}$/.test(checksum)
     ? undefined

@@ -129,7 +129,7 @@ describe("a field of the database's configuration", () => {
       expect(fileOnlyProblems(parsed(withValue(path, value)), {})).toEqual([])
   })
 
-  it("is no problem where the file hides it, which is the way out for a revision of an earlier release", () => {
+  it("is permitted where the file hides it, which is the way out for a revision of an earlier release", () => {
     const image = ["agent", "sandbox", "image"]
     const repositories = ["workspaces", "defaults", "context_repositories"]
     const depot = [...repositories, 0, "repository_url"]
