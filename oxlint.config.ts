@@ -19,7 +19,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ChatApps.ts",
     "ChatClient.ts",
     "ChatClients.ts",
-    "ChatLimits.ts",
+    "DailyPersons.ts",
     "ChatQuestions.ts",
     "ChatSession.ts",
     "ChatSessions.ts",

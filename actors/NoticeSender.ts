@@ -16,6 +16,7 @@ import { notices as noticeCount } from "../src/observability/Metrics.ts"
 import { hasNoticeRoutes } from "../src/outputs/PlanNotices.ts"
 import { prepareNotice } from "../src/outputs/SendNotice.ts"
 import type { PreparedNotice } from "../src/outputs/SendNotice.ts"
+import type { ChatSends } from "../src/store/ChatSends.ts"
 import { Notices } from "../src/store/Notices.ts"
 import type { NoticeUpdate } from "../src/store/Notices.ts"
 import { countStart } from "./ActorStarts.ts"
@@ -87,7 +88,7 @@ const send = Effect.fnUntraced(function* (notice: Notice, prepared: PreparedNoti
 const handle = Effect.fnUntraced(function* (
   notice: Notice,
   token: number
-): Effect.fn.Return<number | undefined, StoreError, ConfigStore | Notices | WritePermits> {
+): Effect.fn.Return<number | undefined, StoreError, ChatSends | ConfigStore | Notices | WritePermits> {
   const notices = yield* Notices
   const snapshot = (yield* ConfigStore).current()
   const now = yield* Clock.currentTimeMillis

@@ -36,7 +36,7 @@ const engine = SingleRunner.layer({
 
 const outputs = (snapshot: Snapshot) =>
   OutputsLayer.layer.pipe(
-    Layer.provide([Cache.layerNone, AuthorGuess.layerNone]),
+    Layer.provide([Cache.layerNone, AuthorGuess.layerNone, Layer.orDie(Store.layerMemory)]),
     Layer.provideMerge(Forges.layer),
     Layer.provideMerge(layerStatic(snapshot))
   )

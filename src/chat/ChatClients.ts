@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Redacted } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { ChatConnection } from "../config/schema/Im.ts"
+import { ChatSends } from "../store/ChatSends.ts"
 import { ChatApps, identityKey, platformUrl, shared } from "./ChatApps.ts"
 import type { ChatClient } from "./ChatClient.ts"
 import { makeFeishuClient } from "./feishu/Client.ts"
@@ -10,18 +11,22 @@ import type { ChatConnectionKind } from "./ReadConnection.ts"
 import { makeWecomAppClient, makeWecomBotClient } from "./wecom/Client.ts"
 
 type Settings = ChatConnection & { readonly secret: Redacted.Redacted | undefined; readonly baseUrl: string }
-type Apps = typeof ChatApps.Service
+
+interface Parts {
+  readonly apps: typeof ChatApps.Service
+  readonly sends: ChatSends["Service"]
+}
 
 /** Undefined if a credential is missing. */
-const rows: Readonly<Record<ChatConnectionKind, (apps: Apps, settings: Settings) => ChatClient | undefined>> = {
-  feishu_app: (apps, { app_id: appId = "", baseUrl, secret }) =>
+const rows: Readonly<Record<ChatConnectionKind, (parts: Parts, settings: Settings) => ChatClient | undefined>> = {
+  feishu_app: ({ apps }, { app_id: appId = "", baseUrl, secret }) =>
     secret === undefined ? undefined : makeFeishuClient(apps.feishu({ baseUrl, appId, secret })),
-  wecom_app: (apps, { accounts, agent_id: agent = "", baseUrl, corp_id: corpId = "", secret }) => {
+  wecom_app: ({ apps, sends }, { accounts, agent_id: agent = "", baseUrl, corp_id: corpId = "", secret }) => {
     if (secret === undefined) return undefined
     const app = { baseUrl, corpId, agentId: String(agent) }
-    return makeWecomAppClient(apps.wecom({ ...app, secret }), { ...app, accounts })
+    return makeWecomAppClient(apps.wecom({ ...app, secret }), { ...app, accounts }, sends)
   },
-  wecom_aibot: (_apps, { baseUrl }) => makeWecomBotClient(baseUrl)
+  wecom_aibot: (_parts, { baseUrl }) => makeWecomBotClient(baseUrl)
 }
 
 export class ChatClients extends Context.Service<
@@ -31,9 +36,10 @@ export class ChatClients extends Context.Service<
     readonly of: (snapshot: Pick<Snapshot, "document" | "credential">, connection: string) => ChatClient | undefined
   }
 >()("aicr/chat/ChatClients") {
-  static readonly layer: Layer.Layer<ChatClients> = Layer.effect(
+  static readonly layer: Layer.Layer<ChatClients, never, ChatSends> = Layer.effect(
     ChatClients,
-    Effect.map(ChatApps, (apps) => {
+    Effect.gen(function* () {
+      const parts = { apps: yield* ChatApps, sends: yield* ChatSends }
       const clients = new Map<string, ChatClient | undefined>()
       return ChatClients.of({
         of: ({ credential, document }, id) => {
@@ -43,7 +49,7 @@ export class ChatClients extends Context.Service<
           const secret = credential(connection, "app_secret")
           const baseUrl = platformUrl(kind === "feishu_app" ? "feishu" : "wecom", base_url)
           return shared(clients, identityKey([kind, baseUrl, corp_id, agent_id, app_id, accounts], secret), () =>
-            rows[kind](apps, { ...connection, secret, baseUrl })
+            rows[kind](parts, { ...connection, secret, baseUrl })
           )
         }
       })

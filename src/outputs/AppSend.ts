@@ -3,9 +3,10 @@ import { createHash } from "node:crypto"
 import { Duration, Effect } from "effect"
 import type { ChatConnection } from "../config/schema/Im.ts"
 import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../chat/ChatApps.ts"
-import { countPersons, withinDailyPersons } from "../chat/ChatLimits.ts"
+import { countPersons, withinDailyPersons } from "../chat/DailyPersons.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
+import type { ChatSends } from "../store/ChatSends.ts"
 import type { ChatOperation } from "./BotChannel.ts"
 import { platforms } from "./BotMessage.ts"
 import { ChannelMissing } from "./Channel.ts"
@@ -18,7 +19,7 @@ export interface AppSend {
   /** Time in which a repeated message with the same key is one message; 0 without keys. */
   readonly keyMillis: number
   /** `key`: at most 50 characters. */
-  readonly send: (operation: ChatOperation, key: string) => Effect.Effect<void, ForgeError, Writing>
+  readonly send: (operation: ChatOperation, key: string) => Effect.Effect<void, ForgeError, ChatSends | Writing>
 }
 
 /** Feishu: 5 messages a second to one recipient, over all bots. */

@@ -16,6 +16,7 @@ import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import type { Cache } from "../store/Cache.ts"
+import type { ChatSends } from "../store/ChatSends.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { AuthorGuess } from "./AuthorGuess.ts"
 import type { LinkTemplates } from "./Links.ts"
@@ -111,7 +112,7 @@ export interface ChannelKind {
     context: ChannelContext,
     publication: Publication,
     previous: Publication | undefined
-  ) => Effect.Effect<Sent, ForgeError | ChannelMissing, Writing | AuthorGuess | ModelRun>
+  ) => Effect.Effect<Sent, ForgeError | ChannelMissing, Writing | AuthorGuess | ChatSends | ModelRun>
   /** Searches the host for the result of an operation whose response is missing. */
   readonly find: (
     context: ChannelContext,

@@ -10,6 +10,7 @@ import type { Operation, Publication } from "../domain/Publication.ts"
 import { Forges } from "../forge/Forges.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
 import { Cache } from "../store/Cache.ts"
+import { ChatSends } from "../store/ChatSends.ts"
 import { AuthorGuess } from "./AuthorGuess.ts"
 import type { ChannelKind, ChannelContext, Sent } from "./Channel.ts"
 import { ChannelClients } from "./ChannelClients.ts"
@@ -31,6 +32,7 @@ interface Sender {
   readonly members: MemberFiles["Service"]
   /** The guess of this layer; the context of an operation may have another one. */
   readonly guess: AuthorGuess["Service"]
+  readonly sends: ChatSends["Service"]
 }
 
 /** Replaces the change's repository by the one that the channel names. */
@@ -117,7 +119,9 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
       return { ...(yield* written), next: [] }
     }
     const { to, kind } = yield* context(sender, workspace, change, publication)
-    const sent = yield* kind.send(to, publication, previous).pipe(withOwner(sender, change, publication))
+    const sent = yield* kind
+      .send(to, publication, previous)
+      .pipe(withOwner(sender, change, publication), Effect.provideService(ChatSends, sender.sends))
     return rowOfSent(publication, sent)
   })
 
@@ -159,7 +163,8 @@ export const layer = Layer.effect(
       clients,
       cache: yield* Cache,
       members: yield* MemberFiles,
-      guess: yield* AuthorGuess
+      guess: yield* AuthorGuess,
+      sends: yield* ChatSends
     }
     return Outputs.of({
       anyFor: (workspace, change) => routedChannels(kinds, workspace, change).length > 0,

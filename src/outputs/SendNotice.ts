@@ -4,6 +4,7 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import type { Notice } from "../domain/Notice.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
+import type { ChatSends } from "../store/ChatSends.ts"
 import { appKey, appSends } from "./AppSend.ts"
 import type { AppSend } from "./AppSend.ts"
 import { botSend } from "./BotChannel.ts"
@@ -29,7 +30,7 @@ const isPlatform = (kind: string): kind is PlatformName => Object.hasOwn(platfor
 export interface PreparedNotice {
   /** Milliseconds from its creation in which a repeated message is one message; 0 if never. */
   readonly keyMillis: number
-  readonly send: Effect.Effect<void, ForgeError, Writing>
+  readonly send: Effect.Effect<void, ForgeError, ChatSends | Writing>
 }
 
 /** Fails if the channel is no longer configured. */

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { unavailable } from "../database/StoreFailure.ts"
 import { ChatSends } from "./ChatSends.ts"
 
-export const layer: Layer.Layer<never, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<ChatSends, never, SqlClient.SqlClient> = Layer.effect(
   ChatSends,
   Effect.map(SqlClient.SqlClient, (sql) => ({
     take: (app: string, day: string, persons: number, limit: number) =>

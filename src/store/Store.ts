@@ -8,6 +8,7 @@ import type { Batches } from "./Batches.ts"
 import type { ChatHealths } from "./ChatHealths.ts"
 import type { ChatOwners } from "./ChatOwners.ts"
 import type { ChatRequests } from "./ChatRequests.ts"
+import type { ChatSends } from "./ChatSends.ts"
 import type { Configurations } from "./Configurations.ts"
 import type { Heartbeats } from "./Heartbeats.ts"
 import type { Ledger } from "./Ledger.ts"
@@ -67,6 +68,7 @@ export type Records =
   | ChatHealths
   | ChatOwners
   | ChatRequests
+  | ChatSends
   | Configurations
   | Schedules
   | Heartbeats

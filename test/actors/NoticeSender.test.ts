@@ -13,6 +13,7 @@ import { Notices } from "../../src/store/Notices.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
+import { uncounted } from "../harness/Owners.ts"
 import { snapshotFrom } from "../outputs/FromDocument.ts"
 import { ignored } from "../store/Fixtures.ts"
 
@@ -52,7 +53,8 @@ const make = Effect.gen(function* () {
     Layer.succeed(Notices, counted(notices, count)),
     Layer.succeed(Receipts, counted(yield* Receipts, count)),
     Layer.succeed(Ledger, counted(yield* Ledger, count)),
-    WritePermits.layerAlone
+    WritePermits.layerAlone,
+    uncounted
   )
   /** Number of uses of the store within a time. */
   const usesWithin = (time: Parameters<typeof TestClock.adjust>[0]) =>

@@ -23,6 +23,7 @@ import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, change, finding, input } from "../outputs/Fixtures.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { inSnapshot } from "../outputs/InSnapshot.ts"
+import { uncounted } from "../harness/Owners.ts"
 
 const changes = 50
 const findingsEach = 20
@@ -51,7 +52,9 @@ const prepare = async (forge: FakeForge): Promise<void> => {
 const servicesOf = (forge: FakeForge) => {
   const snapshot = { ...testSnapshot({}), triggers: new Map([["host", forge.profile()]]) }
   const layer = OutputsLayer.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(layerStatic(snapshot), Forges.layer, Cache.layerNone, AuthorGuess.layerNone))
+    Layer.provideMerge(
+      Layer.mergeAll(layerStatic(snapshot), Forges.layer, Cache.layerNone, AuthorGuess.layerNone, uncounted)
+    )
   )
   const services = Effect.runSync(Effect.scoped(Layer.build(layer)))
   return {

@@ -1,6 +1,6 @@
 /** Each field of `im.connections` has an effect. */
 import { describe, expect, it } from "vitest"
-import { Context, Effect, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { ChatClients } from "../../src/chat/ChatClients.ts"
 import { findCallbackReader } from "../../src/chat/ReadConnection.ts"
 import { encryptFeishu, feishuHeaders } from "../../src/demo/DemoFeishuEvents.ts"
@@ -8,6 +8,7 @@ import { ChatSends } from "../../src/store/ChatSends.ts"
 import { encryptWecom, wecomKey, wecomQuery } from "../harness/ChatSigning.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { uncounted } from "../harness/Owners.ts"
 
 const now = 1_700_000_000_000
 const env = { TOKEN: "token", KEY: wecomKey, ENCRYPT: "key", FEISHU: platformSecrets.feishu }
@@ -123,13 +124,13 @@ describe("fields of connections", () => {
     const connection = { ...app, app_secret: Redacted.make("s"), ...(accounts === undefined ? {} : { accounts }) }
     const snapshot = testSnapshot({ im: { connections: { c: connection } } }, env)
     const limits: Array<number> = []
-    const counting = {
-      ...Context.get(Context.empty(), ChatSends),
+    const counting = ChatSends.of({
+      giveBack: () => Effect.void,
       take: (_app: string, _day: string, persons: number, max: number) => {
         limits.push(persons, max)
         return Effect.succeed(false)
       }
-    }
+    })
     const send = Effect.gen(function* () {
       const to = {
         conversation: { kind: "direct", id: "ada" },
@@ -158,7 +159,7 @@ describe("fields of connections", () => {
       yield* client.check
       return "ready"
     })
-    expect(await Effect.runPromise(Effect.provide(check, ChatClients.layer))).toBe("ready")
+    expect(await Effect.runPromise(Effect.provide(check, Layer.provide(ChatClients.layer, uncounted)))).toBe("ready")
     expect(platform.calls.map(({ path }) => path)).toContain("/open-apis/bot/v3/info")
   })
 })

@@ -37,6 +37,7 @@ import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, finding, workspace } from "./Fixtures.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
+import { uncounted } from "../harness/Owners.ts"
 
 type ChannelSettings = NonNullable<(typeof OutputsConfig.Type)["channels"]>[number]
 
@@ -86,7 +87,7 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
     OutputsLayer.layer,
     Layer.succeed(ResponseTimeout, patience)
   ).pipe(
-    Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone, AuthorGuess.layerNone)),
+    Layer.provideMerge(Layer.mergeAll(Forges.layer, Cache.layerNone, AuthorGuess.layerNone, uncounted)),
     Layer.provideMerge(layerStatic(snapshot))
   )
   const world = Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(

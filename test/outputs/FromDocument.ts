@@ -14,6 +14,7 @@ import { Cache } from "../../src/store/Cache.ts"
 import { repoName, unpaced } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { change, input } from "./Fixtures.ts"
+import { uncounted } from "../harness/Owners.ts"
 
 type Env = Readonly<Record<string, string>>
 type Tree = Readonly<Record<string, unknown>>
@@ -47,7 +48,8 @@ export const publisher = (host: Host, tree: Tree, env: Env = {}, baseDir?: strin
     layerStatic(snapshot),
     Forges.layer,
     Cache.layerNone,
-    AuthorGuess.layerNone
+    AuthorGuess.layerNone,
+    uncounted
   ])
   const outputs = Context.get(Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe())), Outputs)
   const workspace = snapshot.workspaces.get("shop")

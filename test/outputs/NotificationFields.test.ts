@@ -1,5 +1,5 @@
 /** Fields of `outputs.notifications`: which channels a notice goes to, and what arrives there. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
@@ -11,6 +11,7 @@ import { planNotices } from "../../src/outputs/PlanNotices.ts"
 import { prepareNotice } from "../../src/outputs/SendNotice.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
+import { uncounted } from "../harness/Owners.ts"
 import { stringify } from "yaml"
 
 const silent: NoticeFacts = { _tag: "webhook_silent", trigger: "main", lastAt: 0, hours: 24 }
@@ -79,7 +80,7 @@ describe("a notice that is sent", () => {
     Effect.runPromise(
       Effect.flatMap(prepareNotice(snapshot, { id: newId(), channel: name, facts }), ({ send: sent }) => sent).pipe(
         Effect.provideService(WriteOwner, anyWriter),
-        Effect.provide(WritePermits.layerAlone)
+        Effect.provide(Layer.mergeAll(WritePermits.layerAlone, uncounted))
       )
     )
 

@@ -22,7 +22,7 @@ import { repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, change, finding, input, workspace } from "./Fixtures.ts"
-import { owned } from "../harness/Owners.ts"
+import { owned, uncounted } from "../harness/Owners.ts"
 import { inSnapshot } from "./InSnapshot.ts"
 
 const outputsWith = (
@@ -34,7 +34,7 @@ const outputsWith = (
 ): Outputs["Service"] => {
   const triggers = new Map(profiles.map((profile) => [profile.name, profile]))
   const snapshot = { ...testSnapshot({}, env), triggers, workspacesRoot }
-  const layer = Layer.provide(OutputsLayer.layer, [layerStatic(snapshot), Forges.layer, also, guess])
+  const layer = Layer.provide(OutputsLayer.layer, [layerStatic(snapshot), Forges.layer, also, guess, uncounted])
   return inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), snapshot)
 }
 
@@ -223,7 +223,8 @@ describe("outputs", () => {
       layerStatic(testSnapshot({})),
       Forges.layer,
       Cache.layerNone,
-      AuthorGuess.layerNone
+      AuthorGuess.layerNone,
+      uncounted
     ])
     const outputs = Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs)
     expect(await send(inSnapshot(outputs, admitted), workspace())).toMatchObject({ _tag: "Success" })
@@ -237,7 +238,8 @@ describe("outputs", () => {
       layerStatic(current),
       Forges.layer,
       Cache.layerNone,
-      AuthorGuess.layerNone
+      AuthorGuess.layerNone,
+      uncounted
     ])
     const service = inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), admitted)
     expect(await send(service, workspace())).toMatchObject({ failure: { reason: "unauthorized" } })

@@ -23,6 +23,7 @@ import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, input, workspace } from "./Fixtures.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { inSnapshot } from "./InSnapshot.ts"
+import { uncounted } from "../harness/Owners.ts"
 
 const spam: TriageDecision = {
   verdict: "close",
@@ -95,7 +96,8 @@ describe.each(["gitea", "forgejo"] as const)("triage at %s", (kind) => {
       layerStatic(snapshot),
       Forges.layer,
       Cache.layerNone,
-      AuthorGuess.layerNone
+      AuthorGuess.layerNone,
+      uncounted
     ])
     const outputs = inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), snapshot)
     const change: Change = {

@@ -81,9 +81,7 @@ describe("owners", () => {
       "aicr/forge/ResponseTimeout",
       "aicr/forge/WriteGap",
       // Limits of log lines only.
-      "aicr/observability/WarningLimits",
-      // Commands without a store send single messages, which no limit of a day concerns.
-      "aicr/store/ChatSends"
+      "aicr/observability/WarningLimits"
     ])
   })
 })

@@ -1,14 +1,15 @@
 /** Sends messages of a WeCom application (developer.work.weixin.qq.com, 90236), and replies of a bot through the address of its callback. */
 import { Clock, Effect } from "effect"
 import { ForgeError } from "../../forge/ForgeError.ts"
+import { ChatSends } from "../../store/ChatSends.ts"
 import type { ChatClient, ChatText } from "../ChatClient.ts"
 import { cutBytes } from "../CutText.ts"
+import { withinDailyPersons } from "../DailyPersons.ts"
+import type { LimitedApp } from "../DailyPersons.ts"
 import { callPlatform } from "../PlatformCall.ts"
 import { textAt } from "../ReadJson.ts"
 import type { WecomApi } from "./Api.ts"
 import { toTemplateCard } from "./Card.ts"
-import { withinDailyPersons } from "./DailyPersons.ts"
-import type { LimitedApp } from "./DailyPersons.ts"
 import { duplicateCheck, keySeconds } from "./DuplicateCheck.ts"
 
 const appTextBytes = 2048
@@ -17,13 +18,17 @@ export const botTextBytes = 4096
 /**
  * Messages cannot be edited, so that progress is a card with buttons, sent once. A result is a message, followed by a card if it has buttons.
  */
-export const makeWecomAppClient = ({ check, post }: WecomApi, app: LimitedApp): ChatClient => {
+export const makeWecomAppClient = (
+  { check, post }: WecomApi,
+  app: LimitedApp,
+  sends: ChatSends["Service"]
+): ChatClient => {
   const path = "/cgi-bin/message/send"
   const { agentId } = app
   const sendTo = Effect.fnUntraced(function* (person: string, content: object, key: string) {
     const agentid = /^\d+$/.test(agentId) ? Number(agentId) : agentId
     const body = { touser: person, agentid, ...content, ...duplicateCheck(key) }
-    const response = yield* withinDailyPersons(app, 1, post(path, body))
+    const response = yield* Effect.provideService(withinDailyPersons(app, 1, post(path, body)), ChatSends, sends)
     if (textAt(response, ["invaliduser"], 4096) !== undefined)
       return yield* new ForgeError({
         reason: "forbidden",

@@ -16,6 +16,7 @@ import { unpaced } from "../../forge/Clients.ts"
 import type { FakeSwarm } from "../../harness/FakeSwarm.ts"
 import { analysis, finding, input } from "../Fixtures.ts"
 import { snapshotFrom } from "../FromDocument.ts"
+import { uncounted } from "../../harness/Owners.ts"
 
 type Tree = Readonly<Record<string, unknown>>
 
@@ -76,7 +77,8 @@ export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>>
             layerStatic(snapshot),
             Forges.layer,
             Cache.layerNone,
-            AuthorGuess.layerNone
+            AuthorGuess.layerNone,
+            uncounted
           ]),
           Scope.makeUnsafe()
         )

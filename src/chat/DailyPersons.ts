@@ -4,11 +4,11 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Duration, Effect } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
-import { ChatSends } from "../../store/ChatSends.ts"
-import { Directories } from "../members/Directories.ts"
-import type { DirectoryApp } from "../members/Directories.ts"
-import type { MemberScope } from "../members/Scope.ts"
+import { ForgeError } from "../forge/ForgeError.ts"
+import { ChatSends } from "../store/ChatSends.ts"
+import { Directories } from "./members/Directories.ts"
+import type { DirectoryApp } from "./members/Directories.ts"
+import type { MemberScope } from "./members/Scope.ts"
 
 /** Accounts of a corporation whose limit is not configured. */
 export const defaultAccounts = 100

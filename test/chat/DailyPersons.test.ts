@@ -2,14 +2,14 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { countPersons, withinDailyPersons } from "../../../src/chat/wecom/DailyPersons.ts"
-import { ForgeError } from "../../../src/forge/ForgeError.ts"
-import { FakeChatPlatform, platformSecrets } from "../../harness/FakeChatPlatform.ts"
-import { databases } from "../../store/Databases.ts"
+import { countPersons, withinDailyPersons } from "../../src/chat/DailyPersons.ts"
+import { ForgeError } from "../../src/forge/ForgeError.ts"
+import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
+import { databases } from "../store/Databases.ts"
 
 const failure = (reason: ForgeError["reason"]) => new ForgeError({ reason, operation: "send", message: reason })
 
-const times = <A>(count: number, effect: Effect.Effect<A>) =>
+const times = <A, R>(count: number, effect: Effect.Effect<A, never, R>) =>
   Effect.all(
     Array.from({ length: count }, () => effect),
     { concurrency: 16, discard: true }

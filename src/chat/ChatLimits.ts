@@ -1,2 +1,0 @@
-/** Limits of chat platforms that senders of messages keep. */
-export { countPersons, withinDailyPersons } from "./wecom/DailyPersons.ts"
