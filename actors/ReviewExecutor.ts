@@ -37,6 +37,7 @@ import { Tickets } from "../src/queue/dispatch/Tickets.ts"
 import type { TakenTicket } from "../src/queue/dispatch/Tickets.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { EntryClaims } from "./ClaimEntry.ts"
+import { followStream } from "./FollowBatch.ts"
 import { watchDrain } from "./NodeDrain.ts"
 import { reviewEntry } from "./ReviewRun.ts"
 import { beforeFirstCall, makeSlots } from "./ReviewSlots.ts"
@@ -239,6 +240,7 @@ const work = Effect.fnUntraced(function* (
     const over = (yield* queue.get(entry.id)) ?? entry
     const settled = settlementOf(outcome, over)
     if (settled !== undefined) yield* receipts.settle(over.events, settled, now)
+    if (settled !== undefined && over.change.target.kind === "push") yield* followStream(over.targetKey)
     const ended = finish._tag === "Retry" && finish.counted ? "retried" : attemptOutcome[outcome._tag]
     yield* Metric.update(Metric.withAttributes(Metrics.runAttempts, { outcome: ended }), 1)
   })

@@ -89,10 +89,11 @@ export class Batches extends Context.Service<
     readonly reopen: (entryId: string) => Effect.Effect<void, StoreError>
     /**
      * Returns unfinished batches that were due by `dueBy`, or are neither due nor in the queue though they are the first of their stream;
-     * oldest first, after the given id, at most `limit`. Without `dueBy`: all unfinished ones.
+     * oldest first, after the given id, at most `limit`. Without `dueBy`: all unfinished ones. `stream`: only those of this stream.
      */
     readonly unfinished: (filter: {
       readonly dueBy?: number | undefined
+      readonly stream?: TargetKey | undefined
       readonly after?: string | undefined
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<Placed>, StoreError>

@@ -55,7 +55,7 @@ const reopen =
 
 const unfinished =
   (sql: SqlClient.SqlClient): Batches["Service"]["unfinished"] =>
-  ({ dueBy, after, limit }) =>
+  ({ dueBy, stream, after, limit }) =>
     decoded(
       "batches.unfinished",
       sql`SELECT batches.*, NOT EXISTS (
@@ -65,6 +65,7 @@ const unfinished =
         FROM batches WHERE ${sql.and([
           sql`finished_at IS NULL`,
           sql`id > ${after ?? ""}`,
+          ...(stream === undefined ? [] : [sql`stream = ${stream}`]),
           ...(dueBy === undefined ? [] : [sql`(due_at <= ${dueBy} OR entry_id IS NULL)`])
         ])} ORDER BY id LIMIT ${limit}`,
       decodePlacedRows,

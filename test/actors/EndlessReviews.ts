@@ -5,6 +5,7 @@ import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { enqueue } from "../../src/queue/Enqueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"
@@ -58,7 +59,6 @@ export const endlessReviews = (change: (number: number) => Change) => {
     configHash = "test"
   ) {
     const receipts = yield* Receipts
-    const queue = yield* Queue
     const eventId = `event-${number}`
     const work = { change: change(number), configHash, priority, dueAt: 0 }
     yield* receipts.store({
@@ -78,7 +78,7 @@ export const endlessReviews = (change: (number: number) => Change) => {
       work,
       receivedAt: 0
     })
-    const [admitted] = yield* queue.admit([{ eventId, ...work, admittedAt: 0 }])
+    const [admitted] = yield* enqueue([{ eventId, ...work, admittedAt: 0 }])
     return admitted?.entryId ?? ""
   })
   const running = Effect.fnUntraced(function* (number: number) {

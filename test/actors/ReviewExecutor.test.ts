@@ -12,6 +12,7 @@ import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
+import { Batches } from "../../src/store/Batches.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
@@ -64,7 +65,7 @@ const change = (number: number): Change => ({
   trigger: number === 8 ? "gone" : "t",
   workspace: "w",
   repo: { fullName: "team/app" },
-  target: { kind: "push", branch: `branch-${number}` },
+  target: { kind: "push", branch: `branch-${number % 100}` },
   head: `h${number}`,
   base: "b"
 })
@@ -93,6 +94,20 @@ each(
       yield* until("the next one runs", statusIs(waiting, "running"))
       yield* end(2, waiting)
     })
+)
+
+each("the next batch of a branch starts when the review before it has ended, without a scan of the batches", () =>
+  Effect.gen(function* () {
+    const entryId = yield* running(1)
+    assert.strictEqual(yield* accept(101), "", "it waits for the first one")
+    yield* end(1, entryId)
+    const took = yield* until("the next one runs", begunAre(2))
+    assert.isBelow(took, 2000)
+    const [next] = yield* Effect.flatMap(Batches, (batches) => batches.list({ limit: 1 }))
+    yield* end(101, next?.entryId ?? "")
+    const event = yield* Effect.flatMap(Receipts, (receipts) => receipts.get("event-101"))
+    assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", "closed"])
+  })
 )
 
 each("a request that another node made is learnt with the next renewal", () =>
