@@ -38,6 +38,7 @@ import { compileSearch, findLines } from "../../src/engine/SearchPattern.ts"
 import { makeChangeWork } from "../../src/engine/work/ChangeWork.ts"
 import { packPaths } from "../../src/engine/work/ListedPart.ts"
 import { makeJsonReader, makeTextReader } from "../../src/vcs/perforce/P4Reader.ts"
+import { parseWholeDiff } from "../../src/vcs/subversion/SvnWholeDiff.ts"
 import { makeXmlReader } from "../../src/vcs/subversion/SvnXml.ts"
 import { growth } from "../harness/Growth.ts"
 
@@ -134,6 +135,16 @@ const attacks: ReadonlyArray<Attack> = [
     name: "the XML of svn, many paths",
     input: (length) => `<log>${"<path>a</path>".repeat(Math.ceil(length / 14))}</log>`,
     work: (text) => readOutput(makeXmlReader({ end: () => {} }), text)
+  },
+  ...["\n", "\r", "x"].map((end) => ({
+    name: `a diff of svn with whole files, lines that end with ${JSON.stringify(end)}`,
+    input: (length: number) => `Index: a\n@@ -1,${length} +1,${length} @@\n${` a${end}`.repeat(length)}`,
+    work: (text: string) => parseWholeDiff(Buffer.from(text))
+  })),
+  {
+    name: "a diff of svn with whole files, many files",
+    input: (length) => "Index: a\n@@ -1 +1 @@\n-1\n+2\n".repeat(Math.ceil(length / 20)),
+    work: (text) => parseWholeDiff(Buffer.from(text))
   },
   {
     name: "JSON of p4, one long description of escapes",

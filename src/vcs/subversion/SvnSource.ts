@@ -6,12 +6,11 @@ import { Effect } from "effect"
 import type { Scope } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import type { ChangedPath, Revision, ServerCheckoutRequest } from "../Checkout.ts"
-import type { FileSide, FileSource } from "../server/FileSource.ts"
+import type { FileSource } from "../server/FileSource.ts"
 import { readAhead, takeChanges } from "./SvnAhead.ts"
 import type { Ahead } from "./SvnAhead.ts"
 import { readSvnBlame } from "./SvnBlame.ts"
 import { exportSvn } from "./SvnExport.ts"
-import { readContents, readSizes } from "./SvnFiles.ts"
 import type { SvnFile } from "./SvnFiles.ts"
 import type { ReadFacts } from "./SvnFacts.ts"
 import { readInfo } from "./SvnInfo.ts"
@@ -19,14 +18,13 @@ import type { SvnEnd, SvnEnds } from "./SvnInfo.ts"
 import type { SvnTree } from "./SvnListing.ts"
 import { contentMillis, runSvn } from "./SvnProcess.ts"
 import type { SvnSession } from "./SvnSession.ts"
-import { isPropertiesPath, readProperties, withoutSuffix } from "./SvnProperties.ts"
+import { isPropertiesPath } from "./SvnProperties.ts"
+import { makeSides, toSides } from "./SvnSides.ts"
 import { joinUrl, pegged } from "./SvnUrl.ts"
 
 const maxMessages = 50
 /** Folders that are listed before they are read. */
 const maxAhead = 20
-/** Files whose properties are read at the same time. */
-const propertiesAtOnce = 4
 
 export const openSvnSource = Effect.fnUntraced(function* (
   session: SvnSession,
@@ -72,61 +70,6 @@ const findStart = Effect.fnUntraced(function* (session: SvnSession, url: string,
   return String(Math.max(Number(base), Number(lastChanged) - 1))
 })
 
-/** Reads sizes and contents of sides, and properties as texts. */
-const makeSides = (session: SvnSession, ends: SvnEnds, listings: Ahead["listings"]) => {
-  const sizes = new Map<string, number>()
-  const fileAt = ({ at, path }: FileSide): SvnFile | undefined => {
-    const end = at === "head" ? ends.head : ends.from
-    return end === undefined ? undefined : { url: joinUrl(end.url, path), revision: end.revision }
-  }
-  const properties = (path: string, at: "from" | "head") => {
-    const file = fileAt({ path: withoutSuffix(path), at })
-    return file === undefined ? Effect.succeed(undefined) : readProperties(session, file)
-  }
-  const sizeOf = (side: FileSide): number => sizes.get(keyOf(fileAt(side) ?? { url: "", revision: "" })) ?? 0
-  /** Reads sizes that are not known yet. Those at the base are in the lists of folders, which are read at the same time. */
-  const addSizes = Effect.fnUntraced(function* (sides: ReadonlyArray<FileSide>) {
-    const add = Effect.fnUntraced(function* (files: ReadonlyArray<SvnFile>) {
-      const found = yield* readSizes(session, files)
-      files.forEach((file, index) => sizes.set(keyOf(file), found[index] ?? 0))
-    })
-    const unknown = sides.filter((side) => !sizes.has(keyOf(fileAt(side) ?? { url: "", revision: "" })))
-    const filesAt = (at: FileSide["at"]) => unknown.flatMap((side) => (side.at === at ? (fileAt(side) ?? []) : []))
-    const atBase = Effect.gen(function* () {
-      const { from } = ends
-      for (const side of unknown) {
-        const file = fileAt(side)
-        if (from === undefined || file === undefined || side.at === "head") continue
-        const size = yield* Effect.catch(listings.size(from, side.path), () => Effect.undefined)
-        if (size !== undefined) sizes.set(keyOf(file), size)
-      }
-      yield* add(filesAt("from").filter((file) => !sizes.has(keyOf(file))))
-    })
-    yield* Effect.all([atBase, add(filesAt("head"))], { concurrency: 2, discard: true })
-  })
-  const contents: FileSource["contents"] = Effect.fnUntraced(function* (sides, keep) {
-    const wanted = sides.map((side, index) => ({ side, index, file: fileAt(side) }))
-    yield* Effect.forEach(
-      wanted.filter(({ side: { path } }) => isPropertiesPath(path)),
-      ({ index, side }) =>
-        Effect.flatMap(properties(side.path, side.at), (text) =>
-          text === undefined ? Effect.void : keep(index, Buffer.from(text))
-        ),
-      { concurrency: propertiesAtOnce, discard: true }
-    )
-    const files = wanted
-      .filter(({ side: { path } }) => !isPropertiesPath(path))
-      .flatMap(({ file, index, side }) => (file === undefined ? [] : [{ file, index, side }]))
-    yield* addSizes(files.map(({ side }) => side))
-    yield* readContents(
-      session,
-      files.map(({ file, side }) => ({ ...file, bytes: sizeOf(side) })),
-      (at, content) => keep(files[at]?.index ?? 0, content)
-    )
-  })
-  return { addSizes, contents, properties, sizeOf }
-}
-
 const makeSource = Effect.fnUntraced(function* (
   session: SvnSession,
   ends: SvnEnds,
@@ -135,7 +78,7 @@ const makeSource = Effect.fnUntraced(function* (
 ): Effect.fn.Return<FileSource, never, Scope.Scope> {
   const { history, listings } = ahead
   const endAt = (at: Revision) => (at === "head" ? ends.head : ends.from)
-  const { addSizes, contents, properties, sizeOf } = makeSides(session, ends, listings)
+  const { addSizes, properties, sizeOf, ...sides } = makeSides(session, ends, listings)
   const scope = yield* Effect.scope
   /** Lists the folders of the changed files, where a review looks for rules. */
   const listAhead = (changes: ReadonlyArray<ChangedPath>) => {
@@ -146,12 +89,16 @@ const makeSource = Effect.fnUntraced(function* (
   const source: FileSource = {
     head: ends.head.revision,
     from: base,
-    changes: (maxPaths) => Effect.tap(takeChanges(session, ends, ahead, maxPaths), listAhead),
+    changes: (maxPaths) =>
+      Effect.tap(takeChanges(session, ends, ahead, maxPaths), (changes) => {
+        sides.setChanges(changes)
+        return listAhead(changes)
+      }),
     sizes: Effect.fnUntraced(function* (paths) {
-      yield* addSizes(paths.flatMap(sidesOf).filter(({ path }) => !isPropertiesPath(path)))
-      return paths.map((path) => Math.max(0, ...sidesOf(path).map(sizeOf)))
+      yield* addSizes(paths.flatMap(toSides).filter(({ path }) => !isPropertiesPath(path)))
+      return paths.map((path) => Math.max(0, ...toSides(path).map(sizeOf)))
     }),
-    contents,
+    contents: sides.contents,
     copies: (added) =>
       added.length === 0
         ? Effect.succeed([])
@@ -192,13 +139,6 @@ const listFolders = (changes: ReadonlyArray<ChangedPath>): ReadonlyArray<string>
   }
   return [...found]
 }
-
-const keyOf = ({ revision, url }: SvnFile): string => `${url}@${revision}`
-
-const sidesOf = ({ path, status }: ChangedPath): ReadonlyArray<FileSide> => [
-  ...(status === "added" ? [] : [{ path, at: "from" } as const]),
-  ...(status === "deleted" ? [] : [{ path, at: "head" } as const])
-]
 
 /** Reads one file; undefined if it does not exist or is larger. */
 const readFile = (session: SvnSession, { revision, url }: SvnFile, maxBytes: number) =>

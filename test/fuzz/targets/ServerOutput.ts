@@ -1,5 +1,6 @@
 /** Output of the clients of Subversion and Perforce, which contains texts of authors. The first byte chooses the size of the pieces. */
 import { makeJsonReader, makeTextReader } from "../../../src/vcs/perforce/P4Reader.ts"
+import { parseWholeDiff } from "../../../src/vcs/subversion/SvnWholeDiff.ts"
 import { makeXmlReader } from "../../../src/vcs/subversion/SvnXml.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure } from "../Target.ts"
@@ -115,4 +116,19 @@ const p4Text: FuzzTarget = {
   }
 }
 
-export const serverOutput: ReadonlyArray<FuzzTarget> = [svnXml, p4Json, p4Text]
+const svnWholeDiff: FuzzTarget = {
+  name: "svn-whole-diff",
+  seeds: () =>
+    [
+      "Index: a.c\n===\n--- a.c\t(revision 1)\n+++ a.c\t(revision 2)\n@@ -1,2 +1,2 @@\n 1\n-2\r\n+3\r\\ No newline at end of file\n",
+      "Index: b\n@@ -0,0 +1 @@\n+1\n\\ No newline at end of file\nIndex: c\n@@ -1 +0,0 @@\n-1\n"
+    ].map(bytes),
+  words: ["Index: ", "@@ -1 +1 @@\n", "@@ -0,0 +1,9 @@\n", "\\ No newline at end of file", "\r", "\n "],
+  check: (input) => {
+    let length = 0
+    for (const { from, head } of parseWholeDiff(Buffer.from(input)).values()) length += from.length + head.length
+    ensure(length <= 2 * input.length, "files have no more bytes than the diff")
+  }
+}
+
+export const serverOutput: ReadonlyArray<FuzzTarget> = [svnXml, svnWholeDiff, p4Json, p4Text]

@@ -3,10 +3,10 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
 import { SvnRepository } from "../../harness/Subversion.ts"
-import { checkingOut, describeChange, expectFailure, run, serverAt } from "./Revisions.ts"
+import { checkingOut, describeChange, expectFailure, readRevision, run, serverAt } from "./Revisions.ts"
 
 const mebibytes = Number(process.env["AICR_TEST_FILE_MB"] ?? 64)
 const filesPerFolder = 500
@@ -24,13 +24,14 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Logs the commands of svn and the bytes that each prints. */
+/** Logs the commands of svn and the bytes that each prints. `whole-diff`: a diff with whole files. */
 const logCommands = (): (() => ReadonlyArray<readonly [command: string, bytes: number]>) => {
   const real = execFileSync("sh", ["-c", "command -v svn"], { encoding: "utf8" }).trim()
   const log = join(directory, "log")
   const script = `#!/bin/sh
 '${real}' "$@" | tee "${directory}/out$$" | cat
-echo "$1 $(wc -c <"${directory}/out$$")" >>'${log}'
+case "$*" in *--internal-diff*) name=whole-diff ;; *) name=$1 ;; esac
+echo "$name $(wc -c <"${directory}/out$$")" >>'${log}'
 rm -f "${directory}/out$$"
 `
   writeFileSync(log, "")
@@ -49,7 +50,10 @@ it(`a file of ${mebibytes} MiB is sized and never fetched`, async () => {
   const file = join(directory, "large.bin")
   writeFileSync(file, "")
   truncateSync(file, mebibytes * 1_048_576)
-  svnmucc("put", file, "trunk/large.bin", "put", "/dev/null", "trunk/small.c")
+  const small = join(directory, "small.c")
+  writeFileSync(small, "int x;\n")
+  const names = Array.from({ length: 6 }, (_, index) => `small${index}.c`)
+  svnmucc("put", file, "trunk/large.bin", ...names.flatMap((name) => ["put", small, `trunk/${name}`]))
   rmSync(file)
   const commands = logCommands()
   const before = process.memoryUsage().rss
@@ -57,17 +61,41 @@ it(`a file of ${mebibytes} MiB is sized and never fetched`, async () => {
   await checkingOut(request, (checkout) =>
     Effect.gen(function* () {
       const changes = yield* checkout.changes(10)
-      expect(changes.map(({ path }) => path)).toEqual(["large.bin", "small.c"])
-      expect(yield* checkout.sizes(changes)).toEqual([mebibytes * 1_048_576, 0])
+      expect(changes.map(({ path }) => path)).toEqual(["large.bin", ...names])
+      expect(yield* checkout.sizes(changes)).toEqual([mebibytes * 1_048_576, ...names.map(() => 7)])
+      const diff = yield* Stream.mkString(Stream.decodeText(checkout.diff(changes.slice(1), false)))
+      expect(diff.split("+int x;")).toHaveLength(names.length + 1)
       expect(yield* checkout.file("large.bin", "head", 1_000_000)).toBeUndefined()
     })
   )
   expect(process.memoryUsage().rss - before).toBeLessThan(128 * 1_048_576)
   vi.unstubAllEnvs()
+  // Its client would fetch all changed files.
+  expect(commands().map(([command]) => command)).not.toContain("whole-diff")
   const bytes = commands().reduce((sum, [, count]) => sum + count, 0)
   // A reader that takes less ends the command after its limit.
   expect(bytes).toBeLessThan(4 * 1_048_576)
 }, 300_000)
+
+it("the changed text files of a revision are fetched by one command, and binary ones by another", async () => {
+  const paths = Array.from({ length: 40 }, (_, index) => `trunk/part${index % 3}/file${index}.c`)
+  const edit = (value: number) => ({
+    files: {
+      ...Object.fromEntries(paths.map((path) => [path, `int a;\nint b = ${value};\n`])),
+      "trunk/logo.png": Buffer.from([137, 80, 0, value])
+    }
+  })
+  const base = repository.commit("Before", edit(1))
+  const head = repository.commit("After", edit(2))
+  const commands = logCommands()
+  const request = { server: serverAt(repository.url), branch: "trunk", head, base }
+  const { diff } = await checkingOut(request, readRevision)
+  vi.unstubAllEnvs()
+  expect(diff.split("-int b = 1;\n+int b = 2;")).toHaveLength(paths.length + 1)
+  expect(diff).toContain("Binary files a/logo.png and b/logo.png differ")
+  const names = commands().map(([command]) => command)
+  expect(names.filter((name) => name === "whole-diff" || name === "cat").toSorted()).toEqual(["cat", "whole-diff"])
+})
 
 it(`a revision of ${folders * filesPerFolder} files ends at the limit of paths, and is described`, async () => {
   const names = Array.from({ length: filesPerFolder }, (_, index) => `trunk/origin/file${index}.c`)
