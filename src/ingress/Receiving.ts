@@ -16,6 +16,7 @@ import { LargeWork } from "./LargeWork.ts"
 import { PayloadKeeper } from "./PayloadKeeper.ts"
 import { PullBranches } from "./PullBranches.ts"
 import { makeTriggers } from "./Triggers.ts"
+import { WaitingReports } from "./WaitingReports.ts"
 import { Wake } from "./Wake.ts"
 import { makeWebhooks } from "./Webhooks.ts"
 
@@ -66,6 +67,7 @@ export const makeReceiving = Effect.fnUntraced(function* (
         "keys",
         "A call of /triggers was refused: no API key is configured. Set server.auth.api_key_env, or auth.api_key_env of a workspace."
       ),
+    waiting: new WaitingReports(receipts, Effect.runPromiseWith(context)),
     count,
     log,
     payloads

@@ -25,6 +25,7 @@ import type { Intake } from "./Intake.ts"
 import type { PayloadKeeper } from "./PayloadKeeper.ts"
 import { parseTrigger } from "./TriggerPayload.ts"
 import type { TriggerPath } from "./TriggerPayload.ts"
+import type { WaitingReports } from "./WaitingReports.ts"
 import type { Wake } from "./Wake.ts"
 
 export interface TriggerParts {
@@ -35,6 +36,7 @@ export interface TriggerParts {
   readonly warnKeyless: () => void
   readonly count: (kind: TriggerKind, decision: string, reason: string) => void
   readonly log: DeliveryLog
+  readonly waiting: Pick<WaitingReports, "admit">
   readonly payloads: Pick<PayloadKeeper, "keep">
 }
 
@@ -224,6 +226,8 @@ const routeChange = async (
 ): Promise<IngressResponse> => {
   const { id, now, path } = called
   const kind = kindOf[path]
+  const limit = parts.config.current().document.queue.limits.per_workspace
+  if (!(await parts.waiting.admit(scope, limit, now))) return failed(parts, kind, "queue_full", { id, now })
   const workspaces = scope.workspaces === undefined ? undefined : [...scope.workspaces]
   const scoped = { scope: JSON.stringify(workspaces?.toSorted() ?? []), moves: false }
   const record: EventRecord = {

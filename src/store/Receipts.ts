@@ -120,6 +120,11 @@ export type Receipt =
   /** The delivery was stored before; `first` is its record. */
   | { readonly _tag: "Duplicate"; readonly first: StoredEvent }
 
+export interface UnroutedCount {
+  readonly workspaces: ReadonlyArray<string> | undefined
+  readonly count: number
+}
+
 export class Receipts extends Context.Service<
   Receipts,
   {
@@ -157,6 +162,8 @@ export class Receipts extends Context.Service<
       after: string | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Counts routing receipts without an outcome by the workspaces that their API keys open; undefined: all workspaces. */
+    readonly countUnrouted: Effect.Effect<ReadonlyArray<UnroutedCount>, StoreError>
     /** Writes the newest record again, unchanged: fails if the store takes no writes. */
     readonly probe: Effect.Effect<void, StoreError>
     readonly get: (id: string) => Effect.Effect<StoredEvent | undefined, StoreError>

@@ -1,5 +1,5 @@
 /** Stores receipts in the table `events`. Records are written by group commit: one insert and one sync for all waiting records. */
-import { Array as Arr, Clock, Effect, Layer, Result } from "effect"
+import { Array as Arr, Clock, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstIdAt } from "../domain/Ids.ts"
 import { DeliveryKey } from "../domain/Keys.ts"
@@ -122,6 +122,31 @@ const unrouted =
         ORDER BY id LIMIT ${limit}`.pipe(unavailable("receipts.unrouted"))
     )
 
+const decodeUnroutedCounts = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      workspaces: Schema.NullOr(Schema.fromJsonString(Schema.Array(Schema.String))),
+      // Postgres returns counts as text.
+      count: Schema.Union([Schema.Int, Schema.NumberFromString])
+    })
+  )
+)
+
+const countUnrouted = (sql: SqlClient.SqlClient): Receipts["Service"]["countUnrouted"] =>
+  Effect.gen(function* () {
+    const workspaces = sql.onDialectOrElse({
+      pg: () => sql`routing::json ->> 'workspaces'`,
+      orElse: () => sql`json_extract(routing, '$.workspaces')`
+    })
+    const rows = yield* sql`
+      SELECT ${workspaces} AS workspaces, count(*) AS count
+      FROM events WHERE routing IS NOT NULL AND outcome IS NULL GROUP BY 1`.pipe(unavailable("receipts.countUnrouted"))
+    const counts = yield* decodeUnroutedCounts(rows).pipe(
+      Effect.mapError((error) => corrupt("receipts.countUnrouted", error))
+    )
+    return counts.map((one) => ({ workspaces: one.workspaces ?? undefined, count: one.count }))
+  })
+
 const get =
   (sql: SqlClient.SqlClient): Receipts["Service"]["get"] =>
   (id) =>
@@ -191,6 +216,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       reopen: reopen(sql),
       unsettled: unsettled(sql),
       unrouted: unrouted(sql),
+      countUnrouted: countUnrouted(sql),
       probe: Effect.asVoid(sql`UPDATE events SET provider = provider WHERE seq = (SELECT max(seq) FROM events)`).pipe(
         unavailable("receipts.probe")
       ),

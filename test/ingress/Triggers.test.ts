@@ -5,6 +5,7 @@ import * as fc from "fast-check"
 import { afterEach, assert, describe, it } from "vitest"
 import { parseTrigger } from "../../src/ingress/TriggerPayload.ts"
 import * as Store from "../../src/store/Store.ts"
+import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress, IngressSettings } from "./Ingress.ts"
 import { env, startIngress } from "./Ingress.ts"
 
@@ -446,5 +447,20 @@ describe("when nothing more can be taken", () => {
     assert.deepStrictEqual([refused.status, refused.body], [503, { accepted: false, reason: "queue_full" }])
     assert.strictEqual(refused.headers.get("retry-after"), "30")
     assert.strictEqual((await ask("acme/other", 1)).status, 202)
+  })
+
+  it("a key whose reports wait for their routing up to the limit reports no more, and other keys do until some are routed", async () => {
+    await start({ document: { ...document, queue: { limits: { per_workspace: 2 } } } })
+    const report = (change: number, key: string = env.GLOBAL_KEY) => call("p4", { change }, { "x-api-key": key })
+    const [first] = [await report(1), await report(2)]
+    const refused = await report(3)
+    assert.deepStrictEqual([refused.status, refused.body], [503, { accepted: false, reason: "queue_full" }])
+    assert.strictEqual(refused.headers.get("retry-after"), "30")
+    assert.strictEqual((await report(3, env.WORKSPACE_KEY)).status, 202)
+    assert.lengthOf(await Effect.runPromise(ingress.receipts.list({ limit: 10 })), 3)
+    const routed = { outcome: "skipped", reason: "no_change" } as const
+    await Effect.runPromise(ingress.receipts.settle([String(first.body["event_id"])], routed, 0))
+    await waitUntil(async () => (await report(3)).status === 202, { describe: () => "another report is accepted" })
+    assert.strictEqual((await report(4)).status, 503)
   })
 })

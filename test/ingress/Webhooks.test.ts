@@ -368,6 +368,7 @@ describe("when the stores fail", () => {
     probe: full,
     reopen: () => Effect.void,
     unrouted: () => Effect.succeed([]),
+    countUnrouted: Effect.succeed([]),
     get: () => Effect.succeed(undefined),
     list: () =>
       Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.list", message: "disk is full" })),

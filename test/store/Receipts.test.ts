@@ -36,6 +36,29 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
       })
     )
 
+    it.effect("counts routing receipts without an outcome by the workspaces of their keys", () =>
+      Effect.gen(function* () {
+        const receipts = yield* Receipts
+        const routing = (workspaces?: ReadonlyArray<string>) =>
+          event({
+            work: undefined,
+            routing: { vcs: "subversion", revision: "1", files: [], ...(workspaces && { workspaces }) }
+          })
+        const ended = routing()
+        const waiting = [routing(), routing(), routing(["a", "b"]), ended]
+        yield* Effect.forEach([event(), ...waiting], receipts.store)
+        yield* receipts.settle([ended.id], { outcome: "skipped", reason: "no_change" }, 1)
+        const counts = yield* receipts.countUnrouted
+        assert.sameDeepMembers(
+          [...counts],
+          [
+            { workspaces: undefined, count: 2 },
+            { workspaces: ["a", "b"], count: 1 }
+          ]
+        )
+      })
+    )
+
     it.effect("stores a delivery once, within a batch and after it", () =>
       Effect.gen(function* () {
         const receipts = yield* Receipts

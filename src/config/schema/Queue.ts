@@ -68,7 +68,11 @@ export const QueueConfig = Schema.Struct({
   ),
   limits: group(
     {
-      per_workspace: defaulted(PositiveInt, 10_000, "Most waiting entries per workspace."),
+      per_workspace: defaulted(
+        PositiveInt,
+        10_000,
+        "Most waiting entries per workspace, and most reports of VCS hooks per API key that wait for their routing."
+      ),
       total: defaulted(PositiveInt, 1_000_000, "Most waiting entries in all.")
     },
     "Bounds of the queue."
