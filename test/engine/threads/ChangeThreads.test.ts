@@ -108,7 +108,7 @@ describe("after a change", () => {
     const threads = unruly(60_000)
     const used = new Set<unknown>()
     // A change that opens before the thread is free again gets another one.
-    await waitUntil(
+    const isUsedAgain = await waitUntil(
       async () => {
         const thread = await useThread(threads, "nothing")
         if (used.has(thread)) return true
@@ -117,6 +117,7 @@ describe("after a change", () => {
       },
       { describe: () => `a thread takes a second change, after ${used.size} threads` }
     )
+    expect(isUsedAgain).toBe(true)
     threads.end()
   })
 
