@@ -15,7 +15,8 @@ import { formatPath, isRecord, valueAt } from "./Path.ts"
 import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
 import { emptyDocument } from "./revisions/DatabaseDocument.ts"
 import { bootstrapNamespaces, entityLocations } from "./revisions/Entities.ts"
-import { entityAt } from "./revisions/EntityPath.ts"
+import type { EntityAt } from "./revisions/EntityPath.ts"
+import { makeEntityAt } from "./revisions/EntityPath.ts"
 import { fileOnlyProblems } from "./revisions/FileOnlyFields.ts"
 import { ungrantedVariables } from "./revisions/Grants.ts"
 import type { Ground } from "./revisions/Ground.ts"
@@ -136,9 +137,9 @@ const findFileOnly = (document: DatabaseDocument, { file }: Ground): ReadonlyArr
   }))
 
 /** Names the entity of an issue about a value of the database, which has no line. */
-const nameEntity = (issue: ConfigIssue, { file }: Ground, document: DatabaseDocument): ConfigIssue => {
+const nameEntity = (issue: ConfigIssue, entityAt: EntityAt): ConfigIssue => {
   if (issue.line !== undefined || issue.path === "") return issue
-  const { entity, field } = entityAt(file, document, issue.path)
+  const { entity, field } = entityAt(issue.path)
   return { ...issue, file: undefined, path: [entity, formatPath(field)].filter(Boolean).join(" ") }
 }
 
@@ -150,7 +151,8 @@ export const readLayered = (
 ): Reading => {
   const revision = head.number === 0 ? undefined : head.number
   const reading = readCombined(document, ground, { ...options, ...ground.source, revision })
-  const ofDatabase = (issue: ConfigIssue): ConfigIssue => nameEntity(issue, ground, document)
+  const entityAt = makeEntityAt(ground.file, document)
+  const ofDatabase = (issue: ConfigIssue): ConfigIssue => nameEntity(issue, entityAt)
   const refused = [...issues, ...findUngranted(document, ground).map(ofDatabase), ...findFileOnly(document, ground)]
   const combined = reading.issues.map(ofDatabase)
   return refused.length === 0

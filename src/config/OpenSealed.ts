@@ -3,7 +3,8 @@ import { Redacted, Result } from "effect"
 import type { Env } from "./Credentials.ts"
 import type { Report } from "./Normalise.ts"
 import type { Path } from "./Path.ts"
-import { isRecord, withValueAt } from "./Path.ts"
+import { isRecord } from "./Path.ts"
+import { replaceCredentials } from "./ReplaceCredentials.ts"
 import { named, readNamespace, locateCredential } from "./SealedPlaces.ts"
 import { formatProblem, isSealed, openSealed as open, sealingKeys } from "./Sealing.ts"
 import type { SealedLocation } from "./Sealing.ts"
@@ -43,18 +44,21 @@ export const openSealed = (
   env: Env,
   report: { readonly missing: Report; readonly invalid: Report }
 ): unknown => {
-  const sealed = sealedFields(tree)
-  if (sealed.length === 0) return tree
+  if (sealedFields(tree).length === 0) return tree
+  const namespace = readNamespace(tree)
   const keys = sealingKeys(env)
-  return sealed.reduce((document, { path, place, value }) => {
+  return replaceCredentials(tree, (secret, path) => {
+    const value = Redacted.value(secret)
+    if (typeof value !== "string" || !isSealed(value)) return secret
+    const place = locateCredential(named(tree, path), namespace)
     const opened = Result.flatMap(keys, (known) => open(known, place, value))
-    if (Result.isSuccess(opened)) return withValueAt(document, path, opened.success)
+    if (Result.isSuccess(opened)) return opened.success
     const { failure } = opened
     report[failure.code === "secrets_key_missing" ? "missing" : "invalid"]({
       path,
       message: formatProblem(failure),
       at: "value"
     })
-    return withValueAt(document, path, undefined)
-  }, tree)
+    return undefined
+  })
 }

@@ -30,16 +30,29 @@ export const positions = (tree: unknown, names: unknown): Path | undefined => {
   for (const name of names) {
     const here = valueAt(tree, path)
     if (Array.isArray(here)) {
-      const index = here.findIndex(
-        (item: unknown, at) =>
-          (isRecord(item) ? (item["id"] ?? item["name"] ?? item["alias"] ?? String(at)) : String(at)) === name
-      )
-      if (index < 0) return undefined
+      const index = indexOf(here).get(name)
+      if (index === undefined) return undefined
       path.push(index)
     } else if (typeof name === "string") path.push(name)
     else return undefined
   }
   return path
+}
+
+/** Positions by name of the lists that were read, so that finding every element of a long list takes linear time. Lists do not change. */
+const indexes = new WeakMap<ReadonlyArray<unknown>, ReadonlyMap<unknown, number>>()
+
+/** Returns the first position of each name. */
+const indexOf = (list: ReadonlyArray<unknown>): ReadonlyMap<unknown, number> => {
+  const known = indexes.get(list)
+  if (known !== undefined) return known
+  const entries = list.map((item, at): readonly [unknown, number] => [
+    isRecord(item) ? (item["id"] ?? item["name"] ?? item["alias"] ?? String(at)) : String(at),
+    at
+  ])
+  const index = new Map(entries.toReversed())
+  indexes.set(list, index)
+  return index
 }
 
 /** Returns the namespace of a document that is not decoded yet. */

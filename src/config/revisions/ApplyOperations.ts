@@ -14,7 +14,7 @@ import type { EntityRef } from "./Entities.ts"
 import { entityLocations, entityShape, formatRef, globalsShape } from "./Entities.ts"
 import { keepSecrets } from "./KeepSecrets.ts"
 import type { ConfigOperation, EditErrorCode, OperationProblem } from "./Operations.ts"
-import { pathInFile } from "./Overlay.ts"
+import type { FindInFile } from "./Overlay.ts"
 import { renameReferences } from "./References.ts"
 
 export interface EditRefusal {
@@ -30,6 +30,8 @@ const refuse = (code: EditErrorCode, message: string, path: Path = []): Applied 
 export interface ApplyContext {
   /** The normalised file. */
   readonly file: unknown
+  /** Finds an entity in the file. */
+  readonly findInFile: FindInFile
   /** Seals the credentials of a renamed entity for its new place. */
   readonly moveSecrets: (document: DatabaseDocument, from: EntityRef, to: string) => Applied
 }
@@ -63,7 +65,7 @@ export const applyOperations = (
 const applyOne = (document: DatabaseDocument, operation: ConfigOperation, context: ApplyContext): Applied => {
   const { file } = context
   const owned =
-    "entity" in operation && operation.entity !== undefined ? ownedRefusal(operation.entity, file) : undefined
+    "entity" in operation && operation.entity !== undefined ? ownedRefusal(operation.entity, context) : undefined
   if (owned !== undefined) return owned
   switch (operation.op) {
     case "create":
@@ -97,8 +99,8 @@ const applyOne = (document: DatabaseDocument, operation: ConfigOperation, contex
   }
 }
 
-const ownedRefusal = (ref: EntityRef, file: unknown): Applied | undefined => {
-  const path = pathInFile(file, ref)
+const ownedRefusal = (ref: EntityRef, { findInFile }: ApplyContext): Applied | undefined => {
+  const path = findInFile(ref)
   return path === undefined
     ? undefined
     : refuse(
@@ -166,7 +168,7 @@ const rename = (document: DatabaseDocument, from: EntityRef, to: string, context
     if (entityIn(document, target) !== undefined) return refuse("entity_exists", `${formatRef(target)} exists`)
     const moved = withEntity(withEntity(document, from, undefined), target, stored)
     return (
-      ownedRefusal(target, context.file) ??
+      ownedRefusal(target, context) ??
       Result.map(context.moveSecrets(moved, from, to), (resealed) => renameReferences(resealed, from, to))
     )
   })

@@ -3,11 +3,11 @@
  * database edit may use an environment variable only for a destination that the file grants, and keeps a stored credential only while its
  * destination is the same. Pure.
  */
+import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import type { Path } from "../Path.ts"
 import { isRecord, valueAt } from "../Path.ts"
 import { Document } from "../Document.ts"
-import { named } from "../SealedPlaces.ts"
 import { readShape, shapeAt } from "../Shape.ts"
 import type { Shape } from "../Shape.ts"
 import { entityLocations, entityShape } from "./Entities.ts"
@@ -24,20 +24,46 @@ export interface Destination {
   readonly triggers?: ReadonlyArray<Destination>
 }
 
-/** Returns the destination of the credential at a path of the combined document. Fields of nearer maps take precedence. */
-export const destinationAt = (document: unknown, path: Path): Destination => {
-  const found = path.slice(0, -1).reduce<Fields>((into, _, length) => {
-    const at = path.slice(0, length + 1)
-    return { ...into, ...readFields(shapeAt(readShape(Document), at), valueAt(document, at)) }
-  }, {})
-  const { kind, trigger, connection, ...endpoints } = found
-  return {
-    ...(typeof kind === "string" ? { kind } : {}),
-    endpoints,
-    ...(typeof trigger === "string" ? { trigger: linked(document, "triggers", trigger) } : {}),
-    ...(typeof connection === "string" ? { connection: linked(document, "im_connections", connection) } : {}),
-    ...(trigger === undefined && isOfChannel(path) ? servedTriggers(document, kind, endpoints) : {})
+export type DestinationAt = (path: Path) => Destination
+
+/**
+ * Returns the function that determines the destination of the credential at a path of the combined document. Fields of nearer maps take
+ * precedence. Triggers and connections are read once, however many credentials there are.
+ */
+export const makeDestinationAt = (document: unknown): DestinationAt => {
+  const linked = makeLinked(document)
+  const servedTriggers = makeServedTriggers(document)
+  return (path) => {
+    const found = path.slice(0, -1).reduce<Fields>((into, _, length) => {
+      const at = path.slice(0, length + 1)
+      return { ...into, ...readFields(shapeAt(readShape(Document), at), valueAt(document, at)) }
+    }, {})
+    const { kind, trigger, connection, ...endpoints } = found
+    return {
+      ...(typeof kind === "string" ? { kind } : {}),
+      endpoints,
+      ...(typeof trigger === "string" ? { trigger: linked("triggers", trigger) } : {}),
+      ...(typeof connection === "string" ? { connection: linked("im_connections", connection) } : {}),
+      ...(trigger === undefined && isOfChannel(path) ? servedTriggers(kind, endpoints) : {})
+    }
   }
+}
+
+/** Returns whether two destinations are equal. The triggers of channels, of which there may be thousands, are compared by their digest. */
+export const sameDestination = (left: Destination | undefined, right: Destination | undefined): boolean => {
+  if (left === undefined || right === undefined) return left === right
+  const { triggers: ofLeft, ...inLeft } = left
+  const { triggers: ofRight, ...inRight } = right
+  return isDeepStrictEqual(inLeft, inRight) && digest(ofLeft) === digest(ofRight)
+}
+
+const digests = new WeakMap<object, string>()
+
+const digest = (triggers: ReadonlyArray<Destination> | undefined): string | undefined => {
+  if (triggers === undefined) return undefined
+  const found = digests.get(triggers) ?? createHash("sha256").update(JSON.stringify(triggers)).digest("hex")
+  digests.set(triggers, found)
+  return found
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -60,18 +86,31 @@ const readFields = (shape: Shape | undefined, holder: unknown): Fields => {
   )
 }
 
-const linked = (document: unknown, kind: "im_connections" | "triggers", name: string) => {
-  const { at, nameField } = entityLocations[kind]
-  const collection = valueAt(document, at)
-  const holder = Array.isArray(collection)
-    ? collection.find((item: unknown) => isRecord(item) && item[nameField ?? "name"] === name)
-    : isRecord(collection)
-      ? collection[name]
-      : undefined
-  return { name, ...ownDestination(kind, holder) }
+type LinkedKind = "im_connections" | "triggers"
+
+/** Returns the function that determines the destination of a trigger or of a chat connection by its name. */
+const makeLinked = (document: unknown) => {
+  const known = new Map<LinkedKind, ReadonlyMap<string, unknown>>()
+  return (kind: LinkedKind, name: string) => {
+    const holders = known.get(kind) ?? byName(document, kind)
+    known.set(kind, holders)
+    return { name, ...ownDestination(kind, holders.get(name)) }
+  }
 }
 
-const ownDestination = (kind: "im_connections" | "triggers", holder: unknown): Destination => {
+/** Returns the values of one kind by name; the first one of a name that exists twice. */
+const byName = (document: unknown, kind: LinkedKind): ReadonlyMap<string, unknown> => {
+  const { at, nameField = "name" } = entityLocations[kind]
+  const collection = valueAt(document, at)
+  if (!Array.isArray(collection)) return new Map(Object.entries(isRecord(collection) ? collection : {}))
+  const named = collection.flatMap((item: unknown) => {
+    const name = isRecord(item) ? item[nameField] : undefined
+    return typeof name === "string" ? [[name, item] as const] : []
+  })
+  return new Map(named.toReversed())
+}
+
+const ownDestination = (kind: LinkedKind, holder: unknown): Destination => {
   const { kind: type, trigger: _, connection: __, ...endpoints } = readFields(entityShape(kind), holder)
   return { ...(typeof type === "string" ? { kind: type } : {}), endpoints }
 }
@@ -87,10 +126,21 @@ const servedKinds: ReadonlyArray<readonly [prefix: string, kinds: ReadonlyArray<
 ]
 
 /** A channel without a trigger uses that of the change: its address, unless the channel has one, and its proxy. */
-const servedTriggers = (document: unknown, channelKind: unknown, own: Fields): Pick<Destination, "triggers"> => {
-  const kinds = servedKinds.find(([prefix]) => String(channelKind).startsWith(prefix))?.[1]
+const makeServedTriggers = (document: unknown) => {
+  const known = new Map<string, ReadonlyArray<Destination>>()
+  return (channelKind: unknown, own: Fields): Pick<Destination, "triggers"> => {
+    const kinds = servedKinds.find(([prefix]) => String(channelKind).startsWith(prefix))?.[1]
+    if (kinds === undefined) return {}
+    const key = JSON.stringify([kinds, Object.keys(own).toSorted()])
+    const triggers = known.get(key) ?? listServed(document, kinds, own)
+    known.set(key, triggers)
+    return triggers.length === 0 ? {} : { triggers }
+  }
+}
+
+const listServed = (document: unknown, kinds: ReadonlyArray<unknown>, own: Fields): ReadonlyArray<Destination> => {
   const triggers = valueAt(document, entityLocations.triggers.at)
-  if (kinds === undefined || !Array.isArray(triggers)) return {}
+  if (!Array.isArray(triggers)) return []
   const served = triggers
     .map((trigger: unknown) => ownDestination("triggers", trigger))
     .filter(({ kind }) => kinds.includes(kind))
@@ -99,8 +149,7 @@ const servedTriggers = (document: unknown, channelKind: unknown, own: Fields): P
       endpoints: Object.fromEntries(Object.entries(endpoints).filter(([name]) => own[name] === undefined))
     }))
   const distinct = new Map(served.map((one) => [JSON.stringify(one), one]))
-  const sorted = [...distinct].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
-  return sorted.length === 0 ? {} : { triggers: sorted }
+  return [...distinct].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 }
 
 export interface SecretGrant {
@@ -109,14 +158,16 @@ export interface SecretGrant {
   readonly destinations?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Returns whether the file grants the use of a variable at a path of the combined document. */
-export const isGranted = (grants: ReadonlyArray<SecretGrant>, env: string, document: unknown, path: Path): boolean => {
-  const target = named(document, path)
-  const destination = destinationAt(document, path)
-  return grants.some(
+/** Returns whether the file grants the use of a variable at this place of the combined document, with this destination. */
+export const isGranted = (
+  grants: ReadonlyArray<SecretGrant>,
+  env: string,
+  target: ReadonlyArray<string>,
+  destination: Destination
+): boolean =>
+  grants.some(
     (grant) =>
       grant.env === env &&
       isDeepStrictEqual(grant.target, target) &&
       Object.values(grant.destinations ?? {}).some((allowed) => isDeepStrictEqual(allowed, destination))
   )
-}

@@ -8,7 +8,7 @@ import type { Snapshot } from "../Snapshot.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { EntityRef } from "./Entities.ts"
 import { entityField, entityKinds, formatRef } from "./Entities.ts"
-import { overlay, ownedByFile, pathInFile } from "./Overlay.ts"
+import { makeFindInFile, overlay, ownedByFile } from "./Overlay.ts"
 import { withRouteName } from "./EntityPath.ts"
 import type { ConfigRevision } from "./Revision.ts"
 
@@ -27,18 +27,37 @@ type Origin = (names: ReadonlyArray<string>) => string | undefined
 export const makeOrigin = ({ layered, history, routes }: OriginSource): Origin => {
   const { ground, line } = layered
   const base = layered.file.split("/").at(-1) ?? layered.file
+  const changes = indexChanges(history)
+  const ordered = routes.toSorted()
   return (names) => {
     const path = nearest(ground.file, names)
     if (path !== undefined) {
       const at = line(path)
       return at === undefined ? base : `${base}:${at}`
     }
-    const { entity, field } = entityField(withRouteName(ground.file, names, routes))
-    const changed = history.find(({ diff }) => diff.some((one) => concerns(one.names, [entity, ...field])))
+    const { entity, field } = entityField(withRouteName(ground.file, names, ordered))
+    const changed = changes.get(entity)?.find(({ names: set }) => concerns(set, [entity, ...field]))
     if (changed !== undefined) return `database revision ${changed.number} by ${changed.actor}`
     const oldest = history.at(-1)?.number
     return oldest === undefined ? undefined : `database revision before ${oldest}`
   }
+}
+
+interface ChangeOf extends Pick<ConfigRevision, "actor" | "number"> {
+  readonly names: ReadonlyArray<string>
+}
+
+/** Returns the changes of each entity, newest first. */
+const indexChanges = (history: OriginSource["history"]): ReadonlyMap<string, ReadonlyArray<ChangeOf>> => {
+  const changes = new Map<string, Array<ChangeOf>>()
+  for (const { actor, diff, number } of history)
+    for (const { names } of diff) {
+      const [entity = ""] = names
+      const others = changes.get(entity)
+      if (others === undefined) changes.set(entity, [{ actor, number, names }])
+      else others.push({ actor, number, names })
+    }
+  return changes
 }
 
 /** Whether a change of one path sets the other: one contains the other. */
@@ -98,11 +117,13 @@ export const listShadowed = ({ ground }: LayeredFile, document: DatabaseDocument
   return [...shadowed.map(formatRef), ...shadowedGlobals.map(formatPath)]
 }
 
-export const listOwned = ({ ground, line }: LayeredFile) =>
-  entityKinds.flatMap((kind) =>
+export const listOwned = ({ ground, line }: LayeredFile) => {
+  const findInFile = makeFindInFile(ground.file)
+  return entityKinds.flatMap((kind) =>
     ownedByFile(ground.file, kind).map((name) => {
       const ref: EntityRef = { kind, name }
-      const path = pathInFile(ground.file, ref)
+      const path = findInFile(ref)
       return { entity: formatRef(ref), line: path === undefined ? undefined : line(path) }
     })
   )
+}

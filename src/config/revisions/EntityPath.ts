@@ -9,7 +9,10 @@ import type { Tree } from "../checks/Tree.ts"
 
 const { at: rulesAt } = entityLocations.routes
 
-/** Replaces the position of a route rule of the database by its name. Rules of the file come first, then the others in the order of their names. */
+/**
+ * Replaces the position of a route rule of the database by its name. Rules of the file come first, then the others in the order of their names,
+ * which is that of `routes`.
+ */
 export const withRouteName = (
   file: unknown,
   names: ReadonlyArray<string>,
@@ -17,12 +20,18 @@ export const withRouteName = (
 ): ReadonlyArray<string> => {
   const index = rulesAt.every((part, at) => part === names[at]) ? Number(names[rulesAt.length]) : Number.NaN
   const ofFile = valueAt(file, rulesAt)
-  const name = routes.toSorted()[index - (Array.isArray(ofFile) ? ofFile.length : 0)]
+  const name = routes[index - (Array.isArray(ofFile) ? ofFile.length : 0)]
   return name === undefined ? names : names.with(rulesAt.length, name)
 }
 
-/** Returns the entity and the field that an issue is about, by its path in the file combined with the document. */
-export const entityAt = (file: Tree, document: DatabaseDocument, path: string): EntityField => {
-  const names = named(overlay(file, document).tree, parsePath(path))
-  return entityField(withRouteName(file, names, Object.keys(document.entities.routes)))
+export type EntityAt = (path: string) => EntityField
+
+/** Returns the function that finds the entity and the field that an issue is about, by its path in the file combined with the document. */
+export const makeEntityAt = (file: Tree, document: DatabaseDocument): EntityAt => {
+  let tree: Tree | undefined
+  const routes = Object.keys(document.entities.routes).toSorted()
+  return (path) => {
+    tree ??= overlay(file, document).tree
+    return entityField(withRouteName(file, named(tree, parsePath(path)), routes))
+  }
 }

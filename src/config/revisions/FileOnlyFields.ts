@@ -10,7 +10,7 @@ import type { Shape } from "../Shape.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities } from "./DatabaseDocument.ts"
 import { entityShape, formatRef, globalsShape } from "./Entities.ts"
-import { pathInFile } from "./Overlay.ts"
+import { makeFindInFile } from "./Overlay.ts"
 
 export interface FileOnlyProblem {
   readonly code: "owned_by_file"
@@ -30,12 +30,15 @@ interface Found {
 export const fileOnlyProblems = (
   { entities, globals }: DatabaseDocument,
   file: unknown
-): ReadonlyArray<FileOnlyProblem> => [
-  ...problemsIn("globals", globalsShape(), globals, (path) => isHidden(file, path)),
-  ...listEntities({ entities, globals })
-    .filter((ref) => pathInFile(file, ref) === undefined)
-    .flatMap(({ value, ...ref }) => problemsIn(formatRef(ref), entityShape(ref.kind), value, () => false))
-]
+): ReadonlyArray<FileOnlyProblem> => {
+  const findInFile = makeFindInFile(file)
+  return [
+    ...problemsIn("globals", globalsShape(), globals, (path) => isHidden(file, path)),
+    ...listEntities({ entities, globals })
+      .filter((ref) => findInFile(ref) === undefined)
+      .flatMap(({ value, ...ref }) => problemsIn(formatRef(ref), entityShape(ref.kind), value, () => false))
+  ]
+}
 
 /** Returns whether the file has this field, or a list around it, which replaces that of the database. */
 const isHidden = (file: unknown, path: Path): boolean =>

@@ -8,7 +8,7 @@ import { formatPath, isRecord, valueAt } from "../Path.ts"
 import { isSealed } from "../Sealing.ts"
 import { ConfigSourcesConfig } from "../schema/ConfigSources.ts"
 import { named, positions } from "../SealedPlaces.ts"
-import { destinationAt, isGranted } from "./Destinations.ts"
+import { isGranted, makeDestinationAt, sameDestination } from "./Destinations.ts"
 import type { Destination, SecretGrant } from "./Destinations.ts"
 import { secretPaths } from "./EditValue.ts"
 import { formerName, formerNames } from "./Renames.ts"
@@ -27,24 +27,26 @@ export interface GrantProblem {
  */
 export const ungrantedVariables = (document: unknown, file: unknown): ReadonlyArray<GrantProblem> => {
   const grants = grantsIn(file)
-  const ofFile = new Map(
-    namedVariables(file).map(({ path, name }) => [keyed(file, path, name), destinationAt(file, path)])
-  )
-  return namedVariables(document)
-    .filter(
-      ({ path, name }) =>
-        !isDeepStrictEqual(ofFile.get(keyed(document, path, name)), destinationAt(document, path)) &&
-        !isGranted(grants, name, document, path)
-    )
-    .map(({ path, name }) => {
-      const destination = JSON.stringify(destinationAt(document, path))
-      const grant = `{env: ${name}, target: ${JSON.stringify(named(document, path))}, destinations: {any-id: ${destination}}}`
-      return {
-        code: "secret_ref_missing",
-        path,
-        message: `the database may not use the environment variable of ${formatPath(path)} here; grant it in the file: config_sources.secret_refs: [${grant}]`
-      }
-    })
+  const [inFile, inDocument] = [makeDestinationAt(file), makeDestinationAt(document)]
+  const ofFile = new Map(namedVariables(file).map(({ path, name }) => [keyed(file, path, name), inFile(path)]))
+  return namedVariables(document).flatMap(({ path, name }) => {
+    const target = named(document, path)
+    const destination = inDocument(path)
+    if (sameDestination(ofFile.get(JSON.stringify([target, name])), destination)) return []
+    if (isGranted(grants, name, target, destination)) return []
+    const message = `the database may not use the environment variable of ${formatPath(path)} here; ${grantAdvice(name, target, destination)}`
+    return [{ code: "secret_ref_missing" as const, path, message }]
+  })
+}
+
+/** Largest number of triggers in the grant that a message proposes. */
+const maxProposed = 20
+
+const grantAdvice = (env: string, target: ReadonlyArray<string>, destination: Destination): string => {
+  const { triggers = [] } = destination
+  if (triggers.length > maxProposed)
+    return `this channel serves ${triggers.length} triggers; set its trigger, then grant the variable for it in the file (config_sources.secret_refs)`
+  return `grant it in the file: config_sources.secret_refs: [{env: ${env}, target: ${JSON.stringify(target)}, destinations: {any-id: ${JSON.stringify(destination)}}}]`
 }
 
 const keyed = (tree: unknown, path: Path, name: string): string => JSON.stringify([named(tree, path), name])
@@ -65,15 +67,16 @@ export const unusedGrants = (
   file: unknown
 ): ReadonlyArray<{ readonly path: Path; readonly message: string }> => {
   const uses = namedVariables(document)
+  const destinationAt = makeDestinationAt(document)
   return grantsIn(file).flatMap((grant, index) => {
     const { env, target } = grant
     const use = uses.find(({ name, path }) => name === env && isDeepStrictEqual(named(document, path), target))
-    if (use !== undefined && isGranted([grant], env, document, use.path)) return []
+    if (use !== undefined && isGranted([grant], env, target, destinationAt(use.path))) return []
     const field = target.join(" ")
     const message =
       use === undefined
         ? `grants ${env} to ${field}, which does not use it; remove the grant, or publish what it is for`
-        : `grants ${env} to ${field} for another destination than ${JSON.stringify(destinationAt(document, use.path))}; correct its destinations, or remove it`
+        : `grants ${env} to ${field} for another destination than ${JSON.stringify(destinationAt(use.path))}; correct its destinations, or remove it`
     return [{ path: ["config_sources", "secret_refs", index], message }]
   })
 }
@@ -86,25 +89,20 @@ export const redirectedSecrets = (
   before: unknown,
   after: unknown,
   renames: ReadonlyArray<Rename> = []
-): ReadonlyArray<GrantProblem> =>
-  secretPaths(after).flatMap((path) => {
+): ReadonlyArray<GrantProblem> => {
+  const [inBefore, inAfter] = [makeDestinationAt(before), makeDestinationAt(after)]
+  return secretPaths(after).flatMap((path) => {
     const names = named(after, path)
     const former = formerNames(renames, names)
     const old = positions(before, former)
     if (old === undefined) return []
     const [left, right] = [valueAt(before, old), valueAt(after, path)]
     const isKept = isDeepStrictEqual(former, names) ? sameSecret(left, right) : isStored(right)
-    const destination = withFormerNames(destinationAt(after, path), renames)
-    return !isKept || isDeepStrictEqual(destinationAt(before, old), destination)
-      ? []
-      : [
-          {
-            code: "secret_destination_changed" as const,
-            path,
-            message: `${formatPath(path)} would be sent to another destination; enter the credential again`
-          }
-        ]
+    if (!isKept || sameDestination(inBefore(old), withFormerNames(inAfter(path), renames))) return []
+    const message = `${formatPath(path)} would be sent to another destination; enter the credential again`
+    return [{ code: "secret_destination_changed" as const, path, message }]
   })
+}
 
 /** Returns a destination in which renamed triggers and connections have their former names. */
 const withFormerNames = (

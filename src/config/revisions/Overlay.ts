@@ -29,12 +29,26 @@ export const ownedByFile = (file: unknown, kind: EntityKind): ReadonlyArray<stri
   })
 }
 
-/** Returns the path in a normalised file of an entity that it declares. */
-export const pathInFile = (file: unknown, { kind, name }: EntityRef): Path | undefined => {
-  const { at, form } = entityLocations[kind]
-  const index = ownedByFile(file, kind).indexOf(name)
-  return index < 0 ? undefined : [...at, form === "map" ? name : index]
+export type FindInFile = (ref: EntityRef) => Path | undefined
+
+/** Returns the function that finds the path of an entity in a normalised file, which reads the file once, however many entities it finds. */
+export const makeFindInFile = (file: unknown): FindInFile => {
+  const known = new Map<EntityKind, ReadonlyMap<string, number>>()
+  const indexOf = (kind: EntityKind): ReadonlyMap<string, number> => {
+    const index = known.get(kind) ?? indexNames(ownedByFile(file, kind))
+    known.set(kind, index)
+    return index
+  }
+  return ({ kind, name }) => {
+    const { at, form } = entityLocations[kind]
+    const index = indexOf(kind).get(name)
+    return index === undefined ? undefined : [...at, form === "map" ? name : index]
+  }
 }
+
+/** Returns the first position of each name. */
+const indexNames = (names: ReadonlyArray<string>): ReadonlyMap<string, number> =>
+  new Map(names.map((name, index) => [name, index] as const).toReversed())
 
 export const overlay = (file: Tree, database: DatabaseDocument): Overlaid => {
   const shadowed: Array<EntityRef> = []

@@ -3,7 +3,6 @@
  * the revision, or the decision is made again with the new head.
  */
 import { Result } from "effect"
-import type { Tree } from "../checks/Tree.ts"
 import type { ConfigIssue } from "../ConfigIssue.ts"
 import type { Difference } from "../Diff.ts"
 import { formatPath } from "../Path.ts"
@@ -17,14 +16,15 @@ import { differences, findConflicts } from "./Conflicts.ts"
 import type { Conflict } from "./Conflicts.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityField } from "./Entities.ts"
-import { entityAt } from "./EntityPath.ts"
+import type { EntityAt } from "./EntityPath.ts"
+import { makeEntityAt } from "./EntityPath.ts"
 import { fileOnlyProblems } from "./FileOnlyFields.ts"
 import type { GrantProblem } from "./Grants.ts"
 import type { Ground } from "./Ground.ts"
 import { readCombined } from "./Ground.ts"
 import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
 import type { ConfigOperation } from "./Operations.ts"
-import { overlay } from "./Overlay.ts"
+import { makeFindInFile, overlay } from "./Overlay.ts"
 import { listRenames } from "./Renames.ts"
 import type { Rename } from "./Renames.ts"
 import { moveSecrets, sealDocument, serialise } from "./SealDocument.ts"
@@ -64,10 +64,21 @@ export type Decision =
 /** Upper bound of a stored document, in bytes: that of a configuration file. */
 export const maxStoredBytes = 1024 * 1024
 
+/** Problems of a refused edit that are listed. */
+export const maxProblems = 100
+
+const refused = (problems: ReadonlyArray<PublishProblem>): Decision => {
+  const more = problems.length - maxProblems
+  if (more <= 0) return { _tag: "Refused", problems }
+  const message = `${more} more problems are not listed; correct the listed ones and validate again`
+  const last = { code: "too_many_problems", entity: "", path: "", message }
+  return { _tag: "Refused", problems: [...problems.slice(0, maxProblems), last] }
+}
+
 export const decide = ({ operations, base, head, strict }: Changeset, ground: Ground): Decision => {
   const context = applyContext(ground)
   const yours = applyOperations(base.document, operations, context)
-  if (Result.isFailure(yours)) return { _tag: "Refused", problems: yours.failure }
+  if (Result.isFailure(yours)) return refused(yours.failure)
   if (base.number !== head.number) {
     const conflicts = findConflicts(operations, {
       base: base.document,
@@ -77,7 +88,7 @@ export const decide = ({ operations, base, head, strict }: Changeset, ground: Gr
     if (strict || conflicts.length > 0) return { _tag: "Conflict", head: head.number, conflicts }
   }
   const applied = base.number === head.number ? yours : applyOperations(head.document, operations, context)
-  if (Result.isFailure(applied)) return { _tag: "Refused", problems: applied.failure }
+  if (Result.isFailure(applied)) return refused(applied.failure)
   const rebasedFrom = base.number === head.number ? undefined : base.number
   return decideDocument(head, applied.success, rebasedFrom, ground, listRenames(operations))
 }
@@ -97,25 +108,25 @@ export const decideDocument = (
     ...misused.map((one) => placed(after, one)),
     ...fileOnlyProblems(next, ground.file).map(({ field, ...one }) => ({ ...one, path: formatPath(field) }))
   ]
-  if (problems.length > 0) return { _tag: "Refused", problems }
+  if (problems.length > 0) return refused(problems)
   const sealed = sealDocument(next, ground.namespace, sealingKeys(ground.env))
-  if (Result.isFailure(sealed)) return { _tag: "Refused", problems: sealed.failure }
+  if (Result.isFailure(sealed)) return refused(sealed.failure)
   const diff = differences(head.document, sealed.success)
   if (diff.length === 0) return { _tag: "Unchanged" }
   const { snapshot, issues } = readCombined(sealed.success, ground, { ...ground.source, revision: head.number + 1 })
   const stored = serialise(sealed.success)
   const size = Buffer.byteLength(stored.text)
-  if (snapshot === undefined)
-    return {
-      _tag: "Refused",
-      problems: issues.filter(isError).map((issue) => toProblem(ground.file, sealed.success, issue))
-    }
-  if (size > maxStoredBytes) return { _tag: "Refused", problems: [tooLarge(size)] }
+  if (snapshot === undefined) {
+    const entityAt = makeEntityAt(ground.file, sealed.success)
+    return refused(issues.filter(isError).map((issue) => toProblem(entityAt, issue)))
+  }
+  if (size > maxStoredBytes) return refused([tooLarge(size)])
   return { _tag: "Publish", publishable: { document: sealed.success, stored, diff, rebasedFrom, snapshot } }
 }
 
 const applyContext = ({ file, env, namespace }: Ground): ApplyContext => ({
   file,
+  findInFile: makeFindInFile(file),
   moveSecrets: (document, from, to) =>
     Result.mapError(moveSecrets(document, namespace, from, to, sealingKeys(env)), (problems) =>
       problems.map(({ code, message }) => ({ code, message }))
@@ -134,8 +145,8 @@ const sealingCodes = ["secrets_key_missing", "secret_sealing_invalid"] as const 
   SealingProblem["code"]
 >
 
-const toProblem = (file: Tree, document: DatabaseDocument, { path, message }: ConfigIssue): PublishProblem => {
-  const { entity, field } = path === "" ? { entity: "", field: [] } : entityAt(file, document, path)
+const toProblem = (entityAt: EntityAt, { path, message }: ConfigIssue): PublishProblem => {
+  const { entity, field } = path === "" ? { entity: "", field: [] } : entityAt(path)
   const sealing = sealingCodes.find((code) => message.startsWith(`${code}: `))
   return sealing === undefined
     ? { code: "invalid_configuration", entity, path: formatPath(field), message }

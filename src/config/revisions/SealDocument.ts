@@ -2,14 +2,13 @@
 import { createHash, createHmac } from "node:crypto"
 import { Redacted, Result } from "effect"
 import type { Report } from "../Normalise.ts"
-import type { Path } from "../Path.ts"
-import { isRecord, valueAt, withValueAt } from "../Path.ts"
+import { isRecord } from "../Path.ts"
+import { replaceCredentials } from "../ReplaceCredentials.ts"
 import type { SealedLocation, SealingKey, SealingKeys, SealingProblem } from "../Sealing.ts"
 import { isSealed, openSealed, seal } from "../Sealing.ts"
 import { named } from "../SealedPlaces.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { emptyDocument, parseDocument } from "./DatabaseDocument.ts"
-import { secretPaths } from "./EditValue.ts"
 import type { EntityRef } from "./Entities.ts"
 import { entityKinds, formatRef } from "./Entities.ts"
 
@@ -39,12 +38,13 @@ const mapSecrets = (
 ): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> => {
   const problems: Array<SealProblem> = []
   const inValue = (entity: string, value: unknown): unknown =>
-    secretPaths(value).reduce((into, path: Path) => {
+    replaceCredentials(value, (secret, path) => {
       const place = { namespace, entity, field: named(value, path).join(".") }
-      const changed = change({ place, text: plainText(valueAt(value, path)) })
-      if (Result.isFailure(changed)) problems.push({ ...changed.failure, entity, path: place.field })
-      return Result.isSuccess(changed) ? withValueAt(into, path, Redacted.make(changed.success)) : into
-    }, value)
+      const changed = change({ place, text: plainText(secret) })
+      if (Result.isSuccess(changed)) return Redacted.make(changed.success)
+      problems.push({ ...changed.failure, entity, path: place.field })
+      return secret
+    })
   const globals = inValue("globals", document.globals)
   const entities = { ...document.entities }
   for (const kind of entityKinds)

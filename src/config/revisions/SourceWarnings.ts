@@ -6,13 +6,14 @@ import { formatPath } from "../Path.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { formatRef } from "./Entities.ts"
 import { unusedGrants } from "./Grants.ts"
-import { overlay, pathInFile } from "./Overlay.ts"
+import { makeFindInFile, overlay } from "./Overlay.ts"
 
 export const listSourceWarnings = (
   { file, ground, locate }: ParsedFile,
   document: DatabaseDocument
 ): ReadonlyArray<ConfigIssue> => {
   const { shadowed, shadowedGlobals, tree } = overlay(ground.file, document)
+  const findInFile = makeFindInFile(ground.file)
   const warn = (path: Path, message: string): ConfigIssue => ({
     severity: "warning",
     path: formatPath(path),
@@ -22,10 +23,7 @@ export const listSourceWarnings = (
   })
   return [
     ...shadowed.map((ref) =>
-      warn(
-        pathInFile(ground.file, ref) ?? [],
-        `hides ${formatRef(ref)} of the database, which has no effect; delete one of them`
-      )
+      warn(findInFile(ref) ?? [], `hides ${formatRef(ref)} of the database, which has no effect; delete one of them`)
     ),
     ...shadowedGlobals.map((path) =>
       warn(path, "hides the value of the database, which has no effect; remove one of them")

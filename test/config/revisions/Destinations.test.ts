@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { destinationAt } from "../../../src/config/revisions/Destinations.ts"
+import { makeDestinationAt } from "../../../src/config/revisions/Destinations.ts"
 
 const document = {
   triggers: [
@@ -63,6 +63,6 @@ const cases: ReadonlyArray<readonly [title: string, path: ReadonlyArray<number |
 
 describe("the destination of a credential includes", () => {
   it.each(cases)("%s", (_title, path, expected) => {
-    expect(destinationAt(document, path)).toEqual(expected)
+    expect(makeDestinationAt(document)(path)).toEqual(expected)
   })
 })

@@ -7,7 +7,7 @@ import type { FieldMeta } from "../../../src/config/Field.ts"
 import { parseFile, readLayered, readRevision } from "../../../src/config/LayeredFile.ts"
 import type { Path } from "../../../src/config/Path.ts"
 import { formatPath, valueAt, withValueAt } from "../../../src/config/Path.ts"
-import { destinationAt } from "../../../src/config/revisions/Destinations.ts"
+import { makeDestinationAt } from "../../../src/config/revisions/Destinations.ts"
 import { parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import type { DatabaseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import { entityKinds, entityLocations, entityShape, globalsShape } from "../../../src/config/revisions/Entities.ts"
@@ -155,7 +155,7 @@ describe("a field of the database's configuration", () => {
       const [left, right] = [before, withValueAt(before, path, value)].map((one) => overlay({}, parsed(one)).tree)
       const at = inCombined(secret)
       expect(valueAt(left, at)).toBeDefined()
-      expect(destinationAt(right, at)).not.toEqual(destinationAt(left, at))
+      expect(makeDestinationAt(right)(at)).not.toEqual(makeDestinationAt(left)(at))
     }
   )
   it("is part of a destination for every kind of holder", () => {
