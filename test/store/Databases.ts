@@ -13,18 +13,32 @@ export const postgres = (): Promise<PostgresServer> => (server ??= PostgresServe
 
 let made = 0
 
-/** Creates a database on the server of this process; returns its address. */
-export const freshDatabase = async (): Promise<string> => {
+const createDatabase = async (template = "template1"): Promise<string> => {
   const { url } = await postgres()
   const name = `test_${++made}`
   const client = new Client({ connectionString: url })
   await client.connect()
-  await client.query(`CREATE DATABASE ${name}`)
+  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
   await client.end()
   const address = new URL(url)
   address.pathname = `/${name}`
   return address.href
 }
+
+/** Creates an empty database on the server of this process; returns its address. */
+export const freshDatabase = (): Promise<string> => createDatabase()
+
+let template: Promise<string> | undefined
+
+/** Migrates a database that is copied; nothing may be connected to it later. */
+const makeTemplate = async (): Promise<string> => {
+  const url = await freshDatabase()
+  await Effect.runPromise(Effect.scoped(Layer.build(postgresAt(url))))
+  return new URL(url).pathname.slice(1)
+}
+
+/** Creates a database with the newest schema, in a fraction of the time of its migrations; returns its address. */
+export const migratedDatabase = async (): Promise<string> => createDatabase(await (template ??= makeTemplate()))
 
 export type Database = Layer.Layer<Store.Records | SqlClient.SqlClient, StoreError>
 
@@ -36,6 +50,6 @@ export const databases: ReadonlyArray<{ readonly name: "sqlite" | "postgres"; re
   { name: "sqlite", layer: () => Layer.fresh(Store.layerMemory) },
   {
     name: "postgres",
-    layer: () => Layer.fresh(Layer.unwrap(Effect.map(Effect.promise(freshDatabase), (url) => postgresAt(url))))
+    layer: () => Layer.fresh(Layer.unwrap(Effect.map(Effect.promise(migratedDatabase), (url) => postgresAt(url))))
   }
 ]

@@ -3,6 +3,7 @@
  * before its statement number N, or with `sent` right after sending it; without a number it ends by itself. Writes each statement.
  */
 import { writeSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { StatementSync } from "node:sqlite"
 import { Effect } from "effect"
 import { Client } from "pg"
@@ -58,6 +59,7 @@ const ending = Effect.gen(function* () {
   isCounting = false
 })
 
+flushCompileCache()
 await Effect.runPromise(
   ending.pipe(
     Effect.provide(kind === "postgres" ? postgresAt(address) : Store.layerSqlite({ path: address, migrate: "auto" }))

@@ -1,27 +1,27 @@
 /** A process is killed between every two statements that end a run: the run has ended and counts, or neither; continuing counts it once. */
 import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/Store.ts"
+import { bundledScript, compiledCode } from "../harness/BundledScript.ts"
 import { freshDatabase, postgresAt } from "./Databases.ts"
 import type { Database } from "./Databases.ts"
 import { settle, token } from "./EndedRuns.ts"
 import { folder } from "./Folder.ts"
 
-const script = fileURLToPath(new URL("StatisticsChild.ts", import.meta.url))
-const compiled = join(import.meta.dirname, "../../node_modules/.cache/aicr-tests")
+const script = bundledScript(join(import.meta.dirname, "StatisticsChild.ts"))
 
 /** Runs the child; returns the statements that it began. */
-const runChild = (args: ReadonlyArray<string>, isKilled: boolean): Promise<ReadonlyArray<string>> =>
-  new Promise((done, failed) => {
+const runChild = async (args: ReadonlyArray<string>, isKilled: boolean): Promise<ReadonlyArray<string>> => {
+  const started = ["--disable-warning=ExperimentalWarning", await script, ...args]
+  return new Promise((done, failed) => {
     execFile(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", script, ...args],
-      { env: { NODE_COMPILE_CACHE: compiled, ...process.env } },
+      started,
+      { env: { NODE_COMPILE_CACHE: compiledCode, ...process.env } },
       (error, out, err) => {
         const ended = error === null ? "by itself" : (error.signal ?? `with ${error.code}`)
         if (ended === (isKilled ? "SIGKILL" : "by itself")) done(out.trim().split("\n"))
@@ -29,6 +29,7 @@ const runChild = (args: ReadonlyArray<string>, isKilled: boolean): Promise<Reado
       }
     )
   })
+}
 
 /** Chooses statements to be killed at: all if there may be as many kills, else evenly spread ones and each COMMIT. */
 const chooseKills = (statements: ReadonlyArray<string>): ReadonlyArray<number> => {

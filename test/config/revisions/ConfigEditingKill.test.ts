@@ -5,12 +5,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
+import { bundledScript, compiledCode } from "../../harness/BundledScript.ts"
 import { editorOn, resealAll, sealingKey, writeConfig } from "../../harness/ConfigSource.ts"
 import { backends, openStores } from "../../store/source/Backends.ts"
 import type { Backend, BackendKind } from "../../store/source/Backends.ts"
 import { edits, literal } from "./KilledEdits.ts"
 
-const script = join(import.meta.dirname, "SourceChild.ts")
+const script = bundledScript(join(import.meta.dirname, "SourceChild.ts"))
 const newKey = "22".repeat(32)
 const keys = {
   old: { SVC_CONFIG_SECRETS_KEY: sealingKey },
@@ -23,17 +24,16 @@ interface Place {
 }
 
 /** Returns true if the process was killed, false if it completed. */
-const run = (
+const run = async (
   { backend: { address, kind }, file }: Place,
   env: Readonly<Record<string, string>>,
   ...args: ReadonlyArray<string>
-): Promise<boolean> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(
-      process.execPath,
-      ["--disable-warning=ExperimentalWarning", script, kind, address, file, ...args],
-      { env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../node_modules/.cache/aicr-tests"), ...env } }
-    )
+): Promise<boolean> => {
+  const started = [await script, kind, address, file, ...args]
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...started], {
+      env: { NODE_COMPILE_CACHE: compiledCode, ...env }
+    })
     let said = ""
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += String(text)))
     child.on("close", (code, signal) => {
@@ -42,6 +42,7 @@ const run = (
       else reject(new Error(`it ended with ${code}: ${said}`))
     })
   })
+}
 
 /** Opens the place in this process, as the next node. */
 const at = <A, E>(

@@ -3,6 +3,7 @@
  * number, or right before its first statement that contains a text. Arguments: kind and address of the database, configuration file, action,
  * number, text.
  */
+import { flushCompileCache } from "node:module"
 import { StatementSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import { Client } from "pg"
@@ -87,6 +88,7 @@ const act = Effect.gen(function* () {
   return yield* editor.status
 })
 
+flushCompileCache()
 const outcome = await Effect.runPromise(
   act.pipe(Effect.provide(editorOn(file, process.env, "node-1").pipe(Layer.provide(stores))), Effect.scoped)
 )

@@ -1,8 +1,8 @@
 /** The databases that can hold the configuration, for suites that open one in several processes and search all that it has written. */
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs"
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { Redis } from "ioredis"
 import { Client } from "pg"
 import * as Store from "../../../src/store/Store.ts"
@@ -10,7 +10,7 @@ import { layerRedis } from "../../../src/store/source/RedisSource.ts"
 import type { SourceStores } from "../../../src/store/source/SqlSource.ts"
 import { layerSql } from "../../../src/store/source/SqlSource.ts"
 import { RedisServer } from "../../harness/Redis.ts"
-import { freshDatabase, postgresAt } from "../Databases.ts"
+import { migratedDatabase, postgresAt } from "../Databases.ts"
 
 export type BackendKind = "postgres" | "redis" | "sqlite"
 
@@ -34,18 +34,27 @@ const readFiles = (folder: string): ReadonlyArray<Buffer> =>
     entry.isFile() ? [readFileSync(join(entry.parentPath, entry.name))] : []
   )
 
-const sqlite = (): Promise<Backend> => {
-  const folder = mkdtempSync(join(tmpdir(), "aicr-source-"))
-  return Promise.resolve({
-    kind: "sqlite",
-    address: join(folder, "aicr.db"),
-    files: () => Promise.resolve(readFiles(folder))
-  })
+const makeFolder = (): string => mkdtempSync(join(tmpdir(), "aicr-source-"))
+
+let template: Promise<string> | undefined
+
+/** Migrates a file that is copied. */
+const makeTemplate = async (): Promise<string> => {
+  const path = join(makeFolder(), "aicr.db")
+  await Effect.runPromise(Effect.scoped(Layer.build(Store.layerSqlite({ path, migrate: "auto" }))))
+  return path
+}
+
+const sqlite = async (): Promise<Backend> => {
+  const folder = makeFolder()
+  const address = join(folder, "aicr.db")
+  copyFileSync(await (template ??= makeTemplate()), address)
+  return { kind: "sqlite", address, files: () => Promise.resolve(readFiles(folder)) }
 }
 
 /** Its tables and its log of writes; what is only in memory is written first. */
 const postgres = async (): Promise<Backend> => {
-  const address = await freshDatabase()
+  const address = await migratedDatabase()
   const files = async () => {
     const client = new Client({ connectionString: address })
     await client.connect()
@@ -68,7 +77,7 @@ const databasesOfServer = 16
 /** Its append-only file, and a dump without compression. */
 const redis = async (): Promise<Backend> => {
   if (used === databasesOfServer) [server, used] = [undefined, 0]
-  const { url } = await (server ??= RedisServer.start())
+  const { url } = await (server ??= RedisServer.start("everysec"))
   const address = `${url}/${used++}`
   const files = async () => {
     const client = new Redis(url)
@@ -81,7 +90,7 @@ const redis = async (): Promise<Backend> => {
   return { kind: "redis", address, files }
 }
 
-/** Each is empty. */
+/** Each has the newest schema and nothing else. */
 export const backends: ReadonlyArray<{ readonly kind: BackendKind; readonly make: () => Promise<Backend> }> = [
   { kind: "sqlite", make: sqlite },
   { kind: "postgres", make: postgres },
