@@ -36,9 +36,13 @@ export const unknownOutcome = "unknown"
 /** Maximum number of records. */
 export const maxAdminActions = 100_000
 
+/** Records that a process stores before it removes those above the maximum. */
+export const surplusActions = 1000
+
 export class AdminActions extends Context.Service<
   AdminActions,
   {
+    /** Also removes the oldest records above `maxAdminActions`, once per `surplusActions` records of this process. */
     readonly start: (action: AdminAction) => Effect.Effect<void, StoreError>
     readonly finish: (id: string, outcome: string) => Effect.Effect<void, StoreError>
     /** Lists actions, newest first. */

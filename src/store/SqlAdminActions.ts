@@ -2,10 +2,11 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
+import { oncePer } from "../database/OncePer.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 import { firstIdAt } from "../domain/Ids.ts"
 import { direction, idConditions } from "./ListOrder.ts"
-import { AdminActions } from "./AdminActions.ts"
+import { AdminActions, maxAdminActions, surplusActions } from "./AdminActions.ts"
 import type { AdminAction } from "./AdminActions.ts"
 
 interface Row extends Omit<AdminAction, "reason"> {
@@ -18,10 +19,20 @@ export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Laye
   AdminActions,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const prune = (before: number, maxCount: number) =>
+      deleteInSteps(
+        (step) => sql`
+          DELETE FROM admin_actions WHERE id IN (
+            SELECT id FROM admin_actions WHERE at < ${before}
+              OR id <= (SELECT id FROM admin_actions ORDER BY id DESC LIMIT 1 OFFSET ${maxCount})
+            ORDER BY id LIMIT ${step})
+          RETURNING id`
+      )
+    const trim = oncePer(surplusActions, prune(0, maxAdminActions))
     return AdminActions.of({
       start: ({ reason, ...action }) =>
         sql`INSERT INTO admin_actions ${sql.insert({ ...action, reason: reason ?? null })}`.pipe(
-          Effect.asVoid,
+          Effect.andThen(trim),
           unavailable("admin_actions.start")
         ),
       finish: (id, outcome) =>
@@ -42,15 +53,7 @@ export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Laye
           Effect.map((rows) => rows.map(fromRow)),
           unavailable("admin_actions.list")
         ),
-      prune: ({ before, maxCount }) =>
-        deleteInSteps(
-          (step) => sql`
-            DELETE FROM admin_actions WHERE id IN (
-              SELECT id FROM admin_actions WHERE at < ${before}
-                OR id <= (SELECT id FROM admin_actions ORDER BY id DESC LIMIT 1 OFFSET ${maxCount})
-              ORDER BY id LIMIT ${step})
-            RETURNING id`
-        ).pipe(unavailable("admin_actions.prune"))
+      prune: ({ before, maxCount }) => prune(before, maxCount).pipe(unavailable("admin_actions.prune"))
     })
   })
 )

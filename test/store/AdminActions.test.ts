@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { newId, parseIdTime } from "../../src/domain/Ids.ts"
-import { AdminActions } from "../../src/store/AdminActions.ts"
+import { AdminActions, maxAdminActions, surplusActions } from "../../src/store/AdminActions.ts"
 import type { AdminAction } from "../../src/store/AdminActions.ts"
 import { databases } from "./Databases.ts"
 
@@ -36,6 +37,21 @@ describe.each(databases)("actions of administrators in $name", ({ layer }) => {
       assert.deepStrictEqual(yield* ids({ limit: 1 }), [second.id])
       assert.deepStrictEqual(yield* ids({ since: (parseIdTime(second.id) ?? 0) + 1 }), [])
       assert.deepStrictEqual(yield* ids({ since: parseIdTime(first.id) }), [second.id, first.id])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("stay limited in number while any number of requests adds to them", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { start } = yield* AdminActions
+      yield* sql`INSERT INTO admin_actions (id, at, actor, address, action, target, outcome)
+        WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${maxAdminActions})
+        SELECT '0' || n, n, 'eve', '192.0.2.1', 'queue.pause', '/queue/pause', 'not_found' FROM numbers`
+      const count = Effect.map(sql<{ n: number }>`SELECT count(*) AS n FROM admin_actions`, ([row]) => Number(row?.n))
+      for (let n = 1; n < surplusActions; n++) yield* start(action())
+      assert.strictEqual(yield* count, maxAdminActions + surplusActions - 1)
+      yield* start(action())
+      assert.strictEqual(yield* count, maxAdminActions)
     }).pipe(Effect.provide(layer()))
   )
 

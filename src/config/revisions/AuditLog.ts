@@ -39,19 +39,26 @@ export interface AuditPage {
   readonly next: string | undefined
 }
 
-/** Maximum number of audit records. */
-export const maxAuditRecords = 100_000
+export interface AuditLimits {
+  /** Maximum number of records; the oldest ones are removed. */
+  readonly records: number
+  /** Records that a process appends before it removes those above the maximum. */
+  readonly surplus: number
+}
+
+export const auditLimits: AuditLimits = { records: 100_000, surplus: 1000 }
 
 export class AuditLog extends Context.Service<
   AuditLog,
   {
+    /** Also removes the oldest records above the maximum, once per `surplus` records of this process. */
     readonly append: (record: AuditRecord) => Effect.Effect<void, SourceUnavailable>
     /** Records with an id below `before`. `limit`: 1 to 200. */
     readonly list: (page: {
       readonly before?: string | undefined
       readonly limit: number
     }) => Effect.Effect<AuditPage, SourceUnavailable>
-    /** Removes records from before `since`, and the oldest ones above `maxAuditRecords`. */
+    /** Removes records from before `since`, and the oldest ones above the maximum. */
     readonly prune: (since: number) => Effect.Effect<void, SourceUnavailable>
   }
 >()("aicr/config/AuditLog") {}

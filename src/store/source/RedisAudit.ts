@@ -1,12 +1,21 @@
 /** Stores audit records and activations of nodes in Redis. */
 import { Effect } from "effect"
 import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
-import { AuditLog, maxAuditRecords } from "../../config/revisions/AuditLog.ts"
+import { AuditLog } from "../../config/revisions/AuditLog.ts"
+import type { AuditLimits } from "../../config/revisions/AuditLog.ts"
 import { parseActivation, parseAudit } from "../../config/revisions/StoredRecords.ts"
+import { oncePer } from "../../database/OncePer.ts"
 import type { SourceCall } from "./RedisCall.ts"
 import { parsed } from "./StoredText.ts"
 
-export const makeAudit = (call: SourceCall, base: string): AuditLog["Service"] => {
+/** Records that are removed together. */
+const chunk = 1000
+
+export const makeAudit = (
+  call: SourceCall,
+  base: string,
+  { records: maximum, surplus }: AuditLimits
+): AuditLog["Service"] => {
   const [ids, records, ages] = [`${base}audit-ids`, `${base}audit`, `${base}audit-ages`]
   const remove = (found: ReadonlyArray<string>) =>
     found.length === 0
@@ -21,9 +30,15 @@ export const makeAudit = (call: SourceCall, base: string): AuditLog["Service"] =
               .exec()
           )
         )
+  const removeOldest = Effect.gen(function* () {
+    const count = yield* call("audit.prune", (client) => client.zcard(ids))
+    for (let excess = count - maximum; excess > 0; excess -= chunk)
+      yield* remove(yield* call("audit.prune", (client) => client.zrange(ids, 0, String(Math.min(chunk, excess) - 1))))
+  })
+  const trim = oncePer(surplus, removeOldest)
   return AuditLog.of({
     append: (record) =>
-      Effect.asVoid(
+      Effect.andThen(
         call("audit.append", (client) =>
           client
             .multi()
@@ -31,7 +46,8 @@ export const makeAudit = (call: SourceCall, base: string): AuditLog["Service"] =
             .zadd(ids, 0, record.id)
             .zadd(ages, record.at, record.id)
             .exec()
-        )
+        ),
+        trim
       ),
     list: Effect.fnUntraced(function* ({ before, limit }) {
       const highest = before === undefined ? "+" : `(${before}`
@@ -51,7 +67,7 @@ export const makeAudit = (call: SourceCall, base: string): AuditLog["Service"] =
         client.zrangebyscore(ages, "-inf", `(${since}`, "LIMIT", 0, 10_000)
       )
       yield* remove(old)
-      yield* remove(yield* call("audit.prune", (client) => client.zrange(ids, 0, String(-1 - maxAuditRecords))))
+      yield* removeOldest
     })
   })
 }

@@ -5,7 +5,8 @@
 import { Context, Effect, Layer } from "effect"
 import type { Redacted } from "effect"
 import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
-import { AuditLog } from "../../config/revisions/AuditLog.ts"
+import type { AuditLimits } from "../../config/revisions/AuditLog.ts"
+import { AuditLog, auditLimits } from "../../config/revisions/AuditLog.ts"
 import { DraftStore } from "../../config/revisions/DraftStore.ts"
 import { ResealStore } from "../../config/revisions/ResealStore.ts"
 import { RevisionStore } from "../../config/revisions/RevisionStore.ts"
@@ -22,9 +23,11 @@ export interface RedisSourceOptions {
   readonly namespace: string
   /** Prefix of the keys; services that share a Redis have one each. `aicr` by default. */
   readonly prefix?: string | undefined
+  readonly audit?: AuditLimits | undefined
 }
 
 export const layerRedis = ({
+  audit = auditLimits,
   namespace,
   prefix = "aicr",
   url
@@ -35,7 +38,7 @@ export const layerRedis = ({
       const base = `{${prefix}:config:${namespace}}:`
       return Context.make(RevisionStore, makeRevisions(call, base)).pipe(
         Context.add(DraftStore, makeDrafts(call, base)),
-        Context.add(AuditLog, makeAudit(call, base)),
+        Context.add(AuditLog, makeAudit(call, base, audit)),
         Context.add(ActivationStore, makeActivations(call, base)),
         Context.add(ResealStore, makeReseals(call, base))
       )

@@ -2,15 +2,28 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
-import { AuditLog, maxAuditRecords } from "../../config/revisions/AuditLog.ts"
+import { AuditLog } from "../../config/revisions/AuditLog.ts"
+import type { AuditLimits } from "../../config/revisions/AuditLog.ts"
 import { parseActivation, parseAudit } from "../../config/revisions/StoredRecords.ts"
+import { deleteInSteps } from "../../database/DeleteInSteps.ts"
+import { oncePer } from "../../database/OncePer.ts"
 import { parsed, sourceError } from "./StoredText.ts"
 
 /** Greater than every id. */
 const lastId = "~"
 
-export const makeAudit = Effect.fnUntraced(function* (namespace: string) {
+export const makeAudit = Effect.fnUntraced(function* (namespace: string, { records, surplus }: AuditLimits) {
   const sql = yield* SqlClient.SqlClient
+  const prune = (since: number) =>
+    deleteInSteps(
+      (step) => sql`
+        DELETE FROM config_audit WHERE namespace = ${namespace} AND id IN (
+          SELECT id FROM config_audit WHERE namespace = ${namespace} AND (created_at < ${since} OR id <= (
+            SELECT id FROM config_audit WHERE namespace = ${namespace} ORDER BY id DESC LIMIT 1 OFFSET ${records}))
+          ORDER BY id LIMIT ${step})
+        RETURNING id`
+    )
+  const trim = oncePer(surplus, prune(0))
   return AuditLog.of({
     append: (record) =>
       sql`INSERT INTO config_audit ${sql.insert({
@@ -18,7 +31,7 @@ export const makeAudit = Effect.fnUntraced(function* (namespace: string) {
         id: record.id,
         created_at: record.at,
         record: JSON.stringify(record)
-      })}`.pipe(Effect.asVoid, sourceError("audit.append")),
+      })}`.pipe(Effect.andThen(trim), sourceError("audit.append")),
     list: Effect.fnUntraced(function* ({ before = lastId, limit }) {
       const rows = yield* sql<{ record: string }>`
         SELECT record FROM config_audit WHERE namespace = ${namespace} AND id < ${before}
@@ -28,12 +41,7 @@ export const makeAudit = Effect.fnUntraced(function* (namespace: string) {
       )
       return { items, next: rows.length > limit ? items.at(-1)?.id : undefined }
     }, sourceError("audit.list")),
-    prune: (since) =>
-      sql`DELETE FROM config_audit WHERE namespace = ${namespace} AND (created_at < ${since} OR id <= (
-        SELECT id FROM config_audit WHERE namespace = ${namespace} ORDER BY id DESC LIMIT 1 OFFSET ${maxAuditRecords}))`.pipe(
-        Effect.asVoid,
-        sourceError("audit.prune")
-      )
+    prune: (since) => prune(since).pipe(Effect.asVoid, sourceError("audit.prune"))
   })
 })
 

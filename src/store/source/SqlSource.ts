@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
-import { AuditLog } from "../../config/revisions/AuditLog.ts"
+import { AuditLog, auditLimits } from "../../config/revisions/AuditLog.ts"
 import { DraftStore } from "../../config/revisions/DraftStore.ts"
 import { ResealStore } from "../../config/revisions/ResealStore.ts"
 import { RevisionStore } from "../../config/revisions/RevisionStore.ts"
@@ -13,12 +13,15 @@ import { makeRevisions } from "./SqlRevisions.ts"
 
 export type SourceStores = ActivationStore | AuditLog | DraftStore | ResealStore | RevisionStore
 
-export const layerSql = (namespace: string): Layer.Layer<SourceStores, never, SqlClient.SqlClient> =>
+export const layerSql = (
+  namespace: string,
+  audit = auditLimits
+): Layer.Layer<SourceStores, never, SqlClient.SqlClient> =>
   Layer.effectContext(
     Effect.gen(function* () {
       return Context.make(RevisionStore, yield* makeRevisions(namespace)).pipe(
         Context.add(DraftStore, yield* makeDrafts(namespace)),
-        Context.add(AuditLog, yield* makeAudit(namespace)),
+        Context.add(AuditLog, yield* makeAudit(namespace, audit)),
         Context.add(ActivationStore, yield* makeActivations(namespace)),
         Context.add(ResealStore, yield* makeReseals(namespace))
       )

@@ -22,10 +22,12 @@ import { databases } from "../Databases.ts"
 let server: Promise<RedisServer> | undefined
 let made = 0
 
+const audit = { records: 30, surplus: 10 }
+
 const kinds: ReadonlyArray<{ readonly name: string; readonly fresh: () => Layer.Layer<SourceStores, unknown> }> = [
   ...databases.map(({ name, layer: database }) => ({
     name,
-    fresh: () => layerSql("default").pipe(Layer.provide(database()))
+    fresh: () => layerSql("default", audit).pipe(Layer.provide(database()))
   })),
   {
     name: "redis",
@@ -33,7 +35,7 @@ const kinds: ReadonlyArray<{ readonly name: string; readonly fresh: () => Layer.
       Layer.unwrap(
         Effect.map(
           Effect.promise(() => (server ??= RedisServer.start())),
-          ({ url }) => layerRedis({ url: Redacted.make(url), namespace: "default", prefix: `source${++made}` })
+          ({ url }) => layerRedis({ url: Redacted.make(url), namespace: "default", prefix: `source${++made}`, audit })
         )
       )
   }
@@ -282,6 +284,21 @@ describe.each(kinds)("drafts, audit records and activations in $name", ({ fresh 
         assert.deepStrictEqual([items, next], [records.slice(0, 1), undefined])
         yield* log.prune(3)
         assert.deepStrictEqual((yield* log.list({ limit: 5 })).items, records.slice(2))
+      })
+    )
+    it.effect("audit records stay limited in number while any number of requests adds to them", () =>
+      Effect.gen(function* () {
+        const log = yield* AuditLog
+        const count = Effect.map(log.list({ limit: 200 }), ({ items }) => items.length)
+        let most = 0
+        for (let at = 1; at <= 100; at++) {
+          yield* log.append(auditRecord(at))
+          most = Math.max(most, yield* count)
+        }
+        assert.isAbove(most, audit.records)
+        assert.isBelow(most, audit.records + audit.surplus)
+        const { items } = yield* log.list({ limit: 1 })
+        assert.strictEqual(items[0]?.at, 100)
       })
     )
     it.effect("the last report of each node is listed while it is recent", () =>
