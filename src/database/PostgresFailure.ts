@@ -14,7 +14,7 @@ const codeOf = (cause: unknown): string =>
 export const toSqlError = (cause: unknown, place: string, stage: Stage): SqlError.SqlError => {
   const said = messageOf(cause)
   const code = codeOf(cause)
-  const remedy = remedies.find(([codes]) => codes.test(code))?.[1]
+  const remedy = findRemedy(code, said)
   const message = `Postgres ${place}: ${said}.${remedy === undefined ? "" : ` ${remedy}`}`
   const isVoid = isVoidPlan(cause)
   const operation: Stage = stage === "statement" && (neverSent.test(said) || isVoid) ? "undone" : stage
@@ -86,10 +86,38 @@ const connectionErrors = /^(08|57P|53|25P03|25P04|25006)/
 /** Returns whether the connection is unusable after this error. */
 export const isLost = (error: SqlError.SqlError): boolean => error.reason._tag === "ConnectionError"
 
+/** Returns the next step of the operator. */
+const findRemedy = (code: string, said: string): string | undefined =>
+  code === "42501"
+    ? (rights.find(([refusal]) => refusal.test(said))?.[1] ?? otherRights)
+    : remedies.find(([codes]) => codes.test(code))?.[1]
+
+/** Missing rights, by the message of the server. */
+const rights: ReadonlyArray<readonly [RegExp, string]> = [
+  [
+    /^permission denied for database /,
+    "Let its owner run: GRANT CONNECT ON DATABASE its name TO the user in the variable of storage.database.postgres.url_env."
+  ],
+  [
+    /^permission denied for schema /,
+    "Let its owner run: GRANT USAGE, CREATE ON SCHEMA its name TO the user in the variable of storage.database.postgres.url_env."
+  ],
+  [
+    /^must be owner of /,
+    'The schema can only be changed by the owner of its tables. Run "aicr db migrate" as that user, or let it run: REASSIGN OWNED BY its name TO the user in the variable of storage.database.postgres.url_env.'
+  ],
+  [
+    /^permission denied for (?:table|sequence) /,
+    "Let the owner of the tables run: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO the user in the variable of storage.database.postgres.url_env."
+  ]
+]
+
+const otherRights =
+  "Give the user in the variable of storage.database.postgres.url_env the right to create tables, functions and triggers in its schema."
+
 const remedies: ReadonlyArray<readonly [RegExp, string]> = [
   [/^28/, "Check the user and the password in the variable of storage.database.postgres.url_env."],
   [/^3D000$/, "Create the database, or name another one in storage.database.postgres."],
-  [/^42501$/, "Give the user the right to use its schema and to create tables, functions and triggers in it."],
   [/^53300$/, "Raise max_connections of the server, or run fewer nodes."],
   [/^53100$/, "The disk of the server is full; free some space."],
   [/^25006$/, "It is a standby; name the primary in storage.database.postgres."],

@@ -114,6 +114,7 @@ export const apply: Effect.Effect<ReadonlyArray<string>, StoreError, SqlClient.S
   if (unknown.length > 0) return yield* newer(unknown)
   if (pending.length === 0) return []
   const sql = yield* SqlClient.SqlClient
+  yield* checkRights(sql).pipe(unavailable("migrations.apply"))
   const applied = yield* Effect.andThen(
     oneAtATime(sql),
     Migrator.make({})({ loader: Migrator.fromRecord(all), table })
@@ -154,6 +155,28 @@ const describeSteps = (steps: ReadonlyArray<string>): string =>
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<never, StoreError, SqlClient.SqlClient> =>
   Layer.effectDiscard(migrate === "auto" ? apply : verify)
 
+/** Fails with the statement that grants the user of Postgres what the steps need: inside their transaction the error would only be that it was aborted. */
+const checkRights = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlError | StoreError> =>
+  sql.onDialectOrElse({
+    pg: () =>
+      sql<{ grants: string | null }>`
+        SELECT concat_ws('; ',
+          CASE WHEN has_schema_privilege(schema, 'CREATE') IS NOT TRUE THEN
+            'GRANT USAGE, CREATE ON SCHEMA ' || quote_ident(schema) || ' TO ' || quote_ident(current_user) END,
+          CASE WHEN has_language_privilege('plpgsql', 'USAGE') IS NOT TRUE THEN
+            'GRANT USAGE ON LANGUAGE plpgsql TO ' || quote_ident(current_user) END) AS grants
+        FROM (SELECT COALESCE(current_schema(), 'public') AS schema) named`.pipe(
+        Effect.flatMap(([row]) => {
+          const grants = row?.grants ?? ""
+          const message = `The user of Postgres (storage.database.postgres.url_env) lacks rights to create tables, functions and triggers. Let an administrator of this database run: ${grants}`
+          return grants === ""
+            ? Effect.void
+            : Effect.fail(new StoreError({ reason: "unavailable", operation: "migrations.apply", message }))
+        })
+      ),
+    orElse: () => Effect.void
+  })
+
 /**
  * Serialises nodes that start together: the first holds the lock until its steps are committed, the others find them applied. They poll,
  * because waiting in the database has a limit.
@@ -187,7 +210,8 @@ const tableExists = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.
     sql.onDialectOrElse({
       sqlite: () => sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${table}`,
       orElse: () =>
-        sql`SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = ${table}`
+        // information_schema omits tables that the user may not read.
+        sql`SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ${table}`
     }),
     (rows) => rows.length > 0
   )
