@@ -1,8 +1,12 @@
 /** Requests that the administration refuses before a handler runs, over real HTTP. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { maxBodyBytes } from "../../src/admin/AdminApi.ts"
+import { maxAnonymousBytes } from "../../src/admin/BodyLimit.ts"
 import { isCrossOrigin } from "../../src/admin/SameOrigin.ts"
+import { open } from "../ingress/Raw.ts"
 import { startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
+import { listOperations } from "./ApiContract.ts"
 
 let admin: AdminServer
 let token: unknown
@@ -99,6 +103,46 @@ describe("bodies", () => {
   it("of endpoints without a body are refused", async () => {
     const { body, status } = await admin.call("POST", "/runs/x/cancel", { token, body: { reason: "why" } })
     assert.deepStrictEqual([status, body["detail"]], [400, "expected no body"])
+  })
+})
+
+describe("every endpoint that writes", () => {
+  const listWrites = async () => {
+    const document: unknown = await (await fetch(`${admin.url}/api/openapi.json`)).json()
+    const writes = listOperations(document).filter(({ method }) => method !== "GET")
+    assert.isAbove(writes.length, 25)
+    return writes.map(({ description, method, path }) => ({
+      method,
+      path: path.replaceAll(/\{\w+\}/g, "1"),
+      takesBody: "requestBody" in description
+    }))
+  }
+
+  it("refuses a body of more than 1 MiB before it is read", async () => {
+    for (const { method, path } of await listWrites()) {
+      const { answer, socket } = open(Number(new URL(admin.url).port))
+      const fields = ["host: localhost", `authorization: Bearer ${String(token)}`, "content-type: application/json"]
+      socket.write(
+        [`${method} ${path} HTTP/1.1`, ...fields, `content-length: ${maxBodyBytes + 1}`, "", ""].join("\r\n")
+      )
+      const response = await answer
+      socket.destroy()
+      const limit = path === "/api/admin/login" ? maxAnonymousBytes : maxBodyBytes
+      const { code, detail } = JSON.parse(response?.body ?? "{}")
+      const expected = [413, "body_too_large", `The body may have at most ${limit} bytes.`]
+      assert.deepStrictEqual([response?.status, code, detail], expected, `${method} ${path}`)
+    }
+  })
+
+  it("refuses a body with more than 64 levels, or any body if it has none", async () => {
+    const deep = `{"value":${"[".repeat(64)}${"]".repeat(64)}}`
+    for (const { method, path, takesBody } of await listWrites()) {
+      const { body, status } = await admin.call(method, path.replace("/api/admin", ""), { token, body: deep })
+      const expected = takesBody
+        ? [400, "invalid_json", "The body nests objects and arrays deeper than 64 levels."]
+        : [400, "invalid_payload", "expected no body"]
+      assert.deepStrictEqual([status, body["code"], body["detail"]], expected, `${method} ${path}`)
+    }
   })
 })
 
