@@ -132,7 +132,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "operator/QueueControl.ts",
     "operator/TryAgain.ts"
   ],
-  database: ["RedisClient.ts", "RowLocks.ts", "StoreError.ts"],
+  database: ["MakeFolder.ts", "RedisClient.ts", "RowLocks.ts", "StoreError.ts"],
   sandbox: ["Locations.ts", "Sandbox.ts", "SandboxLimits.ts"],
   store: [
     "AdminActions.ts",

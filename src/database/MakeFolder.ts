@@ -7,13 +7,13 @@ import { dirname } from "node:path"
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Creates `folder` (0700), or throws the error of the first part that cannot be created. Does not change an existing folder. */
-export const makeFolder = (folder: string): void => {
+/** Creates `folder` (with `mode`, by default for this user only), or throws the error of the first part that cannot be created. Does not change an existing folder. */
+export const makeFolder = (folder: string, mode = 0o700): void => {
   const missing: Array<string> = []
   for (let path = folder; !existsSync(path); path = dirname(path)) missing.push(path)
   for (const path of missing.toReversed()) {
     try {
-      mkdirSync(path, { mode: 0o700 })
+      mkdirSync(path, { mode })
     } catch (cause) {
       // Another process may have created it.
       if (!isFolder(path)) throw cause

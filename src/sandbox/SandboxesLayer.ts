@@ -1,9 +1,10 @@
 /** Starts sandboxes of every kind, each with a folder of its own, and removes those of processes that no longer run. */
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import type { Env } from "../config/Credentials.ts"
 import type { SandboxConfig } from "../config/schema/Agent.ts"
+import { makeFolder } from "../database/MakeFolder.ts"
 import { findOwner, newMark } from "../vcs/ProcessMark.ts"
 import { readInside } from "./inside/InsideText.ts"
 import { checkRequest } from "./RequestProblems.ts"
@@ -46,7 +47,7 @@ const openSlot = (root: string, kind: SandboxKind) =>
     io(`cannot create a folder in ${root}`, async (): Promise<SandboxSlot> => {
       const mark = newMark()
       const folder = join(root, kind, mark)
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      makeFolder(folder)
       const inside = join(folder, "inside.mjs")
       await writeFile(inside, await readInside())
       return { mark, folder, inside }

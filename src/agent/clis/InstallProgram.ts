@@ -3,10 +3,12 @@
  * and no row needs them. A failed installation leaves the earlier one in place.
  */
 import { execFile } from "node:child_process"
+import { mkdirSync } from "node:fs"
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { Effect } from "effect"
+import { makeFolder } from "../../database/MakeFolder.ts"
 import { newId } from "../../domain/Ids.ts"
 import { AgentProgramError } from "../AgentPrograms.ts"
 import type { CliMode } from "../AgentPrograms.ts"
@@ -39,15 +41,30 @@ const unpack = async (folder: string, name: string, version: string): Promise<vo
   await rm(join(folder, file))
 }
 
+const failed = (message: string) => new AgentProgramError({ reason: "failed", message })
+
+/** Creates the folder of an installation, and `root` if it is missing. */
+const makeFresh = (root: string, fresh: string): Effect.Effect<void, AgentProgramError> =>
+  Effect.try({
+    try: () => {
+      // The service may run as another user.
+      makeFolder(root, 0o755)
+      mkdirSync(fresh)
+    },
+    catch: (cause) =>
+      failed(
+        `cannot write to the folder ${root}: ${cause instanceof Error ? cause.message : String(cause)}. Name a folder that this user can create and write in SVC_AGENTS_DIR or --dir`
+      )
+  })
+
 /** Installs into `<folder>/<mode>` and returns the version. */
 export const installProgram = (mode: CliMode, folder: string): Effect.Effect<string, AgentProgramError> => {
   const { companions, install, package: name, tested } = findCli(mode)
-  if (name === undefined) return Effect.fail(new AgentProgramError({ reason: "failed", message: installAdvice(mode) }))
+  if (name === undefined) return Effect.fail(failed(installAdvice(mode)))
   const root = resolve(folder)
   const fresh = join(root, `.${mode}-${newId()}`)
-  return Effect.tryPromise({
+  const installation = Effect.tryPromise({
     try: async () => {
-      await mkdir(fresh, { recursive: true })
       await writeFile(join(fresh, "package.json"), `${JSON.stringify({ private: true })}\n`)
       if (install === "tarball") await unpack(fresh, name, tested)
       else await npm(["install", ...installFlags, `${name}@${tested}`, ...companions], fresh)
@@ -55,10 +72,7 @@ export const installProgram = (mode: CliMode, folder: string): Effect.Effect<str
       await rename(fresh, join(root, mode))
       return tested
     },
-    catch: (cause) =>
-      new AgentProgramError({
-        reason: "failed",
-        message: `${name}@${tested} could not be installed in ${root}: ${errorText(cause)}`
-      })
+    catch: (cause) => failed(`${name}@${tested} could not be installed in ${root}: ${errorText(cause)}`)
   }).pipe(Effect.ensuring(Effect.promise(() => rm(fresh, { recursive: true, force: true }))))
+  return Effect.andThen(makeFresh(root, fresh), installation)
 }

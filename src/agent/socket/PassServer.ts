@@ -3,12 +3,13 @@
  * headers, bodies, connections, requests in progress, and the time in which a request arrives. A request without the token of the pass is
  * refused before its body is read. The server ends with the scope: requests in progress are interrupted, and connections are closed.
  */
-import { chmod, mkdir, readdir, rm } from "node:fs/promises"
+import { chmod, readdir, rm } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http"
 import { join } from "node:path"
 import { Cause, Effect, Exit, Fiber, FiberSet } from "effect"
 import type { Redacted } from "effect"
+import { makeFolder } from "../../database/MakeFolder.ts"
 import { findOwner, newMark } from "../../vcs/ProcessMark.ts"
 import { AgentError } from "../Agent.ts"
 import { HeldBytes, readPassBody } from "./PassBody.ts"
@@ -147,7 +148,7 @@ export const openPassServer = Effect.fnUntraced(function* <R>(
   yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
-        await mkdir(folder, { recursive: true, mode: 0o700 })
+        makeFolder(folder)
         await listen(server, socket)
         // The program in the sandbox may be another user. The folder protects the socket from other programs.
         await chmod(socket, 0o666)
