@@ -1,7 +1,7 @@
 /**
  * Spaces the content writes of one account at a host (identified by a hash of both), for all nodes. Hosts punish bursts of comments with
- * limits that affect everything an account does, so content writes start at least a second apart. Its state is small and may be lost: a
- * node that takes over starts with a full gap.
+ * limits that affect everything an account does, so content writes start at least `triggers[].write_interval_ms` apart. Its state is small and may
+ * be lost: a node that takes over starts with a full gap.
  *
  * Messages: `Acquire` (replies when the permit is granted), `Started` (the write begins), `Release` (the permit is not needed), `Pause` (the
  * host requests a pause). A permit whose holder sends no further message expires.
@@ -32,8 +32,6 @@ export const WritePacer = Entity.make("WritePacer", [Acquire, Started, Release, 
 const maxPauseMillis = 5000
 /** Time from the permit to the write: one request that reads the host. */
 const maxPermitMillis = 10_000
-/** Permits of the previous activation are spaced as well. */
-const firstGapMillis = 1000
 /** Poll interval of a permit that is in use, unless a message ends it. */
 const checkMillis = 20
 
@@ -41,10 +39,11 @@ const checkMillis = 20
 class WritePermit {
   #current: { readonly id: string; readonly until: number; readonly gapMillis: number } | undefined
   #pausedUntil = 0
-  #nextAt: number
+  #nextAt: number | undefined
+  readonly #activatedAt: number
 
   constructor(now: number) {
-    this.#nextAt = now + firstGapMillis
+    this.#activatedAt = now
   }
 
   grant(id: string, gapMillis: number, now: number): void {
@@ -62,11 +61,15 @@ class WritePermit {
   }
 
   /** Returns whether the permit is free now, after a wait, or after a pause that is too long to wait for. */
-  state(now: number): { readonly _tag: "Free" } | { readonly _tag: "Wait" | "Paused"; readonly millis: number } {
+  state(
+    now: number,
+    gapMillis: number
+  ): { readonly _tag: "Free" } | { readonly _tag: "Wait" | "Paused"; readonly millis: number } {
     // A holder that sent no message may have written as late as now.
     if (this.#current !== undefined && this.#current.until <= now) this.end(this.#current.id, true, now)
     if (this.#pausedUntil - now > maxPauseMillis) return { _tag: "Paused", millis: this.#pausedUntil - now }
-    const openAt = Math.max(this.#pausedUntil, this.#nextAt)
+    // Permits of the previous activation are spaced as well.
+    const openAt = Math.max(this.#pausedUntil, this.#nextAt ?? this.#activatedAt + gapMillis)
     if (this.#current !== undefined) return { _tag: "Wait", millis: checkMillis }
     return openAt <= now ? { _tag: "Free" } : { _tag: "Wait", millis: openAt - now }
   }
@@ -86,7 +89,7 @@ export const layer = WritePacer.toLayer(
           Effect.gen(function* () {
             for (;;) {
               const now = yield* Clock.currentTimeMillis
-              const state = writePermit.state(now)
+              const state = writePermit.state(now, gapMillis)
               if (state._tag === "Paused") return { _tag: "Paused", millis: state.millis } as const
               if (state._tag === "Free") {
                 writePermit.grant(permit, gapMillis, now)

@@ -19,7 +19,7 @@ import { flatHeaders, toRefusal, toMissingResponse, toUnreadable } from "./HostR
 import type { Advice, HostResponse, HostRequest } from "./HostResponse.ts"
 import { toStorable } from "../domain/Text.ts"
 import type { Writing } from "./WriteOwner.ts"
-import { fencedWrite, paced, pacedWrite } from "./Pacing.ts"
+import { chooseGap, fencedWrite, paced, pacedWrite, WriteGap } from "./Pacing.ts"
 
 export interface RestOptions {
   /** REST root without trailing slash. Fails when the trigger names none. */
@@ -37,6 +37,8 @@ export interface RestOptions {
    * account.
    */
   readonly api?: string
+  /** Minimum time between the starts of two content writes. Default: `WriteGap`. */
+  readonly writeGap?: Duration.Duration | undefined
   /** Advice in error messages; default: for a git host with the credential of a trigger. */
   readonly advice?: Advice
 }
@@ -58,7 +60,7 @@ export interface Call {
 export interface WriteCall extends Call {
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE"
   readonly body?: unknown
-  /** True when people see the result or are notified of it: `WriteGap` applies. */
+  /** True when people see the result or are notified of it: the gap between writes applies. */
   readonly content: boolean
 }
 
@@ -285,7 +287,9 @@ export const makeRest = (options: RestOptions): Rest => {
     const prepared = yield* prepare(options, call.method, call, true)
     // Wait before the permit is acquired, so that an outage does not block the other writes of the account.
     yield* waitUntilAvailable(prepared.circuit)
-    return yield* call.content ? pacedWrite(...request(prepared)) : fencedWrite(...request(prepared))
+    if (!call.content) return yield* fencedWrite(...request(prepared))
+    const gap = yield* chooseGap(options.writeGap)
+    return yield* Effect.provideService(pacedWrite(...request(prepared)), WriteGap, gap)
   })
 
   const pages = Effect.fnUntraced(function* <S extends Codec>(call: Call, item: S, size: PageSize) {

@@ -1,7 +1,7 @@
 /**
  * Limits the rate of writes with one token. Hosts respond to bursts of comments with secondary rate limits that affect all
  * requests of the account, so all clients of one token share one pace, on this node and across nodes (WritePermits.ts): content
- * writes start at least `WriteGap` apart, one at a time on each node, and a `Retry-After` closes the token for all of them until
+ * writes start at least `WriteGap` (or `triggers[].write_interval_ms`) apart, one at a time on each node, and a `Retry-After` closes the token for all of them until
  * it has passed. A request waits for a short closure; a long one fails immediately with the remaining time, so that the publisher
  * can reschedule the work instead of holding a fiber.
  */
@@ -18,6 +18,10 @@ import type { WritePermit } from "./WritePermits.ts"
 export const WriteGap = Context.Reference<Duration.Duration>("aicr/forge/WriteGap", {
   defaultValue: () => Duration.seconds(1)
 })
+
+/** Returns the gap of an account for which one is configured. A general gap of zero applies to all. */
+export const chooseGap = (configured: Duration.Duration | undefined): Effect.Effect<Duration.Duration> =>
+  Effect.map(WriteGap, (general) => (configured === undefined || Duration.isZero(general) ? general : configured))
 
 /** Longest closure that a request waits for. */
 const maxWaitMillis = 5_000

@@ -3,7 +3,7 @@
  */
 import { readFile } from "node:fs/promises"
 import { rootCertificates } from "node:tls"
-import { Effect, Redacted } from "effect"
+import { Duration, Effect, Redacted } from "effect"
 import { Agent, EnvHttpProxyAgent, ProxyAgent } from "undici"
 import type { Dispatcher } from "undici"
 import type { TriggerProfile } from "../config/Snapshot.ts"
@@ -20,6 +20,10 @@ export const apiUrl = (profile: TriggerProfile): Effect.Effect<string, ForgeErro
         misconfigured(`trigger ${profile.name} has no base_url; set triggers[].base_url to the host's web address`)
       )
     : Effect.succeed(profile.apiUrl.replace(/(?<!\/)\/+$/, ""))
+
+/** Returns the configured time between two content writes. */
+export const writeGap = ({ settings }: TriggerProfile): Duration.Duration | undefined =>
+  settings.write_interval_ms === undefined ? undefined : Duration.millis(settings.write_interval_ms)
 
 /**
  * Returns whether requests to the host are authenticated. An app has an account of its own, which the host returns without an

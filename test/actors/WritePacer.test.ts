@@ -6,7 +6,7 @@ import { Clock, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as WritePacer from "../../actors/WritePacer.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
-import { Paces, pacedWrite } from "../../src/forge/Pacing.ts"
+import { Paces, pacedWrite, WriteGap } from "../../src/forge/Pacing.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 import { owned } from "../harness/Owners.ts"
@@ -43,6 +43,22 @@ describe("WritePacer", () => {
         assert.isAtLeast(Math.min(...gaps), 1000)
         // No write waits for much more than the gap.
         assert.isAtMost(Math.max(...gaps), 1100)
+      })
+    )
+  )
+
+  layer(Layer.fresh(world))((it) =>
+    it.effect("a configured gap applies from the first write of an activation on", () =>
+      Effect.gen(function* () {
+        const starts: Array<number> = []
+        const begin = yield* Clock.currentTimeMillis
+        const write = pacedWrite(
+          "own host",
+          "POST /x",
+          Effect.map(Clock.currentTimeMillis, (now) => starts.push(now - begin))
+        ).pipe(Effect.provideService(WriteGap, Duration.millis(200)))
+        yield* letRun(yield* Effect.forkChild(onNode(Effect.all([write, write], { concurrency: "unbounded" }))))
+        assert.deepStrictEqual(starts, [200, 400])
       })
     )
   )

@@ -5,8 +5,12 @@ import type { IncomingMessage } from "node:http"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import { Paces } from "../../src/forge/Pacing.ts"
+import { WritePermits } from "../../src/forge/WritePermits.ts"
+import { owned } from "../harness/Owners.ts"
 import { snapshotFrom } from "../outputs/FromDocument.ts"
 import { run } from "./Clients.ts"
 
@@ -78,6 +82,43 @@ describe("the credential of an app", () => {
     expect(await run(client.branchHead({ fullName: "octo/repo" }, "main"))).toBe(`Bearer ${token}`)
     vi.unstubAllEnvs()
   })
+})
+
+it.each([
+  [0, 0],
+  [250, 250],
+  [undefined, 1000]
+])("write_interval_ms %s: permits to write are %i ms apart", async (configured, gap) => {
+  const host = await startServer(() => ({ id: 1, body: "", user: { id: 1, login: "aicr" }, html_url: host.url }))
+  const field = configured === undefined ? {} : { write_interval_ms: configured }
+  const triggers = (["gitea", "forgejo", "github", "gitlab"] as const).map((kind) => ({
+    name: kind,
+    kind,
+    webhook_secret: "s",
+    token: `t-${kind}`,
+    base_url: host.url,
+    ...field
+  }))
+  const gaps: Array<number> = []
+  const permits = {
+    acquire: (_: string, millis: number) => {
+      gaps.push(millis)
+      return Effect.succeed({ started: Effect.void, release: Effect.void })
+    },
+    pause: () => Effect.void
+  }
+  for (const profile of snapshotFrom({ triggers }).triggers.values()) {
+    const client = forgeTable[profile.kind as "gitea"].client(profile)
+    await Effect.runPromise(
+      Effect.ignore(client.createComment({ fullName: "team/shop" }, 1, "text")).pipe(
+        Effect.provideService(WritePermits, permits),
+        Effect.provideService(Paces, new Map()),
+        owned
+      )
+    )
+  }
+  expect(gaps).toEqual([gap, gap, gap, gap])
+  host.stop()
 })
 
 it("http_proxy is the way to the host", async () => {

@@ -2,7 +2,20 @@
 import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, kinds, nodeFile, optional, required } from "../Field.ts"
-import { choice, EnvName, Flag, list, named, PositiveInt, Secret, Text, TimeZone, Url, checked } from "../Scalars.ts"
+import {
+  choice,
+  EnvName,
+  Flag,
+  int,
+  list,
+  named,
+  PositiveInt,
+  Secret,
+  Text,
+  TimeZone,
+  Url,
+  checked
+} from "../Scalars.ts"
 import { CronExpression } from "../formats/Cron.ts"
 
 const git = { when: kinds("gitea", "forgejo", "github", "gitlab") }
@@ -84,6 +97,11 @@ export const Trigger = Schema.Struct({
     Url,
     "Web URL of the host. github and gitlab default to the public ones; gitea and forgejo need it with a credential. The API's URL and clone URLs are derived from it, and credentials go nowhere else.",
     { ...git, destination: true }
+  ),
+  write_interval_ms: optional(
+    int(0, 60_000),
+    "Minimum time in milliseconds between the starts of two writes with this account that people see, over all nodes. Public hosts limit bursts of comments: less than 1000 is for hosts of your own.",
+    { ...git, runtimeDefault: 1000 }
   ),
   tls_ca_path: optional(Text, "Path of a PEM file with certificate authorities to trust in addition to the system's.", {
     ...http,

@@ -6,7 +6,7 @@ import { actionsCi } from "../ActionsCi.ts"
 import { ForgeError } from "../ForgeError.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
+import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential, writeGap } from "../Profile.ts"
 import { User, toPerson } from "./Responses.ts"
 import { giteaComments, giteaStatus } from "./Comments.ts"
 import { giteaContents } from "./Contents.ts"
@@ -25,7 +25,8 @@ export const giteaClient =
       apiUrl: apiUrl(profile),
       credential: tokenCredential(profile, (token) => ["authorization", `token ${token}`]),
       headers: {},
-      dispatcher: dispatcher(profile)
+      dispatcher: dispatcher(profile),
+      writeGap: writeGap(profile)
     })
     const self: ForgeClient["self"] = memoize(
       Effect.flatMap(rest.get({ path: "/user" }, User), (user): Effect.Effect<Person, ForgeError> => {

@@ -6,7 +6,7 @@ import type { ForgeClient } from "../Forge.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import { makeRest } from "../Http.ts"
 import type { Rest, RestOptions } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
+import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential, writeGap } from "../Profile.ts"
 import { User, toPerson } from "./Responses.ts"
 import { appAuth } from "./AppAuth.ts"
 import { graphqlRoot, graphqlStatus } from "./Graphql.ts"
@@ -26,7 +26,8 @@ export const access = (profile: TriggerProfile): Access => {
   const options: Omit<RestOptions, "credential"> = {
     apiUrl: apiUrl(profile),
     headers: { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" },
-    dispatcher: dispatcher(profile)
+    dispatcher: dispatcher(profile),
+    writeGap: writeGap(profile)
   }
   const graphqlOptions: Omit<RestOptions, "credential"> = {
     ...options,

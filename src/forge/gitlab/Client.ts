@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential } from "../Profile.ts"
+import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential, writeGap } from "../Profile.ts"
 import { findAccount } from "./Accounts.ts"
 import { gitlabCi } from "./Ci.ts"
 import { User, toPerson } from "./Responses.ts"
@@ -23,7 +23,8 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     apiUrl: apiUrl(profile),
     credential: tokenCredential(profile, (token) => ["private-token", token]),
     headers: {},
-    dispatcher: dispatcher(profile)
+    dispatcher: dispatcher(profile),
+    writeGap: writeGap(profile)
   })
   const { token } = profile
   const self: ForgeClient["self"] = memoize(Effect.map(rest.get({ path: "/user" }, User), toPerson))
