@@ -4,7 +4,8 @@
  */
 import { execFileSync, spawn } from "node:child_process"
 import type { ChildProcessByStdio } from "node:child_process"
-import { chownSync, mkdtempSync, rmSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { chownSync, existsSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,6 +15,31 @@ import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
 
 const idOf = (flag: "-u" | "-g", user: string): number => Number(execFileSync("id", [flag, user], { encoding: "utf8" }))
+
+interface ServerUser {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** Returns an initialised data folder, which all servers of this version and user copy: it takes ten times as long to make one. */
+const makeTemplate = (bin: string, user: ServerUser): string => {
+  const version = createHash("sha256")
+    .update(`${realpathSync(bin)} ${statSync(join(bin, "postgres")).mtimeMs}`)
+    .digest("hex")
+  const template = join(tmpdir(), `aicr-postgres-template-${version.slice(0, 16)}-${user.uid ?? process.getuid?.()}`)
+  if (existsSync(template)) return template
+  const folder = mkdtempSync(`${template}-`)
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
+  const data = ["-D", folder, "-U", "aicr", "--auth=trust", "-E", "UTF8", "--no-sync"]
+  execFileSync(join(bin, "initdb"), data, { stdio: "ignore", cwd: folder, ...user })
+  try {
+    renameSync(folder, template)
+  } catch {
+    // Another suite was faster.
+    rmSync(folder, { recursive: true })
+  }
+  return template
+}
 
 /**
  * Starts the server ($2…) and ends it when a line comes or the pipe closes: with the signal that the line names, and without a line
@@ -32,7 +58,7 @@ export class PostgresServer implements AsyncDisposable {
   readonly #bin: string
   readonly #folder: string
   readonly #port: number
-  readonly #user: { readonly uid?: number; readonly gid?: number }
+  readonly #user: ServerUser
   readonly #settings: ReadonlyArray<string>
   #keeper: ChildProcessByStdio<Writable, Readable, Readable> | undefined
   #pid: number | undefined
@@ -54,8 +80,7 @@ export class PostgresServer implements AsyncDisposable {
     const server = new PostgresServer(bin, folder, await freePort(), settings)
     const { uid, gid } = server.#user
     if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
-    const data = ["-D", join(folder, "data"), "-U", "aicr", "--auth=trust", "-E", "UTF8"]
-    execFileSync(join(bin, "initdb"), data, { stdio: "ignore", cwd: folder, ...server.#user })
+    execFileSync("cp", ["-a", makeTemplate(bin, server.#user), join(folder, "data")], { cwd: folder, ...server.#user })
     await server.start()
     return server
   }
