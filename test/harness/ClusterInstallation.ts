@@ -46,6 +46,7 @@ export interface ClusterOptions {
   readonly perWorkspaceConcurrency?: number
   /** Default: that of the configuration. */
   readonly maxWaitingForModel?: number | undefined
+  readonly writeIntervalMs?: InstallationOptions["writeIntervalMs"]
   /** The namespace `im`. */
   readonly im?: object
   /** Fields of `agent`. Default: native-llm. */
@@ -263,7 +264,8 @@ export class ClusterInstallation implements AsyncDisposable {
         open = await this.unfinished()
         return open.length === 0
       },
-      { timeout, describe: () => `still open: ${open.slice(0, 20).join(", ")}\n${this.logs(40)}` }
+      // Each evaluation is a connection of its own.
+      { timeout, interval: 100, describe: () => `still open: ${open.slice(0, 20).join(", ")}\n${this.logs(40)}` }
     )
   }
 
@@ -323,7 +325,8 @@ export class ClusterInstallation implements AsyncDisposable {
       perWorkspaceConcurrency = 1,
       queue = "redis",
       rules = [],
-      slots = 4
+      slots = 4,
+      writeIntervalMs
     } = this.#options
     const base = makeDocument(
       {
@@ -331,6 +334,7 @@ export class ClusterInstallation implements AsyncDisposable {
         concurrency: slots,
         perWorkspaceConcurrency,
         maxWaitingForModel,
+        writeIntervalMs,
         agent,
         ...notices
       },

@@ -32,6 +32,8 @@ export interface InstallationOptions {
   readonly perWorkspaceConcurrency?: number
   /** Default: that of the configuration. */
   readonly maxWaitingForModel?: number | undefined
+  /** `triggers[].write_interval_ms`; `default`: that of the configuration. Default: almost none, as the host is local. */
+  readonly writeIntervalMs?: number | "default" | undefined
   /** Attempts at a review. Default: that of the configuration. */
   readonly attempts?: number
   /** Fields of the provider, and of `llm.retry`, in addition to the defaults of the tests. */
@@ -194,7 +196,6 @@ export class Installation implements AsyncDisposable {
   /** Waits until the newest head carries the status that is written last. */
   async reviewed(...pulls: ReadonlyArray<DemoPull>): Promise<void> {
     await waitUntil(() => pulls.every((pull) => listStates(pull).at(-1) === "success"), {
-      // Writes with one token are a second apart.
       timeout: 45_000 + pulls.length * 2000,
       describe: () =>
         `${pulls.map((pull) => `${pull.title}: ${JSON.stringify([this.posted(pull), listStates(pull)])}`).join("\n")}\nlog:\n${this.aicr.log}`
@@ -270,7 +271,8 @@ export const makeDocument = (
     kind: "gitea",
     base_url: parts.forge.url,
     token_env: `TEST_TOKEN_${index}`,
-    webhook_secret_env: "TEST_SECRET"
+    webhook_secret_env: "TEST_SECRET",
+    ...(options.writeIntervalMs === "default" ? {} : { write_interval_ms: options.writeIntervalMs ?? 20 })
   })),
   workspaces: {
     root: join(parts.directory, "workspaces"),

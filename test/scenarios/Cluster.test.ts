@@ -59,19 +59,21 @@ const troubles = (at: ClusterInstallation) => {
     await at.redis.kill()
     await at.redis.start()
   }
+  const together =
+    (...some: ReadonlyArray<() => Promise<void>>) =>
+    async () => {
+      await Promise.all(some.map((one) => one()))
+    }
   const every = Object.keys(nodes).filter((name): name is Name => name in nodes)
   return thorough
     ? [...every.map(killed), ...every.map(stopped), ...every.map(frozen), cut(2000), cut(12_000), postgres, redis]
     : [
-        killed("work-1"),
+        together(killed("work-1"), stopped("front-1")),
         killed("middle"),
-        stopped("front-1"),
         stopped("front-2"),
         cut(2000),
-        frozen("middle"),
-        postgres,
-        frozen("work-2"),
-        redis,
+        together(frozen("middle"), postgres),
+        together(frozen("work-2"), redis),
         cut(12_000)
       ]
 }
@@ -84,6 +86,7 @@ it(
       queue,
       slots,
       perWorkspaceConcurrency: perWorkspace,
+      writeIntervalMs: "default",
       dailyUsd: 50
     })
     await Promise.all(Object.entries(nodes).map(([name, roles]) => at.start(name, roles)))

@@ -6,37 +6,43 @@ import { SetClock } from "../harness/SetClock.ts"
 
 const nodes = { front: "ingress", work: "executor", middle: "actors", publisher: "publisher" } as const
 
-it("with the clock of one node an hour off, each change is reviewed once, whatever the role of the node", async () => {
+/** Offsets in hours of front, work, middle and publisher. */
+const rounds = [
+  [1, -1, 1, -1],
+  [-1, 1, -1, 1]
+]
+
+it("with the clocks of nodes an hour off, each change is reviewed once, whatever the role of the node", async () => {
   await using at = await ClusterInstallation.make({ repositories: 2, dailyUsd: 50 })
-  const clocks = new Map<string, SetClock>()
   using stack = new DisposableStack()
-  for (const [name, roles] of Object.entries(nodes)) {
-    const clock = stack.use(new SetClock())
-    clocks.set(name, clock)
-    await at.start(name, roles, clock.env)
+  const clocks = new Map(Object.keys(nodes).map((name) => [name, stack.use(new SetClock())]))
+  const names = [...clocks.keys()]
+  await Promise.all(Object.entries(nodes).map(([name, roles]) => at.add(name, roles, clocks.get(name)?.env)))
+  const set = (hours: ReadonlyArray<number>): void =>
+    names.forEach((name, index) => clocks.get(name)?.set(3600 * (hours[index] ?? 0)))
+  const isReviewed = async (title: string): Promise<void> => {
+    const pulls = await Promise.all(
+      at.repositories.map((repository, index) => at.open(`${title}-${index}`, repository))
+    )
+    for (const pull of pulls) await at.deliver(pull)
+    await at.reviewed(pulls, 40_000)
+    expect([title, pulls.map((pull) => [postedOn(pull), at.countModelCalls(pull.headBranch)])]).toMatchObject([
+      title,
+      pulls.map((pull) => [{ reviews: [pull.head], summaries: 1 }, 1])
+    ])
   }
-  for (const [name, roles] of Object.entries(nodes)) {
-    for (const seconds of [3600, -3600]) {
-      const title = `${roles}-${seconds > 0 ? "ahead" : "behind"}`
-      // Set while it runs, and from its start.
-      clocks.get(name)?.set(seconds)
-      const running = await at.open(`${title}-running`, at.repositories[0] ?? "")
-      await at.deliver(running)
-      await at.reviewed([running], 40_000)
-      await at.node(name).stop()
-      await at.node(name).start()
-      const started = await at.open(`${title}-started`, at.repositories[1] ?? "")
-      await at.deliver(started)
-      await at.reviewed([started], 40_000)
-      clocks.get(name)?.set(0)
-      for (const pull of [running, started]) {
-        expect([title, postedOn(pull), at.countModelCalls(pull.headBranch)]).toMatchObject([
-          title,
-          { reviews: [pull.head], summaries: 1 },
-          1
-        ])
-      }
+  for (const [round, hours] of rounds.entries()) {
+    // From the start of all nodes.
+    set(hours)
+    await Promise.all(names.map((name) => at.node(name).start()))
+    await isReviewed(`started-${round}`)
+    // Of one node after the other while it runs.
+    for (const index of names.keys()) {
+      set(names.map((_, other) => (other === index ? (hours[index] ?? 0) : 0)))
+      await isReviewed(`running-${round}-${index}`)
     }
+    set([])
+    if (round === 0) await Promise.all(names.map((name) => at.node(name).stop()))
   }
   await at.settled()
   const [row] = await at.query<{ apart: number }>(

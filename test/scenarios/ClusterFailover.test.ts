@@ -15,6 +15,12 @@ const repositories = 5
 /** Pause between two deliveries during the rolling restart. */
 const paceMillis = 100
 
+/** No sweep releases what a killed node held, only its death. */
+const rare = new OtherRelease("0.1.0", [
+  ["actors/Housekeeping.ts", "sweepEvery = Duration.seconds(15)", "sweepEvery = Duration.minutes(10)"]
+])
+afterAll(() => rare[Symbol.dispose]())
+
 let at: ClusterInstallation
 /** Time of the first model call for each pull request. */
 const askedAt = new Map<string, number>()
@@ -125,18 +131,13 @@ it("actors move immediately from a node whose reviews do not end", async () => {
 }, 180_000)
 
 it("a review continues on another node within 6 s when its executor is killed, without a sweep", async () => {
-  // No sweep releases what the killed node held, only its death.
-  using rare = new OtherRelease("0.1.0", [
-    ["actors/Housekeeping.ts", "sweepEvery = Duration.seconds(15)", "sweepEvery = Duration.minutes(10)"]
-  ])
-  const replaceActors = async (program: string): Promise<void> => {
-    for (const name of ["middle-1", "middle-2"]) {
-      await at.node(name).stop()
-      at.node(name).setProgram(program)
-      await at.node(name).start()
-    }
+  // The next test starts the nodes with this release again.
+  for (const name of ["middle-1", "middle-2"]) {
+    await at.node(name).stop()
+    at.node(name).setProgram(rare.folder)
+    await at.node(name).start()
+    at.node(name).setProgram(programFolder)
   }
-  await replaceActors(rare.folder)
   const [first, last] = ["work", "work-next"]
   await at.start(last, "executor")
   const [asked, continued] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -164,7 +165,6 @@ it("a review continues on another node within 6 s when its executor is killed, w
   expect(postedOn(pull)).toMatchObject({ reviews: [pull.head], summaries: 1 })
   if (worker === first) await at.node(first).start()
   else at.nodes.delete(last)
-  await replaceActors(programFolder)
 }, 180_000)
 
 describe("rolling restart", () => {

@@ -1,5 +1,5 @@
 /**
- * Fifteen concurrent pull requests in three repositories: never more run than the limits allow, those of reviews that
+ * Nine concurrent pull requests in three repositories: never more run than the limits allow, those of reviews that
  * compute and of reviews that wait for their models, and nothing gets mixed up.
  */
 import { describe, expect, it } from "vitest"
@@ -17,7 +17,7 @@ const limits = {
 
 describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
   it.each(limits[queue])(
-    "reviews fifteen pull requests with $slots slots and $waiting beyond, $room at a time",
+    "reviews nine pull requests with $slots slots and $waiting beyond, $room at a time",
     { timeout: 180_000 },
     async ({ room, slots, waiting }) => {
       await using at = await Installation.make({
@@ -30,7 +30,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
       await at.aicr.start()
       const pulls = []
       for (const repository of repositories) {
-        for (let number = 1; number <= 5; number++) {
+        for (let number = 1; number <= 3; number++) {
           pulls.push(await at.open(`${repository.replace("/", "-")}-${number}`, repository))
         }
       }

@@ -1,9 +1,11 @@
 /**
  * The process is killed at the worst moments. Whenever it dies, after a restart every pull request has exactly one review, one
- * inline comment and one summary, nothing is lost, and a stored analysis is not paid for again.
+ * inline comment and one summary, nothing is lost, and a stored analysis is not paid for again. The processes of a queue follow each other
+ * in one installation: each is killed once, and the next one finishes the work.
  */
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { faults } from "../harness/FakeModel.ts"
 import { renderContent, toFilePath, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
 
@@ -68,11 +70,37 @@ const pointsOf = {
   sqlite: points
 }
 
-describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
-  it.each(pointsOf[queue])("$name", async ({ arm, asked }) => {
-    await using at = await Installation.make({ queue })
+/** An installation whose process runs before each test. */
+const started = (queue: "memory" | "sqlite") => {
+  let at: Installation
+  beforeAll(async () => {
+    at = await Installation.make({ queue })
     await at.aicr.start()
-    const pull = await at.open("change")
+  })
+  afterAll(() => at[Symbol.asyncDispose]())
+  return () => at
+}
+
+const behave = (at: Installation): void => {
+  at.host.onRequest = () => undefined
+  at.host.onAnswer = () => {}
+  at.model.script(honest)
+}
+
+const expectOnce = (at: Installation, pull: DemoPull): void =>
+  expect(at.posted(pull)).toEqual({
+    reviews: [pull.head],
+    comments: [`${toFilePath(pull.headBranch)}:${markedLine}`],
+    summaries: 1
+  })
+
+describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
+  const installation = started(queue)
+
+  it.each(pointsOf[queue])("$name", async ({ arm, asked, name }) => {
+    const at = installation()
+    const branch = name.replaceAll(/[^a-z]+/g, "-")
+    const pull = await at.open(branch)
 
     const killed = Promise.withResolvers<void>()
     let armed = true
@@ -84,25 +112,18 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
     expect((await at.forge.notify(pull, "opened")).status).toBe(202)
     await killed.promise
 
-    at.host.onRequest = () => undefined
-    at.host.onAnswer = () => {}
-    at.model.script(honest)
+    behave(at)
     await at.aicr.start()
     await at.reviewed(pull)
     await at.settled()
 
-    expect(at.posted(pull)).toEqual({
-      reviews: [pull.head],
-      comments: [`${toFilePath("change")}:${markedLine}`],
-      summaries: 1
-    })
-    expect(at.countModelCalls("change")).toBe(asked)
+    expectOnce(at, pull)
+    expect(at.countModelCalls(branch)).toBe(asked)
   })
 
   it("while a second delivery of the same head waits", async () => {
-    await using at = await Installation.make({ queue })
-    await at.aicr.start()
-    const pull = await at.open("change")
+    const at = installation()
+    const pull = await at.open("twice")
 
     // The review is not posted yet when the other delivery is accepted, and never will be by this process.
     const reached = Promise.withResolvers<void>()
@@ -115,22 +136,17 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
     expect(await at.forge.notify(pull, "reopened")).toMatchObject({ status: 202, body: { accepted: true } })
     await at.aicr.kill()
 
-    at.host.onRequest = () => undefined
+    behave(at)
     await at.aicr.start()
     await at.reviewed(pull)
     await at.settled()
 
-    expect(at.posted(pull)).toEqual({
-      reviews: [pull.head],
-      comments: [`${toFilePath("change")}:${markedLine}`],
-      summaries: 1
-    })
-    expect(at.countModelCalls("change")).toBe(1)
+    expectOnce(at, pull)
+    expect(at.countModelCalls("twice")).toBe(1)
   })
 
   it("after the 202 and before the run", async () => {
-    await using at = await Installation.make({ queue, perWorkspaceConcurrency: 1 })
-    await at.aicr.start()
+    const at = installation()
     const pulls = [await at.open("first"), await at.open("second"), await at.open("third")]
 
     // The first keeps the workspace's only place, so the others are accepted and cannot start.
@@ -148,26 +164,21 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
     expect([at.countModelCalls("first"), at.countModelCalls("second"), at.countModelCalls("third")]).toEqual([1, 0, 0])
     await at.aicr.kill()
 
-    at.model.script(honest)
+    behave(at)
     await at.aicr.start()
     await at.reviewed(...pulls)
     await at.settled()
 
-    expect(pulls.map((pull) => at.posted(pull))).toEqual(
-      pulls.map((pull) => ({
-        reviews: [pull.head],
-        comments: [`${toFilePath(pull.headBranch)}:${markedLine}`],
-        summaries: 1
-      }))
-    )
+    for (const pull of pulls) expectOnce(at, pull)
     expect([at.countModelCalls("first"), at.countModelCalls("second"), at.countModelCalls("third")]).toEqual([2, 1, 1])
   })
 })
 
 describe("killed within a review", () => {
+  const installation = started("sqlite")
+
   it("between two steps of a conversation: it continues after the first, which is not paid for again", async () => {
-    await using at = await Installation.make({ queue: "sqlite" })
-    await at.aicr.start()
+    const at = installation()
     const pull = await at.open("change")
     const killed = Promise.withResolvers<void>()
     const reading = { name: "fetch_more_context", input: { path: "README.md", reason: "what is it" } }
@@ -194,8 +205,7 @@ describe("killed within a review", () => {
   })
 
   it("between two attempts of which one pass failed: only that pass is read again", async () => {
-    await using at = await Installation.make({ queue: "sqlite" })
-    await at.aicr.start()
+    const at = installation()
     const parts = ["alpha", "beta", "gamma"]
     const filler = Array.from({ length: 300 }, (_, line) => `export const value${line} = ${line} * 17`).join("\n")
     await at.forge.push("team/one", {

@@ -38,7 +38,8 @@ const start = async (directory: string) => {
           kind: "gitea",
           base_url: forge.url,
           token_env: "TEST_TOKEN",
-          webhook_secret_env: "TEST_SECRET"
+          webhook_secret_env: "TEST_SECRET",
+          write_interval_ms: 20
         }
       ],
       workspaces: { instances: { one: { source_repo: { trigger: "host", repo: "team/one" } } } },

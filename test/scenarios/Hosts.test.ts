@@ -47,7 +47,14 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
       stringify({
         server: { port, hostname: "127.0.0.1" },
         triggers: [
-          { name: "host", kind, base_url: forge.url, token_env: "TEST_TOKEN", webhook_secret_env: "TEST_SECRET" }
+          {
+            name: "host",
+            kind,
+            base_url: forge.url,
+            token_env: "TEST_TOKEN",
+            webhook_secret_env: "TEST_SECRET",
+            write_interval_ms: 20
+          }
         ],
         workspaces: { instances: { one: { source_repo: { trigger: "host", repo: "team/one" } } } },
         llm: {

@@ -62,7 +62,14 @@ const install = async (kind: "github" | "gitlab", delaySeconds: number) => {
     stringify({
       server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
       triggers: [
-        { name: "host", kind, base_url: forge.url, token_env: "TEST_TOKEN", webhook_secret_env: "TEST_SECRET" },
+        {
+          name: "host",
+          kind,
+          base_url: forge.url,
+          token_env: "TEST_TOKEN",
+          webhook_secret_env: "TEST_SECRET",
+          write_interval_ms: 20
+        },
         { name: "ci", kind: "manual" },
         { name: "yearly", kind: "scheduled", cron: "0 4 1 1 *", repositories: [{ repo: "team/one", branch: "main" }] }
       ],

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Redis } from "ioredis"
-import { expect, it } from "vitest"
+import { afterAll, beforeAll, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
@@ -31,11 +31,22 @@ const once = (name: string, head: string) => ({
   summaries: 1
 })
 
-it("is killed during a model call: reviewed once after the restart", async () => {
-  await using redis = await RedisServer.start()
-  await using at = await Installation.make({ queue: "memory" })
-  await using aicr = await onRedis(at, redis)
+let redis: RedisServer
+let at: Installation
+let aicr: AicrProcess
+beforeAll(async () => {
+  redis = await RedisServer.start()
+  at = await Installation.make({ queue: "memory", perWorkspaceConcurrency: 2 })
+  aicr = await onRedis(at, redis)
   await aicr.start()
+})
+afterAll(async () => {
+  await aicr[Symbol.asyncDispose]()
+  await at[Symbol.asyncDispose]()
+  await redis[Symbol.asyncDispose]()
+})
+
+it("is killed during a model call: reviewed once after the restart", async () => {
   const pull = await at.open("change")
   const killed = Promise.withResolvers<void>()
   at.model.script(() => {
@@ -52,11 +63,7 @@ it("is killed during a model call: reviewed once after the restart", async () =>
 })
 
 it("refuses a queue of another layout, and without its keys queues again what was accepted", async () => {
-  await using redis = await RedisServer.start()
-  await using at = await Installation.make({ queue: "memory" })
-  await using aicr = await onRedis(at, redis)
-  await aicr.start()
-  const pull = await at.open("change")
+  const pull = await at.open("accepted")
   const killed = Promise.withResolvers<void>()
   at.model.script(() => {
     killed.resolve(aicr.kill().then(() => undefined))
@@ -86,14 +93,10 @@ it("refuses a queue of another layout, and without its keys queues again what wa
   await aicr.start()
   await at.reviewed(pull)
   await at.settled()
-  expect(at.posted(pull)).toEqual(once("change", pull.head))
+  expect(at.posted(pull)).toEqual(once("accepted", pull.head))
 })
 
 it("takes deliveries while Redis is unavailable, and reviews them after the reconnect", async () => {
-  await using redis = await RedisServer.start()
-  await using at = await Installation.make({ queue: "memory", perWorkspaceConcurrency: 2 })
-  await using aicr = await onRedis(at, redis)
-  await aicr.start()
   const pulls = [await at.open("first"), await at.open("second"), await at.open("third")]
   const [first, ...others] = pulls
   if (first === undefined) throw new Error("no pull request")

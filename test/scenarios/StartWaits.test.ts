@@ -1,7 +1,7 @@
 /** A node that starts while its servers are unavailable: it waits, reports what it waits for, stops in time, and works once they are available. */
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { AicrProcess } from "../harness/AicrProcess.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { CutLine } from "../harness/CutLine.ts"
@@ -35,10 +35,24 @@ const silentServer = async () => {
 }
 
 describe("a starting node", () => {
+  let at: ClusterInstallation
+  beforeAll(async () => {
+    at = await ClusterInstallation.make({ repositories: 1, line: false })
+  }, 60_000)
+  afterAll(() => at[Symbol.asyncDispose](), 60_000)
+
+  const reviews = async (node: AicrProcess, name: string): Promise<void> => {
+    await waitUntil(async () => (await readiness(node)) === 200, { timeout: 60_000, describe: () => node.log })
+    const pull = await at.open(name, at.repositories[0] ?? "")
+    await at.deliver(pull, "opened", name)
+    await at.reviewed([pull], 60_000)
+    // The next node gets the locks without a wait.
+    await node.stop()
+  }
+
   it("waits for Postgres, NATS and Redis with its port open, and reviews once they are available", async () => {
-    await using at = await ClusterInstallation.make({ repositories: 1, line: false })
     await Promise.all([at.postgres.stop(), at.nats.stop(), at.redis.kill()])
-    const node = await at.add("one", "all")
+    const node = await at.add("first", "all")
     node.spawn()
     await awaits(node, "postgres")
     expect((await fetch(`${node.url}/healthz`)).status).toBe(200)
@@ -52,12 +66,8 @@ describe("a starting node", () => {
     await at.nats.start()
     await awaits(node, "redis")
     await at.redis.start()
-    await waitUntil(async () => (await readiness(node)) === 200, { timeout: 60_000, describe: () => node.log })
+    await reviews(node, "first")
     for (const server of ["postgres", "nats", "redis"]) expect(waitLines(node, server)).toHaveLength(1)
-
-    const pull = await at.open("change", at.repositories[0] ?? "")
-    await at.deliver(pull)
-    await at.reviewed([pull], 60_000)
   }, 240_000)
 
   it.each([
@@ -68,66 +78,61 @@ describe("a starting node", () => {
   ] as const)(
     "waits again for a server that disconnects while it starts: %s",
     async (server, variable, call) => {
-      await using at = await ClusterInstallation.make({ repositories: 1, line: false })
       const url = new URL(at[server].url)
       await using line = await CutLine.to({ host: url.hostname, port: Number(url.port) })
       url.port = String(line.port)
       line.cutAt(call)
-      const node = await at.add("one", "all", { [variable]: url.href })
+      const node = await at.add(server, "all", { [variable]: url.href })
       node.spawn()
       await waitUntil(() => line.isCut(), { timeout: 60_000, describe: () => `${call} is sent\n${node.log}` })
       await awaits(node, server)
       line.mend()
-      await waitUntil(async () => (await readiness(node)) === 200, { timeout: 60_000, describe: () => node.log })
-      const pull = await at.open("change", at.repositories[0] ?? "")
-      await at.deliver(pull)
-      await at.reviewed([pull], 60_000)
+      await reviews(node, server)
       expect(waitLines(node, server)).toHaveLength(1)
     },
     240_000
   )
 
-  it.each([
-    ["postgres", "TEST_POSTGRES", "postgres://aicr@127.0.0.1:PORT/postgres"],
-    ["nats", "SVC_NATS_URL", "nats://127.0.0.1:PORT"],
-    ["redis", "TEST_REDIS", "redis://127.0.0.1:PORT"]
-  ])(
-    "stops in time while it waits for a server that does not respond: %s",
-    async (server, variable, url) => {
-      await using at = await ClusterInstallation.make({ repositories: 1, line: false })
-      await using silent = await silentServer()
-      const node = await at.add("one", "all", { [variable]: url.replace("PORT", String(silent.port)) })
+  it("stops in time while it waits for a server that does not respond", async () => {
+    await using silent = await silentServer()
+    const urls = [
+      ["postgres", "TEST_POSTGRES", "postgres://aicr@127.0.0.1:PORT/postgres"],
+      ["nats", "SVC_NATS_URL", "nats://127.0.0.1:PORT"],
+      ["redis", "TEST_REDIS", "redis://127.0.0.1:PORT"]
+    ] as const
+    const stops = async ([server, variable, url]: (typeof urls)[number]) => {
+      const node = await at.add(`silent-${server}`, "all", { [variable]: url.replace("PORT", String(silent.port)) })
       node.spawn()
       await awaits(node, server)
-      expect((await node.stop()).code).toBe(0)
-    },
-    240_000
-  )
+      return (await node.stop()).code
+    }
+    expect(await Promise.all(urls.map(stops))).toEqual([0, 0, 0])
+  }, 240_000)
 
   it("names a host that does not exist while it waits, and ends if its credentials are refused", async () => {
-    await using at = await ClusterInstallation.make({ repositories: 1, line: false })
     const unknown = [
       ["postgres", "TEST_POSTGRES", "postgres://aicr:pa55w0rd@no-host.invalid/postgres"],
       ["nats", "SVC_NATS_URL", "nats://no-host.invalid"],
       ["redis", "TEST_REDIS", "redis://aicr:pa55w0rd@no-host.invalid"]
     ] as const
-    for (const [server, variable, url] of unknown) {
+    const waits = unknown.map(async ([server, variable, url]) => {
       const node = await at.add(`waits-${server}`, "all", { [variable]: url })
       node.spawn()
       await awaits(node, server)
       expect(waitLines(node, server)).toEqual([expect.stringMatching(/no-host\.invalid/)])
       expect(node.log).not.toContain("pa55w0rd")
       await node.kill()
-    }
+    })
     const refused = [
       ["TEST_POSTGRES", at.postgres.url.replace("aicr@", "nobody:pa55w0rd@"), /role \\?"nobody\\?" does not exist/],
       ["TEST_REDIS", at.redis.url.replace("//", "//nobody:pa55w0rd@"), /WRONGPASS.*Check user and password/]
     ] as const
-    for (const [variable, url, reason] of refused) {
+    const ends = refused.map(async ([variable, url, reason]) => {
       const node = await at.add(`refused-${variable}`, "all", { [variable]: url })
       await expect(node.start()).rejects.toThrow("aicr ended while starting")
       expect(node.log).toMatch(reason)
       expect(node.log).not.toContain("pa55w0rd")
-    }
+    })
+    await Promise.all([...waits, ...ends])
   }, 240_000)
 })

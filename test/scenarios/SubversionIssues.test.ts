@@ -108,7 +108,8 @@ it.each<readonly [string, () => System]>([
             kind: "gitea",
             base_url: forge.url,
             token_env: "TEST_TOKEN",
-            webhook_secret_env: "TEST_SECRET"
+            webhook_secret_env: "TEST_SECRET",
+            write_interval_ms: 20
           }
         ],
         ...(system.perforce === undefined ? {} : { perforce: system.perforce }),

@@ -44,7 +44,8 @@ it("spam is closed once, with the reason and its label; a bug stays open", async
           kind: "gitea",
           base_url: forge.url,
           token_env: "TEST_TOKEN",
-          webhook_secret_env: "TEST_SECRET"
+          webhook_secret_env: "TEST_SECRET",
+          write_interval_ms: 20
         }
       ],
       workspaces: {
