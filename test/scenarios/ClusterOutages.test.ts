@@ -18,25 +18,25 @@ describe("servers are unavailable", () => {
   }, 120_000)
   afterAll(() => at[Symbol.asyncDispose](), 60_000)
 
-  it.each<[what: string, outage: (at: ClusterInstallation, respond: () => void) => Promise<void>]>([
+  it.each<[what: string, outage: (cluster: ClusterInstallation, respond: () => void) => Promise<void>]>([
     [
       // Longer than the timeout of a message to the ledger.
       "NATS is cut off for 22 s, and the model responds in that time",
-      async (at, respond) => {
-        at.line.cut()
+      async ({ line }, respond) => {
+        line.cut()
         await elapse(1000)
         respond()
         await elapse(21_000)
-        at.line.mend()
+        line.mend()
       }
     ],
     [
       "Postgres is unavailable for 6 s, and the model responds in that time",
-      async (at, respond) => {
-        await at.postgres.stop()
+      async ({ postgres }, respond) => {
+        await postgres.stop()
         respond()
         await elapse(6000)
-        await at.postgres.start()
+        await postgres.start()
       }
     ]
   ])(

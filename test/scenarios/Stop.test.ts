@@ -61,5 +61,6 @@ it.concurrent.each(["memory", "sqlite"] as const)(
     await at.aicr.start()
     await finishes(at)
     await releases(at)
+    expect(at.unfinished()).toEqual([])
   }
 )
