@@ -20,6 +20,8 @@ import { byRevision, findTriggers, routeSubmitted } from "./RouteSubmitted.ts"
 import type { HookReport, RoutedEvent } from "./RouteSubmitted.ts"
 
 const scanInterval = Duration.millis(250)
+/** Times the duration of reading receipts until they are read again, so that reports that arrive one after the other share scans. */
+const pauseFactor = 3
 /** Interval of scans of all waiting receipts; the others read the newest ones. */
 const fullScanMillis = 5000
 /** Time from the receipt of a report until it is stored, in which a scan does not find it. */
@@ -144,9 +146,9 @@ const readDue = Effect.fnUntraced(function* (memory: RoutingMemory, now: number)
   return due
 })
 
-/** Tries the waiting routing receipts that are due. */
+/** Tries the waiting routing receipts that are due. Returns the duration of reading them. */
 export const scan = Effect.fnUntraced(function* (memory: RoutingMemory, scope: Scope.Scope) {
-  const due = yield* readDue(memory, yield* Clock.currentTimeMillis)
+  const [took, due] = yield* Effect.timed(readDue(memory, yield* Clock.currentTimeMillis))
   const fibers = yield* Effect.forEach(due, ([key, waiting]) => {
     memory.busy.add(key)
     return routeAll(memory, waiting).pipe(
@@ -156,6 +158,7 @@ export const scan = Effect.fnUntraced(function* (memory: RoutingMemory, scope: S
     )
   })
   yield* Effect.raceFirst(Fiber.awaitAll(fibers), Effect.sleep(scanTime))
+  return took
 })
 
 const logFailure = (error: { readonly message: string }) =>
@@ -173,7 +176,8 @@ export const layer = Singleton.make(
     const scope = yield* Effect.scope
     const reports = yield* NewReports
     while (true) {
-      yield* Effect.catch(scan(memory, scope), logFailure)
+      const took = yield* Effect.catch(scan(memory, scope), (error) => Effect.as(logFailure(error), Duration.zero))
+      yield* Effect.sleep(Duration.min(Duration.times(took, pauseFactor), scanInterval))
       yield* Effect.raceFirst(reports.wait, Effect.sleep(scanInterval))
     }
   }).pipe(Effect.scoped),

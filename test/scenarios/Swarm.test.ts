@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Client } from "pg"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
@@ -13,9 +14,11 @@ import type { FakeModel } from "../harness/FakeModel.ts"
 import { startFakeSwarm } from "../harness/FakeSwarm.ts"
 import type { FakeSwarm } from "../harness/FakeSwarm.ts"
 import { callP4Hook, nodeDocument, readRows } from "../harness/HookedNode.ts"
+import { NatsServer } from "../harness/Nats.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
+import { PostgresServer } from "../harness/Postgres.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Positions of the write that is interrupted, and whether Swarm executes it. */
@@ -24,6 +27,9 @@ const kills = [0, 1, 2].flatMap((position) => [
   { position, isStored: false }
 ])
 const chosenKills = process.env["AICR_TEST_HOST_KILLS"] === "all" ? kills : [kills[0], kills[2], kills[5]]
+
+/** Freezes a publisher of two nodes too, in addition to killing one. */
+const withFreeze = process.env["AICR_TEST_HOST_KILLS"] === "all"
 
 interface World {
   readonly directory: string
@@ -211,3 +217,81 @@ it("a process that is killed at any write doubles no comment", async () => {
     ])
   }
 }, 480_000)
+
+it("of two nodes that publish, one writes: the other completes what a killed one began, and doubles no comment", async () => {
+  const { directory, swarm } = world
+  await using nats = await NatsServer.start()
+  await using postgres = await PostgresServer.start()
+  const shared = { TEST_POSTGRES: postgres.url, SVC_NATS_URL: nats.url, SVC_LOG_LEVEL: "info" }
+  const makeNode = async (name: string, roles: string) => {
+    const port = await freePort()
+    const document = makeConfig(world, port)
+    const configFile = join(directory, `${name}.yaml`)
+    const storage = { ...document.storage, database: { kind: "postgres", postgres: { url_env: "TEST_POSTGRES" } } }
+    writeFileSync(configFile, stringify({ ...document, queue: { kind: "nats" }, storage }))
+    const secrets = { TEST_PASSWORD: p4Password, SWARM_TICKET: swarm.ticket }
+    const env = { ...shared, ...secrets, SVC_NODE_NAME: name, SVC_ROLES: roles }
+    return new AicrProcess({ configFile, url: `http://127.0.0.1:${port}`, env })
+  }
+  await using work = await makeNode("work", "ingress,actors,executor")
+  await using first = await makeNode("first", "publisher")
+  await using second = await makeNode("second", "publisher")
+  await Promise.all([work, first, second].map((node) => node.start()))
+  const logs = () => [work, first, second].map(({ log }) => log.slice(-3000)).join("\n---\n")
+
+  const published = (node: AicrProcess): number => node.log.split('"msg":"published"').length
+  /** Reports a shelf, and returns the node that has sent the first of its comments when the response to the second one is due. */
+  const publishUntilSecond = async (id: number) => {
+    swarm.comments.length = 0
+    const shelf = shelve("int a = 1;\nint b = 1;\n")
+    requestReview(shelf, id)
+    let writes = 0
+    swarm.decide = ({ method }) => (method === "GET" || writes++ !== 1 ? undefined : { kind: "hung" })
+    const before = [first, second].map(published)
+    await callP4Hook(work.url, directory, shelf, "ada", "ada-laptop", "//Ace/...")
+    await waitUntil(() => writes > 1, { timeout: 60_000, describe: () => `a second write: ${logs()}` })
+    const writers = [first, second].filter((node, at) => published(node) > (before[at] ?? 0))
+    expect(writers).toHaveLength(1)
+    return writers[0] ?? first
+  }
+  const whole = [
+    ["summary", undefined, "comment"],
+    ["//Ace/main/src/main.c", 1, "open"],
+    ["//Ace/main/src/main.c", 2, "open"]
+  ]
+  const isSucceeded = async (count: number) => {
+    const client = new Client({ connectionString: postgres.url })
+    await client.connect()
+    try {
+      return (await client.query("SELECT id FROM runs WHERE status = 'succeeded'")).rowCount === count
+    } finally {
+      await client.end()
+    }
+  }
+  const allSucceeded = (count: number) =>
+    waitUntil(() => isSucceeded(count), { timeout: 60_000, describe: () => `${count} runs succeeded: ${logs()}` })
+
+  const killed = await publishUntilSecond(90)
+  await killed.kill()
+  await allSucceeded(1)
+  expect(comments()).toEqual(whole)
+
+  if (!withFreeze) return
+  await killed.start()
+  const frozen = await publishUntilSecond(91)
+  frozen.freeze()
+  await allSucceeded(2)
+  expect(comments()).toEqual(whole)
+  frozen.thaw()
+  // Once it responds, it has had its turn to send the rest.
+  await waitUntil(async () => (await fetch(`${frozen.url}/healthz`).catch(() => undefined))?.status === 200, {
+    describe: () => `the frozen node responds: ${logs()}`
+  })
+  swarm.decide = () => undefined
+  const shelf = shelve("int a = 1;\nint b = 2;\n")
+  requestReview(shelf, 92)
+  await callP4Hook(work.url, directory, shelf, "ada", "ada-laptop", "//Ace/...")
+  await allSucceeded(3)
+  const topics = swarm.comments.map(({ topic }) => topic)
+  expect(topics.toSorted()).toEqual(["reviews/91", "reviews/91", "reviews/91", "reviews/92", "reviews/92"])
+}, 300_000)
