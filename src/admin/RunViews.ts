@@ -157,6 +157,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, publicati
     entry_id: run.entryId,
     timeline: timeline(run, deliveries, publications).map(({ at, ...moment }) => ({ at: toTime(at), ...moment })),
     summary: run.analysis?.summary,
+    skipped: run.analysis?.skipped,
     findings: followedFindings(run.analysis?.findings ?? [], outcomes),
     refuted: (run.analysis?.refuted ?? []).map(({ finding, model, reason }) => ({
       finding: findingView(finding),

@@ -159,6 +159,7 @@ export const RunDetails = Schema.Struct({
     })
   ).annotate({ description: "Deliveries, states and publications with their times, oldest first" }),
   summary: maybe("Summary in Markdown"),
+  skipped: maybe("Why there was nothing to review; no summary is posted then"),
   findings: Schema.Array(FollowedFinding),
   refuted: Schema.Array(Refuted),
   coverage: Schema.optionalKey(Coverage),

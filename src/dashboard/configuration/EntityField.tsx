@@ -3,7 +3,7 @@ import { useContext, useId, useState } from "react"
 import type { ReactNode } from "react"
 import { useApi } from "../client/Queries.ts"
 import { Status } from "../parts/Status.tsx"
-import { t } from "../text/T.ts"
+import { t, tOrigin, tService } from "../text/T.ts"
 import { optionSource } from "./EntityKinds.ts"
 import { elementName, isFields, mask, toFields } from "./FieldValues.ts"
 import type { FieldPath } from "./FieldValues.ts"
@@ -329,7 +329,7 @@ const FieldProblems = ({ id, path }: { readonly path: FieldPath; readonly id?: s
   const { problemsAt } = useContext(FormContext)
   return problemsAt(path).map((message) => (
     <p key={message} id={id} className="form-error">
-      {message}
+      {tService(message)}
     </p>
   ))
 }
@@ -350,7 +350,9 @@ const Labelled = (props: FieldProps & { readonly children: (input: InputProps) =
         <FieldProblems path={path} />
         <p id={`${id}-help`} className="quiet small-text">
           {field.description}
-          {origin === undefined ? null : <span className="origin"> {t("form.origin", { origin })}</span>}
+          {origin === undefined ? null : (
+            <span className="origin"> {t("form.origin", { origin: tOrigin(origin) })}</span>
+          )}
         </p>
       </div>
     </div>

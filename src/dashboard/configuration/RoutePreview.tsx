@@ -5,7 +5,7 @@ import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { Facts } from "../parts/Facts.tsx"
 import { Failure, Panel } from "../parts/Panel.tsx"
-import { t } from "../text/T.ts"
+import { t, tService } from "../text/T.ts"
 import type { ConfigEdit } from "./FieldOperations.ts"
 
 type Result = Output<"POST /config/preview-route">
@@ -26,7 +26,7 @@ const Outcome = ({ hasEdit, result }: { readonly result: Result; readonly hasEdi
     ) : null}
     {result.problems.map(({ message }) => (
       <p key={message} className="error-text">
-        {message}
+        {tService(message)}
       </p>
     ))}
   </>

@@ -9,6 +9,7 @@ import { EditorState } from "@codemirror/state"
 import { drawSelection, EditorView, hoverTooltip, keymap, lineNumbers } from "@codemirror/view"
 import { tags } from "@lezer/highlight"
 import { useEffect, useRef } from "react"
+import { tService } from "../text/T.ts"
 import {
   readDescription,
   indentOfLine,
@@ -166,7 +167,7 @@ const YamlEditor = (props: EditorProps) => {
     const lines = linesOf(editor.state)
     const diagnostics = problems.map(({ entity, message, path }) => {
       const line = editor.state.doc.line(findLine(lines, entity, path) + 1)
-      return { from: line.from, to: line.to, severity: "error" as const, message }
+      return { from: line.from, to: line.to, severity: "error" as const, message: tService(message) }
     })
     editor.dispatch(setDiagnostics(editor.state, diagnostics))
   }, [problems])

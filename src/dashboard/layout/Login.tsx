@@ -4,18 +4,18 @@ import { call } from "../client/Call.ts"
 import { Problem } from "../client/Problem.ts"
 import { queryClient } from "../client/Queries.ts"
 import { endSession, linkFailure, openSession } from "../client/Session.ts"
+import { errorDetail } from "../text/DescribeError.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { t } from "../text/T.ts"
 import { LanguageSelect, ThemeSelect } from "./Preferences.tsx"
 
 const messageOf = (error: unknown): string => {
-  if (!(error instanceof Problem)) return String(error)
-  if (error.isUnreachable) return t("error.unreachable.help")
+  if (!(error instanceof Problem)) return errorDetail(error)
   if (error.code === "invalid_credentials") return t("login.wrong")
   if (error.code === "invalid_link") return t("login.link")
   if (error.code === "login_throttled")
     return t("login.throttled", { seconds: String(error.body["retry_after"] ?? "?") })
-  return error.message
+  return errorDetail(error)
 }
 
 const LoginForm = ({ expired }: { readonly expired?: string | undefined }) => {

@@ -1,6 +1,7 @@
 /** What an operator should look at, each with a link to the page that shows more. Nothing is shown while everything is in order. */
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import type { Item as ApiItem } from "../client/Endpoints.ts"
 import { useApi, usePages } from "../client/Queries.ts"
 import { Shape } from "../parts/Status.tsx"
 import type { Tone } from "../parts/Status.tsx"
@@ -10,6 +11,8 @@ import { t } from "../text/T.ts"
 import { describeRefused } from "./Nodes.tsx"
 import { sum } from "./Numbers.ts"
 import { failedStatuses } from "./RunStates.ts"
+
+type RejectedItem = ApiItem<"GET /rejected-signatures">
 
 interface Item {
   readonly key: string
@@ -22,6 +25,16 @@ const dayMillis = 86_400_000
 /** Rounded to an hour, so that the request stays the same. */
 const dayAgo = (now: number): string => new Date(Math.floor((now - dayMillis) / 3_600_000) * 3_600_000).toISOString()
 
+/** A delivery that no trigger verified is counted at every trigger of its host: the most of an hour is the number of deliveries. */
+const countRejected = (items: ReadonlyArray<RejectedItem>): number => {
+  const most = new Map<string, number>()
+  for (const { count, hour, provider } of items) {
+    const key = `${hour} ${provider}`
+    most.set(key, Math.max(most.get(key) ?? 0, count))
+  }
+  return sum([...most.values()])
+}
+
 const useItems = (): ReadonlyArray<Item | undefined> => {
   const since = dayAgo(useNow())
   const failed = usePages("GET /runs", { query: { status: failedStatuses, since } })
@@ -32,7 +45,7 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
   const nodes = useApi("GET /nodes", {}, { refetchInterval: 15_000 })
   const refused = new Set(nodes.data?.items.flatMap((node) => node.refused.map(describeRefused)))
   const pauses = queue.data?.pauses ?? []
-  const wrong = sum((rejected.data?.items ?? []).map(({ count }) => count))
+  const wrong = countRejected(rejected.data?.items ?? [])
   const unconfigured = sum(
     (reasons.data?.items ?? []).filter(({ reason }) => reason === "repository_not_configured").map(({ count }) => count)
   )

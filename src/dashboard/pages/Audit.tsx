@@ -8,7 +8,7 @@ import { Page } from "../parts/Page.tsx"
 import { Empty } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t } from "../text/T.ts"
+import { t, tMaybe } from "../text/T.ts"
 
 type Row = Item<"GET /audit">
 
@@ -25,7 +25,13 @@ const makeColumns = (): ReadonlyArray<Column<Row>> => [
     label: t("column.outcome"),
     width: "minmax(8rem, .9fr)",
     top: true,
-    render: ({ outcome }) => <Status group="audit" value={outcome} tone={outcome === "done" ? "good" : "warn"} />
+    render: ({ outcome }) => (
+      <Status
+        group={tMaybe("audit", outcome) === undefined ? "problem" : "audit"}
+        value={outcome}
+        tone={outcome === "done" ? "good" : "warn"}
+      />
+    )
   },
   { key: "actor", label: t("column.actor"), width: "minmax(5rem, .6fr)", render: ({ actor }) => actor },
   {

@@ -12,7 +12,7 @@ import { Empty, Loaded } from "../parts/Panel.tsx"
 import { changeName, Commit, RunLink, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t, tValue } from "../text/T.ts"
+import { t, tService, tValue } from "../text/T.ts"
 
 type BatchItem = Item<"GET /batches">
 
@@ -76,7 +76,7 @@ const BatchDialog = ({ id, onClose }: { readonly id: string; readonly onClose: (
             <Facts
               items={[
                 [t("column.status"), <Status key="status" group="batch" value={batch.status} />],
-                [t("field.reason"), batch.reason],
+                [t("field.reason"), batch.reason === undefined ? undefined : tService(batch.reason)],
                 [t("column.branch"), changeName(batch)],
                 [t("column.due"), <Time key="due" at={batch.due_at} />],
                 [t("record.run"), <RunLink key="run" id={batch.run_id} />]

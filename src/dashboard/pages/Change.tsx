@@ -10,7 +10,7 @@ import { Commit, DeliveryStatus, RunStatus } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatDuration, formatUsd } from "../text/Format.ts"
-import { t, tMaybe, tValue } from "../text/T.ts"
+import { t, tMaybe, tService, tValue } from "../text/T.ts"
 import { toCount } from "./Numbers.ts"
 
 type Story = Output<"GET /story">
@@ -42,7 +42,7 @@ const deliveryStep = (delivery: Delivery): Step => ({
       {delivery.decision === "ignored" || delivery.decision === "rejected" ? (
         <p className="quiet">{tMaybe("why", delivery.reason)}</p>
       ) : null}
-      {delivery.rule === undefined ? null : <p className="quiet mono">{delivery.rule}</p>}
+      {delivery.rule === undefined ? null : <p className="quiet mono">{tService(delivery.rule)}</p>}
     </>
   )
 })
@@ -55,7 +55,7 @@ const Publications = ({ run }: { readonly run: StoryRun }) =>
           <Status group="publication" value={status} />
           <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>
           <span className="quiet">{channel}</span>
-          {error === undefined ? null : <span className="error-text">{error}</span>}
+          {error === undefined ? null : <span className="error-text">{tService(error)}</span>}
         </li>
       ))}
     </ul>
@@ -69,14 +69,14 @@ const runStep = (run: StoryRun): Step => ({
     <>
       <div className="step-line">
         <Link to="/runs/$id" params={{ id: run.id }}>
-          {t("change.review", { count: run.findings ?? 0 })}
+          {t("change.review", { count: run.findings ?? "–" })}
         </Link>
         <RunStatus {...run} />
         <Commit id={run.head} />
         <span className="quiet">{formatDuration(run.duration_ms)}</span>
         {run.cost_usd === null ? null : <span className="quiet">{formatUsd(run.cost_usd)}</span>}
       </div>
-      {run.reason === undefined ? null : <p className="error-text">{run.reason}</p>}
+      {run.reason === undefined ? null : <p className="error-text">{tService(run.reason)}</p>}
       <Publications run={run} />
     </>
   )
@@ -89,7 +89,7 @@ const entryStep = (entry: StoryEntry): Step => ({
   content: (
     <div className="step-line">
       <Status group="entry" value={entry.status} />
-      <span className="quiet">{entry.why}</span>
+      <span className="quiet">{tService(entry.why)}</span>
       {entry.until === undefined ? null : <Time at={entry.until} />}
     </div>
   )

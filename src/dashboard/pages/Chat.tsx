@@ -14,7 +14,7 @@ import { Status } from "../parts/Status.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
-import { t, tValue } from "../text/T.ts"
+import { t, tService, tValue } from "../text/T.ts"
 import { ChatNotices } from "./ChatNotices.tsx"
 
 type Connection = Item<"GET /chat/connections">
@@ -38,7 +38,7 @@ const ConnectionRow = ({ connection }: { readonly connection: Connection }) => (
     </td>
     <td>
       <ConnectionState connection={connection} />
-      {connection.detail === undefined ? null : <p className="error-text">{connection.detail}</p>}
+      {connection.detail === undefined ? null : <p className="error-text">{tService(connection.detail)}</p>}
     </td>
     <td>{connection.node ?? ""}</td>
     <td className="end">
@@ -160,7 +160,7 @@ const makeColumns = (): ReadonlyArray<Column<Request>> => [
     label: t("field.reason"),
     width: "minmax(8rem, 1.4fr)",
     wideOnly: true,
-    render: ({ reason }) => <span title={reason}>{reason}</span>
+    render: ({ reason = "" }) => <span title={tService(reason)}>{tService(reason)}</span>
   },
   {
     key: "sender",

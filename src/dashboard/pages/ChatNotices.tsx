@@ -9,7 +9,7 @@ import type { Column } from "../parts/List.tsx"
 import { Empty } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t, tValue } from "../text/T.ts"
+import { t, tService, tValue } from "../text/T.ts"
 
 type Notice = Item<"GET /chat/notices">
 
@@ -75,9 +75,9 @@ const makeColumns = (): ReadonlyArray<Column<Notice>> => [
     key: "reason",
     label: t("field.reason"),
     width: "minmax(8rem, 1.6fr)",
-    render: ({ next_attempt_at: next, reason }) => (
-      <span title={reason}>
-        {reason} {next === undefined ? null : <Time at={next} />}
+    render: ({ next_attempt_at: next, reason = "" }) => (
+      <span title={tService(reason)}>
+        {tService(reason)} {next === undefined ? null : <Time at={next} />}
       </span>
     )
   },

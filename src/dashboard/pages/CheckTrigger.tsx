@@ -4,7 +4,7 @@ import { useAction } from "../client/Queries.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { Failure, Loading } from "../parts/Panel.tsx"
 import { Shape } from "../parts/Status.tsx"
-import { t } from "../text/T.ts"
+import { t, tService } from "../text/T.ts"
 import { useEffect } from "react"
 
 type Check = Output<"POST /triggers/:name/check">["items"][number]
@@ -17,7 +17,7 @@ const CheckRow = ({ check: { check, level, message } }: { readonly check: Check 
       <Shape tone={tones[level]} />
       <span>{t(`check.${check}`)}</span>
     </span>
-    <div>{message}</div>
+    <div>{tService(message)}</div>
   </li>
 )
 

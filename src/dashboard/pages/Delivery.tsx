@@ -6,50 +6,15 @@ import { Copy, Facts } from "../parts/Facts.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Loaded, Panel } from "../parts/Panel.tsx"
 import { Prose } from "../parts/Prose.tsx"
-import { ChangeLink, changeName, Commit, DeliveryStatus, RunLink, RunStatus } from "../parts/Records.tsx"
+import { ChangeLink, changeName, Commit, DeliveryStatus } from "../parts/Records.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t, tMaybe, tValue } from "../text/T.ts"
+import { t, tMaybe, tService, tValue } from "../text/T.ts"
+import { DecidedBy } from "./DecidedBy.tsx"
+import { DeliveredRun, skippedBy } from "./DeliveredRun.tsx"
 import { DeliveryPayload, ReplayDelivery } from "./DeliveryPayload.tsx"
 
 type Details = Output<"GET /events/:id">
-
-/** The value of the configuration that a rule names: the one with the longest path that the rule begins with. */
-export const findOrigin = (
-  rule: string | undefined,
-  values: ReadonlyArray<{ readonly path: string; readonly origin: string; readonly value: unknown }>
-) =>
-  rule === undefined
-    ? undefined
-    : values
-        .filter(
-          ({ path }) =>
-            rule === path ||
-            rule.startsWith(`${path}.`) ||
-            rule.startsWith(`${path}[`) ||
-            rule.startsWith(`${path} `) ||
-            rule.startsWith(`${path}:`)
-        )
-        .toSorted((a, b) => b.path.length - a.path.length)[0]
-
-const Origin = ({ rule }: { readonly rule: string }) => {
-  const config = useApi("GET /config", {})
-  const found = findOrigin(rule, config.data?.values ?? [])
-  return (
-    <Facts
-      items={[
-        [t("delivery.rule"), <code key="rule">{rule}</code>],
-        found !== undefined && [t("delivery.value"), <code key="value">{JSON.stringify(found.value)}</code>],
-        found !== undefined && [
-          t("delivery.origin"),
-          <Link key="origin" to="/configuration" search={{ q: found.path }}>
-            {found.origin}
-          </Link>
-        ]
-      ]}
-    />
-  )
-}
 
 /** What the work of a delivery waits for, from its queue entry; the queue has it among its first ones, or all of them. */
 const Waiting = ({ delivery: { id, workspace } }: { readonly delivery: Details }) => {
@@ -57,7 +22,7 @@ const Waiting = ({ delivery: { id, workspace } }: { readonly delivery: Details }
   const entry = queue.data?.items.find(({ events }) => events.includes(id))
   return (
     <p>
-      {entry === undefined ? null : <span className="mono">{entry.why} </span>}
+      {entry === undefined ? null : <span className="mono">{tService(entry.why)} </span>}
       <Link to="/queue" search={workspace === undefined ? {} : { workspace }}>
         {t("page.queue")}
       </Link>
@@ -65,27 +30,22 @@ const Waiting = ({ delivery: { id, workspace } }: { readonly delivery: Details }
   )
 }
 
-/** How the run of a delivery ended, and what of it was not published. */
-const RunOutcome = ({ id }: { readonly id: string }) => {
-  const run = useApi("GET /runs/:id", { params: { id } }).data
-  const unpublished = run?.publications.filter(({ error, status }) => error !== undefined && status !== "sent") ?? []
-  return (
-    <>
-      <p>
-        <RunLink id={id} /> {run === undefined ? null : <RunStatus {...run} />}
-      </p>
-      {run?.reason === undefined ? null : <p>{run.reason}</p>}
-      {run?.notices.map((notice) => (
-        <p key={notice}>{notice}</p>
-      ))}
-      {unpublished.map(({ error = "", id: publication, operation }) => (
-        <p key={publication} className="error-text">
-          {t("delivery.unpublished", { operation: tValue("operation", operation), error })}
-        </p>
-      ))}
-    </>
+/** Settings that its rule, or the reason of its end, names. */
+const Decided = ({
+  delivery: { outcome_reason: outcomeReason, rule, run_id: runId, workspace }
+}: {
+  readonly delivery: Details
+}) => {
+  const run = useApi("GET /runs/:id", { params: { id: runId ?? "" } }, { enabled: runId !== undefined }).data
+  const texts = [outcomeReason, run?.reason, ...(run?.notices ?? []), ...skippedBy(run)].filter(
+    (text) => text !== undefined
   )
+  return <DecidedBy rule={rule} texts={texts} workspace={workspace} />
 }
+
+/** Hosts name the events of comments differently. */
+const isComment = ({ event, reason }: Details): boolean =>
+  reason === "unsupported_action" && /comment|note/i.test(event)
 
 /** One sentence about what happened, and what to do if that is not wanted. */
 const Verdict = ({ delivery }: { readonly delivery: Details }) => {
@@ -96,7 +56,7 @@ const Verdict = ({ delivery }: { readonly delivery: Details }) => {
     : outcome === undefined
       ? t("delivery.pending", { state: tValue("decision", decision) })
       : t("delivery.outcome", { state: tValue("outcome", outcome) })
-  const help = tMaybe("why", isNothing ? reason : (outcome ?? decision))
+  const help = isComment(delivery) ? t("why.no_command") : tMaybe("why", isNothing ? reason : (outcome ?? decision))
   const tone = isNothing
     ? decision === "rejected"
       ? "bad"
@@ -116,9 +76,9 @@ const Verdict = ({ delivery }: { readonly delivery: Details }) => {
             <Prose text={help} />
           </p>
         )}
-        {outcomeReason === undefined ? null : <p className="mono">{outcomeReason}</p>}
+        {outcomeReason === undefined ? null : <p className="mono">{tService(outcomeReason)}</p>}
         {isNothing || outcome !== undefined ? null : <Waiting delivery={delivery} />}
-        {runId === undefined ? null : <RunOutcome id={runId} />}
+        {runId === undefined ? null : <DeliveredRun key={runId} id={runId} said={outcomeReason} />}
       </div>
     </div>
   )
@@ -187,11 +147,7 @@ export const Delivery = () => {
               <DeliveryFacts delivery={delivery} />
             </Panel>
             <div className="stack">
-              {delivery.rule === undefined ? null : (
-                <Panel title={t("delivery.decided")}>
-                  <Origin rule={delivery.rule} />
-                </Panel>
-              )}
+              <Decided key={delivery.id} delivery={delivery} />
               {delivery.work === undefined ? null : (
                 <Panel title={t("delivery.work")}>
                   <Facts

@@ -8,7 +8,7 @@ import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { changeName, RunStatus } from "../parts/Records.tsx"
 import { Time, useNow } from "../parts/Time.tsx"
 import { formatClock, formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
-import { t } from "../text/T.ts"
+import { t, tService } from "../text/T.ts"
 import { Attention } from "./Attention.tsx"
 import { Budgets } from "./Budgets.tsx"
 import { failedStatuses, runningStatuses } from "./RunStates.ts"
@@ -106,7 +106,7 @@ const RunRows = ({ runs }: { readonly runs: ReadonlyArray<RunRow> }) => (
           <Link to="/runs/$id" params={{ id: run.id }}>
             {changeName(run)}
           </Link>{" "}
-          <span className="quiet">{run.reason ?? run.title}</span>
+          <span className="quiet">{run.reason === undefined ? run.title : tService(run.reason)}</span>
         </div>
         <Time at={run.started_at ?? run.created_at} />
       </li>

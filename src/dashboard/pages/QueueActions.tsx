@@ -10,7 +10,7 @@ import { Loaded } from "../parts/Panel.tsx"
 import { changeName } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
 import { formatCount } from "../text/Format.ts"
-import { t, tValue } from "../text/T.ts"
+import { t, tMaybe, tValue } from "../text/T.ts"
 
 type Entry = Item<"GET /queue">
 type Bulk = NonNullable<Input<"POST /queue/bulk">["payload"]>
@@ -97,7 +97,13 @@ const Preview = ({ entries, onClose, subject }: PreviewProps) => {
       const { changed, refused } = await apply(reason === "" ? subject : { ...subject, reason })
       if (changed > 0 || refused.length === 0) notify("good", t(`queue.${action}.done`, { count: changed }))
       if (refused.length > 0)
-        notify("bad", t("queue.refused", { count: refused.length, reason: tValue("bulk", refused[0] ?? "") }))
+        notify(
+          "bad",
+          t("queue.refused", {
+            count: refused.length,
+            reason: tMaybe("bulk", refused[0]) ?? tValue("problem", refused[0] ?? "")
+          })
+        )
     } catch (error) {
       notifyError(error)
     }

@@ -5,7 +5,7 @@ import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t, tValue } from "../text/T.ts"
+import { t, tService, tValue } from "../text/T.ts"
 
 type Pause = Output<"GET /queue">["pauses"][number]
 
@@ -71,7 +71,7 @@ export const Pauses = ({
           <Shape tone="warn" />
           <span>
             {t("queue.pause.line", { scope: tValue("scope", pause.scope), name: pause.name })}{" "}
-            {pause.reason === "" ? null : <q>{pause.reason}</q>} <Time at={pause.since} />
+            {pause.reason === "" ? null : <q>{tService(pause.reason)}</q>} <Time at={pause.since} />
           </span>
           <button type="button" className="small" onClick={() => resumeOne(pause)} disabled={resume.isPending}>
             {t("queue.resume")}

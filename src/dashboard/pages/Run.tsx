@@ -13,7 +13,7 @@ import { StackedTable } from "../parts/StackedTable.tsx"
 import { Shape, Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount, formatDuration, formatUsd } from "../text/Format.ts"
-import { t, tMaybe, tValue } from "../text/T.ts"
+import { t, tMaybe, tService, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { RunCoverage } from "./RunCoverage.tsx"
 import { RunFindings } from "./RunFindings.tsx"
@@ -87,7 +87,8 @@ const RunFacts = ({ run }: { readonly run: RunDetails }) => (
 )
 
 const Models = ({ run }: { readonly run: RunDetails }) => {
-  if (run.models_used.length === 0) return <Empty title={t("run.models.empty")} />
+  if (run.models_used.length === 0)
+    return <Empty title={t(isEnded(run.status) ? "run.models.empty" : "run.models.pending")} />
   return (
     <StackedTable
       label={t("run.models")}
@@ -124,7 +125,7 @@ const Publications = ({ run }: { readonly run: RunDetails }) => {
             <div>
               <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>{" "}
               <span className="quiet">{channel}</span>
-              {error === undefined ? null : <p className="error-text">{error}</p>}
+              {error === undefined ? null : <p className="error-text">{tService(error)}</p>}
               {attempts === 0 ? null : (
                 <p className="quiet">
                   {t("run.attempts", { count: attempts })} {next === undefined ? null : <Time at={next} />}
@@ -148,10 +149,10 @@ const Reason = ({ run }: { readonly run: RunDetails }) => {
     <div className={`verdict tone-${isBad ? "bad" : "warn"}`}>
       <Shape tone={isBad ? "bad" : "warn"} />
       <div>
-        {reason === undefined ? null : <p className="verdict-title">{reason}</p>}
+        {reason === undefined ? null : <p className="verdict-title">{tService(reason)}</p>}
         {tMaybe("why", reason) === undefined ? null : <p>{tMaybe("why", reason)}</p>}
         {run.notices.map((notice, index) => (
-          <p key={index}>{notice}</p>
+          <p key={index}>{tService(notice)}</p>
         ))}
       </div>
     </div>
@@ -178,10 +179,15 @@ export const Run = () => {
           <div className="columns wide-left">
             <div className="stack">
               <RunFindings run={run} />
-              {run.summary === undefined ? null : (
+              {run.skipped === undefined ? null : (
+                <Panel title={t("run.skipped.why")}>
+                  <Prose text={tService(run.skipped)} />
+                </Panel>
+              )}
+              {run.summary === undefined || run.summary === "" ? null : (
                 <Panel title={t("run.summary")}>
                   <div className="prose">
-                    <Prose text={run.summary} />
+                    <Prose text={tService(run.summary)} />
                   </div>
                 </Panel>
               )}

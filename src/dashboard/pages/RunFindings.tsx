@@ -7,6 +7,7 @@ import { Status } from "../parts/Status.tsx"
 import { formatRate } from "../text/Format.ts"
 import { t } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
+import { isEnded } from "./RunStates.ts"
 
 type Finding = Output<"GET /runs/:id/compare">["added"][number]
 type Followed = RunDetails["findings"][number]
@@ -80,10 +81,16 @@ export const FindingCard = ({ finding, note }: { readonly finding: Followed; rea
   </article>
 )
 
+/** Why there is no finding to show. */
+const emptyText = ({ partial, status }: RunDetails) => {
+  if (status === "succeeded") return partial ? "run.findings.partial" : "run.findings.none"
+  return isEnded(status) ? "run.findings.pending" : "run.findings.running"
+}
+
 export const RunFindings = ({ run }: { readonly run: RunDetails }) => (
   <Panel title={t("run.findings", { count: run.findings.length })}>
     {run.findings.length === 0 ? (
-      <Empty title={t(`run.findings.${run.status === "succeeded" ? "none" : "pending"}`)} />
+      <Empty title={t(emptyText(run))} />
     ) : (
       bySeverity(run.findings).map((finding) => <FindingCard key={finding.fingerprint} finding={finding} />)
     )}

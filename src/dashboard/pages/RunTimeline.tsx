@@ -11,7 +11,7 @@ const labelOf = (run: RunDetails, what: string, id: string | undefined): string 
   const publication = run.publications.find((row) => row.id === id)
   return publication === undefined
     ? tValue("step", what)
-    : `${tValue("step", what)}: ${tValue("operation", publication.operation)}`
+    : t("step.publication", { step: tValue("step", what), operation: tValue("operation", publication.operation) })
 }
 
 export const RunTimeline = ({ run }: { readonly run: RunDetails }) => {

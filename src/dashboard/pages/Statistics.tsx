@@ -59,6 +59,7 @@ const Timeline = ({ window }: { readonly window: Window }) => {
             <Panel title={t("statistics.cost")}>
               <Chart
                 label={t("statistics.cost")}
+                minimum={0}
                 times={times}
                 format={formatUsd}
                 formatTime={formatDay}

@@ -16,6 +16,8 @@ export interface ChartProps {
   readonly format: (value: number) => string
   readonly formatTime: (at: string) => string
   readonly height?: number
+  /** Smallest range of the values; 0 for values that may be far below one. */
+  readonly minimum?: number
 }
 
 const Plot = lazy(() => import("./Plot.tsx"))

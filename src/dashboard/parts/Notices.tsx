@@ -1,5 +1,6 @@
 /** Short notices about what an action did, read out by screen readers, gone after a while. */
 import { useSyncExternalStore } from "react"
+import { errorDetail } from "../text/DescribeError.ts"
 import { Shape } from "./Status.tsx"
 
 interface Notice {
@@ -24,8 +25,7 @@ export const notify = (tone: Notice["tone"], text: string): void => {
   setTimeout(() => change(notices.filter((notice) => notice.id !== id)), shownMillis)
 }
 
-export const notifyError = (error: unknown): void =>
-  notify("bad", error instanceof Error ? error.message : String(error))
+export const notifyError = (error: unknown): void => notify("bad", errorDetail(error))
 
 export const Notices = () => {
   const shown = useSyncExternalStore(

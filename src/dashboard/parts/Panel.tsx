@@ -1,7 +1,8 @@
 /** A titled part of a page, and the states of a part that has nothing to show yet. */
 import type { ReactNode } from "react"
 import { Problem, fieldIssues } from "../client/Problem.ts"
-import { t, tMaybe } from "../text/T.ts"
+import { errorDetail, errorTitle } from "../text/DescribeError.ts"
+import { t, tMaybe, tService } from "../text/T.ts"
 
 interface PanelProps {
   readonly title: ReactNode
@@ -39,18 +40,17 @@ export const Loading = ({ rows = 3 }: { readonly rows?: number }) => (
 
 /** A failed request: what happened and what to do. */
 export const Failure = ({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) => {
-  const isUnreachable = error instanceof Problem && error.isUnreachable
   const code = error instanceof Problem ? error.code : undefined
   const issues = fieldIssues(error)
   return (
     <div className="failure" role="alert">
-      <p className="failure-title">{isUnreachable ? t("error.unreachable") : t("error.title")}</p>
-      <p>{isUnreachable ? t("error.unreachable.help") : error instanceof Error ? error.message : String(error)}</p>
+      <p className="failure-title">{errorTitle(error)}</p>
+      <p>{errorDetail(error)}</p>
       {issues.length === 0 ? null : (
         <ul>
           {issues.map(({ message, path }, index) => (
             <li key={index}>
-              {path === "" ? null : <code>{path}</code>} {message}
+              {path === "" ? null : <code>{path}</code>} {tService(message)}
             </li>
           ))}
         </ul>

@@ -23,7 +23,10 @@ const stack = (series: ChartProps["series"], count: number): ReadonlyArray<Reado
   })
 }
 
-const draw = (element: HTMLElement, { format, formatTime, height = 180, series, times }: ChartProps): uPlot => {
+const draw = (
+  element: HTMLElement,
+  { format, formatTime, height = 180, minimum = 1, series, times }: ChartProps
+): uPlot => {
   const axis = {
     stroke: resolveColor(element, "--quiet"),
     grid: { stroke: resolveColor(element, "--line"), width: 1 },
@@ -40,7 +43,8 @@ const draw = (element: HTMLElement, { format, formatTime, height = 180, series, 
     cursor: { show: false },
     scales: {
       x: { time: false, range: (_, min, max) => [min - 0.6, max + 0.6] },
-      y: { range: (_, __, max) => [0, Math.max(max, 1) * 1.1] }
+      // Costs may be far below one.
+      y: { range: (_, __, max) => [0, (max > 0 ? Math.max(max, minimum) : 1) * 1.1] }
     },
     axes: [
       {
@@ -53,8 +57,7 @@ const draw = (element: HTMLElement, { format, formatTime, height = 180, series, 
       {
         ...axis,
         size: 52,
-        values: (_, splits) =>
-          splits.map((value) => (Number.isInteger(value) || Math.max(...splits) < 3 ? format(value) : ""))
+        values: (_, splits) => splits.map((value) => (Number.isInteger(value) || minimum === 0 ? format(value) : ""))
       }
     ],
     series: [

@@ -1,6 +1,8 @@
 /** Texts of the dashboard in the selected language. A key without a text in every language does not compile. */
 import { chinese } from "./Chinese.ts"
 import { english } from "./English.ts"
+import { serviceTexts } from "./ServiceTexts.ts"
+import { makeTranslate } from "./TranslateService.ts"
 
 export type Key = keyof typeof english
 export type Language = "en" | "zh-CN"
@@ -46,6 +48,14 @@ export const tValue = (group: string, value: string): string => {
   const key = `${group}.${value}`
   return isKey(key) ? t(key) : value.replaceAll("_", " ")
 }
+
+const toChinese = makeTranslate(serviceTexts, tValue)
+
+/** Returns a text that the service wrote in English, such as a reason, in the selected language; texts of others stay unchanged. */
+export const tService = (text: string): string => (language === "en" ? text : toChinese(text))
+
+/** Returns where a value of the configuration is set. */
+export const tOrigin = (origin: string): string => tMaybe("origin", origin) ?? tService(origin)
 
 /** Returns the explanation of a value, if there is one. */
 export const tMaybe = (group: string, value: string | undefined): string | undefined => {

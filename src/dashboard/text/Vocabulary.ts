@@ -1,4 +1,6 @@
 /** Values of the API that need a text: one that is added to the domain without a text does not compile. */
+import type { ConfigConflict, ConfigForbidden, ConfigNotFound } from "../../admin/api/ConfigProblems.ts"
+import type * as Problems from "../../admin/api/Problems.ts"
 import type { BatchStatus, MemberStatus } from "../../domain/Batch.ts"
 import type { SkipReason } from "../../domain/Coverage.ts"
 import type { ChatConnectionState } from "../../domain/ChatHealth.ts"
@@ -7,13 +9,33 @@ import type { EventDecision, EventOutcome, IgnoreReason, RejectReason } from "..
 import type { EntryStatus } from "../../domain/Entry.ts"
 import type { FindingOutcome } from "../../domain/FindingOutcome.ts"
 import type { NoticeKind, NoticeStatus } from "../../domain/Notice.ts"
+import type { Target } from "../../domain/Change.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import type { Operation, PublicationStatus } from "../../domain/Publication.ts"
 import type { RunStatus } from "../../domain/Run.ts"
 import type { english } from "./English.ts"
 
 type Reason = IgnoreReason | RejectReason
+/** Codes of every error of the API, apart from those of refused edits, which have a message of their own. */
+type Code = (
+  | ConfigConflict
+  | ConfigForbidden
+  | ConfigNotFound
+  | Problems.BadRequest
+  | Problems.Forbidden
+  | Problems.MethodNotAllowed
+  | Problems.NotFound
+  | Problems.PayloadTooLarge
+  | Problems.StateConflict
+  | Problems.TooManyRequests
+  | Problems.Unauthorized
+  | Problems.Unavailable
+  | Problems.UnsupportedMediaType
+)["code"]
+
 type Needed =
+  | `problem.${Code}`
+  | `target.${Target["kind"]}`
   | `reason.${Reason}`
   | `why.${Reason | EventDecision | EventOutcome}`
   | `decision.${EventDecision}`

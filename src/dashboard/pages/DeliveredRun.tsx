@@ -1,0 +1,77 @@
+/** How the run of a delivery ended: what was posted and where, and of what was not, why. */
+import type { SkipReason } from "../../domain/Coverage.ts"
+import { useApi } from "../client/Queries.ts"
+import { ExternalLink } from "../parts/Facts.tsx"
+import { Prose } from "../parts/Prose.tsx"
+import { RunLink, RunStatus } from "../parts/Records.tsx"
+import { t, tService, tValue } from "../text/T.ts"
+import type { RunDetails } from "./RunDetails.ts"
+import { isEnded } from "./RunStates.ts"
+
+/** Settings by which files are left out. */
+const skipSettings: Partial<Record<SkipReason, string>> = {
+  not_watched: "review.include",
+  excluded: "review.exclude",
+  ignored: "review.ignore_file",
+  max_files: "review.max_files",
+  too_large: "review.max_file_bytes",
+  budget: "llm.budget"
+}
+
+/** Names of the settings that left out every file of a run. */
+export const skippedBy = (run: RunDetails | undefined): ReadonlyArray<string> =>
+  run?.coverage === undefined || run.coverage.reviewed.length > 0
+    ? []
+    : run.coverage.skipped.flatMap(({ reason }) => skipSettings[reason] ?? [])
+
+/** Operations that people do not read as a comment. */
+const silent = new Set(["Status", "Label", "Threads", "Thread"])
+
+const Posted = ({ run }: { readonly run: RunDetails }) => {
+  const posted = run.publications.filter(({ operation, status }) => status === "sent" && !silent.has(operation))
+  if (posted.length === 0) return isEnded(run.status) ? <p>{t("delivery.posted.nothing")}</p> : null
+  return (
+    <p className="step-line">
+      {t("delivery.posted")}
+      {posted.map(({ id, operation, url }) => (
+        <ExternalLink key={id} href={url}>
+          {tValue("operation", operation)}
+        </ExternalLink>
+      ))}
+    </p>
+  )
+}
+
+/** `said` is the reason of the delivery, which is often that of the run. */
+export const DeliveredRun = ({ id, said }: { readonly id: string; readonly said: string | undefined }) => {
+  const run = useApi("GET /runs/:id", { params: { id } }).data
+  if (run === undefined)
+    return (
+      <p>
+        <RunLink id={id} />
+      </p>
+    )
+  const unpublished = run.publications.filter(({ error, status }) => error !== undefined && status !== "sent")
+  return (
+    <>
+      <p className="step-line">
+        <RunLink id={id} /> <RunStatus {...run} />
+      </p>
+      {run.reason === undefined || said?.includes(run.reason) === true ? null : <p>{tService(run.reason)}</p>}
+      <Posted run={run} />
+      {run.findings.length > 0 ? null : (
+        <p>
+          <Prose text={tService(run.skipped ?? run.summary ?? "")} />
+        </p>
+      )}
+      {run.notices.map((notice) => (
+        <p key={notice}>{tService(notice)}</p>
+      ))}
+      {unpublished.map(({ error = "", id: publication, operation }) => (
+        <p key={publication} className="error-text">
+          {t("delivery.unpublished", { operation: tValue("operation", operation), error: tService(error) })}
+        </p>
+      ))}
+    </>
+  )
+}

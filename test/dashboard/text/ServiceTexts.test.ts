@@ -1,0 +1,157 @@
+/** Texts of the service in Chinese: every reason, rule, notice and refusal of its sources has one. */
+import { globSync } from "node:fs"
+import { describe, expect, it } from "vitest"
+import { serviceTexts } from "../../../src/dashboard/text/ServiceTexts.ts"
+import { makeTranslate } from "../../../src/dashboard/text/TranslateService.ts"
+import { listTexts } from "./ListTexts.ts"
+
+/** Sources whose texts operators read in the dashboard. */
+const sources = [
+  "actors/*.ts",
+  "src/admin/*.ts",
+  "src/admission/*.ts",
+  "src/chat/Socket.ts",
+  "src/config/revisions/*.ts",
+  "src/domain/{Change,ConnectionAdvice,Decision,Run}.ts",
+  "src/queue/{AutomaticCommits,Enqueue,Queue}.ts",
+  "src/queue/core/{Quarantined,Transitions}.ts",
+  "src/queue/operator/*.ts",
+  "src/outputs/{AppSend,BotChannel,BotHook,ChannelClients,HostOperations,OutputsLayer,PlanRows,ReviewSend,SendNotice,WrongChannelKind}.ts",
+  "src/engine/{BasePromptFile,CiEvidence,ContextMounts,Findings,FolderRules,Instructions,PlanPasses,ReadChange,ReadCommits,ReadCoverage,ReadDiff,ReadEvidence,ReadSkills,ReviewChange,ReviewPasses,ReviewRepository,Summarise,Triage,WholeFiles}.ts",
+  "src/agent/{CliAgents,NativeLlm,QueryModel,SecondPass}.ts",
+  "src/forge/{Access,HostResponse,HostWebhook,Pacing,Profile,ReadArtifacts,WriteAccess}.ts",
+  "src/llm/{CallChain,Gateway,Spending}.ts",
+  "src/review/DismissedKinds.ts"
+]
+
+/** Texts that no page shows: of commands, prompts, requests, comments on the host, tasks in the log, and documentation. */
+const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "actors/BatchKeeper.ts": [
+    "automatic commits {}",
+    "scan of due batches",
+    "scan of all batches",
+    "retention of batches"
+  ],
+  "actors/BudgetLedger.ts": ["notice of a refused reservation", "reservation wait"],
+  "actors/ClaimEntry.ts": ["claim of a queue entry"],
+  "actors/CommentCommand.ts": [
+    "Commands, one per comment, for people with write access to this repository:",
+    "- `/aicr review` or `/review`: review this pull request now",
+    "- `/aicr cancel`: cancel the review that waits or runs",
+    "- `/aicr help`: this text"
+  ],
+  "actors/DepotRouting.ts": ["VCS hook events"],
+  "actors/EndRun.ts": ["Review in progress"],
+  "actors/FenceKey.ts": ["fence key"],
+  "actors/Housekeeping.ts": ["sweep step {}"],
+  "actors/NoticeScan.ts": ["notices of {}"],
+  "actors/PublishDecision.ts": [
+    "when reviews of this repository are resumed",
+    "This review is of commit {}. The newest commit, {}, will be reviewed {}."
+  ],
+  "actors/RefusedConfiguration.ts": ["notices of refused configurations"],
+  "actors/ReviewExecutor.ts": ["queue wait"],
+  "actors/Schedules.ts": ["scheduled reviews"],
+  "actors/TriageRun.ts": ["Kept open", "**{}{}**: {} (confidence {}). {}", " (dry run: nothing is done)"],
+  "actors/WorkspaceScheduler.ts": ["workspace scheduling"],
+  "actors/WritePacer.ts": ["take a permit"],
+  "src/admin/Available.ts": ["administration request"],
+  "src/admin/LocalSocket.ts": [
+    "Not Found",
+    "Content Too Large",
+    "its path has more than {} bytes",
+    "another process serves it"
+  ],
+  "src/admin/SchemaText.ts": ["{ [name]: {} }"],
+  "src/agent/QueryModel.ts": ["error: not accepted. Call {} exactly once, with all of its fields."],
+  "src/config/revisions/Entities.ts": ["{} is not a collection"],
+  "src/config/revisions/Grants.ts": ["{env: {}, target: {}, destinations: {any-id: {}}}"],
+  "src/engine/ContextMounts.ts": ["{} is not read in reviews: {}", "Authorization: Basic {}"],
+  "src/engine/ReviewRepository.ts": [
+    "Artifacts of CI (review.evidence.ci) are read by the service only; name local files in review.evidence.sarif."
+  ],
+  "src/forge/HostResponse.ts": ["{}: unexpected response with status {}: {}; {}"],
+  "src/forge/Profile.ts": ["Authorization: Basic {}"],
+  "src/outputs/BotHook.ts": ["POST chat bot"]
+}
+
+/** Files that hold documentation or prompts in addition to texts for operators. */
+const isDocument = (file: string, text: string): boolean =>
+  /admin\/(?:Description|DocsPage|RefusedConfigurations)\.ts$/.test(file) ||
+  (/^src\/(?:agent|engine|review)\//.test(file) && (text.length > 200 || /^(?:a an the|# |Your response)/.test(text)))
+
+/** True if the fixed parts of the text are in this one, in their order; a text of a source may be a part of a longer one. */
+const holds = (english: string, text: string): boolean => {
+  let at = 0
+  for (const part of text.split("{}")) {
+    const next = english.indexOf(part, at)
+    if (next === -1) return false
+    at = next + part.length
+  }
+  return true
+}
+
+const inChinese = makeTranslate(serviceTexts, (group, value) => `${group}.${value}`)
+
+describe("the table", () => {
+  it("has every text of the service that the dashboard shows", () => {
+    const missing = sources.flatMap((pattern) =>
+      globSync(pattern).flatMap((file) =>
+        listTexts(file)
+          .filter((text) => !isDocument(file, text) && unshown[file]?.includes(text) !== true)
+          .filter((text) => !serviceTexts.some(([english]) => holds(english, text)))
+          .map((text) => `${file}: ${text}`)
+      )
+    )
+    expect(missing).toEqual([])
+  })
+
+  it("has each text once, with the same values in both languages", () => {
+    const values = (text: string) => [...new Set(text.match(/\{\w+(?::\w+)?\}/g))].toSorted()
+    expect(serviceTexts.filter(([english, chinese]) => String(values(english)) !== String(values(chinese)))).toEqual([])
+    expect(new Set(serviceTexts.map(([english]) => english)).size).toBe(serviceTexts.length)
+    expect(serviceTexts.filter(([, chinese]) => !/[\u4E00-\u9FFF]/.test(chinese))).toEqual([])
+  })
+
+  it("excludes no text that the sources do not have", () => {
+    const stale = Object.entries(unshown).flatMap(([file, texts]) => {
+      const present = listTexts(file)
+      return texts.filter((text) => !present.includes(text)).map((text) => `${file}: ${text}`)
+    })
+    expect(stale).toEqual([])
+  })
+})
+
+describe("a text of the service", () => {
+  it.each([
+    ["waits for a free executor", "等待空闲的执行器"],
+    ["workspace a is paused: by root", "工作区 a 已暂停：操作人：root"],
+    [
+      "is not due yet (the request to the host failed: GET /x returned 503: busy)",
+      "尚未到期（对主机的请求失败：GET /x 返回 503：busy）"
+    ],
+    [
+      "not published: POST /x returned 403: token is required: the credential lacks a permission; grant it access to this repository",
+      "未发布：POST /x 返回 403：token is required：凭据缺少权限，请授予它访问此仓库的权限"
+    ],
+    [
+      "a/b: HTTP 401: no; the key is refused: check api_key_env of the provider, or its sign-in",
+      "a/b: HTTP 401: no；密钥被拒绝：请检查提供商的 api_key_env 或其登录"
+    ],
+    ["entry e-1 of the same target is running", "同一目标的条目 e-1：entry.running"],
+    [
+      "no workspace of trigger t binds a/b with branch main (source_repo or match of workspaces.instances)",
+      "没有工作区（触发器 t）绑定 a/b 的分支 main（workspaces.instances 的 source_repo 或 match）"
+    ],
+    ["review.skip_drafts is true; the help text is posted", "review.skip_drafts 为 true；已发布帮助文本"],
+    ["a reason of a person; another", "a reason of a person; another"],
+    ["", ""]
+  ])("%j is %j", (english, chinese) => {
+    expect(inChinese(english)).toBe(chinese)
+  })
+
+  it("with a long value of a stranger is not searched", () => {
+    const long = `workspace ${"a; ".repeat(2000)} is paused: x`
+    expect(inChinese(long)).toBe(long)
+  })
+})

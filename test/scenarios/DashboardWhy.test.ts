@@ -1,0 +1,229 @@
+/**
+ * Reasons why nothing was posted. Each is followed from a real delivery to the sentence that an operator reads in a browser, with the setting that decided and the
+ * line of the configuration where it is set.
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { parse, stringify } from "yaml"
+import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
+import { TestBrowser } from "../harness/Browser.ts"
+import { faults } from "../harness/FakeModel.ts"
+import { honest, Installation, namesIn } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+/** One repository per cause, so that no cause hides another. Their triggers are host-0, host-1 and so on. */
+const repositories = [
+  "team/one",
+  "team/branches",
+  "team/paths",
+  "team/spent",
+  "team/silent",
+  "team/refused",
+  "team/hourly"
+] as const
+
+let at: Installation
+let admin: AdminSession
+let browser: TestBrowser
+let page: Page
+let config: string
+
+const configure = (): void => {
+  const file = join(at.directory, "config.yaml")
+  const document = parse(readFileSync(file, "utf8"))
+  const { instances } = document.workspaces
+  instances["team-branches"].review = { pull_request: { include_target_branches: ["release"] } }
+  instances["team-paths"].review = { exclude: ["src/**"] }
+  instances["team-hourly"].review = { max_per_author_hour: 1 }
+  document.outputs.routes.rules = [{ match: { trigger: "host-4" }, line_comments: [], summary: [] }]
+  config = stringify(document)
+  writeFileSync(file, config)
+}
+
+/** Line of the file, with the name of the file, as origins name it. */
+const lineOf = (text: string): string => `config.yaml:${config.slice(0, config.indexOf(text)).split("\n").length}`
+
+beforeAll(async () => {
+  at = await Installation.make({
+    repositories,
+    queue: "sqlite",
+    attempts: 1,
+    budget: { per_repo_daily_usd: 5 },
+    env: adminEnv
+  })
+  configure()
+  at.model.script((request) => {
+    const [name = ""] = namesIn(request)
+    if (name === "failing") return faults.unauthorized()
+    return name === "costly"
+      ? { ...honest(request), usage: { input: 6_000_000, output: 1, cached: 0 } }
+      : honest(request)
+  })
+  at.host.onRequest = ({ method, path }) =>
+    method === "POST" && path.startsWith("/repos/team/refused/") && !path.includes("/statuses/")
+      ? { kind: "answer", answer: { status: 403, body: { message: "token does not have the required scope" } } }
+      : undefined
+  await at.aicr.start()
+  admin = await AdminSession.open(at.aicr.url)
+  browser = await TestBrowser.start()
+  const context = await browser.context()
+  await context.addInitScript(
+    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
+    [JSON.stringify({ token: admin.token, username: "root" })]
+  )
+  page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+}, 120_000)
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await at?.[Symbol.asyncDispose]()
+})
+
+interface Cause {
+  /** Causes what must be reviewed before. */
+  readonly before?: () => Promise<unknown>
+  /** Causes the delivery, and returns its id. */
+  readonly deliver: () => Promise<string>
+  /** Sentences of the page, at the top. */
+  readonly sentences: ReadonlyArray<string | RegExp>
+  /** Setting, its value, and a text of the line of the file that sets it. */
+  readonly setting?: readonly [name: string, value: string | undefined, line: string]
+}
+
+const notify = async (name: string, repository: string): Promise<string> =>
+  String(Object((await at.forge.notify(await at.open(name, repository), "opened")).body).event_id)
+
+const causes: Readonly<Record<string, Cause>> = {
+  "a branch that is not watched": {
+    deliver: () => notify("branch", "team/branches"),
+    sentences: [
+      "Nothing was posted: target branch is not watched",
+      "Add it to review.pull_request.include_target_branches"
+    ],
+    setting: ["review.pull_request.include_target_branches", '["release"]', "include_target_branches"]
+  },
+  "a comment without a command": {
+    before: () => at.open("talk", "team/branches"),
+    deliver: async () => {
+      const pull = at.forge.repository("team/branches").pulls.get(1)
+      if (pull === undefined) throw new Error("no pull request")
+      const sender = at.forge.user("erin")
+      const { body } = await at.forge.send(at.forge.delivery({ kind: "comment", pull, body: "Nice", sender }))
+      return String(Object(body).event_id)
+    },
+    sentences: ["Nothing was posted: action is not reviewed", "The comment has no command", "/aicr review"]
+  },
+  "paths that are all excluded": {
+    deliver: () => notify("path", "team/paths"),
+    sentences: ["No changed line passes the filters of the review"],
+    setting: ["review.exclude", '["src/**"]', "exclude:"]
+  },
+  "a budget that is used up": {
+    before: () => notify("costly", "team/spent"),
+    deliver: () => notify("spent", "team/spent"),
+    sentences: ["the budget for model calls (llm.budget) is exhausted", "0 of 3 changed lines were read"],
+    setting: ["llm.budget", undefined, "per_repo_daily_usd"]
+  },
+  "no channel": {
+    deliver: () => notify("silent", "team/silent"),
+    sentences: ["Outcome: skipped", "no channel publishes reviews of a pull_request here; see outputs.routes"],
+    setting: ["outputs.routes", undefined, "line_comments:"]
+  },
+  "a limit per author": {
+    before: () => notify("hour", "team/hourly"),
+    deliver: () => notify("hourly", "team/hourly"),
+    sentences: ["Outcome: skipped", "dana has had the 1 reviews of this hour"],
+    setting: ["review.max_per_author_hour", "1", "max_per_author_hour"]
+  },
+  "a model that refuses the key": {
+    deliver: () => notify("failing", "team/one"),
+    sentences: [
+      "Outcome: failed",
+      "HTTP 401",
+      "the key is refused: check api_key_env of the provider",
+      "Nothing was posted"
+    ]
+  },
+  "a host that refuses what is posted": {
+    deliver: () => notify("refused", "team/refused"),
+    sentences: [
+      "Outcome: failed",
+      /Not published: Review with comments\. POST .* returned 403: token does not have the required scope/,
+      "the credential lacks a permission",
+      "Nothing was posted"
+    ]
+  }
+}
+
+const ids: Record<string, string> = {}
+const ended = () =>
+  waitUntil(() => at.unfinished().length === 0, { describe: () => at.aicr.log.slice(-4000), timeout: 60_000 })
+
+const sendTwice = async (): Promise<string> => {
+  const pull = await at.open("twice")
+  const opened = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("erin") })
+  const id = String(Object((await at.forge.send(opened)).body).event_id)
+  expect(await at.forge.send(opened)).toMatchObject({ body: { status: "duplicate", event_id: id } })
+  return id
+}
+
+const forge = async (): Promise<void> => {
+  const pull = await at.open("forged")
+  const sender = at.forge.user("dana")
+  const forged = at.forge.delivery({ kind: "pull", pull, action: "opened", sender }, { secret: "wrong" })
+  expect(await at.forge.send(forged)).toMatchObject({ status: 401 })
+}
+
+// Reviews of different repositories run at the same time.
+beforeAll(async () => {
+  for (const { before } of Object.values(causes)) await before?.()
+  ids["twice"] = await sendTwice()
+  await forge()
+  await ended()
+  for (const [name, { deliver }] of Object.entries(causes)) ids[name] = await deliver()
+  await ended()
+}, 150_000)
+
+describe("nothing was posted because of", () => {
+  it.each(Object.entries(causes))(
+    "%s: the page shows it, and where it is set",
+    async (name, { sentences, setting }) => {
+      await page.goto(`${at.aicr.url}/dashboard/deliveries/${ids[name] ?? ""}`)
+      const verdict = page.locator(".verdict")
+      for (const sentence of sentences) await verdict.getByText(sentence).first().waitFor()
+      if (setting === undefined) return
+      const [path, value = "", line] = setting
+      const facts = page.locator(".facts", {
+        has: page.locator("dd", { hasText: new RegExp(`^${RegExp.escape(path)}$`) })
+      })
+      await facts.getByRole("link", { name: lineOf(line) }).waitFor()
+      expect(await facts.textContent()).toContain(value)
+      // The link leads to the value in the configuration.
+      await facts.getByRole("link").click()
+      await page.locator("#content h1", { hasText: "Configuration" }).waitFor()
+      await page.locator("[data-index='0']", { hasText: path }).waitFor()
+      expect(new URL(page.url()).searchParams.get("q")).toContain(path)
+    }
+  )
+})
+
+it("a repeated delivery is counted at the first one, and starts no second review", async () => {
+  await page.goto(`${at.aicr.url}/dashboard/deliveries/${ids["twice"] ?? ""}`)
+  await page.locator("dd", { hasText: "received 1 more time" }).waitFor()
+  // What was posted leads to the host.
+  const posted = page.locator(".verdict").getByRole("link", { name: "Summary comment" })
+  expect(await posted.getAttribute("href")).toContain("/team/one/pulls/")
+  expect(at.countModelCalls("twice")).toBe(1)
+})
+
+it("a delivery with a wrong signature is on the overview, which leads to its trigger", async () => {
+  await page.goto(`${at.aicr.url}/dashboard/`)
+  await page.getByRole("link", { name: "Wrong signatures in 24 hours: 1" }).click()
+  const table = page.getByRole("region", { name: "Wrong signatures" })
+  await table.getByText("1 from this machine").first().waitFor()
+  expect(await page.locator("#content").textContent()).toContain(
+    "The secret at the host and that of the trigger differ"
+  )
+})
