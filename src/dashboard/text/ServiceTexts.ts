@@ -912,10 +912,6 @@ const edits: ReadonlyArray<Row> = [
     "只能在配置文件中设置，因为它{why}；请在此删除，或将实体移入文件"
   ],
   [
-    "the database may not use the environment variable of {path} here; grant it in the file: config_sources.secret_refs: [{name}]",
-    "数据库不能在此使用 {path} 的环境变量；请在文件中授权：config_sources.secret_refs: [{name}]"
-  ],
-  [
     "{name} would be sent to another destination; enter the credential again",
     "{name} 会发送到其他目的地；请重新输入凭据"
   ],
@@ -968,6 +964,19 @@ const edits: ReadonlyArray<Row> = [
   [
     "hides the value of the database, which has no effect; remove one of them",
     "隐藏了数据库中的值，后者不起作用；请移除其中之一"
+  ],
+  [
+    "this channel serves {count} triggers; set its trigger, then grant the variable for it in the file (config_sources.secret_refs)",
+    "此通道服务于 {count} 个触发器；请设置其触发器，然后在文件中为它授予该变量（config_sources.secret_refs）"
+  ],
+  [
+    "grant it in the file: config_sources.secret_refs: [{env: {name}, target: {target}, destinations: {any-id: {destination}}}]",
+    "请在文件中授权：config_sources.secret_refs: [{env: {name}, target: {target}, destinations: {any-id: {destination}}}]"
+  ],
+  ["the database may not use the environment variable of {path} here", "数据库不能在此使用 {path} 的环境变量"],
+  [
+    "{count} more problems are not listed; correct the listed ones and validate again",
+    "还有 {count} 个问题未列出；请更正已列出的问题后再次验证"
   ]
 ]
 
