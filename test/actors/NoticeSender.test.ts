@@ -1,18 +1,22 @@
 /** The scans and the sender of notices use the store only while a route or unsent notices exist. */
 import { assert, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Layer } from "effect"
+import { Clock, Effect, Fiber, Layer, Metric } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { EndedScan, maxWaiting, scanAll, scanEnded } from "../../actors/NoticeScan.ts"
 import { sendAlways, sendDue } from "../../actors/NoticeSender.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { Paces } from "../../src/forge/Pacing.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
+import { chatDocument, chatEnv } from "../harness/ChatPeople.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
+import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { uncounted } from "../harness/Owners.ts"
 import { snapshotFrom } from "../outputs/FromDocument.ts"
 import { ignored } from "../store/Fixtures.ts"
@@ -191,3 +195,104 @@ it.effect("failures beyond what a channel gets in a day are not stored, and othe
     )
   }).pipe(Effect.provide(Store.layerMemory))
 )
+
+it("applications of Feishu and WeCom recognise a repeated message, their group chats do not", async () => {
+  const platform = await FakeChatPlatform.start()
+  const { connections } = chatDocument(platform.url, {})
+  const snapshot = snapshotFrom(
+    {
+      triggers: [{ name: "main", kind: "manual" }],
+      im: { connections: { lark: connections.lark, corp: connections.corp } },
+      outputs: {
+        channels: [
+          { name: "lark", kind: "feishu_app", connection: "lark", receive_id: "oc_ops" },
+          {
+            name: "corp",
+            kind: "wecom_app",
+            connection: "corp",
+            target: { kind: "recipients", users: ["ada", "bob"] }
+          },
+          { name: "ours", kind: "wecom_app", connection: "corp", target: { kind: "appchat", chat_id: "ops" } }
+        ],
+        notifications: { routes: [{ channels: ["lark", "corp", "ours"] }] }
+      }
+    },
+    { ...chatEnv, FEISHU_SECRET: platformSecrets.feishu, WECOM_SECRET: platformSecrets.wecom }
+  )
+  const lost = new Set<string>()
+  platform.decide = ({ path }) => {
+    if (!path.endsWith("/send") && !path.endsWith("/messages")) return undefined
+    const isFirst = !lost.has(path)
+    lost.add(path)
+    return isFirst ? { kind: "lost" } : undefined
+  }
+  const program = Effect.gen(function* () {
+    const notices = yield* Notices
+    const sql = yield* SqlClient.SqlClient
+    yield* notices.add(
+      ["lark", "corp", "ours"].flatMap((channel) => newNotices(1, channel)),
+      yield* Clock.currentTimeMillis
+    )
+    const token = yield* notices.takeOver
+    yield* sendDue(token, new Map())
+    // The pause before the second attempt is over.
+    yield* sql`UPDATE notices SET not_before = NULL`
+    yield* sendDue(token, new Map())
+    const persons = yield* sql`SELECT persons FROM chat_sends`
+    const all = yield* notices.list({ limit: 10 })
+    return { persons, statuses: Object.fromEntries(all.map(({ channel, status }) => [channel, status])) }
+  })
+  const layer = Layer.mergeAll(
+    Layer.succeed(ConfigStore, makeStaticStore(snapshot)),
+    WritePermits.layerAlone,
+    Layer.fresh(Store.layerMemory)
+  )
+  const { persons, statuses } = await Effect.runPromise(Effect.provide(program, layer)).finally(() =>
+    platform[Symbol.asyncDispose]()
+  )
+  assert.deepStrictEqual(statuses, { lark: "sent", corp: "sent", ours: "unconfirmed" })
+  // The lost message and its repetition count for the two persons.
+  assert.deepStrictEqual(persons, [{ persons: 4 }])
+  assert.deepStrictEqual(platform.messages.map(({ to }) => to).toSorted(), ["ada|bob", "oc_ops", "ops"])
+  const counted = Effect.runSync(Metric.snapshot).flatMap(({ attributes, id }) =>
+    id === "aicr_notices_total" ? [`${attributes?.channel} ${attributes?.outcome}`] : []
+  )
+  for (const count of ["lark sent", "corp sent", "ours unconfirmed"]) assert.include(counted, count)
+})
+
+it("a sender that froze during a request records nothing after another one took over, which does not repeat it", async () => {
+  const group = await startChatPlatform()
+  const hung = Promise.withResolvers<void>()
+  group.decide = () => {
+    hung.resolve()
+    return { kind: "hung" }
+  }
+  const program = Effect.gen(function* () {
+    const notices = yield* Notices
+    yield* notices.add(newNotices(2), yield* Clock.currentTimeMillis)
+    const first = yield* notices.takeOver
+    // Its own pace, as on another node.
+    const frozen = yield* Effect.forkChild(Effect.provideService(sendDue(first, new Map()), Paces, new Map()))
+    yield* Effect.promise(() => hung.promise)
+    group.decide = () => undefined
+    const second = yield* notices.takeOver
+    yield* sendDue(second, new Map())
+    const statuses = Effect.map(notices.list({ limit: 10, oldestFirst: true }), (all) =>
+      all.map(({ status }) => status)
+    )
+    const taken = yield* statuses
+    yield* Effect.promise(() => group.stop())
+    yield* Fiber.join(frozen)
+    return { taken, kept: yield* statuses }
+  })
+  const layer = Layer.mergeAll(
+    Layer.succeed(ConfigStore, makeStaticStore(read([{ channels: ["ops"] }], group.url))),
+    WritePermits.layerAlone,
+    uncounted,
+    Layer.fresh(Store.layerMemory)
+  )
+  const { kept, taken } = await Effect.runPromise(Effect.provide(program, layer))
+  assert.deepStrictEqual(taken, ["unconfirmed", "sent"])
+  assert.deepStrictEqual(kept, taken)
+  assert.lengthOf(group.got, 2)
+})

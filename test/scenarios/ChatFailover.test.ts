@@ -1,27 +1,42 @@
-/** Two nodes and one owner of each long connection: when its node is killed, the other one takes over within ten seconds. */
+/**
+ * Two nodes and one owner of each long connection: when its node is killed, the other one takes over within ten seconds. Notices to operators
+ * have one sender in the same way.
+ */
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { feishuButton, feishuMessage, longDocument } from "../harness/ChatPeople.ts"
+import { startChatPlatform } from "../harness/ChatPlatform.ts"
+import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
+import { faults } from "../harness/FakeModel.ts"
 import { honest } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 let platform: FakeChatPlatform
+let group: ChatPlatform
 let at: ClusterInstallation
 const names = ["chat-1", "chat-2"]
 
 beforeAll(async () => {
   platform = await FakeChatPlatform.start()
+  group = await startChatPlatform()
   at = await ClusterInstallation.make({
     repositories: 1,
     im: longDocument(platform.url, { app: { workspace: "team-r0" } }),
-    env: { FEISHU_SECRET: platformSecrets.feishu, BOT_SECRET: platformSecrets.wecomBot }
+    notices: {
+      channels: [{ name: "ops", kind: "feishu_bot", webhook_url_env: "HOOK" }],
+      noticeRoutes: [{ channels: ["ops"] }]
+    },
+    env: { FEISHU_SECRET: platformSecrets.feishu, BOT_SECRET: platformSecrets.wecomBot, HOOK: group.url }
   })
   await Promise.all(names.map((name) => at.start(name, "ingress,actors,publisher,chat")))
 }, 120_000)
 afterAll(async () => {
   await at?.[Symbol.asyncDispose]()
   await platform?.[Symbol.asyncDispose]()
+  await group?.stop()
 }, 60_000)
 
 /** Returns the names of nodes whose connection of this id is open. */
@@ -124,5 +139,29 @@ it(
     await waitUntil(async () => (await owners("bot")).length === 1, { describe: () => `one owner\n${at.logs(40)}` })
     await reply("b4")
     expect(wecomSocket.replies.filter(({ to }) => to === "b3").length).toBe(1)
+  }
+)
+
+it(
+  "two nodes send one notice for what both of them see, also when the sender is killed",
+  { timeout: 120_000 },
+  async () => {
+    const count = (text: string) => group.got.filter((message) => message.includes(text)).length
+    const arrived = (text: string, total: number) =>
+      waitUntil(() => count(text) >= total, { timeout: 60_000, describe: () => `${total} ${text}\n${at.logs(40)}` })
+    await Promise.all(names.map((name) => writeFile(join(at.directory, `${name}.yaml`), "triggers: [")))
+    await arrived("Configuration refused", 1)
+    await waitUntil(() => names.every((name) => at.node(name).log.includes("configuration refused")), {
+      describe: () => at.logs(40)
+    })
+    at.model.script(() => faults.unauthorized())
+    await at.deliver(await at.open("failed-one", "team/r0"))
+    await arrived("Review failed", 1)
+    const isSender = (name: string) => /notice sent.*review_failed/.test(at.node(name).log)
+    const [sender = "", other = ""] = names.toSorted((one) => (isSender(one) ? -1 : 1))
+    await at.node(sender).kill()
+    await at.deliver(await at.open("failed-two", "team/r0"), "opened", other)
+    await arrived("Review failed", 2)
+    expect([count("Configuration refused"), count("Review failed"), group.got.length]).toEqual([1, 2, 3])
   }
 )
