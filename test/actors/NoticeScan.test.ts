@@ -1,4 +1,4 @@
-/** What the scans find in the records, over days of a test's clock. Each fact is announced once, also by a later scan and another process. */
+/** The scans of records, over days of a test's clock, announce each fact once, also in a later scan and in another process. */
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -3,10 +3,12 @@
  * kept. A transient fault leaves no trace; a final one costs its own operation only, and the run reports it.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { vi } from "vitest"
-import { Effect } from "effect"
+import { afterAll, beforeAll, vi } from "vitest"
+import { Effect, Layer } from "effect"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
+import { HostStates } from "../../src/forge/HostHealth.ts"
+import { Paces } from "../../src/forge/Pacing.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { at, faultWorld } from "./FaultWorld.ts"
 import type { Judged, Row } from "./FaultWorld.ts"
@@ -132,6 +134,15 @@ describe.each(Object.entries(rows))("%s", (_, row) => {
       return { two, now: standing(), seen }
     })
 
+  // The host and the results without a fault are the same for all faults.
+  let here: Awaited<ReturnType<typeof faultWorld>>
+  let withoutFault: Effect.Success<ReturnType<typeof publishBoth>> | undefined
+  beforeAll(async () => void (here = await faultWorld(row)))
+  afterAll(async () => {
+    here.host.forge.expectContract()
+    await here.stop()
+  })
+
   const eachStep = <E, R>(
     test: (
       run: (thrown: Fault | undefined, step: number, onlyWrites: boolean) => ReturnType<typeof publishBoth>,
@@ -139,21 +150,16 @@ describe.each(Object.entries(rows))("%s", (_, row) => {
     ) => Effect.Effect<void, E, R>
   ) =>
     Effect.gen(function* () {
-      const here = yield* Effect.acquireRelease(
-        Effect.promise(() => faultWorld(row)),
-        ({ stop }) => Effect.promise(stop)
-      )
-      yield* Effect.provide(
-        Effect.gen(function* () {
-          const complete = yield* publishBoth(here, undefined, 0, false)
-          assert.strictEqual(complete.two.run.status, "succeeded")
-          assert.isFalse(complete.two.run.partial)
-          yield* test((thrown, step, onlyWrites) => publishBoth(here, thrown, step, onlyWrites), complete)
-        }),
-        here.world
-      )
-      here.host.forge.expectContract()
-    })
+      const complete = (withoutFault ??= yield* publishBoth(here, undefined, 0, false))
+      assert.strictEqual(complete.two.run.status, "succeeded")
+      assert.isFalse(complete.two.run.partial)
+      yield* test((thrown, step, onlyWrites) => publishBoth(here, thrown, step, onlyWrites), complete)
+    }).pipe(
+      Effect.provide(Layer.suspend(() => here.world)),
+      // The clock of each test starts again.
+      Effect.provideService(Paces, new Map()),
+      Effect.provideService(HostStates, new Map())
+    )
 
   for (const [what, thrown] of Object.entries(passing)) {
     it.effect(`${what}: ends as if nothing had been`, () =>

@@ -269,8 +269,11 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     ["503", fault.unavailable],
     ["429", fault.tooMany("0")]
   ]
-  it.each(faults)("end up the same when %s happens at any request", async (_, thrown) => {
-    for (let step = 1, all = step; step <= all; step++) {
+  // Each request fails with one or two of the faults; with AICR_TEST_FAULTS=all with each of them.
+  const stride = process.env["AICR_TEST_FAULTS"] === "all" ? 1 : 3
+  it.each(faults)("end up the same when %s happens at any request", async (name, thrown) => {
+    const begins = 1 + (faults.findIndex(([one]) => one === name) % stride)
+    for (let step = begins, all = step; step <= all; step += stride) {
       const { here, review, stand, thread } = await begin()
       await review([at(1, 20), at(2, 29)])
       let seen = 0

@@ -151,6 +151,9 @@ describe("notices", { timeout: 240_000 }, () => {
         ON CONFLICT (id) DO UPDATE SET committed = ${nanos} RETURNING id`)
     spend(600_000_000)
     await pushRevision()
+    // The scans of budgets, webhooks and waiting work have intervals of 10 to 20 seconds.
+    expect((await arrived("Budget · "))[0]).toContain("0.60 of 1.00 USD")
+    spend(1_000_000_000)
     const [revision] = await arrived("Configuration refused")
     expect(revision).toContain("revision 1 of the database")
     expect(revision).not.toContain("hook-s3cret")
@@ -164,10 +167,8 @@ describe("notices", { timeout: 240_000 }, () => {
     const [waited] = await arrived("Not reviewed")
     for (const part of ["team/one", "dana", "pushed", "queued_timeout", "longer than 1 hour"])
       expect(waited).toContain(part)
-    expect((await arrived("Budget · "))[0]).toContain("0.60 of 1.00 USD")
     expect((await arrived("No webhooks"))[0]).toContain("host-0")
     // Each content of the file is news once. The last notice is stored after whatever the same facts would add.
-    spend(1_000_000_000)
     const refusals = () => at.aicr.log.split("configuration refused").length
     for (const text of [valid, broken]) {
       const earlier = refusals()
