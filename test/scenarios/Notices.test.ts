@@ -15,7 +15,6 @@ import { faults } from "../harness/FakeModel.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { honest, Installation, makeToken, secret } from "../harness/Installation.ts"
-import type { InstallationOptions } from "../harness/Installation.ts"
 import { SetClock } from "../harness/SetClock.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
