@@ -254,10 +254,10 @@ it("applications of Feishu and WeCom recognise a repeated message, their group c
   // The lost message and its repetition count for the two persons.
   assert.deepStrictEqual(persons, [{ persons: 4 }])
   assert.deepStrictEqual(platform.messages.map(({ to }) => to).toSorted(), ["ada|bob", "oc_ops", "ops"])
-  const counted = Effect.runSync(Metric.snapshot).flatMap(({ attributes, id }) =>
+  const outcomes = Effect.runSync(Metric.snapshot).flatMap(({ attributes, id }) =>
     id === "aicr_notices_total" ? [`${attributes?.channel} ${attributes?.outcome}`] : []
   )
-  for (const count of ["lark sent", "corp sent", "ours unconfirmed"]) assert.include(counted, count)
+  for (const count of ["lark sent", "corp sent", "ours unconfirmed"]) assert.include(outcomes, count)
 })
 
 it("a sender that froze during a request records nothing after another one took over, which does not repeat it", async () => {
