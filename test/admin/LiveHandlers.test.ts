@@ -103,6 +103,19 @@ describe("changes", () => {
     await shared.stop()
   })
 
+  it("end with the session, also of one that another caller ends", async () => {
+    const token = String(await admin.token())
+    const { body } = await fetch(`${admin.url}/api/admin/live`, { headers: { authorization: `Bearer ${token}` } })
+    const reader = body?.getReader()
+    assert.isFalse((await reader?.read())?.done)
+    await admin.call("POST", "/sessions/revoke", { token: await admin.token() })
+    for (let done = false; !done;) done = (await reader?.read())?.done ?? true
+    assert.strictEqual(
+      (await fetch(`${admin.url}/api/admin/live`, { headers: { authorization: `Bearer ${token}` } })).status,
+      401
+    )
+  })
+
   it("need a session", async () => {
     assert.strictEqual((await admin.call("GET", "/live")).status, 401)
   })

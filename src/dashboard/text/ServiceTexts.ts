@@ -973,7 +973,10 @@ const edits: ReadonlyArray<Row> = [
     "grant it in the file: config_sources.secret_refs: [{env: {name}, target: {target}, destinations: {any-id: {destination}}}]",
     "请在文件中授权：config_sources.secret_refs: [{env: {name}, target: {target}, destinations: {any-id: {destination}}}]"
   ],
-  ["the database may not use the environment variable of {path} here", "数据库不能在此使用 {path} 的环境变量"],
+  [
+    "the database may not use the environment variable of {path} here; {advice}",
+    "数据库不能在此使用 {path} 的环境变量；{advice}"
+  ],
   [
     "{count} more problems are not listed; correct the listed ones and validate again",
     "还有 {count} 个问题未列出；请更正已列出的问题后再次验证"
