@@ -6,7 +6,7 @@ import type { UnfinishedList } from "./UnfinishedReviews.ts"
 import { count, oneLine } from "./Wording.ts"
 
 export const describeProblem = ({ code, entity, message, path }: PublishProblem): string =>
-  `${[entity, path].filter(Boolean).join(" ") || "configuration"}: ${message} (${code})`
+  oneLine(`${[entity, path].filter(Boolean).join(" ") || "configuration"}: ${message} (${code})`)
 
 export const describeDifference = ({
   after,

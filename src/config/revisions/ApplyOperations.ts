@@ -123,8 +123,8 @@ const create = (document: DatabaseDocument, ref: EntityRef, value: unknown): App
 
 /** Normalises a value and refuses masks and names that differ from the entity's. */
 const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, ReadonlyArray<EditRefusal>> => {
-  if (isDangerous(ref.name))
-    return refuseValue("invalid_field", [], `${JSON.stringify(ref.name)} is not allowed as a name`)
+  const wrong = nameProblem(ref.name)
+  if (wrong !== undefined) return refuseValue("invalid_field", [], wrong)
   if (value === null || value === undefined) return refuseValue("invalid_field", [], "the value is missing")
   const complaints: Array<Complaint> = []
   const next = normalise(entityShape(ref.kind), value, (complaint) => complaints.push(complaint))
@@ -159,11 +159,22 @@ const maskRefusal = (path: Path): EditRefusal => ({
   message: "the mask of a credential is not a value; omit the field to keep the credential, or send null to clear it"
 })
 
-const isDangerous = (name: string): boolean => ["__proto__", "constructor", "prototype"].includes(name)
+/** Invisible characters: they could control a terminal, or make two names look alike. */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+
+/** Returns why a new name is refused. */
+const nameProblem = (name: string): string | undefined => {
+  if (["__proto__", "constructor", "prototype"].includes(name))
+    return `${JSON.stringify(name)} is not allowed as a name`
+  if (invisible.test(name) || name.trim() !== name)
+    return "the name has a control or invisible character, or begins or ends with white space; choose another name"
+  return undefined
+}
 
 const rename = (document: DatabaseDocument, from: EntityRef, to: string, context: ApplyContext): Applied => {
   const target: EntityRef = { kind: from.kind, name: to }
-  if (isDangerous(to)) return refuse("invalid_field", `${JSON.stringify(to)} is not allowed as a name`)
+  const wrong = nameProblem(to)
+  if (wrong !== undefined) return refuse("invalid_field", wrong)
   return whenExists(document, from, (stored) => {
     if (entityIn(document, target) !== undefined) return refuse("entity_exists", `${formatRef(target)} exists`)
     const moved = withEntity(withEntity(document, from, undefined), target, stored)

@@ -26,6 +26,7 @@ export const renameReferences = (document: DatabaseDocument, from: EntityRef, to
   const entities = { ...document.entities }
   for (const kind of entityKinds) {
     const shape = entityShape(kind)
+    if (!mayRefer(shape, refers)) continue
     entities[kind] = Object.fromEntries(
       Object.entries(document.entities[kind]).map(([name, value]) => [name, rename(shape, value)])
     )
@@ -33,7 +34,37 @@ export const renameReferences = (document: DatabaseDocument, from: EntityRef, to
   return { globals: isRecord(globals) ? globals : {}, entities }
 }
 
+const referring = new WeakMap<Shape, Map<Reference, boolean>>()
+
+/** Returns whether a value of this shape may refer to entities of a kind. Others, of which there may be thousands, are not read. */
+const mayRefer = (shape: Shape, refers: Reference): boolean => {
+  const known = referring.get(shape) ?? new Map<Reference, boolean>()
+  referring.set(shape, known)
+  const found = known.get(refers)
+  if (found !== undefined) return found
+  const result = searchReference(shape, refers)
+  known.set(refers, result)
+  return result
+}
+
+const searchReference = (shape: Shape, refers: Reference): boolean => {
+  switch (shape.type) {
+    case "union":
+      return shape.members.some((member) => mayRefer(member, refers))
+    case "list":
+      return mayRefer(shape.item, refers)
+    case "object":
+      return (
+        [...shape.fields.values()].some((field) => field.meta.refers === refers || mayRefer(field.shape, refers)) ||
+        (shape.rest !== undefined && mayRefer(shape.rest, refers))
+      )
+    default:
+      return false
+  }
+}
+
 const replaced = (shape: Shape, value: unknown, refers: Reference, from: string, to: string): unknown => {
+  if (!mayRefer(shape, refers)) return value
   if (shape.type === "union") {
     const member = shape.members.find(({ type }) => (Array.isArray(value) ? type === "list" : type === "object"))
     return member === undefined ? value : replaced(member, value, refers, from, to)

@@ -8,7 +8,7 @@ import type { SealedLocation, SealingKey, SealingKeys, SealingProblem } from "..
 import { isSealed, openSealed, seal } from "../Sealing.ts"
 import { named } from "../SealedPlaces.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
-import { emptyDocument, parseDocument } from "./DatabaseDocument.ts"
+import { emptyDocument, entityIn, parseDocument, withEntity } from "./DatabaseDocument.ts"
 import type { EntityRef } from "./Entities.ts"
 import { entityKinds, formatRef } from "./Entities.ts"
 
@@ -30,26 +30,38 @@ interface Held {
   readonly text: string
 }
 
-/** Returns the document with every credential replaced; the first problem of each credential is reported. */
+type Change = (held: Held) => Result.Result<string, SealingProblem>
+
+/** Returns the value with every credential replaced; the first problem of each credential is added to `problems`. */
+const mapValue = (
+  value: unknown,
+  { namespace, entity }: Pick<SealedLocation, "entity" | "namespace">,
+  change: Change,
+  problems: Array<SealProblem>
+): unknown =>
+  replaceCredentials(value, (secret, path) => {
+    const place = { namespace, entity, field: named(value, path).join(".") }
+    const changed = change({ place, text: plainText(secret) })
+    if (Result.isSuccess(changed)) return Redacted.make(changed.success)
+    problems.push({ ...changed.failure, entity, path: place.field })
+    return secret
+  })
+
+/** Returns the document with every credential replaced. */
 const mapSecrets = (
   document: DatabaseDocument,
   namespace: string,
-  change: (held: Held) => Result.Result<string, SealingProblem>
+  change: Change
 ): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> => {
   const problems: Array<SealProblem> = []
-  const inValue = (entity: string, value: unknown): unknown =>
-    replaceCredentials(value, (secret, path) => {
-      const place = { namespace, entity, field: named(value, path).join(".") }
-      const changed = change({ place, text: plainText(secret) })
-      if (Result.isSuccess(changed)) return Redacted.make(changed.success)
-      problems.push({ ...changed.failure, entity, path: place.field })
-      return secret
-    })
-  const globals = inValue("globals", document.globals)
+  const globals = mapValue(document.globals, { namespace, entity: "globals" }, change, problems)
   const entities = { ...document.entities }
   for (const kind of entityKinds)
     entities[kind] = Object.fromEntries(
-      Object.entries(document.entities[kind]).map(([name, value]) => [name, inValue(formatRef({ kind, name }), value)])
+      Object.entries(document.entities[kind]).map(([name, value]) => [
+        name,
+        mapValue(value, { namespace, entity: formatRef({ kind, name }) }, change, problems)
+      ])
     )
   return problems.length > 0
     ? Result.fail(problems)
@@ -76,15 +88,22 @@ export const moveSecrets = (
   to: string,
   keys: Result.Result<SealingKeys, SealingProblem>
 ): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> => {
-  const entity = formatRef({ ...from, name: to })
-  return mapSecrets(document, namespace, ({ place, text }) => {
-    if (place.entity !== entity || !isSealed(text)) return Result.succeed(text)
-    return Result.flatMap(keys, (known) =>
-      Result.flatMap(openSealed(known, { ...place, entity: formatRef(from) }, text), (secret) =>
-        seal(known, place, secret)
-      )
-    )
-  })
+  const ref = { kind: from.kind, name: to }
+  const problems: Array<SealProblem> = []
+  const moved = mapValue(
+    entityIn(document, ref),
+    { namespace, entity: formatRef(ref) },
+    ({ place, text }) =>
+      isSealed(text)
+        ? Result.flatMap(keys, (known) =>
+            Result.flatMap(openSealed(known, { ...place, entity: formatRef(from) }, text), (secret) =>
+              seal(known, place, secret)
+            )
+          )
+        : Result.succeed(text),
+    problems
+  )
+  return problems.length > 0 ? Result.fail(problems) : Result.succeed(withEntity(document, ref, moved))
 }
 
 /** A value determined by the key, the place and the ciphertext that is replaced: equal nonces only seal equal credentials. */

@@ -285,6 +285,36 @@ describe("a changeset is refused", () => {
       [["invalid_field", "prompts/__proto__", ""]]
     ],
     [
+      "for a name that controls a terminal",
+      [{ op: "create", entity: { kind: "prompts", name: "a\u001b[2Jb" }, value: "x" }],
+      [["invalid_field", "prompts/a\u001b[2Jb", ""]]
+    ],
+    [
+      "for a name of two lines",
+      [{ op: "create", entity: { kind: "prompts", name: "a\nb" }, value: "x" }],
+      [["invalid_field", "prompts/a\nb", ""]]
+    ],
+    [
+      "for a name with an invisible character",
+      [{ op: "create", entity: { kind: "prompts", name: "a\u200bb" }, value: "x" }],
+      [["invalid_field", "prompts/a\u200bb", ""]]
+    ],
+    [
+      "for a name in the other direction of writing",
+      [{ op: "create", entity: { kind: "prompts", name: "a\u202eb" }, value: "x" }],
+      [["invalid_field", "prompts/a\u202eb", ""]]
+    ],
+    [
+      "for a name that begins with white space",
+      [{ op: "create", entity: { kind: "prompts", name: " a" }, value: "x" }],
+      [["invalid_field", "prompts/ a", ""]]
+    ],
+    [
+      "for a new name with a control character",
+      [{ op: "rename", entity: second, to: "a\u0007b" }],
+      [["invalid_field", "triggers/second", ""]]
+    ],
+    [
       "for a stored credential with another destination",
       [{ op: "set", entity: second, path: ["base_url"], value: "https://evil.example" }],
       [["secret_destination_changed", "triggers/second", "webhook_secret"]]

@@ -6,7 +6,7 @@ import { isRecord } from "../../../src/config/Path.ts"
 import { emptyDocument, parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import type { DatabaseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import { listOwned } from "../../../src/config/revisions/Effective.ts"
-import { decideDocument, maxProblems } from "../../../src/config/revisions/Publish.ts"
+import { decide, decideDocument, maxProblems } from "../../../src/config/revisions/Publish.ts"
 import type { PublishProblem } from "../../../src/config/revisions/Publish.ts"
 import { noRevision } from "../../../src/config/revisions/Revision.ts"
 import { listSourceWarnings } from "../../../src/config/revisions/SourceWarnings.ts"
@@ -132,5 +132,34 @@ describe("the problems of a refused edit", () => {
     expect(problemsOf(countedFile({ triggers }).parsed, documentOf({ channels }))).toMatchObject([
       { code: "secret_ref_missing", entity: "channels/room", message: expect.stringContaining(expected) }
     ])
+  })
+})
+
+describe("a changeset that renames 200 entities", () => {
+  it.each(["workspaces", "prompts"] as const)("of %s does not read the other entities for each", (kind) => {
+    const values = { workspaces: workspaces(200), prompts: times(200, () => "text") }
+    const { parsed } = countedFile({})
+    const document = documentOf({
+      ...values,
+      triggers: { second: { kind: "gitea", base_url: "https://second.example" } }
+    })
+    let reads = 0
+    const triggers = new Proxy(document.entities.triggers, {
+      ownKeys: (target) => {
+        reads++
+        return Reflect.ownKeys(target)
+      }
+    })
+    const operations = Object.keys(values[kind]).map((name) => ({
+      op: "rename" as const,
+      entity: { kind, name },
+      to: `${name}-new`
+    }))
+    const head = { number: 1, document: { ...document, entities: { ...document.entities, triggers } } }
+    const decision = decide({ operations, base: head, head, strict: false }, parsed.ground)
+    const published =
+      decision._tag === "Publish" ? decision.publishable.document.entities.triggers["second"] : undefined
+    expect(published).toBe(triggers["second"])
+    expect(reads).toBeLessThan(20)
   })
 })
