@@ -13,7 +13,7 @@ interface Refusal {
   readonly database: () => Promise<string>
   /** Statements of the administrator before; `small` is the user. */
   readonly before: ReadonlyArray<string>
-  /** What the message proposes. */
+  /** Returns the part of the message that proposes what to do. */
   readonly expected: (user: string) => string
   readonly grant: (user: string) => string
 }
