@@ -92,7 +92,7 @@ it("an interrupted review ends its thread, and what waits for a processor goes o
 })
 
 describe("after a change", () => {
-  /** Has threads of `threads` work for one change, and tells which thread it was. */
+  /** Has threads of `threads` work for one change, and returns which thread it was. */
   const useThread = (threads: ChangeThreadsService, word: string) =>
     Effect.runPromise(
       Effect.scoped(
