@@ -42,6 +42,7 @@ import chatOwners from "./migrations/0031_chat_owners.ts"
 import listOrders from "./migrations/0037_list_orders.ts"
 import notices from "./migrations/0038_notices.ts"
 import chatSends from "./migrations/0040_chat_sends.ts"
+import projectOrder from "./migrations/0041_project_order.ts"
 
 const all = {
   "0001_events": events,
@@ -77,7 +78,8 @@ const all = {
   "0031_chat_owners": chatOwners,
   "0037_list_orders": listOrders,
   "0038_notices": notices,
-  "0040_chat_sends": chatSends
+  "0040_chat_sends": chatSends,
+  "0041_project_order": projectOrder
 }
 
 const table = "aicr_migrations"

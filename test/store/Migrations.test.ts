@@ -55,7 +55,8 @@ describe("Migrations", () => {
         "0031_chat_owners",
         "0037_list_orders",
         "0038_notices",
-        "0040_chat_sends"
+        "0040_chat_sends",
+        "0041_project_order"
       ])
       assert.deepStrictEqual(yield* use(Migrations.apply), [])
       yield* use(Migrations.verify)

@@ -39,11 +39,12 @@ const refusals: ReadonlyArray<Refusal> = [
     before: [
       "CREATE ROLE former_small",
       "ALTER TABLE events OWNER TO former_small",
+      "ALTER TABLE projects OWNER TO former_small",
       "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO small",
       "GRANT USAGE, CREATE ON SCHEMA public TO small",
       // As before the step 0038, which adds an index to `events`.
       "DROP TABLE notices, notice_senders, chat_sends",
-      "DROP INDEX events_unsuccessful",
+      "DROP INDEX events_unsuccessful, projects_repository",
       "DELETE FROM aicr_migrations WHERE migration_id >= 38"
     ],
     expected: () => 'Run "aicr db migrate" as that user, or let it run: REASSIGN OWNED BY its name TO',
