@@ -33,7 +33,7 @@ export const readAhead = Effect.fnUntraced(function* (
   const listings = makeListings(session)
   const history = yield* Effect.cached(readHistory(session, plain.head, plain.from.revision))
   const changes = yield* Effect.cached(readChanges(session, plain, maxPathsAhead))
-  const requests = plain.from.revision === "0" ? [history] : [history, changes, listings.readAhead(plain.from, [""])]
+  const requests = plain.from.revision === "0" ? [history] : [history, changes]
   yield* Effect.forEach(requests, (request) => Effect.forkScoped(Effect.ignore(request)), { discard: true })
   return { plain, history, changes, listings }
 })

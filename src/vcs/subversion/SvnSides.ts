@@ -29,11 +29,20 @@ export const toSides = ({ path, status }: ChangedPath): ReadonlyArray<FileSide> 
   ...(status === "deleted" ? [] : [{ path, at: "head" } as const])
 ]
 
+const toFileSides = (changes: ReadonlyArray<ChangedPath>): ReadonlyArray<FileSide> =>
+  changes.flatMap(toSides).filter(({ path }) => !isPropertiesPath(path))
+
 type Listings = ReturnType<typeof makeListings>
 
 export const makeSides = (session: SvnSession, ends: SvnEnds, listings: Listings) => {
-  const { addSizes, fileAt, sizeOf } = makeSizes(session, ends, listings)
+  const { addSizes: addMissing, fileAt, sizeOf } = makeSizes(session, ends, listings)
   let changed: ReadonlyArray<ChangedPath> | undefined
+  let readAhead: Effect.Effect<void> = Effect.void
+  const addSizes = (sides: ReadonlyArray<FileSide>) =>
+    Effect.andThen(
+      Effect.suspend(() => readAhead),
+      addMissing(sides)
+    )
   const properties = (path: string, at: FileSide["at"]) => {
     const file = fileAt({ path: withoutSuffix(path), at })
     return file === undefined ? Effect.succeed(undefined) : readProperties(session, file)
@@ -44,7 +53,7 @@ export const makeSides = (session: SvnSession, ends: SvnEnds, listings: Listings
     const none: ReadonlyMap<string, BothSides> = new Map()
     const isMany = new Set(sides.map(({ path }) => path)).size >= minDiffFiles
     if (!isMany || changed === undefined || changed.length > maxDiffFiles) return none
-    const all = changed.flatMap(toSides).filter(({ path }) => !isPropertiesPath(path))
+    const all = toFileSides(changed)
     yield* addSizes(all)
     const sizes = all.map(sizeOf)
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
@@ -88,9 +97,12 @@ export const makeSides = (session: SvnSession, ends: SvnEnds, listings: Listings
     contents,
     properties,
     sizeOf,
-    /** Sets the changed files of the branch, once they are known. */
-    setChanges: (changes: ReadonlyArray<ChangedPath>): void => {
+    /** Sets the changed files of the branch, once they are known. Returns an effect that reads the sizes of few ones before they are needed. */
+    setChanges: (changes: ReadonlyArray<ChangedPath>): Effect.Effect<void> => {
       changed = changes
+      if (changes.length > maxDiffFiles) return Effect.void
+      readAhead = Effect.runSync(Effect.cached(Effect.ignore(addMissing(toFileSides(changes)))))
+      return readAhead
     }
   }
 }

@@ -91,8 +91,8 @@ const makeSource = Effect.fnUntraced(function* (
     from: base,
     changes: (maxPaths) =>
       Effect.tap(takeChanges(session, ends, ahead, maxPaths), (changes) => {
-        sides.setChanges(changes)
-        return listAhead(changes)
+        const sizes = sides.setChanges(changes)
+        return Effect.andThen(listAhead(changes), Effect.forkIn(sizes, scope, { startImmediately: true }))
       }),
     sizes: Effect.fnUntraced(function* (paths) {
       yield* addSizes(paths.flatMap(toSides).filter(({ path }) => !isPropertiesPath(path)))
