@@ -4,6 +4,7 @@
  */
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import { DemoFeishu } from "../../src/demo/DemoFeishu.ts"
 import type { PlatformCallSeen, SeenMessage } from "../../src/demo/DemoFeishu.ts"
 import { FakeDirectory } from "./FakeDirectory.ts"
@@ -52,6 +53,7 @@ export class FakeChatPlatform implements AsyncDisposable {
   readonly wecomSocket = new FakeWecomSocket(platformSecrets.wecomBot)
   readonly #feishuApi = new DemoFeishu(platformSecrets.feishu)
   readonly #tasks = new Set<string>()
+  readonly #stalled: Array<Socket> = []
   #server = createServer((request, response) => void this.#handle(request, response))
 
   static async start(): Promise<FakeChatPlatform> {
@@ -83,6 +85,11 @@ export class FakeChatPlatform implements AsyncDisposable {
     this.#feishuApi.expireTokens()
   }
 
+  /** Ends the connections of calls that got no response. */
+  endStalled(): void {
+    for (const socket of this.#stalled.splice(0)) socket.destroy()
+  }
+
   /** Lists the replies to a message of a person. */
   repliesTo(to: string): ReadonlyArray<SeenMessage> {
     return this.#feishuApi.repliesTo(to)
@@ -108,7 +115,7 @@ export class FakeChatPlatform implements AsyncDisposable {
       return void response
         .writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
         .end(JSON.stringify(fault.body))
-    if (fault?.kind === "stall") return
+    if (fault?.kind === "stall") return void this.#stalled.push(request.socket)
     const token = request.headers.authorization?.replace("Bearer ", "") ?? url.searchParams.get("access_token") ?? ""
     const result = this.#respondTo(call, token, url)
     if (fault?.kind === "lost") return void request.socket.destroy()

@@ -1,10 +1,12 @@
 /** Directories of the platforms: pages, departments below, ages, and failures. */
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Effect, Fiber, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { Directories } from "../../../src/chat/members/Directories.ts"
 import type { DirectoryApp } from "../../../src/chat/members/Directories.ts"
 import type { MemberScope } from "../../../src/chat/members/Scope.ts"
 import { FakeChatPlatform, platformSecrets } from "../../harness/FakeChatPlatform.ts"
+import { waitUntil } from "../../harness/Wait.ts"
 
 describe("directories of chat platforms", () => {
   let platform: FakeChatPlatform
@@ -63,6 +65,26 @@ describe("directories of chat platforms", () => {
     [{ kind: "wecom_extattr", name: "web", value: "team" }, []]
   ] as const)("list %j", async (scope, people) => {
     expect(await list(scope.kind.startsWith("feishu") ? feishu : wecom, scope)).toEqual(people)
+  })
+
+  it("end after 30 seconds without a response, and then no one is in their scope", async () => {
+    platform.decide = ({ path }) => (path.endsWith("/members") ? { kind: "stall" } : undefined)
+    const before = listed()
+    const program = Effect.gen(function* () {
+      const { listScope } = yield* Directories
+      const listing = yield* Effect.forkChild(
+        Effect.flip(listScope(feishu, { kind: "feishu_chat", id: "oc_1" }, 60_000))
+      )
+      yield* Effect.promise(() => waitUntil(() => listed() > before, { describe: () => "a listing" }))
+      yield* TestClock.adjust("29 seconds")
+      const isPending = listing.pollUnsafe() === undefined
+      yield* TestClock.adjust("2 seconds")
+      return { isPending, error: yield* Fiber.join(listing) }
+    })
+    const { error, isPending } = await Effect.runPromise(Effect.provide(program, TestClock.layer()))
+    platform.endStalled()
+    expect(isPending).toBe(true)
+    expect(error.reason).toBe("unavailable")
   })
 
   it("are listed again after their age, once for all who wait, and directly after a change", async () => {
