@@ -42,6 +42,12 @@ const open = async (path: string): Promise<void> => {
   await page.goto(`${world.url}${path}`)
   await settle()
 }
+/** Without live events a page notices the end of its session with the next request only. */
+const withoutLive = async (): Promise<void> => {
+  await page.route("**/api/admin/live", () => new Promise(() => {}))
+}
+const withLive = (): Promise<void> => page.unrouteAll({ behavior: "ignoreErrors" })
+
 const settle = async (): Promise<void> => {
   await page.locator("#content h1").waitFor()
   await page.locator("#content .loading").first().waitFor({ state: "detached" })
@@ -129,8 +135,7 @@ describe("the login", () => {
   })
 
   it("that expired is renewed over the page, and the request is repeated", async () => {
-    // A live event would read values again, and end the session before the click.
-    await page.route("**/api/admin/live", () => new Promise(() => {}))
+    await withoutLive()
     await open("/queue")
     await page.getByRole("button", { name: "Pause a workspace" }).click()
     await page.getByLabel("Reason").fill("a release")
@@ -142,7 +147,7 @@ describe("the login", () => {
     await page.locator(".pause", { hasText: "Workspace team-one is paused" }).waitFor()
     await page.getByRole("button", { name: "Resume" }).click()
     await page.locator(".pause", { hasText: "Workspace team-one is paused" }).waitFor({ state: "detached" })
-    await page.unrouteAll({ behavior: "ignoreErrors" })
+    await withLive()
     // The refused requests are the only errors that this causes.
     expect(problems().filter((problem) => !problem.includes("401"))).toEqual([])
   })
@@ -406,6 +411,9 @@ describe("a session that ends during an edit", () => {
     await dialog.waitFor({ state: "detached" })
   }
 
+  beforeAll(withoutLive)
+  afterAll(withLive)
+
   it("leaves the document of the editor and the reason as they are", async () => {
     await open("/configuration?tab=edit")
     await page.getByLabel("Document").click()
@@ -434,6 +442,20 @@ describe("a session that ends during an edit", () => {
     await renew()
     await page.getByText("Changed values (1)").waitFor()
     expect(await page.getByLabel("max_comments", { exact: true }).inputValue()).toBe("8")
+  })
+})
+
+describe("a session that another browser ends", () => {
+  it("is renewed over an idle page, whose live events end with it", async () => {
+    await open("/queue")
+    await page.locator(".connection-live").waitFor()
+    await world.admin.post("/sessions/revoke", { keep_current: true })
+    const dialog = page.getByRole("dialog", { name: "The session has ended" })
+    await dialog.getByLabel("Password").fill(adminCredentials.password)
+    await dialog.getByRole("button", { name: "Log in" }).click()
+    await dialog.waitFor({ state: "detached" })
+    await page.locator(".connection-live").waitFor()
+    expect(await page.locator("#content h1").textContent()).toBe("Queue")
   })
 })
 
@@ -522,16 +544,14 @@ describe("every page", () => {
           )
           for (const { id, nodes } of violations) found.push(`${theme} ${path} ${id}: ${nodes[0].html.slice(0, 160)}`)
         }
-      }
-      await page.setViewportSize({ width: 390, height: 800 })
-      for (const [, path] of paths) {
-        await open(path)
+        await page.setViewportSize({ width: 390, height: 800 })
+        await settle()
         // Every control of a page is reachable without a mouse, and shows that it has the focus.
         expect([path, await unreachable()]).toEqual([path, []])
         if ((await page.evaluate("document.documentElement.scrollWidth > innerWidth")) === true)
           found.push(`${path} overflows`)
+        await page.setViewportSize({ width: 1280, height: 800 })
       }
-      await page.setViewportSize({ width: 1280, height: 800 })
       expect(found).toEqual([])
       expect(await page.evaluate("globalThis.attacked")).toBeUndefined()
       expect(problems().filter((problem) => !/40[149]|422/.test(problem))).toEqual([])

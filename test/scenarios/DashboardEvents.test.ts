@@ -1,4 +1,5 @@
-/** A page that is open for long: a stream of events costs it no memory. */
+/** A page that is open for long: a stream of events costs it no memory, and what happened between two streams is not missed. */
+import type { BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { AdminSession, adminEnv } from "../harness/AdminSession.ts"
 import { TestBrowser } from "../harness/Browser.ts"
@@ -13,11 +14,33 @@ const mebibyte = 1024 * 1024
 let at: Installation
 let proxy: EventProxy
 let browser: TestBrowser
+let admin: AdminSession
+let context: BrowserContext
+let page: Page
+
+/** Drafts lead to no review. */
+const draft = async (): Promise<void> => {
+  const pull = await at.forge.createPull("team/one", { headBranch: "drafts", title: "Draft", draft: true })
+  await at.forge.notify(pull, "opened")
+}
 beforeAll(async () => {
   at = await Installation.make({ queue: "sqlite", env: adminEnv })
   await at.aicr.start()
   proxy = await EventProxy.start(at.aicr.url)
   browser = await TestBrowser.start()
+  admin = await AdminSession.open(at.aicr.url)
+  await at.push("drafts", 1)
+  for (let count = 0; count < 60; count++) await draft()
+  await waitUntil(async () => (await admin.items("/events?limit=200")).length === 60, { describe: () => at.aicr.log })
+  context = await browser.context()
+  await context.addInitScript(
+    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
+    [JSON.stringify({ token: admin.token, username: "root" })]
+  )
+  page = await context.newPage()
+  await page.goto(`${proxy.url}/dashboard/deliveries`)
+  await page.locator("[data-index='0']").waitFor()
+  await waitUntil(() => proxy.streams > 0, { describe: () => "no stream" })
 }, 120_000)
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]()
@@ -26,23 +49,6 @@ afterAll(async () => {
 })
 
 it("takes in events without growing", { timeout: 180_000 }, async () => {
-  const admin = await AdminSession.open(at.aicr.url)
-  const draft = async (): Promise<void> => {
-    const pull = await at.forge.createPull("team/one", { headBranch: "drafts", title: "Draft", draft: true })
-    await at.forge.notify(pull, "opened")
-  }
-  await at.push("drafts", 1)
-  for (let count = 0; count < 60; count++) await draft()
-  await waitUntil(async () => (await admin.items("/events?limit=200")).length === 60, { describe: () => at.aicr.log })
-  const context = await browser.context()
-  await context.addInitScript(
-    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-    [JSON.stringify({ token: admin.token, username: "root" })]
-  )
-  const page = await context.newPage()
-  await page.goto(`${proxy.url}/dashboard/deliveries`)
-  await page.locator("[data-index='0']").waitFor()
-  await waitUntil(() => proxy.streams > 0, { describe: () => "no stream" })
   const session = await context.newCDPSession(page)
   const heap = async (): Promise<number> => {
     await session.send("HeapProfiler.collectGarbage")
@@ -62,4 +68,15 @@ it("takes in events without growing", { timeout: 180_000 }, async () => {
   const before = await heap()
   await stream(events)
   expect((await heap()) - before).toBeLessThan(3 * mebibyte)
+})
+
+it("reads again what happened while it had no stream", async () => {
+  await draft()
+  await waitUntil(async () => (await admin.items("/events?limit=200")).length === 61, { describe: () => at.aicr.log })
+  const row = page.locator(".row-link", { hasText: "team/one#61" })
+  // The proxy sends no event about it.
+  expect(await row.count()).toBe(0)
+  proxy.endStreams()
+  await row.waitFor()
+  expect(await page.locator(".connection-live").count()).toBe(1)
 })
