@@ -42,7 +42,7 @@ const open = async (path: string): Promise<void> => {
   await page.goto(`${world.url}${path}`)
   await settle()
 }
-/** Without live events a page notices the end of its session with the next request only. */
+/** Holds live events back, so that a page notices the end of its session with the next request only. */
 const withoutLive = async (): Promise<void> => {
   await page.route("**/api/admin/live", () => new Promise(() => {}))
 }
