@@ -1,6 +1,7 @@
 /** Budgets over the real path: gateway, actor, ledger in SQLite, and a model server that counts its requests. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Logger, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { ReservationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
@@ -409,6 +410,94 @@ it.live(
       Effect.provideService(WarningLimits, new Map())
     )
   }
+)
+
+/** A budget whose clock the test moves, and the number of its log lines with a text. */
+const onTestClock = (ledger: Layer.Layer<Ledger, StoreError>) => {
+  const lines: Array<string> = []
+  const parts = BudgetLedger.budgetLayer.pipe(
+    Layer.provideMerge(BudgetLedger.layer),
+    Layer.provideMerge(Layer.mergeAll(ledger, configuration, stored, NodeIdentity.layer("node"))),
+    Layer.provideMerge(testCluster),
+    Layer.provideMerge(Logger.layer([Logger.make(({ message }) => lines.push(JSON.stringify(message)))]))
+  )
+  const count = (text: string): number => lines.filter((line) => line.includes(text)).length
+  return { parts, count }
+}
+const inMemory = Layer.effect(Ledger, Ledger).pipe(Layer.provide(Store.layerMemory))
+const passMinutes = (minutes: number) => Effect.repeat(TestClock.adjust("1 second"), { times: minutes * 60 })
+
+it.effect("a reservation waits ten minutes for the cost of calls in flight at most, and logs that once", () => {
+  const { count, parts } = onTestClock(inMemory)
+  return Effect.gen(function* () {
+    const budget = yield* Budget
+    const caps = { perRunUsd: Usd.make(1), perRepoDailyUsd: undefined }
+    const reserve = (id: string) =>
+      budget.reserve({ id: ReservationId.make(id), run: { id: "endless", repository }, usd: Usd.make(0.6), caps })
+    yield* reserve("a")
+    const waiting = yield* Effect.forkChild(reserve("b"), { startImmediately: true })
+    yield* passMinutes(9)
+    assert.isUndefined(waiting.pollUnsafe())
+    yield* passMinutes(2)
+    assert.strictEqual((yield* Fiber.join(waiting))._tag, "Refused")
+    assert.strictEqual(count("model call waits for the cost of calls in flight"), 1)
+  }).pipe(Effect.provide(parts))
+})
+
+it.effect("a settlement that fails for minutes logs one warning", () => {
+  let attempts = 0
+  const failing = new StoreError({ reason: "unavailable", operation: "ledger.settle", message: "unavailable" })
+  const refusing = Layer.effect(
+    Ledger,
+    Effect.map(Ledger, (real) => ({
+      ...real,
+      settle: () =>
+        Effect.andThen(
+          Effect.sync(() => attempts++),
+          failing
+        )
+    }))
+  ).pipe(Layer.provide(Store.layerMemory))
+  const { count, parts } = onTestClock(refusing)
+  const reservation = {
+    id: ReservationId.make("late"),
+    run: { id: "late", repository },
+    usd: Usd.make(0.5),
+    caps: { perRunUsd: undefined, perRepoDailyUsd: undefined }
+  }
+  return Effect.gen(function* () {
+    const budget = yield* Budget
+    yield* budget.reserve(reservation)
+    const settling = yield* Effect.forkChild(budget.settle(reservation, Usd.make(0.1)), { startImmediately: true })
+    yield* passMinutes(5)
+    yield* Fiber.join(settling)
+    assert.isAbove(attempts, 20)
+    assert.strictEqual(count("reservation not settled yet, retry scheduled"), 1)
+  }).pipe(Effect.provide(parts), Effect.provideService(WarningLimits, new Map()))
+})
+
+it.live("a reservation that is older than any call is closed, also one of this process", () =>
+  Effect.gen(function* () {
+    const ledger = yield* Ledger
+    const made = Date.now()
+    const reservation = {
+      runId: "forgotten",
+      repository,
+      day: "2026-01-31",
+      usd: Usd.make(0.5),
+      runCapUsd: undefined,
+      dayCapUsd: undefined,
+      owner: (yield* NodeIdentity).owner
+    }
+    /** Returns the number of reservations that are still open, and closes them. */
+    const closeOpen = ledger.closeLost(() => true, 0, made)
+    yield* ledger.reserve({ ...reservation, id: ReservationId.make("in use") }, made)
+    yield* BudgetLedger.closeLostReservations(made + 7_199_000)
+    assert.strictEqual(yield* closeOpen, 1)
+    yield* ledger.reserve({ ...reservation, id: ReservationId.make("forgotten") }, made)
+    yield* BudgetLedger.closeLostReservations(made + 7_201_000)
+    assert.strictEqual(yield* closeOpen, 0)
+  }).pipe(run)
 )
 
 it.live("in memory, for one process: the run's cap holds there too", () =>

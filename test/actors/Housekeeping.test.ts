@@ -30,6 +30,7 @@ import { Ledger } from "../../src/store/Ledger.ts"
 import { Objects } from "../../src/store/Objects.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
@@ -123,14 +124,15 @@ const change = (number: number): Change => ({
   head: `h${number}`
 })
 
-/** Stores a receipt and queues its entry. */
-const accept = Effect.fnUntraced(function* (number: number, priority: number, admittedAt: number, dueAt: number) {
+/** Stores a receipt without an outcome. */
+const receive = Effect.fnUntraced(function* (
+  number: number,
+  work: Omit<NonNullable<StoredEvent["work"]>, "change">,
+  own: Partial<Change> = {}
+) {
   const receipts = yield* Receipts
-  const queue = yield* Queue
-  const eventId = `event-${number}`
-  const work = { change: change(number), configHash: "test", priority, dueAt }
   yield* receipts.store({
-    id: eventId,
+    id: `event-${number}`,
     deliveryKey: DeliveryKey.make(`gitea:${number}`),
     provider: "gitea",
     event: "pull_request",
@@ -143,9 +145,17 @@ const accept = Effect.fnUntraced(function* (number: number, priority: number, ad
     facts: {},
     decision: "queued",
     reason: undefined,
-    work,
-    receivedAt: admittedAt
+    work: { ...work, change: { ...change(number), ...own } },
+    receivedAt: 0
   })
+})
+
+/** Stores a receipt and queues its entry. */
+const accept = Effect.fnUntraced(function* (number: number, priority: number, admittedAt: number, dueAt: number) {
+  const queue = yield* Queue
+  const eventId = `event-${number}`
+  const work = { change: change(number), configHash: "test", priority, dueAt }
+  yield* receive(number, work)
   const [admitted] = yield* queue.admit([{ eventId, ...work, admittedAt }])
   return admitted?.entryId ?? ""
 })
@@ -388,6 +398,20 @@ layer(worldWith(actorStores(), withOwnLimit()))((it) =>
     })
   )
 )
+
+layer(world)("a receipt of a workspace that this node does not have", (it) => {
+  it.effect("is cancelled if its own configuration lacks the workspace, else left to other nodes", () =>
+    Effect.gen(function* () {
+      const work = { priority: 0, dueAt: 0 }
+      yield* receive(1, { ...work, configHash: "unknown" }, { workspace: "gone" })
+      yield* receive(2, { ...work, configHash: "test" }, { workspace: "gone" })
+      yield* settled(2)
+      assert.deepStrictEqual(yield* outcomeOf(2), ["cancelled", "workspace gone is no longer configured"])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* outcomeOf(1), [undefined, undefined])
+    })
+  )
+})
 
 layer(world)("a review that began and ended without a result", (it) => {
   it.effect("ends the status of its commit with the reason; a head that is reviewed again keeps its status", () =>

@@ -1,5 +1,6 @@
 /** Documents that work is pinned to: archived without secrets in clear, restored unchanged. */
-import { Effect, Exit, Layer, Redacted, Result, Scope, Context } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, Redacted, Result, Scope, Context } from "effect"
+import { TestClock } from "effect/testing"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -177,6 +178,47 @@ describe("a store with an archive", () => {
       await Effect.runPromise(store.keepIn(memoryArchive(() => [first.hash]).service))
       for (let next = 2; next < 4 + heldSnapshots; next++) await write(next)
       expect(await Effect.runPromise(store.pinned(first.hash))).toBe(first)
+    })
+  })
+
+  it("reads a snapshot once while it is held: all work with it shares the clients of its profiles", async () => {
+    await withStore(async (store, write) => {
+      const { service } = memoryArchive(() => [])
+      // Reads overlap.
+      const find = (hash: string) => Effect.delay(service.find(hash), "10 millis")
+      await Effect.runPromise(store.keepIn({ ...service, find }))
+      const first = store.current().hash
+      for (let next = 2; next < 3 + heldSnapshots; next++) await write(next)
+      const pinned = () => Effect.runPromise(store.pinned(first))
+      const [one, two] = await Promise.all([pinned(), pinned()])
+      expect(one.hash).toBe(first)
+      expect([two, await pinned()].map((snapshot) => snapshot === one)).toEqual([true, true])
+    })
+  })
+
+  it("waits for an archive that is unavailable, and logs that once", async () => {
+    await withStore(async (store, write) => {
+      const { service } = memoryArchive(() => [])
+      let attempts = 0
+      const find = (hash: string) =>
+        Effect.suspend(() => (++attempts < 4 ? Effect.fail({ message: "unavailable" }) : service.find(hash)))
+      await Effect.runPromise(store.keepIn({ ...service, find }))
+      const first = store.current().hash
+      for (let next = 2; next < 3 + heldSnapshots; next++) await write(next)
+      const lines: Array<string> = []
+      const reading = Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(store.pinned(first), { startImmediately: true })
+        yield* Effect.repeat(TestClock.adjust("2 seconds"), { times: 4 })
+        return yield* Fiber.join(fiber)
+      }).pipe(
+        Effect.provide([
+          TestClock.layer(),
+          Logger.layer([Logger.make(({ message }) => lines.push(JSON.stringify(message)))])
+        ])
+      )
+      expect((await Effect.runPromise(reading)).hash).toBe(first)
+      expect(attempts).toBe(4)
+      expect(lines).toEqual([expect.stringContaining("configuration archive unavailable, retry scheduled")])
     })
   })
 })

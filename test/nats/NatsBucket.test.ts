@@ -1,7 +1,7 @@
-import { Effect, Fiber, Layer, Schedule, Stream } from "effect"
+import { Effect, Fiber, Layer, Logger, Schedule, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { makeBucket } from "../../nats/NatsBucket.ts"
-import type { BucketChange } from "../../nats/NatsBucket.ts"
+import type { BucketChange, NatsBucket } from "../../nats/NatsBucket.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
 import { NatsNodes } from "../../nats/NatsNodes.ts"
@@ -58,6 +58,32 @@ describe("bucket", () => {
         })
       })
     ))
+
+  it.each<[call: string, use: (values: NatsBucket) => Effect.Effect<unknown, unknown>, result: unknown]>([
+    ["get", ({ get }) => get("k"), undefined],
+    ["last", ({ last }) => last("k"), undefined],
+    ["put", ({ put }) => put("k", "new"), 1],
+    ["create", ({ create }) => create("k", "new"), 1],
+    ["update", ({ update }) => update("k", "new", 0), 1],
+    ["delete", ({ delete: remove }) => remove("k"), undefined],
+    ["entries", ({ entries }) => entries(), []]
+  ])("a bucket that the server has lost is created again: %s", (_, use, result) => {
+    const prefix = newPrefix()
+    const warnings: Array<string> = []
+    return run(
+      Effect.gen(function* () {
+        const values = yield* bucket
+        yield* values.put("k", "lost")
+        const { manager } = yield* NatsConnection
+        yield* Effect.promise(() => manager.streams.delete(`KV_${prefix}_values`))
+        // Calls that fail together create it once.
+        const [first] = yield* Effect.all([use(values), values.get("other")], { concurrency: "unbounded" })
+        expect(first).toEqual(result)
+        expect(warnings).toEqual([expect.stringContaining("stream was missing on the NATS server, created again")])
+      }).pipe(Effect.provide(Logger.layer([Logger.make(({ message }) => warnings.push(JSON.stringify(message)))]))),
+      prefix
+    )
+  })
 
   it("an invalid value is refused immediately, and an unavailable server in time", () =>
     run(
