@@ -980,6 +980,10 @@ const edits: ReadonlyArray<Row> = [
   [
     "{count} more problems are not listed; correct the listed ones and validate again",
     "还有 {count} 个问题未列出；请更正已列出的问题后再次验证"
+  ],
+  [
+    "the name has a control or invisible character, or begins or ends with white space; choose another name",
+    "名称含有控制字符或不可见字符，或以空白开头或结尾；请选择其他名称"
   ]
 ]
 
