@@ -97,6 +97,22 @@ it("the changed text files of a revision are fetched by one command, and binary 
   expect(names.filter((name) => name === "whole-diff" || name === "cat").toSorted()).toEqual(["cat", "whole-diff"])
 })
 
+it("files whose diff does not have the listed sizes are read one by one", async () => {
+  const paths = Array.from({ length: 6 }, (_, index) => `trunk/sized${index}.c`)
+  const edit = (value: number) => ({ files: Object.fromEntries(paths.map((path) => [path, `int a = ${value};\n`])) })
+  const base = repository.commit("Before", edit(1))
+  const head = repository.commit("After", edit(2))
+  const real = execFileSync("sh", ["-c", "command -v svn"], { encoding: "utf8" }).trim()
+  const script = `#!/bin/sh
+case "$*" in *--internal-diff*) '${real}' "$@" | sed 's/ = 2/ = 22/' ;; *) exec '${real}' "$@" ;; esac
+`
+  writeFileSync(join(directory, "svn"), script, { mode: 0o755 })
+  vi.stubEnv("PATH", `${directory}:${process.env["PATH"]}`)
+  const { diff } = await checkingOut({ server: serverAt(repository.url), branch: "trunk", head, base }, readRevision)
+  vi.unstubAllEnvs()
+  expect(diff.split("-int a = 1;\n+int a = 2;\n")).toHaveLength(paths.length + 1)
+})
+
 it(`a revision of ${folders * filesPerFolder} files ends at the limit of paths, and is described`, async () => {
   const names = Array.from({ length: filesPerFolder }, (_, index) => `trunk/origin/file${index}.c`)
   svnmucc("mkdir", "trunk/origin", ...names.flatMap((name) => ["put", "/dev/null", name]))
