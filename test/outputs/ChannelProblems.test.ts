@@ -28,6 +28,18 @@ describe("channel problems", () => {
     expect(paths).toEqual(["outputs.channels.strict.review_event"])
   })
 
+  it("names fields without effect once, with the reason of the kind", () => {
+    const channels = [
+      { name: "swarm", kind: "p4_swarm", mention_fallback: "skip" },
+      { name: "group", kind: "feishu_bot", mention_fallback: "skip" }
+    ] as const
+    const found = channelProblems(snapshotWith({ channels })).map(({ message, path }) => `${path}: ${message}`)
+    expect(found).toEqual([
+      "outputs.channels.swarm.mention_fallback: without effect on kind p4_swarm: the user of the changelist is mentioned; remove it",
+      "outputs.channels.group.mention_fallback: without effect on kind feishu_bot: without mention_author there are no mentions; remove it"
+    ])
+  })
+
   it("tries templates on an example", () => {
     const channels = [
       { name: "r", kind: "gitea_pr_review", templates: { summary: "bad", problem: "good" } },
