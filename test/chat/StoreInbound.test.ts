@@ -35,3 +35,23 @@ it("a person who floods a connection leaves few records, and others are not affe
   expect(await store(message("m-late", "ou_eve"), minute + 60_000)).toBe("stored")
   expect(await store(message("m-late", "ou_eve"), minute + 60_001)).toBe("duplicate")
 })
+
+it("a message of a group that does not mention the bot leaves no record", async () => {
+  const added: Array<string> = []
+  const requests = {
+    add: ({ key }: { readonly key: string }) => Effect.sync(() => (added.push(key), "stored" as const))
+  }
+  const message = (key: string, text: string, mention: true | undefined): InboundMessage => ({
+    _tag: "Message",
+    key,
+    conversation: { kind: "group", id: "g" },
+    sender: { type: "feishu_open_id", id: "ou_ada" },
+    text,
+    mention,
+    reply: {}
+  })
+  const store = (inbound: InboundMessage) => Effect.runPromise(storeInbound(requests, "talk", inbound, 0))
+  expect(await store(message("talk", "good morning", undefined))).toBe("ignored")
+  expect(await store(message("command", "help", true))).toBe("stored")
+  expect(added).toEqual(["command"])
+})
