@@ -90,6 +90,8 @@ it("near the cap a review waits for the cost of a call in flight, and is reviewe
     timeout: 60_000,
     describe: () => at.aicr.log
   })
+  // The call that was reserved first may not have arrived yet.
+  await waitUntil(() => at.model.requests.length > 0, { describe: () => at.aicr.log })
   expect(at.model.requests).toHaveLength(1)
   responding.resolve()
   await at.reviewed(...pulls)
