@@ -1,6 +1,6 @@
 /** Settings that texts of the service name, and their values. */
 import { describe, expect, it } from "vitest"
-import { findSettings } from "../../src/dashboard/pages/FindSettings.ts"
+import { findSettings } from "../../../src/dashboard/pages/FindSettings.ts"
 
 const value = (path: string, origin: string, given: unknown) => ({ path, origin, value: given })
 const all = [
