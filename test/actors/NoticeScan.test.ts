@@ -89,7 +89,7 @@ it.effect("the highest threshold that an account reached is announced once a day
       // A higher threshold includes the lower ones.
       yield* spend(repository, 0.95)
       assert.deepStrictEqual(yield* announced("1 minute"), [...first, "2026-02-02 90"])
-      // A call that ends right before midnight is found after it, and the next day at once.
+      // A call that ends right before midnight is found after it, as is the next day.
       yield* TestClock.setTime(Date.UTC(2026, 1, 2, 23, 59, 59))
       yield* spend(repository, 1)
       yield* TestClock.setTime(Date.UTC(2026, 1, 3, 0, 0, 1))
