@@ -9,7 +9,7 @@
  * proxy, tools, sandbox ──▶ running ──▶ exited │ ended by the watch │ interrupted ──▶ outcome (PassOutcome.ts)
  * ```
  */
-import { Clock, Effect } from "effect"
+import { Clock, Deferred, Effect } from "effect"
 import type { Scope } from "effect"
 import { restorePass } from "../../domain/AgentPass.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
@@ -95,13 +95,15 @@ const runPass = Effect.fnUntraced(function* (
   }
   const program = yield* findProgram(mode, brief)
   const cli = findCli(mode)
+  const toolsListed = yield* Deferred.make<void>()
   const proxy = yield* (yield* ModelProxies).open({
     snapshot,
     group,
     role: "heavy",
     format: cli.format,
     maxCalls: maxModelCalls,
-    webSearch: workspace.agent.web_search.enabled
+    webSearch: workspace.agent.web_search.enabled,
+    awaitedTools: cli.startsWithoutTools === true ? { names: toolNames, listed: toolsListed } : undefined
   })
   const reader = repositoryReader(brief.checkout, brief.code, workspace.review.fetch_extra, brief.context)
   const session = openSession({ passes: yield* AgentPasses, runId: run.id, pass }, reader, restored, proxy.report)
@@ -111,7 +113,8 @@ const runPass = Effect.fnUntraced(function* (
     tools: toolNames,
     maxReplyBytes,
     maxCalls: maxToolCalls,
-    onCall: () => Effect.sync(() => void seen.toolCalls++)
+    onCall: () => Effect.sync(() => void seen.toolCalls++),
+    onListed: () => Deferred.doneUnsafe(toolsListed, Effect.void)
   })
   const labels = { run: run.id, pass: pass.slice(0, 12) }
   const texts = { system: systemText(brief), prompt: promptText(brief) }

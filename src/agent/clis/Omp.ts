@@ -64,6 +64,8 @@ export const omp: AgentCli = {
   install: "npm",
   command: (platform) => [`@oven/bun-${platform}/bin/bun`, "@oh-my-pi/pi-coding-agent/dist/cli.js"],
   format: "openai-chat",
+  // It waits 250 ms for servers of tools.
+  startsWithoutTools: true,
   support: {
     approval: "without approvals it refuses every tool",
     webSearch: {

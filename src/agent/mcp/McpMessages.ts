@@ -5,7 +5,13 @@ import { resolveToolName } from "../../llm/ToolNames.ts"
 const maxBatch = 32
 
 export type McpMessages =
-  | { readonly ok: true; readonly text: string; readonly initialises: boolean }
+  | {
+      readonly ok: true
+      readonly text: string
+      readonly initialises: boolean
+      /** Whether a message asks for the tools. */
+      readonly lists: boolean
+    }
   | { readonly ok: false; readonly error: string }
 
 export const readMessages = (body: string, offered: ReadonlyArray<string>): McpMessages => {
@@ -18,10 +24,12 @@ export const readMessages = (body: string, offered: ReadonlyArray<string>): McpM
   const messages: ReadonlyArray<unknown> = Array.isArray(parsed) ? parsed : [parsed]
   if (messages.length > maxBatch) return { ok: false, error: `a request has at most ${maxBatch} messages` }
   let initialises = false
+  let lists = false
   let isRenamed = false
   for (const message of messages) {
     if (!isObject(message)) continue
     if (message["method"] === "initialize") initialises = true
+    if (message["method"] === "tools/list") lists = true
     const params = message["params"]
     if (message["method"] !== "tools/call" || !isObject(params)) continue
     const called = params["name"]
@@ -30,7 +38,7 @@ export const readMessages = (body: string, offered: ReadonlyArray<string>): McpM
     params["name"] = name
     isRenamed = true
   }
-  return { ok: true, text: isRenamed ? JSON.stringify(parsed) : body, initialises }
+  return { ok: true, text: isRenamed ? JSON.stringify(parsed) : body, initialises, lists }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null

@@ -20,6 +20,8 @@ export interface ToolServerRequest {
   readonly maxCalls: number
   /** Called at each call, for the progress of the run. */
   readonly onCall: (tool: string) => Effect.Effect<void>
+  /** Called when the agent has received the list of tools. */
+  readonly onListed: () => void
 }
 
 export interface OpenToolServer {

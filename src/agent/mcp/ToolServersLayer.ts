@@ -73,6 +73,7 @@ const handleWith = (handler: McpHandler, request: ToolServerRequest) => {
         "content-length": bytes.length
       })
       response.end(bytes)
+      if (messages.lists && reply.ok) request.onListed()
     })
 }
 

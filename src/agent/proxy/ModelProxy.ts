@@ -9,6 +9,7 @@ import type { Usage } from "../../domain/Analysis.ts"
 import type { ModelRun } from "../../llm/ModelRun.ts"
 import type { WireFormat } from "../../llm/WireGateway.ts"
 import type { AgentError } from "../Agent.ts"
+import type { AwaitedTools } from "./AwaitTools.ts"
 
 export type { WireFormat } from "../../llm/WireGateway.ts"
 
@@ -26,6 +27,8 @@ export interface ModelProxyRequest {
    * never passed on.
    */
   readonly webSearch: boolean
+  /** Tools without which the agent must not call a model, for one that does not wait for them itself. */
+  readonly awaitedTools?: AwaitedTools | undefined
 }
 
 export interface ModelProxyReport {

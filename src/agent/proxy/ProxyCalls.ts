@@ -9,6 +9,7 @@ import { parseAgentJson } from "../socket/AgentJson.ts"
 import type { AgentJson } from "../socket/AgentJson.ts"
 import { respondJson } from "../socket/PassServer.ts"
 import type { PassExchange } from "../socket/PassServer.ts"
+import { AwaitTools, withoutTools } from "./AwaitTools.ts"
 import { getModel, listModels } from "./ModelList.ts"
 import type { ListedModel } from "./ModelList.ts"
 import type { ModelProxyRequest } from "./ModelProxy.ts"
@@ -42,16 +43,20 @@ const passedHeaders = ["anthropic-beta"]
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+type Generate = Extract<ProxyOperation, { readonly _tag: "Generate" }>
+
 export class ProxyCalls {
   readonly #request: ModelProxyRequest
   readonly #record: CallRecord
   readonly #model: ListedModel
   readonly #memory = new WireMemory()
+  readonly #tools: AwaitTools
 
   constructor(request: ModelProxyRequest, record: CallRecord, model: ListedModel) {
     this.#request = request
     this.#record = record
     this.#model = model
+    this.#tools = new AwaitTools(request.awaitedTools)
   }
 
   handle(exchange: PassExchange) {
@@ -95,14 +100,24 @@ export class ProxyCalls {
     respondJson(response, 200, counted)
   }
 
-  #generate(
-    exchange: PassExchange,
-    operation: Extract<ProxyOperation, { readonly _tag: "Generate" }>,
-    json: AgentJson
-  ) {
+  #generate(exchange: PassExchange, operation: Generate, json: AgentJson) {
     if (!json.ok) return this.#refuse(exchange, "invalid", json.error)
     const body = json.value
     if (!isObject(body)) return this.#refuse(exchange, "invalid", "the body is not a JSON object")
+    return Effect.flatMap(this.#tools.refuses(body), (isRefused) =>
+      isRefused
+        ? this.#repeat(exchange, operation.streams ?? body["stream"] === true)
+        : this.#call(exchange, operation, body)
+    )
+  }
+
+  /** An error within a stream is for the agent; its client of HTTP repeats others with the same body. */
+  #repeat(exchange: PassExchange, streams: boolean) {
+    if (streams) exchange.response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+    return this.#refuse(exchange, "unavailable", withoutTools)
+  }
+
+  #call(exchange: PassExchange, operation: Generate, body: Readonly<Record<string, unknown>>) {
     const record = this.#record
     if (++record.calls > this.#request.maxCalls) {
       record.stop(`the review ended early: the agent made more than ${this.#request.maxCalls} calls of models`)

@@ -7,10 +7,11 @@ import { describe, expect } from "vitest"
 import type { AgentReport, Brief, PassProgress } from "../../../src/agent/Agent.ts"
 import { AgentError } from "../../../src/agent/Agent.ts"
 import { AgentPrograms } from "../../../src/agent/AgentPrograms.ts"
-import type { AgentProgram } from "../../../src/agent/AgentPrograms.ts"
+import type { AgentProgram, CliMode } from "../../../src/agent/AgentPrograms.ts"
 import { CliAgents } from "../../../src/agent/CliAgents.ts"
 import { maxLoggedTexts, passTimes } from "../../../src/agent/clis/PassLimits.ts"
 import * as ProgramFolder from "../../../src/agent/clis/ProgramFolder.ts"
+import { toolNames } from "../../../src/agent/Tools.ts"
 import { ModelRun } from "../../../src/llm/ModelRun.ts"
 import type { ModelAccount } from "../../../src/llm/ModelRun.ts"
 import * as Store from "../../../src/store/Store.ts"
@@ -47,6 +48,7 @@ interface Options {
   readonly run?: ModelAccount
   readonly brief?: Partial<Brief>
   readonly found?: Partial<AgentProgram>
+  readonly mode?: CliMode
 }
 
 const times = { ...passTimes, endMillis: 300, failingMillis: 300, refusedMillis: 100, pollMillis: 50 }
@@ -54,16 +56,17 @@ const times = { ...passTimes, endMillis: 300, failingMillis: 300, refusedMillis:
 /** Runs a pass with records of the caller. */
 const pass = (lines: ReadonlyArray<string>, options: Options = {}) =>
   Effect.gen(function* () {
-    const brief = { ...(yield* makeBrief("codex", options.agent)), common: undefined, prompt: lines.join("\n") }
+    const mode = options.mode ?? "codex"
+    const brief = { ...(yield* makeBrief(mode, options.agent)), common: undefined, prompt: lines.join("\n") }
     const layer = CliAgents.layerWith(times).pipe(
       Layer.provide([
-        programs(options.found),
+        programs({ mode, ...options.found }),
         nativeSandboxes(yield* temporary),
         fakeToolServers,
         fakeProxies("http://127.0.0.1:9", options.proxy ?? { calls: 1 })
       ])
     )
-    return yield* CliAgents.use((agents) => agents.analyse("codex", { ...brief, ...options.brief })).pipe(
+    return yield* CliAgents.use((agents) => agents.analyse(mode, { ...brief, ...options.brief })).pipe(
       Effect.provide(layer),
       Effect.provideService(ModelRun, options.run ?? { id: "run-1", repository: "test" })
     )
@@ -95,6 +98,21 @@ describe("a pass of an agent CLI", () => {
             /^repository: ; folder: ; write: EROFS; .*src\/a\.ts, lines 1 to 2 of 2:.*const x = list\[0\]/
           )
         ])
+    })
+  )
+
+  it.live("calls no model without its tools if it does not wait for them itself", () =>
+    Effect.gen(function* () {
+      const awaited = Effect.fnUntraced(function* (mode: CliMode, lines: ReadonlyArray<string>) {
+        const proxy: FakeProxyState = { calls: 1 }
+        const ended = yield* alone([...lines, "summary Read"], { mode, proxy })
+        expect(ended).toMatchObject({ _tag: "Success" })
+        const tools = proxy.request?.awaitedTools
+        return tools && { names: tools.names, isListed: yield* Deferred.isDone(tools.listed) }
+      })
+      expect(yield* awaited("codex", ["list"])).toBeUndefined()
+      expect(yield* awaited("omp", [])).toEqual({ names: toolNames, isListed: false })
+      expect(yield* awaited("omp", ["list"])).toEqual({ names: toolNames, isListed: true })
     })
   )
 

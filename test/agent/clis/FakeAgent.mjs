@@ -1,24 +1,30 @@
 /**
- * A program in the place of Codex: it reads the address and the token of the tool server from Codex' settings, and executes its prompt,
- * one line after the other.
+ * A program in the place of Codex or omp: it reads the address and the token of the tool server from that program's settings, and executes
+ * its prompt, one line after the other.
  */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 
-const { AICR_TOOLS_TOKEN: token, CODEX_HOME: home } = process.env
-const url = /^url = "(.*)"$/m.exec(readFileSync(`${home}/config.toml`, "utf8"))?.[1]
+const { AICR_TOOLS_TOKEN: token, CODEX_HOME: home, PI_CODING_AGENT_DIR: ompHome } = process.env
 
-const call = async (name, input) => {
+const codexServer = () => ({
+  url: /^url = "(.*)"$/m.exec(readFileSync(`${home}/config.toml`, "utf8"))?.[1],
+  authorization: `Bearer ${token}`
+})
+const ompServer = () => {
+  const [{ headers, url }] = Object.values(JSON.parse(readFileSync(`${ompHome}/mcp.json`, "utf8")).mcpServers)
+  return { url, authorization: headers.Authorization }
+}
+const { authorization, url } = ompHome === undefined ? codexServer() : ompServer()
+
+const send = async (method, params) => {
   const response = await fetch(url, {
     method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream"
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } })
+    headers: { authorization, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
   })
   return response.text()
 }
+const call = (name, input) => send("tools/call", { name, arguments: input })
 
 const report = (message) =>
   call("report_problem", {
@@ -42,6 +48,7 @@ for await (const chunk of process.stdin) prompt += chunk
 
 for (const line of prompt.split("\n")) {
   const [verb, argument] = line.split(" ", 2)
+  if (verb === "list") await send("tools/list", {})
   if (verb === "report") await report(argument)
   if (verb === "files")
     await report(

@@ -8,7 +8,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { ToolServers } from "../../../src/agent/mcp/ToolServer.ts"
 import type { ToolServerRequest } from "../../../src/agent/mcp/ToolServer.ts"
 import { ModelProxies } from "../../../src/agent/proxy/ModelProxy.ts"
-import type { ModelProxyReport } from "../../../src/agent/proxy/ModelProxy.ts"
+import type { ModelProxyReport, ModelProxyRequest } from "../../../src/agent/proxy/ModelProxy.ts"
 import { refusedText } from "../../../src/agent/Tool.ts"
 import { decodeToolCall, toolSpecs } from "../../../src/agent/Tools.ts"
 import { noUsage } from "../../../src/domain/Analysis.ts"
@@ -33,6 +33,8 @@ const serveOn = (listener: RequestListener) =>
 export interface FakeProxyState {
   calls: number
   report?: Partial<ModelProxyReport>
+  /** Request of the last proxy that was opened. */
+  request?: ModelProxyRequest
 }
 
 /** Forwards every request to a fake model. */
@@ -40,8 +42,9 @@ export const fakeProxies = (url: string, state: FakeProxyState): Layer.Layer<Mod
   Layer.succeed(
     ModelProxies,
     ModelProxies.of({
-      open: () =>
+      open: (request) =>
         Effect.gen(function* () {
+          state.request = request
           const { socket } = yield* serveOn((incoming, response) => {
             state.calls++
             const upstream = httpRequest(`${url}${incoming.url ?? ""}`, {
@@ -92,10 +95,12 @@ const reply = async (request: ToolServerRequest, method: string, params: Paramet
       capabilities: { tools: {} },
       serverInfo: { name: "review", version: "1" }
     }
-  if (method === "tools/list")
+  if (method === "tools/list") {
+    request.onListed()
     return {
       tools: toolSpecs.map(({ description, name, parameters }) => ({ name, description, inputSchema: parameters }))
     }
+  }
   if (method !== "tools/call") return {}
   await Effect.runPromise(request.onCall(params.name))
   const decoded = decodeToolCall(params.name, params.arguments)

@@ -20,7 +20,8 @@ const makeCalls = (report: () => Effect.Effect<string>, maxCalls = 10) =>
     tools: [],
     maxReplyBytes: 1000,
     maxCalls,
-    onCall: () => Effect.void
+    onCall: () => Effect.void,
+    onListed: () => {}
   })
 
 describe("calls", () => {

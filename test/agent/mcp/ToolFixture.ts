@@ -26,6 +26,7 @@ export interface ToolFixture {
   readonly problems: Array<ReportedProblem>
   readonly endings: Array<Chosen>
   readonly refused: Array<string>
+  /** Tools that were called, and `tools/list` where the list was sent. */
   readonly called: Array<string>
   /** Sends raw bytes as the body, with the token unless `headers` replaces it. */
   readonly post: (body: string, headers?: Record<string, string>, path?: string) => Promise<Response>
@@ -77,6 +78,7 @@ export const withTools = (
     maxReplyBytes: 8_000,
     maxCalls: 20,
     onCall: (tool) => Effect.sync(() => void called.push(tool)),
+    onListed: () => void called.push("tools/list"),
     ...settings
   }
   return Effect.runPromise(

@@ -41,7 +41,7 @@ describe("an agent", () => {
         )
         expect(JSON.parse(reported.text)).toMatchObject({ id: "x", result: { content: [{ text: "recorded" }] } })
         expect(problems).toEqual([problem])
-        expect(called).toEqual(["report_problem"])
+        expect(called).toEqual(["tools/list", "report_problem"])
         expect(await Effect.runPromise(server.counts)).toEqual({ calls: 1, refused: 0 })
       })
     }

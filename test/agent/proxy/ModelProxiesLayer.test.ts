@@ -1,13 +1,16 @@
 /** The model proxy of a pass: each format of agents over each kind of provider, read by the SDK of the format's own provider. */
 import { connect } from "node:net"
+import { Deferred, Effect } from "effect"
 import { generateText, jsonSchema, streamText, tool } from "ai"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { withoutTools } from "../../../src/agent/proxy/AwaitTools.ts"
 import type { WireFormat } from "../../../src/llm/WireGateway.ts"
 import { faults, startFakeModel } from "../../harness/FakeModel.ts"
 import type { FakeModel } from "../../harness/FakeModel.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { documentFor, protocols, publicKey } from "../../llm/Protocols.ts"
 import { makeClient, withProxy } from "./ProxyFixture.ts"
+import type { ProxyFixture } from "./ProxyFixture.ts"
 
 const formats: ReadonlyArray<WireFormat> = ["openai-chat", "openai-responses", "anthropic-messages", "gemini"]
 
@@ -303,6 +306,51 @@ describe("failures", () => {
       expect(refused.status).toBe(status)
       expect(refused.text).toMatch(text)
       expect(refused.text).not.toContain("test-key")
+    })
+  })
+})
+
+describe("an agent that does not wait for its tools", () => {
+  const skip = { type: "function", function: { name: "mcp__review_skip", parameters: { type: "object" } } }
+  const body = (stream: boolean, tools: ReadonlyArray<unknown>) => ({
+    model: "m",
+    messages: [{ role: "user", content: "the diff" }],
+    stream,
+    tools
+  })
+  const path = "/v1/chat/completions"
+  const withAwaited = (
+    isListed: boolean,
+    use: (fixture: ProxyFixture, listed: Deferred.Deferred<void>) => Promise<void>
+  ) => {
+    fake.script({ text: "fine" })
+    const listed = Deferred.makeUnsafe<void>()
+    if (isListed) Deferred.doneUnsafe(listed, Effect.void)
+    const settings = { format: "openai-chat", awaitedTools: { names: ["skip"], listed } } as const
+    return withProxy(documentOf("openai_compatible"), settings, (fixture) => use(fixture, listed))
+  }
+
+  it.each([
+    ["a stream", true, 200],
+    ["a whole response", false, 503]
+  ])("is told to repeat a call for %s, as soon as it has the list", async (_, stream, status) => {
+    await withAwaited(false, async ({ post, report }, listed) => {
+      const before = fake.requests.length
+      let hasEnded = false
+      const refused = post(path, body(stream, [])).finally(() => (hasEnded = true))
+      expect((await post(path, body(stream, [skip]))).text).not.toContain(withoutTools)
+      expect(hasEnded).toBe(false)
+      Deferred.doneUnsafe(listed, Effect.void)
+      expect(await refused).toMatchObject({ status, text: expect.stringContaining(withoutTools) })
+      expect(fake.requests.length).toBe(before + 1)
+      expect(await report()).toMatchObject({ usage: { requests: 1 }, notices: [] })
+    })
+  })
+
+  it("gets a response without tools after five calls without them", async () => {
+    await withAwaited(true, async ({ post }) => {
+      for (let call = 0; call < 5; call++) expect((await post(path, body(false, []))).status).toBe(503)
+      expect((await post(path, body(false, []))).text).toContain("fine")
     })
   })
 })
