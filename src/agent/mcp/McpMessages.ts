@@ -9,7 +9,7 @@ export type McpMessages =
       readonly ok: true
       readonly text: string
       readonly initialises: boolean
-      /** Whether a message asks for the tools. */
+      /** Whether a message requests the list of tools. */
       readonly lists: boolean
     }
   | { readonly ok: false; readonly error: string }

@@ -333,7 +333,7 @@ describe("an agent that does not wait for its tools", () => {
   it.each([
     ["a stream", true, 200],
     ["a whole response", false, 503]
-  ])("is told to repeat a call for %s, as soon as it has the list", async (_, stream, status) => {
+  ])("gets the request to repeat a call for %s, as soon as it has the list", async (_, stream, status) => {
     await withAwaited(false, async ({ post, report }, listed) => {
       const before = fake.requests.length
       let hasEnded = false
