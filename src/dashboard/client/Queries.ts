@@ -67,13 +67,13 @@ export const usePages = <E extends Endpoint>(
   const hash = hashKey(queryKey)
   useEffect(() => {
     const cached = queryClient.getQueryCache().get(hash)
-    if (cached !== undefined && !isShort(cached.state.data)) refreshPages(cached).catch(() => {})
+    if (cached !== undefined && !isShort(cached.state.data)) void refreshPages(cached)
     return () => forgetView(hash)
   }, [hash])
   const view = (first: number, last: number): void => {
     if (!watchView(hash, { first, last })) return
     const cached = queryClient.getQueryCache().get(hash)
-    if (cached !== undefined && isPages(cached.state.data)) refreshPages(cached).catch(() => {})
+    if (cached !== undefined && isPages(cached.state.data)) void refreshPages(cached)
   }
   const pages = query.data?.pages
   // Pages of this endpoint hold its items.

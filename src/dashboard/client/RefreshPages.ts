@@ -134,7 +134,7 @@ const refreshOnce = async (query: Query, read: Read): Promise<"done" | "again"> 
 const refreshing = new Map<string, boolean>()
 const maxAttempts = 5
 
-export const refreshPages = async (query: Query): Promise<void> => {
+const readAgain = async (query: Query): Promise<void> => {
   const { queryHash, queryKey } = query
   if (refreshing.has(queryHash)) {
     refreshing.set(queryHash, true)
@@ -155,6 +155,12 @@ export const refreshPages = async (query: Query): Promise<void> => {
   }
 }
 
+/** Reads the pages in view of a list again. A failed read is repeated with the next event. */
+export const refreshPages = (query: Query): Promise<void> =>
+  readAgain(query).catch(() => {
+    // The list keeps what it shows.
+  })
+
 /**
  * Reads the shown values of some endpoints again: lists by their pages in view, other values as a whole. Values that are not shown are read again when
  * they are.
@@ -164,8 +170,7 @@ export const refreshEndpoints = async (client: QueryClient, endpoints: ReadonlyS
   await Promise.all(
     concerned.map((query) =>
       query.isActive() && isPages(query.state.data)
-        ? // A failed read is repeated with the next event.
-          refreshPages(query).catch(() => {})
+        ? refreshPages(query)
         : client.invalidateQueries({ queryKey: query.queryKey, exact: true, refetchType: "active" })
     )
   )
