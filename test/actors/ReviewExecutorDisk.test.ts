@@ -42,11 +42,15 @@ layer(world)((it) =>
       yield* Effect.forkChild(Effect.flatMap(scheduler, (one) => one.Wake()))
       const queue = yield* Queue
       yield* until(
-        "the entry waits",
-        Effect.map(queue.get(entryId), (entry) => entry?.status === "waiting" && entry.reason !== undefined)
+        "the entry waits for the disk",
+        Effect.map(
+          queue.get(entryId),
+          (entry) =>
+            entry?.status === "waiting" &&
+            entry.reason?.startsWith("the disk of the node takes no writes: mirror: ENOSPC") === true
+        )
       )
       const entry = yield* queue.get(entryId)
-      assert.match(entry?.reason ?? "", /^the disk of the node takes no writes: mirror: ENOSPC/)
       assert.strictEqual(entry?.attempts, 0)
     })
   )
