@@ -21,6 +21,8 @@ export const withoutTools = "service unavailable: the call has none of the tools
 export class AwaitTools {
   readonly #tools: AwaitedTools | undefined
   #refusals = 0
+  /** Whether a call had the tools. Later calls without them are intended, such as those that shorten a conversation. */
+  #hasCalled = false
 
   constructor(tools: AwaitedTools | undefined) {
     this.#tools = tools
@@ -29,9 +31,10 @@ export class AwaitTools {
   /** Waits for the list of tools if the request has none of them. Succeeds with whether the request is refused. */
   refuses(body: Readonly<Record<string, unknown>>): Effect.Effect<boolean> {
     const tools = this.#tools
-    if (tools === undefined || this.#refusals >= maxRefusals) return Effect.succeed(false)
+    if (tools === undefined || this.#hasCalled || this.#refusals >= maxRefusals) return Effect.succeed(false)
     const offered = JSON.stringify(body["tools"] ?? [])
-    if (tools.names.some((name) => offered.includes(name))) return Effect.succeed(false)
+    this.#hasCalled = tools.names.some((name) => offered.includes(name))
+    if (this.#hasCalled) return Effect.succeed(false)
     this.#refusals++
     return Effect.map(Effect.timeoutOption(Deferred.await(tools.listed), listTimeout), Option.isSome)
   }

@@ -347,6 +347,13 @@ describe("an agent that does not wait for its tools", () => {
     })
   })
 
+  it("gets a response without tools after a call that had them", async () => {
+    await withAwaited(true, async ({ post }) => {
+      expect((await post(path, body(false, [skip]))).text).toContain("fine")
+      expect((await post(path, body(false, []))).text).toContain("fine")
+    })
+  })
+
   it("gets a response without tools after five calls without them", async () => {
     await withAwaited(true, async ({ post }) => {
       for (let call = 0; call < 5; call++) expect((await post(path, body(false, []))).status).toBe(503)
