@@ -121,18 +121,12 @@ const takeLook = async (
   folder: string
 ): Promise<void> => {
   const { language, theme, width } = look
-  const context = await browser.context({
+  const context = await browser.signedIn(site.token, {
     viewport: { width, height: width === 390 ? 844 : 800 },
     colorScheme: theme,
     reducedMotion: "reduce"
   })
-  await context.addInitScript(
-    ([session, chosen]) => {
-      sessionStorage.setItem("aicr.session", session ?? "")
-      localStorage.setItem("aicr.language", chosen ?? "")
-    },
-    [JSON.stringify({ token: site.token, username: "root" }), language]
-  )
+  await context.addInitScript(([chosen]) => localStorage.setItem("aicr.language", chosen ?? ""), [language])
   const page = await context.newPage()
   const files: Array<string> = []
   for (const [name, path] of Object.entries(paths)) {

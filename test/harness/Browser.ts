@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { chromium } from "playwright-core"
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
+import { adminCredentials } from "./AdminSession.ts"
 import { provide } from "./Provide.ts"
 
 const flags = [
@@ -40,6 +41,16 @@ export class TestBrowser implements AsyncDisposable {
   /** A browser without history, such as that of another person. */
   context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     return this.#browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options })
+  }
+
+  /** A browser whose pages have the session with this token of the administrator. */
+  async signedIn(token: string, options?: BrowserContextOptions): Promise<BrowserContext> {
+    const context = await this.context(options)
+    await context.addInitScript(
+      ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
+      [JSON.stringify({ token, username: adminCredentials.username })]
+    )
+    return context
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -163,3 +163,13 @@ const seen = (request: ApiRequest, status: number | undefined): Seen => ({
   body: request.body,
   status
 })
+
+/** The trigger of a fake host at `url`, with its credentials in variables. Writes follow each other as fast as to a host of one's own. */
+export const makeHostTrigger = (kind: string, url: string) => ({
+  name: "host",
+  kind,
+  base_url: url,
+  token_env: "TEST_TOKEN",
+  webhook_secret_env: "TEST_SECRET",
+  write_interval_ms: 20
+})

@@ -32,11 +32,7 @@ beforeAll(async () => {
   await at.push("drafts", 1)
   for (let count = 0; count < 60; count++) await draft()
   await waitUntil(async () => (await admin.items("/events?limit=200")).length === 60, { describe: () => at.aicr.log })
-  context = await browser.context()
-  await context.addInitScript(
-    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-    [JSON.stringify({ token: admin.token, username: "root" })]
-  )
+  context = await browser.signedIn(admin.token)
   page = await context.newPage()
   await page.goto(`${proxy.url}/dashboard/deliveries`)
   await page.locator("[data-index='0']").waitFor()

@@ -22,12 +22,9 @@ const ids: Record<string, string> = {}
 beforeAll(async () => {
   world = await startDashboardWorld()
   browser = await TestBrowser.start()
-  const context = await browser.context({ reducedMotion: "reduce" })
-  await context.addInitScript(
-    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-    // A session of its own, which a test ends.
-    [JSON.stringify({ token: (await AdminSession.open(world.at.aicr.url)).token, username: "root" })]
-  )
+  // A session of its own, which a test ends.
+  const { token } = await AdminSession.open(world.at.aicr.url)
+  const context = await browser.signedIn(token, { reducedMotion: "reduce" })
   page = await context.newPage()
   const runs = await world.admin.items("/runs")
   for (const status of ["succeeded", "analyzing"])

@@ -33,11 +33,7 @@ beforeAll(async () => {
   await at.push("drafts", 1)
   await deliver(240)
   browser = await TestBrowser.start()
-  const context = await browser.context()
-  await context.addInitScript(
-    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-    [JSON.stringify({ token: admin.token, username: "root" })]
-  )
+  const context = await browser.signedIn(admin.token)
   page = await context.newPage()
 }, 180_000)
 afterAll(async () => {

@@ -68,11 +68,7 @@ beforeAll(async () => {
   await at.aicr.start()
   admin = await AdminSession.open(at.aicr.url)
   browser = await TestBrowser.start()
-  const context = await browser.context()
-  await context.addInitScript(
-    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-    [JSON.stringify({ token: admin.token, username: "root" })]
-  )
+  const context = await browser.signedIn(admin.token)
   page = await context.newPage()
   page.setDefaultTimeout(15_000)
 }, 120_000)

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
 import { stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
-import { startFakeForge } from "../harness/FakeForge.ts"
+import { startFakeForge, makeHostTrigger } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -46,16 +46,7 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
       configFile,
       stringify({
         server: { port, hostname: "127.0.0.1" },
-        triggers: [
-          {
-            name: "host",
-            kind,
-            base_url: forge.url,
-            token_env: "TEST_TOKEN",
-            webhook_secret_env: "TEST_SECRET",
-            write_interval_ms: 20
-          }
-        ],
+        triggers: [makeHostTrigger(kind, forge.url)],
         workspaces: { instances: { one: { source_repo: { trigger: "host", repo: "team/one" } } } },
         llm: {
           providers: [{ id: "fake", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key: "k" }],

@@ -13,7 +13,7 @@ import type { Fault } from "../../src/demo/DemoForge.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"
-import { startFakeForge } from "../harness/FakeForge.ts"
+import { startFakeForge, makeHostTrigger } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -120,16 +120,7 @@ it.each(all)(
       configFile,
       stringify({
         server: { port, hostname: "127.0.0.1" },
-        triggers: [
-          {
-            name: "host",
-            kind,
-            base_url: forge.url,
-            token_env: "TEST_TOKEN",
-            webhook_secret_env: "TEST_SECRET",
-            write_interval_ms: 20
-          }
-        ],
+        triggers: [makeHostTrigger(kind, forge.url)],
         workspaces: { instances: { one: { source_repo: { trigger: "host", repo: "team/one" } } } },
         outputs: { channels: channels[kind], routes: { default: { line_comments: names, summary: names } } },
         llm: {

@@ -12,7 +12,7 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { dueNow } from "../harness/DueNow.ts"
-import { startFakeForge } from "../harness/FakeForge.ts"
+import { startFakeForge, makeHostTrigger } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -62,14 +62,7 @@ const install = async (kind: "github" | "gitlab", delaySeconds: number) => {
     stringify({
       server: { port, hostname: "127.0.0.1", auth: { api_key: key } },
       triggers: [
-        {
-          name: "host",
-          kind,
-          base_url: forge.url,
-          token_env: "TEST_TOKEN",
-          webhook_secret_env: "TEST_SECRET",
-          write_interval_ms: 20
-        },
+        makeHostTrigger(kind, forge.url),
         { name: "ci", kind: "manual" },
         { name: "yearly", kind: "scheduled", cron: "0 4 1 1 *", repositories: [{ repo: "team/one", branch: "main" }] }
       ],

@@ -11,6 +11,15 @@ const expectOnce = (at: Installation, pull: DemoPull): void =>
     summaries: 1
   })
 
+/** Starts the process again: the review is complete, and published once. */
+const reviewOnce = async (at: Installation, pull: DemoPull): Promise<void> => {
+  at.model.script(honest)
+  await at.aicr.start()
+  await at.reviewed(pull)
+  await at.settled()
+  expectOnce(at, pull)
+}
+
 /** Stops the process while the model responds: the review ends before the process does. */
 const finishes = async (at: Installation): Promise<void> => {
   const pull = await at.open("finished")
@@ -22,11 +31,7 @@ const finishes = async (at: Installation): Promise<void> => {
   await at.forge.notify(pull, "opened")
   expect(await stopped.promise).toMatchObject({ code: 0 })
 
-  at.model.script(honest)
-  await at.aicr.start()
-  await at.reviewed(pull)
-  await at.settled()
-  expectOnce(at, pull)
+  await reviewOnce(at, pull)
   expect(at.countModelCalls("finished")).toBe(1)
 }
 
@@ -45,11 +50,7 @@ const releases = async (at: Installation): Promise<void> => {
   expect(exited.millis).toBeLessThan(stopWithin)
   expect(await at.forge.notify(pull, "opened").catch(() => "refused")).toBe("refused")
 
-  at.model.script(honest)
-  await at.aicr.start()
-  await at.reviewed(pull)
-  await at.settled()
-  expectOnce(at, pull)
+  await reviewOnce(at, pull)
   expect(at.countModelCalls("released")).toBe(2)
 }
 

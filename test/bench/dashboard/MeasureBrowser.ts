@@ -54,11 +54,7 @@ export const measureBrowser = async (at: Installation): Promise<Readonly<Record<
   const admin = await AdminSession.open(at.aicr.url)
   await using proxy = await EventProxy.start(at.aicr.url)
   await using browser = await TestBrowser.start()
-  const context = await browser.context()
-  await context.addInitScript(
-    ([session]) => sessionStorage.setItem("aicr.session", session ?? ""),
-    [JSON.stringify({ token: admin.token, username: "root" })]
-  )
+  const context = await browser.signedIn(admin.token)
   const page = await context.newPage()
   const first: Array<number> = []
   for (let load = 0; load < loads; load++) {
