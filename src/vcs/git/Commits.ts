@@ -1,17 +1,12 @@
 /** Lists the commits of a range, for reviews commit by commit. */
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
+import { readLine } from "./CommitObject.ts"
+import type { ListedCommit, ReadObject } from "./CommitObject.ts"
 import { runGit } from "./GitProcess.ts"
 import { inMirror } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
 import { localTime } from "./TimeLimit.ts"
-
-export interface ListedCommit {
-  readonly id: string
-  readonly title: string
-  /** Undefined: the first commit of the history. */
-  readonly parent: string | undefined
-}
 
 const git = (mirror: Mirror, args: ReadonlyArray<string>, accept: ReadonlyArray<number> = []) =>
   runGit(inMirror(mirror, args), { time: localTime("history"), maxBytes: 4_194_304, accept })
@@ -26,10 +21,13 @@ export const isAncestor = (mirror: Mirror, from: string, head: string): Effect.E
  */
 export const commitsBetween = Effect.fnUntraced(function* (
   mirror: Mirror,
+  read: ReadObject,
   from: string,
   head: string,
   limit: number
 ): Effect.fn.Return<ReadonlyArray<ListedCommit> | undefined, CheckoutError> {
+  const near = yield* readLine(read, from, head)
+  if (near !== undefined) return near
   if (!(yield* isAncestor(mirror, from, head))) return undefined
   const { stdout } = yield* git(mirror, [
     "rev-list",

@@ -113,7 +113,7 @@ const checkOut = Effect.fnUntraced(function* (
   const read = (object: string, maxBytes: number) => readers.readObject(mirror, object, maxBytes)
   const from = yield* diffStart(mirror, read, request)
   const scope = yield* Effect.scope
-  const commits = yield* Effect.cached(commitsBetween(mirror, from, request.head, maxCommits))
+  const commits = yield* Effect.cached(commitsBetween(mirror, read, from, request.head, maxCommits))
   const revision = { head: request.head, from, rules: request.rules?.commit }
   const named = (path: string, at: Revision) => {
     const commit = revision[at]
