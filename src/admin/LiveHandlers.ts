@@ -1,26 +1,16 @@
-/**
- * Streams changes of reviews, of the queue and of deliveries. The viewers of a node share its reads of the stores. A stream ends with its session, so that
- * a logout of all sessions holds for open pages too.
- */
-import { Clock, Effect, Redacted, Schedule, Stream } from "effect"
+/** Streams changes of reviews, of the queue and of deliveries. The viewers of a node share its reads of the stores. */
+import { Clock, Effect, Schedule, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { ConfigStore } from "../config/ConfigStore.ts"
 import { Queue } from "../queue/Queue.ts"
-import { AdminSessions } from "../store/AdminSessions.ts"
 import { Receipts } from "../store/Receipts.ts"
-import { readAdminCredentials } from "./AdminCredentials.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import type { ChangeRecord } from "./api/LiveGroup.ts"
-import { CurrentUser } from "./api/Rules.ts"
 import { liveEvents } from "./LiveRuns.ts"
-import { findSession } from "./Sessions.ts"
+import { makeSessionStreams } from "./SessionStreams.ts"
 import { toTime } from "./Views.ts"
 
 /** Interval between the reads of a node, and between the checks of one viewer. */
 const readInterval = "1 second"
-
-/** Interval between the checks of a viewer's session. */
-const sessionInterval = "2 seconds"
 
 const readQueue = Effect.gen(function* () {
   const { byStatus, oldestWaiting } = yield* (yield* Queue).stats
@@ -47,41 +37,24 @@ const changes = <E, R>(read: Effect.Effect<ReadonlyArray<ChangeRecord>, E, R>) =
     Stream.changesWith((one, other) => contentOf(one) === contentOf(other))
   )
 
-/** Returns whether the session has not ended. While the sessions cannot be read, it has not. */
-const isOpen = (token: string) =>
-  Effect.gen(function* () {
-    const credentials = readAdminCredentials((yield* ConfigStore).current())
-    return credentials !== undefined && (yield* findSession(token, credentials)) !== undefined
-  }).pipe(Effect.orElseSucceed(() => true))
-
-/** Completes once the session of the viewer has ended. Callers of the local socket have none. */
-const sessionEnd = Effect.gen(function* () {
-  const { token } = yield* CurrentUser
-  if (token === undefined) return yield* Effect.never
-  return yield* Effect.repeat(isOpen(Redacted.value(token)), {
-    while: (open) => open,
-    schedule: Schedule.spaced(sessionInterval)
-  })
-})
-
 export const layer = HttpApiBuilder.group(
   AdminHttpApi,
   "live",
   Effect.fnUntraced(function* (handlers) {
-    const services = yield* Effect.context<AdminSessions | ConfigStore | Queue | Receipts>()
+    const services = yield* Effect.context<Queue | Receipts>()
     const queue = yield* Effect.cachedWithTTL(readQueue, readInterval)
     const deliveries = yield* Effect.cachedWithTTL(readDeliveries, readInterval)
+    const open = yield* makeSessionStreams
     const follow = Effect.gen(function* () {
-      const user = yield* CurrentUser
       const events = yield* liveEvents
-      const ended = sessionEnd.pipe(Effect.provideService(CurrentUser, user), Effect.provideContext(services))
-      return Stream.merge(
+      const stream = Stream.merge(
         Stream.merge(changes(queue), changes(deliveries)).pipe(Stream.provideContext(services)),
         events,
         {
           haltStrategy: "right"
         }
-      ).pipe(Stream.haltWhen(ended))
+      )
+      return yield* open(stream)
     })
     return handlers.handle("follow", () => follow)
   })

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { pipeline } from "node:stream"
+import { pipeline, Readable } from "node:stream"
 import type { Duplex } from "node:stream"
 import { clientKey } from "./ClientAddress.ts"
 
@@ -120,7 +120,8 @@ export class Connections {
   stream(response: ServerResponse, stream: ReadableStream<Uint8Array>): void {
     this.#streaming.add(response)
     // Fails when the client disconnects, which ends the stream.
-    pipeline(stream, response, () => this.#streaming.delete(response))
+    // The web stream itself would be cancelled with its next value only.
+    pipeline(Readable.fromWeb(stream), response, () => this.#streaming.delete(response))
   }
 
   /** Closes connections without a request, and ends streams. */

@@ -10,6 +10,7 @@ import * as Store from "../../src/store/Store.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { change, event } from "../store/Fixtures.ts"
 import { startAdmin } from "./AdminServer.ts"
+import { maxStreams } from "../../src/admin/SessionStreams.ts"
 import type { AdminServer } from "./AdminServer.ts"
 
 let admin: AdminServer
@@ -38,6 +39,38 @@ const follow = async () => {
       .filter((one) => one["type"] === type)
   return Object.assign(received, { text: () => text })
 }
+
+describe("streams of a session", () => {
+  it.each(["/live", "/runs/live"])("of %s have an upper limit, and one that ends makes room", async (path) => {
+    const token = await admin.token()
+    const other = await admin.token()
+    const connect = async (session: unknown) => {
+      const controller = new AbortController()
+      const { headers, status } = await fetch(`${admin.url}/api/admin${path}`, {
+        headers: { authorization: `Bearer ${String(session)}` },
+        signal: controller.signal
+      })
+      return { controller, status, retryAfter: headers.get("retry-after") }
+    }
+    const open = []
+    for (let count = 0; count < maxStreams; count++) open.push(await connect(token))
+    assert.isTrue(open.every(({ status }) => status === 200))
+    const refused = await connect(token)
+    assert.deepInclude(refused, { status: 429, retryAfter: "10" })
+    const ofOther = await connect(other)
+    assert.strictEqual(ofOther.status, 200)
+    open[0]?.controller.abort()
+    await waitUntil(
+      async () => {
+        const again = await connect(token)
+        open.push(again)
+        return again.status === 200
+      },
+      { describe: () => "the ended stream counts" }
+    )
+    for (const { controller } of [...open, ofOther]) controller.abort()
+  })
+})
 
 describe("changes", () => {
   it("are those of the queue, of deliveries and of reviews", async () => {
@@ -103,11 +136,11 @@ describe("changes", () => {
     await shared.stop()
   })
 
-  it("end with the session, also of one that another caller ends", async () => {
+  it.each(["/live", "/runs/live"])("of %s end with the session, also of one that another caller ends", async (path) => {
     const token = String(await admin.token())
-    const { body } = await fetch(`${admin.url}/api/admin/live`, { headers: { authorization: `Bearer ${token}` } })
+    const { body } = await fetch(`${admin.url}/api/admin${path}`, { headers: { authorization: `Bearer ${token}` } })
     const reader = body?.getReader()
-    assert.isFalse((await reader?.read())?.done)
+    if (path === "/live") assert.isFalse((await reader?.read())?.done)
     await admin.call("POST", "/sessions/revoke", { token: await admin.token() })
     for (let done = false; !done;) done = (await reader?.read())?.done ?? true
     assert.strictEqual(

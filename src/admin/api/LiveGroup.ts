@@ -5,6 +5,7 @@ import { EntryStatus } from "../../domain/Entry.ts"
 import { describe } from "./Describe.ts"
 import { recordId, time } from "./Fields.ts"
 import { LiveEvent } from "./LiveRecords.ts"
+import { TooManyRequestsResponse } from "./Problems.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
 
 const QueueChange = Schema.Struct({
@@ -25,7 +26,10 @@ export type ChangeRecord = typeof Change.Type
 
 export class LiveGroup extends HttpApiGroup.make("live")
   .add(
-    HttpApiEndpoint.get("follow", "/live", { success: HttpApiSchema.StreamSse({ data: Change }) }).annotateMerge(
+    HttpApiEndpoint.get("follow", "/live", {
+      success: HttpApiSchema.StreamSse({ data: Change }),
+      error: TooManyRequestsResponse
+    }).annotateMerge(
       describe(
         "Follow changes",
         "Sends the events of running reviews, and the counts of the queue and the newest delivery at the beginning and within two seconds of a change, for at most 15 minutes."

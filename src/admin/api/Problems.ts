@@ -70,7 +70,7 @@ export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()(
   "TooManyRequests",
   { type: blank, status: 429, title: "Too Many Requests" },
   {
-    code: code(["check_throttled", "login_throttled"]),
+    code: code(["check_throttled", "login_throttled", "too_many_streams"]),
     retry_after: Schema.Int.annotate({ description: "Seconds until the next attempt, as in the header `retry-after`" })
   }
 ) {}

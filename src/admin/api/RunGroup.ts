@@ -7,7 +7,7 @@ import { describe } from "./Describe.ts"
 import { text as field } from "./Fields.ts"
 import { LiveEvent } from "./LiveRecords.ts"
 import { byId, allowSeveral, number, page, paging, sorting, text, time, workspace } from "./Parameters.ts"
-import { StateConflict, NotFound } from "./Problems.ts"
+import { StateConflict, NotFound, TooManyRequestsResponse } from "./Problems.ts"
 import { changed } from "./QueueGroup.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { ListedRun, LogLine, RunComparison, RunDetails } from "./RunRecords.ts"
@@ -35,7 +35,8 @@ export class RunGroup extends HttpApiGroup.make("runs")
       )
     ),
     HttpApiEndpoint.get("live", "/runs/live", {
-      success: HttpApiSchema.StreamSse({ data: LiveEvent })
+      success: HttpApiSchema.StreamSse({ data: LiveEvent }),
+      error: TooManyRequestsResponse
     }).annotateMerge(
       describe(
         "Follow running reviews",
