@@ -9,7 +9,7 @@ export interface BulkRequest {
   readonly action: "cancel" | "retry"
   readonly ids?: ReadonlyArray<string>
   readonly workspace?: string
-  readonly status?: EntryStatus
+  readonly status?: EntryStatus | "current"
   readonly reason?: string
   readonly preview: boolean
 }
@@ -24,6 +24,8 @@ const statusOf = Effect.fnUntraced(function* (id: string) {
   return match === undefined ? "unknown" : match._tag === "Entry" ? match.entry.status : match.batch.status
 })
 
+/** Statuses of entries that have not ended. */
+const currentStatuses: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
 const defaultStatus = { cancel: "waiting", retry: "dead" } as const
 
 const select = Effect.fnUntraced(function* ({ action, ids, status, workspace }: BulkRequest) {
@@ -33,7 +35,8 @@ const select = Effect.fnUntraced(function* ({ action, ids, status, workspace }: 
     )
     return { items: items satisfies ReadonlyArray<Selected>, more: false }
   }
-  const statuses = [status ?? defaultStatus[action]]
+  const selection = status ?? defaultStatus[action]
+  const statuses = selection === "current" ? currentStatuses : [selection]
   const page = yield* (yield* Operations).list({ workspace, statuses, limit: maxBulk })
   const items = page.items.map(({ entry }): Selected => ({ id: entry.id, status: entry.status }))
   return { items, more: page.next !== undefined }

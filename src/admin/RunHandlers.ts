@@ -22,6 +22,7 @@ import { toPage } from "./Paging.ts"
 import { runCursorValue, runPageFilter } from "./RunOrder.ts"
 import { withEvents } from "./RunEvents.ts"
 import { findingView, listedRunView, runDetails } from "./RunViews.ts"
+import { makeSessionStreams } from "./SessionStreams.ts"
 import { toTime } from "./Views.ts"
 
 const unknownRun = notFound("No run with this id exists.")
@@ -33,6 +34,20 @@ const load = Effect.fnUntraced(function* (id: string) {
 /** Maximum number of deliveries in the timeline of a run. */
 const maxDeliveries = 50
 
+/** Numbers of earlier runs among which the one to compare with is searched: mostly it is the first. */
+const earlierRuns = [1, 50]
+
+/** Returns the newest earlier run of the same change whose analysis is stored. */
+const previousRun = Effect.fnUntraced(function* ({ id, targetKey }: Run) {
+  const runs = yield* Runs
+  for (const limit of earlierRuns) {
+    const earlier = yield* runs.list({ targetKey, before: id, limit })
+    const found = earlier.find(({ analysis }) => analysis !== undefined)
+    if (found !== undefined || earlier.length < limit) return found
+  }
+  return undefined
+})
+
 const get = Effect.fnUntraced(function* (id: string) {
   const publications = yield* (yield* Outbox).history(id)
   const [found] = yield* withEvents([yield* load(id)])
@@ -43,24 +58,17 @@ const get = Effect.fnUntraced(function* (id: string) {
   return runDetails(found, {
     publications,
     outcomes,
+    previous: found.analysis === undefined ? undefined : yield* previousRun(found),
     deliveries: deliveries.flatMap((event) => event ?? [])
   })
 })
 
 const noOtherRun = notFound("This change has no earlier run with a stored analysis; name a run in `with`.")
 
-/** Number of earlier runs among which the one to compare with is searched. */
-const earlierRuns = 50
-
-/** Returns the newest earlier run of the same change whose analysis is stored. */
-const previousRun = Effect.fnUntraced(function* ({ id, targetKey }: Run) {
-  const earlier = yield* (yield* Runs).list({ targetKey, before: id, limit: earlierRuns })
-  return earlier.find(({ analysis }) => analysis !== undefined) ?? (yield* noOtherRun)
-})
-
 const compare = Effect.fnUntraced(function* (id: string, otherId: string | undefined) {
   const run = yield* load(id)
   const other = yield* otherId === undefined ? previousRun(run) : load(otherId)
+  if (other === undefined) return yield* noOtherRun
   const listed = yield* withEvents([run, other])
   const findings = run.analysis?.findings ?? []
   const others = other.analysis?.findings ?? []
@@ -95,32 +103,38 @@ const readLog = Effect.fnUntraced(function* (id: string) {
   return { run_id: id, lines: lines.map(({ at, ...line }) => ({ at: toTime(at), ...line })), cut }
 })
 
-export const layer = HttpApiBuilder.group(AdminHttpApi, "runs", (handlers) =>
-  handlers.handleAll({
-    list: ({ query }) => {
-      const { number, repo, since, status, target, trigger, until, workspace } = query
-      const filter = {
-        workspace,
-        number,
-        repo,
-        trigger,
-        statuses: status === undefined ? undefined : selected(RunStatus, status),
-        targetKey: target === undefined ? undefined : TargetKey.make(target),
-        since: since === undefined ? undefined : Date.parse(since),
-        until: until === undefined ? undefined : Date.parse(until)
-      }
-      return runPageFilter(query).pipe(
-        Effect.flatMap((page) => Runs.use((runs) => runs.list({ ...filter, ...page }))),
-        Effect.flatMap(withEvents),
-        Effect.map((found) => toPage(found, query, listedRunView, runCursorValue(query))),
-        orUnavailable
-      )
-    },
-    live: () => liveEvents,
-    get: ({ params }) => orUnavailable(get(params.id)),
-    compare: ({ params, query }) => orUnavailable(compare(params.id, query.with)),
-    log: ({ params }) => orUnavailable(readLog(params.id)),
-    cancel: ({ params: { id } }) => orUnavailable(Effect.flatMap(load(id), ({ entryId }) => cancelReview(entryId, id))),
-    rereview: ({ params }) => orUnavailable(rereview(params.id))
+export const layer = HttpApiBuilder.group(
+  AdminHttpApi,
+  "runs",
+  Effect.fnUntraced(function* (handlers) {
+    const open = yield* makeSessionStreams
+    return handlers.handleAll({
+      list: ({ query }) => {
+        const { number, repo, since, status, target, trigger, until, workspace } = query
+        const filter = {
+          workspace,
+          number,
+          repo,
+          trigger,
+          statuses: status === undefined ? undefined : selected(RunStatus, status),
+          targetKey: target === undefined ? undefined : TargetKey.make(target),
+          since: since === undefined ? undefined : Date.parse(since),
+          until: until === undefined ? undefined : Date.parse(until)
+        }
+        return runPageFilter(query).pipe(
+          Effect.flatMap((page) => Runs.use((runs) => runs.list({ ...filter, ...page }))),
+          Effect.flatMap(withEvents),
+          Effect.map((found) => toPage(found, query, listedRunView, runCursorValue(query))),
+          orUnavailable
+        )
+      },
+      live: () => Effect.flatMap(liveEvents, open),
+      get: ({ params }) => orUnavailable(get(params.id)),
+      compare: ({ params, query }) => orUnavailable(compare(params.id, query.with)),
+      log: ({ params }) => orUnavailable(readLog(params.id)),
+      cancel: ({ params: { id } }) =>
+        orUnavailable(Effect.flatMap(load(id), ({ entryId }) => cancelReview(entryId, id))),
+      rereview: ({ params }) => orUnavailable(rereview(params.id))
+    })
   })
 )

@@ -148,13 +148,16 @@ export interface RunParts {
   readonly publications: ReadonlyArray<DatedPublication>
   readonly outcomes: ReadonlyArray<DatedOutcome>
   readonly deliveries: ReadonlyArray<StoredEvent>
+  /** The run that it is compared with unless another is named. */
+  readonly previous: Run | undefined
 }
 
-export const runDetails = (run: RunWithEvents, { deliveries, outcomes, publications }: RunParts) =>
+export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous, publications }: RunParts) =>
   withoutUndefined({
     ...listedRunView(run),
     config_hash: run.configHash,
     entry_id: run.entryId,
+    previous: previous?.id,
     timeline: timeline(run, deliveries, publications).map(({ at, ...moment }) => ({ at: toTime(at), ...moment })),
     summary: run.analysis?.summary,
     skipped: run.analysis?.skipped,

@@ -120,7 +120,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/chat",
-    validateSearch: only("connection", "workspace", "status", "sort"),
+    validateSearch: only("connection", "workspace", "status", "notice", "notice_kind", "sort"),
     component: lazyRouteComponent(() => import("./pages/Chat.tsx"), "Chat")
   }),
   createRoute({

@@ -5,11 +5,11 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import type { BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { hostile, publicAddress, startDashboardWorld } from "../dashboard/DashboardWorld.ts"
 import type { DashboardWorld } from "../dashboard/DashboardWorld.ts"
-import { adminCredentials } from "../harness/AdminSession.ts"
+import { adminCredentials, AdminSession } from "../harness/AdminSession.ts"
 import { TestBrowser, watchPage } from "../harness/Browser.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -53,6 +53,10 @@ const settle = async (): Promise<void> => {
   await page.locator("#content .loading").first().waitFor({ state: "detached" })
 }
 
+/** A control of the filters, by its label. */
+const filterOf = (label: string, within: Locator = page.getByRole("search").first()): Locator =>
+  within.locator("label", { has: page.locator("span", { hasText: new RegExp(`^${label}$`) }) }).locator("input, select")
+
 /** Lists what a mouse can use and the keyboard cannot. Rows of lists that are out of view follow with their keys. */
 const unreachable = (): Promise<unknown> =>
   page.evaluate(`[...document.querySelectorAll("#content *")]
@@ -65,6 +69,7 @@ beforeAll(async () => {
   browser = await TestBrowser.start()
   context = await browser.context()
   page = await context.newPage()
+  page.setDefaultTimeout(15_000)
   problems = watchPage(page)
   const runs = await world.admin.items("/runs")
   const events = await world.admin.items("/events")
@@ -181,6 +186,103 @@ describe("keyboard", () => {
   })
 })
 
+describe("the palette and the letters", () => {
+  /** Opens an entry of the palette by a part of its name, once it is listed. */
+  const palette = async (words: string, entry: string | RegExp): Promise<void> => {
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type(words)
+    await page.getByRole("option", { name: entry }).first().waitFor()
+    await page.keyboard.press("Enter")
+  }
+
+  it("open every page of the menu", async () => {
+    await open("/nowhere")
+    const links = page.getByRole("navigation").getByRole("link")
+    const names = (await links.allTextContents()).map((name) => name.trim())
+    await page.keyboard.press("?")
+    const letters = await page
+      .getByRole("dialog")
+      .locator("dl .contents")
+      .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll("kbd")].at(-1)?.textContent ?? ""))
+    await page.keyboard.press("Escape")
+    expect([names.length, letters.length, new Set(letters).size]).toEqual([12, 12, 12])
+    const heading = (name = "") => page.locator("#content h1", { hasText: new RegExp(`^${name}$`) })
+    for (const [index, name] of names.entries()) {
+      await palette(name, name)
+      await heading(name).waitFor()
+      // The page of another row, so that each of them is opened both ways.
+      const other = (index + names.length / 2) % names.length
+      await page.evaluate("document.activeElement.blur()")
+      await page.keyboard.press("g")
+      await page.keyboard.press(letters[other] ?? "")
+      await heading(names[other]).waitFor()
+    }
+  })
+
+  it("open a recent change by its title, a pull request by its name, and a run and a delivery by their ids", async () => {
+    const run = paths[6]?.[1].split("/").at(-1) ?? ""
+    const delivery = paths[4]?.[1].split("/").at(-1) ?? ""
+    await open("/nodes")
+    await palette("fails", "Fails")
+    await page.waitForURL(/\/change\?repo=team%2Fone&number=2/)
+    await palette("team/one#1", "Open team/one#1")
+    await page.waitForURL(/\/change\?repo=team%2Fone&number=1/)
+    await palette("team/one!2", "Open team/one#2")
+    await page.waitForURL(/\/change\?repo=team%2Fone&number=2/)
+    await palette(run, "Open run")
+    await page.waitForURL(new RegExp(`/runs/${run}$`))
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type(delivery)
+    await page.getByRole("option", { name: "Open delivery" }).waitFor()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(new RegExp(`/deliveries/${delivery}$`))
+    await page.getByText("Nothing was posted: draft").waitFor()
+    expect(await page.getByRole("dialog").count()).toBe(0)
+  })
+})
+
+describe("a record", () => {
+  it("is not shown in place of another one that is being read", async () => {
+    const failed = paths[7]?.[1] ?? ""
+    const id = failed.split("/").at(-1) ?? ""
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await open(paths[6]?.[1] ?? "")
+    await page.route(`**/api/admin/runs/${id}`, async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type(id)
+    await page.keyboard.press("Enter")
+    await page.waitForURL(new RegExp(`${id}$`))
+    await page.locator("#content .loading").first().waitFor()
+    expect(await page.locator("#content").textContent()).not.toContain("Add first")
+    release()
+    await page.locator("#content h1", { hasText: "Fails" }).waitFor()
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+  })
+
+  it("that is missing or cannot be read is explained, and read again on request", async () => {
+    const missing = "00000000-0000-7000-8000-000000000000"
+    await page.goto(`${world.url}/runs/${missing}`)
+    await page.getByText("No run with this id exists").waitFor()
+    await page.goto(`${world.url}/deliveries/${missing}`)
+    await page.locator("#content .failure").waitFor()
+    await page.route("**/api/admin/runs?*", (route) => route.fulfill({ status: 500, body: "{}" }))
+    await page.goto(`${world.url}/runs`)
+    const failure = page.locator("#content .failure")
+    await failure.waitFor()
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+    await failure.getByRole("button").click()
+    await page.locator("[data-index='0']").waitFor()
+    expect(await failure.count()).toBe(0)
+  })
+})
+
 describe("a list", () => {
   const times = async () => {
     await settle()
@@ -212,6 +314,185 @@ describe("a list", () => {
     await open("/runs?status=failed")
     expect(await head("Duration").getByRole("button").count()).toBe(0)
     expect(await head("Started").getByRole("button").count()).toBe(1)
+  })
+})
+
+/** A filter and its value. It is set by its control, or by a link, and then the list names it. */
+interface Filter {
+  readonly name: string
+  readonly value: string
+  readonly select?: string
+  readonly text?: string
+}
+const chosen = (name: string, label: string, value: string): Filter => ({ name, select: label, value })
+const typed = (name: string, label: string, value: string): Filter => ({ name, text: label, value })
+const linked = (name: string, value: string): Filter => ({ name, value })
+const since = "2026-01-01T00:00:00.000Z"
+
+/** Every filter of every list that the service filters, by the page and the request of the list. */
+const filtered: ReadonlyArray<readonly [page: string, request: string, filters: ReadonlyArray<Filter>]> = [
+  [
+    "/runs",
+    "/runs",
+    [
+      typed("repo", "Repository", "team/one"),
+      chosen("status", "Status", "failed"),
+      typed("number", "Number", "2"),
+      chosen("workspace", "Workspace", "team-one"),
+      chosen("trigger", "Trigger", "host-0"),
+      linked("since", since),
+      linked("target", "gitea|x"),
+      linked("sort", "created")
+    ]
+  ],
+  [
+    "/changes",
+    "/changes",
+    [
+      typed("repo", "Repository", "team/one"),
+      chosen("status", "Review", "failed"),
+      typed("number", "Number", "2"),
+      chosen("workspace", "Workspace", "team-one"),
+      chosen("trigger", "Trigger", "host-0"),
+      linked("sort", "created")
+    ]
+  ],
+  [
+    "/deliveries",
+    "/events",
+    [
+      typed("repo", "Repository", "team/one"),
+      chosen("decision", "Decision", "ignored"),
+      typed("number", "Number", "2"),
+      chosen("outcome", "Outcome", "executed"),
+      chosen("workspace", "Workspace", "team-one"),
+      chosen("trigger", "Trigger", "host-0"),
+      linked("reason", "draft"),
+      linked("since", since),
+      linked("sort", "received")
+    ]
+  ],
+  [
+    "/queue",
+    "/queue",
+    [chosen("status", "Status", "dead"), chosen("workspace", "Workspace", "team-one"), linked("sort", "-admitted")]
+  ],
+  [
+    "/queue?tab=batches",
+    "/batches",
+    [chosen("status", "Status", "open"), chosen("workspace", "Workspace", "team-one")]
+  ],
+  [
+    "/chat",
+    "/chat/requests",
+    [
+      chosen("connection", "Connection", "lark"),
+      chosen("status", "Status", "succeeded"),
+      chosen("workspace", "Workspace", "team-one"),
+      linked("sort", "received")
+    ]
+  ],
+  [
+    "/audit",
+    "/audit",
+    [typed("actor", "User", "root"), typed("action", "Action", "login"), linked("since", since), linked("sort", "at")]
+  ]
+]
+
+describe("the filters of a list", () => {
+  const control = ({ select: label, text: name }: Filter) => filterOf(label ?? name ?? "")
+  const has = (search: URLSearchParams, filters: ReadonlyArray<Filter>) =>
+    filters.every(({ name, value }) => search.get(name) === value)
+  /** Waits until the list was read with these filters. */
+  const reads = (request: string, filters: ReadonlyArray<Filter>) =>
+    page.waitForRequest((sent) => {
+      const { pathname, searchParams } = new URL(sent.url())
+      return pathname === `/api/admin${request}` && has(searchParams, filters)
+    })
+
+  it.each(filtered)(
+    "of %s are part of the address and of the request, also together",
+    async (path, request, filters) => {
+      const ofLinks = filters.filter(({ select: label, text: name }) => label === undefined && name === undefined)
+      const [address = "", query = ""] = path.split("?")
+      const params = new URLSearchParams(query)
+      for (const { name, value } of ofLinks) params.set(name, value)
+      await Promise.all([reads(request, ofLinks), open(`${address}?${params.toString()}`)])
+      const all = reads(request, filters)
+      for (const filter of filters.filter((one) => !ofLinks.includes(one))) {
+        if (filter.select === undefined) await control(filter).fill(filter.value)
+        else await control(filter).selectOption(filter.value)
+      }
+      await Promise.all([all, page.waitForURL(({ searchParams }) => has(searchParams, filters))])
+      await Promise.all([reads(request, filters), page.reload()])
+      await settle()
+      for (const filter of filters.filter((one) => !ofLinks.includes(one)))
+        expect([filter.name, await control(filter).inputValue()]).toEqual([filter.name, filter.value])
+      await page.getByRole("button", { name: "Clear filters" }).first().click()
+      await page.waitForURL(({ searchParams }) =>
+        filters.every(({ name }) => name === "sort" || !searchParams.has(name))
+      )
+    }
+  )
+
+  it("that a link sets are named, and removed by a click", async () => {
+    await open(`/runs?since=${since}&status=failed,timeout`)
+    expect(await filterOf("Status").locator("option:checked").textContent()).toBe("failed, timed out")
+    await page.getByRole("button", { name: /^Since/ }).click()
+    await page.waitForURL(({ searchParams }) => !searchParams.has("since") && searchParams.has("status"))
+  })
+
+  it("of notices are kept next to those of requests from chat", async () => {
+    await open("/chat?status=succeeded")
+    const notices = page.getByRole("search", { name: "Notices to operators" })
+    const read = page.waitForRequest(
+      /chat\/notices\?.*kind=review_failed.*status=sent|chat\/notices\?.*status=sent.*kind=review_failed/
+    )
+    await filterOf("Notice", notices).selectOption("review_failed")
+    await filterOf("Status", notices).selectOption("sent")
+    await read
+    await page.reload()
+    expect(await filterOf("Notice", notices).inputValue()).toBe("review_failed")
+    expect(page.url()).toMatch(/status=succeeded/)
+  })
+
+  it("that is being typed does not reach the page that is opened next", async () => {
+    const other = await context.newPage()
+    await other.clock.install()
+    await other.goto(`${world.url}/runs`)
+    await other.getByLabel("Repository").fill("team/late")
+    await other.getByRole("link", { name: "Changes", exact: true }).click()
+    await other.locator("#content h1", { hasText: "Changes" }).waitFor()
+    await other.clock.fastForward(5000)
+    expect(other.url()).not.toContain("late")
+    await other.close()
+  })
+
+  it("of projects and the window of statistics select what is shown", async () => {
+    await open("/projects?q=nowhere")
+    await page.getByText("No project matches").waitFor()
+    await page.getByLabel("Repository").fill("team/one")
+    await page.getByRole("region", { name: "Projects" }).getByText("team/one").first().waitFor()
+    await page.waitForURL(/q=team%2Fone/)
+    const read = page.waitForRequest(/stats\/timeline\?.*bucket=day/)
+    await open("/statistics?window=all")
+    const [from] = [new URL((await read).url()).searchParams.get("since")]
+    expect(Date.now() - Date.parse(from ?? "")).toBeGreaterThan(300 * 86_400_000)
+    expect(await page.getByRole("button", { name: "All time" }).getAttribute("aria-pressed")).toBe("true")
+    const today = page.waitForRequest(/stats\/projects\?since=/)
+    await page.getByRole("button", { name: "Today" }).click()
+    await today
+    await page.waitForURL(/window=today/)
+  })
+
+  it("select the rows of tables by their columns", async () => {
+    const first = (name: string) => page.getByRole("region", { name }).locator("tbody tr").first()
+    await open("/projects?sort=repository")
+    await page.getByRole("button", { name: "Cost" }).click()
+    await page.waitForURL(/sort=-cost/)
+    expect(await first("Projects").textContent()).toContain("team/one")
+    await open("/statistics?sort=-cost")
+    expect(await page.locator("th[aria-sort=descending]").count()).toBeGreaterThan(0)
   })
 })
 
@@ -255,6 +536,27 @@ describe("a delivery", () => {
 })
 
 describe("a run", () => {
+  it("is compared with the one before it, which has none", async () => {
+    await open(paths[6]?.[1] ?? "")
+    await page.getByRole("link", { name: "Compare with the previous run" }).click()
+    await page.locator(".panel", { hasText: "In both (1)" }).waitFor()
+    const before = page.locator(".step-line", { hasText: "Compared with" }).getByRole("link")
+    await before.click()
+    await page.waitForURL(/\/runs\/[0-9a-f-]{36}$/)
+    await page.getByRole("button", { name: "Review again" }).waitFor()
+    expect(page.url()).not.toContain(paths[6]?.[1])
+    expect(await page.getByRole("link", { name: "Compare with the previous run" }).count()).toBe(0)
+  })
+
+  it("of a pull request is reviewed again", async () => {
+    await open(paths[6]?.[1] ?? "")
+    await page.getByRole("button", { name: "Review again" }).click()
+    await page.getByText("Requested: queued").waitFor()
+    await page.waitForURL(/\/deliveries\//)
+    const id = new URL(page.url()).pathname.split("/").at(-1)
+    expect((await world.admin.get(`/events/${id}`)).body).toMatchObject({ repo: "team/one", number: 1 })
+  })
+
   it("shows its log", async () => {
     await open(paths[6]?.[1] ?? "")
     await page.getByRole("button", { name: "Show" }).click()
@@ -275,6 +577,23 @@ describe("chat", () => {
 })
 
 describe("set-up", () => {
+  it("shows the health of each trigger, and wrong signatures", async () => {
+    await open("/setup")
+    const row = (table: string, name: string) =>
+      page.getByRole("region", { name: table }).locator("tbody tr", { hasText: name })
+    const cells = await row("Triggers", "host-0").locator("td").allTextContents()
+    const [trigger] = await world.admin.items("/triggers")
+    expect(cells.slice(1, 7)).toEqual([
+      "set",
+      "set",
+      "1",
+      ...["deliveries_24h", "ignored_24h", "rejected_signatures_24h"].map((name) => String(trigger?.[name]))
+    ])
+    expect(Number(trigger?.["deliveries_24h"])).toBeGreaterThan(3)
+    expect(await row("Triggers", "host-0").locator("time").getAttribute("datetime")).toBe(trigger?.["last_delivery_at"])
+    expect(await row("Wrong signatures", "host-0").locator("td").nth(1).textContent()).toBe("1")
+  })
+
   it("checks a trigger at its host", async () => {
     await open("/setup")
     await page.getByRole("button", { name: "Check host-0" }).click()
@@ -459,7 +778,39 @@ describe("a session that another browser ends", () => {
   })
 })
 
+describe("what needs attention", () => {
+  it("is on the overview, and leads to where it is", async () => {
+    await world.admin.post("/queue/pause", { workspace: "team-one" })
+    await open("/")
+    const item = (words: string | RegExp) => page.locator(".attention").getByRole("link", { name: words })
+    await item("Paused: team-one").waitFor()
+    for (const [words, address] of [
+      ["Failed reviews in 24 hours: 1", /\/runs\?.*status=failed%2Ctimeout.*since=/],
+      ["Queue entries that failed for good: 1", /\/queue\?status=dead/],
+      ["Paused: team-one", /\/queue$/],
+      ["Wrong signatures in 24 hours: 1", /\/setup$/],
+      ["Deliveries without a workspace in 24 hours: 1", /\/deliveries\?.*reason=repository_not_configured/]
+    ] as const) {
+      await item(words).waitFor()
+      expect(await item(words).getAttribute("href")).toMatch(address)
+    }
+    await world.admin.post("/queue/resume", { workspace: "team-one" })
+  })
+})
+
 describe("actions", () => {
+  it("drain a node and resume it", async () => {
+    await open("/nodes")
+    await page.getByRole("button", { name: "Drain" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click()
+    await page.getByText(/still runs reviews: 1|is drained/).waitFor()
+    await page.getByRole("region", { name: "Nodes" }).getByText("paused").waitFor()
+    const { pauses } = (await world.admin.get("/queue")).body
+    expect(pauses).toMatchObject([{ scope: "node" }])
+    await page.getByRole("button", { name: "Resume" }).click()
+    await page.getByRole("region", { name: "Nodes" }).getByText("active").waitFor()
+  })
+
   it("on many entries of the queue say which ones before they change them", async () => {
     await open("/queue?status=dead")
     await page
@@ -478,6 +829,50 @@ describe("actions", () => {
     await page.getByText("Requeued: 1").waitFor()
   })
 
+  it("pause everything, cancel one entry with a reason, and everything else", async () => {
+    await open("/queue")
+    await page.getByRole("button", { name: "Pause a workspace" }).click()
+    const every = page.getByRole("dialog").locator("select option")
+    const names = (await every.allTextContents()).filter((name) => name !== "All workspaces")
+    if (names.length > 1) await page.getByRole("dialog").locator("select").selectOption("All workspaces")
+    await page.getByRole("dialog").getByRole("button", { name: "Pause a workspace" }).click()
+    for (const name of names) await page.locator(".pause", { hasText: `Workspace ${name} is paused` }).waitFor()
+    for (const name of ["waits-1", "waits-2"]) {
+      await world.at.push(name, 1)
+      await world.at.forge.notify(
+        await world.at.forge.createPull("team/one", { headBranch: name, title: name }),
+        "opened"
+      )
+    }
+    // The entries appear by events.
+    const box = page.getByRole("checkbox", { name: /^Select/ })
+    await waitUntil(async () => (await box.count()) >= 3, { describe: () => "the queue is not live" })
+    await box.last().check()
+    const id = new URL(page.url()).searchParams.get("selected") ?? ""
+    await page.reload()
+    await settle()
+    await page.locator("#content input:checked").waitFor()
+    await page.getByRole("button", { name: "Cancel 1" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.locator(".preview li", { hasText: "team/one#" }).waitFor()
+    await dialog.getByLabel("Reason").fill("not needed")
+    await dialog.getByRole("button", { name: "Cancel 1" }).click()
+    await page.getByText("Cancelled: 1").waitFor()
+    expect((await world.admin.get(`/queue/${id}`)).body).toMatchObject({
+      status: "cancelled",
+      why: expect.stringContaining("cancelled by root: not needed")
+    })
+    await page.getByRole("button", { name: "Cancel all: Waiting and running" }).click()
+    await dialog.locator(".preview li").first().waitFor()
+    await dialog.getByRole("button", { name: /^Cancel \d/ }).click()
+    await page
+      .getByText(/^Cancelled: \d/)
+      .last()
+      .waitFor()
+    await page.getByText("Nothing waits").waitFor()
+    for (const name of names) await world.admin.post("/queue/resume", { workspace: name })
+  })
+
   it("delete a project and restore it", async () => {
     await open("/projects?sort=-cost")
     await page.getByRole("button", { name: "Delete team/one" }).click()
@@ -491,6 +886,68 @@ describe("actions", () => {
 })
 
 describe("live", () => {
+  it(
+    "a request, its delivery, its review and its sums appear on every page that shows them",
+    { timeout: 60_000 },
+    async () => {
+      const number = world.at.forge.repository("team/one").pulls.size + 1
+      const name = `team/one#${number}`
+      const shown: ReadonlyArray<readonly [path: string, locator: (on: Page) => Locator]> = [
+        ["/", (on) => on.locator(".panel", { hasText: "Latest reviews" }).getByText(name)],
+        ["/changes", (on) => on.locator(".row-link", { hasText: name })],
+        [`/change?repo=team/one&number=${number}`, (on) => on.getByRole("link", { name: /^Review/ })],
+        ["/deliveries", (on) => on.locator(".row-link", { hasText: name })],
+        ["/runs", (on) => on.locator(".row-link", { hasText: name })],
+        ["/queue?status=all", (on) => on.locator(".row-link", { hasText: name })],
+        ["/chat", (on) => on.getByRole("table", { name: "Requests" }).getByText("review app#1 live")]
+      ]
+      const sums = ["/projects", "/statistics"]
+      // A browser has few connections to a host.
+      const contexts = await Promise.all([1, 2, 3].map(() => browser.signedIn(world.admin.token)))
+      const tabs = await Promise.all(
+        [...shown.map(([path]) => path), ...sums].map(async (path, index) => {
+          const tab = await (contexts[index % contexts.length] ?? context).newPage()
+          await tab.goto(`${world.url}${path}`)
+          await tab.locator(".connection-live").waitFor()
+          await tab.locator("#content .loading").first().waitFor({ state: "detached" })
+          return tab
+        })
+      )
+      const ofSums = () => Promise.all(tabs.slice(shown.length).map((tab) => tab.locator("#content").textContent()))
+      const before = await ofSums()
+      await world.at.push("live", 1)
+      await world.at.forge.notify(
+        await world.at.forge.createPull("team/one", { headBranch: "live", title: "Add live" }),
+        "opened"
+      )
+      await world.chat("review app#1 live")
+      for (const [index, [, locate]] of shown.entries()) {
+        const tab = tabs[index]
+        if (tab !== undefined) await locate(tab).first().waitFor()
+      }
+      expect(before).toHaveLength(2)
+      await waitUntil(async () => (await ofSums()).every((text, index) => text !== before[index]), {
+        describe: () => "sums are not live"
+      })
+      for (const one of contexts) await one.close()
+    }
+  )
+
+  it("a run that is cancelled from its page ends on it", async () => {
+    await world.at.push("running", 1)
+    const pull = await world.at.forge.createPull("team/one", { headBranch: "running", title: "Runs" })
+    await world.at.forge.notify(pull, "opened")
+    await waitUntil(async () => (await world.admin.items("/runs?status=analyzing")).length > 0, {
+      describe: () => world.at.aicr.log.slice(-3000)
+    })
+    await open(`/runs/${String((await world.admin.items("/runs?status=analyzing"))[0]?.["id"])}`)
+    await page.getByRole("button", { name: "Cancel the run" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel the run" }).click()
+    await page.getByText("The run is being ended").waitFor()
+    await page.locator(".page-note", { hasText: "cancelled" }).waitFor()
+    expect(await page.getByRole("button", { name: "Cancel the run" }).count()).toBe(0)
+  })
+
   it("a delivery appears without a reload", async () => {
     await open("/deliveries")
     const number = world.at.forge.repository("team/one").pulls.size + 1
@@ -572,6 +1029,26 @@ describe("languages", () => {
 })
 
 describe("logging out", () => {
+  it("everywhere ends the other sessions, and this one if it is not kept", async () => {
+    const everywhere = async (keeps: boolean) => {
+      const other = await AdminSession.open(world.at.aicr.url)
+      await open("/")
+      await page.locator(".user-menu summary").click()
+      await page.getByRole("button", { name: "Log out everywhere" }).click()
+      const dialog = page.getByRole("dialog")
+      if (!keeps) await dialog.getByLabel("Keep this session").uncheck()
+      await dialog.getByRole("button", { name: "End sessions" }).click()
+      await dialog.waitFor({ state: "detached" })
+      expect((await other.get("/runs")).status).toBe(401)
+    }
+    await everywhere(true)
+    await page.getByText(/^Ended sessions: \d/).waitFor()
+    expect(await page.getByLabel("Password").count()).toBe(0)
+    await everywhere(false)
+    await logIn(page)
+    await page.locator("#content h1", { hasText: "Overview" }).waitFor()
+  })
+
   it("ends the session in every tab", async () => {
     const other = await context.newPage()
     await other.goto(`${world.url}/nodes`)

@@ -66,6 +66,20 @@ it("takes in events without growing", { timeout: 180_000 }, async () => {
   expect((await heap()) - before).toBeLessThan(3 * mebibyte)
 })
 
+it("has no stream while its tab is hidden, and reads again what happened once it is visible", async () => {
+  const show = (state: string) =>
+    page.evaluate(`(() => {
+      Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true })
+      document.dispatchEvent(new Event("visibilitychange"))
+    })()`)
+  await show("hidden")
+  await waitUntil(() => proxy.streams === 0, { describe: () => "the stream stays" })
+  await show("visible")
+  await waitUntil(() => proxy.streams === 1, { describe: () => "no stream" })
+  await page.locator(".connection-live").waitFor()
+  expect(await page.locator("[data-index='0']").count()).toBe(1)
+})
+
 it("reads again what happened while it had no stream", async () => {
   await draft()
   await waitUntil(async () => (await admin.items("/events?limit=200")).length === 61, { describe: () => at.aicr.log })

@@ -59,8 +59,8 @@ const Bulk = Schema.Struct({
       .annotate({ description: `1 to ${maxBulk} ids; absent: the entries that workspace and status select` })
   ),
   workspace: Schema.optionalKey(bodyText("Id of a workspace")),
-  status: Schema.optionalKey(EntryStatus).annotateKey({
-    description: "Status; default: dead for retry, waiting for cancel"
+  status: Schema.optionalKey(Schema.Union([EntryStatus, Schema.Literal("current")])).annotateKey({
+    description: "Status, or `current`: waiting, ready and running; default: dead for retry, waiting for cancel"
   }),
   reason,
   preview: Schema.Boolean.annotate({ description: "True: lists what would be changed, and changes nothing" })

@@ -151,6 +151,9 @@ export const RunDetails = Schema.Struct({
   ...runWithEvents,
   config_hash: text("Hash of the configuration of the run"),
   entry_id: text("Id of its queue entry"),
+  previous: maybe(
+    "Id of the earlier run of the same change with an analysis, which it is compared with unless another is named"
+  ),
   timeline: Schema.Array(
     Schema.Struct({
       at: time("Time"),

@@ -32,6 +32,7 @@ const changing: Readonly<Record<string, ReadonlyArray<Endpoint>>> = {
 const all: ReadonlySet<Endpoint> = new Set([...ofReview, ...Object.values(changing).flat()])
 
 const refreshMillis = 1500
+const hiddenMillis = 2000
 const reconnectMillis = [500, 1000, 2000, 5000, 10_000] as const
 
 let connection: Connection = "connecting"
@@ -92,12 +93,46 @@ const follow = async (signal: AbortSignal): Promise<void> => {
   }
 }
 
+const isHidden = (): boolean => document.visibilityState === "hidden"
+
+const untilVisible = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const check = (): void => {
+      if (isHidden() && !signal.aborted) return
+      document.removeEventListener("visibilitychange", check)
+      resolve()
+    }
+    document.addEventListener("visibilitychange", check)
+    signal.addEventListener("abort", check, { once: true })
+    check()
+  })
+
+/** Follows events until the tab has been hidden for a while: browsers have few connections to a host, and all tabs share them. */
+const followWhileVisible = async (signal: AbortSignal): Promise<void> => {
+  const hidden = new AbortController()
+  let hiding: ReturnType<typeof setTimeout> | undefined
+  const check = (): void => {
+    clearTimeout(hiding)
+    if (isHidden()) hiding = setTimeout(() => hidden.abort(), hiddenMillis)
+  }
+  document.addEventListener("visibilitychange", check)
+  try {
+    await follow(AbortSignal.any([signal, hidden.signal]))
+  } catch (error) {
+    if (!hidden.signal.aborted) throw error
+  } finally {
+    clearTimeout(hiding)
+    document.removeEventListener("visibilitychange", check)
+  }
+}
+
 /** Follows events until `signal` aborts. The service ends each connection after a quarter of an hour. */
 export const followLive = async (signal: AbortSignal): Promise<void> => {
   let failures = 0
   while (!signal.aborted) {
+    await untilVisible(signal)
     try {
-      await follow(signal)
+      await followWhileVisible(signal)
       failures = 0
     } catch {
       if (signal.aborted) return

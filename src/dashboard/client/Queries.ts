@@ -32,6 +32,9 @@ export const queryClient = new QueryClient({
   }
 })
 
+/** While a value is read for another filter, the one before is shown. A record is never shown in place of another one. */
+const keepsPrevious = (endpoint: Endpoint): boolean => !endpoint.includes("/:") && endpoint !== "GET /story"
+
 export const useApi = <E extends Endpoint>(
   endpoint: E,
   input: Input<E>,
@@ -40,7 +43,7 @@ export const useApi = <E extends Endpoint>(
   useQuery({
     queryKey: [endpoint, input],
     queryFn: ({ signal }): Promise<Output<E>> => call(endpoint, input, { signal }),
-    placeholderData: keepPreviousData,
+    ...(keepsPrevious(endpoint) ? { placeholderData: keepPreviousData } : undefined),
     ...options
   })
 

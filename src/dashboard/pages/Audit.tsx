@@ -1,7 +1,7 @@
 /** What administrators did: every request that changes something, also refused ones, and logins. */
 import type { Item } from "../client/Endpoints.ts"
 import { usePages } from "../client/Queries.ts"
-import { FilterBar, TextFilter, useFilters } from "../parts/Filters.tsx"
+import { FilterBar, LinkFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
 import { Page } from "../parts/Page.tsx"
@@ -60,6 +60,9 @@ export const Audit = () => {
       <FilterBar>
         <TextFilter name="actor" label={t("column.actor")} />
         <TextFilter name="action" label={t("column.action")} placeholder="queue.cancel" />
+        <LinkFilter name="since" label={t("filter.since")}>
+          {(at) => <Time at={at} />}
+        </LinkFilter>
       </FilterBar>
       <List
         label={t("page.audit")}

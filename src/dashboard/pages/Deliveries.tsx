@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
 import { useApi, usePages } from "../client/Queries.ts"
-import { FilterBar, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
+import { FilterBar, LinkFilter, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
 import { Page } from "../parts/Page.tsx"
@@ -123,6 +123,7 @@ export const Deliveries = () => {
       <Groups groups={groups.data?.items ?? []} />
       <FilterBar>
         <TextFilter name="repo" label={t("column.repository")} placeholder="owner/name" />
+        <TextFilter name="number" label={t("column.number")} placeholder="5" />
         <SelectFilter
           name="decision"
           label={t("column.decision")}
@@ -135,6 +136,12 @@ export const Deliveries = () => {
         />
         <SelectFilter name="trigger" label={t("column.trigger")} options={triggers} />
         <SelectFilter name="workspace" label={t("column.workspace")} options={workspaces} />
+        <LinkFilter name="reason" label={t("field.reason")}>
+          {(name) => tValue("reason", name)}
+        </LinkFilter>
+        <LinkFilter name="since" label={t("filter.since")}>
+          {(at) => <Time at={at} />}
+        </LinkFilter>
       </FilterBar>
       <List
         label={t("page.deliveries")}

@@ -50,7 +50,9 @@ const Figures = () => {
               <Link to="/statistics">{formatShort(month.findings.published)}</Link>
             </Figure>
             <Figure label={t("overview.cost")} note={t("overview.cost.month", { cost: formatUsd(month.cost_usd) })}>
-              {formatUsd(today.cost_usd)}
+              <Link to="/runs" search={{ sort: "-cost" }}>
+                {formatUsd(today.cost_usd)}
+              </Link>
             </Figure>
             <Figure
               label={t("overview.duration")}

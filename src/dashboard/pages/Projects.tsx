@@ -138,6 +138,7 @@ export const Projects = () => {
           const rows = all.filter(({ repository, workspace }) =>
             `${workspace} ${repository}`.toLowerCase().includes(wanted)
           )
+          if (rows.length === 0 && all.length > 0) return <Empty title={t("projects.unmatched")} />
           return rows.length === 0 ? (
             <Empty title={t("projects.empty")}>
               {t("projects.empty.help")} <Link to="/setup">{t("page.setup")}</Link>

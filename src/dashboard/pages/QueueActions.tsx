@@ -18,10 +18,10 @@ type Action = Bulk["action"]
 type Subject = Omit<Bulk, "preview">
 
 /** Statuses of entries that an action changes. */
-const changeable: Record<Action, ReadonlyArray<string>> = {
+const changeable = {
   cancel: ["waiting", "ready", "running"],
   retry: ["dead"]
-}
+} as const satisfies Record<Action, ReadonlyArray<string>>
 const succeeded = new Set(["cancelled", "stopping", "retried"])
 
 /** Entries that one request leaves are changed by the next, up to this number of requests. */
@@ -143,13 +143,16 @@ interface BulkProps {
 
 /** What an action on all entries of the filters means. Undefined: there is none that it changes. */
 const allOf = (action: Action, { counts, status, workspace }: BulkProps): Subject | undefined => {
-  const own = changeable[action]
-  const candidates = status === undefined || status === "all" ? own : own.filter((name) => name === status)
-  const found = candidates.find((name) => (counts[name] ?? 0) > 0)
-  return found === "waiting" || found === "ready" || found === "running" || found === "dead"
-    ? { action, status: found, ...(workspace === undefined ? undefined : { workspace }) }
+  const isAny = status === undefined || status === "all"
+  const found = changeable[action].filter((name) => (isAny || name === status) && (counts[name] ?? 0) > 0)
+  const selection = action === "cancel" && isAny ? "current" : found[0]
+  return found.length > 0 && selection !== undefined
+    ? { action, status: selection, ...(workspace === undefined ? undefined : { workspace }) }
     : undefined
 }
+
+const statusName = (status: Subject["status"]): string =>
+  status === "current" ? t("queue.current") : tValue("entry", status ?? "")
 
 /** Acts on the selected entries, or on all that match the filters if none is selected. */
 export const BulkBar = (props: BulkProps) => {
@@ -160,7 +163,7 @@ export const BulkBar = (props: BulkProps) => {
     onDone()
   }
   const offered = (["cancel", "retry"] as const).flatMap((action): ReadonlyArray<Subject> => {
-    const ids = selected.filter(({ status }) => changeable[action].includes(status)).map(({ id }) => id)
+    const ids = selected.filter(({ status }) => changeable[action].some((name) => name === status)).map(({ id }) => id)
     const all = allOf(action, props)
     return selected.length > 0 ? (ids.length > 0 ? [{ action, ids }] : []) : all === undefined ? [] : [all]
   })
@@ -174,7 +177,7 @@ export const BulkBar = (props: BulkProps) => {
           {offered.map((one) => (
             <button type="button" key={one.action} onClick={() => setSubject(one)}>
               {one.ids === undefined
-                ? t(`queue.${one.action}.all`, { status: tValue("entry", one.status ?? "") })
+                ? t(`queue.${one.action}.all`, { status: statusName(one.status) })
                 : t(`queue.${one.action}.title`, { count: one.ids.length })}
             </button>
           ))}

@@ -1,8 +1,12 @@
 /** Paused workspaces and nodes; pausing a workspace. */
 import { useState } from "react"
 import type { Output } from "../client/Endpoints.ts"
+import { call } from "../client/Call.ts"
+import { queryClient } from "../client/Queries.ts"
+import { refreshEndpoints } from "../client/RefreshPages.ts"
 import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
+import { notify, notifyError } from "../parts/Notices.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t, tService, tValue } from "../text/T.ts"
@@ -10,6 +14,9 @@ import { t, tService, tValue } from "../text/T.ts"
 type Pause = Output<"GET /queue">["pauses"][number]
 
 const refreshed = ["GET /queue", "GET /nodes"] as const
+
+/** No workspace has an empty name. */
+const every = ""
 
 const PauseDialog = ({
   onClose,
@@ -20,26 +27,34 @@ const PauseDialog = ({
 }) => {
   const [workspace, setWorkspace] = useState(workspaces[0] ?? "")
   const [reason, setReason] = useState("")
-  const pause = useNoticedAction("POST /queue/pause", refreshed)
-  const confirm = () =>
-    pause.run(
-      { payload: { workspace, ...(reason === "" ? undefined : { reason }) } },
-      () => t("queue.paused", { name: workspace }),
-      { onSettled: onClose }
-    )
+  const [isPending, setPending] = useState(false)
+  const selected = workspace === every ? workspaces : [workspace]
+  const confirm = async () => {
+    setPending(true)
+    try {
+      for (const name of selected)
+        await call("POST /queue/pause", { payload: { workspace: name, ...(reason === "" ? undefined : { reason }) } })
+      notify("good", t("queue.paused", { name: selected.join(", ") }))
+    } catch (error) {
+      notifyError(error)
+    }
+    await refreshEndpoints(queryClient, new Set(refreshed))
+    onClose()
+  }
   return (
     <Confirm
       title={t("queue.pause")}
       label={t("queue.pause")}
-      isPending={pause.isPending}
-      isDisabled={workspace === ""}
-      onConfirm={confirm}
+      isPending={isPending}
+      isDisabled={selected.length === 0}
+      onConfirm={() => void confirm()}
       onClose={onClose}
     >
       <p>{t("queue.pause.help")}</p>
       <label>
         <span>{t("column.workspace")}</span>
         <select value={workspace} onChange={(event) => setWorkspace(event.target.value)}>
+          {workspaces.length > 1 ? <option value={every}>{t("queue.pause.every")}</option> : null}
           {workspaces.map((name) => (
             <option key={name}>{name}</option>
           ))}

@@ -49,9 +49,11 @@ const RunActions = ({ run }: { readonly run: RunDetails }) => {
     })
   return (
     <>
-      <Link to="/runs/$id/compare" params={{ id: run.id }} className="button">
-        {t("run.compare")}
-      </Link>
+      {run.previous === undefined ? null : (
+        <Link to="/runs/$id/compare" params={{ id: run.id }} className="button">
+          {t("run.compare")}
+        </Link>
+      )}
       {run.number === undefined ? null : (
         <button type="button" onClick={review} disabled={again.isPending}>
           {t("run.again")}

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Item } from "../client/Endpoints.ts"
 import { usePages } from "../client/Queries.ts"
-import { FilterBar, Presets, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
+import { FilterBar, LinkFilter, Presets, SelectFilter, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
 import { Page } from "../parts/Page.tsx"
@@ -10,7 +10,7 @@ import { Empty } from "../parts/Panel.tsx"
 import { changeName, RunStatus, useTriggerOptions, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatDuration, formatUsd } from "../text/Format.ts"
-import { t, tValue } from "../text/T.ts"
+import { t, tService, tValue } from "../text/T.ts"
 import { toCount } from "./Numbers.ts"
 import { failedStatuses, runningStatuses, runStatuses } from "./RunStates.ts"
 
@@ -33,7 +33,7 @@ const makeColumns = (sortsByValue: boolean): ReadonlyArray<Column<RunItem>> => [
     key: "title",
     label: t("column.title"),
     width: "minmax(8rem, 1.8fr)",
-    render: (row) => row.reason ?? row.title ?? ""
+    render: (row) => (row.reason === undefined ? row.title : tService(row.reason))
   },
   { key: "status", label: t("column.status"), width: "9.5rem", top: true, render: (row) => <RunStatus {...row} /> },
   {
@@ -104,6 +104,10 @@ export const Runs = () => {
         />
         <SelectFilter name="workspace" label={t("column.workspace")} options={workspaces} />
         <SelectFilter name="trigger" label={t("column.trigger")} options={triggers} />
+        <LinkFilter name="since" label={t("filter.since")}>
+          {(at) => <Time at={at} />}
+        </LinkFilter>
+        <LinkFilter name="target" label={t("filter.target")} />
       </FilterBar>
       <List
         label={t("page.runs")}

@@ -1,6 +1,6 @@
 /** Filters of a list. They are part of the address, so that a link shows the same list, and are kept while the user moves between pages. */
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { useRef, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import type { ReactNode } from "react"
 import { t } from "../text/T.ts"
 
@@ -11,9 +11,11 @@ export const useFilters = (): readonly [Search, (change: Search) => void] => {
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
   const setFilters = (change: Search): void => {
-    const next = Object.fromEntries(
-      Object.entries({ ...search, ...change }).filter(([, value]) => value !== undefined && value !== "")
-    )
+    // Another filter may have changed since this page was rendered.
+    const next = (current: Search): Search =>
+      Object.fromEntries(
+        Object.entries({ ...current, ...change }).filter(([, value]) => value !== undefined && value !== "")
+      )
     void navigate({ to: ".", search: next, replace: true })
   }
   return [search, setFilters]
@@ -26,13 +28,23 @@ interface SelectProps {
   readonly all?: string
 }
 
+/** A link or a preset may set several values, or one that is no longer offered. */
+const labelOf = (value: string, options: SelectProps["options"]): string =>
+  value
+    .split(",")
+    .map((one) => options.find(([name]) => name === one)?.[1] ?? one)
+    .join(", ")
+
 export const SelectFilter = ({ all, label, name, options }: SelectProps) => {
   const [filters, setFilters] = useFilters()
+  const current = filters[name] ?? ""
+  const isOption = current === "" || options.some(([value]) => value === current)
   return (
     <label className="filter">
       <span>{label}</span>
-      <select value={filters[name] ?? ""} onChange={(event) => setFilters({ [name]: event.target.value })}>
+      <select value={current} onChange={(event) => setFilters({ [name]: event.target.value })}>
         <option value="">{all ?? t("filter.all")}</option>
+        {isOption ? null : <option value={current}>{labelOf(current, options)}</option>}
         {options.map(([value, text]) => (
           <option key={value} value={value}>
             {text}
@@ -64,6 +76,8 @@ export const TextFilter = ({
     setSeen(current)
     setText(current)
   }
+  // Otherwise the filter would be set on the page that was opened since.
+  useEffect(() => () => clearTimeout(timer.current), [])
   return (
     <label className="filter">
       <span>{label}</span>
@@ -82,6 +96,31 @@ export const TextFilter = ({
         }}
       />
     </label>
+  )
+}
+
+/** A filter that only links set. It is named, and a click removes it. */
+export const LinkFilter = ({
+  children,
+  label,
+  name
+}: {
+  readonly name: string
+  readonly label: string
+  readonly children?: ((value: string) => ReactNode) | undefined
+}) => {
+  const [filters, setFilters] = useFilters()
+  const value = filters[name]
+  return value === undefined ? null : (
+    <button
+      type="button"
+      className="link-filter"
+      title={t("filter.remove")}
+      onClick={() => setFilters({ [name]: undefined })}
+    >
+      {label} {children === undefined ? <span>{value}</span> : children(value)} <span aria-hidden="true">✕</span>
+      <span className="hidden">{t("filter.remove")}</span>
+    </button>
   )
 }
 
