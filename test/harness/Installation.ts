@@ -53,8 +53,8 @@ export interface InstallationOptions {
   readonly database?: string
   /** Channels in addition to that of reviews. */
   readonly channels?: ReadonlyArray<object>
-  /** Names of those that get summaries. */
-  readonly summaries?: ReadonlyArray<string>
+  /** Rules of routes, before the default. */
+  readonly rules?: ReadonlyArray<object>
   /** The namespace `im`. */
   readonly im?: object
   /** Routes of notices. */
@@ -282,7 +282,7 @@ export const makeDocument = (
   },
   outputs: {
     channels: [{ name: "review", kind: "gitea_pr_review" }, ...(options.channels ?? [])],
-    routes: { default: { line_comments: ["review"], summary: ["review", ...(options.summaries ?? [])] } },
+    routes: { default: { line_comments: ["review"], summary: ["review"] }, rules: options.rules ?? [] },
     ...(options.noticeRoutes === undefined ? {} : { notifications: { routes: options.noticeRoutes } })
   },
   llm: {

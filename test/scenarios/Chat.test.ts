@@ -39,6 +39,7 @@ describe("chat", { timeout: 180_000 }, () => {
     const corpDirectory = { ...directory, directory_id: "corp", identity_scope: corpScope }
     installation = await Installation.make({
       queue: "sqlite",
+      repositories: ["team/one", "team/rooms"],
       dialect: withThreads("gitea", giteaDialect),
       im: {
         ...im,
@@ -48,12 +49,13 @@ describe("chat", { timeout: 180_000 }, () => {
         { name: "room", kind: "feishu_app", connection: "lark", receive_id: "oc_results", ...mentions(directory) },
         { name: "corp", kind: "wecom_app", connection: "corp", target: appchat, ...mentions(corpDirectory) }
       ],
-      summaries: ["room", "corp"],
+      // Messages to a group chat of WeCom are eight seconds apart: only the test of mentions sends any.
+      rules: [{ match: { trigger: "host-1" }, line_comments: ["review"], summary: ["review", "room", "corp"] }],
       env: { ...chatEnv, FEISHU_SECRET: platformSecrets.feishu, WECOM_SECRET: platformSecrets.wecom }
     })
     const member = (key: string, username: string) => ({
       key,
-      vcs_accounts: [{ provider: "gitea", source_trigger: "host-0", username }],
+      vcs_accounts: [{ provider: "gitea", username }],
       mention: { type: "feishu_open_id", id: `ou_${key}` }
     })
     const members = [member("ada", "ada-l"), member("cleo", "cleo"), member("dana", "dana")]
@@ -285,14 +287,11 @@ describe("chat", { timeout: 180_000 }, () => {
   })
 
   it("applications of both platforms mention the member who wrote the change", async () => {
-    const summary = (to: string) =>
-      platform
-        .repliesTo(to)
-        .find(({ texts }) => texts.at(-1)?.includes("chat-dismiss"))
-        ?.texts.at(-1)
+    const pull = await installation.open("chat-rooms", "team/rooms")
+    await installation.forge.notify(pull, "opened")
     const find = (to: string) =>
-      waitUntil(() => summary(to), {
-        timeout: 90_000,
+      waitUntil(() => platform.repliesTo(to).find(({ texts }) => texts.at(-1)?.includes("chat-rooms"))?.texts.at(-1), {
+        timeout: 60_000,
         describe: () =>
           `a summary in ${to}: ${JSON.stringify(platform.repliesTo(to))}; ${installation.aicr.log.slice(-4000)}`
       })
