@@ -30,7 +30,9 @@ import { countStart } from "./ActorStarts.ts"
 import { makeLink } from "./ChatLink.ts"
 import type { ChatLink } from "./ChatLink.ts"
 import { sendProgress, sendResult } from "./ChatReply.ts"
+import { makeChatSlots } from "./ChatSlots.ts"
 import { answer, save, step } from "./ChatSteps.ts"
+import type { StepContext } from "./ChatSteps.ts"
 import { everyOne } from "./Placement.ts"
 import { repeatScan } from "./RepeatedScan.ts"
 
@@ -48,7 +50,7 @@ const idleMillis = 10_000
 /** Pause while as many requests as permitted take steps. */
 const busyMillis = 5
 const maxRequests = 1000
-/** Requests that take steps at the same time: their changes share commits, and a slow platform or directory delays only these. */
+/** Requests that take steps at the same time: their changes share commits, and a slow platform delays only these. */
 const concurrentRequests = 64
 /** Longest wait of a scan for the steps of its requests, which continue after it. */
 const stepsMillis = 250
@@ -67,6 +69,7 @@ class Memory {
   readonly steps: FiberMap.FiberMap<string, void, never>
   /** Questions at a model, by request. */
   readonly questions: FiberMap.FiberMap<string, void, never>
+  readonly slots = makeChatSlots(concurrentRequests)
   readonly failures = new Map<string, { readonly count: number; readonly until: number }>()
   readonly link: ChatLink
   checkedAt = Number.NEGATIVE_INFINITY
@@ -99,11 +102,12 @@ const withRequest =
     )
 
 /** Takes steps until the request waits, ends, or another owner has it. */
-const drive = Effect.fnUntraced(function* (snapshot: Snapshot, client: ChatClient, request: ChatRequest) {
+const drive = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
+  const { client } = context
   let current = request
   for (let taken = 0; taken < maxSteps && !isOver(current.status); taken++) {
     const next =
-      current.status === "publishing" ? yield* sendResult(client, current) : yield* step({ snapshot, client }, current)
+      current.status === "publishing" ? yield* sendResult(client, current) : yield* step(context, current)
     if (next === undefined || next === current) return
     const hasProgress = next.facts.progressText !== undefined && next.facts.progressText !== current.facts.progressText
     const reported = hasProgress && next.status !== "publishing" ? yield* sendProgress(client, next) : next
@@ -121,8 +125,7 @@ const giveUp = (snapshot: Snapshot, request: ChatRequest) => {
 
 const driveOne = Effect.fnUntraced(function* (
   memory: Memory,
-  snapshot: Snapshot,
-  client: ChatClient,
+  context: StepContext,
   request: ChatRequest
 ) {
   const now = yield* Clock.currentTimeMillis
@@ -130,14 +133,14 @@ const driveOne = Effect.fnUntraced(function* (
   if (failed !== undefined && failed.until > now) return
   // A model may take a minute: other requests do not wait for it. The next scan sends its reply.
   if (request.command === "ask" && request.status === "queued") {
-    const answering = withRequest(request)(answer({ snapshot, client }, request)).pipe(
+    const answering = withRequest(request)(answer(context, request)).pipe(
       Effect.catchCause((cause) => Effect.logError("question from chat failed, retry scheduled", cause)),
       Effect.andThen(Effect.sleep(answeredMillis))
     )
     yield* FiberMap.run(memory.questions, request.id, answering, { onlyIfMissing: true })
     return
   }
-  const exit = yield* Effect.exit(withRequest(request)(drive(snapshot, client, request)))
+  const exit = yield* Effect.exit(withRequest(request)(drive(context, request)))
   if (Exit.isSuccess(exit)) {
     memory.failures.delete(request.id)
     return
@@ -151,7 +154,7 @@ const driveOne = Effect.fnUntraced(function* (
     { chat_request_id: request.id, connection: request.connection, attempts: count },
     exit.cause
   )
-  if (count >= maxFailures) yield* giveUp(snapshot, request)
+  if (count >= maxFailures) yield* giveUp(context.snapshot, request)
 })
 
 /** Starts the steps of requests, and waits for them for a moment: a scan later, those that take longer still run, and others start. */
@@ -161,19 +164,22 @@ const driveAll = Effect.fnUntraced(function* (
   client: ChatClient,
   open: ReadonlyArray<ChatRequest>
 ) {
-  const { steps } = memory
+  const { slots, steps } = memory
+  const context: StepContext = { snapshot, client, awaitListing: slots.without }
   for (const request of open) {
+    if (yield* FiberMap.has(steps, request.id)) continue
     const waitingSince = yield* Clock.currentTimeMillis
-    while ((yield* FiberMap.size(steps)) >= concurrentRequests) {
+    while (!(yield* slots.takeIfFree)) {
       if ((yield* Clock.currentTimeMillis) - waitingSince >= stepsMillis) return
       yield* Effect.sleep(busyMillis)
     }
-    const driving = driveOne(memory, snapshot, client, request).pipe(
+    const driving = driveOne(memory, context, request).pipe(
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("chat request failed", cause)
-      )
+      ),
+      Effect.ensuring(slots.release)
     )
-    yield* FiberMap.run(steps, request.id, driving, { onlyIfMissing: true })
+    yield* FiberMap.run(steps, request.id, driving)
   }
   yield* Effect.raceFirst(FiberMap.awaitEmpty(steps), Effect.sleep(stepsMillis))
 })

@@ -8,6 +8,7 @@ import type { ChatClient } from "../src/chat/ChatClient.ts"
 import { parseCommand } from "../src/chat/Command.ts"
 import type { ParsedCommand } from "../src/chat/Command.ts"
 import { findMemberships } from "../src/chat/members/Memberships.ts"
+import type { AwaitListing } from "../src/chat/members/Memberships.ts"
 import { joinParts, makePageLinks } from "../src/chat/PageLinks.ts"
 import { textsFor } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
@@ -38,6 +39,8 @@ const minuteMillis = 60_000
 export interface StepContext {
   readonly snapshot: Snapshot
   readonly client: ChatClient
+  /** Runs the listing of a directory, which may take long, without holding up other requests. */
+  readonly awaitListing: AwaitListing
 }
 
 /** Undefined: another owner has changed the request. */
@@ -61,9 +64,13 @@ const toWords = ({ document: { review, server } }: Snapshot, { markup }: ChatCli
   return { texts, safe, links: makePageLinks(server, safe, texts.buttons.details) }
 }
 
-const toExecution = Effect.fnUntraced(function* ({ client, snapshot }: StepContext, request: ChatRequest, now: number) {
+const toExecution = Effect.fnUntraced(function* (
+  { awaitListing, client, snapshot }: StepContext,
+  request: ChatRequest,
+  now: number
+) {
   const { connection } = request
-  const memberships = yield* findMemberships(snapshot, connection, request, now)
+  const memberships = yield* findMemberships(snapshot, connection, request, now, awaitListing)
   const execution: Execution = {
     snapshot,
     permissions: findPermissions(snapshot.document.im, connection, request, now, memberships),
@@ -256,7 +263,10 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
 })
 
 /** Calls a model for a question, and saves its reply. */
-export const answer = Effect.fnUntraced(function* ({ client, snapshot }: StepContext, request: ChatRequest) {
+export const answer = Effect.fnUntraced(function* (
+  { client, snapshot }: Pick<StepContext, "client" | "snapshot">,
+  request: ChatRequest
+) {
   const { outcome, reason, text } = yield* answerQuestion(snapshot, safeTexts[client.markup], request)
   return yield* publish(request, outcome, text, reason === undefined ? {} : { reason })
 })

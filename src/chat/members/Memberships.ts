@@ -16,12 +16,16 @@ const maxAgeMillis = Duration.toMillis("15 minutes")
 const directoryId = ({ id, type }: Requester["sender"]): string | undefined =>
   type === "wecom_encrypted_userid" ? undefined : id
 
+/** Runs an effect that awaits listings. */
+export type AwaitListing = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 /** Returns the keys of the scopes that contain the person. */
 export const findMemberships = Effect.fnUntraced(function* (
   snapshot: Pick<Snapshot, "credential" | "document">,
   connection: string,
   requester: Requester,
-  now: number
+  now: number,
+  awaitListing: AwaitListing
 ) {
   const scopes = listScopes(snapshot.document.im, connection, requester, now)
   const id = directoryId(requester.sender)
@@ -32,14 +36,16 @@ export const findMemberships = Effect.fnUntraced(function* (
     Duration.seconds(snapshot.document.outputs.author_resolution.directory_cache_ttl_seconds)
   )
   // Several directories that do not respond delay a person for the time of one.
-  const found = yield* Effect.forEach(
-    scopes,
-    (scope) =>
-      directories.listScope(app, scope, Math.min(ttl, maxAgeMillis)).pipe(
-        Effect.map((people) => (people.has(id) ? [scopeKey(scope)] : [])),
-        Effect.orElseSucceed(() => [])
-      ),
-    { concurrency: 8 }
+  const found = yield* awaitListing(
+    Effect.forEach(
+      scopes,
+      (scope) =>
+        directories.listScope(app, scope, Math.min(ttl, maxAgeMillis)).pipe(
+          Effect.map((people) => (people.has(id) ? [scopeKey(scope)] : [])),
+          Effect.orElseSucceed(() => [])
+        ),
+      { concurrency: 8 }
+    )
   )
   return new Set<string>(found.flat())
 })
