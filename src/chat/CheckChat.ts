@@ -8,8 +8,10 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import type { ChatConnection } from "../config/schema/Im.ts"
 import { publicUrl } from "../domain/RunLink.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
+import type { ChatSends } from "../store/ChatSends.ts"
 import { ChatApps, platformUrl } from "./ChatApps.ts"
 import { challengeFeishu, challengeWecom } from "./Challenge.ts"
+import { withinDailyPersons } from "./DailyPersons.ts"
 import { discover } from "./feishu/Session.ts"
 import { listAt, numberAt, textAt } from "./ReadJson.ts"
 import { receiveMode } from "./ReceiveMode.ts"
@@ -33,7 +35,7 @@ interface Subject {
 interface Row {
   readonly token: (subject: Subject) => Checked
   readonly permissions: ((subject: Subject) => Checked) | undefined
-  readonly message: ((subject: Subject, to: string) => Checked) | undefined
+  readonly message: ((subject: Subject, to: string) => Effect.Effect<string, ForgeError, ChatSends>) | undefined
   readonly receiving: ((subject: Subject) => Checked) | undefined
 }
 
@@ -55,15 +57,15 @@ const feishuApp = ({ connection, secret }: Subject) => ({
 })
 const feishuApi = (subject: Subject) => Effect.map(ChatApps, (apps) => apps.feishu(feishuApp(subject)))
 
-const wecomApi = ({ connection, secret }: Subject) =>
-  Effect.map(ChatApps, (apps) =>
-    apps.wecom({
-      baseUrl: platformUrl("wecom", connection.base_url),
-      corpId: connection.corp_id ?? "",
-      agentId: String(connection.agent_id ?? ""),
-      secret
-    })
-  )
+const wecomApi = ({ connection, secret }: Subject) => {
+  const app = {
+    baseUrl: platformUrl("wecom", connection.base_url),
+    corpId: connection.corp_id ?? "",
+    agentId: String(connection.agent_id ?? ""),
+    secret
+  }
+  return Effect.map(ChatApps, (apps) => ({ ...apps.wecom(app), app }))
+}
 
 const feishuScopes = Effect.fnUntraced(function* (subject: Subject) {
   const path = "/open-apis/application/v6/scopes"
@@ -127,7 +129,9 @@ const wecomApp: Row = {
   receiving: undefined,
   message: Effect.fnUntraced(function* ({ connection, ...subject }, to) {
     const body = { touser: to, msgtype: "text", agentid: Number(connection.agent_id), text: { content: testText } }
-    const response = yield* (yield* wecomApi({ connection, ...subject })).post("/cgi-bin/message/send", body)
+    const { app, post } = yield* wecomApi({ connection, ...subject })
+    const send = post("/cgi-bin/message/send", body)
+    const response = yield* withinDailyPersons({ ...app, accounts: connection.accounts }, 1, send)
     return textAt(response, ["invaliduser"], 4096) === undefined
       ? `sent to ${to}`
       : yield* invalid("/cgi-bin/message/send", `${to} is not in the visible range of the application`)
@@ -141,7 +145,10 @@ const rows: Readonly<Record<ChatConnection["kind"], Row | undefined>> = {
   wecom_aibot: undefined
 }
 
-const report = (point: ChatPoint["point"], checked: Checked): Effect.Effect<ChatPoint> =>
+const report = <R>(
+  point: ChatPoint["point"],
+  checked: Effect.Effect<string, ForgeError, R>
+): Effect.Effect<ChatPoint, never, R> =>
   Effect.match(checked, {
     onFailure: ({ message }): ChatPoint => ({ point, state: "failed", detail: message }),
     onSuccess: (detail): ChatPoint => ({ point, state: "ok", detail })
@@ -198,7 +205,7 @@ export const checkChat = Effect.fnUntraced(function* (snapshot: Snapshot, id: st
   const subject: Subject = { connection, secret, to }
   const token = row === undefined ? undefined : yield* report("token", row.token(subject))
   const usable = row !== undefined && token?.state === "ok" ? row : undefined
-  const more: ReadonlyArray<Effect.Effect<ChatPoint>> = [
+  const more: ReadonlyArray<Effect.Effect<ChatPoint, never, ChatSends>> = [
     ...(usable?.permissions === undefined ? [] : [report("permissions", usable.permissions(subject))]),
     checkReceiving(snapshot, id, subject, row),
     ...(usable?.message === undefined

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { chatDocument, chatEnv, longDocument } from "../harness/ChatPeople.ts"
@@ -67,6 +68,21 @@ describe("aicr chat check", { timeout: 120_000 }, () => {
   it("sends the test message to the recipient", async () => {
     const sent = platform.calls.filter(({ body }) => JSON.stringify(body).includes("aicr: test message"))
     expect(sent.map(({ body }) => body["receive_id"] ?? body["touser"])).toEqual(["oc_1", "ada"])
+  })
+
+  it("counts the test message among the persons that the application reaches in a day", async () => {
+    const database = new DatabaseSync(join(installation.directory, "aicr.db"), { timeout: 10_000 })
+    try {
+      expect(database.prepare("SELECT persons FROM chat_sends").all()).toEqual([{ persons: 1 }])
+      // 200 for each of the 100 accounts that a corporation without a configured limit has.
+      database.exec("UPDATE chat_sends SET persons = 20000")
+      const { code, out, points } = await check("corp", "--to", "ada")
+      expect([code, points.at(-1)]).toEqual([2, "message failed"])
+      expect(out).toContain("reached 20000 persons today")
+      database.exec("UPDATE chat_sends SET persons = 0")
+    } finally {
+      database.close()
+    }
   })
 
   it.each([
