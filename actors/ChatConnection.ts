@@ -106,8 +106,7 @@ const drive = Effect.fnUntraced(function* (context: StepContext, request: ChatRe
   const { client } = context
   let current = request
   for (let taken = 0; taken < maxSteps && !isOver(current.status); taken++) {
-    const next =
-      current.status === "publishing" ? yield* sendResult(client, current) : yield* step(context, current)
+    const next = current.status === "publishing" ? yield* sendResult(client, current) : yield* step(context, current)
     if (next === undefined || next === current) return
     const hasProgress = next.facts.progressText !== undefined && next.facts.progressText !== current.facts.progressText
     const reported = hasProgress && next.status !== "publishing" ? yield* sendProgress(client, next) : next
@@ -123,11 +122,7 @@ const giveUp = (snapshot: Snapshot, request: ChatRequest) => {
   return request.status === "validating" ? save(request, { status: "publishing", facts }) : Effect.void
 }
 
-const driveOne = Effect.fnUntraced(function* (
-  memory: Memory,
-  context: StepContext,
-  request: ChatRequest
-) {
+const driveOne = Effect.fnUntraced(function* (memory: Memory, context: StepContext, request: ChatRequest) {
   const now = yield* Clock.currentTimeMillis
   const failed = memory.failures.get(request.id)
   if (failed !== undefined && failed.until > now) return

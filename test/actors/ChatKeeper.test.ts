@@ -6,10 +6,10 @@ import { keepAwake } from "../../actors/ChatKeeper.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
-import { newId } from "../../src/domain/Ids.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import * as Store from "../../src/store/Store.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { chatRequest } from "../store/Fixtures.ts"
 
 const none = testSnapshot({})
 const one = testSnapshot({ im: { connections: { lark: { kind: "feishu_app", app_id: "cli_a" } } } })
@@ -63,19 +63,11 @@ it.effect("a connection is woken every two seconds from its configuration until 
 it.effect("a removed connection is woken while it has open requests", () =>
   Effect.gen(function* () {
     const { requests, within } = yield* make
-    const id = newId()
-    yield* requests.add({
-      id,
-      connection: "gone",
-      key: "k",
-      conversation: { kind: "direct", id: "ada" },
-      sender: { type: "feishu_open_id", id: "ada" },
-      facts: { text: "status", isAction: false, reply: {} },
-      receivedAt: 0
-    })
+    const request = chatRequest({ connection: "gone" })
+    yield* requests.add(request)
     assert.deepStrictEqual([...new Set((yield* within("11 minutes")).woken)], ["gone"])
-    const request = yield* requests.get(id)
-    if (request !== undefined) yield* requests.change(request, { status: "expired" }, 0)
+    const open = yield* requests.get(request.id)
+    if (open !== undefined) yield* requests.change(open, { status: "expired" }, 0)
     yield* within("10 seconds")
     assert.deepStrictEqual((yield* within("1 hour")).woken, [])
   }).pipe(Effect.scoped, Effect.provide(Store.layerMemory))

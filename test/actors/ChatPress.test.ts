@@ -5,9 +5,9 @@ import { TestClock } from "effect/testing"
 import { makeButtons, requestButtons } from "../../actors/ChatButtons.ts"
 import { readPress } from "../../actors/ChatPress.ts"
 import { textsFor } from "../../src/chat/Texts.ts"
-import { newId } from "../../src/domain/Ids.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import * as Store from "../../src/store/Store.ts"
+import { chatRequest } from "../store/Fixtures.ts"
 
 const make = Effect.gen(function* () {
   const requests = yield* ChatRequests
@@ -17,18 +17,15 @@ const make = Effect.gen(function* () {
     conversation = "oc_team",
     connection = "lark"
   ) {
-    const id = newId()
-    yield* requests.add({
-      id,
+    const request = chatRequest({
       connection,
-      key: id,
       conversation: { kind: "group", id: conversation },
-      sender: { type: "feishu_open_id", id: "ou_ada" },
       facts: { text, isAction, reply: {}, args: ["app", "1"] },
       receivedAt: yield* Clock.currentTimeMillis
     })
-    const request = yield* requests.get(id)
-    return request ?? (yield* Effect.die("not stored"))
+    yield* requests.add(request)
+    const stored = yield* requests.get(request.id)
+    return stored ?? (yield* Effect.die("not stored"))
   })
   yield* TestClock.setTime(Date.UTC(2026, 1, 1))
   const origin = yield* add("review app 1", false)

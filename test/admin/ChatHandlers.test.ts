@@ -6,6 +6,7 @@ import { ChatHealths } from "../../src/store/ChatHealths.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import { chatDocument, chatEnv } from "../harness/ChatPeople.ts"
+import { chatRequest } from "../store/Fixtures.ts"
 import { password, startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
 
@@ -56,19 +57,10 @@ describe("chat", () => {
   })
 
   it("lists requests by connection, without their text", async () => {
-    const id = newId()
-    const request = {
-      id,
-      connection: "lark",
-      key: "m",
-      conversation: { kind: "group", id: "oc" },
-      sender: { type: "feishu_open_id", id: "ou" },
-      facts: { text: "private words", isAction: false, reply: {} },
-      receivedAt: 1000
-    } as const
+    const request = chatRequest({ facts: { text: "private words", isAction: false, reply: {} } })
     await admin.run(Effect.flatMap(ChatRequests, ({ add }) => add(request)))
     const [item, ...others] = await itemsAt("/chat/requests?connection=lark&status=accepted")
-    assert.deepInclude(item, { id, sender: "ou", conversation: "oc", status: "accepted" })
+    assert.deepInclude(item, { id: request.id, sender: "ou_ada", conversation: "oc_team", status: "accepted" })
     assert.deepStrictEqual(others, [])
     assert.notInclude(JSON.stringify(item), "private words")
     assert.deepStrictEqual(await itemsAt("/chat/requests?connection=corp"), [])

@@ -290,11 +290,18 @@ describe("chat", { timeout: 180_000 }, () => {
     const pull = await installation.open("chat-rooms", "team/rooms")
     await installation.forge.notify(pull, "opened")
     const find = (to: string) =>
-      waitUntil(() => platform.repliesTo(to).find(({ texts }) => texts.at(-1)?.includes("chat-rooms"))?.texts.at(-1), {
-        timeout: 60_000,
-        describe: () =>
-          `a summary in ${to}: ${JSON.stringify(platform.repliesTo(to))}; ${installation.aicr.log.slice(-4000)}`
-      })
+      waitUntil(
+        () =>
+          platform
+            .repliesTo(to)
+            .find(({ texts }) => texts.at(-1)?.includes("chat-rooms"))
+            ?.texts.at(-1),
+        {
+          timeout: 60_000,
+          describe: () =>
+            `a summary in ${to}: ${JSON.stringify(platform.repliesTo(to))}; ${installation.aicr.log.slice(-4000)}`
+        }
+      )
     expect(await find("oc_results")).toContain("<at id=ou_dana></at>")
     expect(await find("results")).toContain("<@DanaW>")
   })

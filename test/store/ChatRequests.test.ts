@@ -1,20 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/Ids.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
 import type { NewChatRequest } from "../../src/store/ChatRequests.ts"
 import { databases } from "./Databases.ts"
+import { chatRequest } from "./Fixtures.ts"
 
-const request = (key: string, more: Partial<NewChatRequest> = {}): NewChatRequest => ({
-  id: newId(),
-  connection: "c",
-  key,
-  conversation: { kind: "group", id: "g" },
-  sender: { type: "feishu_open_id", id: "ou_1" },
-  facts: { text: "help \u0000", isAction: false, reply: { messageId: "om" } },
-  receivedAt: 1000,
-  ...more
-})
+const facts = { text: "help \u0000", isAction: false, reply: { messageId: "om" } }
+const request = (key: string, more: Partial<NewChatRequest> = {}) =>
+  chatRequest({ connection: "c", key, facts, ...more })
 
 describe.each(databases)("ChatRequests in $name", ({ layer }) => {
   it.effect("store a message once, however often it is delivered", () =>

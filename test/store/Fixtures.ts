@@ -5,6 +5,7 @@ import { targetKey } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey, OperationId } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
+import type { NewChatRequest } from "../../src/store/ChatRequests.ts"
 import type { EventRecord } from "../../src/store/Receipts.ts"
 
 export const change = (number = 7, head = "a".repeat(40)): Change => ({
@@ -41,6 +42,20 @@ export const event = (over: Partial<EventRecord> = {}): EventRecord => {
 
 export const ignored = (over: Partial<EventRecord> = {}): EventRecord =>
   event({ decision: "ignored", reason: "draft", work: undefined, ...over })
+
+export const chatRequest = (over: Partial<NewChatRequest> = {}): NewChatRequest => {
+  const id = newId()
+  return {
+    id,
+    connection: "lark",
+    key: id,
+    conversation: { kind: "group", id: "oc_team" },
+    sender: { type: "feishu_open_id", id: "ou_ada" },
+    facts: { text: "help", isAction: false, reply: {} },
+    receivedAt: 1000,
+    ...over
+  }
+}
 
 export const analysis: Analysis = {
   findings: [
