@@ -1,14 +1,38 @@
 import { defineConfig } from "vitest/config"
+import { MixedOrder } from "./test/harness/MixedOrder.ts"
+
+export const common = {
+  // Suites of programs wait most of the time: four files at a time keep two cores busy.
+  maxWorkers: 4,
+  // What is waited for has limits of its own, which say what did not come.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  unstubEnvs: true
+}
+
+/**
+ * Files that get a process of their own: they start programs and wait for them most of the time, measure the memory of the process, or change
+ * what all of it shares.
+ */
+const separate = [
+  ...["cli", "demo", "engine/threads", "fuzz", "nats", "sandbox", "scenarios"].map(
+    (name) => `test/${name}/**/*.test.ts`
+  ),
+  "test/**/*Kill*.test.ts"
+]
+const excluded = ["test/bench/**", "**/node_modules/**"]
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/bench/**", "**/node_modules/**"],
-    // Scenario suites wait for processes a third of the time: three files at a time keep two cores busy.
-    maxWorkers: 3,
-    // What is waited for has limits of its own, which say what did not come.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    unstubEnvs: true
+    ...common,
+    sequence: { sequencer: MixedOrder },
+    projects: [
+      { extends: true, test: { name: "separate", include: separate, exclude: excluded } },
+      {
+        extends: true,
+        // To load the modules of a file takes as long as its tests: a process that has loaded them runs many files.
+        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...excluded, ...separate], isolate: false }
+      }
+    ]
   }
 })

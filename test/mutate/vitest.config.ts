@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import type { TestModule } from "vitest/node"
-import base from "../../vitest.config.ts"
+import { common } from "../../vitest.config.ts"
 
 const root = join(import.meta.dirname, "../..")
 const line = "const given = value[name] ?? meta.default"
@@ -48,7 +48,7 @@ const report = {
 export default defineConfig({
   root,
   test: {
-    ...base.test,
+    ...common,
     include: [],
     reporters: [report],
     silent: true,
@@ -56,7 +56,7 @@ export default defineConfig({
       root,
       plugins: [cutField],
       test: {
-        ...base.test,
+        ...common,
         name: path,
         include: [...files],
         env: { AICR_CUT_FIELD: path },

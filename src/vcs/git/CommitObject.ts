@@ -80,8 +80,8 @@ export interface ListedCommit {
 }
 
 /**
- * Returns the commits after `from` up to `head`, oldest first, if they are few and each has one parent; undefined where git has to
- * answer.
+ * Returns the commits after `from` up to `head`, oldest first, if they are few and each has one parent; undefined where git has
+ * to list them.
  */
 export const readLine = Effect.fnUntraced(function* (
   read: ReadObject,

@@ -12,7 +12,7 @@ import { makeRepository } from "../Repository.ts"
 const repository = makeRepository()
 const mirrorIn = (directory: string): Mirror => ({ directory, limits: localLimits, exclusive: (effect) => effect })
 const mirror = mirrorIn(join(repository.path, ".git"))
-/** Git fails here, so an answer was found without it. */
+/** Git fails here, so what is found needs none. */
 const withoutGit = mirrorIn(join(repository.path, "missing"))
 
 const read: ReadObject = (id) =>
@@ -76,7 +76,7 @@ describe("commits of a range", () => {
     expect(await list(mirror, from, head)).toEqual(await list(mirror, from, head, readNothing))
   })
 
-  it("are listed by git after a merge, which is left out, and beyond the nearest ones", async () => {
+  it("are listed by git if one of them is a merge, which is omitted, and beyond the nearest ones", async () => {
     const from = repository.git("rev-parse", "HEAD")
     repository.git("checkout", "-q", "-b", "side")
     const side = commit("side\n")

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest"
+import { mix } from "./MixedOrder.ts"
+
+const count = (length: number) => Array.from({ length }, (_, at) => at)
+/** Lengths of the runs of one kind, separate files first. */
+const runs = (separate: number, shared: number): ReadonlyArray<number> => {
+  const mixed = mix(
+    count(separate).map(() => "|"),
+    count(shared).map(() => ".")
+  )
+  expect(mixed).toHaveLength(separate + shared)
+  return (
+    mixed
+      .join("")
+      .match(/\|+|\.+/g)
+      ?.map(({ length }) => length) ?? []
+  )
+}
+
+it("files that share a process run in blocks between those with a process of their own", () => {
+  expect(runs(9, 40)).toEqual([3, 16, 2, 16, 2, 8, 2])
+  expect(runs(3, 0)).toEqual([3])
+  expect(runs(0, 40)).toEqual([40])
+  expect(runs(1, 4)).toEqual([1, 4])
+})
+
+it("the order of each kind is kept", () => {
+  const mixed = mix(
+    count(7).map((at) => -at - 1),
+    count(50)
+  )
+  expect(mixed.filter((at) => at >= 0)).toEqual(count(50))
+  expect(mixed.filter((at) => at < 0)).toEqual(count(7).map((at) => -at - 1))
+})
