@@ -4,12 +4,10 @@
  * caller that depends on the outcome reads again.
  */
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream"
-import { KvWatchInclude, Kvm } from "@nats-io/kv"
 import { headers } from "@nats-io/transport-node"
-import { Effect, Queue, Stream } from "effect"
+import { Effect } from "effect"
 import { NatsConnection } from "./NatsConnection.ts"
 import type { NatsError } from "./NatsError.ts"
-import { attempt, toNatsError } from "./NatsError.ts"
 import { bucketSubject, ensure, recreating, streamName } from "./NatsStreams.ts"
 import type { StreamPlan } from "./NatsStreams.ts"
 
@@ -20,15 +18,13 @@ export interface BucketEntry {
   readonly revision: number
 }
 
-/** A change in a watch: a value, or the deletion of the key. Values that expire cause no change. */
+/** The last change of a key: a value, or the deletion of the key. */
 export type BucketChange = BucketEntry | { readonly key: string; readonly value: undefined; readonly revision: number }
 
 export interface NatsBucket {
   readonly get: (key: string) => Effect.Effect<BucketEntry | undefined, NatsError>
   /** Reads like `get`, but returns the revision of the deletion for a deleted key. */
   readonly last: (key: string) => Effect.Effect<BucketChange | undefined, NatsError>
-  /** Returns the revision. Fails with `conflict` if the key has a value. */
-  readonly create: (key: string, value: string) => Effect.Effect<number, NatsError>
   /** Returns the new revision. Fails with `conflict` if the key has another revision; 0 is the revision of a key that never had a value. */
   readonly update: (key: string, value: string, revision: number) => Effect.Effect<number, NatsError>
   readonly put: (key: string, value: string) => Effect.Effect<number, NatsError>
@@ -38,11 +34,6 @@ export interface NatsBucket {
   readonly keys: (filter?: string) => Effect.Effect<ReadonlyArray<string>, NatsError>
   /** Returns `keys` with their values. A key that is written continuously is included. */
   readonly entries: (filter?: string) => Effect.Effect<ReadonlyArray<BucketEntry>, NatsError>
-  /**
-   * Emits the current values, then every change. After a reconnect the current values are emitted again. Of several fast changes of a key
-   * some may be skipped, never the last.
-   */
-  readonly watch: (filter?: string) => Stream.Stream<BucketChange, NatsError>
 }
 
 /** Keys: letters, digits, `-`, `_`, `=`, `/`, and dots between parts. */
@@ -85,17 +76,6 @@ class BucketMessages {
     return (await this.#connection.jetstream.publish(this.#subject(key), value, expecting(revision))).seq
   }
 
-  /** Also creates a deleted key, expecting the revision of its deletion marker. */
-  async create(key: string, value: string): Promise<number> {
-    try {
-      return await this.write(key, value, 0)
-    } catch (cause) {
-      const marker = cause instanceof JetStreamApiError ? await this.last(key) : undefined
-      if (marker === undefined || marker.value !== undefined) throw cause
-      return this.write(key, value, marker.revision)
-    }
-  }
-
   async delete(key: string, revision: number | undefined): Promise<void> {
     const marker = headers()
     marker.set("KV-Operation", "DEL")
@@ -115,32 +95,6 @@ class BucketMessages {
 const expecting = (revision: number | undefined) =>
   revision === undefined ? {} : { expect: { lastSubjectSequence: revision } }
 
-/** Opens the bucket and returns a watch, which runs until it fails or the connection to NATS is re-established. */
-const openWatch = Effect.fnUntraced(function* (
-  { jetstream, prefix, reconnected }: NatsConnection["Service"],
-  plan: BucketPlan,
-  filter: string,
-  onChange: (change: BucketChange) => void
-) {
-  const bucket = yield* attempt(`bucket ${plan.name}`, () =>
-    new Kvm(jetstream).open(`${prefix}_${plan.name}`, { allow_direct: true })
-  )
-  const watching = Effect.tryPromise({
-    try: async (signal) => {
-      const changes = await bucket.watch({ key: filter, include: KvWatchInclude.LastValue })
-      if (signal.aborted) return changes.stop()
-      signal.addEventListener("abort", () => changes.stop())
-      for await (const entry of changes) {
-        const { key, operation, revision } = entry
-        const value = operation === "PUT" ? entry.string() : undefined
-        onChange({ key, revision, value })
-      }
-    },
-    catch: (cause) => toNatsError(`watch of bucket ${plan.name}`, cause)
-  })
-  return Effect.raceFirst(watching, reconnected)
-})
-
 /** Creates the bucket if it does not exist. */
 export const makeBucket = Effect.fnUntraced(function* (
   plan: BucketPlan
@@ -159,26 +113,10 @@ export const makeBucket = Effect.fnUntraced(function* (
         (entry) => (entry === undefined || entry.value === undefined ? undefined : entry)
       ),
     last: (key) => attemptAt(key, () => messages.last(key)),
-    create: (key, value) => attemptAt(key, () => messages.create(key, value)),
     update: (key, value, revision) => attemptAt(key, () => messages.write(key, value, revision)),
     put: (key, value) => attemptAt(key, () => messages.write(key, value, undefined)),
     delete: (key, revision) => attemptAt(key, () => messages.delete(key, revision)),
     keys: (filter) => Effect.map(entries(filter), (current) => current.map(({ key }) => key)),
-    entries,
-    watch: (filter = ">") =>
-      Stream.callback<BucketChange, NatsError>((queue) =>
-        Effect.flatMap(
-          openWatch(connection, plan, filter, (change) => Queue.offerUnsafe(queue, change)),
-          (watching) =>
-            // Retried while the stream is consumed: NATS is unavailable, elects a leader, or lost the watch in a restart.
-            watching.pipe(
-              Effect.catch((error) =>
-                Effect.logDebug("watch of a bucket interrupted", { bucket: plan.name, error: error.message })
-              ),
-              Effect.andThen(Effect.sleep("100 millis")),
-              Effect.forever
-            )
-        )
-      )
+    entries
   }
 })

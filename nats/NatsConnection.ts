@@ -191,7 +191,7 @@ const firstConnection = Effect.fnUntraced(function* (
       return yield* Effect.fail(
         new NatsError({
           reason: "unavailable",
-          message: `${error.message}; gave up after ${Math.round(waitMillis / 1000)} s. Check SVC_NATS_URL and that the server runs.`
+          message: `${error.message}; gave up after ${Math.round(waitMillis / 1000)} s. Check SVC_NATS_URL and that the server runs`
         })
       )
     }

@@ -136,11 +136,13 @@ const takeLease = Effect.fnUntraced(function* (
   holdings.lose()
   // The key holds an earlier epoch of this runner, because an address belongs to one process.
   const revision = yield* leases.put(key, encodeLease(lease))
-  holdings.begin({ key, lease, revision, writtenAt: at })
   const rivals = (yield* liveLeases(leases)).filter(
     (other) => other.address !== address && other.machine === machine && other.revision < revision
   )
-  return rivals.length === 0 ? machine : undefined
+  if (rivals.length > 0) return undefined
+  // Not before: if the list of rivals is unavailable, the next attempt must not keep a machine id that two runners may have.
+  holdings.begin({ key, lease, revision, writtenAt: at })
+  return machine
 })
 
 /** Registers the runner with its current lease or a new one. Returns its machine id. */

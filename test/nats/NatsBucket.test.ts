@@ -1,11 +1,9 @@
 import { Effect, Fiber, Layer, Logger, Schedule, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { makeBucket } from "../../nats/NatsBucket.ts"
-import type { BucketChange, NatsBucket } from "../../nats/NatsBucket.ts"
+import type { NatsBucket } from "../../nats/NatsBucket.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
-import { NatsNodes } from "../../nats/NatsNodes.ts"
-import { ensure, streamName, streams } from "../../nats/NatsStreams.ts"
 import { NatsServer } from "../harness/Nats.ts"
 import { newPrefix, withBus } from "./Bus.ts"
 
@@ -27,8 +25,8 @@ describe("bucket", () => {
   it("compare-and-set: one writer wins, the others get a conflict", () =>
     run(
       Effect.gen(function* () {
-        const { create, update, get, delete: remove, last } = yield* bucket
-        const made = yield* Effect.forEach([1, 2, 3, 4], (n) => Effect.result(create("k", `${n}`)), {
+        const { update, get, delete: remove, last } = yield* bucket
+        const made = yield* Effect.forEach([1, 2, 3, 4], (n) => Effect.result(update("k", `${n}`, 0)), {
           concurrency: "unbounded"
         })
         expect(made.filter(({ _tag }) => _tag === "Success").length).toBe(1)
@@ -39,8 +37,10 @@ describe("bucket", () => {
         expect(yield* Effect.flip(remove("k", revision))).toMatchObject({ reason: "conflict" })
         yield* remove("k", next)
         expect(yield* get("k")).toBeUndefined()
-        expect((yield* last("k"))?.revision).toBe(next + 1)
-        expect(yield* create("k", "reborn")).toBe(next + 2)
+        expect(yield* last("k")).toEqual({ key: "k", value: undefined, revision: next + 1 })
+        // A deleted key has a revision of its own, so that two writers cannot both create it again.
+        expect(yield* Effect.flip(update("k", "late", 0))).toMatchObject({ reason: "conflict" })
+        expect(yield* update("k", "reborn", next + 1)).toBe(next + 2)
         expect(yield* get("nothing")).toBeUndefined()
       })
     ))
@@ -63,7 +63,6 @@ describe("bucket", () => {
     ["get", ({ get }) => get("k"), undefined],
     ["last", ({ last }) => last("k"), undefined],
     ["put", ({ put }) => put("k", "new"), 1],
-    ["create", ({ create }) => create("k", "new"), 1],
     ["update", ({ update }) => update("k", "new", 0), 1],
     ["delete", ({ delete: remove }) => remove("k"), undefined],
     ["entries", ({ entries }) => entries(), []]
@@ -99,81 +98,6 @@ describe("bucket", () => {
         yield* Effect.retry(put("k", "y"), soon)
       })
     ))
-
-  it("a watch emits current values and changes, through a restart of the server", () =>
-    run(
-      Effect.gen(function* () {
-        const { put, watch, delete: remove } = yield* bucket
-        yield* put("a", "1")
-        const seen: Array<BucketChange> = []
-        const watching = yield* Effect.forkChild(
-          Stream.runForEach(watch(), (change) => Effect.sync(() => void seen.push(change))),
-          { startImmediately: true }
-        )
-        const until = (key: string, value: string | undefined) =>
-          Effect.timeout(
-            Effect.repeat(Effect.sleep(5), {
-              until: () => {
-                const last = seen.findLast((change) => change.key === key)
-                return last !== undefined && last.value === value
-              }
-            }),
-            "30 seconds"
-          )
-        yield* until("a", "1")
-        yield* put("b", "2")
-        yield* until("b", "2")
-        yield* remove("a")
-        yield* until("a", undefined)
-        const { reconnected } = yield* NatsConnection
-        const back = yield* Effect.forkChild(reconnected, { startImmediately: true })
-        yield* Effect.promise(() => server.kill())
-        yield* Effect.promise(() => server.start())
-        yield* Fiber.join(back)
-        yield* Effect.retry(put("b", "3"), soon)
-        yield* until("b", "3")
-        expect(seen.map(({ key, value }) => `${key} ${value}`)).toEqual(
-          expect.arrayContaining(["a 1", "b 2", "a undefined", "b 3"])
-        )
-        yield* Fiber.interrupt(watching)
-      })
-    ))
-})
-
-describe("streams", () => {
-  // Of two that make a stream at the same time the server refuses the second one for its name or for its subjects, or not at all.
-  it("are made once by however many start together", async () => {
-    const nodes = Array.from({ length: 12 })
-    const plans = Object.values(streams)
-    for (let installation = 0; installation < 60; installation++) {
-      const prefix = newPrefix()
-      await Promise.all(nodes.map(() => run(ensure(plans), prefix)))
-      const made = Effect.flatMap(NatsConnection, ({ manager }) =>
-        Effect.promise(() => Promise.all(plans.map((plan) => manager.streams.info(streamName(prefix, plan)))))
-      )
-      expect((await run(made, prefix)).map(({ config }) => config.num_replicas)).toEqual(plans.map(() => 1))
-    }
-  })
-
-  it("are changed when the plan is", () => {
-    const prefix = newPrefix()
-    const plans = Object.values(streams)
-    return run(
-      Effect.gen(function* () {
-        yield* ensure(plans)
-        const { manager } = yield* NatsConnection
-        const age = (plan: (typeof plans)[number]) =>
-          Effect.map(
-            Effect.promise(() => manager.streams.info(streamName(prefix, plan))),
-            ({ config }) => config.max_age / 1_000_000
-          )
-        expect(yield* Effect.forEach(plans, age)).toEqual([9000, 0, 9000])
-        yield* ensure([{ ...streams.leases, ttlMillis: 5000 }])
-        expect(yield* age(streams.leases)).toBe(5000)
-      }),
-      prefix
-    )
-  })
 })
 
 describe("events", () => {
@@ -206,47 +130,6 @@ describe("events", () => {
           message: expect.stringContaining("at most 65536")
         })
       }).pipe(Effect.provide(NatsEvents.layer)),
-      prefix
-    )
-  })
-})
-
-describe("nodes", () => {
-  const self = (name: string) => ({ name, roles: ["executor"], version: "1.2.3", startedAt: 1000, more: { slots: 8 } })
-
-  it("a starting node is listed even if the server responds slowly", () =>
-    run(
-      Effect.gen(function* () {
-        const { jetstream } = yield* NatsConnection
-        const publish = jetstream.publish.bind(jetstream)
-        let calls = 0
-        jetstream.publish = async (...args) => {
-          if (calls++ > 0) return publish(...args)
-          server.freeze()
-          return publish(...args).finally(() => server.thaw())
-        }
-        const list = Effect.flatMap(NatsNodes, (nodes) => nodes.list)
-        expect(yield* Effect.provide(list, NatsNodes.layer(self("a")))).toEqual([self("a")])
-      })
-    ))
-
-  it("live nodes are listed with their properties; nodes that left are not", () => {
-    const prefix = newPrefix()
-    return run(
-      Effect.gen(function* () {
-        const { list, update } = yield* NatsNodes
-        const namesWhile = withBus(
-          server,
-          prefix,
-          Effect.provide(
-            Effect.flatMap(NatsNodes, (nodes) => nodes.list),
-            NatsNodes.layer(self("b"))
-          )
-        )
-        expect(yield* namesWhile).toEqual([self("a"), self("b")])
-        yield* update({ slots: 4, draining: true })
-        expect(yield* list).toEqual([{ ...self("a"), more: { slots: 4, draining: true } }])
-      }).pipe(Effect.provide(NatsNodes.layer(self("a")))),
       prefix
     )
   })

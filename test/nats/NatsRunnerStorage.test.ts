@@ -1,9 +1,11 @@
 /** Membership and shard locks, several runners over one real server. Each runner is a connection and a storage of its own. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { Runner, RunnerAddress, RunnerStorage, ShardId } from "effect/cluster"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { TestClock } from "effect/testing"
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 import { makeBucket } from "../../nats/NatsBucket.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { NatsError } from "../../nats/NatsError.ts"
 import { evictRunners } from "../../nats/RunnerLease.ts"
 import { NatsRunnerLease, layer } from "../../nats/NatsRunnerStorage.ts"
 import { streams } from "../../nats/NatsStreams.ts"
@@ -18,6 +20,7 @@ beforeAll(async () => {
   server = await NatsServer.start()
 })
 afterAll(() => server[Symbol.asyncDispose]())
+afterEach(() => void vi.restoreAllMocks())
 
 interface Member {
   readonly address: RunnerAddress.RunnerAddress
@@ -66,6 +69,18 @@ const buckets = ({ connection }: Member) =>
     Effect.provideService(NatsConnection, connection)
   )
 const leaseKey = token("a:1")
+
+const readClock = performance.now.bind(performance)
+/** Sets the clock of this process ahead, but not that of the server. */
+const setAhead = (millis: number): void => {
+  vi.spyOn(performance, "now").mockImplementation(() => readClock() + millis)
+}
+
+/** Counts what a member publishes. */
+const countWrites = ({ connection: { jetstream } }: Member) => {
+  const publish = vi.spyOn(jetstream, "publish")
+  return () => publish.mock.calls.length
+}
 
 const listed = (member: Member) =>
   Effect.map(member.storage.getRunners, (found) =>
@@ -120,6 +135,20 @@ describe("membership", () => {
         expect(yield* a.lease.epoch).toBe(epoch)
         yield* b.storage.setRunnerHealth(a.address, true)
         expect(yield* listed(a)).toEqual(["a", "b"])
+      })
+    ))
+
+  it("who registers again is healthy, and the marks of runners that no longer exist are deleted", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* join("a"), yield* join("b")]
+        yield* a.storage.register(a.runner, true)
+        yield* b.storage.register(b.runner, true)
+        yield* b.storage.setRunnerHealth(a.address, false)
+        yield* b.storage.setRunnerHealth(RunnerAddress.make("gone", 1), false)
+        yield* a.storage.register(a.runner, true)
+        expect(yield* listed(b)).toEqual(["a", "b"])
+        expect(yield* (yield* buckets(a)).shards.keys("unhealthy.*")).toEqual([])
       })
     ))
 
@@ -294,6 +323,134 @@ describe("shards", () => {
         expect(after).toBeGreaterThan(8800)
         // Rounds and the server's start included, on a machine that is busy.
         expect(after).toBeLessThan(16_000)
+      })
+    ))
+})
+
+describe("a runner whose lease may have expired", () => {
+  it("has no fence, takes no shards and reports since when, until a refresh is confirmed", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        const all = shards(4)
+        yield* a.storage.register(a.runner, true)
+        yield* a.storage.acquire(a.address, all)
+        const fence = yield* a.lease.fence("default:1")
+        expect([yield* a.lease.isHeld, typeof fence]).toEqual([true, "number"])
+        setAhead(6000)
+        // Too old to take more, and valid for what it holds.
+        expect(yield* a.storage.acquire(a.address, all)).toEqual([])
+        expect([yield* a.lease.isHeld, yield* a.lease.fence("default:1")]).toEqual([true, fence])
+        setAhead(9000)
+        expect([yield* a.lease.isHeld, yield* a.lease.fence("default:1")]).toEqual([false, undefined])
+        expect(yield* a.lease.millisWithout).toBeGreaterThanOrEqual(9000)
+        expect(names(yield* a.storage.refresh(a.address, all))).toEqual(names(all))
+        expect([yield* a.lease.isHeld, yield* a.lease.fence("default:1")]).toEqual([true, fence])
+        expect(yield* a.lease.millisWithout).toBeLessThan(9000)
+      })
+    ))
+
+  it("a lease that was written within a second covers a single shard without another write", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        const all = shards(2)
+        yield* a.storage.register(a.runner, true)
+        yield* a.storage.acquire(a.address, all)
+        const writes = countWrites(a)
+        expect(names(yield* a.storage.refresh(a.address, all.slice(0, 1)))).toEqual(["default:1"])
+        expect(writes()).toBe(0)
+        yield* a.storage.refresh(a.address, all)
+        expect(writes()).toBe(1)
+        setAhead(1000)
+        yield* a.storage.refresh(a.address, all.slice(0, 1))
+        expect(writes()).toBe(2)
+      })
+    ))
+
+  it("releases shards that the cluster has not listed for as long as a lease lasts", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* join("a"), yield* join("b")]
+        const all = shards(2)
+        yield* a.storage.register(a.runner, true)
+        yield* b.storage.register(b.runner, true)
+        yield* a.storage.acquire(a.address, all)
+        yield* a.storage.refresh(a.address, all.slice(0, 1))
+        expect(yield* b.storage.acquire(b.address, all)).toEqual([])
+        setAhead(9001)
+        yield* a.storage.refresh(a.address, all.slice(0, 1))
+        yield* b.storage.refresh(b.address, [])
+        expect(names(yield* b.storage.acquire(b.address, all))).toEqual(["default:2"])
+      })
+    ))
+})
+
+describe("a storage whose server is disconnected", () => {
+  /** A member whose connection reports to be disconnected until `reconnect`. */
+  const cut = (member: Member) =>
+    Effect.gen(function* () {
+      const state = { connected: false }
+      const reconnected = yield* Deferred.make<void>()
+      const connection = {
+        ...member.connection,
+        status: Effect.map(member.connection.status, (status) => ({ ...status, connected: state.connected })),
+        reconnected: Deferred.await(reconnected)
+      }
+      const context = yield* Layer.build(
+        Layer.fresh(layer).pipe(Layer.provide(Layer.succeed(NatsConnection, connection)))
+      )
+      return {
+        storage: Context.get(context, RunnerStorage.RunnerStorage),
+        reconnect: Effect.suspend(() => {
+          state.connected = true
+          return Deferred.succeed(reconnected, undefined)
+        })
+      }
+    })
+
+  it("sends nothing before the reconnect", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        const { reconnect, storage } = yield* cut(a)
+        const reads = vi.spyOn(a.connection.manager.streams, "info")
+        const registering = yield* Effect.forkChild(storage.register(a.runner, true), { startImmediately: true })
+        expect(reads.mock.calls.length).toBe(0)
+        yield* reconnect
+        yield* Fiber.join(registering)
+        expect(yield* listed(a)).toEqual(["a"])
+      }).pipe(Effect.scoped)
+    ))
+
+  it("leaves within 1.5 seconds, in each of the two steps", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        const { storage } = yield* cut(a)
+        for (const step of [storage.unregister(a.address), storage.releaseAll(a.address)]) {
+          const leaving = yield* Effect.forkChild(step, { startImmediately: true })
+          yield* TestClock.adjust("1499 millis")
+          expect(leaving.pollUnsafe()).toBeUndefined()
+          yield* TestClock.adjust("1 millis")
+          yield* Fiber.join(leaving)
+        }
+      }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
+    ))
+
+  it("repeats a call that got no response in time, and no call that is refused", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        const publish = vi.spyOn(a.connection.jetstream, "publish")
+        publish.mockRejectedValueOnce(new Error("no response"))
+        yield* a.storage.register(a.runner, true)
+        expect(yield* listed(a)).toEqual(["a"])
+        publish.mockClear()
+        const refused = new NatsError({ reason: "refused", message: "not permitted" })
+        publish.mockRejectedValueOnce(refused)
+        yield* Effect.flip(a.storage.refresh(a.address, []))
+        expect(publish.mock.calls.length).toBe(1)
       })
     ))
 })

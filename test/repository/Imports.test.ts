@@ -51,7 +51,7 @@ const rows: ReadonlyArray<Row> = [
   importing("src/domain/Case.ts", "./Ids.ts", false),
   importing("nats/Case.ts", "../src/domain/Ids.ts", true),
   importing("nats/Case.ts", "../actors/Actors.ts", true),
-  importing("nats/Case.ts", "@nats-io/kv", false),
+  importing("nats/Case.ts", "@nats-io/jetstream", false),
   importing("nats/Case.ts", "effect/cluster", false),
   importing("nats/Case.ts", "ioredis", true),
   importing("nats/Case.ts", "node:child_process", true),
