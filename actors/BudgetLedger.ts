@@ -209,10 +209,9 @@ export const budgetLayer = Layer.effect(
     const clientOf = yield* BudgetLedger.client
     const { owner } = yield* NodeIdentity
     const scope = yield* Effect.scope
-    /** A reservation is settled on the day it was made on, even after midnight. */
-    const days = new Map<ReservationId, string>()
-    const ledgerOf = ({ id, run }: Reservation, now: number) => {
-      const day = days.get(id) ?? new Date(now).toISOString().slice(0, 10)
+    // The ledger settles a reservation on the day it was made on, whichever actor closes it after midnight.
+    const ledgerOf = ({ run }: Reservation, now: number) => {
+      const day = new Date(now).toISOString().slice(0, 10)
       return { day, client: clientOf(`${day}:${run.repository}`) }
     }
     const close = Effect.fnUntraced(function* (reservation: Reservation, usd: Usd | undefined) {
@@ -224,18 +223,13 @@ export const budgetLayer = Layer.effect(
           toBudgetError
         )
       )
-      yield* closeIn(
-        scope,
-        run.id,
-        Effect.tap(message, () => Effect.sync(() => days.delete(id)))
-      )
+      yield* closeIn(scope, run.id, message)
     })
     const reserveOnce = Effect.fnUntraced(function* (reservation: Reservation) {
       const { id, run, usd, caps } = reservation
       const now = yield* Clock.currentTimeMillis
       const { day, client } = ledgerOf(reservation, now)
-      days.set(id, day)
-      const reply = yield* client
+      return yield* client
         .Reserve({
           id,
           runId: run.id,
@@ -250,8 +244,6 @@ export const budgetLayer = Layer.effect(
           until: now + Duration.toMillis(messageTimeout)
         })
         .pipe(withTimeout, Effect.tapError(reportWait(run.id)))
-      if (reply._tag === "Refused") days.delete(id)
-      return reply
     })
     const reserveOrWait = (reservation: Reservation) =>
       reserveOnce(reservation).pipe(

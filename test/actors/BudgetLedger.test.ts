@@ -444,6 +444,78 @@ it.effect("a reservation waits ten minutes for the cost of calls in flight at mo
   }).pipe(Effect.provide(parts))
 })
 
+describe("at midnight (UTC)", () => {
+  const midnight = Date.UTC(1970, 0, 2)
+  const caps = { perRunUsd: undefined, perRepoDailyUsd: Usd.make(1), perAuthorDailyUsd: Usd.make(1) }
+  const reservation = (id: string, usd: number) => ({
+    id: ReservationId.make(id),
+    run: { id: `run-${id}`, repository, author: "t:ada" },
+    usd: Usd.make(usd),
+    caps
+  })
+  /** Amounts of the repository and of the author on both days. */
+  const committed = Effect.gen(function* () {
+    const ledger = yield* Ledger
+    return yield* Effect.forEach(["1970-01-01", "1970-01-02"], (day) =>
+      Effect.all([ledger.committed({ repository, day }), ledger.committed({ author: "t:ada", day })])
+    )
+  })
+  const atMidnight = <A, E>(use: Effect.Effect<A, E, Budget | Ledger>) =>
+    use.pipe(Effect.provide(onTestClock(inMemory).parts))
+
+  it.effect("a call that began before is paid from the day before, and the new day has all of its budget", () =>
+    Effect.gen(function* () {
+      const budget = yield* Budget
+      yield* TestClock.setTime(midnight - 1)
+      yield* budget.reserve(reservation("before", 0.9))
+      yield* budget.reserve(reservation("refunded", 0.1))
+      yield* TestClock.setTime(midnight)
+      assert.strictEqual((yield* budget.reserve(reservation("after", 0.8)))._tag, "Reserved")
+      yield* budget.settle(reservation("before", 0.9), Usd.make(0.4))
+      yield* budget.refund(reservation("refunded", 0.1))
+      assert.deepStrictEqual(yield* committed, [
+        [0.4, 0.4],
+        [0.8, 0.8]
+      ])
+    }).pipe(atMidnight)
+  )
+
+  it.effect("a reservation that waits for calls in flight gets the budget of the new day", () =>
+    Effect.gen(function* () {
+      const budget = yield* Budget
+      yield* TestClock.setTime(midnight - 3000)
+      yield* budget.reserve(reservation("in flight", 0.9))
+      const waiting = yield* Effect.forkChild(budget.reserve(reservation("waits", 0.5)), { startImmediately: true })
+      yield* TestClock.adjust("2 seconds")
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "Reserved")
+      assert.deepStrictEqual(yield* committed, [
+        [0.9, 0.9],
+        [0.5, 0.5]
+      ])
+    }).pipe(atMidnight)
+  )
+
+  it.effect("a clock that is set back counts towards the earlier day again, and settles where it was reserved", () =>
+    Effect.gen(function* () {
+      const budget = yield* Budget
+      yield* TestClock.setTime(midnight + 1000)
+      yield* budget.reserve(reservation("new day", 0.7))
+      yield* TestClock.setTime(midnight - 60_000)
+      yield* budget.reserve(reservation("earlier day", 0.6))
+      yield* budget.settle(reservation("new day", 0.7), Usd.make(0.2))
+      // Repeated, as after a lost reply: it keeps the day of its first attempt.
+      yield* TestClock.setTime(midnight + 1000)
+      yield* budget.reserve(reservation("earlier day", 0.6))
+      assert.deepStrictEqual(yield* committed, [
+        [0.6, 0.6],
+        [0.2, 0.2]
+      ])
+    }).pipe(atMidnight)
+  )
+})
+
 it.effect("a settlement that fails for minutes logs one warning", () => {
   let attempts = 0
   const failing = new StoreError({ reason: "unavailable", operation: "ledger.settle", message: "unavailable" })
