@@ -6,6 +6,7 @@ import { limitWarning } from "../observability/LimitedWarnings.ts"
 import type { QueueError } from "../queue/Queue.ts"
 import { Unavailable } from "./api/Problems.ts"
 import type { NodesError } from "./Nodes.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 type Failure = NodesError | QueueError | SourceUnavailable | StoreError
 
@@ -32,7 +33,7 @@ const unavailable = (error: Failure) =>
     Effect.fail(
       new Unavailable({
         code: "unavailable",
-        detail: `Unavailable: ${describe(error)}. /readyz lists what is not ready, the service's log has the error.`
+        detail: `Unavailable: ${withoutPeriod(describe(error))}. /readyz lists what is not ready, the service's log has the error.`
       })
     )
   )

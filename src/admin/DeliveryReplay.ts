@@ -26,7 +26,7 @@ export class DeliveryReplay extends Context.Service<
       replay: () =>
         Effect.succeed({
           _tag: "NotReplayable",
-          why: "Only the running service decides about deliveries. Start it, or name its address with --url."
+          why: "Only the running service decides about deliveries. Start it, or name its address with --url"
         })
     })
   )

@@ -39,7 +39,7 @@ const inMemory = (kind: string) =>
     reason: "unavailable",
     message:
       `queue.kind ${kind} keeps what waits in the memory of the running service: only that process can show or change it. ` +
-      "Start it, or name its address with --url."
+      "Start it, or name its address with --url"
   })
 
 /** Opens a connection for this command. */

@@ -15,6 +15,7 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { makeFolder } from "../database/MakeFolder.ts"
 import { StoreError } from "../database/StoreError.ts"
 import type { Role } from "../domain/Role.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 export interface DataFolder {
   /** The setting that names it or a file in it. */
@@ -71,14 +72,14 @@ export const checkDataFolders = Effect.fnUntraced(function* (roles: ReadonlySet<
       return yield* new StoreError({
         reason: "unavailable",
         operation: "open",
-        message: `${formatPath(path)}: ${message}. Free some space, or check the disk`
+        message: `${formatPath(path)}: ${withoutPeriod(message)}. Free some space, or check the disk`
       })
     }
     const lines = yield* config.lines
     const issue: ConfigIssue = {
       severity: "error",
       path: formatPath(path),
-      message: `${message}. Name a folder that this user can create and write, or correct its permissions`,
+      message: `${withoutPeriod(message)}. Name a folder that this user can create and write, or correct its permissions`,
       file: lines?.file,
       line: lines?.line(path)
     }

@@ -1,5 +1,6 @@
 /** Maps errors of Postgres, its client and the network to the reasons of `effect/sql`. */
 import { SqlError } from "effect/sql"
+import { withoutPeriod } from "../domain/Text.ts"
 
 /**
  * Progress of a failed statement. `connect`: no connection, after waiting for one. `undone`: the statement had no effect: it was never
@@ -15,7 +16,7 @@ export const toSqlError = (cause: unknown, place: string, stage: Stage): SqlErro
   const said = messageOf(cause)
   const code = codeOf(cause)
   const remedy = findRemedy(code, said)
-  const message = `Postgres ${place}: ${said}.${remedy === undefined ? "" : ` ${remedy}`}`
+  const message = `Postgres ${place}: ${withoutPeriod(said)}${remedy === undefined ? "" : `. ${withoutPeriod(remedy)}`}`
   const isVoid = isVoidPlan(cause)
   const operation: Stage = stage === "statement" && (neverSent.test(said) || isVoid) ? "undone" : stage
   const props = { cause, message, operation }

@@ -10,6 +10,7 @@ import { hasProperty } from "effect/Predicate"
 import type { Scope } from "effect"
 import { makeFolder } from "./MakeFolder.ts"
 import { StoreError } from "./StoreError.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 /** Milliseconds that a statement waits for another process's lock. Short, because it may block the event loop. */
 export const busyTimeoutMillis = 2000
@@ -54,16 +55,16 @@ export const resultCode = (cause: unknown): number | undefined =>
 export const explain = (cause: unknown, path: string): string => {
   const said = hasProperty(cause, "message") ? String(cause.message) : String(cause)
   const code = resultCode(cause)
-  return `SQLite file ${path}: ${said}. ${(code === undefined ? undefined : remedies[code]) ?? openRemedy}`
+  return `SQLite file ${path}: ${withoutPeriod(said)}. ${(code === undefined ? undefined : remedies[code]) ?? openRemedy}`
 }
 
 const openRemedy =
-  "Check that the path is right, and that its folder exists or can be created and is writable by this user."
+  "Check that the path is right, and that its folder exists or can be created and is writable by this user"
 const remedies: Readonly<Record<number, string>> = {
-  5: "Another process holds its lock; stop it or wait for it.",
-  8: "It is read-only for this user; make the file and its folder writable.",
-  10: "The disk reported an error; check the disk and the file system.",
-  11: "It is damaged; restore it from a backup, or rename it to start with an empty one.",
-  13: "The disk is full; free some space.",
-  26: "It is not a SQLite database; rename it or configure another path."
+  5: "Another process holds its lock; stop it or wait for it",
+  8: "It is read-only for this user; make the file and its folder writable",
+  10: "The disk reported an error; check the disk and the file system",
+  11: "It is damaged; restore it from a backup, or rename it to start with an empty one",
+  13: "The disk is full; free some space",
+  26: "It is not a SQLite database; rename it or configure another path"
 }

@@ -11,6 +11,9 @@ export const notStorable = "has text that is not well-formed Unicode, or a NUL c
 export const toStorable = (text: string): string =>
   isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd")
 
+/** Returns a message without a period at its end, as messages have to be. Those of other programs may have one. */
+export const withoutPeriod = (message: string): string => message.replace(/[.\s]+$/, "")
+
 /** Returns the first `max` code units. Half of a surrogate pair at the end is removed. */
 export const truncate = (text: string, max: number): string => {
   if (text.length <= max) return text

@@ -61,7 +61,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     return yield* new NotReplayable({
       message:
         `the evidence of run ${run.id} is not there: its diff was over the limit, it was made by an earlier version, ` +
-        "or its objects were removed. Review the change again to record it."
+        "or its objects were removed. Review the change again to record it"
     })
   }
   const { record, diff } = kept

@@ -20,6 +20,7 @@ import type { ChangeThreads } from "./threads/ChangeThreads.ts"
 import { reviewChange } from "./ReviewChange.ts"
 import type { ReviewStep } from "./ReviewChange.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 export interface RepositoryReviewInput {
   readonly snapshot: Snapshot
@@ -99,7 +100,7 @@ const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: Repository
       : Effect.fail(
           new CheckoutError({
             reason: "failed",
-            message: `${error.message}. ${range.root} is a shallow clone: run git fetch --unshallow there, or set review.git.allow_deepen`
+            message: `${withoutPeriod(error.message)}. ${range.root} is a shallow clone: run git fetch --unshallow there, or set review.git.allow_deepen`
           })
         )
   )

@@ -2,6 +2,7 @@
 import type { Server } from "node:http"
 import { Effect, Schema } from "effect"
 import type { Connections } from "./Connections.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 export class IngressError extends Schema.TaggedError<IngressError>()("IngressError", {
   message: Schema.String
@@ -14,7 +15,7 @@ export const listen = (server: Server, port: number, hostname: string): Effect.E
       const why = error.code === "EADDRINUSE" ? "the address is in use" : error.message
       resume(
         new IngressError({
-          message: `Cannot listen on ${hostname}:${port}: ${why}. Change server.port, server.admin_port, server.metrics_port or server.hostname, or stop what uses it.`
+          message: `Cannot listen on ${hostname}:${port}: ${withoutPeriod(why)}. Change server.port, server.admin_port, server.metrics_port or server.hostname, or stop what uses it`
         })
       )
     }

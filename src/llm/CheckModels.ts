@@ -9,6 +9,7 @@ import { modelKey } from "./Chain.ts"
 import { Gateway, gatewayAdvice } from "./Gateway.ts"
 import type { GatewayError } from "./Gateway.ts"
 import { ModelRun } from "./ModelRun.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 export interface ModelReport {
   readonly level: "ok" | "warning" | "error"
@@ -64,7 +65,7 @@ const checkModel = Effect.fnUntraced(function* (
       Effect.catch(({ reason, message }) =>
         Effect.succeed<ModelReport>({
           level: transient.has(reason) ? "warning" : "error",
-          text: `${name}: ${findConnectionAdvice(message) ?? gatewayAdvice[reason]}. ${message}`
+          text: `${name}: ${withoutPeriod(findConnectionAdvice(message) ?? gatewayAdvice[reason])}. ${withoutPeriod(message)}`
         })
       )
     )

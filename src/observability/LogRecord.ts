@@ -4,6 +4,7 @@
  */
 import { Cause, Context, References, Tracer } from "effect"
 import type { Logger } from "effect"
+import { withoutPeriod } from "../domain/Text.ts"
 import { clean, cleanText } from "./Redaction.ts"
 
 export interface LogRecord {
@@ -15,6 +16,9 @@ export interface LogRecord {
 
 /** Reserved names of a line: an annotation with such a name is logged as `annotation_<name>`. */
 const owned = new Set(["time", "msg", "level", "trace", "span", "spans", "err"])
+
+/** Fields with messages, which may be those of other programs. */
+const messages = new Set(["error", "reason"])
 
 export const logRecord = (options: Logger.Options<unknown>): LogRecord => {
   const parts: ReadonlyArray<unknown> = Array.isArray(options.message) ? options.message : [options.message]
@@ -35,7 +39,10 @@ const asFields = (data: object): Record<string, unknown> => {
   const cleaned = clean(data)
   if (typeof cleaned !== "object" || cleaned === null || Array.isArray(cleaned)) return { data: cleaned }
   return Object.fromEntries(
-    Object.entries(cleaned).map(([key, value]) => [owned.has(key) ? `annotation_${key}` : key, value])
+    Object.entries(cleaned).map(([key, value]) => [
+      owned.has(key) ? `annotation_${key}` : key,
+      messages.has(key) && typeof value === "string" ? withoutPeriod(value) : value
+    ])
   )
 }
 

@@ -9,6 +9,7 @@ import { Effect, Layer } from "effect"
 import { isObjectKey, Objects } from "./Objects.ts"
 import { makeFolder } from "../database/MakeFolder.ts"
 import { StoreError } from "../database/StoreError.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 export const layerFiles = ({ root }: { readonly root: string }): Layer.Layer<Objects> =>
   Layer.sync(Objects, () => objectsUnder(root))
@@ -73,5 +74,5 @@ const failed = (operation: string, root: string, cause: unknown): StoreError =>
   new StoreError({
     reason: "unavailable",
     operation,
-    message: `${cause instanceof Error ? cause.message : String(cause)}. Check that the folder ${root} (storage.object.filesystem.root) can be written by this user and has room.`
+    message: `${withoutPeriod(cause instanceof Error ? cause.message : String(cause))}. Check that the folder ${root} (storage.object.filesystem.root) can be written by this user and has room`
   })

@@ -43,6 +43,7 @@ import listOrders from "./migrations/0037_list_orders.ts"
 import notices from "./migrations/0038_notices.ts"
 import chatSends from "./migrations/0040_chat_sends.ts"
 import projectOrder from "./migrations/0041_project_order.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 const all = {
   "0001_events": events,
@@ -127,7 +128,7 @@ export const apply: Effect.Effect<ReadonlyArray<string>, StoreError, SqlClient.S
         new StoreError({
           reason: "unavailable",
           operation: "migrations.apply",
-          message: `${error.message}. Nothing was changed; the cause was: ${String(error.cause ?? error.kind)}`
+          message: `${withoutPeriod(error.message)}. Nothing was changed; the cause was: ${withoutPeriod(String(error.cause ?? error.kind))}`
         })
       )
     ),
@@ -146,7 +147,7 @@ export const verify: Effect.Effect<void, StoreError, SqlClient.SqlClient> = Effe
     operation: "migrations.verify",
     message:
       `The database lacks ${describeSteps(pending)}. Run "aicr db migrate", or start the service, ` +
-      `which applies them unless storage.database.migrate is "verify".`
+      `which applies them unless storage.database.migrate is "verify"`
   })
 })
 
@@ -204,7 +205,7 @@ const newer = (steps: ReadonlyArray<string>) =>
     operation: "migrations",
     message:
       `The database has the migrations ${steps.join(", ")}, which are unknown to this release. ` +
-      `Start the newer release that made them, or restore a backup from before the upgrade (docs/operations.md).`
+      `Start the newer release that made them, or restore a backup from before the upgrade (docs/operations.md)`
   })
 
 const tableExists = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto"
 import { AwsV4Signer } from "aws4fetch"
 import { Effect, Redacted, Schedule } from "effect"
 import { StoreError } from "../database/StoreError.ts"
+import { withoutPeriod } from "../domain/Text.ts"
 
 export interface BucketOptions {
   readonly bucket: string
@@ -147,7 +148,7 @@ const remedies: Readonly<Record<string, string>> = {
 }
 
 const withRemedy = (why: string, code: string | undefined): string =>
-  `${why.slice(0, 500)}. ${(code === undefined ? undefined : remedies[code]) ?? "Check storage.object.s3 and that it can be reached"}.`
+  `${withoutPeriod(why.slice(0, 500))}. ${(code === undefined ? undefined : remedies[code]) ?? "Check storage.object.s3 and that it can be reached"}`
 
 /** Reads the whole body as text; more than `maxBytes` is an error, and nothing beyond it is read. */
 const read = async (response: Response, maxBytes: number): Promise<string> => {

@@ -58,8 +58,8 @@ const commitInGroups = (deliveries: Deliveries) =>
         operation: "receipts.store",
         message:
           why === "full"
-            ? `${maxWaiting} records wait to be stored; the database does not keep up with what comes in.`
-            : "The service is stopping."
+            ? `${maxWaiting} records wait to be stored; the database does not keep up with what comes in`
+            : "The service is stopping"
       })
   })
 

@@ -3,7 +3,14 @@ import { readdirSync, readFileSync } from "node:fs"
 import { stripTypeScriptTypes } from "node:module"
 import { join } from "node:path"
 import { parse } from "acorn"
-import type { CallExpression, Node } from "acorn"
+import type {
+  BinaryExpression,
+  CallExpression,
+  ConditionalExpression,
+  NewExpression,
+  Node,
+  ObjectExpression
+} from "acorn"
 import { ancestor } from "acorn-walk"
 import { expect, it } from "vitest"
 import { readSource } from "./SourceTokens.ts"
@@ -33,6 +40,8 @@ interface Parsed {
   readonly literals: ReadonlyArray<Literal>
   /** First arguments of log calls. */
   readonly logs: ReadonlyArray<Literal>
+  /** Texts in the arguments of `new …Error(…)` and `new ExitWith(…)`, apart from those of calls in them. */
+  readonly errors: ReadonlyArray<Literal>
 }
 
 const isLog = ({ callee }: CallExpression): boolean =>
@@ -42,11 +51,36 @@ const isLog = ({ callee }: CallExpression): boolean =>
   callee.property.type === "Identifier" &&
   /^log[A-Z]/.test(callee.property.name)
 
+/** Returns the texts that an expression may have as its value or at its end. */
+const endings = (node: Node): ReadonlyArray<Node> => {
+  switch (node.type) {
+    case "ConditionalExpression": {
+      const { alternate, consequent } = node as ConditionalExpression
+      return [...endings(consequent), ...endings(alternate)]
+    }
+    case "BinaryExpression":
+      return endings((node as BinaryExpression).right)
+    case "ObjectExpression":
+      return (node as ObjectExpression).properties.flatMap((property) =>
+        property.type === "Property" ? endings(property.value) : []
+      )
+    case "Literal":
+    case "TemplateLiteral":
+      return [node]
+    default:
+      return []
+  }
+}
+
+const isError = ({ callee }: NewExpression): boolean =>
+  callee.type === "Identifier" && /(?:Error|^ExitWith)$/.test(callee.name)
+
 const parseFile = (file: string): Parsed => {
   const text = readFileSync(join(root, file), "utf8")
   const code = stripTypeScriptTypes(text)
   const literals: Array<Literal> = []
   const logs: Array<Literal> = []
+  const errors: Array<Literal> = []
   const of = (node: Node): Literal => ({
     line: node.loc?.start.line ?? 0,
     source: code.slice(node.start, node.end)
@@ -61,9 +95,12 @@ const parseFile = (file: string): Parsed => {
     CallExpression(node) {
       const [first] = node.arguments
       if (first !== undefined && isLog(node)) logs.push(of(first))
+    },
+    NewExpression(node) {
+      if (isError(node)) errors.push(...node.arguments.flatMap(endings).map(of))
     }
   })
-  return { file, text, literals, logs }
+  return { file, text, literals, logs, errors }
 }
 
 const parsed = files.map(parseFile)
@@ -99,6 +136,26 @@ it("messages are free of idioms", () => {
     wrong(
       ({ literals }) => literals,
       (source) => isMessage(source) && phrases.test(source)
+    )
+  ).toEqual([])
+})
+
+/** Texts for pull requests and documents, which end their own sentences. */
+const prose = /^src\/(?:demo|config\/Reference|engine\/ContextMounts|forge\/ReadArtifacts)/
+
+it("messages of errors end without a period, and a sentence behind another message takes the period from it", () => {
+  expect(
+    wrong(
+      ({ errors }) => errors,
+      (source) => /[^.]\.["'`]$/.test(source)
+    )
+  ).toEqual([])
+  // A message that comes from elsewhere may end in a period of its own.
+  const joined = /\$\{(?!withoutPeriod\()[^{}]*(?:message|cause|why|said|reason)\b[^{}]*\}\.(?:[ `])/i
+  expect(
+    wrong(
+      ({ file, literals }) => (prose.test(file) ? [] : literals),
+      (source) => joined.test(source)
     )
   ).toEqual([])
 })

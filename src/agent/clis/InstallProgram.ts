@@ -14,6 +14,7 @@ import { AgentProgramError } from "../AgentPrograms.ts"
 import type { CliMode } from "../AgentPrograms.ts"
 import { findCli } from "./CliTable.ts"
 import { installAdvice } from "./ProgramFolder.ts"
+import { withoutPeriod } from "../../domain/Text.ts"
 
 const run = promisify(execFile)
 const timeoutMillis = 15 * 60_000
@@ -53,7 +54,7 @@ const makeFresh = (root: string, fresh: string): Effect.Effect<void, AgentProgra
     },
     catch: (cause) =>
       failed(
-        `cannot write to the folder ${root}: ${cause instanceof Error ? cause.message : String(cause)}. Name a folder that this user can create and write in SVC_AGENTS_DIR or --dir`
+        `cannot write to the folder ${root}: ${withoutPeriod(cause instanceof Error ? cause.message : String(cause))}. Name a folder that this user can create and write in SVC_AGENTS_DIR or --dir`
       )
   })
 

@@ -778,7 +778,7 @@ const refusals: ReadonlyArray<Row> = [
     "数据库来源已停用；请在配置文件中将 config_sources.database.enabled 设为 true。"
   ],
   [
-    "Only the running service decides about deliveries. Start it, or name its address with --url.",
+    "Only the running service decides about deliveries. Start it, or name its address with --url",
     "只有运行中的服务才能决定投递。"
   ],
   ["No event with this id exists.", "没有此编号的投递。"],

@@ -10,5 +10,5 @@ export interface QueueLimits {
 export const full = (what: string, limit: number, setting: string): QueueError =>
   new QueueError({
     reason: "full",
-    message: `the queue is full: ${limit} reviews of ${what} wait. Try again later, or raise ${setting}.`
+    message: `the queue is full: ${limit} reviews of ${what} wait. Try again later, or raise ${setting}`
   })

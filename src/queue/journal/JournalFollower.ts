@@ -10,6 +10,7 @@ import { NewerFormat } from "../core/RowText.ts"
 import { shareWait } from "./SharedWait.ts"
 import { JournalError } from "./Journal.ts"
 import type { Journal, JournalRecord, JournalPosition } from "./Journal.ts"
+import { withoutPeriod } from "../../domain/Text.ts"
 
 /** Rows since the newest snapshot after which a new one is written, at least; and no less than half of what the table has. */
 const snapshotFrom = 20_000
@@ -244,7 +245,7 @@ export class JournalFollower {
   }
 }
 
-const missing = new JournalError({ reason: "lost", message: "Queue: messages of its journal are missing." })
+const missing = new JournalError({ reason: "lost", message: "Queue: messages of its journal are missing" })
 
 const isLost = ({ reason }: JournalError): boolean => reason === "lost"
 
@@ -252,6 +253,6 @@ const unreadable = (cause: unknown): JournalError =>
   cause instanceof NewerFormat
     ? new JournalError({
         reason: "newer",
-        message: `Queue: a newer release wrote a message of its journal (${cause.message}). Upgrade this node.`
+        message: `Queue: a newer release wrote a message of its journal (${cause.message}). Upgrade this node`
       })
-    : new JournalError({ reason: "unavailable", message: `Queue: ${String(cause).slice(0, 200)}.` })
+    : new JournalError({ reason: "unavailable", message: `Queue: ${withoutPeriod(String(cause).slice(0, 200))}` })

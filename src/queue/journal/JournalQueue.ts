@@ -60,7 +60,7 @@ const makeAccess = Effect.fnUntraced(function* (
     refuse: (why) =>
       new QueueError({
         reason: "unavailable",
-        message: why === "full" ? `Queue: ${maxWaiting} operations wait. Try again later.` : "The service is stopping."
+        message: why === "full" ? `Queue: ${maxWaiting} operations wait. Try again later` : "The service is stopping"
       })
   })
   return {

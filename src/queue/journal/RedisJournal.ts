@@ -24,6 +24,7 @@ import type { RedisLink, RedisWait } from "./RedisLink.ts"
 import type { QueueError } from "../Queue.ts"
 import { JournalError } from "./Journal.ts"
 import type { AppendResult, Journal, JournalChanges, JournalRecord, JournalPosition } from "./Journal.ts"
+import { withoutPeriod } from "../../domain/Text.ts"
 
 /** Messages of one read. */
 const atOnce = 200
@@ -207,11 +208,11 @@ const read = <A>(use: () => A): Effect.Effect<A, JournalError> =>
     catch: (cause) =>
       new JournalError({
         reason: "unavailable",
-        message: `Queue: what Redis holds is not of its journal: ${readMessage(cause)}. ${removal}`
+        message: `Queue: what Redis holds is not of its journal: ${withoutPeriod(readMessage(cause))}. ${removal}`
       })
   })
 
-const removal = "Remove the keys of the queue: what was accepted is queued again from its records."
+const removal = "Remove the keys of the queue: what was accepted is queued again from its records"
 
 const toAppended = (reply: unknown, id: string): AppendResult => {
   const [code, first, second] = list(reply)

@@ -7,6 +7,7 @@ import type { Redacted, Scope } from "effect"
 import type { Redis } from "ioredis"
 import { explainFailure, failFast, open, parsePlace } from "../../database/RedisClient.ts"
 import { QueueError } from "../Queue.ts"
+import { withoutPeriod } from "../../domain/Text.ts"
 
 /** A call without a response for this long failed: Redis hangs, or the network lost it. */
 const timeoutMillis = 5000
@@ -102,14 +103,14 @@ export const unavailable = (place: string, why: string): QueueError =>
 const aboutPlace = (place: string, why: string): string => `Queue on Redis at ${place}: ${why}`
 
 const remedies: ReadonlyArray<readonly [RegExp, string]> = [
-  [/^(NOAUTH|WRONGPASS)/, "Check user and password in the URL that storage.cache.redis.url_env names."],
+  [/^(NOAUTH|WRONGPASS)/, "Check user and password in the URL that storage.cache.redis.url_env names"],
   [
     /^NOPERM/,
     "The user needs EVALSHA, EVAL, INFO, MULTI, EXEC, DEL, EXISTS, EXPIRE, PERSIST and the commands of strings, hashes, lists and streams on the keys of the queue."
   ],
-  [/^OOM/, "Raise maxmemory."],
-  [/^MISCONF/, "Redis cannot write to its disk; see its log."],
-  [/^READONLY/, "It is a replica; connect to the primary."]
+  [/^OOM/, "Raise maxmemory"],
+  [/^MISCONF/, "Redis cannot write to its disk; see its log"],
+  [/^READONLY/, "It is a replica; connect to the primary"]
 ]
 
 /** Returns whether the server refuses the user. */
@@ -123,7 +124,7 @@ const isDisconnected = (cause: unknown, reason: string): boolean =>
 
 const remedied = (reason: string): string => {
   const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1]
-  return `${reason}. ${remedy ?? "It is tried again."}`
+  return `${withoutPeriod(reason)}. ${remedy ?? "It is tried again"}`
 }
 
 const fieldOf = (info: string, name: string): string | undefined =>
@@ -133,7 +134,7 @@ const fieldOf = (info: string, name: string): string | undefined =>
 export const explainVersion = (info: string): string | undefined => {
   const version = fieldOf(info, "redis_version") ?? ""
   const [major = 0, minor = 0] = version.split(".").map(Number)
-  return major > 6 || (major === 6 && minor >= 2) ? undefined : `it is Redis ${version}. Install Redis 6.2 or newer.`
+  return major > 6 || (major === 6 && minor >= 2) ? undefined : `it is Redis ${version}. Install Redis 6.2 or newer`
 }
 
 /**

@@ -79,7 +79,7 @@ export const makeSqliteReader = Effect.fnUntraced(function* (
   const tables = new JournalTables(db, path)
   const refusal = new JournalError({
     reason: "refused",
-    message: `The running service holds the queue ${path}: only it can change entries. Stop it and repeat the command.`
+    message: `The running service holds the queue ${path}: only it can change entries. Stop it and repeat the command`
   })
   return { ...tables.reads, append: () => Effect.fail(refusal), trim: () => Effect.succeed(false) }
 })

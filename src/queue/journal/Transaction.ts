@@ -5,6 +5,7 @@ import { emptyText } from "../core/RowText.ts"
 import type { JournalFollower } from "./JournalFollower.ts"
 import { JournalError, newMessageId } from "./Journal.ts"
 import type { Journal, JournalChanges } from "./Journal.ts"
+import { withoutPeriod } from "../../domain/Text.ts"
 
 export type TableOperation = (table: EntryTable) => void
 
@@ -12,7 +13,7 @@ export type TableOperation = (table: EntryTable) => void
 const timeoutMillis = 5000
 
 const unavailable = (why: string): JournalError =>
-  new JournalError({ reason: "unavailable", message: `Queue: ${why}.` })
+  new JournalError({ reason: "unavailable", message: `Queue: ${withoutPeriod(why)}` })
 
 /** Changes nothing, but conflicts with whatever else has this scope. */
 const fenceOf = (scope: ReadonlyArray<string>): JournalChanges => ({

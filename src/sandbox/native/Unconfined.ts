@@ -7,6 +7,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import { withoutPeriod } from "../../domain/Text.ts"
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import type { SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
@@ -62,7 +63,7 @@ export const startUnconfined = Effect.fnUntraced(function* (
   return {
     ...running,
     notices: [
-      `The agent ran WITHOUT A SANDBOX, because sandbox.native.unconfined is true: it could read every file and reach every network that the service can. ${reason.message}.`
+      `The agent ran WITHOUT A SANDBOX, because sandbox.native.unconfined is true: it could read every file and reach every network that the service can. ${withoutPeriod(reason.message)}.`
     ],
     paths: { repository, scratch, modelPort, toolsPort },
     sockets,
