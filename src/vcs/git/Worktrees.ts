@@ -56,8 +56,12 @@ export const sweepWorktrees = (root: string): Effect.Effect<number, CheckoutErro
     let removed = 0
     for (const name of await readdir(root).catch(() => [])) {
       if (findOwner(name) !== "gone") continue
-      await rm(join(root, name), { recursive: true, force: true })
-      removed++
+      // A command of the ended process may create files in its folder for a while: the next run removes that.
+      const isRemoved = await rm(join(root, name), { recursive: true, force: true }).then(
+        () => true,
+        () => false
+      )
+      if (isRemoved) removed++
     }
     return removed
   })

@@ -121,6 +121,7 @@ const diffOf = (
               if (side !== undefined) stored.set(keyOf(side), id)
             })
           )
+          yield* scratch.flush
           const entries = [...paths.map(entryOf(stored)), ...sources.map(unchanged(stored))].toSorted(inOrder)
           const trees = yield* writeChosenTrees(scratch.folder, anyCommit, entries)
           return diffStream(scratch, trees.before, trees.after, {

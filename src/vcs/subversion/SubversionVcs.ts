@@ -11,6 +11,7 @@ import type { SubversionServer, VcsServer } from "../VcsServer.ts"
 import { describeRevisions } from "./SvnDescribe.ts"
 import { makeFacts } from "./SvnFacts.ts"
 import { readInfo } from "./SvnInfo.ts"
+import { makeRecent } from "./SvnRecent.ts"
 import { openSession } from "./SvnSession.ts"
 import { exportSvn } from "./SvnExport.ts"
 import { openSvnSource } from "./SvnSource.ts"
@@ -27,17 +28,18 @@ export const makeSubversion = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ServerAdapter, never, Scope.Scope> {
   const { limits, root } = options
   const facts = makeFacts()
+  const recent = makeRecent()
   const share = yield* makeSharedExports(options)
   const sessionOf = (server: VcsServer) => Effect.flatMap(ofSubversion(server), (own) => openSession(root, own, limits))
 
   return {
     checkout: Effect.fn("Subversion.checkout")(function* (request: ServerCheckoutRequest) {
       const session = yield* sessionOf(request.server)
-      return yield* checkOutSource(yield* openSvnSource(session, request, facts), options)
+      return yield* checkOutSource(yield* openSvnSource(session, request, facts, recent), options)
     }),
     isAncestor: ({ base, head }) => Effect.succeed(Number(base) <= Number(head)),
     describe: Effect.fn("Subversion.describe")(function* ({ revisions, server }) {
-      return yield* describeRevisions(yield* sessionOf(server), facts, revisions)
+      return yield* describeRevisions(yield* sessionOf(server), { readFacts: facts, recent }, revisions)
     }, Effect.scoped),
     mount: Effect.fn("Subversion.mount")(function* ({ maxBytes, path, revision = "HEAD", server }) {
       const session = yield* sessionOf(server)

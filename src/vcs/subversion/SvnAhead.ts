@@ -7,15 +7,17 @@ import type { Scope } from "effect"
 import type { ChangedPath, CheckoutError } from "../Checkout.ts"
 import { tooManyPaths } from "../server/SourceCheckout.ts"
 import { readChanges } from "./SvnChanges.ts"
-import { readHistory } from "./SvnHistory.ts"
+import { readHistory, toHistory } from "./SvnHistory.ts"
 import type { SvnHistory } from "./SvnHistory.ts"
 import type { SvnEnds } from "./SvnInfo.ts"
-import { makeListings } from "./SvnListing.ts"
+import { listFolders, makeListings } from "./SvnListing.ts"
 import type { SvnTree } from "./SvnListing.ts"
+import type { RecentChange } from "./SvnRecent.ts"
 import type { SvnSession } from "./SvnSession.ts"
 
 /** Changed paths that are read before the limit of the review is known. */
 const maxPathsAhead = 20_000
+const maxHeadFolders = 20
 
 /** Replies that are read before they are needed. `plain`: the branch at its present location, at both ends. */
 export interface Ahead {
@@ -28,15 +30,35 @@ export interface Ahead {
 /** Starts requests whose replies every review reads. Failures are those of the readers. */
 export const readAhead = Effect.fnUntraced(function* (
   session: SvnSession,
-  plain: Ahead["plain"]
+  plain: Ahead["plain"],
+  recent: RecentChange | undefined
 ): Effect.fn.Return<Ahead, never, Scope.Scope> {
   const listings = makeListings(session)
-  const history = yield* Effect.cached(readHistory(session, plain.head, plain.from.revision))
+  const history =
+    recent === undefined
+      ? yield* Effect.cached(readHistory(session, plain.head, plain.from.revision))
+      : Effect.succeed(toHistory(recent.entry))
   const changes = yield* Effect.cached(readChanges(session, plain, maxPathsAhead))
-  const requests = plain.from.revision === "0" ? [history] : [history, changes]
+  const lists = listAhead(listings, plain, recent)
+  const requests = plain.from.revision === "0" ? [history] : [changes, history, ...lists]
   yield* Effect.forEach(requests, (request) => Effect.forkScoped(Effect.ignore(request)), { discard: true })
   return { plain, history, changes, listings }
 })
+
+/**
+ * Lists the root of the branch, where a review looks for rules, and the folders of files that are known to be changed, which show their
+ * sizes.
+ */
+const listAhead = (
+  listings: Ahead["listings"],
+  { from, head }: Ahead["plain"],
+  recent: RecentChange | undefined
+): ReadonlyArray<Effect.Effect<void, CheckoutError>> => {
+  if (recent === undefined) return [listings.readAhead(from, [""])]
+  const paths = recent.stream.paths.filter((path) => path !== "")
+  const folders = new Set(paths.map((path) => path.slice(0, Math.max(0, path.lastIndexOf("/")))))
+  return [listings.readAhead(from, listFolders(paths)), listings.readAhead(head, [...folders].slice(0, maxHeadFolders))]
+}
 
 /** Takes the changes that were read ahead, if the branch is at the same location at both ends. */
 export const takeChanges = Effect.fnUntraced(function* (

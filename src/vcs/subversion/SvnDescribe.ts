@@ -10,6 +10,7 @@ import { readInfo } from "./SvnInfo.ts"
 import { maxLogPaths, readLog } from "./SvnLog.ts"
 import type { Log } from "./SvnLog.ts"
 import { readSvnXml } from "./SvnProcess.ts"
+import type { RecentChanges } from "./SvnRecent.ts"
 import type { SvnSession } from "./SvnSession.ts"
 import { findStreams } from "./SvnStreams.ts"
 import type { LoggedStream } from "./SvnStreams.ts"
@@ -42,20 +43,25 @@ export const toSpans = (revisions: ReadonlyArray<string>): ReadonlyArray<Readonl
   return spans
 }
 
+/** Facts and changes that are kept between requests. */
+export interface Memory {
+  readonly readFacts: ReadFacts
+  readonly recent: RecentChanges
+}
+
 /** Describes each revision. A failure is of its own revision. */
 export const describeRevisions = Effect.fnUntraced(function* (
   session: SvnSession,
-  readFacts: ReadFacts,
+  memory: Memory,
   revisions: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyMap<string, Described>, CheckoutError> {
   const described = new Map<string, Described>()
   for (const revision of revisions) if (!isRevision(revision)) described.set(revision, Result.succeed(undefined))
   for (const span of toSpans(revisions.filter(isRevision))) {
-    const together =
-      span.length > 1 ? yield* describeSpan(session, readFacts, span) : new Map<string, SubmittedChange>()
+    const together = span.length > 1 ? yield* describeSpan(session, memory, span) : new Map<string, SubmittedChange>()
     const alone = Effect.fnUntraced(function* (revision: string) {
       const change = together.get(revision)
-      const read = Effect.map(describeSpan(session, readFacts, [revision]), (found) => found.get(revision))
+      const read = Effect.map(describeSpan(session, memory, [revision]), (found) => found.get(revision))
       described.set(revision, change === undefined ? yield* Effect.result(read) : Result.succeed(change))
     })
     yield* Effect.forEach(yield* withoutFuture(session, span, together, described), alone, {
@@ -88,7 +94,7 @@ const withoutFuture = Effect.fnUntraced(function* (
 /** Returns those of the revisions, the newest first, that the log of the URL shows. A single one that the log does not show changes nothing there. */
 const describeSpan = Effect.fnUntraced(function* (
   session: SvnSession,
-  readFacts: ReadFacts,
+  memory: Memory,
   span: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyMap<string, SubmittedChange>, CheckoutError> {
   const [newest = "", oldest = newest] = [span[0], span.at(-1)]
@@ -97,9 +103,12 @@ const describeSpan = Effect.fnUntraced(function* (
     pathsPerEntry: maxPaths,
     paths: maxSpanPaths
   }
-  const [facts, log] = yield* Effect.all([readFacts(session, newest), orMissing(readLog(session, newest, limits))], {
-    concurrency: 2
-  })
+  const [facts, log] = yield* Effect.all(
+    [memory.readFacts(session, newest), orMissing(readLog(session, newest, limits))],
+    {
+      concurrency: 2
+    }
+  )
   const changes = new Map<string, SubmittedChange>()
   if (facts === undefined || log === undefined) return changes
   for (const revision of span) {
@@ -109,7 +118,11 @@ const describeSpan = Effect.fnUntraced(function* (
       const message = `revision ${revision} changes over ${maxLogPaths} paths, which is too many for a review`
       return yield* new CheckoutError({ reason: "limit", message })
     }
-    changes.set(revision, yield* toChange(session, facts, log, revision, at))
+    const change = yield* toChange(session, facts, log, revision, at)
+    changes.set(revision, change)
+    const entry = log.entries[at]
+    if (entry !== undefined)
+      yield* Effect.forEach(change.streams, (stream) => memory.recent.remember(session, { entry, stream }))
   }
   return changes
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import type { CopiedPath } from "../server/FileSource.ts"
 import { readSvnXml } from "./SvnProcess.ts"
-import type { LogPath } from "./SvnLog.ts"
+import type { LogEntry, LogPath } from "./SvnLog.ts"
 import type { SvnTree } from "./SvnListing.ts"
 import type { SvnSession } from "./SvnSession.ts"
 import { mayReplace } from "./SvnStreams.ts"
@@ -22,6 +22,15 @@ const maxRevisions = 200
 const maxCopies = 10_000
 const maxReplaced = 20_000
 const maxMessageLength = 4000
+
+/** Returns the history of a single change. */
+export const toHistory = ({ message, paths }: LogEntry): SvnHistory =>
+  makeHistory({
+    messages: [message.slice(0, maxMessageLength)],
+    copied: new Map(paths.flatMap(({ path, source }) => (source === undefined ? [] : [[path, source] as const]))),
+    replaced: paths.filter(({ action }) => action !== "M"),
+    isPartial: false
+  })
 
 export const readHistory = Effect.fnUntraced(function* (
   session: SvnSession,
@@ -47,14 +56,23 @@ export const readHistory = Effect.fnUntraced(function* (
     }
   )
   const isPartial = revisions >= maxRevisions || replaced.length >= maxReplaced
-  return {
-    messages: messages.toReversed(),
-    findCopies: (added, roots) => {
-      const inside = toPaths(copied, roots)
-      return added.flatMap((path) => findCopy(inside, path))
-    },
-    mayBeReplaced: (pathInRepository) => isPartial || replaced.some(mayReplace(`/${pathInRepository}`))
-  }
+  return makeHistory({ messages: messages.toReversed(), copied, replaced, isPartial })
+})
+
+interface LoggedHistory extends Pick<SvnHistory, "messages"> {
+  /** Source by target, absolute in the repository. */
+  readonly copied: ReadonlyMap<string, string>
+  readonly replaced: ReadonlyArray<LogPath>
+  readonly isPartial: boolean
+}
+
+const makeHistory = ({ copied, isPartial, messages, replaced }: LoggedHistory): SvnHistory => ({
+  messages,
+  findCopies: (added, roots) => {
+    const inside = toPaths(copied, roots)
+    return added.flatMap((path) => findCopy(inside, path))
+  },
+  mayBeReplaced: (pathInRepository) => isPartial || replaced.some(mayReplace(`/${pathInRepository}`))
 })
 
 /** Returns the copies into the branch from the branch, as paths in it. */

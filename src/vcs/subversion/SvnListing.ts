@@ -82,6 +82,18 @@ export const makeListings = (session: SvnSession) => {
   }
 }
 
+/** Folders that are listed before they are read. */
+const maxAhead = 20
+
+/** Returns the folders of files with all folders above them, in which a review looks for rules. */
+export const listFolders = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const found = new Set<string>([""])
+  for (const path of paths)
+    for (let end = path.indexOf("/"); end > 0 && found.size < maxAhead; end = path.indexOf("/", end + 1))
+      found.add(path.slice(0, end))
+  return [...found]
+}
+
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 

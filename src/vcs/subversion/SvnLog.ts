@@ -9,6 +9,8 @@ export interface LogPath {
   /** Absolute in the repository. */
   readonly path: string
   readonly action: string
+  /** Path that it was copied from. */
+  readonly source?: string | undefined
 }
 
 export interface LogEntry {
@@ -67,7 +69,7 @@ export const readLog = Effect.fnUntraced(function* (
       if (name === "path") {
         paths++
         if (entry.paths.length < limits.pathsPerEntry)
-          entry.paths.push({ path: text, action: attributes["action"] ?? "" })
+          entry.paths.push({ path: text, action: attributes["action"] ?? "", source: attributes["copyfrom-path"] })
         else entry.more = true
         isCut = paths > maxLogPaths
         return isCut

@@ -114,25 +114,24 @@ const makeSizes = (session: SvnSession, ends: SvnEnds, listings: Listings) => {
     return end === undefined ? undefined : { url: joinUrl(end.url, path), revision: end.revision }
   }
   const sizeOf = (side: FileSide): number => sizes.get(keyOf(fileAt(side) ?? { url: "", revision: "" })) ?? 0
-  /** Reads sizes that are not known yet. Those at the base are in the lists of folders, which are read at the same time. */
+  /** Reads sizes that are not known yet. Many are in the lists of folders, which are read at the same time. */
   const addSizes = Effect.fnUntraced(function* (sides: ReadonlyArray<FileSide>) {
-    const add = Effect.fnUntraced(function* (files: ReadonlyArray<SvnFile>) {
-      const found = yield* readSizes(session, files)
-      files.forEach((file, index) => sizes.set(keyOf(file), found[index] ?? 0))
-    })
     const unknown = sides.filter((side) => !sizes.has(keyOf(fileAt(side) ?? { url: "", revision: "" })))
-    const filesAt = (at: FileSide["at"]) => unknown.flatMap((side) => (side.at === at ? (fileAt(side) ?? []) : []))
-    const atBase = Effect.gen(function* () {
-      const { from } = ends
+    const addAt = Effect.fnUntraced(function* (at: FileSide["at"]) {
+      const end = at === "head" ? ends.head : ends.from
+      if (end === undefined) return
+      const missing: Array<SvnFile> = []
       for (const side of unknown) {
-        const file = fileAt(side)
-        if (from === undefined || file === undefined || side.at === "head") continue
-        const size = yield* Effect.catch(listings.size(from, side.path), () => Effect.undefined)
-        if (size !== undefined) sizes.set(keyOf(file), size)
+        const file = side.at === at ? fileAt(side) : undefined
+        if (file === undefined) continue
+        const size = yield* Effect.catch(listings.size(end, side.path), () => Effect.undefined)
+        if (size === undefined) missing.push(file)
+        else sizes.set(keyOf(file), size)
       }
-      yield* add(filesAt("from").filter((file) => !sizes.has(keyOf(file))))
+      const found = yield* readSizes(session, missing)
+      missing.forEach((file, index) => sizes.set(keyOf(file), found[index] ?? 0))
     })
-    yield* Effect.all([atBase, add(filesAt("head"))], { concurrency: 2, discard: true })
+    yield* Effect.all([addAt("from"), addAt("head")], { concurrency: 2, discard: true })
   })
   return { addSizes, fileAt, sizeOf }
 }

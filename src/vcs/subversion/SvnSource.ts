@@ -15,21 +15,22 @@ import type { SvnFile } from "./SvnFiles.ts"
 import type { ReadFacts } from "./SvnFacts.ts"
 import { readInfo } from "./SvnInfo.ts"
 import type { SvnEnd, SvnEnds } from "./SvnInfo.ts"
+import { listFolders } from "./SvnListing.ts"
 import type { SvnTree } from "./SvnListing.ts"
 import { contentMillis, runSvn } from "./SvnProcess.ts"
 import type { SvnSession } from "./SvnSession.ts"
+import type { RecentChanges } from "./SvnRecent.ts"
 import { isPropertiesPath } from "./SvnProperties.ts"
 import { makeSides, toSides } from "./SvnSides.ts"
 import { joinUrl, pegged } from "./SvnUrl.ts"
 
 const maxMessages = 50
-/** Folders that are listed before they are read. */
-const maxAhead = 20
 
 export const openSvnSource = Effect.fnUntraced(function* (
   session: SvnSession,
   request: ServerCheckoutRequest,
-  readFacts: ReadFacts
+  readFacts: ReadFacts,
+  recent?: RecentChanges
 ): Effect.fn.Return<FileSource, CheckoutError, Scope.Scope> {
   const { base, branch, head, headOnly } = request
   if (!/^\d{1,18}$/.test(head) || !/^\d{1,18}$/.test(base)) {
@@ -40,7 +41,8 @@ export const openSvnSource = Effect.fnUntraced(function* (
   }
   const url = joinUrl(session.server.url, branch)
   const start = headOnly === true ? yield* findStart(session, url, head, base) : base
-  const ahead = yield* readAhead(session, { head: { url, revision: head }, from: { url, revision: start } })
+  const change = recent === undefined ? undefined : yield* recent.find(session, branch, head, start)
+  const ahead = yield* readAhead(session, { head: { url, revision: head }, from: { url, revision: start } }, change)
   const [facts, history] = yield* Effect.all([Effect.result(readFacts(session, head)), Effect.result(ahead.history)], {
     concurrency: 2
   })
@@ -80,10 +82,11 @@ const makeSource = Effect.fnUntraced(function* (
   const endAt = (at: Revision) => (at === "head" ? ends.head : ends.from)
   const { addSizes, properties, sizeOf, ...sides } = makeSides(session, ends, listings)
   const scope = yield* Effect.scope
-  /** Lists the folders of the changed files, where a review looks for rules. */
+  /** Lists the folders of the existing changed files, where a review looks for rules. */
   const listAhead = (changes: ReadonlyArray<ChangedPath>) => {
     const { from } = ends
-    const folders = from === undefined ? Effect.void : listings.readAhead(from, listFolders(changes))
+    const existing = changes.flatMap(({ path, status }) => (status === "added" ? [] : [path]))
+    const folders = from === undefined ? Effect.void : listings.readAhead(from, listFolders(existing))
     return Effect.forkIn(Effect.ignore(folders), scope, { startImmediately: true })
   }
   const source: FileSource = {
@@ -128,17 +131,6 @@ const makeSource = Effect.fnUntraced(function* (
   }
   return source
 })
-
-/** Folders of existing files with all folders above them, in which a review looks for rules. */
-const listFolders = (changes: ReadonlyArray<ChangedPath>): ReadonlyArray<string> => {
-  const found = new Set<string>([""])
-  for (const { path, status } of changes) {
-    if (status === "added") continue
-    for (let end = path.indexOf("/"); end > 0 && found.size < maxAhead; end = path.indexOf("/", end + 1))
-      found.add(path.slice(0, end))
-  }
-  return [...found]
-}
 
 /** Reads one file; undefined if it does not exist or is larger. */
 const readFile = (session: SvnSession, { revision, url }: SvnFile, maxBytes: number) =>

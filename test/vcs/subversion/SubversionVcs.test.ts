@@ -6,7 +6,8 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { Effect, Redacted } from "effect"
 import { SvnRepository, startApache, startSvnserve, svnPassword } from "../../harness/Subversion.ts"
-import { checkingOut, expectFailure, readRevision, serverAt } from "./Revisions.ts"
+import { Vcs } from "../../../src/vcs/Checkout.ts"
+import { checkingOut, describeChange, expectFailure, readRevision, run, serverAt } from "./Revisions.ts"
 
 const odd = "a b@2 (é)%20#c.txt"
 let repository: SvnRepository
@@ -103,6 +104,45 @@ describe("diff", () => {
     expect(first.changes.map(({ path }) => path)).toContain(odd)
   })
 })
+
+it("a revision that was just described is read as any other: added, moved and removed files, properties, another base", async () => {
+  const further = { "trunk/zb/a.c": "1\n".repeat(90), "trunk/zc/a.c": "1\n" }
+  repository.commit("First", {
+    files: { ...further, "trunk/x/a.c": "1\n", "trunk/x/b.c": "1\n", "trunk/y.c": "1\n" }
+  })
+  const second = repository.commit("Second", {
+    files: { "trunk/x/a.c": "2\n", "trunk/n/e/w.c": "2\n", "trunk/y.c": null }
+  })
+  // Folders after one that did not exist before.
+  repository.commit("Third", {
+    move: { "trunk/x": "trunk/z" },
+    files: { "trunk/z/a.c": "3\n", "trunk/zb/a.c": "3\n", "trunk/zc/a.c": "3\n" }
+  })
+  repository.commit("Fourth", { properties: { "trunk/z/b.c": { color: "red" }, trunk: { color: "blue" } } })
+  repository.commit("Fifth", { copy: { trunk: "branches/2.x" }, files: { "branches/2.x/z/a.c": "5\n" } })
+  repository.commit("Sixth", { files: { "branches/2.x/z/a.c": "6\n", "trunk/z/a.c": "7\n" } })
+  const server = serverAt(repository.url)
+  const at = (steps: number) => String(Number(second) + steps)
+  const reading = (branch: string, head: string, base: string) =>
+    Effect.gen(function* () {
+      const checkout = yield* (yield* Vcs).checkout({ vcs: "subversion", server, branch, head, base })
+      return { ...(yield* readRevision(checkout)), messages: yield* checkout.messages ?? Effect.succeed([]) }
+    }).pipe(Effect.scoped)
+  const cases: ReadonlyArray<readonly [branch: string, head: number, base: number]> = [
+    ["trunk", 0, -1],
+    ["trunk", 1, 0],
+    ["trunk", 2, 1],
+    ["branches/2.x", 4, 3],
+    ["trunk", 4, 2],
+    ["trunk", 4, 0]
+  ]
+  for (const [branch, head, base] of cases) {
+    const read = reading(branch, at(head), at(base))
+    const described = { server, revision: at(head), roots: [], under: undefined }
+    const after = await run(Effect.andThen(describeChange(described), read))
+    expect(after, `${branch} ${base}:${head}`).toEqual(await run(read))
+  }
+}, 60_000)
 
 it("files, lists, authors and searches are of their revision; externals are not followed", async () => {
   await checkingOut({ server: serverAt(repository.url), branch: "trunk", head: "3", base: "2" }, (checkout) =>

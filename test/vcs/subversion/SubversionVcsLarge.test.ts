@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
 import { SvnRepository } from "../../harness/Subversion.ts"
+import { Vcs } from "../../../src/vcs/Checkout.ts"
 import { checkingOut, describeChange, expectFailure, readRevision, run, serverAt } from "./Revisions.ts"
 
 const mebibytes = Number(process.env["AICR_TEST_FILE_MB"] ?? 64)
@@ -88,13 +89,24 @@ it("the changed text files of a revision are fetched by one command, and binary 
   const base = repository.commit("Before", edit(1))
   const head = repository.commit("After", edit(2))
   const commands = logCommands()
-  const request = { server: serverAt(repository.url), branch: "trunk", head, base }
-  const { diff } = await checkingOut(request, readRevision)
+  const request = { vcs: "subversion", server: serverAt(repository.url), branch: "trunk", head, base } as const
+  const described = { server: request.server, revision: head, roots: [], under: undefined }
+  const { diff, lists, messages } = await run(
+    Effect.gen(function* () {
+      yield* describeChange(described)
+      const checkout = yield* (yield* Vcs).checkout(request)
+      const lists = yield* checkout.list("part0", "from", 1)
+      return { ...(yield* readRevision(checkout)), lists, messages: yield* checkout.messages ?? Effect.succeed([]) }
+    }).pipe(Effect.scoped)
+  )
   vi.unstubAllEnvs()
+  expect(messages).toEqual(["After"])
+  expect(lists).toEqual(["file0.c"])
   expect(diff.split("-int b = 1;\n+int b = 2;")).toHaveLength(paths.length + 1)
   expect(diff).toContain("Binary files a/logo.png and b/logo.png differ")
   const names = commands().map(([command]) => command)
-  expect(names.filter((name) => name === "whole-diff" || name === "cat").toSorted()).toEqual(["cat", "whole-diff"])
+  // The report was described by the log, which the review does not request again; sizes are in the lists of folders, one for each side.
+  expect(names.toSorted()).toEqual(["cat", "diff", "info", "list", "list", "log", "whole-diff"])
 })
 
 it("files whose diff does not have the listed sizes are read one by one", async () => {
