@@ -26,7 +26,7 @@ say() {
   return 0
 }
 
-# Calls the service with the variables of `report`. Leaves the response in $answer.
+# Calls the service with the variables of `report`. Leaves the end of the response in $answer.
 send() {
   # The key is passed on standard input because all users of this machine can see arguments.
   answer=$(
@@ -34,7 +34,7 @@ send() {
       curl --config - --silent --show-error --max-time "${AICR_TIMEOUT:-10}" ${AICR_CA_FILE:+--cacert "$AICR_CA_FILE"} \
         --write-out '\n%{http_code}' --request POST \
         --data-urlencode "change=$change" --data-urlencode "user=$user" --data-urlencode "client=$client" \
-        --data-urlencode "depot_path=$path" ${old:+--data-urlencode "old_change=$old"} "${AICR_URL%/}/triggers/$endpoint" 2>&1
+        --data-urlencode "depot_path=$path" ${old:+--data-urlencode "old_change=$old"} "${AICR_URL%/}/triggers/$endpoint" 2>&1 | tail -c 2000
   )
   case ${answer##*
 } in
@@ -50,6 +50,8 @@ report() {
   key=$AICR_API_KEY
   [ -n "$key" ] || { [ -r "$AICR_API_KEY_FILE" ] && key=$(cat "$AICR_API_KEY_FILE"); }
   [ -n "$key" ] || { say "changelist $change not reported: set AICR_API_KEY or AICR_API_KEY_FILE"; return; }
+  # One line, within quotes of a file of curl.
+  key=$(printf '%s\n' "$key" | tr -d '\r' | sed 's/[\\"]/\\&/g; q')
   command -v curl >/dev/null 2>&1 || { say "changelist $change not reported: curl is not installed"; return; }
 
   # A changelist keeps its number when it is shelved again, so each call of this script is a report of its own.
@@ -57,7 +59,7 @@ report() {
   # One repetition, for a service that restarts; the service recognises a report that arrives twice.
   send && return
   sleep "${AICR_RETRY_AFTER:-15}"
-  send || say "changelist $change not reported: $(printf '%s' "$answer" | tr '\n' ' ' | cut -c1-500)"
+  send || say "changelist $change not reported: $(printf '%s' "$answer" | tr '\n' ' ' | tr -d '\000-\037\177' | cut -c1-500)"
 }
 
 # In the background, with no files of the submit open, so that the server does not wait for it.

@@ -26,7 +26,7 @@ say() {
   return 0
 }
 
-# Calls the service with the variables of `report`. Leaves the response in $answer.
+# Calls the service with the variables of `report`. Leaves the end of the response in $answer.
 send() {
   # The key is passed on standard input because all users of this machine can see arguments.
   answer=$(
@@ -34,7 +34,7 @@ send() {
       curl --config - --silent --show-error --max-time "${AICR_TIMEOUT:-10}" ${AICR_CA_FILE:+--cacert "$AICR_CA_FILE"} \
         --write-out '\n%{http_code}' --request POST \
         --data-urlencode "revision=$revision" --data-urlencode "repository=$uuid" --data-urlencode "author=$author" \
-        --data-urlencode "changed_files=$files" "${AICR_URL%/}/triggers/$endpoint" 2>&1
+        --data-urlencode "changed_files=$files" "${AICR_URL%/}/triggers/$endpoint" 2>&1 | tail -c 2000
   )
   case ${answer##*
 } in
@@ -45,24 +45,31 @@ send() {
 
 report() {
   repository=$1 revision=$2
-  [ -n "$revision" ] || { say 'called without a repository and a revision'; return; }
+  case $revision in '' | *[!0-9]*) say 'called without a repository and the number of a revision'; return ;; esac
   [ -n "$AICR_URL" ] || { say "revision $revision not reported: AICR_URL is not set"; return; }
   key=$AICR_API_KEY
   [ -n "$key" ] || { [ -r "$AICR_API_KEY_FILE" ] && key=$(cat "$AICR_API_KEY_FILE"); }
   [ -n "$key" ] || { say "revision $revision not reported: set AICR_API_KEY or AICR_API_KEY_FILE"; return; }
+  # One line, within quotes of a file of curl.
+  key=$(printf '%s\n' "$key" | tr -d '\r' | sed 's/[\\"]/\\&/g; q')
   command -v curl >/dev/null 2>&1 || { say "revision $revision not reported: curl is not installed"; return; }
 
   author= files= uuid=
   if command -v svnlook >/dev/null 2>&1; then
-    author=$(svnlook author -r "$revision" "$repository" 2>/dev/null)
+    # Hooks start without a locale, in which svnlook replaces other characters than ASCII.
+    author=$(LC_ALL=C.UTF-8 svnlook author -r "$revision" "$repository" 2>/dev/null | head -n 1 | cut -c1-255)
     uuid=$(svnlook uuid "$repository" 2>/dev/null)
-    files=$(svnlook changed -r "$revision" "$repository" 2>/dev/null | cut -c5- | head -n 1000)
+    # Within the length of an argument, which is 128 KiB on Linux, also if each character has four bytes.
+    files=$(
+      LC_ALL=C.UTF-8 svnlook changed -r "$revision" "$repository" 2>/dev/null |
+        cut -c5- | awk '{ length_ += length($0) + 1; if (NR > 1000 || length_ > 30000) exit; print }'
+    )
   fi
 
   # One repetition, for a service that restarts; the service recognises a report that arrives twice.
   send && return
   sleep "${AICR_RETRY_AFTER:-15}"
-  send || say "revision $revision not reported: $(printf '%s' "$answer" | tr '\n' ' ' | cut -c1-500)"
+  send || say "revision $revision not reported: $(printf '%s' "$answer" | tr '\n' ' ' | tr -d '\000-\037\177' | cut -c1-500)"
 }
 
 # In the background, with no files of the commit open, so that the server does not wait for it.

@@ -136,7 +136,11 @@ describe("hook scripts", () => {
     ["nobody there", svn, ["/repo", "1"], () => ({ ...configured(), AICR_URL: "http://127.0.0.1:1" }), "curl"],
     ["no arguments", p4, [], configured, "called without a changelist"],
     ["no number of a changelist", p4, ["default"], configured, "called without a changelist"],
-    ["no number", svn, ["/repo", "HEAD"], configured, "invalid_payload"],
+    ["no number", svn, ["/repo", "HEAD"], configured, "called without a repository and the number of a revision"],
+    ["a number in several lines", svn, ["/repo", "1\n2"], configured, "called without a repository and the number"],
+    ["a refused report", svn, ["/repo", "9".repeat(30)], configured, "invalid_payload"],
+    ["an argument that is too long for curl", p4, ["1", "a".repeat(131_070)], configured, "1 not reported"],
+    ["options as arguments", p4, ["-K", "/etc/passwd"], configured, "called without a changelist"],
     ["no curl", p4, ["1"], () => ({ ...configured(), PATH: directory }), "curl is not installed"]
   ])("%s is logged and fails no submit", async (_, script, args, settings, said) => {
     assert.deepInclude(await run(script, args, settings()), { code: 0, out: "" })
@@ -172,6 +176,66 @@ describe("hook scripts", () => {
     failing.close()
   })
 
+  it("a response is logged in one line, without controls, and its end alone", async () => {
+    const failing = createHttpServer((_, response) => {
+      response.writeHead(302, { location: "http://127.0.0.1:1/other" })
+      response.end(`${"x".repeat(5_000_000)}\r\n\u001b[31mred\nforged line`)
+    })
+    await new Promise<void>((listening) => failing.listen(0, "127.0.0.1", listening))
+    const { port } = failing.address() as AddressInfo
+    await run(p4, ["1"], { ...configured(), AICR_URL: `http://127.0.0.1:${port}` })
+    await logged("not reported")
+    const text = await log()
+    assert.strictEqual(text.split("\n").length, 2)
+    assert.notMatch(text.trim(), /\p{Cc}/u)
+    assert.isBelow(text.length, 700)
+    failing.close()
+  })
+
+  it.each([
+    ["/bin/dash", 'a "quoted" \\key\\'],
+    ["/bin/bash", 'a "quoted" \\key\\']
+  ])("%s sends any key of one line, from a file of Windows too", async (shell, key) => {
+    if (!existsSync(shell)) return
+    const keys: Array<unknown> = []
+    const accepting = createHttpServer((request, response) => {
+      keys.push(request.headers["x-api-key"])
+      response.writeHead(202).end()
+    })
+    await new Promise<void>((listening) => accepting.listen(0, "127.0.0.1", listening))
+    const { port } = accepting.address() as AddressInfo
+    const file = join(directory, "key")
+    await writeFile(file, `${key}\r\nheader = "X-Other: 1"\r\n`)
+    const settings = { AICR_URL: `http://127.0.0.1:${port}`, AICR_API_KEY_FILE: file }
+    for (const script of [p4, svn]) await run(script, script === p4 ? ["1"] : ["/repo", "1"], settings, shell)
+    await waitUntil(() => keys.length === 2, { describe: () => "two reports" })
+    assert.deepStrictEqual(keys, [key, key])
+    accepting.close()
+  })
+
+  it("report a revision of many files with long names of any script", async () => {
+    const folder = "ä漢".repeat(40)
+    const svnlook = join(directory, "svnlook")
+    await writeFile(
+      svnlook,
+      `#!/bin/sh
+case $1 in author) awk 'BEGIN { while (n++ < 200000) printf "x" }'; exit ;; uuid) echo 4c438b9a; exit ;; esac
+[ "$LC_ALL" = C.UTF-8 ] || exit 1
+awk 'BEGIN { while (n++ < 200000) print "U   trunk/${folder}/" n ".c" }'
+`
+    )
+    await chmod(svnlook, 0o755)
+    await run(svn, ["-x/$(touch x)", "12"], { ...configured(), PATH: `${directory}:${process.env["PATH"]}` })
+    const [event] = await waitUntil(async () => ((await events()).length > 0 ? events() : undefined), {
+      describe: () => "an event"
+    })
+    const files = event?.routing?.files ?? []
+    assert.isAbove(files.length, 100)
+    for (const file of files) assert.match(file, /^trunk\/(?:ä漢){40}\/\d+\.c$/)
+    assert.strictEqual(event?.routing?.user, "x".repeat(255))
+    assert.strictEqual(await log(), "")
+  })
+
   it("settings that are no shell fail no submit", async () => {
     const script = join(directory, "p4-trigger.sh")
     await copyFile(p4, script)
@@ -179,7 +243,7 @@ describe("hook scripts", () => {
     assert.deepInclude(await run(script, ["1"], configured()), { code: 0, out: "" })
   })
 
-  it("a log that cannot be written fails no submit", async () => {
-    assert.deepInclude(await run(p4, ["1"], { AICR_LOG: "/nowhere/log" }), { code: 0, out: "" })
+  it.each(["/nowhere/log", "/dev/full"])("a log %s that cannot be written fails no submit", async (file) => {
+    assert.deepInclude(await run(p4, ["1"], { AICR_LOG: file }), { code: 0, out: "" })
   })
 })
