@@ -23,8 +23,8 @@ import { waitUntil } from "../harness/Wait.ts"
 
 /** Number of revisions of the burst; each is reported at least twice. */
 const burst = Number(process.env["AICR_TEST_REVISIONS"] ?? 12)
-/** Calls of svn after which the process is killed: a report and its review make seven. */
-const killsAfter = process.env["AICR_TEST_HOOK_KILLS"] === "all" ? Array.from({ length: 7 }, (_, at) => at + 1) : [2, 5]
+/** Calls of svn at which the process is killed: a report and its review make five, and one more in a new process. */
+const killsAt = process.env["AICR_TEST_HOOK_KILLS"] === "all" ? Array.from({ length: 5 }, (_, at) => at + 1) : [2, 5]
 
 interface World {
   readonly directory: string
@@ -62,18 +62,46 @@ const makeConfig = (parts: Omit<World, "aicr">, port: number, delaySeconds: numb
   }
 })
 
-/** Returns a folder with an svn that logs each of its calls before it runs. */
+/**
+ * Returns a folder with an svn that logs the process of each of its calls. While the file `hold` exists, calls from the number in it on do not
+ * run.
+ */
 const logCalls = (directory: string): string => {
   const real = execFileSync("sh", ["-c", "command -v svn"], { encoding: "utf8" }).trim()
   const folder = join(directory, "programs")
   mkdirSync(folder)
-  const script = `#!/bin/sh\necho "$1" >>'${join(directory, "svn.log")}'\nexec '${real}' "$@"\n`
+  const [log, hold] = ["svn.log", "hold"].map((name) => join(directory, name))
+  const script = `#!/bin/sh
+echo $$ >>'${log}'
+if [ -e '${hold}' ] && [ "$(wc -l <'${log}')" -ge "$(cat '${hold}')" ]; then
+  while [ -e '${hold}' ]; do sleep 0.05; done
+  exit 1
+fi
+exec '${real}' "$@"
+`
   writeFileSync(join(folder, "svn"), script, { mode: 0o755 })
   return folder
 }
-const countCalls = (): number => {
+const callIds = (): ReadonlyArray<string> => {
   const log = join(world.directory, "svn.log")
-  return existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0
+  return existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []
+}
+const isRunning = (id: string): boolean => {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${id}/stat`, "latin1"))
+  } catch {
+    return false
+  }
+}
+/** Kills the process while the calls of svn from this number on wait, so that it has done nothing after them. */
+const killAtCall = async (call: number): Promise<void> => {
+  await waitUntil(() => callIds().length >= call, {
+    describe: () => `call ${call} of svn\n${world.aicr.log.slice(-4000)}`
+  })
+  await world.aicr.kill()
+  rmSync(join(world.directory, "hold"))
+  // Its calls outlive it: svn creates its folder of settings again after the next start has removed it.
+  await waitUntil(() => !callIds().some(isRunning), { describe: () => "all calls of svn end" })
 }
 
 const setUp = async (delaySeconds: number): Promise<World> => {
@@ -293,27 +321,27 @@ it(
     const { aicr, chat } = world
     await aicr.start()
     const revisions: Array<string> = []
-    for (const after of killsAfter) {
-      const before = countCalls()
-      const revision = write("src/main.c", `int main() { return ${after}; }\n`)
+    for (const at of killsAt) {
+      const call = callIds().length + at
+      writeFileSync(join(world.directory, "hold"), String(call))
+      const revision = write("src/main.c", `int main() { return ${at}; }\n`)
       revisions.push(revision)
       expect(await report(revision)).toBe(202)
-      await waitUntil(() => countCalls() >= before + after, { describe: () => `call ${after} of svn` })
-      await aicr.kill()
+      await killAtCall(call)
       await aicr.start()
       await waitUntil(() => reviewed().some((range) => range.endsWith(`-${revision}`)), {
         timeout: 120_000,
         describe: () => `${revision} is reviewed: ${JSON.stringify(events())}\n${aicr.log.slice(-6000)}`
       })
     }
-    await allSettled(2 * killsAfter.length)
+    await allSettled(2 * killsAt.length)
     expect(reviewed()).toEqual(revisions.map((revision) => `${Number(revision) - 1}-${revision}`))
     expect(chat.got).toHaveLength(revisions.length)
     // Folders of killed processes are removed.
     await aicr.stop()
     expect(readdirSync(join(world.directory, "workspaces", "worktrees"))).toEqual([])
   },
-  60_000 + 30_000 * killsAfter.length
+  60_000 + 30_000 * killsAt.length
 )
 
 it("a refused user ends the report with the reason, and no file remains", async () => {

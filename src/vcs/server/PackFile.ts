@@ -97,7 +97,7 @@ const makeIndex = (
   entries: ReadonlyArray<{ readonly id: Buffer; readonly offset: number; readonly crc: number }>,
   checksum: Buffer
 ): Buffer => {
-  const counts = new Array<number>(256).fill(0)
+  const counts = Array.from({ length: 256 }, () => 0)
   for (const { id } of entries) counts[id[0] ?? 0] = (counts[id[0] ?? 0] ?? 0) + 1
   let sum = 0
   const body = Buffer.concat([

@@ -95,8 +95,12 @@ it("the changed text files of a revision are fetched by one command, and binary 
     Effect.gen(function* () {
       yield* describeChange(described)
       const checkout = yield* (yield* Vcs).checkout(request)
-      const lists = yield* checkout.list("part0", "from", 1)
-      return { ...(yield* readRevision(checkout)), lists, messages: yield* checkout.messages ?? Effect.succeed([]) }
+      const names = yield* checkout.list("part0", "from", 1)
+      return {
+        ...(yield* readRevision(checkout)),
+        lists: names,
+        messages: yield* checkout.messages ?? Effect.succeed([])
+      }
     }).pipe(Effect.scoped)
   )
   vi.unstubAllEnvs()
