@@ -150,6 +150,30 @@ it("a change that starts during another one takes a thread that has started alre
   threads.end()
 })
 
+it("threads of several concurrent changes stay for the next ones, because a start takes the processor from reviews", async () => {
+  const threads = unruly(60_000, 3)
+  const burst = Effect.scoped(
+    Effect.gen(function* () {
+      const changes = yield* Effect.forEach([1, 2, 3, 4], () => threads.open(24))
+      return yield* Effect.forEach(changes, (change) => say(change, "which"))
+    })
+  )
+  let last: ReadonlyArray<string> = []
+  let same = 0
+  // A burst that begins before the threads are free takes others.
+  const isUsedAgain = await waitUntil(
+    async () => {
+      const before = last
+      last = (await Effect.runPromise(burst)).toSorted()
+      same = before.join() === last.join() ? same + 1 : 0
+      return same === 5
+    },
+    { describe: () => `five bursts use the threads of the burst before, now ${last.join()}` }
+  )
+  expect(isUsedAgain).toBe(true)
+  threads.end()
+})
+
 it("the flag of node for new objects does not extend the limit of a thread", async () => {
   setFlagsFromString("--max-semi-space-size=16")
   const threads = unruly(60_000)
