@@ -4,6 +4,7 @@ import type { ReactNode } from "react"
 import { useApi } from "../client/Queries.ts"
 import { Status } from "../parts/Status.tsx"
 import { t, tOrigin, tService } from "../text/T.ts"
+import { describeField } from "./DescribeField.ts"
 import { optionSource } from "./EntityKinds.ts"
 import { elementName, isFields, mask, toFields } from "./FieldValues.ts"
 import type { FieldPath } from "./FieldValues.ts"
@@ -266,7 +267,7 @@ const GroupField = ({ field, onChange, path, stored, value }: FieldProps) => {
   return (
     <details className="form-group" open={isOpen || isSet} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <span className="mono">{field.name}</span> <span className="quiet">{field.description}</span>
+        <span className="mono">{field.name}</span> <span className="quiet">{describeField(field.description)}</span>
       </summary>
       {isOpen || isSet ? (
         <FieldSet fields={listFields(field.schema)} value={value} stored={stored} path={path} onChange={onChange} />
@@ -285,7 +286,7 @@ export const ListField = ({ field, onChange, path, stored, value }: FieldProps) 
   return (
     <fieldset className="form-list">
       <legend>
-        <span className="mono">{field.name}</span> <span className="quiet">{field.description}</span>
+        <span className="mono">{field.name}</span> <span className="quiet">{describeField(field.description)}</span>
       </legend>
       <FieldProblems path={path} />
       {items.map((item, index) => {
@@ -349,7 +350,7 @@ const Labelled = (props: FieldProps & { readonly children: (input: InputProps) =
         {children({ ...props, id, describedBy: `${id}-help`, isInvalid: problemsAt(path).length > 0 })}
         <FieldProblems path={path} />
         <p id={`${id}-help`} className="quiet small-text">
-          {field.description}
+          {describeField(field.description)}
           {origin === undefined ? null : (
             <span className="origin"> {t("form.origin", { origin: tOrigin(origin) })}</span>
           )}
