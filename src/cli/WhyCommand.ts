@@ -62,6 +62,12 @@ export const formatStory = ({ deliveries, entries, partial, runs }: EventStoryRe
   ]
 }
 
+/** Names the next steps for a delivery that never arrived, was rejected, or is too old. */
+const unrecorded = (target: string): ReadonlyArray<string> => [
+  `Nothing is recorded about ${target}: no delivery about it was accepted, or it is older than storage.retention allows`,
+  "aicr doctor checks the webhook, aicr events --rejected-signatures counts deliveries with a wrong secret, and the webhook's page at the host lists what it sent"
+]
+
 /** Parses `OWNER/REPO#N`; GitLab's groups may have several parts, and `!N` names a merge request. */
 export const parseTarget = (target: string): { readonly repo: string; readonly number: number } | undefined => {
   const [, repo, number] = /^([^#!\s/]+\/[^#!\s]+)[#!]([1-9]\d{0,9})$/.exec(target) ?? []
@@ -104,7 +110,7 @@ export const whyCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }
       )
       if (json) return yield* Console.log(JSON.stringify(story, null, 2))
       const lines = formatStory(story)
-      for (const line of lines.length === 0 ? [`Nothing is recorded about ${target}.`] : lines) yield* Console.log(line)
+      for (const line of lines.length === 0 ? unrecorded(target) : lines) yield* Console.log(line)
     })
   ).pipe(
     Command.withDescription("Print what happened to a pull request: deliveries, decisions, reviews, comments, errors"),

@@ -42,7 +42,8 @@ export const makeDeliveryLog = (
       rejected.set(provider, warnings)
       const suppressed = warnings.admit(client, now)
       if (suppressed === undefined) return
-      run(Effect.logWarning("signature of a delivery rejected", { provider, triggers, client, suppressed }))
+      const advice = "compare the secret of the webhook at the host with the variable that webhook_secret_env names"
+      run(Effect.logWarning("signature of a delivery rejected", { provider, triggers, client, suppressed, advice }))
     }
   }
 }

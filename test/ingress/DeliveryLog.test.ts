@@ -157,6 +157,7 @@ describe("a rejected signature", () => {
     const warnings = lines("signature of a delivery rejected")
     assert.strictEqual(warnings.length, 1)
     assert.deepInclude(warnings[0], { level: "warn", provider: "github", triggers: ["hub"], suppressed: 0 })
+    assert.include(warnings[0]?.["advice"], "webhook_secret_env")
     assert.notInclude(JSON.stringify(warnings), "sha256")
   })
 })

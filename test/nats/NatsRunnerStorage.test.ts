@@ -368,6 +368,17 @@ describe("a runner whose lease may have expired", () => {
       })
     ))
 
+  it("is written by one call after the other, so that no write of this runner loses to another of it", () =>
+    withMembers((join) =>
+      Effect.gen(function* () {
+        const a = yield* join("a")
+        yield* a.storage.register(a.runner, true)
+        const writes = countWrites(a)
+        yield* Effect.all([a.storage.refresh(a.address, []), a.storage.refresh(a.address, [])], { concurrency: 2 })
+        expect(writes()).toBe(2)
+      })
+    ))
+
   it("releases shards that the cluster has not listed for as long as a lease lasts", () =>
     withMembers((join) =>
       Effect.gen(function* () {
