@@ -1,6 +1,7 @@
 /** Records requests that change something: before they are handled, and with their outcome afterwards. Of previews, refusals are recorded. */
 import { Clock, Effect, Exit, Layer } from "effect"
 import { newId } from "../domain/Ids.ts"
+import { makeRecentEvents } from "../domain/RecentEvents.ts"
 import { truncate } from "../domain/Text.ts"
 import { AdminActions, unknownOutcome } from "../store/AdminActions.ts"
 import { Audited, CurrentUser } from "./api/Rules.ts"
@@ -12,8 +13,13 @@ const reads: ReadonlySet<string> = new Set([
   "config.validate",
   "config.previewRoute",
   "config.previewRestore",
-  "config.import"
+  "config.import",
+  "drafts.preview"
 ])
+
+/** A draft is saved while it is edited: within ten minutes, equal outcomes of one user have one record, made afterwards. */
+const repeated: ReadonlySet<string> = new Set(["drafts.save"])
+const repeatedMillis = 10 * 60 * 1000
 
 const maxText = 512
 
@@ -87,6 +93,7 @@ export const layer = Layer.effect(
   Audited,
   Effect.gen(function* () {
     const actions = yield* AdminActions
+    const recent = makeRecentEvents(repeatedMillis)
     return Audited.of((handled, { endpoint, group }) =>
       Effect.gen(function* () {
         const { request } = yield* Caller
@@ -100,6 +107,17 @@ export const layer = Layer.effect(
               Effect.flatMap((id) => finishAction(id, codeOf(error))),
               services
             )
+          )
+        }
+        if (repeated.has(action)) {
+          return yield* Effect.onExit(
+            handled,
+            Effect.fnUntraced(function* (exit) {
+              const outcome = outcomeOf(exit)
+              const event = JSON.stringify([username, request.path, outcome])
+              if (!recent.isNew(event, yield* Clock.currentTimeMillis)) return
+              yield* finishAction(yield* startAction(username, action), outcome)
+            }, services)
           )
         }
         const id = yield* Effect.provideService(startAction(username, action), AdminActions, actions)

@@ -103,7 +103,7 @@ interface EditBody {
 }
 
 /** Adds the work that keeps its configuration. A refused edit reaches none. */
-const showPreview = Effect.fnUntraced(function* (preview: EditPreview) {
+export const showPreview = Effect.fnUntraced(function* (preview: EditPreview) {
   const { snapshot, workspaces } = preview.blastRadius
   const waiting = snapshot === "" ? { items: [], more: false } : yield* listWaitingWork(snapshot, workspaces)
   return previewView(preview, waiting)

@@ -118,6 +118,8 @@ export const statusView = ({ nodes, reseal, ...status }: SourceStatus) => ({
 export const draftView = (draft: ConfigDraft) => ({
   id: draft.id,
   owner: draft.owner,
+  editors: draft.editors,
+  format: draft.format,
   title: draft.title,
   reason: draft.reason,
   base_revision: draft.base,

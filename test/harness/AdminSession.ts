@@ -36,8 +36,16 @@ export class AdminSession {
   }
 
   post(path: string, body: object = {}): Promise<AdminReply> {
+    return this.#send("POST", path, body)
+  }
+
+  put(path: string, body: object): Promise<AdminReply> {
+    return this.#send("PUT", path, body)
+  }
+
+  #send(method: string, path: string, body: object): Promise<AdminReply> {
     return call(`${this.#url}${path}`, {
-      method: "POST",
+      method,
       headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
       body: Object.keys(body).length === 0 ? null : JSON.stringify(body)
     })

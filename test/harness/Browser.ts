@@ -68,6 +68,8 @@ export const watchPage = (page: Page): (() => ReadonlyArray<string>) => {
       problems.push(`${message.type()}: ${message.text()}`)
   })
   page.on("dialog", (dialog) => {
+    // The browser's own question before a page with an unsaved edit is left.
+    if (dialog.type() === "beforeunload") return void dialog.accept()
     problems.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })

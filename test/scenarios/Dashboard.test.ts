@@ -676,6 +676,49 @@ describe("forms of the configuration", () => {
     expect(await page.getByRole("button", { name: "Check the edit" }).isDisabled()).toBe(true)
   })
 
+  it("are stored as a draft while they are filled in, which another page load continues", async () => {
+    const saved = page.getByText("Saved as a draft")
+    const newest = async () => (await world.admin.items("/config/drafts"))[0] ?? {}
+    await open("/configuration?tab=forms&kind=triggers&name=second")
+    const secret = page.locator(".form-field", { hasText: "Literal secret of incoming webhooks" })
+    await secret.getByRole("button", { name: "Change or clear" }).click()
+    await secret.locator("input").fill("literal-0999")
+    await saved.waitFor()
+    const draft = await newest()
+    expect(JSON.stringify(draft)).not.toContain("literal-0999")
+    expect(page.url()).toContain(`draft=${String(draft["id"])}`)
+    const held = await page.evaluate("JSON.stringify([location.href, {...localStorage}, {...sessionStorage}])")
+    expect(held).not.toContain("literal-0999")
+
+    await page.reload()
+    await settle()
+    await secret.getByText("set", { exact: true }).waitFor()
+    await edit("enabled").selectOption("false")
+    await waitUntil(async () => (await newest())["version"] === 2, { describe: () => "the change is stored" })
+    await page.getByRole("button", { name: "Revisions" }).click()
+    await page.getByRole("link", { name: "Continue editing triggers/second" }).first().click()
+    await secret.getByText("set", { exact: true }).waitFor()
+    expect(await edit("enabled").inputValue()).toBe("false")
+
+    const { base_revision, operations } = await newest()
+    const theirs = { title: "theirs", base_revision, version: 2, operations }
+    expect((await world.admin.put(`/config/drafts/${String(draft["id"])}`, theirs)).status).toBe(200)
+    await edit("enabled").selectOption("true")
+    await page.getByText("Not saved: another tab or user saved version 3").waitFor()
+    await page.getByRole("button", { name: "Save mine as another draft" }).click()
+    await saved.waitFor()
+    const copy = await newest()
+    expect(copy).toMatchObject({ title: "triggers/second", version: 1 })
+    expect(copy["id"]).not.toBe(draft["id"])
+    await check()
+    await page.getByText("webhook_secret").last().waitFor()
+    await publish("a new secret")
+    await waitUntil(async () => (await newest())["id"] !== copy["id"], { describe: () => "the draft is gone" })
+    const { head } = (await world.admin.get("/config")).body
+    const { diff } = (await world.admin.get(`/config/revisions/${String(head)}`)).body
+    expect(diff).toMatchObject([{ path: expect.stringContaining("enabled") }, { change: "changed" }])
+  })
+
   it("let the user choose between values that collide", async () => {
     const entity = { kind: "channels", name: "chat" }
     const change = async (id: string, operations: ReadonlyArray<object>) => {
@@ -739,6 +782,7 @@ describe("a session that ends during an edit", () => {
     await clear()
     const text = "{entities: {channels: {kept: {kind: gitea_pr_review, max_comments: 7}}}}"
     await page.keyboard.type(text)
+    await page.getByText("Saved as a draft").waitFor()
     await world.admin.post("/sessions/revoke", { keep_current: true })
     await page.getByRole("button", { name: "Check the edit" }).click()
     await renew()
@@ -756,6 +800,7 @@ describe("a session that ends during an edit", () => {
   it("leaves the values of a form as they are", async () => {
     await open("/configuration?tab=forms&kind=channels&name=kept")
     await page.getByLabel("max_comments", { exact: true }).fill("8")
+    await page.getByText("Saved as a draft").waitFor()
     await world.admin.post("/sessions/revoke", { keep_current: true })
     await page.getByRole("button", { name: "Check the edit" }).click()
     await renew()

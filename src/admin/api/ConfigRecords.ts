@@ -202,6 +202,8 @@ export const breakGlass = Schema.optionalKey(
 export const DraftRecord = Schema.Struct({
   id: text("Id of the draft"),
   owner: text("User who created it"),
+  editors: Schema.Array(Schema.String).annotate({ description: "Users who wrote a part of it" }),
+  format: Schema.Literals(["operations", "yaml"]).annotate({ description: "How the latest version was written" }),
   title: text("Title"),
   reason: text("Reason"),
   base_revision: count("Revision that the operations were made for"),
@@ -213,6 +215,15 @@ export const DraftRecord = Schema.Struct({
   created_at: time("Time of creation"),
   updated_at: time("Time of the latest change")
 }).annotate({ identifier: "ConfigDraft", description: "An edit that is not published yet" })
+
+export const DraftDocumentRecord = Schema.Struct({
+  version: count("Version of the draft"),
+  base_revision: count("Revision that the draft edits"),
+  document: Schema.Struct({ globals: Schema.Unknown, entities: Schema.Unknown }).annotate({
+    description: "The document of that revision with the edits of the draft, masked"
+  }),
+  yaml: text("The same as YAML")
+}).annotate({ identifier: "ConfigDraftDocument", description: "What a draft makes of the configuration" })
 
 export const AuditRecord = Schema.Struct({
   id: text("Id, ordered by time"),

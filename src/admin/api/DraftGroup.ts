@@ -3,8 +3,18 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ifMatch, published } from "./ConfigGroup.ts"
 import { ConfigErrors, ConfigNotFound } from "./ConfigProblems.ts"
-import { breakGlass, DraftRecord, operationId, operations, revisionNumber } from "./ConfigRecords.ts"
+import {
+  breakGlass,
+  DraftDocumentRecord,
+  DraftRecord,
+  operationId,
+  operations,
+  PreviewRecord,
+  reason,
+  revisionNumber
+} from "./ConfigRecords.ts"
 import { describe } from "./Describe.ts"
+import { text } from "./Fields.ts"
 import { bodyText, byId, positive } from "./Parameters.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 
@@ -16,7 +26,10 @@ const content = {
   title: bodyText("Title"),
   reason: Schema.optionalKey(bodyText("Reason")),
   base_revision: revisionNumber("Revision that the operations were made for"),
-  operations
+  operations: Schema.optionalKey(operations),
+  yaml: Schema.optionalKey(
+    text("In place of operations: the whole document, as `/config/drafts/:id/document` or `/config/export` returns it")
+  )
 }
 
 export class DraftGroup extends HttpApiGroup.make("drafts")
@@ -26,7 +39,10 @@ export class DraftGroup extends HttpApiGroup.make("drafts")
       error: ConfigNotFound
     }).annotateMerge(describe("List drafts", "Lists drafts, newest first.")),
     HttpApiEndpoint.post("create", "/config/drafts", {
-      payload: Schema.Struct(content).annotate({ identifier: "NewDraft" }),
+      payload: Schema.Struct({
+        ...content,
+        copy_of: Schema.optionalKey(bodyText("Id of a draft: a masked credential keeps the value that this one holds"))
+      }).annotate({ identifier: "NewDraft" }),
       success: DraftRecord.pipe(HttpApiSchema.status(201)),
       error: ConfigErrors
     }).annotateMerge(describe("Create a draft", "Stores operations; credentials in them are sealed.")),
@@ -35,12 +51,31 @@ export class DraftGroup extends HttpApiGroup.make("drafts")
       success: DraftRecord,
       error: ConfigNotFound
     }).annotateMerge(describe("Get a draft", "Returns a draft, masked.")),
+    HttpApiEndpoint.get("document", "/config/drafts/:id/document", {
+      params: byId,
+      success: DraftDocumentRecord,
+      error: ConfigErrors
+    }).annotateMerge(
+      describe("Get the document of a draft", "Returns the document that the draft makes of its base revision, masked.")
+    ),
+    HttpApiEndpoint.post("preview", "/config/drafts/:id/preview", {
+      params: byId,
+      success: PreviewRecord,
+      error: ConfigErrors
+    }).annotateMerge(
+      describe("Preview a draft", "Validates a draft and computes what it changes, without writing anything.")
+    ),
     HttpApiEndpoint.put("save", "/config/drafts/:id", {
       params: byId,
       payload: Schema.Struct({ version, ...content }).annotate({ identifier: "DraftChange" }),
       success: DraftRecord,
       error: ConfigErrors
-    }).annotateMerge(describe("Save a draft", "Stores another version and removes its approvals.")),
+    }).annotateMerge(
+      describe(
+        "Save a draft",
+        "Stores another version and removes its approvals. A masked credential keeps the value that the draft holds, as long as its destination is the same."
+      )
+    ),
     HttpApiEndpoint.delete("remove", "/config/drafts/:id", {
       params: byId,
       query: { version: positive("Version of the draft that was read") },
@@ -56,7 +91,7 @@ export class DraftGroup extends HttpApiGroup.make("drafts")
     HttpApiEndpoint.post("publish", "/config/drafts/:id/publish", {
       params: byId,
       headers: ifMatch,
-      payload: Schema.Struct({ version, operation_id: operationId, break_glass: breakGlass }).annotate({
+      payload: Schema.Struct({ version, operation_id: operationId, reason, break_glass: breakGlass }).annotate({
         identifier: "DraftPublication"
       }),
       success: published,

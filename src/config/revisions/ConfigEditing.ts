@@ -1,5 +1,6 @@
 /** Implements the editor over the stores of the database source. */
 import { Clock, Effect, Layer, Result } from "effect"
+import { makeRecentEvents } from "../../domain/RecentEvents.ts"
 import { ConfigStore } from "../ConfigStore.ts"
 import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
 import { AuditLog } from "./AuditLog.ts"
@@ -7,6 +8,7 @@ import { ConfigEditor } from "./ConfigEditor.ts"
 import type { EditRequest, RevisionDetails, SourceStatus } from "./ConfigEditor.ts"
 import { emptyDocument } from "./DatabaseDocument.ts"
 import { DraftStore } from "./DraftStore.ts"
+import { draftDocument } from "./DraftContent.ts"
 import { approveDraft, createDraft, maskDraft, publishDraft, removeDraft, saveDraft } from "./EditDrafts.ts"
 import type { EditorContext } from "./EditorContext.ts"
 import { describeOutcome, requireLayered, record } from "./EditorContext.ts"
@@ -20,6 +22,9 @@ import { readOperation, startReseal, watchReseals } from "./RunReseal.ts"
 import { RevisionStore } from "./RevisionStore.ts"
 import { deserialise } from "./SealDocument.ts"
 import { exportDocument, importDocument, toMasked } from "./YamlExchange.ts"
+
+/** A draft is saved while it is edited: within this time, equal attempts of one administrator have one record. */
+const recordedMillis = 10 * 60 * 1000
 
 const readEffective = Effect.fnUntraced(function* (context: EditorContext) {
   const layered = yield* requireLayered(context)
@@ -132,7 +137,8 @@ export const layer: Layer.Layer<
       audit: yield* AuditLog,
       activations: yield* ActivationStore,
       reseals: yield* ResealStore,
-      scope: yield* Effect.scope
+      scope: yield* Effect.scope,
+      recentSaves: makeRecentEvents(recordedMillis)
     }
     yield* watchReseals(context)
     const { audit, drafts, reseals, revisions } = context
@@ -150,7 +156,12 @@ export const layer: Layer.Layer<
       restore: (actor, request) => restore(context, actor, request),
       drafts: Effect.map(drafts.list, (all) => all.map(maskDraft)),
       draft: (id) => Effect.map(drafts.get(id), (draft) => (draft === undefined ? undefined : maskDraft(draft))),
-      createDraft: (actor, input) => createDraft(context, actor, input),
+      draftDocument: (id) => draftDocument(context, id),
+      previewDraft: Effect.fnUntraced(function* (actor, id) {
+        const draft = yield* drafts.get(id)
+        return draft === undefined ? undefined : yield* auditedPreview(context, actor, draft)
+      }),
+      createDraft: (actor, input, copyOf) => createDraft(context, actor, input, copyOf),
       saveDraft: (actor, id, version, input) => saveDraft(context, actor, id, version, input),
       approveDraft: (actor, id, version) => approveDraft(context, actor, id, version),
       removeDraft: (actor, id, version) => removeDraft(context, actor, id, version),

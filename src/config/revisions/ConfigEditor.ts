@@ -124,12 +124,28 @@ export type ResealOutcome =
   /** Codes: `secrets_key_missing`, `secret_sealing_invalid`, `source_contended`. */
   | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
 
-export interface DraftInput {
+/**
+ * Content of a draft: operations, or the document in YAML that they make of the revision `base`. A masked credential keeps the value that the draft
+ * has before.
+ */
+export type DraftInput = {
   readonly title: string
   readonly reason: string
   readonly base: number
-  readonly operations: ReadonlyArray<ConfigOperation>
-}
+} & ({ readonly operations: ReadonlyArray<ConfigOperation> } | { readonly yaml: string })
+
+/** The document that a draft makes of its base revision. */
+export type DraftDocument =
+  | {
+      readonly _tag: "Document"
+      readonly base: number
+      readonly version: number
+      /** Masked. */
+      readonly document: { readonly globals: unknown; readonly entities: unknown }
+      readonly yaml: string
+    }
+  | { readonly _tag: "NotFound" }
+  | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
 
 export type DraftOutcome =
   | { readonly _tag: "Saved"; readonly draft: ConfigDraft }
@@ -171,8 +187,16 @@ export class ConfigEditor extends Context.Service<
 
     readonly drafts: Result<ReadonlyArray<ConfigDraft>>
     readonly draft: (id: string) => Result<ConfigDraft | undefined>
-    readonly createDraft: (actor: string, input: DraftInput) => Result<DraftOutcome>
-    /** Saves another version; `version` is the one that was read. Removes its approvals. */
+    /** The database's document with the edits of a draft. */
+    readonly draftDocument: (id: string) => Result<DraftDocument>
+    /** Previews a stored draft, with the credentials that it holds. Undefined if it does not exist. */
+    readonly previewDraft: (actor: string, id: string) => Result<EditPreview | undefined>
+    /** `copyOf`: id of a draft whose credentials masks mean. */
+    readonly createDraft: (actor: string, input: DraftInput, copyOf?: string) => Result<DraftOutcome>
+    /**
+     * Saves another version; `version` is the one that was read. Removes its approvals. Any administrator may continue a draft, but a credential
+     * that it holds is kept only for the same destination.
+     */
     readonly saveDraft: (actor: string, id: string, version: number, input: DraftInput) => Result<DraftOutcome>
     /** Approves a version. The owner of a draft cannot approve it. */
     readonly approveDraft: (actor: string, id: string, version: number) => Result<DraftOutcome>
@@ -181,7 +205,7 @@ export class ConfigEditor extends Context.Service<
     readonly publishDraft: (
       actor: string,
       id: string,
-      request: Pick<PublishRequest, "breakGlass" | "operationId" | "strict"> & { readonly version: number }
+      request: Pick<PublishRequest, "breakGlass" | "operationId" | "reason" | "strict"> & { readonly version: number }
     ) => Result<EditOutcome>
 
     /** YAML of the database's document with masks in place of credentials; audited. */

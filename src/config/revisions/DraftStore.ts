@@ -17,6 +17,8 @@ export interface ConfigDraft {
   /** Revision that the operations were made for. */
   readonly base: number
   readonly operations: ReadonlyArray<ConfigOperation>
+  /** Form in which the latest version was written. */
+  readonly format: "operations" | "yaml"
   /** Everyone who saved a version. None of them can approve it. */
   readonly editors: ReadonlyArray<string>
   /** Approvals of this version; every change of the draft removes them. */
@@ -33,6 +35,8 @@ export const maxDrafts = 1000
 /** Maximum size in bytes of the drafts of one owner together, and of all: a list returns them whole. */
 export const maxOwnerBytes = 4 * 1024 * 1024
 export const maxTotalBytes = 16 * 1024 * 1024
+/** Time in milliseconds after the last change at which a draft is removed. */
+export const maxDraftAge = 90 * 24 * 60 * 60 * 1000
 
 export type SavedDraft =
   | { readonly _tag: "Saved" }

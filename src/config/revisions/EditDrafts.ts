@@ -1,13 +1,13 @@
 /** Saves, approves and publishes drafts: the part of the editor that collects edits. */
 import { Clock, Effect, Result } from "effect"
 import { newId } from "../../domain/Ids.ts"
-import { sealingKeys } from "../Sealing.ts"
 import type { DraftInput, DraftOutcome, EditOutcome, PublishRequest } from "./ConfigEditor.ts"
 import type { ConfigDraft, SavedDraft } from "./DraftStore.ts"
 import type { EditorContext } from "./EditorContext.ts"
-import { requireLayered, record } from "./EditorContext.ts"
+import { toStored } from "./DraftContent.ts"
+import { record } from "./EditorContext.ts"
 import { publish } from "./EditRevisions.ts"
-import { invalidOperations, maskOperations, sealOperations } from "./OperationSecrets.ts"
+import { maskOperations } from "./OperationSecrets.ts"
 import type { AuditAction } from "./AuditLog.ts"
 import type { PublishProblem } from "./Publish.ts"
 import { problem, refusedEdit, summarise } from "./PublishEdit.ts"
@@ -15,26 +15,10 @@ import { plainHash } from "./RequestHash.ts"
 import type { ConfigOperationRecord } from "./Revision.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 
-/** Upper bound of the operations of a draft, in bytes. */
-const maxDraftBytes = 1024 * 1024
-const maxTitle = 200
-const maxReason = 2000
-
 export const maskDraft = (draft: ConfigDraft): ConfigDraft => ({
   ...draft,
   operations: maskOperations(draft.operations)
 })
-
-const inputProblem = ({ operations, reason, title }: DraftInput): PublishProblem | undefined => {
-  if (title.trim() === "" || title.length > maxTitle)
-    return problem("invalid_request", `title has ${title.length} characters; 1 to ${maxTitle} are allowed`)
-  if (reason.length > maxReason)
-    return problem("invalid_request", `reason has ${reason.length} characters; at most ${maxReason} are allowed`)
-  const size = Buffer.byteLength(JSON.stringify(operations))
-  return size > maxDraftBytes
-    ? problem("document_too_large", `the operations have ${size} bytes; at most ${maxDraftBytes} are stored`)
-    : undefined
-}
 
 const toOutcome = (saved: SavedDraft, draft: ConfigDraft): DraftOutcome => {
   switch (saved._tag) {
@@ -73,34 +57,29 @@ const write = Effect.fnUntraced(function* (
   const outcome: DraftOutcome = Result.isFailure(next)
     ? { _tag: "Refused", problems: next.failure }
     : toOutcome(yield* context.drafts.save(next.success), next.success)
-  yield* record(context, { action, actor, outcome: describe(outcome), draft: id })
+  const described = describe(outcome)
+  const isSave = action === "draft_save" && (next._tag === "Failure" || next.success.version > 1)
+  const event = JSON.stringify([actor, id, described])
+  if (!isSave || context.recentSaves.isNew(event, yield* Clock.currentTimeMillis))
+    yield* record(context, { action, actor, outcome: described, draft: id })
   return outcome
 })
 
-/** Returns the operations as they are stored: credentials sealed. */
-const toStored = Effect.fnUntraced(function* (
+export const createDraft = Effect.fnUntraced(function* (
   context: EditorContext,
+  actor: string,
   input: DraftInput,
-  previous: ConfigDraft["operations"]
-): Effect.fn.Return<Result.Result<ConfigDraft["operations"], ReadonlyArray<PublishProblem>>, SourceUnavailable> {
-  const { ground } = yield* requireLayered(context)
-  const invalid = inputProblem(input)
-  if (invalid !== undefined) return Result.fail([invalid])
-  const unsafe = invalidOperations(input.operations)
-  if (unsafe.length > 0) return Result.fail(unsafe)
-  return sealOperations(input.operations, previous, ground.namespace, sealingKeys(ground.env))
-})
-
-export const createDraft = Effect.fnUntraced(function* (context: EditorContext, actor: string, input: DraftInput) {
-  const operations = yield* toStored(context, input, [])
+  copyOf?: string
+) {
+  const source = copyOf === undefined ? undefined : yield* context.drafts.get(copyOf)
+  const content = yield* toStored(context, input, source)
   const id = newId()
   const now = yield* Clock.currentTimeMillis
-  const draft = Result.map(operations, (stored): ConfigDraft => ({
-    ...pick(input),
+  const draft = Result.map(content, (stored): ConfigDraft => ({
+    ...stored,
     id,
     owner: actor,
     editors: [actor],
-    operations: stored,
     approvals: [],
     version: 1,
     createdAt: now,
@@ -108,8 +87,6 @@ export const createDraft = Effect.fnUntraced(function* (context: EditorContext, 
   }))
   return yield* write(context, actor, "draft_save", draft, id)
 })
-
-const pick = ({ base, reason, title }: DraftInput) => ({ base, reason, title })
 
 interface Attempt {
   readonly actor: string
@@ -136,12 +113,11 @@ export const saveDraft = (context: EditorContext, actor: string, id: string, ver
     context,
     { action: "draft_save", actor, id, version },
     Effect.fnUntraced(function* (draft) {
-      const operations = yield* toStored(context, input, draft.operations)
+      const content = yield* toStored(context, input, draft)
       const updatedAt = yield* Clock.currentTimeMillis
-      const next = Result.map(operations, (stored) => ({
+      const next = Result.map(content, (stored) => ({
         ...draft,
-        ...pick(input),
-        operations: stored,
+        ...stored,
         editors: [...new Set([...draft.editors, actor])],
         approvals: [],
         version: version + 1,
@@ -198,7 +174,7 @@ export const publishDraft = Effect.fnUntraced(function* (
   context: EditorContext,
   actor: string,
   id: string,
-  request: Pick<PublishRequest, "breakGlass" | "operationId" | "strict"> & { readonly version: number }
+  request: Pick<PublishRequest, "breakGlass" | "operationId" | "reason" | "strict"> & { readonly version: number }
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
   const { breakGlass, operationId, strict, version } = request
   const identity = plainHash(["draft", id, version])
@@ -215,7 +191,8 @@ export const publishDraft = Effect.fnUntraced(function* (
     yield* record(context, { action: "draft_publish", actor, outcome: refusal.code, draft: id, operationId })
     return refusedEdit([refusal])
   }
-  const { base, operations, reason, title } = draft
+  const { base, operations, title } = draft
+  const reason = request.reason ?? draft.reason
   const outcome = yield* publish(
     context,
     actor,

@@ -2,6 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { Scope } from "effect"
 import { newId } from "../../domain/Ids.ts"
+import type { RecentEvents } from "../../domain/RecentEvents.ts"
 import type { ConfigStore, LayeredFile } from "../ConfigStore.ts"
 import { formatIssue } from "../ConfigIssue.ts"
 import type { Snapshot } from "../Snapshot.ts"
@@ -23,6 +24,8 @@ export interface EditorContext {
   readonly audit: AuditLog["Service"]
   readonly activations: ActivationStore["Service"]
   readonly reseals: ResealStore["Service"]
+  /** Attempts to save a draft that were recorded lately. */
+  readonly recentSaves: RecentEvents
   /** Scope of work in the background. */
   readonly scope: Scope.Scope
 }

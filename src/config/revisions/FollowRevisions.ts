@@ -8,6 +8,7 @@ import type { Activation } from "../ConfigStore.ts"
 import { ConfigStore } from "../ConfigStore.ts"
 import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
 import { AuditLog } from "./AuditLog.ts"
+import { DraftStore, maxDraftAge } from "./DraftStore.ts"
 import type { RevisionHead } from "./Revision.ts"
 import { noRevision } from "./Revision.ts"
 import { lostMessage } from "./LoadRevisions.ts"
@@ -178,6 +179,13 @@ const follow = Effect.gen(function* () {
   yield* Effect.forkScoped(pruneRegularly)
 })
 
+/** Removes the drafts that were changed last before `since`, unless they are changed now; returns how many. */
+const pruneDrafts = Effect.fnUntraced(function* (drafts: DraftStore["Service"], since: number) {
+  const old = (yield* drafts.list).filter(({ updatedAt }) => updatedAt < since)
+  const removed = yield* Effect.forEach(old, ({ id, version }) => drafts.remove(id, version))
+  return removed.filter(Boolean).length
+})
+
 /** Removes what the retention does not keep, once an hour. */
 const pruneRegularly = Effect.gen(function* () {
   const config = yield* ConfigStore
@@ -187,6 +195,8 @@ const pruneRegularly = Effect.gen(function* () {
   const pinned = yield* config.pinnedRevisions
   yield* (yield* RevisionStore).prune({ count, protect: protectedRevisions, since, pinned })
   yield* (yield* AuditLog).prune(since)
+  const removed = yield* pruneDrafts(yield* DraftStore, now - maxDraftAge)
+  if (removed > 0) yield* Effect.logInfo("old drafts of the configuration removed", { drafts: removed })
   yield* (yield* ActivationStore).prune(now - activationExpiry)
 }).pipe(
   Effect.catch(({ message }) => Effect.logWarning("old configuration revisions not removed", { error: message })),

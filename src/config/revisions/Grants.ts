@@ -99,10 +99,40 @@ export const redirectedSecrets = (
     const [left, right] = [valueAt(before, old), valueAt(after, path)]
     const isKept = isDeepStrictEqual(former, names) ? sameSecret(left, right) : isStored(right)
     if (!isKept || sameDestination(inBefore(old), withFormerNames(inAfter(path), renames))) return []
-    const message = `${formatPath(path)} would be sent to another destination; enter the credential again`
-    return [{ code: "secret_destination_changed" as const, path, message }]
+    return [redirected(path)]
   })
 }
+
+/**
+ * Returns each credential of `texts` in `after` that has none of the destinations that it has in `before`: one text may be at several places. For
+ * two results of one edit, in which a credential may be at another place.
+ */
+export const redirectedTexts = (
+  before: unknown,
+  after: unknown,
+  texts: (text: unknown) => boolean
+): ReadonlyArray<GrantProblem> => {
+  const [inBefore, inAfter] = [makeDestinationAt(before), makeDestinationAt(after)]
+  const former = Map.groupBy(secretPaths(before), (path) => secretText(before, path))
+  return secretPaths(after).flatMap((path) => {
+    const text = secretText(after, path)
+    const places = texts(text) ? (former.get(text) ?? []) : []
+    const destination = inAfter(path)
+    if (places.length === 0 || places.some((place) => sameDestination(inBefore(place), destination))) return []
+    return [redirected(path)]
+  })
+}
+
+const secretText = (tree: unknown, path: Path): unknown => {
+  const value = valueAt(tree, path)
+  return Redacted.isRedacted(value) ? Redacted.value(value) : undefined
+}
+
+const redirected = (path: Path): GrantProblem => ({
+  code: "secret_destination_changed",
+  path,
+  message: `${formatPath(path)} would be sent to another destination; enter the credential again`
+})
 
 /** Returns a destination in which renamed triggers and connections have their former names. */
 const withFormerNames = (

@@ -9,6 +9,17 @@ import type { Shape } from "../Shape.ts"
 import { asWritten } from "../Written.ts"
 import { secretPaths } from "./EditValue.ts"
 
+/** Returns the names of each stored credential that the new value omits, without a variable in its place. */
+export const omittedSecrets = (stored: unknown, next: unknown): ReadonlyArray<ReadonlyArray<string>> =>
+  secretPaths(stored).flatMap((path) => {
+    const names = named(stored, path)
+    const holder = positions(next, names.slice(0, -1))
+    const field = path.at(-1)
+    if (holder === undefined || typeof field !== "string") return []
+    const isSet = [field, `${field}_env`].some((name) => valueAt(next, [...holder, name]) !== undefined)
+    return isSet ? [] : [names]
+  })
+
 /**
  * Returns the new value with the credentials that it keeps. `written` is the new value as received, in which null is still visible;
  * `next` is its normalised form.

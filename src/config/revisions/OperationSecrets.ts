@@ -211,7 +211,8 @@ const replaceAll = (
 
 const keyOf = (entity: string, field: string): string => JSON.stringify([entity, field])
 
-const sealedIn = (operations: ReadonlyArray<ConfigOperation>): ReadonlyMap<string, string> => {
+/** Returns the sealed credentials of operations by entity and field. */
+export const sealedIn = (operations: ReadonlyArray<ConfigOperation>): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   for (const operation of operations)
     replaceSecrets(operation, ({ entity, field, text }) => {

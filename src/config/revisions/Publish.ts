@@ -22,12 +22,12 @@ import { fileOnlyProblems } from "./FileOnlyFields.ts"
 import type { GrantProblem } from "./Grants.ts"
 import type { Ground } from "./Ground.ts"
 import { readCombined } from "./Ground.ts"
-import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
+import { redirectedSecrets, redirectedTexts, ungrantedVariables } from "./Grants.ts"
 import type { ConfigOperation } from "./Operations.ts"
 import { makeFindInFile, overlay } from "./Overlay.ts"
 import { listRenames } from "./Renames.ts"
 import type { Rename } from "./Renames.ts"
-import { moveSecrets, sealDocument, serialise } from "./SealDocument.ts"
+import { moveSecrets, sealDocument, secretTexts, serialise } from "./SealDocument.ts"
 import type { StoredDocument } from "./SealDocument.ts"
 
 export interface Changeset {
@@ -89,6 +89,10 @@ export const decide = ({ operations, base, head, strict }: Changeset, ground: Gr
   }
   const applied = base.number === head.number ? yours : applyOperations(head.document, operations, context)
   if (Result.isFailure(applied)) return refused(applied.failure)
+  if (base.number !== head.number) {
+    const problems = redirectedByOthers({ base, head, operations }, ground)
+    if (problems.length > 0) return refused(problems)
+  }
   const rebasedFrom = base.number === head.number ? undefined : base.number
   return decideDocument(head, applied.success, rebasedFrom, ground, listRenames(operations))
 }
@@ -124,7 +128,37 @@ export const decideDocument = (
   return { _tag: "Publish", publishable: { document: sealed.success, stored, diff, rebasedFrom, snapshot } }
 }
 
-const applyContext = ({ file, env, namespace }: Ground): ApplyContext => ({
+/**
+ * Returns the credentials of an edit that would have another destination on the newest revision than on the one that they were entered for:
+ * others changed an address since.
+ */
+const redirectedByOthers = (
+  { base, head, operations }: Omit<Changeset, "strict">,
+  ground: Ground
+): ReadonlyArray<PublishProblem> => {
+  const [entered, applied] = [base, head].map(({ document }) => applyUnmoved(document, operations, ground))
+  if (entered === undefined || applied === undefined || Result.isFailure(entered) || Result.isFailure(applied))
+    return []
+  const former = secretTexts(base.document)
+  return listRedirected(entered.success, applied.success, (text) => !former.has(text), ground)
+}
+
+/** Applies operations without sealing the credentials of renamed entities again, so that they can be compared. */
+export const applyUnmoved = (document: DatabaseDocument, operations: ReadonlyArray<ConfigOperation>, ground: Ground) =>
+  applyOperations(document, operations, { ...applyContext(ground), moveSecrets: Result.succeed })
+
+/** Returns the credentials of `texts` that have another destination in `after` than in `before`. */
+export const listRedirected = (
+  before: DatabaseDocument,
+  after: DatabaseDocument,
+  texts: (text: unknown) => boolean,
+  { file }: Ground
+): ReadonlyArray<PublishProblem> => {
+  const tree = overlay(file, after).tree
+  return redirectedTexts(overlay(file, before).tree, tree, texts).map((one) => placed(tree, one))
+}
+
+export const applyContext = ({ file, env, namespace }: Ground): ApplyContext => ({
   file,
   findInFile: makeFindInFile(file),
   moveSecrets: (document, from, to) =>

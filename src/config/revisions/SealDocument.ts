@@ -2,13 +2,14 @@
 import { createHash, createHmac } from "node:crypto"
 import { Redacted, Result } from "effect"
 import type { Report } from "../Normalise.ts"
-import { isRecord } from "../Path.ts"
+import { isRecord, valueAt } from "../Path.ts"
 import { replaceCredentials } from "../ReplaceCredentials.ts"
 import type { SealedLocation, SealingKey, SealingKeys, SealingProblem } from "../Sealing.ts"
 import { isSealed, openSealed, seal } from "../Sealing.ts"
 import { named } from "../SealedPlaces.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { emptyDocument, entityIn, parseDocument, withEntity } from "./DatabaseDocument.ts"
+import { secretPaths } from "./EditValue.ts"
 import type { EntityRef } from "./Entities.ts"
 import { entityKinds, formatRef } from "./Entities.ts"
 
@@ -69,6 +70,10 @@ const mapSecrets = (
 }
 
 const plainText = (value: unknown): string => (Redacted.isRedacted(value) ? String(Redacted.value(value)) : "")
+
+/** Returns the texts of the credentials of a document. */
+export const secretTexts = (document: DatabaseDocument): ReadonlySet<unknown> =>
+  new Set(secretPaths(document).map((path) => plainText(valueAt(document, path))))
 
 /** Seals every literal credential. Sealed ones stay as they are. */
 export const sealDocument = (

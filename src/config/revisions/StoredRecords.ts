@@ -68,6 +68,7 @@ const Draft = Schema.Struct({
   operations: Schema.Array(ConfigOperation),
   // Absent in drafts of earlier versions.
   editors: Schema.optionalKey(Schema.Array(Text)),
+  format: Schema.optionalKey(Schema.Literals(["operations", "yaml"])),
   approvals: Schema.Array(Schema.Struct({ actor: Text, at: Schema.Int })),
   version: Schema.Int,
   createdAt: Schema.Int,
@@ -135,7 +136,11 @@ export const parseDraft = (text: string): ParsedRecord<ConfigDraft> => {
   const parsed = parseDraftText(text)
   return Result.isFailure(parsed)
     ? Result.fail(parsed.failure)
-    : Result.succeed({ ...parsed.success, editors: parsed.success.editors ?? [] })
+    : Result.succeed({
+        ...parsed.success,
+        editors: parsed.success.editors ?? [],
+        format: parsed.success.format ?? "operations"
+      })
 }
 const parseResealText = parser(Reseal)
 

@@ -2,12 +2,14 @@
 import { Redacted, Result } from "effect"
 import { stringify } from "yaml"
 import { diff } from "../Diff.ts"
-import { formatPath, isRecord } from "../Path.ts"
+import { formatPath, isRecord, valueAt, withValueAt } from "../Path.ts"
+import { named, positions } from "../SealedPlaces.ts"
 import { masked } from "../Show.ts"
 import { parseYaml } from "../Yaml.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityIn, listEntities, parseDocument, toPlain } from "./DatabaseDocument.ts"
-import { isMask } from "./EditValue.ts"
+import { isMask, secretPaths } from "./EditValue.ts"
+import { omittedSecrets } from "./KeepSecrets.ts"
 import type { ConfigOperation } from "./Operations.ts"
 import type { PublishProblem } from "./Publish.ts"
 
@@ -36,8 +38,11 @@ const emptyText: PublishProblem = {
   message: "the document is empty; write `entities: {}` to remove everything"
 }
 
-/** A masked credential keeps its value; everything that the text omits is removed. */
-export const importDocument = (text: string, head: DatabaseDocument): Imported => {
+/**
+ * A masked credential keeps its value; everything that the text omits is removed. `held`: the document that a draft makes of `head`; a masked
+ * credential that the draft replaces keeps the draft's value, which is sealed.
+ */
+export const importDocument = (text: string, head: DatabaseDocument, held?: DatabaseDocument): Imported => {
   const yaml = parseYaml(text)
   const problems: Array<PublishProblem> = yaml.issues.map(({ path, message, place }) => ({
     code: "invalid_yaml",
@@ -50,7 +55,37 @@ export const importDocument = (text: string, head: DatabaseDocument): Imported =
   const next = parseDocument(yaml.value, ({ path, message }) =>
     problems.push({ code: "invalid_field", entity: "", path: formatPath(path), message })
   )
-  return problems.length > 0 ? Result.fail(problems) : Result.succeed(operationsBetween(head, next))
+  return problems.length > 0
+    ? Result.fail(problems)
+    : Result.succeed(operationsBetween(head, held === undefined ? next : withHeld(next, held, head)))
+}
+
+/** Returns the document with the draft's credentials in place of their masks. */
+const withHeld = (next: DatabaseDocument, held: DatabaseDocument, base: DatabaseDocument): DatabaseDocument => ({
+  globals: asFields(fillMasks(next.globals, held.globals, base.globals)),
+  entities: listEntities(next).reduce((into, { kind, name, value }) => {
+    const filled = fillMasks(value, entityIn(held, { kind, name }), entityIn(base, { kind, name }))
+    return filled === value ? into : { ...into, [kind]: { ...into[kind], [name]: filled } }
+  }, next.entities)
+})
+
+const asFields = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
+
+const fillMasks = (value: unknown, held: unknown, base: unknown): unknown =>
+  secretPaths(value)
+    .filter((path) => isMask(valueAt(value, path)))
+    .reduce((current, path) => {
+      const names = named(value, path)
+      const secret = secretAt(held, names)
+      return secret === undefined || secret === secretAt(base, names)
+        ? current
+        : withValueAt(current, path, Redacted.make(secret))
+    }, value)
+
+const secretAt = (tree: unknown, names: ReadonlyArray<string>): unknown => {
+  const path = positions(tree, names)
+  const found = path === undefined ? undefined : valueAt(tree, path)
+  return Redacted.isRedacted(found) ? Redacted.value(found) : undefined
 }
 
 const operationsBetween = (head: DatabaseDocument, next: DatabaseDocument): ReadonlyArray<ConfigOperation> => {
@@ -59,8 +94,11 @@ const operationsBetween = (head: DatabaseDocument, next: DatabaseDocument): Read
     const before = entityIn(head, { kind, name })
     const entity = { kind, name }
     if (before === undefined) operations.push({ op: "create", entity, value: toWritten(value, false) })
-    else if (diff(before, maskedAs(before, value)).length > 0)
+    else if (diff(before, maskedAs(before, value)).length > 0) {
+      // An update keeps the credentials that it omits.
+      for (const path of omittedSecrets(before, value)) operations.push({ op: "unset", entity, path })
       operations.push({ op: "update", entity, value: toWritten(value, true) })
+    }
   }
   for (const { kind, name } of listEntities(head))
     if (entityIn(next, { kind, name }) === undefined) operations.push({ op: "delete", entity: { kind, name } })

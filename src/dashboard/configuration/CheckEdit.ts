@@ -4,6 +4,8 @@ import type { Output } from "../client/Endpoints.ts"
 import { Problem, toArray, toRecord } from "../client/Problem.ts"
 import { queryClient } from "../client/Queries.ts"
 import { t } from "../text/T.ts"
+import type { Autosave, Draft } from "./Autosave.ts"
+import { withoutHeld } from "./FieldOperations.ts"
 import type { ConfigEdit } from "./FieldOperations.ts"
 import { makeOperationId } from "./OperationId.ts"
 import { resolveConflicts } from "./ResolveConflicts.ts"
@@ -13,6 +15,9 @@ export interface CheckedEdit {
   readonly edit: ConfigEdit
   readonly preview: Output<"POST /config/validate">
   readonly operationId: string
+  /** Draft that the edit is stored in: this version is published. */
+  readonly draft?: Draft
+  readonly autosave?: Autosave
 }
 
 /** A problem with the entity and the field that it is about. */
@@ -28,6 +33,25 @@ export const checkEdit = async (edit: ConfigEdit): Promise<CheckedEdit> => {
   return { edit, preview: await call("POST /config/validate", { payload: edit }), operationId: makeOperationId() }
 }
 
+/** Stores the edit and checks the draft: only the service has its credentials. An edit that cannot be stored is checked directly. */
+export const checkDraft = async (autosave: Autosave, direct: () => Promise<CheckedEdit>): Promise<CheckedEdit> => {
+  await autosave.flush()
+  const { draft, state } = autosave.stored
+  if (draft === undefined) return direct()
+  if (state._tag === "Failed") throw state.error
+  if (state._tag === "Moved") throw new Problem(409, { detail: t("draft.decide"), code: "draft_conflict" })
+  const operations = readOperations(draft)
+  if (operations.length === 0) throw new Problem(422, { detail: t("edit.nothing"), code: "nothing" })
+  const preview = await call("POST /config/drafts/:id/preview", { params: { id: draft.id } })
+  const edit = { base_revision: draft.base_revision, operations }
+  return { edit, preview, operationId: makeOperationId(), draft, autosave }
+}
+
+/** Operations of a draft have the form of those of an edit. */
+export const readOperations = ({ operations }: Draft): ConfigEdit["operations"] =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  operations as ConfigEdit["operations"]
+
 /** Problems of a refused request, with the entity and the field that they are about. */
 export const problemsIn = (error: unknown): ReadonlyArray<FieldProblem> =>
   error instanceof Problem
@@ -42,20 +66,38 @@ export const conflictsIn = (error: unknown): ReadonlyArray<FieldConflict> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   error instanceof Problem ? (toArray(error.body["conflicts"]) as ReadonlyArray<FieldConflict>) : []
 
-const readDocument = async (number: number): Promise<MaskedDocument> =>
+export const readDocument = async (number: number): Promise<MaskedDocument> =>
   number === 0
     ? { globals: {}, entities: {} }
     : (await call("GET /config/revisions/:number", { params: { number } })).document
 
+/** Removes the credentials that a draft holds, whose masks differ from those of the revision. */
+const withoutDrafted = (document: MaskedDocument, { operations }: ConfigEdit): MaskedDocument =>
+  operations.reduce<MaskedDocument>((into, { entity }) => {
+    if (entity === undefined) return into
+    const kinds = toRecord(into.entities)
+    const named = toRecord(kinds[entity.kind])
+    if (named[entity.name] === undefined) return into
+    const value = withoutHeld(entity, named[entity.name], operations)
+    return { ...into, entities: { ...kinds, [entity.kind]: { ...named, [entity.name]: value } } }
+  }, document)
+
 /** Checks the edit again, for the newest revision and with the choices of the user. */
 export const resolveEdit = async (
-  { base_revision: base, operations }: ConfigEdit,
+  { autosave, edit }: Pick<CheckedEdit, "autosave" | "edit">,
   conflicts: ReadonlyArray<FieldConflict>,
   choices: Readonly<Record<string, Choice>>
 ): Promise<CheckedEdit> => {
-  const { document: head, head: number } = await call("GET /config", {})
-  const resolved = resolveConflicts({ operations, conflicts, choices, base: await readDocument(base), head })
-  return checkEdit({ base_revision: number, operations: resolved })
+  const { base_revision: number, operations } = edit
+  const { document: head, head: newest } = await call("GET /config", {})
+  const stored = await readDocument(number)
+  const base = autosave === undefined ? stored : withoutDrafted(stored, edit)
+  const resolved = resolveConflicts({ operations, conflicts, choices, base, head })
+  const next = { base_revision: newest, operations: resolved }
+  if (autosave?.stored.draft === undefined) return checkEdit(next)
+  const { reason, title } = autosave.stored.draft
+  autosave.change({ ...next, title, ...(reason === "" ? undefined : { reason }) })
+  return checkDraft(autosave, () => checkEdit(next))
 }
 
 export const refreshConfiguration = (): Promise<unknown> =>

@@ -5,7 +5,6 @@ import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
 import { resolveEdit } from "./CheckEdit.ts"
 import type { CheckedEdit } from "./CheckEdit.ts"
-import type { ConfigEdit } from "./FieldOperations.ts"
 import { conflictKey } from "./ResolveConflicts.ts"
 import type { Choice, FieldConflict } from "./ResolveConflicts.ts"
 import { fullPath, renderValue } from "./RenderValue.ts"
@@ -36,12 +35,12 @@ const ConflictRow = ({ choice, conflict, onChoose }: RowProps) => {
 }
 
 interface Props {
-  readonly edit: ConfigEdit
+  readonly checked: CheckedEdit
   readonly conflicts: ReadonlyArray<FieldConflict>
   readonly onResolved: (checked: CheckedEdit) => void
 }
 
-export const ChooseValues = ({ conflicts, edit, onResolved }: Props) => {
+export const ChooseValues = ({ checked, conflicts, onResolved }: Props) => {
   const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({})
   const [failure, setFailure] = useState<unknown>()
   const [isPending, setPending] = useState(false)
@@ -51,7 +50,7 @@ export const ChooseValues = ({ conflicts, edit, onResolved }: Props) => {
     setPending(true)
     setFailure(undefined)
     try {
-      onResolved(await resolveEdit(edit, conflicts, choices))
+      onResolved(await resolveEdit(checked, conflicts, choices))
     } catch (error) {
       setFailure(error)
     }

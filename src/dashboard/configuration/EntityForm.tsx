@@ -1,39 +1,71 @@
 /**
- * The form of one entity. It starts from the stored value and its revision, and publishes operations on the fields that differ. What was entered stays
- * while the user looks at other pages.
+ * The form of one entity. It starts from the stored value and its revision, and publishes operations on the fields that differ. What was
+ * entered is stored as a draft, and stays while the user looks at other pages.
  */
 import { useState } from "react"
 import { Failure, Panel } from "../parts/Panel.tsx"
 import { t } from "../text/T.ts"
-import { checkEdit, problemsIn } from "./CheckEdit.ts"
+import type { Autosave } from "./Autosave.ts"
+import { startAutosave } from "./StartAutosave.ts"
+import { checkDraft, checkEdit, readOperations, problemsIn } from "./CheckEdit.ts"
 import type { CheckedEdit, FieldProblem } from "./CheckEdit.ts"
+import { DiscardDraft } from "./DiscardDraft.tsx"
+import { DraftStatus } from "./DraftStatus.tsx"
 import { FieldSet, ListField } from "./EntityField.tsx"
 import { mainFields, nameFields } from "./EntityKinds.ts"
 import type { FormKind } from "./EntityKinds.ts"
-import { operationsBetween } from "./FieldOperations.ts"
-import type { EditOperation } from "./FieldOperations.ts"
-import { isSame, omitMasks, parsePath } from "./FieldValues.ts"
+import { operationsBetween, withoutHeld } from "./FieldOperations.ts"
+import type { EditOperation, FormRef } from "./FieldOperations.ts"
+import { isSame, omitMasks, parsePath, toFields } from "./FieldValues.ts"
 import type { FieldPath } from "./FieldValues.ts"
 import { FormContext } from "./FormContext.ts"
 import { listFields } from "./FormFields.ts"
+import type { LoadedDraft } from "./LoadDraft.ts"
 import { PublishEdit } from "./PublishEdit.tsx"
 import type { JsonSchema } from "./SchemaPath.ts"
+import { useAutosave } from "./UseAutosave.ts"
 
-/** Where a form starts. `stored` is undefined for a new entity. */
-interface Start {
+/** Where a form starts. */
+export interface FormStart {
+  /** Revision that is edited. */
   readonly base: number
+  /** Value of that revision; undefined for a new entity. Without the credentials that a draft holds, whose masks differ from it. */
   readonly stored: unknown
-}
-
-interface Entered extends Start {
+  /** Value that the form began with, as it is shown. */
+  readonly shown: unknown
   readonly value: unknown
+  /** Name that was entered for a new entity. */
+  readonly name: string
+  readonly autosave: Autosave
 }
 
 /** Values that are not published, of this page load, by entity. */
-const unpublished = new Map<string, Entered>()
+const unpublished = new Map<string, FormStart>()
 const maxUnpublished = 20
 
-const remember = (key: string, entered: Entered | undefined): void => {
+/** Returns the values of this page load that are stored in a draft. */
+export const isOpen = (kind: FormKind, name: string, draft: string | undefined): boolean =>
+  unpublished.get(`${kind}/${name}`)?.autosave.stored.draft?.id === draft
+
+/** Begins with a draft of one entity. */
+export const startDraft = (
+  { base, document, draft }: LoadedDraft,
+  entity: { readonly kind: FormKind; readonly name: string }
+): FormStart => {
+  const operations = readOperations(draft)
+  const valueIn = (entities: unknown): unknown => toFields(toFields(entities)[entity.kind])[entity.name]
+  const value = valueIn(document.document.entities)
+  return {
+    base: draft.base_revision,
+    stored: withoutHeld(entity, valueIn(base.entities), operations),
+    shown: value,
+    value,
+    name: entity.name,
+    autosave: startAutosave(draft)
+  }
+}
+
+const remember = (key: string, entered: FormStart | undefined): void => {
   unpublished.delete(key)
   if (entered === undefined) return
   unpublished.set(key, entered)
@@ -72,7 +104,11 @@ export interface EntityFormProps {
   /** Schema of the entity. */
   readonly schema: JsonSchema
   readonly origins: ReadonlyMap<string, string>
+  /** Start of a draft that is continued. */
+  readonly begin?: FormStart | undefined
   readonly onDone: (name: string) => void
+  /** Shows the stored version of the draft. */
+  readonly onReload: () => void
 }
 
 const Inputs = ({
@@ -132,89 +168,136 @@ const NameField = ({ name, onChange }: { readonly name: string; readonly onChang
   </div>
 )
 
-/** The state of an edit: what was entered, and what the service said about it. */
-const useEdit = ({ head, kind, name, stored }: EntityFormProps) => {
+const toOperations = (
+  entity: FormRef,
+  isNew: boolean,
+  { stored }: FormStart,
+  value: unknown
+): ReadonlyArray<EditOperation> =>
+  isNew ? [{ op: "create", entity, value: value ?? {} }] : operationsBetween(entity, stored, value ?? {})
+
+/** The state of an edit: what was entered, and what the service reported about it. */
+const useEdit = ({ begin, head, kind, name, stored }: EntityFormProps) => {
   const key = `${kind}/${name}`
-  const [start] = useState<Start>(() => unpublished.get(key) ?? { base: head, stored })
-  const [value, setValue] = useState<unknown>(() => unpublished.get(key)?.value ?? stored)
+  const [start] = useState<FormStart>(
+    () =>
+      begin ??
+      unpublished.get(key) ?? { base: head, stored, shown: stored, value: stored, name, autosave: startAutosave() }
+  )
+  const { autosave } = start
+  const isNew = start.stored === undefined
+  const [value, setValue] = useState<unknown>(start.value)
+  const [newName, setNewName] = useState(start.name)
   const [checked, setChecked] = useState<CheckedEdit>()
   const [failure, setFailure] = useState<unknown>()
   const [isPending, setPending] = useState(false)
-  const change = (next: unknown) => {
+  const saved = useAutosave(autosave)
+  const entity = { kind, name: isNew ? newName.trim() : start.name }
+  const isChanged = isNew ? entity.name !== "" : !isSame(value, start.stored)
+  const change = (next: unknown, nextName = newName) => {
     setValue(next)
+    setNewName(nextName)
     setChecked(undefined)
     setFailure(undefined)
-    remember(key, isSame(next, start.stored) ? undefined : { ...start, value: next })
+    remember(key, { ...start, value: next, name: nextName })
+    const named = { kind, name: isNew ? nextName.trim() : start.name }
+    if (named.name === "") return
+    const { reason = "", title = `${kind}/${named.name}` } = autosave.stored.draft ?? {}
+    const operations = toOperations(named, isNew, start, next)
+    autosave.change({ title, base_revision: start.base, operations, ...(reason === "" ? undefined : { reason }) })
   }
-  const check = async (operations: ReadonlyArray<EditOperation>) => {
+  const run = async (action: () => Promise<CheckedEdit>) => {
     setPending(true)
     setFailure(undefined)
     try {
-      setChecked(await checkEdit({ base_revision: start.base, operations }))
+      setChecked(await action())
     } catch (error) {
       setFailure(error)
     }
     setPending(false)
   }
-  const problems = failure === undefined ? (checked?.preview.problems ?? []) : problemsIn(failure)
-  const forget = () => remember(key, undefined)
-  return { change, check, checked, failure, forget, isPending, problems, setChecked, stored: start.stored, value }
+  const checkDirectly = (operations: ReadonlyArray<EditOperation>) =>
+    checkEdit({ base_revision: start.base, operations })
+  return {
+    autosave,
+    change,
+    checked,
+    entity,
+    failure,
+    isChanged,
+    isNew,
+    isPending,
+    newName,
+    saved,
+    setChecked,
+    start,
+    value,
+    check: () =>
+      run(() =>
+        checkDraft(autosave, () => checkDirectly(toOperations(entity, isNew, start, omitUnheld(value, isNew))))
+      ),
+    checkRemoval: () => run(() => checkDirectly([{ op: "delete", entity }])),
+    problems: failure === undefined ? (checked?.preview.problems ?? []) : problemsIn(failure),
+    forget: () => remember(key, undefined)
+  }
 }
 
+/** Without a draft, a mask in a new entity stands for nothing. */
+const omitUnheld = (value: unknown, isNew: boolean): unknown => (isNew ? omitMasks(value) : value)
+
 export const EntityForm = (props: EntityFormProps) => {
-  const { kind, name, onDone, origins, schema } = props
-  const { change, check, checked, failure, forget, isPending, problems, setChecked, stored, value } = useEdit(props)
-  const [newName, setNewName] = useState(name)
-  const isNew = name === ""
-  const entity = { kind, name: isNew ? newName.trim() : name }
-  const isChanged = isNew ? entity.name !== "" : !isSame(value, stored)
-  const close = (next: string) => {
-    forget()
+  const { kind, onDone, onReload, origins, schema } = props
+  const edit = useEdit(props)
+  const { autosave, change, checked, entity, failure, isNew, isPending, start, value } = edit
+  const close = async (next: string) => {
+    await autosave.stop()
+    edit.forget()
     onDone(next)
   }
-  const save = () =>
-    check(
-      isNew ? [{ op: "create", entity, value: omitMasks(value) ?? {} }] : operationsBetween(entity, stored, value ?? {})
-    )
-  const published = () => close(checked?.edit.operations.some(({ op }) => op === "delete") === true ? "" : entity.name)
+  const reload = async () => {
+    await autosave.stop()
+    edit.forget()
+    onReload()
+  }
+  const published = () =>
+    void close(checked?.edit.operations.some(({ op }) => op === "delete") === true ? "" : entity.name)
   const remove = (
-    <button
-      type="button"
-      className="small danger"
-      disabled={isPending}
-      onClick={() => void check([{ op: "delete", entity }])}
-    >
+    <button type="button" className="small danger" disabled={isPending} onClick={() => void edit.checkRemoval()}>
       {t("form.delete")}
     </button>
   )
   return (
-    <FormContext value={makeContext(kind, `${kind}/${entity.name}`, problems, origins)}>
+    <FormContext value={makeContext(kind, `${kind}/${entity.name}`, edit.problems, origins)}>
       <form
         className="stack"
         onSubmit={(event) => {
           event.preventDefault()
-          void save()
+          void edit.check()
         }}
       >
         <Panel
-          title={isNew ? t("form.new", { kind: t(`kind.${kind}`) }) : name}
+          title={isNew ? t("form.new", { kind: t(`kind.${kind}`) }) : start.name}
           note={isNew ? undefined : t(`kind.${kind}`)}
           actions={isNew ? undefined : remove}
         >
-          {isNew ? <NameField name={newName} onChange={setNewName} /> : null}
-          <Inputs kind={kind} schema={schema} stored={stored} value={value} onChange={change} />
+          {isNew ? <NameField name={edit.newName} onChange={(next) => change(value, next)} /> : null}
+          <Inputs kind={kind} schema={schema} stored={start.shown} value={value} onChange={(next) => change(next)} />
+          <DraftStatus autosave={autosave} stored={edit.saved} onLoad={() => void reload()} />
           <div className="actions">
-            <button type="submit" className="primary" disabled={isPending || !isChanged}>
+            <button type="submit" className="primary" disabled={isPending || !edit.isChanged}>
               {t("edit.check")}
             </button>
-            <button type="button" disabled={!isChanged} onClick={() => close(name)}>
-              {t("edit.discard")}
-            </button>
+            <DiscardDraft
+              autosave={autosave}
+              stored={edit.saved}
+              isDisabled={!edit.isChanged}
+              onDiscard={() => void close(isNew ? "" : start.name)}
+            />
           </div>
         </Panel>
       </form>
       {failure === undefined ? null : <Failure error={failure} />}
-      {checked === undefined ? null : <PublishEdit checked={checked} onChecked={setChecked} onDone={published} />}
+      {checked === undefined ? null : <PublishEdit checked={checked} onChecked={edit.setChecked} onDone={published} />}
     </FormContext>
   )
 }

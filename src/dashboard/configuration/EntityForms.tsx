@@ -2,12 +2,15 @@
 import { useState } from "react"
 import { useApi } from "../client/Queries.ts"
 import { useFilters } from "../parts/Filters.tsx"
+import type { Search } from "../parts/Filters.tsx"
 import { Empty, Loaded, Loading, Panel } from "../parts/Panel.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
-import { EntityForm } from "./EntityForm.tsx"
+import { EntityForm, isOpen, startDraft } from "./EntityForm.tsx"
 import { entityValues, fileEntities, formKinds, storedEntities } from "./EntityKinds.ts"
 import type { Effective, FormKind } from "./EntityKinds.ts"
+import { formEntity, useDraft } from "./LoadDraft.ts"
+import type { LoadedDraft } from "./LoadDraft.ts"
 import { renderValue } from "./RenderValue.ts"
 import { RoutePreview } from "./RoutePreview.tsx"
 import { inlineReferences, schemaAt } from "./SchemaPath.ts"
@@ -49,21 +52,46 @@ interface SelectedProps {
 interface FormProps extends SelectedProps {
   readonly schema: JsonSchema
   readonly onDone: (name: string) => void
+  readonly onReload: () => void
+  /** Draft that is continued. */
+  readonly loaded?: LoadedDraft | undefined
 }
 
-const Selected = ({ effective, kind, name, onDone, schema }: FormProps) => {
-  const ofFile = fileEntities(effective, kind).find((one) => one.name === name)
-  if (ofFile !== undefined) return <FileEntity effective={effective} kind={kind} name={name} line={ofFile.line} />
-  const found = schemaAt(schema, ["entities", kind, name === "" ? "new" : name])
-  const stored = storedEntities(effective, kind)[name]
-  if (found === undefined || (name !== "" && stored === undefined)) return <Empty title={t("form.gone", { name })} />
-  const origins = new Map(
+/** Continues a draft of one entity. */
+const Drafted = ({ loaded, schema, ...props }: Omit<FormProps, "loaded"> & { readonly loaded: LoadedDraft }) => {
+  const entity = formEntity({ ...loaded.draft, format: "operations" })
+  const [begin] = useState(() => (entity === undefined ? undefined : startDraft(loaded, entity)))
+  const found = entity === undefined ? undefined : schemaAt(schema, ["entities", entity.kind, entity.name])
+  if (begin === undefined || found === undefined || entity === undefined)
+    return <Empty title={t("draft.several")}>{t("draft.several.help")}</Empty>
+  const { effective, kind, name, onDone, onReload } = props
+  const { base, stored } = begin
+  return (
+    <EntityForm
+      {...{ begin, kind, name, onDone, onReload, schema: found, stored }}
+      head={base}
+      origins={findOrigins(effective, kind, name)}
+    />
+  )
+}
+
+const findOrigins = (effective: Effective, kind: FormKind, name: string): ReadonlyMap<string, string> =>
+  new Map(
     name === ""
       ? []
       : entityValues(effective, kind, name).flatMap(({ origin, path }) =>
           origin === "default" ? [] : [[path, origin] as const]
         )
   )
+
+const Selected = ({ loaded, ...props }: FormProps) => {
+  const { effective, kind, name, onDone, onReload, schema } = props
+  if (loaded !== undefined) return <Drafted loaded={loaded} {...props} />
+  const ofFile = fileEntities(effective, kind).find((one) => one.name === name)
+  if (ofFile !== undefined) return <FileEntity effective={effective} kind={kind} name={name} line={ofFile.line} />
+  const found = schemaAt(schema, ["entities", kind, name === "" ? "new" : name])
+  const stored = storedEntities(effective, kind)[name]
+  if (found === undefined || (name !== "" && stored === undefined)) return <Empty title={t("form.gone", { name })} />
   return (
     <>
       {effective.shadowed.includes(`${kind}/${name}`) ? <p className="quiet">{t("form.shadowed")}</p> : null}
@@ -73,8 +101,9 @@ const Selected = ({ effective, kind, name, onDone, schema }: FormProps) => {
         stored={stored}
         head={effective.head}
         schema={found}
-        origins={origins}
+        origins={findOrigins(effective, kind, name)}
         onDone={onDone}
+        onReload={onReload}
       />
     </>
   )
@@ -116,11 +145,24 @@ export const EntityForms = () => {
   const [version, setVersion] = useState(0)
   const kind = formKinds.find((name) => name === filters["kind"]) ?? "workspaces"
   const name = filters["name"]
+  const named = filters["draft"]
+  const isHere = named === undefined || isOpen(kind, name ?? "", named)
+  // What was entered on this page is newer than the draft that it is stored in.
+  const [wanted, setWanted] = useState(isHere ? undefined : named)
+  const draft = useDraft(wanted, version)
   if (schema.data === undefined) return <Loading rows={8} />
   const inlined = inlineReferences(schema.data)
+  const select = (next: Search) => {
+    setWanted(undefined)
+    setFilters({ name: undefined, new: undefined, draft: undefined, ...next })
+  }
   const done = (next: string) => {
     setVersion(version + 1)
-    setFilters({ name: next === "" ? undefined : next, new: undefined })
+    select({ name: next === "" ? undefined : next })
+  }
+  const reload = () => {
+    setVersion(version + 1)
+    setWanted(named)
   }
   return (
     <Loaded query={query} rows={8}>
@@ -128,12 +170,7 @@ export const EntityForms = () => {
         <>
           <div className="presets wrap" role="group" aria-label={t("config.tab.forms")}>
             {formKinds.map((one) => (
-              <button
-                type="button"
-                key={one}
-                aria-pressed={one === kind}
-                onClick={() => setFilters({ kind: one, name: undefined, new: undefined })}
-              >
+              <button type="button" key={one} aria-pressed={one === kind} onClick={() => select({ kind: one })}>
                 {t(`kind.${one}`)}
               </button>
             ))}
@@ -143,12 +180,22 @@ export const EntityForms = () => {
               effective={effective}
               kind={kind}
               name={name ?? ""}
-              onSelect={(next) =>
-                setFilters(next === "" ? { name: undefined, new: "1" } : { name: next, new: undefined })
-              }
+              onSelect={(next) => select(next === "" ? { new: "1" } : { name: next })}
             />
             <div className="stack">
-              {name === undefined && filters["new"] === undefined ? (
+              {wanted !== undefined ? (
+                <Loaded query={draft} rows={8}>
+                  {(loaded) => (
+                    <Selected
+                      key={`draft ${wanted} ${version}`}
+                      {...{ effective, kind, loaded, schema: inlined }}
+                      name={name ?? ""}
+                      onDone={done}
+                      onReload={reload}
+                    />
+                  )}
+                </Loaded>
+              ) : name === undefined && filters["new"] === undefined ? (
                 <Empty title={t("form.select")}>{t("form.select.help")}</Empty>
               ) : (
                 <Selected
@@ -158,6 +205,7 @@ export const EntityForms = () => {
                   name={name ?? ""}
                   schema={inlined}
                   onDone={done}
+                  onReload={reload}
                 />
               )}
             </div>

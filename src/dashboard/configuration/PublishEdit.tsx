@@ -8,6 +8,7 @@ import { conflictsIn, refreshConfiguration } from "./CheckEdit.ts"
 import type { CheckedEdit } from "./CheckEdit.ts"
 import { ChooseValues } from "./ChooseValues.tsx"
 import { EditPreview } from "./EditPreview.tsx"
+import { containsMask } from "./FieldValues.ts"
 import { RoutePreview } from "./RoutePreview.tsx"
 
 interface Props {
@@ -20,7 +21,7 @@ const Form = ({ checked, onChecked, onDone }: Props) => {
   const [reason, setReason] = useState("")
   const [failure, setFailure] = useState<unknown>()
   const [isPending, setPending] = useState(false)
-  const { edit, operationId, preview } = checked
+  const { draft, edit, operationId, preview } = checked
   const run = async (action: () => Promise<string>) => {
     setPending(true)
     setFailure(undefined)
@@ -34,9 +35,14 @@ const Form = ({ checked, onChecked, onDone }: Props) => {
     }
   }
   const publish = async () => {
-    const result = await call("POST /config/changesets", {
-      payload: { ...edit, operation_id: operationId, ...(reason === "" ? undefined : { reason }) }
-    })
+    const publication = { operation_id: operationId, ...(reason === "" ? undefined : { reason }) }
+    const result =
+      draft === undefined
+        ? await call("POST /config/changesets", { payload: { ...edit, ...publication } })
+        : await call("POST /config/drafts/:id/publish", {
+            params: { id: draft.id },
+            payload: { ...publication, version: draft.version }
+          })
     return "revision" in result ? t("edit.published", { number: result.revision.number }) : t("edit.nothing")
   }
   const saveDraft = async () => {
@@ -47,7 +53,7 @@ const Form = ({ checked, onChecked, onDone }: Props) => {
   }
   return (
     <>
-      <ChooseValues conflicts={conflictsIn(failure)} edit={edit} onResolved={onChecked} />
+      <ChooseValues conflicts={conflictsIn(failure)} checked={checked} onResolved={onChecked} />
       <Panel title={t("edit.publish")}>
         <label className="field">
           <span>{t("field.reason")}</span>
@@ -63,9 +69,11 @@ const Form = ({ checked, onChecked, onDone }: Props) => {
           >
             {t("edit.publish")}
           </button>
-          <button type="button" disabled={isPending} onClick={() => void run(saveDraft)}>
-            {t("edit.draft.save")}
-          </button>
+          {draft === undefined ? (
+            <button type="button" disabled={isPending} onClick={() => void run(saveDraft)}>
+              {t("edit.draft.save")}
+            </button>
+          ) : null}
         </div>
       </Panel>
     </>
@@ -74,9 +82,9 @@ const Form = ({ checked, onChecked, onDone }: Props) => {
 
 export const PublishEdit = (props: Props) => (
   <>
-    <ChooseValues conflicts={props.checked.preview.conflicts} edit={props.checked.edit} onResolved={props.onChecked} />
+    <ChooseValues conflicts={props.checked.preview.conflicts} checked={props.checked} onResolved={props.onChecked} />
     <EditPreview preview={props.checked.preview} />
-    <RoutePreview edit={props.checked.edit} />
+    {containsMask(props.checked.edit.operations) ? null : <RoutePreview edit={props.checked.edit} />}
     <Form key={props.checked.operationId} {...props} />
   </>
 )

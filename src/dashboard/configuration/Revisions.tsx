@@ -1,7 +1,6 @@
 /** Published revisions, what each node has made of the newest one, and drafts. */
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import type { Item } from "../client/Endpoints.ts"
 import { useApi, usePages } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
@@ -9,17 +8,8 @@ import { Empty, Failure, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t } from "../text/T.ts"
+import { changed, Drafts } from "./Drafts.tsx"
 import { makeOperationId } from "./OperationId.ts"
-
-type DraftItem = Item<"GET /config/drafts">
-
-const changed = [
-  "GET /config/drafts",
-  "GET /config/revisions",
-  "GET /config/status",
-  "GET /config",
-  "GET /config/export"
-] as const
 
 const Nodes = () => {
   const query = useApi("GET /config/status", {})
@@ -49,65 +39,6 @@ const Nodes = () => {
           </ul>
         </Panel>
       )}
-    </Loaded>
-  )
-}
-
-const DraftRow = ({ draft }: { readonly draft: DraftItem }) => {
-  const { id, version } = draft
-  const done = () => t("action.done")
-  const publish = useNoticedAction("POST /config/drafts/:id/publish", changed)
-  const approve = useNoticedAction("POST /config/drafts/:id/approve", changed)
-  const remove = useNoticedAction("DELETE /config/drafts/:id", changed)
-  return (
-    <li>
-      <span>{t("revisions.approvals", { count: draft.approvals.length })}</span>
-      <div>
-        <strong>{draft.title}</strong> <span className="quiet">{draft.owner}</span>
-        <div className="actions">
-          <button
-            type="button"
-            className="small"
-            onClick={() => publish.run({ params: { id }, payload: { version, operation_id: makeOperationId() } }, done)}
-          >
-            {t("edit.publish")}
-          </button>
-          <button
-            type="button"
-            className="small"
-            onClick={() => approve.run({ params: { id }, payload: { version } }, done)}
-          >
-            {t("revisions.approve")}
-          </button>
-          <button
-            type="button"
-            className="small danger"
-            onClick={() => remove.run({ params: { id }, query: { version } }, done)}
-          >
-            {t("revisions.remove")}
-          </button>
-        </div>
-      </div>
-      <Time at={draft.updated_at} />
-    </li>
-  )
-}
-
-const Drafts = () => {
-  const query = useApi("GET /config/drafts", {})
-  return (
-    <Loaded query={query}>
-      {({ items }) =>
-        items.length === 0 ? null : (
-          <Panel title={t("revisions.drafts")} flush>
-            <ul className="rows">
-              {items.map((draft) => (
-                <DraftRow key={draft.id} draft={draft} />
-              ))}
-            </ul>
-          </Panel>
-        )
-      }
     </Loaded>
   )
 }

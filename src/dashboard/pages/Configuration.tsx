@@ -41,7 +41,16 @@ export const Configuration = () => {
               type="button"
               key={name}
               aria-pressed={tab === name}
-              onClick={() => setFilters({ tab: name, q: undefined, kind: undefined, name: undefined, new: undefined })}
+              onClick={() =>
+                setFilters({
+                  tab: name,
+                  q: undefined,
+                  kind: undefined,
+                  name: undefined,
+                  new: undefined,
+                  draft: undefined
+                })
+              }
             >
               {t(`config.tab.${name}`)}
             </button>

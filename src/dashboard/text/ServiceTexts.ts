@@ -875,6 +875,13 @@ const edits: ReadonlyArray<Row> = [
   ["title has {count} characters; 1 to {limit} are allowed", "标题有 {count} 个字符；允许 1 到 {limit} 个"],
   ["reason has {count} characters; at most {limit} are allowed", "原因有 {count} 个字符；最多 {limit} 个"],
   ["the operations have {count} bytes; at most {limit} are stored", "操作有 {count} 字节；最多保存 {limit} 字节"],
+  ["the edit has {count} operations; at most {limit} are stored", "编辑有 {count} 个操作；最多保存 {limit} 个"],
+  [
+    "revision {number}, for which the edit was made, does not exist any more; begin with the newest revision",
+    "此编辑所基于的修订 {number} 已不再保留；请从最新修订开始"
+  ],
+  ["the destination of a credential in the draft is unknown; enter it again", "草稿中某个凭据的目的地未知；请重新填写"],
+  ["expected either operations or yaml", "需要 operations 或 yaml 之一"],
   ["there are {count} drafts; delete one first", "已有 {count} 个草稿；请先删除一个"],
   ["the drafts have over {count} bytes together; delete one first", "草稿合计超过 {count} 字节；请先删除一个"],
   [

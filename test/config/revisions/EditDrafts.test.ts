@@ -1,6 +1,7 @@
 /** Limits of drafts, and whose approvals count. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import type { DraftInput, DraftOutcome } from "../../../src/config/revisions/ConfigEditor.ts"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import { editorAlone } from "../../harness/ConfigSource.ts"
@@ -73,6 +74,32 @@ describe("a draft", () => {
         assert.strictEqual(codes(yield* editor.approveDraft("carol", id, 2)), "Saved")
       }),
       editorAlone({ document: { config_sources: { database: { enabled: true, approvals: 1 } } } })
+    )
+  )
+
+  it.effect("that is saved while it is edited has one record for each administrator in ten minutes", () =>
+    Effect.provide(
+      Effect.gen(function* () {
+        const editor = yield* ConfigEditor
+        const saved = yield* editor.createDraft("alice", input)
+        const id = saved._tag === "Saved" ? saved.draft.id : ""
+        let version = 1
+        const save = (actor: string, title: string) => editor.saveDraft(actor, id, version, { ...input, title })
+        for (const actor of ["alice", "alice", "alice", "bob", "bob"]) {
+          assert.strictEqual(codes(yield* save(actor, "x")), "Saved")
+          version++
+        }
+        for (let count = 0; count < 3; count++)
+          assert.deepStrictEqual(codes(yield* save("bob", "")), ["invalid_request"])
+        yield* TestClock.adjust("11 minutes")
+        assert.strictEqual(codes(yield* save("alice", "x")), "Saved")
+        const { items } = yield* editor.audit({ limit: 20 })
+        assert.deepStrictEqual(
+          items.map(({ actor, outcome }) => `${actor} ${outcome}`),
+          ["alice done", "bob invalid_request", "bob done", "alice done", "alice done"]
+        )
+      }),
+      editorAlone()
     )
   )
 

@@ -69,6 +69,7 @@ const draft = (id: string, more: Partial<ConfigDraft> = {}): ConfigDraft => ({
   title: "t",
   reason: "r",
   base: 0,
+  format: "operations",
   operations: [{ op: "set", path: ["review", "max_passes"], value: 3 }],
   approvals: [],
   version: 1,
