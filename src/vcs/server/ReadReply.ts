@@ -15,10 +15,14 @@ export interface Reply {
 
 export type ReplyEnd = "stopped" | { readonly end: ProgramEnd; readonly malformed: string | undefined }
 
+/** Bytes that are ignored after unreadable ones, until the program is ended: it may report a better reason before. */
+const maxIgnoredBytes = 16_777_216
+
 export const readReply = (child: ProgramChild, makeReader: (reply: Reply) => ReplyReader): Promise<ReplyEnd> =>
   new Promise((resolve) => {
     let malformed: string | undefined
     let stopped = false
+    let ignoredBytes = 0
     const reader = makeReader({
       isStopped: () => stopped,
       stop: () => {
@@ -34,7 +38,12 @@ export const readReply = (child: ProgramChild, makeReader: (reply: Reply) => Rep
         malformed = cause instanceof Error ? cause.message.slice(0, 200) : String(cause)
       }
     }
-    child.stdout.on("data", (chunk: Buffer) => attempt(() => reader.push(chunk)))
+    child.stdout.on("data", (chunk: Buffer) => {
+      attempt(() => reader.push(chunk))
+      if (malformed === undefined) return
+      ignoredBytes += chunk.length
+      if (ignoredBytes > maxIgnoredBytes) resolve({ end: { code: 0, stderr: "", limit: undefined }, malformed })
+    })
     void child.ended.then((end) => {
       attempt(() => reader.end())
       resolve({ end, malformed })

@@ -31,6 +31,9 @@ const ownHints: typeof hints = [
 
 export const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
 
+/** Characters of a line of a message. */
+const maxLine = 300
+
 export const svnFailure = (
   command: string,
   stderr: string,
@@ -41,7 +44,11 @@ export const svnFailure = (
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter((line) => line !== "")
-  const text = redactCredentials(lines.slice(-4).join("; "), secrets).slice(0, 600)
+  // The cause is in the last line, whatever the length of the others.
+  const text = lines
+    .slice(-4)
+    .map((line) => redactCredentials(line, secrets).slice(0, maxLine))
+    .join("; ")
   const hint = (isOwn ? ownHints : hints).find(([pattern]) => pattern.test(stderr))?.[1] ?? ""
   return new CheckoutError({
     reason: classify(stderr),

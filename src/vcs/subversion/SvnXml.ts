@@ -23,6 +23,8 @@ interface Open {
 
 /** Characters of one text; the rest is dropped. */
 const maxText = 1_048_576
+/** Bytes of a text, a tag or a comment: the parser keeps each until its end. */
+const maxPendingBytes = 4_194_304
 /** Maximum depth, above that of the replies of svn. */
 const maxDepth = 32
 
@@ -32,6 +34,7 @@ export const makeXmlReader = (handle: {
 }): XmlReader => {
   const open: Array<Open> = []
   const decoder = new TextDecoder()
+  let pendingBytes = 0
   const parser = new SaxesParser({ xmlns: false, position: false })
   parser.on("error", (error) => {
     throw error
@@ -41,6 +44,7 @@ export const makeXmlReader = (handle: {
     throw new Error("a document type")
   })
   parser.on("opentag", ({ attributes, name }) => {
+    pendingBytes = 0
     if (open.length >= maxDepth) throw new Error("elements are nested too deep")
     const given: Record<string, string> = Object.create(null)
     for (const [key, value] of Object.entries(attributes)) given[key] = String(value)
@@ -52,12 +56,15 @@ export const makeXmlReader = (handle: {
     if (element !== undefined && element.text.length < maxText) element.text += text
   })
   parser.on("closetag", () => {
+    pendingBytes = 0
     const element = open.pop()
     if (element !== undefined) handle.end({ ...element, within: open.map((one) => one.name) })
   })
   return {
     push: (bytes) => {
+      pendingBytes += bytes.length
       parser.write(decoder.decode(bytes, { stream: true }))
+      if (pendingBytes > maxPendingBytes) throw new Error(`a text of over ${maxPendingBytes / 1_048_576} MiB`)
     },
     end: () => {
       parser.write(decoder.decode())

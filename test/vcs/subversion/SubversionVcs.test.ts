@@ -147,7 +147,7 @@ it("a revision that was just described is read as any other: added, moved and re
 it("files, lists, authors and searches are of their revision; externals are not followed", async () => {
   await checkingOut({ server: serverAt(repository.url), branch: "trunk", head: "3", base: "2" }, (checkout) =>
     Effect.gen(function* () {
-      expect(yield* checkout.file("src/main.c", "head", 1000)).toContain("return 1")
+      expect(yield* checkout.file("src/main.c", "head", 1000)).toContain("return 1;\n}\n// $Id$\n")
       expect(yield* checkout.file("src/main.c", "from", 1000)).toContain("return 0")
       expect(yield* checkout.file("AGENTS.md", "rules", 1000)).toBe("Be kind.\nRead the tests first.\n")
       expect(yield* checkout.file("src/main.c", "head", 3)).toBeUndefined()
