@@ -1,9 +1,10 @@
 /** Verifies the address of a callback as its platform does when an administrator enters it. */
-import { createCipheriv, randomBytes } from "node:crypto"
+import { createCipheriv, createHash, randomBytes } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { request } from "undici"
 import { ForgeError } from "../forge/ForgeError.ts"
 import { parseJson, textAt } from "./ReadJson.ts"
+import { throughProxy } from "./ThroughProxy.ts"
 import { decodeKey, sign } from "./wecom/Crypt.ts"
 
 interface Credentials {
@@ -29,7 +30,8 @@ const call = (url: string, body: string | undefined): Effect.Effect<string, Forg
       const response = await request(url, {
         method: body === undefined ? "GET" : "POST",
         ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
-        signal: AbortSignal.timeout(timeoutMillis)
+        signal: AbortSignal.timeout(timeoutMillis),
+        ...throughProxy(url)
       })
       return { status: response.statusCode, text: (await response.body.text()).slice(0, maxResponseLength) }
     },
@@ -45,10 +47,16 @@ const call = (url: string, body: string | undefined): Effect.Effect<string, Forg
 const expectText = (received: string | undefined, sent: string) =>
   received === sent ? Effect.void : Effect.fail(fail("it returned another text than the one to verify"))
 
-export const challengeFeishu = (url: string, { token }: Credentials): Effect.Effect<void, ForgeError> => {
+/** The service decrypts and verifies it, so that both credentials are checked. */
+export const challengeFeishu = (url: string, { key, token }: Credentials): Effect.Effect<void, ForgeError> => {
   const challenge = randomBytes(16).toString("hex")
-  const body = JSON.stringify({ type: "url_verification", token: Redacted.value(token), challenge })
-  return Effect.flatMap(call(url, body), (text) => expectText(textAt(parseJson(text), ["challenge"]), challenge))
+  const payload = JSON.stringify({ type: "url_verification", token: Redacted.value(token), challenge })
+  const iv = randomBytes(16)
+  const cipher = createCipheriv("aes-256-cbc", createHash("sha256").update(Redacted.value(key)).digest(), iv)
+  const encrypt = Buffer.concat([iv, cipher.update(payload), cipher.final()]).toString("base64")
+  return Effect.flatMap(call(url, JSON.stringify({ encrypt })), (text) =>
+    expectText(textAt(parseJson(text), ["challenge"]), challenge)
+  )
 }
 
 /** Encrypts as the platform does: random bytes, length, message and receiver, padded to 32 bytes. */

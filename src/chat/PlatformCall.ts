@@ -3,13 +3,14 @@
  * WeCom's token is part of the query: no error or log contains the URL.
  */
 import { Clock, Duration, Effect } from "effect"
-import { EnvHttpProxyAgent, request } from "undici"
+import { request } from "undici"
 import { ForgeError } from "../forge/ForgeError.ts"
 import { flatHeaders, toMissingResponse } from "../forge/HostResponse.ts"
 import type { HostResponse } from "../forge/HostResponse.ts"
 import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
 import { numberAt, parseJson, textAt } from "./ReadJson.ts"
 import type { JsonObject } from "./ReadJson.ts"
+import { throughProxy } from "./ThroughProxy.ts"
 
 export interface PlatformRequest {
   /** Name for errors: method and path without the query. */
@@ -106,9 +107,6 @@ export const readResponse = (
   })
 }
 
-const isLoopback = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
-let proxied: EnvHttpProxyAgent | undefined
-
 const send = async (call: PlatformRequest, signal: AbortSignal): Promise<HostResponse> => {
   const response = await request(call.url, {
     method: call.method,
@@ -119,7 +117,7 @@ const send = async (call: PlatformRequest, signal: AbortSignal): Promise<HostRes
     },
     ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     signal,
-    ...(isLoopback(call.url) ? {} : { dispatcher: (proxied ??= new EnvHttpProxyAgent()) })
+    ...throughProxy(call.url)
   })
   const chunks: Array<Buffer> = []
   let size = 0

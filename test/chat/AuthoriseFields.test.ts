@@ -38,8 +38,12 @@ describe("fields of command bindings", () => {
     ])
   })
 
-  it("connection is the one that binds", () => {
+  it("connection is the one that binds, and only while it is enabled", () => {
     expect([count(), count({ connection: "other" }), count({}, {}, "other")]).toEqual([1, 0, 0])
+    const { document } = testSnapshot({
+      im: { connections: { lark: { ...connections.lark, enabled: false } }, command_bindings: { b: binding } }
+    })
+    expect(findPermissions(document.im, "lark", { sender: ada, conversation: group }, now)).toEqual([])
   })
 
   it("actors[].type and actors[].id name one person exactly", () => {
@@ -101,6 +105,7 @@ describe("fields of command bindings", () => {
     const toApp = { conversations: [{ kind: "app_direct", id: "cli_a" }] }
     expect([count(), count({ conversations: [{ ...group, id: "oc_x" }] })]).toEqual([1, 0])
     expect([count({}, direct), count(toApp, direct), count(toApp)]).toEqual([0, 1, 0])
+    expect(count({}, { conversation: { ...group, kind: "direct" } })).toBe(0)
     const toPerson = { conversations: [{ kind: "bot_direct", id: "ou_ada" }] }
     expect(count(toPerson, direct)).toBe(1)
   })
@@ -145,6 +150,11 @@ describe("repositories of command bindings", () => {
       "owner/name",
       "owner/other"
     ])
+  })
+
+  it("an alias wins over a workspace id", () => {
+    const both = permissions({ allow_all_repositories: true, repositories: { w: { workspace: "w", repo_ref: "o/r" } } })
+    expect(resolveRepository(snapshot, both, [], "w")).toMatchObject({ _tag: "Found", repository: { repo: "o/r" } })
   })
 
   it("a name of two repositories names none", () => {

@@ -92,7 +92,7 @@ describe("callbacks of WeCom", () => {
     expect(wecom(form, botJson(outside), options)).toMatchObject({
       inbound: { sender: { type: "wecom_encrypted_userid" } }
     })
-    expect(wecom(form, botJson({ aibotid: "x", msgtype: "text" }), options)).toMatchObject({
+    expect(wecom(form, botJson({ ...outside, aibotid: "x" }), options)).toMatchObject({
       inbound: { _tag: "Ignored" }
     })
   })
@@ -119,19 +119,19 @@ const feishuEvent = (type: string, event: object, header: object = {}) => ({
   event
 })
 
-const feishuText = (text: string, more: object = {}, sender: object = {}) =>
-  feishuEvent("im.message.receive_v1", {
-    sender: { sender_id: { open_id: "ou_ada" }, sender_type: "user", ...sender },
-    message: {
-      message_id: "om_1",
-      chat_id: "oc_1",
-      chat_type: "group",
-      message_type: "text",
-      content: JSON.stringify({ text }),
-      mentions: [{ key: "@_user_1", id: { open_id: "ou_bot" }, name: "aicr" }],
-      ...more
-    }
-  })
+const feishuText = (text: string, more: object = {}, sender: object = {}, header: object = {}) => {
+  const message = {
+    message_id: "om_1",
+    chat_id: "oc_1",
+    chat_type: "group",
+    message_type: "text",
+    content: JSON.stringify({ text }),
+    mentions: [{ key: "@_user_1", id: { open_id: "ou_bot" }, name: "aicr" }],
+    ...more
+  }
+  const event = { sender: { sender_id: { open_id: "ou_ada" }, sender_type: "user", ...sender }, message }
+  return feishuEvent("im.message.receive_v1", event, header)
+}
 
 describe("callbacks of Feishu", () => {
   it("read a message that mentions the bot, also of a body with other white space", () => {
@@ -172,18 +172,20 @@ describe("callbacks of Feishu", () => {
     })
   })
 
-  it("respond to a challenge only with the right token", () => {
+  it("respond to a challenge only with the right token, and with no wrong signature", () => {
     const unsigned = { headers: { "x-lark-signature": undefined } }
     const challenge = { type: "url_verification", challenge: "c", token: "token" }
     expect(feishu(challenge, unsigned)).toMatchObject({ _tag: "Challenge", reply: { body: '{"challenge":"c"}' } })
-    expect(feishu({ ...challenge, token: "other" }, unsigned)).toEqual({ _tag: "Refused", reason: "signature" })
+    const refused = { _tag: "Refused", reason: "signature" }
+    expect(feishu({ ...challenge, token: "other" }, unsigned)).toEqual(refused)
+    expect(feishu(challenge, { headers: { "x-lark-signature": "00" } })).toEqual(refused)
   })
 
   it("ignore bots, other applications, other tenants and pictures", () => {
     for (const payload of [
       feishuText("x", {}, { sender_type: "bot" }),
-      feishuEvent("im.message.receive_v1", {}, { app_id: "cli_b" }),
-      feishuEvent("im.message.receive_v1", {}, { tenant_key: "u" }),
+      feishuText("x", {}, {}, { app_id: "cli_b" }),
+      feishuText("x", {}, {}, { tenant_key: "u" }),
       feishuText("x", { message_type: "image" }),
       // Fields of the event do not replace those of the header.
       { ...feishuText("x"), header: { event_type: "im.message.receive_v1", token: "token" }, app_id: "cli_a" }

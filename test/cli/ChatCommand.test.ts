@@ -1,6 +1,7 @@
 /** The command `aicr chat check` against fake platforms and the real process of the service. */
 import { execFile } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
+import { createServer, request } from "node:http"
 import { join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -41,11 +42,13 @@ describe("aicr chat check", { timeout: 120_000 }, () => {
     await platform?.[Symbol.asyncDispose]()
   })
 
-  const check = (...args: ReadonlyArray<string>) =>
+  const check = (...args: ReadonlyArray<string>) => checkWith({}, ...args)
+  const checkWith = (more: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
     new Promise<{ readonly code: number; readonly points: ReadonlyArray<string>; readonly out: string }>((done) => {
       const main = resolve(import.meta.dirname, "../../src/main.ts")
-      const all = [main, "chat", "check", ...args, "--json", "--config", join(installation.directory, "check.yaml")]
-      const options = { env: { ...process.env, ...env } }
+      const file = join(installation.directory, more["CHECK_FILE"] ?? "check.yaml")
+      const all = [main, "chat", "check", ...args, "--json", "--config", file]
+      const options = { env: { ...process.env, ...env, ...more } }
       execFile(process.execPath, ["--disable-warning=ExperimentalWarning", ...all], options, (failure, out, error) => {
         const { checks = [] } = Object(JSON.parse(out.trim() === "" ? "{}" : out))
         const points = checks.map(({ point, state }: Record<string, string>) => `${point} ${state}`)
@@ -91,6 +94,42 @@ describe("aicr chat check", { timeout: 120_000 }, () => {
   ])("names what is wrong: %s", async (connection, text) => {
     const { code, out } = await check(connection)
     expect([code, out.includes(text)]).toEqual([2, true])
+  })
+
+  it.each([
+    ["lark", { CHAT_TOKEN: "another-t0ken" }],
+    ["lark", { CHAT_ENCRYPT_KEY: "another-encrypt-key" }],
+    ["corp", { CHAT_TOKEN: "another-t0ken" }]
+  ])("names credentials of the callback that are not those of the service: %s %j", async (connection, other) => {
+    const { code, out, points } = await checkWith(other, connection)
+    expect([code, points[3]]).toEqual([2, "receiving failed"])
+    expect(out).toContain("its credentials of the callback differ")
+  })
+
+  it("calls the callback through the proxy of the environment", async () => {
+    const targets = new Array<string>()
+    const service = new URL(installation.aicr.url)
+    const proxy = createServer((incoming, response) => {
+      const { host, pathname } = new URL(incoming.url ?? "")
+      targets.push(`${host}${pathname}`)
+      const { headers, method = "GET" } = incoming
+      const forwarded = request(new URL(pathname, service), { method, headers }, (answer) => answer.pipe(response))
+      incoming.pipe(forwarded)
+    })
+    await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening))
+    const document = parse(await readFile(join(installation.directory, "check.yaml"), "utf8"))
+    const server = { ...document.server, base_url: "http://aicr.example.test" }
+    await writeFile(join(installation.directory, "proxied.yaml"), stringify({ ...document, server }))
+    const address = proxy.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    const proxied = { CHECK_FILE: "proxied.yaml", http_proxy: `http://127.0.0.1:${port}`, no_proxy: "" }
+    const { out, points } = await checkWith(proxied, "lark")
+    expect({ points, out }).toMatchObject({
+      points: ["connection ok", "token ok", "permissions ok", "receiving ok", "message skipped"]
+    })
+    expect(targets).toEqual(["aicr.example.test/callbacks/im/lark"])
+    proxy.close()
+    proxy.closeAllConnections()
   })
 
   it("names missing permissions, a wrong secret, and an address that does not respond", async () => {

@@ -328,8 +328,9 @@ describe("chat", { timeout: 180_000 }, () => {
     expect((await fetch(callback("lark"), { method: "PUT", body: "{}" })).status).toBe(405)
     expect((await fetch(callback("lark"), { method: "POST", body: "{}" })).status).toBe(401)
     expect((await fetch(callback("corp"), { method: "POST", body: "<xml/>" })).status).toBe(401)
-    const large = await fetch(callback("lark"), { method: "POST", body: "x".repeat(256 * 1024 + 1) })
-    expect(large.status).toBe(413)
+    const statusOf = async (bytes: number) =>
+      (await fetch(callback("lark"), { method: "POST", body: "x".repeat(bytes) })).status
+    expect([await statusOf(256 * 1024), await statusOf(256 * 1024 + 1)]).toEqual([401, 413])
   })
 
   it("executes once what the platforms deliver again by their schedules", async () => {

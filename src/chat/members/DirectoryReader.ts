@@ -29,7 +29,7 @@ export const readPages = Effect.fnUntraced(function* <A>(
   const tokens = new Set<string>()
   for (let token = ""; ;) {
     const { items, next } = yield* read(token)
-    all.push(...items)
+    for (const item of items) all.push(item)
     if (all.length > maxPeople) return yield* unreadable(operation, `more than ${maxPeople} people or departments`)
     if (next === undefined) return all
     if (tokens.has(next)) return yield* unreadable(operation, "the platform repeats a page")

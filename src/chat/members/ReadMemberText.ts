@@ -1,5 +1,6 @@
 /** Reads the text of a member file below a trusted folder, whatever links lead to it. */
 import { createHash } from "node:crypto"
+import { constants } from "node:fs"
 import { open, realpath } from "node:fs/promises"
 import { relative, isAbsolute } from "node:path"
 import { maxMemberFileBytes } from "./MemberFile.ts"
@@ -9,6 +10,9 @@ export type MemberText =
   /** The content has the digest that was given. */
   | { readonly _tag: "Same" }
   | { readonly _tag: "Refused"; readonly reason: string }
+
+/** Opening does not wait for the other end of a pipe, and follows no link that replaces the file after its path was resolved. */
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
 
 const refuse = (reason: string): MemberText => ({ _tag: "Refused", reason })
 
@@ -25,7 +29,7 @@ export const readMemberText = async (path: string, root: string, digest: string 
     const [real, realRoot] = await Promise.all([realpath(path), realpath(root)])
     if (!isBelow(real, realRoot))
       return refuse("it is outside of allowed_root; move it below that folder, or change allowed_root")
-    const file = await open(real, "r")
+    const file = await open(real, openFlags)
     try {
       const stat = await file.stat()
       if (!stat.isFile()) return refuse("it is not a file")

@@ -43,7 +43,7 @@ export const makeWecomDirectory = ({ get }: WecomApi): DirectoryReader => {
     const users: Array<User> = []
     for (const one of yield* listDepartments(department, recursive)) {
       const response = yield* get(path, { department_id: one })
-      users.push(...listAt(response, "userlist").flatMap((item) => toUser(objectAt(item))))
+      for (const item of listAt(response, "userlist")) users.push(...toUser(objectAt(item)))
       if (users.length > maxPeople) return yield* unreadable(`GET ${path}`, `more than ${maxPeople} people`)
     }
     return users

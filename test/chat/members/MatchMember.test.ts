@@ -21,7 +21,7 @@ const ada = member("ada", {
 })
 const bob = member("bob", { names: ["Bob", "老鲍"], emails: ["bob@example.test"] })
 const twins = [member("t1", { names: ["Twin"] }), member("t2", { names: ["twin"] })]
-const everyone = [ada, bob, ...twins]
+const everyone = [ada, bob, ...twins, member("xy")]
 
 const author = (facts: Partial<AuthorFacts>): AuthorFacts => ({
   provider: "gitea",
@@ -61,6 +61,8 @@ describe("the member who wrote a change", () => {
     ["by the key", { names: ["Ada"] }, {}, "ada"],
     ["by no one else's name", { names: ["Lovelace"] }, {}, "None"],
     ["by a word of the client", { client: "ws_bob-main" }, {}, "bob"],
+    ["not by a word of two letters", { client: "xy-main" }, {}, "None"],
+    ["not by the login at a host of another kind", { provider: "gitlab", accounts: ["ada-l"] }, {}, "None"],
     ["nobody if several match", { names: ["Twin"] }, {}, "Several"],
     ["nobody if mappings name two people", { accounts: ["x"], names: ["y"] }, { x: "ada", y: "bob" }, "Several"],
     ["nobody, whatever later rules find", { names: ["Twin"], client: "ws_bob" }, {}, "Several"],

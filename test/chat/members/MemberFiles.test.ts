@@ -1,8 +1,9 @@
 /** ChatMember files on disk: watched, polled, below their folder, and of one scope. */
+import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { MemberFiles } from "../../../src/chat/members/MemberFiles.ts"
 import { waitUntil } from "../../harness/Wait.ts"
@@ -24,7 +25,12 @@ describe("member files on disk", () => {
   let folder: string
   let running: Scope.Closeable
   let files: MemberFiles["Service"]
+  let refused: Array<string> = []
+  const logger = Logger.make(({ logLevel, message }) => {
+    if (logLevel === "Error") refused.push(JSON.stringify(message))
+  })
   beforeEach(() => {
+    refused = []
     folder = mkdtempSync(join(tmpdir(), "aicr-members-"))
     running = Scope.makeUnsafe()
     files = Context.get(Effect.runSync(Layer.buildWithScope(MemberFiles.layer, running)), MemberFiles)
@@ -36,7 +42,9 @@ describe("member files on disk", () => {
 
   const directory = { source: "file", path: "members.json", directory_id: "corp", identity_scope: scope } as const
   const keys = async (change: object = {}) => {
-    const found = await Effect.runPromise(files.get(folder, { ...directory, ...change }))
+    const found = await files
+      .get(folder, { ...directory, ...change })
+      .pipe(Effect.provide(Logger.layer([logger])), Effect.runPromise)
     return found?.members.map(({ key }) => key)
   }
   const write = (content: string, name = "members.json") => writeFileSync(join(folder, name), content)
@@ -61,11 +69,15 @@ describe("member files on disk", () => {
     write(text(["ada"]))
     const often = { poll_interval_seconds: 300, debounce_ms: 50 }
     expect(await keys(often)).toEqual(["ada"])
+    const refusals = (count: number) =>
+      waitUntil(() => refused.length === count, { describe: () => refused.join("\n") })
     write('{"version":1,"directories":{"corp":{}}}')
-    rmSync(join(folder, "members.json"))
-    write(text(["bob"]), "other.json")
-    // A later valid content proves that the invalid one was read.
+    await refusals(1)
     expect(await keys(often)).toEqual(["ada"])
+    rmSync(join(folder, "members.json"))
+    await refusals(2)
+    expect(await keys(often)).toEqual(["ada"])
+    write(text(["bob"]), "other.json")
     renameSync(join(folder, "other.json"), join(folder, "members.json"))
     await until(["bob"], often)
   })
@@ -81,11 +93,35 @@ describe("member files on disk", () => {
     write(text(["bob"]), "below/members.json")
     expect(await keys({ path: "below/members.json" })).toEqual(["bob"])
     expect(await keys({ path: "below/members.json", allowed_root: "other" })).toBeUndefined()
+    symlinkSync(outside, join(folder, "linked"))
+    expect(await keys({ path: "linked/members.json" })).toBeUndefined()
+    symlinkSync(join(folder, "below"), join(folder, "inner"))
+    expect(await keys({ path: "inner/members.json" })).toEqual(["bob"])
     rmSync(outside, { recursive: true })
   })
 
+  it(
+    "are invalid if they are folders, pipes, links in a circle, above 4 MiB or no text",
+    { timeout: 10_000 },
+    async () => {
+      execFileSync("mkfifo", [join(folder, "pipe")])
+      symlinkSync("circle", join(folder, "circle"))
+      mkdirSync(join(folder, "folder"))
+      writeFileSync(
+        join(folder, "binary"),
+        Buffer.concat([Buffer.from("# "), Buffer.from([0xff, 0xfe]), Buffer.from(`\n${text(["ada"])}`)])
+      )
+      const padding = 4 * 1024 * 1024 - text(["ada"]).length
+      write(`${text(["ada"])}${" ".repeat(padding)}`, "largest")
+      write(`${text(["ada"])}${" ".repeat(padding + 1)}`, "larger")
+      for (const path of ["pipe", "circle", "folder", "binary", "larger"])
+        expect([path, await keys({ path })]).toEqual([path, undefined])
+      expect(await keys({ path: "largest" })).toEqual(["ada"])
+    }
+  )
+
   it("do not stop the event loop while a large one is read, and refuse the whole of an invalid one", async () => {
-    const many = Array.from({ length: 4000 }, (_, index) => `person-${index}`)
+    const many = Array.from({ length: 2000 }, (_, index) => `person-${index}`)
     write(text(many))
     let turns = 0
     const counter = setInterval(() => {
