@@ -35,7 +35,13 @@ export type QuestionAdmission =
 
 const refused = (text: string): QuestionAdmission => ({ _tag: "Refused", text })
 
-const isAboveLimit = Effect.fnUntraced(function* ({ connection, conversation, receivedAt, sender }: ChatRequest) {
+/** Returns whether the person, or the conversation, had its questions of an hour. */
+export const isAboveLimit = Effect.fnUntraced(function* ({
+  connection,
+  conversation,
+  receivedAt,
+  sender
+}: ChatRequest) {
   const requests = yield* ChatRequests
   const statuses = ["queued", "publishing", "succeeded", "partial", "failed"] as const
   const counted = { connection, since: receivedAt - hourMillis, command: "ask", statuses } as const
