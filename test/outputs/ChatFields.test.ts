@@ -54,13 +54,21 @@ describe("chat groups", () => {
   })
 
   it("issue_link_card sets how much the card repeats of recorded issues", async () => {
-    const channels = [
-      { name: "issues", kind: "gitea_problem_issue", assign_committer: false },
-      { name: "chat", kind: "feishu_bot", webhook_url_env: "HOOK", issue_link_card: "brief" }
-    ]
-    await publish({ channels, routes: { default: { summary: ["issues", "chat"] } } })([finding(1)])
-    expect(group.got).toEqual([expect.stringContaining("1 problem found")])
-    expect(group.got[0]).not.toContain("Title 1")
+    const card = async (settings: object) => {
+      const channels = [
+        { name: "issues", kind: "gitea_problem_issue", assign_committer: false },
+        { name: "chat", kind: "feishu_bot", webhook_url_env: "HOOK", ...settings }
+      ]
+      group.got.splice(0)
+      host.forge.issues(repoName).issues.splice(0)
+      await publish({ channels, routes: { default: { summary: ["issues", "chat"] } } })([finding(1)])
+      expect(group.got).toEqual([expect.stringContaining("1 problem found")])
+      return ["Title 1", "Message 1"].map((text) => group.got[0]?.includes(text))
+    }
+    expect(await card({ issue_link_card: "brief" })).toEqual([false, false])
+    expect(await card({ issue_link_card: "titles" })).toEqual([true, false])
+    expect(await card({})).toEqual([true, false])
+    expect(await card({ issue_link_card: "full" })).toEqual([true, true])
   })
 
   const depots = [
