@@ -1,4 +1,4 @@
-/** What the parser of WeCom's XML accepts, up to each of its limits. */
+/** The parser of WeCom's XML accepts what the platform sends, up to each of its limits, and nothing else. */
 import { expect, it } from "vitest"
 import { childText, parseXml } from "../../../src/chat/wecom/Xml.ts"
 
