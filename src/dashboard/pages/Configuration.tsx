@@ -8,7 +8,10 @@ import { Revisions } from "../configuration/Revisions.tsx"
 import { useFilters } from "../parts/Filters.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Empty } from "../parts/Panel.tsx"
-import { t } from "../text/T.ts"
+import { configTexts } from "../text/ConfigTexts.ts"
+import { addServiceTexts, t } from "../text/T.ts"
+
+addServiceTexts(configTexts)
 
 const tabs = ["effective", "forms", "edit", "revisions"] as const
 const notes = {

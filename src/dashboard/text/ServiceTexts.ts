@@ -842,6 +842,7 @@ const refusals: ReadonlyArray<Row> = [
     "登录链接只能在服务所在的机器上生成；请在那里运行 aicr dashboard。"
   ],
   ["No trigger {name} is configured.", "未配置触发器 {name}。"],
+  ["This session has {count} open streams of events; close some.", "此会话已打开 {count} 个事件流，请关闭一些。"],
   ["This trigger was checked a moment ago.", "刚刚检查过此触发器。"],
   [
     "the admin API is disabled; set {name} and {other} to enable it",

@@ -49,7 +49,12 @@ export const tValue = (group: string, value: string): string => {
   return isKey(key) ? t(key) : value.replaceAll("_", " ")
 }
 
-const toChinese = makeTranslate(serviceTexts, tValue)
+let toChinese = makeTranslate(serviceTexts, tValue)
+
+/** Adds texts of the service that only some pages show. */
+export const addServiceTexts = (rows: ReadonlyArray<readonly [english: string, chinese: string]>): void => {
+  toChinese = makeTranslate([...serviceTexts, ...rows], tValue)
+}
 
 /** Returns a text that the service wrote in English, such as a reason, in the selected language; texts of others stay unchanged. */
 export const tService = (text: string): string => (language === "en" ? text : toChinese(text))

@@ -2,6 +2,7 @@
 import { globSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { serviceTexts } from "../../../src/dashboard/text/ServiceTexts.ts"
+import { configTexts } from "../../../src/dashboard/text/ConfigTexts.ts"
 import { makeTranslate } from "../../../src/dashboard/text/TranslateService.ts"
 import { listTexts } from "./ListTexts.ts"
 
@@ -12,6 +13,8 @@ const sources = [
   "src/admission/*.ts",
   "src/chat/Socket.ts",
   "src/config/revisions/*.ts",
+  "src/config/{Decode,Environment,Field,Normalise,Scalars,Shape,Suggest,Unconsumed,WorkPath,Yaml,YamlProblems}.ts",
+  "src/config/{checks,formats}/*.ts",
   "src/domain/{Change,ConnectionAdvice,Decision,Run}.ts",
   "src/queue/{AutomaticCommits,Enqueue,Queue}.ts",
   "src/queue/core/{Quarantined,Transitions}.ts",
@@ -64,6 +67,17 @@ const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "src/admin/SchemaText.ts": ["{ [name]: {} }"],
   "src/agent/QueryModel.ts": ["error: not accepted. Call {} exactly once, with all of its fields."],
+  "src/config/formats/Patterns.ts": [
+    "Glob over the whole field; `*` crosses `/`, `?` is one code point, nothing else is special.",
+    "Linear-time regular expression; matches anywhere unless anchored with ^ and $.",
+    "Fold case for matching only.",
+    "Case-sensitive equality."
+  ],
+  "src/config/Shape.ts": [
+    "field {} has no description",
+    "a list without an item type cannot be described",
+    "a field of type {} cannot be described"
+  ],
   "src/config/revisions/Entities.ts": ["{} is not a collection"],
   "src/engine/ContextMounts.ts": ["{} is not read in reviews: {}", "Authorization: Basic {}"],
   "src/engine/ReviewRepository.ts": [
@@ -90,7 +104,9 @@ const holds = (english: string, text: string): boolean => {
   return true
 }
 
-const inChinese = makeTranslate(serviceTexts, (group, value) => `${group}.${value}`)
+const allTexts = [...serviceTexts, ...configTexts]
+
+const inChinese = makeTranslate(allTexts, (group, value) => `${group}.${value}`)
 
 describe("the table", () => {
   it("has every text of the service that the dashboard shows", () => {
@@ -98,7 +114,7 @@ describe("the table", () => {
       globSync(pattern).flatMap((file) =>
         listTexts(file)
           .filter((text) => !isDocument(file, text) && unshown[file]?.includes(text) !== true)
-          .filter((text) => !serviceTexts.some(([english]) => holds(english, text)))
+          .filter((text) => !allTexts.some(([english]) => holds(english, text)))
           .map((text) => `${file}: ${text}`)
       )
     )
@@ -107,9 +123,9 @@ describe("the table", () => {
 
   it("has each text once, with the same values in both languages", () => {
     const values = (text: string) => [...new Set(text.match(/\{\w+(?::\w+)?\}/g))].toSorted()
-    expect(serviceTexts.filter(([english, chinese]) => String(values(english)) !== String(values(chinese)))).toEqual([])
-    expect(new Set(serviceTexts.map(([english]) => english)).size).toBe(serviceTexts.length)
-    expect(serviceTexts.filter(([, chinese]) => !/[\u4E00-\u9FFF]/.test(chinese))).toEqual([])
+    expect(allTexts.filter(([english, chinese]) => String(values(english)) !== String(values(chinese)))).toEqual([])
+    expect(new Set(allTexts.map(([english]) => english)).size).toBe(allTexts.length)
+    expect(allTexts.filter(([, chinese]) => !/[\u4E00-\u9FFF]/.test(chinese))).toEqual([])
   })
 
   it("excludes no text that the sources do not have", () => {
@@ -143,6 +159,20 @@ describe("a text of the service", () => {
       "没有工作区（触发器 t）绑定 a/b 的分支 main（workspaces.instances 的 source_repo 或 match）"
     ],
     ["review.skip_drafts is true; the help text is posted", "review.skip_drafts 为 true；已发布帮助文本"],
+    [
+      'expected a whole number from 1 to 10, found the text "3" (without quotes it is a number)',
+      "应为 1 至 10 的整数，实际为 文本“3”（去掉引号即为数字）"
+    ],
+    ['expected one of a, b, found "c"; did you mean "a"?', '应为 a, b 之一，实际为 "c"；您是指 "a" 吗？'],
+    ["missing; expected text of 1 to 4096 characters", "缺少；应为 1 至 4096 个字符的文本"],
+    [
+      '"x" does not exist in llm.providers; did you mean "y"?; there are y, z',
+      'llm.providers 中没有 "x"；您是指 "y" 吗？现有 y, z'
+    ],
+    [
+      "set together with llm.providers[0].api_key; keep one of them",
+      "与 llm.providers[0].api_key 同时设置；请保留其中一个"
+    ],
     ["a reason of a person; another", "a reason of a person; another"],
     ["", ""]
   ])("%j is %j", (english, chinese) => {
