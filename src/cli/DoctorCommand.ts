@@ -16,6 +16,7 @@ import { listPrograms, listServers } from "../config/Requirements.ts"
 import { ExitWith } from "./Exit.ts"
 import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
 import { databaseAdvice, describeSource, openFile } from "./ReadSnapshot.ts"
+import { reportService } from "./RunningService.ts"
 import { count } from "./Wording.ts"
 
 /** Timeout in milliseconds for connecting to a server. */
@@ -79,7 +80,13 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
             ? line("ok", `${name} responds`)
             : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
         }
-        const remote = offline ? [] : [...(yield* hostAccess(snapshot)), ...(yield* modelAccess(snapshot))]
+        const remote = offline
+          ? []
+          : [
+              ...(yield* reportService(snapshot.document.server)),
+              ...(yield* hostAccess(snapshot)),
+              ...(yield* modelAccess(snapshot))
+            ]
         for (const { level, text } of [...(yield* agentAccess(snapshot, !offline)), ...remote]) {
           if (level === "error") bad++
           yield* line(level, text)

@@ -6,8 +6,8 @@ export const count = (number: number, word: string): string => `${number} ${word
 /** Formats milliseconds since the epoch as a time in UTC, to the second. */
 export const time = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z")
 
-/** Removes line breaks and control characters from text of others. */
-export const oneLine = (text: string): string => text.replace(/(?:\p{Cc}|\s)+/gu, " ").trim()
+/** Removes line breaks, control characters and those that change the direction of text from text of others. */
+export const oneLine = (text: string): string => text.replace(/(?:\p{Cc}|\p{Bidi_Control}|\s)+/gu, " ").trim()
 
 /** Shortens a time in ISO 8601 to the second. */
 export const second = (iso: string): string => iso.replace(/\.\d+Z$/, "Z")

@@ -12,7 +12,11 @@ export const toStorable = (text: string): string =>
   isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd")
 
 /** Returns a message without a period at its end, as messages have to be. Those of other programs may have one. */
-export const withoutPeriod = (message: string): string => message.replace(/[.\s]+$/, "")
+export const withoutPeriod = (message: string): string => {
+  let end = message.trimEnd().length
+  while (message[end - 1] === ".") end--
+  return message.slice(0, end)
+}
 
 /** Returns the first `max` code units. Half of a surrogate pair at the end is removed. */
 export const truncate = (text: string, max: number): string => {

@@ -6,6 +6,7 @@ import { expect, it } from "vitest"
 import { startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { getAccess } from "../harness/FakeAccess.ts"
+import { startReadyz } from "./Readyz.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 
@@ -23,12 +24,13 @@ const doctor = (...args: ReadonlyArray<string>) =>
     )
   })
 
-const configFor = async (models: Readonly<Record<string, FakeModel>>): Promise<string> => {
+const configFor = async (models: Readonly<Record<string, FakeModel>>, port: number): Promise<string> => {
   const file = join(temporaryFolder(), "config.yaml")
   const entry = (provider: string) => ({ provider, model: `model-of-${provider}` })
   await writeFile(
     file,
     JSON.stringify({
+      server: { port },
       triggers: [{ name: "local", kind: "manual" }],
       workspaces: { instances: { app: { source_repo: { trigger: "local", repo: "local" } } } },
       llm: {
@@ -57,19 +59,21 @@ it("each model is called once; one that does not exist and a refused key are err
     body: JSON.stringify({ error: { message: "Incorrect API key" } })
   })
   const models = { good, unknown, closed }
-  const config = await configFor(models)
+  await using service = await startReadyz({ status: "not_ready", not_ready: ["store", "nats"] })
+  const config = await configFor(models, service.port)
   const { code, out, err } = await doctor("--config", config)
   expect(out).toMatch(/^ok +model good\/model-of-good \(model_chain default, second\) responds$/m)
   expect(out).toMatch(/^error +model unknown\/model-of-unknown \(model_chain default\): .*The model does not exist/m)
   expect(out).toMatch(
     /^error +model closed\/model-of-closed \(model_chain default\): the key is refused: check api_key_env/m
   )
+  expect(out).toMatch(/^error +the service on port \d+ is not ready: store, nats; its log has the error$/m)
   expect(out + err).not.toContain("key-of-closed")
-  expect([code, err]).toEqual([2, expect.stringContaining("2 things need attention")])
+  expect([code, err]).toEqual([2, expect.stringContaining("3 things need attention")])
   expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1])
 
   const offline = await doctor("--config", config, "--offline")
-  expect([offline.code, offline.out]).toEqual([0, expect.not.stringContaining("model-of")])
+  expect([offline.code, offline.out]).toEqual([0, expect.not.stringMatching(/model-of|the service on/)])
   expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1])
 }, 60_000)
 

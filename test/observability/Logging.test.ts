@@ -56,6 +56,15 @@ describe("a line", () => {
     })
   )
 
+  it.effect("has messages of other programs without the period at their end", () =>
+    Effect.gen(function* () {
+      const found = yield* line(
+        Effect.logWarning("call failed", { error: "Invalid key. ", reason: "Gone..", text: "Kept." })
+      )
+      expect(found).toMatchObject({ error: "Invalid key", reason: "Gone", text: "Kept." })
+    })
+  )
+
   it.effect("shows an error of a cause with type, message and stack", () =>
     Effect.gen(function* () {
       const failed = Effect.fail(new Broken({ message: "disk full", operation: "store" }))
