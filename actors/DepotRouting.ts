@@ -31,6 +31,8 @@ const page = 500
 const groupSize = 100
 /** A scan waits so long for slow servers; their receipts are routed further while other ones are scanned. */
 const scanTime = Duration.seconds(2)
+/** Ids of waiting events in a line of the log. */
+const maxLogged = 10
 /** Receipts that are settled at the same time: they share transactions. */
 const settledAtOnce = 32
 const firstPause = Duration.toMillis("15 seconds")
@@ -93,6 +95,33 @@ const settleAll = Effect.fnUntraced(function* (
       : Effect.logWarning("VCS hook event not reviewed", line)
   })
   yield* Effect.forEach(group, settle, { concurrency: settledAtOnce, discard: true })
+  yield* postponeAll(group, routed)
+})
+
+/** Records the reasons of events that wait for their next attempt, because people look for their reviews before it. */
+const postponeAll = Effect.fnUntraced(function* (
+  group: ReadonlyArray<Waiting>,
+  routed: ReadonlyMap<string, RoutedEvent>
+) {
+  const receipts = yield* Receipts
+  const waiting = group.flatMap(({ event: { id }, routing: { revision }, waited }) => {
+    const result = routed.get(id)
+    return result === undefined || endWaiting(result, waited) !== undefined
+      ? []
+      : [{ id, revision, reason: result.reason }]
+  })
+  for (const [reason, events] of Map.groupBy(waiting, (one) => one.reason)) {
+    yield* receipts.postpone(
+      events.map(({ id }) => id),
+      reason
+    )
+    const line = { event_ids: events.slice(0, maxLogged).map(({ id }) => id), events: events.length, reason }
+    yield* limitWarning(
+      "VCS hook events waiting",
+      (suppressed) => Effect.logWarning("VCS hook events waiting for their next attempt", { ...line, suppressed }),
+      reason
+    )
+  }
 })
 
 /** Routes the receipts of one set of triggers. Once their server is unreachable, the rest waits for its next attempt. */

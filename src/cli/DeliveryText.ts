@@ -22,7 +22,9 @@ export const listConsequences = (item: DeliveryRecord): ReadonlyArray<string> =>
     ? []
     : [`${count(item.duplicates, "duplicate")}, the latest at ${second(item.duplicated_at ?? "")}`]),
   ...(item.outcome === undefined
-    ? []
+    ? item.outcome_reason === undefined
+      ? []
+      : [`waits for its next attempt: ${oneLine(item.outcome_reason)}`]
     : [`outcome: ${item.outcome}${item.outcome_reason === undefined ? "" : ` (${oneLine(item.outcome_reason)})`}`])
 ]
 

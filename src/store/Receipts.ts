@@ -162,6 +162,8 @@ export class Receipts extends Context.Service<
       after: string | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
+    /** Records why routing receipts have no outcome yet. It is replaced by the outcome. */
+    readonly postpone: (eventIds: ReadonlyArray<string>, reason: string) => Effect.Effect<void, StoreError>
     /** Counts routing receipts without an outcome by the workspaces that their API keys open; undefined: all workspaces. */
     readonly countUnrouted: Effect.Effect<ReadonlyArray<UnroutedCount>, StoreError>
     /** Writes the newest record again, unchanged: fails if the store takes no writes. */

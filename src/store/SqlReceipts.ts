@@ -122,6 +122,17 @@ const unrouted =
         ORDER BY id LIMIT ${limit}`.pipe(unavailable("receipts.unrouted"))
     )
 
+const postpone =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["postpone"] =>
+  (eventIds, reason) =>
+    Effect.forEach(
+      Arr.chunksOf(eventIds, maxBatch),
+      (ids) => sql`
+        UPDATE events SET outcome_reason = ${reason}
+        WHERE ${sql.in("id", ids)} AND routing IS NOT NULL AND outcome IS NULL`,
+      { discard: true }
+    ).pipe(unavailable("receipts.postpone"))
+
 const decodeUnroutedCounts = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
@@ -216,6 +227,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       reopen: reopen(sql),
       unsettled: unsettled(sql),
       unrouted: unrouted(sql),
+      postpone: postpone(sql),
       countUnrouted: countUnrouted(sql),
       probe: Effect.asVoid(sql`UPDATE events SET provider = provider WHERE seq = (SELECT max(seq) FROM events)`).pipe(
         unavailable("receipts.probe")

@@ -43,6 +43,30 @@ it("names a partial review and what it did not read", () => {
   ])
 })
 
+it("names what the report of a hook waits for, and its outcome afterwards", () => {
+  const report = (more: Partial<EventStoryRecord["deliveries"][number]>): EventStoryRecord => ({
+    ...story([]),
+    deliveries: [
+      {
+        id: "01a20e2f-24ce-7008-a2d4-896ff3ed3817",
+        provider: "subversion",
+        event: "svn",
+        decision: "queued",
+        received_at: "2026-03-04T12:00:00.000Z",
+        duplicates: 0,
+        ...more
+      }
+    ]
+  })
+  const reason = "unreachable: trigger tree: svn log:\nE170013"
+  expect(
+    formatStory(report({ outcome_reason: reason }))
+      .map((line) => line.trim())
+      .slice(1)
+  ).toEqual(["waits for its next attempt: unreachable: trigger tree: svn log: E170013"])
+  expect(formatStory(report({ outcome: "failed", outcome_reason: reason })).join()).not.toContain("waits")
+})
+
 it("notes that older records exist", () => {
   expect(formatStory(story([], true))).toEqual(["Only the latest deliveries and runs are shown."])
   expect(formatStory(story([]))).toEqual([])

@@ -368,6 +368,7 @@ describe("when the stores fail", () => {
     probe: full,
     reopen: () => Effect.void,
     unrouted: () => Effect.succeed([]),
+    postpone: () => Effect.void,
     countUnrouted: Effect.succeed([]),
     get: () => Effect.succeed(undefined),
     list: () =>

@@ -46,8 +46,14 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
           })
         const ended = routing()
         const waiting = [routing(), routing(), routing(["a", "b"]), ended]
-        yield* Effect.forEach([event(), ...waiting], receipts.store)
+        const work = event()
+        yield* Effect.forEach([work, ...waiting], receipts.store)
+        yield* receipts.postpone([work.id, ended.id], "unreachable")
+        assert.deepInclude(yield* receipts.get(ended.id), { outcome: undefined, outcomeReason: "unreachable" })
+        assert.deepInclude(yield* receipts.get(work.id), { outcomeReason: undefined })
         yield* receipts.settle([ended.id], { outcome: "skipped", reason: "no_change" }, 1)
+        yield* receipts.postpone([ended.id], "unreachable")
+        assert.deepInclude(yield* receipts.get(ended.id), { outcome: "skipped", outcomeReason: "no_change" })
         const counts = yield* receipts.countUnrouted
         assert.sameDeepMembers(
           [...counts],

@@ -28,7 +28,7 @@ const event = {
   duplicates: count("Number of further deliveries with the same id"),
   duplicated_at: maybeTime("Time of the latest of them"),
   outcome: Schema.optionalKey(EventOutcome),
-  outcome_reason: maybe("Reason of the outcome"),
+  outcome_reason: maybe("Reason of the outcome; of a report of a hook without an outcome, why it waits"),
   outcome_at: maybeTime("Time of the outcome"),
   run_id: maybe("Id of the run")
 }
