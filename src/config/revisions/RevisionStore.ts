@@ -29,6 +29,16 @@ export interface RevisionPage {
   readonly next: number | undefined
 }
 
+/** Bounds of the results of operations that wrote no revision, also between two removals by the retention. */
+export interface OperationLimits {
+  /** Maximum number of results; the oldest ones are removed. */
+  readonly records: number
+  /** Results that a process writes before it removes those above the maximum. */
+  readonly surplus: number
+}
+
+export const operationLimits: OperationLimits = { records: 100_000, surplus: 1000 }
+
 /** Limits of `prune`. */
 export interface RevisionRetention {
   /** Revisions beyond this number are removed. */

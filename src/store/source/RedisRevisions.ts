@@ -2,16 +2,14 @@
 import { Clock, Effect, Result } from "effect"
 import type { ConfigOperationRecord, NewRevision, RevisionHead } from "../../config/revisions/Revision.ts"
 import { noRevision } from "../../config/revisions/Revision.ts"
-import { RevisionStore } from "../../config/revisions/RevisionStore.ts"
-import type { RevisionRetention } from "../../config/revisions/RevisionStore.ts"
+import { operationLimits, RevisionStore } from "../../config/revisions/RevisionStore.ts"
+import type { OperationLimits, RevisionRetention } from "../../config/revisions/RevisionStore.ts"
 import type { RevisionRow } from "../../config/revisions/StoredRecords.ts"
 import { parseOperation, parseRevision, parseSummary, toRow } from "../../config/revisions/StoredRecords.ts"
+import { oncePer } from "../../database/OncePer.ts"
 import type { SourceCall } from "./RedisCall.ts"
 import { texts } from "./RedisCall.ts"
 import { parsed } from "./StoredText.ts"
-
-/** Operations without a revision that are kept, however young they are. */
-const maxOperations = 100_000
 
 /** KEYS: head, revision, operations, revisions. ARGV: number and hash of the head, row, operation id, operation, time. */
 const appendScript = `
@@ -104,8 +102,13 @@ const append = Effect.fnUntraced(function* (call: SourceCall, base: string, revi
   return { _tag: "Repeated", operation: yield* parsed("revisions.append", parseOperation(earlier)) } as const
 })
 
-export const makeRevisions = (call: SourceCall, base: string): RevisionStore["Service"] => {
+export const makeRevisions = (
+  call: SourceCall,
+  base: string,
+  { records, surplus }: OperationLimits = operationLimits
+): RevisionStore["Service"] => {
   const { ages, headKey, index, key, operations } = keysOf(base)
+  const trim = oncePer(surplus, pruneOperations(call, base, records, 0))
   const head = Effect.map(
     call("revisions.head", (client) => client.hmget(headKey, "number", "hash")),
     ([number, hash]) => (typeof number === "string" ? { number: Number(number), hash: hash ?? "" } : noRevision)
@@ -138,6 +141,7 @@ export const makeRevisions = (call: SourceCall, base: string): RevisionStore["Se
       const reply = yield* call("revisions.conclude", (client) =>
         client.eval(concludeScript, 2, operations, ages, operation.operationId, text, createdAt)
       )
+      yield* trim
       return yield* parsed("revisions.conclude", parseOperation(String(reply)))
     }),
     reseal: (number, hash, next) =>
@@ -147,7 +151,10 @@ export const makeRevisions = (call: SourceCall, base: string): RevisionStore["Se
         ),
         (reply) => reply === 1
       ),
-    prune: (keep) => Effect.flatMap(head, ({ number }) => pruneRevisions(call, base, number, keep))
+    prune: (keep) =>
+      Effect.flatMap(head, ({ number }) => pruneRevisions(call, base, number, keep)).pipe(
+        Effect.tap(pruneOperations(call, base, records, keep.since))
+      )
   })
 }
 
@@ -157,7 +164,7 @@ const pruneRevisions = Effect.fnUntraced(function* (
   newest: number,
   { count, pinned, protect, since }: RevisionRetention
 ) {
-  const { ages, index, key, operations } = keysOf(base)
+  const { index, key, operations } = keysOf(base)
   const candidates = yield* call("revisions.prune", (client) =>
     client.zrangebyscore(index, "-inf", String(newest - Math.max(1, protect)))
   )
@@ -176,9 +183,14 @@ const pruneRevisions = Effect.fnUntraced(function* (
     )
     removed++
   }
+  return removed
+})
+
+/** Removes results without a revision from before `since`, and the oldest ones above the maximum. */
+const pruneOperations = Effect.fnUntraced(function* (call: SourceCall, base: string, records: number, since: number) {
+  const { ages, operations } = keysOf(base)
   const old = yield* call("revisions.prune", (client) => client.zrangebyscore(ages, "-inf", `(${since}`))
-  const excess = yield* call("revisions.prune", (client) => client.zrange(ages, 0, String(-1 - maxOperations)))
+  const excess = yield* call("revisions.prune", (client) => client.zrange(ages, 0, String(-1 - records)))
   for (const id of [...old, ...excess])
     yield* call("revisions.prune", (client) => client.multi().zrem(ages, id).hdel(operations, id).exec())
-  return removed
 })

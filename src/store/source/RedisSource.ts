@@ -4,6 +4,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { Redacted } from "effect"
+import { operationLimits } from "../../config/revisions/RevisionStore.ts"
+import type { OperationLimits } from "../../config/revisions/RevisionStore.ts"
 import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
 import type { AuditLimits } from "../../config/revisions/AuditLog.ts"
 import { AuditLog, auditLimits } from "../../config/revisions/AuditLog.ts"
@@ -24,11 +26,13 @@ export interface RedisSourceOptions {
   /** Prefix of the keys; services that share a Redis have one each. `aicr` by default. */
   readonly prefix?: string | undefined
   readonly audit?: AuditLimits | undefined
+  readonly operations?: OperationLimits | undefined
 }
 
 export const layerRedis = ({
   audit = auditLimits,
   namespace,
+  operations = operationLimits,
   prefix = "aicr",
   url
 }: RedisSourceOptions): Layer.Layer<SourceStores, StoreError> =>
@@ -36,7 +40,7 @@ export const layerRedis = ({
     Effect.gen(function* () {
       const call = yield* connect(url)
       const base = `{${prefix}:config:${namespace}}:`
-      return Context.make(RevisionStore, makeRevisions(call, base)).pipe(
+      return Context.make(RevisionStore, makeRevisions(call, base, operations)).pipe(
         Context.add(DraftStore, makeDrafts(call, base)),
         Context.add(AuditLog, makeAudit(call, base, audit)),
         Context.add(ActivationStore, makeActivations(call, base)),

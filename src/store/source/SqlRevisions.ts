@@ -3,15 +3,15 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ConfigOperationRecord } from "../../config/revisions/Revision.ts"
 import { noRevision } from "../../config/revisions/Revision.ts"
-import type { RevisionRetention } from "../../config/revisions/RevisionStore.ts"
-import { RevisionStore } from "../../config/revisions/RevisionStore.ts"
+import type { OperationLimits, RevisionRetention } from "../../config/revisions/RevisionStore.ts"
+import { operationLimits, RevisionStore } from "../../config/revisions/RevisionStore.ts"
 import type { RevisionRow } from "../../config/revisions/StoredRecords.ts"
 import { parseOperation, parseRevision, parseSummary, toRow } from "../../config/revisions/StoredRecords.ts"
+import { deleteInSteps } from "../../database/DeleteInSteps.ts"
+import { oncePer } from "../../database/OncePer.ts"
 import { lockNames } from "../../database/RowLocks.ts"
 import { parsed, sourceError } from "./StoredText.ts"
 
-/** Operations without a revision that are kept, however young they are. */
-const maxOperations = 100_000
 /** Rows that one statement removes. */
 const chunk = 500
 
@@ -31,13 +31,34 @@ const insertOperation = (sql: SqlClient.SqlClient, namespace: string, operation:
     created_at: operation.createdAt
   })}`
 
-export const makeRevisions = Effect.fnUntraced(function* (namespace: string) {
-  const sql = yield* SqlClient.SqlClient
-  const headRow = sql<{ number: number; hash: string }>`
-    SELECT number, hash FROM config_revisions WHERE namespace = ${namespace} ORDER BY number DESC LIMIT 1`
-  const head = Effect.map(headRow, ([row]) =>
-    row === undefined ? noRevision : { number: Number(row.number), hash: row.hash }
+const readHead = (sql: SqlClient.SqlClient, namespace: string) =>
+  Effect.map(
+    sql<{ number: number; hash: string }>`
+      SELECT number, hash FROM config_revisions WHERE namespace = ${namespace} ORDER BY number DESC LIMIT 1`,
+    ([row]) => (row === undefined ? noRevision : { number: Number(row.number), hash: row.hash })
   )
+
+/** Removes results without a revision from before `since`, and the oldest ones above the maximum. */
+const pruneOperations = (sql: SqlClient.SqlClient, namespace: string, records: number, since: number) =>
+  deleteInSteps(
+    (step) => sql`
+      DELETE FROM config_operations WHERE namespace = ${namespace} AND operation_id IN (
+        SELECT operation_id FROM config_operations
+        WHERE namespace = ${namespace} AND revision IS NULL AND (created_at < ${since} OR
+          (created_at, operation_id) <= (
+            SELECT created_at, operation_id FROM config_operations WHERE namespace = ${namespace} AND revision IS NULL
+            ORDER BY created_at DESC, operation_id DESC LIMIT 1 OFFSET ${records}))
+        ORDER BY created_at LIMIT ${step})
+      RETURNING operation_id`
+  )
+
+export const makeRevisions = Effect.fnUntraced(function* (
+  namespace: string,
+  { records, surplus }: OperationLimits = operationLimits
+) {
+  const sql = yield* SqlClient.SqlClient
+  const trim = oncePer(surplus, pruneOperations(sql, namespace, records, 0))
+  const head = readHead(sql, namespace)
   const findOperation = Effect.fnUntraced(function* (id: string) {
     const [row] = yield* sql<{ operation: string }>`
       SELECT operation FROM config_operations WHERE namespace = ${namespace} AND operation_id = ${id}`
@@ -94,6 +115,7 @@ export const makeRevisions = Effect.fnUntraced(function* (namespace: string) {
         return full
       },
       exclusively,
+      Effect.tap(trim),
       sourceError("revisions.conclude")
     ),
     reseal: (number, hash, next) =>
@@ -103,7 +125,11 @@ export const makeRevisions = Effect.fnUntraced(function* (namespace: string) {
         exclusively,
         sourceError("revisions.reseal")
       ),
-    prune: (keep) => exclusively(pruneRevisions(sql, namespace, keep)).pipe(sourceError("revisions.prune"))
+    prune: (keep) =>
+      exclusively(pruneRevisions(sql, namespace, keep)).pipe(
+        Effect.tap(pruneOperations(sql, namespace, records, keep.since)),
+        sourceError("revisions.prune")
+      )
   })
 })
 
@@ -125,9 +151,5 @@ const pruneRevisions = Effect.fnUntraced(function* (
     yield* sql`DELETE FROM config_revisions WHERE namespace = ${namespace} AND ${sql.in("number", removed)}`
     yield* sql`DELETE FROM config_operations WHERE namespace = ${namespace} AND ${sql.in("revision", removed)}`
   }
-  yield* sql`DELETE FROM config_operations WHERE namespace = ${namespace} AND revision IS NULL
-    AND (created_at < ${since} OR operation_id IN (
-      SELECT operation_id FROM config_operations WHERE namespace = ${namespace} AND revision IS NULL
-      ORDER BY created_at DESC LIMIT 1000000 OFFSET ${maxOperations}))`
   return numbers.length
 })

@@ -5,7 +5,7 @@ import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
 import { AuditLog, auditLimits } from "../../config/revisions/AuditLog.ts"
 import { DraftStore } from "../../config/revisions/DraftStore.ts"
 import { ResealStore } from "../../config/revisions/ResealStore.ts"
-import { RevisionStore } from "../../config/revisions/RevisionStore.ts"
+import { operationLimits, RevisionStore } from "../../config/revisions/RevisionStore.ts"
 import { makeActivations, makeAudit } from "./SqlAudit.ts"
 import { makeDrafts } from "./SqlDrafts.ts"
 import { makeReseals } from "./SqlReseals.ts"
@@ -15,11 +15,12 @@ export type SourceStores = ActivationStore | AuditLog | DraftStore | ResealStore
 
 export const layerSql = (
   namespace: string,
-  audit = auditLimits
+  audit = auditLimits,
+  operations = operationLimits
 ): Layer.Layer<SourceStores, never, SqlClient.SqlClient> =>
   Layer.effectContext(
     Effect.gen(function* () {
-      return Context.make(RevisionStore, yield* makeRevisions(namespace)).pipe(
+      return Context.make(RevisionStore, yield* makeRevisions(namespace, operations)).pipe(
         Context.add(DraftStore, yield* makeDrafts(namespace)),
         Context.add(AuditLog, yield* makeAudit(namespace, audit)),
         Context.add(ActivationStore, yield* makeActivations(namespace)),

@@ -23,11 +23,12 @@ let server: Promise<RedisServer> | undefined
 let made = 0
 
 const audit = { records: 30, surplus: 10 }
+const operations = { records: 20, surplus: 10 }
 
 const kinds: ReadonlyArray<{ readonly name: string; readonly fresh: () => Layer.Layer<SourceStores, unknown> }> = [
   ...databases.map(({ name, layer: database }) => ({
     name,
-    fresh: () => layerSql("default", audit).pipe(Layer.provide(database()))
+    fresh: () => layerSql("default", audit, operations).pipe(Layer.provide(database()))
   })),
   {
     name: "redis",
@@ -35,7 +36,8 @@ const kinds: ReadonlyArray<{ readonly name: string; readonly fresh: () => Layer.
       Layer.unwrap(
         Effect.map(
           Effect.promise(() => (server ??= RedisServer.start())),
-          ({ url }) => layerRedis({ url: Redacted.make(url), namespace: "default", prefix: `source${++made}`, audit })
+          ({ url }) =>
+            layerRedis({ url: Redacted.make(url), namespace: "default", prefix: `source${++made}`, audit, operations })
         )
       )
   }
@@ -300,6 +302,26 @@ describe.each(kinds)("drafts, audit records and activations in $name", ({ fresh 
         assert.isBelow(most, audit.records + audit.surplus)
         const { items } = yield* log.list({ limit: 1 })
         assert.strictEqual(items[0]?.at, 100)
+      })
+    )
+    it.effect("results of operations stay limited in number while any number of requests adds to them", () =>
+      Effect.gen(function* () {
+        const store = yield* RevisionStore
+        yield* append("published")
+        const result = { _tag: "Unchanged", revision: 1 } as const
+        const ids = Array.from({ length: 60 }, (_, index) => `unchanged-${String(index).padStart(3, "0")}`)
+        const count = Effect.map(
+          Effect.forEach(ids, (id) => store.operation(id)),
+          (all) => all.filter((one) => one !== undefined).length
+        )
+        for (const [index, operationId] of ids.entries()) {
+          yield* store.conclude({ operationId, requestHash: "r", result })
+          if (index % 10 === 8) assert.isBelow(yield* count, operations.records + operations.surplus)
+        }
+        assert.strictEqual(yield* count, operations.records)
+        assert.isDefined(yield* store.operation("unchanged-059"))
+        assert.isUndefined(yield* store.operation("unchanged-000"))
+        assert.isDefined(yield* store.operation("published"))
       })
     )
     it.effect("the last report of each node is listed while it is recent", () =>
