@@ -12,6 +12,10 @@ const failure = (reason: ForgeError["reason"], over: object = {}) =>
 describe("the next step of a notice", () => {
   const sent = (count: number, oldest: number) => Array.from({ length: count }, (_, at) => oldest + at)
 
+  it("sends 60 messages an hour to a channel, and fails after 20 attempts", () => {
+    expect([maxPerHour, maxNoticeAttempts]).toEqual([60, 20])
+  })
+
   it.each([
     ["is sent", row(), 0, [], createdAt, { _tag: "Send" }],
     ["is sent as the last of an hour", row(), 0, sent(maxPerHour - 1, 5), 10_000, { _tag: "Send" }],

@@ -5,11 +5,13 @@ import { TargetKey } from "../../src/domain/Keys.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { Publication } from "../../src/domain/Publication.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
+import { mentionSlot } from "../../src/outputs/Mention.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { owned } from "../harness/Owners.ts"
+import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { finding, input } from "./Fixtures.ts"
 import { documentFor, only, publisher } from "./FromDocument.ts"
 import { makeChannelContext } from "./Publishing.ts"
@@ -153,6 +155,21 @@ describe("channels of chat applications", () => {
     expect(platform.messages.length).toBe(1)
     const old = "01900000-0000-7000-8000-000000000000"
     expect((await find(old))?.hostId).toBe(`unconfirmed:${row.operationId}`)
+  })
+
+  it("never sends a message of WeCom again that may have reached the platform, if it mentions the author or is to a group", async () => {
+    const find = (target: object, body: string) => {
+      const { row, setup } = rowFor("wecom_app", { connection: "corp", target }, body)
+      const plain = makeChannelContext(setup, input([]), host.client)
+      const snapshot = testSnapshot({ im: { connections: connections() } })
+      const context = { ...plain, workspace: { ...plain.workspace, snapshot: () => snapshot } }
+      return Effect.runPromise(owned(Effect.orDie(setup.kind.find(context, row))))
+    }
+    const people = { kind: "recipients", users: ["ada"] }
+    const unconfirmed = { hostId: expect.stringContaining("unconfirmed:") }
+    expect(await find(people, "hello")).toBeUndefined()
+    expect(await find(people, `hello ${mentionSlot}`)).toMatchObject(unconfirmed)
+    expect(await find({ kind: "appchat", chat_id: "c" }, "hello")).toMatchObject(unconfirmed)
   })
 
   it.each([

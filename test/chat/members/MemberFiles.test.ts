@@ -116,7 +116,10 @@ describe("member files on disk", () => {
       write(`${text(["ada"])}${" ".repeat(padding + 1)}`, "larger")
       for (const path of ["pipe", "circle", "folder", "binary", "larger"])
         expect([path, await keys({ path })]).toEqual([path, undefined])
+      expect(refused.filter((message) => message.includes("it is not a file")).length).toBe(2)
       expect(await keys({ path: "largest" })).toEqual(["ada"])
+      // The size is known before the file is read.
+      expect(refused.at(-1)).toContain("at most 4 MiB are read")
     }
   )
 
