@@ -1,12 +1,15 @@
 /** Channels of chat applications: recipients, credentials, keys, limits, and each field that they use. */
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { Publication } from "../../src/domain/Publication.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
+import type { ChannelContext } from "../../src/outputs/Channel.ts"
 import { mentionSlot } from "../../src/outputs/Mention.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
+import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
@@ -141,6 +144,11 @@ describe("channels of chat applications", () => {
     })
   })
 
+  const withConnections = (context: ChannelContext): ChannelContext => {
+    const snapshot = testSnapshot({ im: { connections: connections() } })
+    return { ...context, workspace: { ...context.workspace, snapshot: () => snapshot } }
+  }
+
   it("sends a message again with its key only while the platform recognises it", async () => {
     const settings = { app_id: "cli_a", receive_id: "oc_1", base_url: platform.url }
     const { row, setup } = rowFor("feishu_app", settings, "hello")
@@ -157,12 +165,48 @@ describe("channels of chat applications", () => {
     expect((await find(old))?.hostId).toBe(`unconfirmed:${row.operationId}`)
   })
 
+  const recipients = (...users: ReadonlyArray<string>) => ({ kind: "recipients", users })
+  it.each([
+    ["feishu_app", 1000, { receive_id: "oc_1" }, { receive_id: "oc_2" }],
+    ["wecom_app", 3600, { target: recipients("ada") }, { target: recipients("bob") }],
+    ["wecom_app", 8640, { target: { kind: "appchat", chat_id: "a" } }, { target: { kind: "appchat", chat_id: "b" } }]
+  ] as const)("messages of %s to one recipient are %i ms apart on all nodes: %j", async (kind, gap, one, other) => {
+    const acquired = new Array<string>()
+    const permits = WritePermits.of({
+      acquire: (key, millis) =>
+        Effect.sync(() => {
+          acquired.push(`${key} ${millis}`)
+          return { started: Effect.void, release: Effect.void }
+        }),
+      pause: () => Effect.void
+    })
+    for (const settings of [one, one, other]) {
+      const own = kind === "feishu_app" ? { app_id: "cli_a", base_url: platform.url } : { connection: "corp" }
+      const { row, setup } = rowFor(kind, { ...own, ...settings }, `hello ${acquired.length}`)
+      const sent = setup.kind
+        .send(withConnections(makeChannelContext(setup, input([]), host.client)), row, undefined)
+        .pipe(
+          Effect.provideService(WritePermits, permits),
+          // Nothing is waited for here: each is the first message of its process.
+          Effect.provideService(Paces, new Map()),
+          Effect.provideService(WriteGap, Duration.seconds(1))
+        )
+      await Effect.runPromise(owned(Effect.orDie(sent)))
+    }
+    const [first = "", second, third = ""] = acquired
+    expect([first.endsWith(` ${gap}`), second === first, third.endsWith(` ${gap}`), third === first]).toEqual([
+      true,
+      true,
+      true,
+      false
+    ])
+    expect(first).not.toMatch(/oc_1|ada/)
+  })
+
   it("never sends a message of WeCom again that may have reached the platform, if it mentions the author or is to a group", async () => {
     const find = (target: object, body: string) => {
       const { row, setup } = rowFor("wecom_app", { connection: "corp", target }, body)
-      const plain = makeChannelContext(setup, input([]), host.client)
-      const snapshot = testSnapshot({ im: { connections: connections() } })
-      const context = { ...plain, workspace: { ...plain.workspace, snapshot: () => snapshot } }
+      const context = withConnections(makeChannelContext(setup, input([]), host.client))
       return Effect.runPromise(owned(Effect.orDie(setup.kind.find(context, row))))
     }
     const people = { kind: "recipients", users: ["ada"] }

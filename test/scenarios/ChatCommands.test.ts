@@ -106,6 +106,13 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     expect(await command("projects", { from: "ou_past" })).toContain("not authorised")
   })
 
+  it("a person without rights gets two messages a minute", async () => {
+    const ids = await Promise.all(Array.from({ length: 6 }, () => deliver("projects", { from: "ou_stranger" })))
+    const open = `SELECT id FROM chat_requests WHERE sender = 'ou_stranger' AND status NOT IN ('succeeded', 'rejected')`
+    await waitUntil(() => query(open).length === 0, { describe: () => installation.aicr.log.slice(-6000) })
+    expect(ids.flatMap((id) => platform.repliesTo(id)).length).toBe(2)
+  })
+
   it("a person of a scope has rights while the directory lists them, and no one while it cannot be read", async () => {
     const inScope = { chat: "oc_scopes" }
     platform.decide = ({ path }) =>
