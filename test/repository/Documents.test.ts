@@ -66,16 +66,25 @@ describe("commands", () => {
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["start", "demo", "aicr", "check", "test", "bench"]))
   })
 
-  it("every command that the README passes to aicr exists, with these flags", () => {
+  it("every command that the README and the templates for CI pass to aicr exists, with these flags", () => {
     const help = (words: ReadonlyArray<string>): string =>
       execFileSync(
         join(root, "node_modules/.bin/node"),
         ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...words, "--help"],
         { encoding: "utf8", env: { PATH: process.env["PATH"], NO_COLOR: "1" } }
       )
-    const given = [...read("README.md").matchAll(/npm run (?:aicr -- ([^\n`]+)|demo -- ([^\n`]+))/g)].map(
+    const ofReadme = [...read("README.md").matchAll(/npm run (?:aicr -- ([^\n`]+)|demo -- ([^\n`]+))/g)].map(
       ([, command, demo]) => command ?? `demo ${demo}`
     )
+    const ofTemplates = readdirSync(join(root, "examples/ci")).flatMap((name) => {
+      const commands = [...read(`examples/ci/${name}`).matchAll(/aicr review ([^\n>|]+)/g)].map(
+        ([, command]) => command ?? ""
+      )
+      expect([name, commands.length > 0]).toEqual([name, true])
+      // One for all of them, because each help takes a process.
+      return commands
+    })
+    const given = [...ofReadme, `review ${ofTemplates.join(" ")}`]
     expect(given.length).toBeGreaterThan(3)
     for (const line of given) {
       const words = (/^(?:[a-z]+\s+)+/.exec(line)?.[0] ?? "").trim().split(/\s+/)
