@@ -1,6 +1,6 @@
 /**
  * Serves `/readyz`: whether configuration, record store, queue and, in a cluster, the bus are available. Names the part that is not ready,
- * without details, and the nodes of the cluster with their versions.
+ * without details, and where the administration is served the nodes of the cluster with their versions.
  */
 import { Cause, Clock, Effect, Exit } from "effect"
 import { basename } from "node:path"
@@ -33,6 +33,12 @@ const makeLiveness = (checks: ReadonlyArray<ReadyCheck>): Effect.Effect<IngressR
       return failed.length === 0 ? alive : health(503, { status: "stuck", failed })
     }
   )
+
+/** Responses of `/readyz`: with nodes, connections and a refused configuration, and for a port that anyone may reach without them. */
+export interface Readiness {
+  readonly detailed: IngressResponse
+  readonly brief: IngressResponse
+}
 
 /** Another dependency that must respond before this node takes work. */
 export interface ReadyCheck {
@@ -149,13 +155,15 @@ const makeReadiness = Effect.fnUntraced(function* (
       // One server may hold the queue and the bus, or the queue and the records.
       const missing = [...new Set(results.filter(({ ready }) => !ready).map(({ name }) => name))]
       const details = { ...refusedDocument(config.refused()), ...cluster, ...connections }
-      return missing.length === 0
-        ? health(200, { status: "ready", ...details })
-        : health(503, { status: "not_ready", not_ready: missing, ...details })
+      const respond = (more: object) =>
+        missing.length === 0
+          ? health(200, { status: "ready", ...more })
+          : health(503, { status: "not_ready", not_ready: missing, ...more })
+      return { detailed: respond(details), brief: respond({}) }
     })
   )
 
-  let known: { readonly response: IngressResponse; readonly at: number } | undefined
+  let known: { readonly response: Readiness; readonly at: number } | undefined
   return Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (known !== undefined && now - known.at < rememberedMillis) return known.response

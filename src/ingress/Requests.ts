@@ -9,6 +9,7 @@ import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { webhookDuration } from "../observability/Metrics.ts"
 import { renderMetrics } from "../observability/MetricsText.ts"
+import type { Readiness } from "./Health.ts"
 import type { IngressResponse } from "./Responses.ts"
 import * as Responses from "./Responses.ts"
 import { declaresMore } from "./Body.ts"
@@ -26,6 +27,7 @@ import type { Triggers } from "./Triggers.ts"
 import type { Webhooks } from "./Webhooks.ts"
 
 const mebibyte = 1024 * 1024
+const administration: Route = { _tag: "Admin", path: "/" }
 const probes: ReadonlySet<Route["_tag"]> = new Set(["Health", "Ready", "Metrics"])
 /** Minimum interval between renderings of all metrics, which take milliseconds. */
 const metricsMillis = 250
@@ -40,7 +42,7 @@ export interface RequestParts {
   readonly admin: Option.Option<AdminApi["Service"]>
   readonly dashboard: Dashboard
   readonly liveness: Effect.Effect<IngressResponse>
-  readonly readiness: Effect.Effect<IngressResponse>
+  readonly readiness: Effect.Effect<Readiness>
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
   readonly context: Context.Context<never>
 }
@@ -113,10 +115,10 @@ export class Requests {
     if (!allowed.split(", ").includes(request.method ?? "")) {
       return unread(request, Responses.methodNotAllowed(allowed))
     }
-    return this.#respond(route, exchange)
+    return this.#respond(route, exchange, isOffered)
   }
 
-  #respond(route: Route, exchange: Exchange): Handled {
+  #respond(route: Route, exchange: Exchange, isOffered: (route: Route) => boolean): Handled {
     const { admin, config, prefix } = this.#parts
     const { request } = exchange
     switch (route._tag) {
@@ -129,7 +131,9 @@ export class Requests {
       case "Health":
         return this.#parts.run(this.#parts.liveness).then((alive) => unread(request, alive))
       case "Ready":
-        return this.#parts.run(this.#parts.readiness).then((ready) => unread(request, ready))
+        return this.#parts
+          .run(this.#parts.readiness)
+          .then(({ brief, detailed }) => unread(request, isOffered(administration) ? detailed : brief))
       case "Metrics":
         return unread(
           request,

@@ -1,4 +1,5 @@
 /** Fields of `server`: each set in a configuration, observed from outside. */
+import { Effect } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -63,7 +64,8 @@ describe("where the server listens", () => {
 describe("what is served", () => {
   it("admin_port and metrics_port: there and not on the main port", async () => {
     const [admin_port, metrics_port] = [await freePort(), await freePort()]
-    const { port } = await start({ admin_port, metrics_port })
+    const nodes = [{ name: "one", version: "1.0.0", configuration: "c0ffee" }]
+    const { port } = await start({ admin_port, metrics_port }, { nodes: Effect.succeed(nodes) })
     const paths = ["/webhooks/gitea", "/dashboard", "/metrics", "/healthz", "/readyz"]
     const statuses = (on: number) =>
       Promise.all(
@@ -76,6 +78,9 @@ describe("what is served", () => {
     assert.deepStrictEqual(await statuses(port), [401, 404, 404, 200, 200])
     assert.deepStrictEqual(await statuses(admin_port), [404, 404, 404, 200, 200])
     assert.deepStrictEqual(await statuses(metrics_port), [404, 404, 200, 200, 200])
+    const ready = async (on: number): Promise<unknown> => (await fetch(`http://127.0.0.1:${on}/readyz`)).json()
+    assert.deepStrictEqual(await ready(admin_port), { status: "ready", nodes })
+    for (const on of [port, metrics_port]) assert.deepStrictEqual(await ready(on), { status: "ready" })
     assert.include(await shown(admin_port), "SVC_ADMIN")
     assert.notInclude(await shown(port), "SVC_ADMIN")
   })
