@@ -35,7 +35,7 @@ const makeLiveness = (checks: ReadonlyArray<ReadyCheck>): Effect.Effect<IngressR
   )
 
 /** Responses of `/readyz`: with nodes, connections and a refused configuration, and for a port that anyone may reach without them. */
-export interface Readiness {
+export interface ReadyResponses {
   readonly detailed: IngressResponse
   readonly brief: IngressResponse
 }
@@ -163,7 +163,7 @@ const makeReadiness = Effect.fnUntraced(function* (
     })
   )
 
-  let known: { readonly response: Readiness; readonly at: number } | undefined
+  let known: { readonly response: ReadyResponses; readonly at: number } | undefined
   return Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (known !== undefined && now - known.at < rememberedMillis) return known.response

@@ -9,7 +9,7 @@ import type { ConfigStore } from "../config/ConfigStore.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { webhookDuration } from "../observability/Metrics.ts"
 import { renderMetrics } from "../observability/MetricsText.ts"
-import type { Readiness } from "./Health.ts"
+import type { ReadyResponses } from "./Health.ts"
 import type { IngressResponse } from "./Responses.ts"
 import * as Responses from "./Responses.ts"
 import { declaresMore } from "./Body.ts"
@@ -42,7 +42,7 @@ export interface RequestParts {
   readonly admin: Option.Option<AdminApi["Service"]>
   readonly dashboard: Dashboard
   readonly liveness: Effect.Effect<IngressResponse>
-  readonly readiness: Effect.Effect<Readiness>
+  readonly readiness: Effect.Effect<ReadyResponses>
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
   readonly context: Context.Context<never>
 }
