@@ -19,6 +19,11 @@ it("reports the version of the server, or why it refuses the user, without the t
   expect(await report(swarm.ticket)).toEqual([
     { level: "ok", text: "channel swarm: SWARM/2025.2 accepts user reviewer" }
   ])
+  const { workspaces, ...document } = makeDocument(makeChannel(swarm))
+  const off = Object.fromEntries(
+    Object.entries(Object(Object(workspaces).instances)).map(([id, one]) => [id, { ...Object(one), enabled: false }])
+  )
+  expect(await Effect.runPromise(hostAccess(snapshotFrom({ ...document, workspaces: { instances: off } })))).toEqual([])
   const [refused] = await report("EXPIRED")
   expect(refused).toMatchObject({ level: "error", text: expect.stringMatching(/^channel swarm: .*renew the ticket/) })
   expect(refused?.text).not.toContain("EXPIRED")

@@ -163,6 +163,8 @@ describe("writes", () => {
     const rows = await publisher()(shelved, [problem(1, 5), problem(2, 8)])
     expect(statuses(rows)).toEqual(["sent", "sent", "sent"])
     expect(swarm.comments).toHaveLength(3)
+    // The written comment is found by its marker: it is not edited.
+    expect(swarm.requests.filter(isWrite)).toHaveLength(3)
   })
 
   it.each(["summary", "problem"])(

@@ -71,13 +71,17 @@ describe("diff", () => {
     const head = repository.commit("Properties", {
       properties: {
         "trunk/lib/old.c": { "svn:executable": "*" },
-        trunk: { "svn:externals": "^/vendor vendor\nhttps://evil.example/x x\n" }
+        trunk: {
+          "svn:externals": "^/vendor vendor\nhttps://evil.example/x x\n",
+          "svn:mergeinfo": "/branches/1.x:1-2"
+        }
       }
     })
     const { changes, diff } = await revision(head, String(Number(head) - 1))
     expect(changes.map(({ path }) => path)).toEqual(["(svn properties)", "lib/old.c (svn properties)"])
     expect(diff).toContain("+svn:externals:\n+  ^/vendor vendor\n+  https://evil.example/x x\n")
     expect(diff).toContain("+svn:executable:\n+  *\n")
+    expect(diff).not.toContain("mergeinfo")
   })
 
   it("of a path that was deleted and added again is what differs", async () => {
@@ -161,6 +165,9 @@ it("files, lists, authors and searches are of their revision; externals are not 
       expect(yield* checkout.messages ?? Effect.succeed([])).toEqual(["Two"])
       const search = { texts: ["return"], ignoreCase: false, words: false, under: "" }
       expect(yield* checkout.search.filesWith(search, 5)).toEqual({ paths: ["src/main.c"], more: false })
+      // Keywords are searched as they are stored.
+      const keyword = { ...search, texts: ["// $Id$"], words: false }
+      expect((yield* checkout.search.filesWith(keyword, 5)).paths).toEqual(["src/main.c"])
       expect((yield* checkout.search.filesUnder("src", 1)).more).toBe(true)
     })
   )
