@@ -1,17 +1,18 @@
 /** Limits of drafts, and whose approvals count. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { DraftInput, DraftOutcome } from "../../../src/config/revisions/ConfigEditor.ts"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
-import { editorAlone } from "../../harness/ConfigSource.ts"
+import { DraftStore } from "../../../src/config/revisions/DraftStore.ts"
+import { editorAlone, memoryStores, startNode } from "../../harness/ConfigSource.ts"
 
-const input: DraftInput = {
+const input = {
   title: "More passes",
   reason: "",
   base: 0,
   operations: [{ op: "set", path: ["review", "max_passes"], value: 7 }]
-}
+} satisfies DraftInput
 const codes = (outcome: { readonly _tag: string } | DraftOutcome) =>
   "problems" in outcome ? outcome.problems.map(({ code }) => code) : outcome._tag
 
@@ -101,6 +102,35 @@ describe("a draft", () => {
       }),
       editorAlone()
     )
+  )
+
+  it.effect("is removed 90 days after its last change", () =>
+    Effect.gen(function* () {
+      const stores = yield* Layer.build(Layer.fresh(memoryStores))
+      const drafts = Context.get(stores, DraftStore)
+      const day = 24 * 60 * 60 * 1000
+      for (const age of [91, 89]) {
+        const { base, operations, reason, title } = input
+        const facts = {
+          base,
+          reason,
+          title,
+          id: `d${age}`,
+          owner: "alice",
+          editors: ["alice"],
+          format: "operations"
+        } as const
+        const updatedAt = (100 - age) * day
+        yield* drafts.save({ ...facts, operations, approvals: [], version: 1, createdAt: 0, updatedAt })
+      }
+      yield* TestClock.setTime(100 * day)
+      yield* startNode(stores, {})
+      while ((yield* drafts.list).length > 1) yield* Effect.yieldNow
+      assert.deepStrictEqual(
+        (yield* drafts.list).map(({ id }) => id),
+        ["d89"]
+      )
+    })
   )
 
   it.effect("has a record of each refused attempt", () =>
