@@ -85,6 +85,7 @@ describe("directories of chat platforms", () => {
     platform.endStalled()
     expect(isPending).toBe(true)
     expect(error.reason).toBe("unavailable")
+    expect(error.message).toContain("not complete after 30 seconds")
   })
 
   it("are listed again after their age, once for all who wait, and directly after a change", async () => {
@@ -122,6 +123,8 @@ describe("directories of chat platforms", () => {
     const before = listed()
     platform.decide = () => undefined
     await expect(list(feishu, scope, 60_000, 129_999)).rejects.toThrow("99991672")
+    // Nor for those who accept older listings.
+    await expect(list(feishu, scope, 1_000_000, 129_999)).rejects.toThrow("99991672")
     expect(listed()).toBe(before)
     expect((await list(feishu, scope, 60_000, 130_000)).length).toBe(3)
   })
