@@ -29,7 +29,7 @@ describe("commands from chat", { timeout: 240_000 }, () => {
         { type: "feishu_open_id", id: "ou_past", expires_at: "2020-01-01T00:00:00+08:00" },
         { type: "feishu_open_id", id: "ou_leaver" }
       ],
-      commands: ["projects"]
+      commands: ["help", "projects"]
     }
     const anyone = {
       ...lark,
@@ -104,6 +104,14 @@ describe("commands from chat", { timeout: 240_000 }, () => {
   it("an actor with expires_at has rights until then", async () => {
     expect(await command("projects", { from: "ou_guest" })).toContain("app")
     expect(await command("projects", { from: "ou_past" })).toContain("not authorised")
+  })
+
+  it("help lists what the person may use", async () => {
+    const help = await command("help", { from: "ou_guest" })
+    expect(help.match(/aicr \S+(?=`| )/g)?.map((usage) => usage.replace("`", ""))).toEqual([
+      "aicr help",
+      "aicr projects"
+    ])
   })
 
   it("a person without rights gets two messages a minute", async () => {
