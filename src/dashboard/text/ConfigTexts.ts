@@ -1,10 +1,10 @@
 /**
- * What the checks of the configuration report, in Chinese: errors and warnings about fields and documents. They are loaded with the pages that edit it.
+ * Translates what the checks of the configuration report into Chinese: errors and warnings about fields and documents. They are loaded with the pages that edit it.
  * A test holds the table to the sources of the service.
  */
 type Row = readonly [english: string, chinese: string]
 
-/** What a value must be, and what it is. */
+/** Expected and current values. */
 const values: ReadonlyArray<Row> = [
   ["missing; expected {what}", "缺少；应为 {what}"],
   ["expected {what}, found {found}", "应为 {what}，实际为 {found}"],
@@ -320,7 +320,7 @@ const paths: ReadonlyArray<Row> = [
   ["a segment is the name of a device", "有段是设备名"]
 ]
 
-/** What is wrong with YAML. */
+/** Errors of YAML. */
 const yaml: ReadonlyArray<Row> = [
   [
     "the document has {bytes} bytes; at most {maximum} ({size} MiB) are read",

@@ -1,4 +1,4 @@
-/** What the types and actions of revisions mean for a review. */
+/** Types and actions of revisions, and their meaning for a review. */
 import { expect, it } from "vitest"
 import {
   hasContent,
