@@ -16,6 +16,7 @@ import { readNewest, shelfVersion } from "./P4Describe.ts"
 import { belowDepot, checkRoot, cleanRoot } from "./P4Path.ts"
 import { readP4 } from "./P4Process.ts"
 import { openOwnSession } from "./P4Session.ts"
+import { checkSettings } from "./P4Settings.ts"
 import type { P4Session } from "./P4Session.ts"
 import { openP4Source } from "./P4Source.ts"
 import { readServerInfo } from "./P4Submitted.ts"
@@ -44,6 +45,7 @@ export const perforceRange = Effect.fnUntraced(function* (
     return yield* refused(
       "--uncommitted compares a Perforce workspace with the revisions that it was synced to: leave out --base"
     )
+  yield* checkSettings(path, process.env["P4CONFIG"])
   const session = openOwnSession(options.scratch, path, program, options.limits, replyMillis)
   const workspace = yield* findRoot(session, path)
   const { root } = workspace

@@ -1,4 +1,4 @@
-/** Types and actions of revisions, and their meaning for a review. */
+/** Types and actions of revisions of Perforce, in terms of a review. */
 import { expect, it } from "vitest"
 import {
   hasContent,

@@ -189,6 +189,16 @@ it("without its client, or with an expired login, is an error with the next step
   await expect(review({}, () => Effect.void)).rejects.toThrow("client ada-laptop does not exist; set P4CLIENT")
 })
 
+it.each(["P4PORT=rsh:touch /tmp/owned", "# x\n p4port = jsh:touch /tmp/owned"])(
+  "settings that start a program are refused before the client reads them: %s",
+  async (line) => {
+    const calls = depot.calls().length
+    writeFileSync(join(dirname(root), ".p4config"), `P4USER=ada\n${line}\n`)
+    await expect(review({ changes: "uncommitted" }, () => Effect.void)).rejects.toThrow("names a program")
+    expect(depot.calls()).toHaveLength(calls)
+  }
+)
+
 it("has no file above it, whatever the client reports", async () => {
   writeFileSync(join(root, "../outside.c"), "private\n")
   depot.set({
