@@ -43,13 +43,15 @@ export const cliActor = (): string => {
   }
 }
 
-/** Returns whether a configuration file enables the database. */
+/** Returns whether a configuration file enables the database, or has errors. */
 export const enablesDatabase = (config: string) =>
   Effect.gen(function* () {
     const { readFileText } = yield* Effect.promise(() => import("../config/LoadConfig.ts"))
     const { parseFile, readBootstrap } = yield* Effect.promise(() => import("../config/LayeredFile.ts"))
     const text = yield* Effect.fromResult(yield* readFileText(config))
-    return readBootstrap(parseFile(text, config, process.env))?.document.config_sources.database.enabled === true
+    const bootstrap = readBootstrap(parseFile(text, config, process.env))
+    // Opening the database reports the errors of a file that cannot be read: its database must not be skipped silently.
+    return bootstrap === undefined || bootstrap.document.config_sources.database.enabled
   }).pipe(Effect.orElseSucceed(() => false))
 
 const reportOutcome = Effect.fnUntraced(function* (outcome: EditOutcome) {
