@@ -1,9 +1,11 @@
 /** Requests that the administration refuses before a handler runs, over real HTTP. */
+import { HttpApi } from "effect/http-api"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { maxBodyBytes } from "../../src/admin/AdminApi.ts"
 import { maxAnonymousBytes } from "../../src/admin/BodyLimit.ts"
 import { isCrossOrigin } from "../../src/admin/SameOrigin.ts"
 import { open } from "../ingress/Raw.ts"
+import { AdminHttpApi } from "../../src/admin/api/AdminHttpApi.ts"
 import { startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
 import { listOperations } from "./ApiContract.ts"
@@ -157,6 +159,24 @@ describe("writes of browsers", () => {
   ])("with the headers %j get %d", async (headers, expected) => {
     const { status } = await admin.call("POST", "/queue/pause", { token, body: { workspace: "nothing" }, headers })
     assert.strictEqual(status, expected)
+  })
+
+  it("of another site are refused at every endpoint that writes", async () => {
+    const writes: Array<readonly [method: string, path: string]> = []
+    HttpApi.reflect(AdminHttpApi, {
+      onGroup: () => {},
+      onEndpoint: ({ endpoint }) => {
+        if (endpoint.method !== "GET") writes.push([endpoint.method, endpoint.path.replace("/api/admin", "")])
+      }
+    })
+    assert.isAbove(writes.length, 20)
+    for (const [method, path] of writes) {
+      const { body, status } = await admin.call(method, path.replaceAll(/:\w+/g, "x"), {
+        token,
+        headers: { "sec-fetch-site": "cross-site" }
+      })
+      assert.deepStrictEqual([path, status, body["code"]], [path, 403, "cross_origin"])
+    }
   })
 
   it("of another site are also refused at the login", async () => {

@@ -136,6 +136,7 @@ export const startDashboardWorld = async (): Promise<DashboardWorld> => {
       ...adminEnv,
       ...chatEnv,
       HOOK: group.url,
+      SVC_NODE_NAME: `node ${hostile[0]}`,
       SVC_CONFIG_SECRETS_KEY: sealingKey,
       FEISHU_SECRET: platformSecrets.feishu,
       WECOM_SECRET: platformSecrets.wecom

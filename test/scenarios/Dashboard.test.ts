@@ -272,7 +272,9 @@ describe("a record", () => {
     await page.getByText("No run with this id exists").waitFor()
     await page.goto(`${world.url}/deliveries/${missing}`)
     await page.locator("#content .failure").waitFor()
-    await page.route("**/api/admin/runs?*", (route) => route.fulfill({ status: 500, body: "{}" }))
+    await page.route("**/api/admin/runs?*", (route) =>
+      route.fulfill({ status: 500, contentType: "application/json", body: '{"code":"broken","detail":"It is broken"}' })
+    )
     await page.goto(`${world.url}/runs`)
     const failure = page.locator("#content .failure")
     await failure.waitFor()
@@ -1030,6 +1032,13 @@ describe("every page", () => {
     { timeout: 300_000 },
     async () => {
       const found: Array<string> = []
+      // Texts of administrators are shown to other administrators.
+      const draft = { title: hostile[1], reason: hostile[2], base_revision: 0, operations: [] }
+      const operations = [
+        { op: "create", entity: { kind: "channels", name: "mail" }, value: { kind: "gitea_pr_review" } }
+      ]
+      expect((await world.admin.post("/config/drafts", { ...draft, operations })).status).toBe(201)
+      expect((await world.admin.post("/queue/pause", { workspace: "team-one", reason: hostile[0] })).status).toBe(200)
       for (const [name, path] of paths) {
         await open(path)
         expect(await page.locator("#content h1").textContent()).toContain(name)
@@ -1055,6 +1064,7 @@ describe("every page", () => {
         await page.setViewportSize({ width: 1280, height: 800 })
       }
       expect(found).toEqual([])
+      await world.admin.post("/queue/resume", { workspace: "team-one" })
       expect(await page.evaluate("globalThis.attacked")).toBeUndefined()
       expect(problems().filter((problem) => !/40[149]|422/.test(problem))).toEqual([])
     }
