@@ -59,7 +59,7 @@ report() {
   # One repetition, for a service that restarts; the service recognises a report that arrives twice.
   send && return
   sleep "${AICR_RETRY_AFTER:-15}"
-  send || say "changelist $change not reported: $(printf '%s' "$answer" | tr '\n' ' ' | tr -d '\000-\037\177' | cut -c1-500)"
+  send || say "changelist $change not reported: $(printf '%s' "$answer" | tr '\n' ' ' | tr -d '\000-\037\177' | tail -c 500)"
 }
 
 # In the background, with no files of the submit open, so that the server does not wait for it.
