@@ -45,7 +45,7 @@ const maxChanges = 200
 
 export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService => {
   const processors = Semaphore.makeUnsafe(options.computing)
-  const maxIdle = options.computing + 2
+  const maxIdle = options.computing + 1
   const idle: Array<Thread> = []
   const shared: SharedMemory = { vocabulary: undefined }
   let isOpen = true
