@@ -73,6 +73,31 @@ describe("the audit", () => {
     assert.notInclude(JSON.stringify(await list()), "a-token-of-nobody")
   })
 
+  it("has one record of saves of a draft with the same outcome", async () => {
+    const draft = { title: "Half an edit", base_revision: 0, operations: [] }
+    const create = async () => (await admin.call("POST", "/config/drafts", { token, body: draft })).body["id"]
+    const save = (id: unknown, version: number) =>
+      admin.call("PUT", `/config/drafts/${String(id)}`, { token, body: { ...draft, version } })
+    const [one, other] = [await create(), await create()]
+    for (const [id, version] of [
+      [one, 1],
+      [one, 2],
+      [one, 2],
+      [one, 3],
+      [other, 1]
+    ] as const)
+      await save(id, version)
+    const saves = await list("?action=drafts.save")
+    assert.deepStrictEqual(
+      saves.map(({ outcome, target }) => [outcome, target]),
+      [
+        ["done", `/config/drafts/${String(other)}`],
+        ["draft_conflict", `/config/drafts/${String(one)}`],
+        ["done", `/config/drafts/${String(one)}`]
+      ]
+    )
+  })
+
   it("is selected by user, action, outcome and time, in pages", async () => {
     assert.lengthOf(await list("?actor=nobody"), 0)
     assert.lengthOf(await list("?action=queue.pause&outcome=done"), 1)

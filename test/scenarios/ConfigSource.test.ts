@@ -96,6 +96,10 @@ describe("the configuration of the database", () => {
       )
       expect(shown).toMatch(/queue\.kind = "sqlite" +# config\.yaml:\d+/)
 
+      const valid = readFileSync(configFile, "utf8")
+      writeFileSync(configFile, valid.replace("kind: sqlite", "kind: none"))
+      expect(await command(at, env, "secrets", "rotate")).toMatchObject({ code: 2 })
+      writeFileSync(configFile, valid)
       const rotation = { ...env, SVC_CONFIG_SECRETS_KEY: newKey, SVC_CONFIG_SECRETS_KEY_PREVIOUS: oldKey }
       const rotated = await command(at, rotation, "secrets", "rotate")
       expect(rotated.out).toMatch(/sealed [1-9]\d* records of the database with the current key/)
