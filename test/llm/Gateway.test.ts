@@ -42,7 +42,7 @@ const run = <A, E>(effect: Effect.Effect<A, E, Gateway | Owners>) =>
   effect.pipe(Effect.provide([gatewayLayer, Logger.layer([]), testOwners]))
 
 /** Short where it is to run out; where it is not, long enough for a busy machine. */
-const timeoutFor = (reason: string) => (reason === "timeout" ? 100 : 10_000)
+const timeoutFor = (reason: string) => (reason === "timeout" ? 300 : 10_000)
 
 /** Returns the reason that one reply to every request leads to, and the number of requests (at most two). */
 const outcomes: ReadonlyArray<readonly [string, Reply, string, number]> = [

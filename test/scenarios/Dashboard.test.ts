@@ -273,7 +273,7 @@ describe("a record", () => {
     await page.goto(`${world.url}/deliveries/${missing}`)
     await page.locator("#content .failure").waitFor()
     await page.route("**/api/admin/runs?*", (route) =>
-      route.fulfill({ status: 500, contentType: "application/json", body: '{"code":"broken","detail":"It is broken"}' })
+      route.fulfill({ status: 404, contentType: "application/json", body: '{"code":"broken","detail":"It is broken"}' })
     )
     await page.goto(`${world.url}/runs`)
     const failure = page.locator("#content .failure")
