@@ -3,7 +3,7 @@
  * pack is removed with its review. Pure.
  */
 import { createHash } from "node:crypto"
-import { crc32 } from "node:zlib"
+import { crc32, deflateSync } from "node:zlib"
 
 export interface PackFile {
   /** Name in `objects/pack` without its suffix. */
@@ -27,7 +27,7 @@ export const makePack = (blobs: ReadonlyMap<string, Uint8Array>): PackFile => {
   let offset = parts[0]?.length ?? 0
   const entries: Array<{ readonly id: Buffer; readonly offset: number; readonly crc: number }> = []
   for (const [id, content] of blobs) {
-    const entry = Buffer.concat([entryHeader(content.length), ...storedStream(content)])
+    const entry = Buffer.concat([entryHeader(content.length), deflateSync(content, { level: 0 })])
     entries.push({ id: Buffer.from(id, "hex"), offset, crc: crc32(entry) })
     parts.push(entry)
     offset += entry.length
@@ -57,40 +57,6 @@ const entryHeader = (size: number): Buffer => {
     rest = Math.floor(rest / 128)
   }
   return Buffer.from([...bytes, byte])
-}
-
-const maxBlock = 65_535
-
-/** A stream of zlib without compression. */
-const storedStream = (content: Uint8Array): ReadonlyArray<Uint8Array> => {
-  const parts: Array<Uint8Array> = [Buffer.from([0x78, 0x01])]
-  for (let at = 0; at === 0 || at < content.length; at += maxBlock) {
-    const block = content.subarray(at, at + maxBlock)
-    const header = Buffer.alloc(5)
-    header[0] = at + maxBlock >= content.length ? 1 : 0
-    header.writeUInt16LE(block.length, 1)
-    header.writeUInt16LE(maxBlock - block.length, 3)
-    parts.push(header, block)
-  }
-  return [...parts, uint32s([adler32(content)])]
-}
-
-/** Bytes after which the sums are reduced: they do not exceed 32 bits until then. */
-const adlerBytes = 5552
-const adlerModulus = 65_521
-
-const adler32 = (content: Uint8Array): number => {
-  let [low, high] = [1, 0]
-  for (let start = 0; start < content.length; start += adlerBytes) {
-    const end = Math.min(content.length, start + adlerBytes)
-    for (let at = start; at < end; at++) {
-      low += content[at] ?? 0
-      high += low
-    }
-    low %= adlerModulus
-    high %= adlerModulus
-  }
-  return high * 65_536 + low
 }
 
 const makeIndex = (

@@ -14,9 +14,9 @@ export interface RecentChange {
 }
 
 const maxAgeMillis = 60_000
-const maxKept = 500
-/** Paths of one change, so that memory is bounded. */
-const maxPaths = 500
+const maxKept = 200
+/** Characters of one change, so that memory is bounded. */
+const maxLength = 65_536
 
 export const makeRecent = () => {
   const kept = new Map<string, RecentChange & { readonly at: number }>()
@@ -25,7 +25,7 @@ export const makeRecent = () => {
   return {
     remember: Effect.fnUntraced(function* (session: SvnSession, change: RecentChange) {
       const { entry, stream } = change
-      if (entry.more || stream.more || entry.paths.length > maxPaths) return
+      if (entry.more || stream.more || JSON.stringify(change).length > maxLength) return
       const [oldest] = kept.keys()
       if (oldest !== undefined && kept.size >= maxKept) kept.delete(oldest)
       kept.set(keyOf(session, stream.branch, entry.revision), { ...change, at: yield* Clock.currentTimeMillis })
