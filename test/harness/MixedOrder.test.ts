@@ -18,7 +18,7 @@ const runs = (separate: number, shared: number): ReadonlyArray<number> => {
 }
 
 it("files that share a process run in blocks between those with a process of their own", () => {
-  expect(runs(9, 40)).toEqual([3, 16, 2, 16, 2, 8, 2])
+  expect(runs(9, 40)).toEqual([2, 16, 3, 16, 2, 8, 2])
   expect(runs(3, 0)).toEqual([3])
   expect(runs(0, 40)).toEqual([40])
   expect(runs(1, 4)).toEqual([1, 4])

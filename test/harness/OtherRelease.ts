@@ -41,7 +41,10 @@ export class OtherRelease implements Disposable {
 const git = (...args: ReadonlyArray<string>): Buffer =>
   execFileSync("git", args, { cwd: root, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 256 * 1024 * 1024 })
 
-/** The program of the commit before the one that added the newest step of the schema, with the packages of this tree. */
+/**
+ * The program of the commit before the one that added the newest step of the schema, with the packages of this tree: a package that only it
+ * imports is a development dependency until there is a newer step.
+ */
 export class EarlierRelease implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), "aicr-earlier-"))
   /** The step that it does not have. */

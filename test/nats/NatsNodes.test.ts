@@ -82,9 +82,15 @@ describe("nodes", () => {
       Effect.gen(function* () {
         const connection = yield* NatsConnection
         const { jetstream } = connection
-        let writes = 0
+        let [writes, ended] = [0, 0]
         const publish = jetstream.publish.bind(jetstream)
-        jetstream.publish = (...args) => (++writes === 2 ? Promise.reject(new Error("no")) : publish(...args))
+        jetstream.publish = (...args) =>
+          (++writes === 2 ? Promise.reject(new Error("no")) : publish(...args)).finally(() => ended++)
+        /** The write before has ended, and the node waits for the next one. */
+        const waiting = Effect.promise(async () => {
+          await waitUntil(() => ended === writes, { describe: () => `${ended} of ${writes} writes have ended` })
+          await new Promise((resume) => setImmediate(resume))
+        })
         let reconnect = (): void => {}
         const reconnected = Effect.callback<void>((resume) => {
           reconnect = () => resume(Effect.void)
@@ -96,14 +102,13 @@ describe("nodes", () => {
           yield* TestClock.adjust("1 millis")
           yield* written(2)
           for (const count of [3, 4]) {
-            // The write before has ended when the next one is waited for.
-            yield* Effect.promise(() => connection.raw.flush())
+            yield* waiting
             yield* TestClock.adjust("2990 millis")
             expect(writes).toBe(count - 1)
             yield* TestClock.adjust("11 millis")
             yield* written(count)
           }
-          yield* Effect.promise(() => connection.raw.flush())
+          yield* waiting
           reconnect()
           yield* TestClock.adjust("1 millis")
           yield* written(5)
