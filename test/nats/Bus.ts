@@ -1,7 +1,8 @@
-/** A separate connection to a test's server, in a separate installation. */
+/** The server of a file of tests, and separate connections to it, each in a separate installation. */
 import { Effect } from "effect"
+import { afterAll, beforeAll } from "vitest"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
-import type { NatsServer } from "../harness/Nats.ts"
+import { NatsServer } from "../harness/Nats.ts"
 import { toSettings } from "./Cluster.ts"
 
 let installations = 0
@@ -21,3 +22,17 @@ export const withBus = <A, E>(
       name: "test"
     })
   )
+
+/** Starts a server for the tests of the file that calls this. `run` uses a separate connection, by default in a separate installation. */
+export const startBus = () => {
+  let started: NatsServer
+  beforeAll(async () => {
+    started = await NatsServer.start()
+  })
+  afterAll(() => started[Symbol.asyncDispose]())
+  return {
+    server: () => started,
+    run: <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()): Promise<A> =>
+      Effect.runPromise(withBus(started, prefix, effect))
+  }
+}

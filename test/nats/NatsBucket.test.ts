@@ -1,20 +1,12 @@
 import { Effect, Fiber, Layer, Logger, Schedule, Stream } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { makeBucket } from "../../nats/NatsBucket.ts"
 import type { NatsBucket } from "../../nats/NatsBucket.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
-import { NatsServer } from "../harness/Nats.ts"
-import { newPrefix, withBus } from "./Bus.ts"
+import { newPrefix, startBus, withBus } from "./Bus.ts"
 
-let server: NatsServer
-beforeAll(async () => {
-  server = await NatsServer.start()
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
-  Effect.runPromise(withBus(server, prefix, effect))
+const { run, server } = startBus()
 
 /** Retries until a restarted server accepts writes. */
 const soon = { times: 200, schedule: Schedule.spaced("50 millis") }
@@ -89,12 +81,12 @@ describe("bucket", () => {
       Effect.gen(function* () {
         const { put } = yield* bucket
         expect(yield* Effect.flip(put("k", "x".repeat(9_000_000)))).toMatchObject({ reason: "too_large" })
-        yield* Effect.promise(() => server.kill())
+        yield* Effect.promise(() => server().kill())
         // The client's own limit is 5 s.
         const at = performance.now()
         expect(yield* Effect.flip(put("k", "x"))).toMatchObject({ reason: "unavailable" })
         expect(performance.now() - at).toBeLessThan(4500)
-        yield* Effect.promise(() => server.start())
+        yield* Effect.promise(() => server().start())
         yield* Effect.retry(put("k", "y"), soon)
       })
     ))
@@ -105,7 +97,7 @@ describe("events", () => {
     const prefix = newPrefix()
     const listenOn = (of: string) =>
       withBus(
-        server,
+        server(),
         of,
         Effect.gen(function* () {
           const { stream, publish } = yield* NatsEvents

@@ -1,20 +1,12 @@
 /** The log on a real server: appends by compare-and-set, reads behind gaps, and a server that is disconnected or lost it. */
 import { Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { makeLog } from "../../nats/NatsLog.ts"
 import type { NatsLog } from "../../nats/NatsLog.ts"
-import { NatsServer } from "../harness/Nats.ts"
-import { newPrefix, withBus } from "./Bus.ts"
+import { startBus } from "./Bus.ts"
 
-let server: NatsServer
-beforeAll(async () => {
-  server = await NatsServer.start()
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
-  Effect.runPromise(withBus(server, prefix, effect))
+const { run } = startBus()
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const toTexts = (messages: ReadonlyArray<{ readonly sequence: number; readonly payload: Uint8Array }>) =>

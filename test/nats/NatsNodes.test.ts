@@ -1,23 +1,15 @@
 /** The list of live nodes on a real server. NatsTickets.test.ts tests which processes count as connected. */
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { makeBucket } from "../../nats/NatsBucket.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsNodes, listNodes } from "../../nats/NatsNodes.ts"
 import { streams } from "../../nats/NatsStreams.ts"
-import { NatsServer } from "../harness/Nats.ts"
 import { waitUntil } from "../harness/Wait.ts"
-import { newPrefix, withBus } from "./Bus.ts"
+import { newPrefix, startBus, withBus } from "./Bus.ts"
 
-let server: NatsServer
-beforeAll(async () => {
-  server = await NatsServer.start()
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
-  Effect.runPromise(withBus(server, prefix, effect))
+const { run, server } = startBus()
 
 describe("nodes", () => {
   const self = (name: string) => ({ name, roles: ["executor"], version: "1.2.3", startedAt: 1000, more: { slots: 8 } })
@@ -30,8 +22,8 @@ describe("nodes", () => {
         let calls = 0
         jetstream.publish = async (...args) => {
           if (calls++ > 0) return publish(...args)
-          server.freeze()
-          return publish(...args).finally(() => server.thaw())
+          server().freeze()
+          return publish(...args).finally(() => server().thaw())
         }
         const list = Effect.flatMap(NatsNodes, (nodes) => nodes.list)
         expect(yield* Effect.provide(list, NatsNodes.layer(self("a")))).toEqual([self("a")])
@@ -44,7 +36,7 @@ describe("nodes", () => {
       Effect.gen(function* () {
         const { list, update } = yield* NatsNodes
         const namesWhile = withBus(
-          server,
+          server(),
           prefix,
           Effect.provide(
             Effect.flatMap(NatsNodes, (nodes) => nodes.list),

@@ -1,20 +1,12 @@
 /** Snapshots of a log on a real server: cells with compare-and-set, lists of pages, and a server that lost them. */
 import { Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { makePages } from "../../nats/NatsPages.ts"
 import type { NatsPages } from "../../nats/NatsPages.ts"
-import { NatsServer } from "../harness/Nats.ts"
-import { newPrefix, withBus } from "./Bus.ts"
+import { startBus } from "./Bus.ts"
 
-let server: NatsServer
-beforeAll(async () => {
-  server = await NatsServer.start()
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
-  Effect.runPromise(withBus(server, prefix, effect))
+const { run } = startBus()
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

@@ -1,22 +1,14 @@
 /** Streams on a real server: their settings, their creation by several nodes, and what happens when the server lost one. */
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsError } from "../../nats/NatsError.ts"
 import { ensure, recreating, retryUntilReady, streamName, streams } from "../../nats/NatsStreams.ts"
 import type { StreamPlan } from "../../nats/NatsStreams.ts"
-import { NatsServer } from "../harness/Nats.ts"
-import { newPrefix, withBus } from "./Bus.ts"
+import { newPrefix, startBus } from "./Bus.ts"
 
-let server: NatsServer
-beforeAll(async () => {
-  server = await NatsServer.start()
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
-  Effect.runPromise(withBus(server, prefix, effect))
+const { run } = startBus()
 
 describe("streams", () => {
   // Of two that make a stream at the same time the server refuses the second one for its name or for its subjects, or not at all.

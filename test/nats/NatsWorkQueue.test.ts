@@ -1,18 +1,10 @@
 import { Effect, Fiber } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { makeWorkQueue } from "../../nats/NatsWorkQueue.ts"
-import { NatsServer } from "../harness/Nats.ts"
-import { newPrefix, withBus } from "./Bus.ts"
+import { newPrefix, startBus, withBus } from "./Bus.ts"
 
-let server: NatsServer
-beforeAll(async () => {
-  server = await NatsServer.start()
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-const run = <A, E>(effect: Effect.Effect<A, E, NatsConnection>, prefix = newPrefix()) =>
-  Effect.runPromise(withBus(server, prefix, effect))
+const { run, server } = startBus()
 
 /** A queue whose messages are not redelivered during a test. */
 const queue = makeWorkQueue({ name: "work", doneWithin: "10 minutes" })
@@ -86,8 +78,8 @@ describe("work queue", () => {
         let calls = 0
         consumers.add = async (...args) => {
           if (calls++ > 0) return add(...args)
-          server.freeze()
-          return add(...args).finally(() => server.thaw())
+          server().freeze()
+          return add(...args).finally(() => server().thaw())
         }
         const { offer, take } = yield* queue
         yield* offer("a", "1")
@@ -137,7 +129,7 @@ describe("work queue", () => {
     const steady = makeWorkQueue({ name: "steady", doneWithin: "4 seconds" })
     const takeFor = (count: number) =>
       withBus(
-        server,
+        server(),
         prefix,
         Effect.gen(function* () {
           const { take } = yield* steady
@@ -159,8 +151,8 @@ describe("work queue", () => {
       Effect.gen(function* () {
         const { offer, size } = yield* steady
         for (const [index, key] of keys.entries()) {
-          if (index === 40) yield* Effect.promise(() => server.stop())
-          if (index === 40) yield* Effect.promise(() => server.start())
+          if (index === 40) yield* Effect.promise(() => server().stop())
+          if (index === 40) yield* Effect.promise(() => server().start())
           yield* Effect.retry(offer(key, ""), { times: 50 })
         }
         yield* Effect.repeat(Effect.delay(size, "20 millis"), { while: (left) => left > 0 })
