@@ -205,7 +205,13 @@ const report = Effect.fnUntraced(function* (
   const isSame = known?.state === state && known.detail === detail
   if (isSame && now - known.reportedAt < reportMillis) return
   yield* setReady(connection, state === "ready")
-  if (!isSame) yield* Effect.logInfo("chat connection changed", { connection, state, detail })
+  if (!isSame && state === "failing")
+    yield* Effect.logWarning("chat connection does not work", {
+      connection,
+      detail,
+      advice: `aicr chat check ${connection}`
+    })
+  else if (!isSame) yield* Effect.logInfo("chat connection changed", { connection, state, detail })
   const { name: node } = yield* NodeIdentity
   const health = { connection, state, detail, node, since: isSame ? known.since : now, reportedAt: now }
   yield* (yield* ChatHealths).report(health)

@@ -36,7 +36,7 @@ const load = Effect.promise
 /** All commands. */
 export const aicr = Command.make("aicr").pipe(
   Command.withDescription(
-    "Reviews code changes by itself. Watch it with `aicr demo`, review your own repository with `aicr review`, then write a config.yaml (config.example.yaml, docs/configuration.md), check it with `aicr config check` and `aicr doctor`, and run `aicr serve`."
+    "Reviews code changes with a language model. Watch it with `aicr demo`, review your own repository with `aicr review`. To run the service, write a config.yaml (see config.example.yaml and docs/configuration.md), check it with `aicr config check` and `aicr doctor`, and start `aicr serve`."
   ),
   Command.withExamples([
     { command: "aicr demo", description: "A whole review on this machine, without any configuration" },

@@ -119,7 +119,7 @@ const check = (runs: Effect.Effect<Runs>) =>
     })
   ).pipe(
     Command.withDescription(
-      "Run an agent CLI against a built-in scripted model without network, and report point by point what works"
+      "Run an agent CLI against a scripted model, without network, and print what works and what does not"
     ),
     Command.withExamples([
       { command: "aicr agent check codex", description: "In the sandbox of the configuration" },

@@ -32,7 +32,7 @@ const check = (runs: Effect.Effect<Runs>) =>
       ),
       env: Flag.Boolean("env").pipe(
         Flag.withDefault(false),
-        Flag.withDescription("Count every variable that is named and not set as an error")
+        Flag.withDescription("Report environment variables that are not set as errors")
       ),
       fileOnly: fileOnlyFlag,
       format: Flag.Literals("format", checkFormats).pipe(
@@ -144,7 +144,7 @@ const show = (openEditor: OpenEditor) =>
       yield* Console.log(json ? JSON.stringify(shown, undefined, 2) : table(shown))
     })
   ).pipe(
-    Command.withDescription("Print the configuration in force, with the origin of every value and secrets masked"),
+    Command.withDescription("Print the effective configuration with the origin of each value; secrets are masked"),
     Command.withExamples([
       {
         command: "aicr config show --workspace app",

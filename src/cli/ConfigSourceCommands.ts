@@ -110,7 +110,9 @@ const reasonFlag = Flag.String("reason").pipe(
   Flag.withDescription("Reason, recorded with the revision")
 )
 const operationFlag = Flag.String("operation-id").pipe(
-  Flag.withDescription("Applied once: repeat a command whose result is unknown with the same id. Default: a new one"),
+  Flag.withDescription(
+    "Id of the edit, which is applied once. If the result is unknown, repeat the command with the same id. Default: a new id"
+  ),
   Flag.optional
 )
 const breakGlassFlag = Flag.Boolean("break-glass").pipe(
@@ -184,9 +186,7 @@ const yesFlag = Flag.Boolean("yes").pipe(
 )
 
 const pushFlags = {
-  file: Argument.String("FILE").pipe(
-    Argument.withDescription("YAML document with globals and entities, such as of pull")
-  ),
+  file: Argument.String("FILE").pipe(Argument.withDescription("YAML document, as `aicr config pull` prints it")),
   config: configFlag,
   dryRun: Flag.Boolean("dry-run").pipe(
     Flag.withDefault(false),
@@ -209,7 +209,7 @@ const makePush = (openEditor: OpenEditor) =>
     })
   ).pipe(
     Command.withDescription(
-      "Print what a YAML document changes in the configuration of the database, and publish it. What it omits is removed; masked credentials stay"
+      "Publish a YAML document as the configuration of the database, after printing what it changes. What it omits is removed; masked credentials stay"
     ),
     Command.withExamples([
       {
@@ -280,7 +280,10 @@ const makeRestore = (openEditor: OpenEditor) =>
   ).pipe(
     Command.withDescription("Print what the content of an older revision changes, and publish it as a new revision"),
     Command.withExamples([
-      { command: "aicr config restore 41 --reason 'revision 42 lost a team'", description: "Revision 43 is as 41 was" }
+      {
+        command: "aicr config restore 41 --reason 'revision 42 lost a team'",
+        description: "Publish the content of revision 41 as revision 43"
+      }
     ])
   )
 

@@ -57,7 +57,7 @@ const flags = {
     Flag.withAlias("c"),
     Flag.withMetavar("[NAME=]FILE"),
     Flag.withDescription(
-      "Configuration (YAML); several are compared with the first. Without it the model is found by the keys in the environment"
+      "Configuration file (YAML); several are compared with the first. Without it, API keys in the environment select the model"
     ),
     Flag.between(0, maxConfigurations)
   ),
@@ -85,7 +85,7 @@ const flags = {
   recorded: Flag.Boolean("recorded").pipe(
     Flag.withDefault(false),
     Flag.withDescription(
-      "Instead of reviewing: what became of the findings that the service with --config published (default: config.yaml)"
+      "Review nothing; report what became of the findings that the service of --config published (default: config.yaml)"
     )
   ),
   days: Flag.Int("days").pipe(Flag.withDescription("With --recorded: only findings of the last days"), Flag.optional),

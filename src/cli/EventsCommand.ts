@@ -91,7 +91,7 @@ const replayCommand = (runs: Runs) =>
     })
   ).pipe(
     Command.withDescription(
-      "Decide about a delivery again with the current configuration, as a new delivery of the running service"
+      "Process the stored body of a delivery again, with the current configuration, as a new delivery"
     ),
     Command.withExamples([
       {
@@ -117,7 +117,7 @@ export const eventsCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmi
       rejectedSignatures: Flag.Boolean("rejected-signatures").pipe(
         Flag.withDefault(false),
         Flag.withDescription(
-          "Count deliveries with a wrong signature instead, per trigger and hour; --since: a week ago if not given"
+          "Count deliveries with a wrong signature per trigger and hour. Default of --since: a week ago"
         )
       ),
       limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number of deliveries"), Flag.withDefault(50))

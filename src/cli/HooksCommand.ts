@@ -35,7 +35,7 @@ const print = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Print the lines that install a hook script (scripts/hooks), filled in from the configuration"
+    "Print the lines that install a hook script (scripts/hooks), with the values of the configuration"
   ),
   Command.withExamples([
     { command: "aicr hooks print p4 --config config.yaml", description: "Lines for `p4 triggers`, and the settings" },

@@ -1,4 +1,7 @@
 import { Flag } from "effect/cli"
 
 /** Defines `--json`, the same for every command that prints one document. */
-export const jsonFlag = Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("One JSON document"))
+export const jsonFlag = Flag.Boolean("json").pipe(
+  Flag.withDefault(false),
+  Flag.withDescription("Print one JSON document")
+)

@@ -79,7 +79,10 @@ export const memoryCommand = (runs: Effect.Effect<{ readonly onLessons: OnLesson
         "clear",
         {
           ...shared,
-          all: Flag.Boolean("all").pipe(Flag.withDefault(false), Flag.withDescription("Of every repository"))
+          all: Flag.Boolean("all").pipe(
+            Flag.withDefault(false),
+            Flag.withDescription("Remove the lessons of every repository")
+          )
         },
         Effect.fnUntraced(function* ({ config, repository, all }) {
           if (Option.isSome(repository) === all) {

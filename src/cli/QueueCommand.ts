@@ -96,7 +96,7 @@ const show = (openAdmin: OpenAdmin) =>
       for (const line of formatDetails(item)) yield* Console.log(line)
     })
   ).pipe(
-    Command.withDescription("One entry or batch in full"),
+    Command.withDescription("Print everything about one entry or batch"),
     Command.withExamples([
       {
         command: "aicr queue show 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",

@@ -62,7 +62,7 @@ export const replayCommand = (
     })
   ).pipe(
     Command.withDescription(
-      "Run a stored review again from its evidence, without host or model, and show what differs in its findings"
+      "Repeat a review with its recorded model responses, without host or model, and show how its findings differ"
     ),
     Command.withExamples([
       { command: "aicr replay", description: "List the newest runs" },

@@ -35,7 +35,7 @@ const flags = {
   base: Flag.String("base").pipe(
     Flag.withMetavar("REV"),
     Flag.withDescription(
-      "What to compare with; the diff starts at its merge base with the head. Default: the default branch. Subversion and Perforce: a revision or changelist, by default the one before the head"
+      "Commit or branch to compare with; the diff starts where the head left it (merge base). Default: the default branch. Subversion and Perforce: a revision or changelist, by default the one before the head"
     ),
     Flag.optional
   ),
@@ -48,7 +48,7 @@ const flags = {
   ),
   uncommitted: Flag.Boolean("uncommitted").pipe(
     Flag.withDescription(
-      "Review the changes of the work tree that are not committed, with new files, instead of commits. Subversion: what svn status shows, without unversioned files. Perforce: the opened files"
+      "Review the uncommitted changes of the work tree, new files included. Subversion: what svn status shows, without unversioned files. Perforce: the opened files"
     ),
     Flag.withDefault(false)
   ),
@@ -62,7 +62,7 @@ const flags = {
     Flag.optional
   ),
   vcs: Flag.Literals("vcs", VcsKind.literals).pipe(
-    Flag.withDescription("Which working copy to review, where the folder is in several. Default: git first"),
+    Flag.withDescription("Version control system, if the folder is in working copies of several. Default: git"),
     Flag.optional
   ),
   format: Flag.Literals("format", ["text", "json", "sarif", "markdown"] satisfies ReadonlyArray<Format>).pipe(
@@ -72,18 +72,18 @@ const flags = {
   ...engineFlags,
   publish: Flag.Boolean("publish").pipe(
     Flag.withDescription(
-      "Write the review on the open pull request that has the reviewed head, through the trigger and channels of --config; repeating it repeats no comment"
+      "Publish the review on the open pull request of the reviewed commit, with the trigger and the channels of --config. Running it again duplicates no comment"
     ),
     Flag.withDefault(false)
   ),
   pull: Flag.Int("pull").pipe(
     Flag.withMetavar("NUMBER"),
-    Flag.withDescription("The pull request to publish on, where its head is not enough to find it"),
+    Flag.withDescription("Pull request to publish on, if several have the reviewed commit"),
     Flag.optional
   ),
   repo: Flag.String("repo").pipe(
     Flag.withMetavar("OWNER/NAME"),
-    Flag.withDescription("The repository at the host, where the workspace is for several"),
+    Flag.withDescription("Repository at the host, if the workspace has several"),
     Flag.optional
   ),
   failOn: Flag.Literals("fail-on", Severity.literals).pipe(
@@ -174,7 +174,7 @@ export const reviewCommand = <R>(
       { command: "aicr review --shelved 1234", description: "A shelved changelist of Perforce" },
       {
         command: "aicr review --config config.yaml --workspace app --publish",
-        description: "HEAD on its open pull request"
+        description: "Publish the review of HEAD on its open pull request"
       }
     ])
   )

@@ -42,15 +42,15 @@ const seal = Command.make(
   "seal",
   {
     field: Argument.String("FIELD").pipe(
-      Argument.withDescription("The field it is for, with names in place of positions, such as triggers.main.token")
+      Argument.withDescription("Field of the credential, by names and not positions, such as triggers.main.token")
     ),
     config: Flag.String("config").pipe(
       Flag.withAlias("c"),
-      Flag.withDescription("Configuration file whose config_sources.database.namespace to seal for"),
+      Flag.withDescription("Configuration file from which to read config_sources.database.namespace"),
       Flag.optional
     ),
     namespace: Flag.String("namespace").pipe(
-      Flag.withDescription("The namespace itself, where no file says it. Default: default"),
+      Flag.withDescription("Namespace, if no --config is given. Default: default"),
       Flag.optional
     )
   },
@@ -75,7 +75,7 @@ const seal = Command.make(
   Command.withExamples([
     {
       command: "aicr secrets seal triggers.main.token < token.txt",
-      description: "Print what to write at token: of the trigger main"
+      description: "Print the value for the field token of the trigger main"
     },
     { command: "aicr secrets seal llm.providers.openai.api_key", description: "Type it on the terminal, hidden" }
   ])
@@ -143,7 +143,7 @@ const rotate = (editors: Effect.Effect<EditorAccess>) =>
     })
   ).pipe(
     Command.withDescription(
-      "Seal every sealed credential of a file, and of its database if config_sources.database is enabled, with SVC_CONFIG_SECRETS_KEY; SVC_CONFIG_SECRETS_KEY_PREVIOUS opens what older keys sealed. Nothing else changes. Can be repeated after an interruption"
+      "Seal the credentials of a file again with a new key, and those of its database if config_sources.database is enabled. SVC_CONFIG_SECRETS_KEY is the new key, SVC_CONFIG_SECRETS_KEY_PREVIOUS the old one. Nothing else changes. Can be repeated after an interruption"
     ),
     Command.withExamples([
       {

@@ -27,7 +27,7 @@ const render = (runs: Effect.Effect<Runs>) =>
         Flag.optional
       ),
       part: Flag.Literals("part", ["summary", "problem"] as const).pipe(
-        Flag.withDescription("Which of its templates"),
+        Flag.withDescription("Template to render"),
         Flag.withDefault("summary" as const)
       )
     },
@@ -53,4 +53,4 @@ const render = (runs: Effect.Effect<Runs>) =>
   )
 
 export const templateCommand = (runs: Effect.Effect<Runs>) =>
-  Command.make("template").pipe(Command.withDescription("Try templates"), Command.withSubcommands([render(runs)]))
+  Command.make("template").pipe(Command.withDescription("Render templates"), Command.withSubcommands([render(runs)]))

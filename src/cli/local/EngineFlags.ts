@@ -8,7 +8,7 @@ export const engineFlags = {
   config: Flag.String("config").pipe(
     Flag.withAlias("c"),
     Flag.withMetavar("FILE"),
-    Flag.withDescription("Configuration (YAML). Without it the model is found by the keys in the environment"),
+    Flag.withDescription("Configuration file (YAML). Without it, API keys in the environment select the model"),
     Flag.optional
   ),
   workspace: Flag.String("workspace").pipe(
