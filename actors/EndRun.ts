@@ -109,7 +109,9 @@ const isAnnounced = ({ startedAt }: Run): boolean => startedAt !== undefined
 export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
   const now = yield* Clock.currentTimeMillis
   if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
-    yield* Effect.logWarning("review refused").pipe(Effect.annotateLogs({ run_id: run.id, reason }))
+    yield* Effect.logWarning("review not started, its author has reached the hourly limit").pipe(
+      Effect.annotateLogs({ run_id: run.id, reason })
+    )
     yield* addStatus(run, work, "failure", "Not reviewed: its author has reached the limit of reviews per hour")
     yield* finished(run, "skipped", reason)
   }

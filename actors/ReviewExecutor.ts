@@ -317,7 +317,7 @@ const logFailure = (entry: Entry, outcome: RunOutcome, finish: Finish, attempts:
     reason: outcome.reason
   }
   if (finish._tag !== "Retry")
-    return outcome.runId === undefined ? Effect.logError("review failed, it has no run", fields) : Effect.void
+    return outcome.runId === undefined ? Effect.logError("review failed before its run started", fields) : Effect.void
   return Effect.logWarning("review attempt failed, retry scheduled", {
     ...fields,
     ...(outcome.runId === undefined ? {} : { run_id: outcome.runId }),

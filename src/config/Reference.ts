@@ -43,17 +43,21 @@ const unreadNamespace = (name: string): string => {
 
 const introduction = `# Configuration reference
 
-One YAML document of at most 1 MiB configures the service. This page is generated from the schema files under
-\`src/config/schema\` (\`aicr config schema --markdown\`); \`aicr config schema\` prints the same as JSON Schema 2020-12 for editors,
-\`aicr config check FILE\` says what is wrong with a document, and \`aicr config show [--workspace ID]\` what is in force and why.
+The configuration is one YAML document of at most 1 MiB. This page lists all fields. It is generated from \`src/config/schema\`.
+
+| Command | What it does |
+|---|---|
+| \`aicr config check FILE\` | lists all errors, with their lines |
+| \`aicr config show [--workspace ID]\` | prints the effective values and where each comes from |
+| \`aicr config schema\` | prints a JSON Schema 2020-12 for editors; with \`--markdown\` this page |
 
 - A null value is the same as an absent one. Values are not converted: \`"7"\` is not 7, and 1 is not true.
 - Unknown keys and duplicate keys are errors.
-- A credential has two forms, the name of an environment variable (\`…_env\`) and a literal. Only one of them may be set, except
-  where a field wins over its \`_env\`. A variable that guards an entrance or connects a store in use must be set for the service to
-  start; \`aicr doctor\` names the others.
-- Layers, nearest last: global, \`workspaces.defaults\`, \`workspaces.instances.<id>\`. Maps are merged field by field, lists and single
-  values are taken whole from the nearest layer that has them.
+- A credential is either the name of an environment variable (\`token_env: NAME\`) or the value itself (\`token: …\`). Setting both is an error, unless
+  the table says that one takes precedence. Variables of webhook secrets, API keys and used databases must be set, otherwise the
+  service does not start; \`aicr doctor\` names all that are missing.
+- Some fields can be set for all workspaces (globally or in \`workspaces.defaults\`) and for one (\`workspaces.instances.<id>\`). The most specific value
+  applies. Maps are merged field by field; lists and single values replace the more general ones.
 - Relative paths start at the directory of the configuration file.
 - \`[]\` in a path means each entry of a list, \`<id>\` for a key of your choice.
 `
@@ -149,7 +153,7 @@ const rules = ({ when, requiredWhen, exclusive, fileOnly, winsOver, refers, rese
     when === undefined ? "" : `For ${when.field} ${when.values.join(", ")}.`,
     requiredWhen === undefined ? "" : `Required for ${requiredWhen.field} ${requiredWhen.values.join(", ")}.`,
     exclusive === undefined ? "" : `Not together with ${exclusive.map((other) => `\`${other}\``).join(", ")}.`,
-    winsOver === undefined ? "" : `Wins over \`${winsOver}\`.`,
+    winsOver === undefined ? "" : `Takes precedence over \`${winsOver}\`.`,
     refers === undefined ? "" : `Names a ${refers}.`,
     fileOnly === undefined ? "" : ownedByFile(fileOnly),
     reserved === undefined ? "" : `**Reserved**: ${reserved}; setting it gives a warning.`

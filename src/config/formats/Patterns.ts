@@ -48,13 +48,13 @@ const exactText = checked("text to be equal to", "exact", (value) => value.lengt
 const matcherFields = {
   glob: optional(
     FieldGlob,
-    "Glob over the whole field; `*` crosses `/`, `?` is one code point, nothing else is special.",
+    "Glob over the whole field; `*` also matches `/`, `?` matches one character, all others match themselves.",
     {
       exclusive: ["regex"]
     }
   ),
   regex: optional(Regex, "Linear-time regular expression; matches anywhere unless anchored with ^ and $."),
-  ignore_case: optional(Flag, "Fold case for matching only.", { runtimeDefault: false })
+  ignore_case: optional(Flag, "Ignore upper and lower case in the comparison.", { runtimeDefault: false })
 }
 
 /** A matcher with exactly one of glob and regex. */

@@ -13,7 +13,7 @@ const ModelOverride = withShorthand(
 export const CompressionConfig = Schema.Struct({
   trigger_tokens: optional(
     PositiveInt,
-    "Most tokens of a pass. A diff of more is read in several passes, and compressed where it is over review.max_passes.",
+    "Maximum number of tokens of a pass. A larger diff is read in several passes, and compressed beyond review.max_passes.",
     {
       defaultText: "min(131072, max(8192, floor(context window × 0.6)))"
     }

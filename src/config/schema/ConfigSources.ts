@@ -20,7 +20,7 @@ export const ConfigSourcesConfig = Schema.Struct({
       enabled: defaulted(
         Flag,
         false,
-        "Take configuration from the database too, and let the admin API publish revisions."
+        "Also read configuration from the database, which the dashboard, commands and the admin API edit."
       ),
       backend: defaulted(
         named("sourceBackend"),
@@ -48,7 +48,7 @@ export const ConfigSourcesConfig = Schema.Struct({
       refresh_interval_seconds: defaulted(
         int(1, 3600),
         5,
-        "Seconds between refreshes in the background. Each webhook admission reads the durable head anyway."
+        "Seconds between checks for a new revision. Each delivery also checks for one."
       )
     },
     "Refresh."

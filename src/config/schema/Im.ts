@@ -58,7 +58,7 @@ export const ChatConnection = Schema.Struct({
   tenant_key: optional(Text, "Tenant key.", feishu),
   callback: optional(
     Callback,
-    "Receiving by callback. Omitted or disabled: the server connects to the platform where it can."
+    "Receive messages by callback. Omitted or disabled: the service opens a long connection, if the platform supports it."
   )
 })
 export type ChatConnection = Resolved<typeof ChatConnection>
@@ -69,7 +69,7 @@ export const Actor = Schema.Struct({
   type: optional(named("principalType"), "Exact principal.", { exclusive: ["kind"] }),
   kind: optional(named("scopeKind"), "Scope of principals."),
   id: optional(Text, "Exact platform id of the principal, or id of the department, tag, position or job title."),
-  chat_id: optional(Text, "Chat whose members are meant.", {
+  chat_id: optional(Text, "Chat whose members are included.", {
     ...scope("feishu_chat"),
     requiredWhen: kinds("feishu_chat")
   }),

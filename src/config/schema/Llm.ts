@@ -71,10 +71,10 @@ export const LlmProvider = Schema.Struct({
     PositiveInt,
     "Longest silence in milliseconds: between two pieces of a response, and before its first piece, for which Ollama and servers on private addresses have 12 times as long. Default: 5 minutes between pieces, 15 minutes before the first."
   ),
-  context_window: optional(PositiveInt, "Context window in tokens; beats catalog data."),
+  context_window: optional(PositiveInt, "Context window in tokens; takes precedence over the catalog."),
   max_output_tokens: optional(
     PositiveInt,
-    "Maximum response length in tokens; overrides catalog data. Without either, 16384 as far as the window has room."
+    "Maximum response length in tokens. Default: that of the catalog, else 16384, reduced to the room in the context window."
   ),
   aws_region: optional(Text, "AWS region.", bedrock),
   aws_profile: optional(Text, "AWS profile of the shared credentials file.", { ...bedrock, fileOnly: nodeCredential }),
@@ -155,7 +155,7 @@ export const ModelCatalogConfig = Schema.Struct({
   overrides: defaulted(
     map(CatalogOverride, { keys: /^[^/]+\/.+$/, expected: "a map with keys of the form <provider>/<model>" }),
     {},
-    "Hand-edited values per `<provider>/<model>` in the form of the catalog's own records; they beat catalog data."
+    "Metadata of models by `<provider>/<model>`, in the form of the catalog's records, over which they take precedence."
   )
 })
 export type ModelCatalogConfig = Resolved<typeof ModelCatalogConfig>
@@ -170,7 +170,7 @@ export const LlmConfig = Schema.Struct({
   default_model_chain: defaulted(
     Text,
     "default",
-    "Main group used where nothing nearer names one. Must exist when groups are configured."
+    "Model group that is used unless a workspace or a route names another one. Must exist when groups are configured."
   ),
   triage_model_chain: optional(Text, "Group for lifecycle analysis. Default: the workspace's main group.", {
     refers: "chain",
@@ -196,7 +196,7 @@ export const LlmConfig = Schema.Struct({
       per_repo_daily_usd: optional(UsdAmount, "Most US dollars per repository and UTC day."),
       per_author_daily_usd: optional(
         UsdAmount,
-        "Most US dollars per author of changes and UTC day, over all repositories of a host's trigger."
+        "Maximum cost in US dollars per author of changes and UTC day, over all repositories of a trigger."
       )
     },
     "Caps on spend."

@@ -109,17 +109,25 @@ export const Channel = Schema.Struct({
   change_url_template: optional(Text, "Link to a changelist."),
   templates: group(
     {
-      problem: optional(Text, "Name in outputs.templates for a problem. Wins over workspace directory and built-in.", {
-        refers: "template"
-      }),
-      summary: optional(Text, "Name in outputs.templates for a summary. Wins over workspace directory and built-in.", {
-        refers: "template"
-      })
+      problem: optional(
+        Text,
+        "Name in outputs.templates for a problem. Takes precedence over the folder of the workspace and the built-in one.",
+        {
+          refers: "template"
+        }
+      ),
+      summary: optional(
+        Text,
+        "Name in outputs.templates for a summary. Takes precedence over the folder of the workspace and the built-in one.",
+        {
+          refers: "template"
+        }
+      )
     },
     "Templates of this channel."
   ),
   marker_prefix: defaulted(Text, "[AICR]", "Title prefix of managed issues.", issues),
-  marker_label: optional(Text, "Hidden marker in the body that scopes managed issues.", issues),
+  marker_label: optional(Text, "Name that groups managed issues, written into each as a hidden marker.", issues),
   label_ids: optional(list(int(0)), "Ids of labels to attach.", {
     when: kinds("gitea_problem_issue", "gitea_issue")
   }),
@@ -209,7 +217,7 @@ export const Channel = Schema.Struct({
   }),
   ticket_env: optional(
     EnvName,
-    "Environment variable that holds a ticket of the user (`p4 login -p`). Give it a group without a timeout of tickets, or renew it.",
+    "Environment variable that holds a ticket of the user (`p4 login -p`). Put the user into a group whose tickets do not expire, or renew the ticket.",
     swarm
   ),
   ticket: optional(Secret, "Literal ticket. Sealed when published.", { ...swarm, exclusive: ["ticket_env"] }),
@@ -229,7 +237,7 @@ export const Channel = Schema.Struct({
   http_proxy: optional(Url, "HTTP proxy for requests to the server.", { ...swarm, destination: true }),
   review_wait_seconds: optional(
     int(0, 3600),
-    "Time that a changelist's review may take to appear, because Swarm creates reviews in the background. After that nothing is published, and the run says so.",
+    "Seconds to wait until Swarm has created the review of a changelist. After that nothing is published, and the run names the reason.",
     { ...swarm, runtimeDefault: 30 }
   ),
   problem_tasks: optional(
@@ -284,10 +292,14 @@ export const Channel = Schema.Struct({
     "Exact identifier (login, e-mail address, name, Perforce client) to a member key of the directory.",
     chats
   ),
-  guess_author: optional(Flag, "Permit words of the Perforce client's name, and a model, after exact matching.", {
-    ...chats,
-    runtimeDefault: true
-  }),
+  guess_author: optional(
+    Flag,
+    "If no exact match is found, also match words of the Perforce client's name, and call a model.",
+    {
+      ...chats,
+      runtimeDefault: true
+    }
+  ),
   connection: optional(Text, "Name in im.connections. Takes the place of inline credentials on feishu_app.", {
     when: kinds("feishu_app", "wecom_app"),
     requiredWhen: kinds("wecom_app"),
@@ -355,10 +367,7 @@ export const OutputsConfig = Schema.Struct({
   author_resolution: group(
     {
       email_mappings: optional(map(Text), "E-mail address to account."),
-      email_blacklist: optional(
-        list(Text),
-        "E-mail addresses for which neither the host's API nor the pusher is consulted."
-      ),
+      email_blacklist: optional(list(Text), "E-mail addresses of commits that are resolved to nobody."),
       directory_cache_ttl_seconds: defaulted(
         int(0, 604_800),
         43_200,

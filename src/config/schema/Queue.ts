@@ -22,17 +22,17 @@ export const QueueConfig = Schema.Struct({
       concurrency: defaulted(
         PositiveInt,
         4,
-        "Runs at once per executor node, without those that wait for a model: from its first call to a model on a run leaves its place to another."
+        "Reviews at the same time per executor node. Those that wait for a model do not count."
       ),
       per_workspace_concurrency: defaulted(
         PositiveInt,
         1,
-        "Runs at once per workspace, in the whole cluster, without those that wait for a model."
+        "Reviews at the same time per workspace, in the whole cluster. Those that wait for a model do not count."
       ),
       max_waiting_for_model: defaulted(
         int(0, 1000),
         16,
-        "Most runs per executor node that wait for a model, in addition to concurrency; each holds its change in memory. A workspace has at most half of them in the whole cluster. 0: they count like all others."
+        "Maximum number of reviews per executor node that wait for a model, in addition to concurrency; each holds its change in memory. A workspace has at most half of them in the whole cluster. 0: they count towards concurrency."
       ),
       lock_ttl_seconds: defaulted(PositiveInt, 1800, "Lock expiry.", {
         reserved: "lock expiry is set by the backend (queue.sqlite.lock_ttl_seconds)"
@@ -71,7 +71,7 @@ export const QueueConfig = Schema.Struct({
       per_workspace: defaulted(
         PositiveInt,
         10_000,
-        "Most waiting entries per workspace, and most reports of VCS hooks per API key that wait for their routing."
+        "Maximum number of waiting reviews per workspace, and of waiting reports of Subversion and Perforce hooks per API key."
       ),
       total: defaulted(PositiveInt, 1_000_000, "Most waiting entries in all.")
     },

@@ -87,39 +87,43 @@ export const ReviewConfig = Schema.Struct({
   max_files: defaulted(
     PositiveInt,
     2000,
-    "Most files analysed, of those that pass the filters; the rest is dropped with a visible note."
+    "Maximum number of files that are read, of those that pass the filters. The summary names the others."
   ),
   max_changed_paths: defaulted(
     PositiveInt,
     50_000,
-    "Most paths, of files and folders, that a change may touch, whatever is read of them; one of more fails before anything of it is read."
+    "Maximum number of files and folders that a change may touch, excluded ones included. A larger change fails before it is read."
   ),
   max_file_bytes: defaulted(
     PositiveInt,
     10_485_760,
-    "Largest size of a file, before and after the change, that is compared; a larger one is named in the coverage and not read."
+    "Maximum size of a file, before and after the change; larger files are not read, and the summary names them."
   ),
   max_patch_bytes: defaulted(
     PositiveInt,
     20_971_520,
-    "UTF-8 bytes of the analysed diff; a larger one fails the run before any model call."
+    "Maximum size of the diff in bytes (UTF-8). A larger change fails before any model is called."
   ),
   max_passes: defaulted(
     int(1, 1000),
     40,
-    "Most passes of one review: a change of more than a few thousand tokens is read in several at the same time, the riskiest files first. What does not fit into them is compressed (`compression`) and named in the coverage."
+    "Maximum number of passes of a review. A pass is one conversation with the model about a part of a large change, the riskiest files first. What does not fit is compressed (`compression`), and the summary names it."
   ),
-  incremental: defaulted(Flag, true, "False adds complete head files, within max_patch_bytes."),
+  incremental: defaulted(
+    Flag,
+    true,
+    "With false, the model also gets the complete changed files, within max_patch_bytes."
+  ),
   skip_lgtm: defaulted(
     Flag,
     true,
-    "A review without a problem writes no comment of its own; a summary of an earlier review is updated. no_problems.action wins."
+    "Write no comment if a review found no problem; only the summary of an earlier review is updated. no_problems.action takes precedence."
   ),
   output_language: defaulted(Text, "zh-CN", "Language of summaries and comments."),
   commit_strategy: defaulted(
     choice("aggregate", "per_commit", "head_only"),
     "aggregate",
-    "One comparison of end points, labelled patches per commit in one analysis, or the head commit only. Rewritten history keeps the comparison of end points."
+    "What is compared for several commits: the state before the first with that after the last, each commit by itself in one review, or the newest commit only. After a force push, always the two states."
   ),
   log_thinking: defaulted(Flag, true, "Log traces of the orchestration."),
   git: group({ allow_deepen: defaulted(Flag, false, "Allow deepening of shallow clones.") }, "Git checkout."),
@@ -137,7 +141,10 @@ export const ReviewConfig = Schema.Struct({
   ),
   fetch_extra: group(
     {
-      max_bytes: optional(PositiveInt, "UTF-8 bytes of extra context per run, all requests together."),
+      max_bytes: optional(
+        PositiveInt,
+        "Maximum size in bytes (UTF-8) of what the model reads in addition to the diff, per review."
+      ),
       max_files: optional(PositiveInt, "Distinct paths of extra context per run."),
       allow_paths: optional(list(Glob), "Path globs that may be fetched.")
     },
@@ -158,7 +165,7 @@ export const ReviewConfig = Schema.Struct({
           wait_minutes: defaulted(
             int(0, 60),
             0,
-            "How long a review waits for the CI runs of its commit, counted from its first attempt and without a worker; 0: not at all. Then the review goes on without what is missing, and names it."
+            "Minutes for which a review waits for the CI runs of its commit, from its first attempt on; 0: not at all. It holds no slot while it waits. After that it continues without the missing artifacts, and names them."
           )
         },
         "SARIF in artifacts of CI."
@@ -189,12 +196,12 @@ export const ReviewConfig = Schema.Struct({
       delay_seconds: defaulted(
         int(0, 31_536_000),
         300,
-        "Seconds after first receipt before an automatic commit is due; 0 does not wait."
+        "Seconds from the first push until the review of its batch may start; 0: immediately."
       ),
       queued_timeout_hours: defaulted(
         int(0, 8760),
         72,
-        "Hours since admission that automatic work and chat requests may wait; then they close with `queued_timeout`. 0 never expires. The value in force for the workspace counts, also for what waits already."
+        "Hours for which pushes and chat requests may wait; then they end with `queued_timeout`. 0: no limit. A changed value also applies to what waits already."
       ),
       schedule: group(
         scheduleFields("automatic commit", "Weekly groups, joined; `[]` lifts all limits."),
@@ -206,7 +213,7 @@ export const ReviewConfig = Schema.Struct({
       ),
       include_branches: optional(
         list(Branch),
-        "Exact branch names; automatic pushes to others are ignored at reception. The nearest list wins; `[]` accepts all."
+        "Branches whose pushes are reviewed, by exact name; pushes to others start no review. The most specific list applies; `[]` accepts all."
       )
     },
     "Commits reviewed by themselves, outside pull requests."
@@ -222,7 +229,7 @@ export const ReviewConfig = Schema.Struct({
       ),
       include_target_branches: optional(
         list(Branch),
-        "Exact target branch names; pull requests to others are ignored at reception. The nearest list wins; `[]` accepts all."
+        "Target branches whose pull requests are reviewed, by exact name; others start no review. The most specific list applies; `[]` accepts all."
       )
     },
     "Pull and merge requests."
@@ -230,7 +237,7 @@ export const ReviewConfig = Schema.Struct({
   max_per_author_hour: defaulted(
     int(0, 1_000_000),
     0,
-    "Maximum number of reviews per author of changes and clock hour (UTC), over all repositories of a host's trigger; 0: no limit. Beyond, a change is not reviewed, which its run and its commit status say; somebody else with write access may ask for it."
+    "Maximum number of reviews per author and clock hour (UTC), over all repositories of a trigger; 0: no limit. Further changes are not reviewed, and their commit status names the reason. Somebody else with write access may request the review."
   ),
   skip_drafts: defaulted(Flag, true, "Wait with a draft until it is marked ready."),
   min_severity: defaulted(Severity, "info", "Least severity that is published."),
@@ -238,7 +245,7 @@ export const ReviewConfig = Schema.Struct({
   verification: defaulted(
     choice("off", "auto", "always"),
     "auto",
-    "Second look at problems before publishing; auto: at high and critical ones."
+    "Let the model verify problems before they are published; auto: high and critical ones."
   ),
   second_pass: defaulted(
     choice("off", "auto", "always"),
@@ -252,7 +259,7 @@ export const ReviewConfig = Schema.Struct({
   ),
   status_fail_on: optional(
     Severity,
-    "Least severity at which the commit status is a failure. Unset: problems never fail it."
+    "Lowest severity that makes the commit status a failure. Unset: problems never do."
   ),
   status_check: defaulted(Flag, true, "Report a commit status or check run on pull requests."),
   comment_commands: defaulted(Flag, true, "Take commands from comments."),

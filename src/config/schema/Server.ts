@@ -59,7 +59,7 @@ export const ServerConfig = Schema.Struct({
       body_min_rate: defaulted(
         int(0, 1_048_576),
         1024,
-        "Bytes per second below which a body is given up, on average and after five seconds; 0 turns this off."
+        "Minimum speed of a body in bytes per second, as an average after five seconds; a slower request gets 408. 0: no minimum."
       )
     },
     "Limits of what clients can hold without being verified."

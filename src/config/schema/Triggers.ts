@@ -68,7 +68,11 @@ export type ScheduledRepository = Resolved<typeof ScheduledRepository>
 export const Trigger = Schema.Struct({
   name: required(Text, "Profile name, referenced by workspaces. Unique."),
   kind: required(named("triggerKind"), "Trigger kind."),
-  enabled: defaulted(Flag, true, "False stops new admission for the profile and keeps what exists."),
+  enabled: defaulted(
+    Flag,
+    true,
+    "With false, deliveries of this trigger start no more reviews; existing work continues."
+  ),
   watch_path: optional(list(Text), "Analyse only files under these depot- or repository-relative paths."),
   include_cr_file: optional(list(Text), "Globs; a file must match at least one."),
   exclude_cr_file: optional(list(Text), "Globs; a matching file is skipped."),

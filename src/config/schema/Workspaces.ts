@@ -108,7 +108,7 @@ export const WorkspacePrompt = Schema.Struct({
   }),
   system_prompt: optional(
     Text,
-    "Name in prompts.system; replaces the base prompt. Wins over base_system_prompt_file and the built-in base.",
+    "Name in prompts.system; replaces the base prompt. Takes precedence over base_system_prompt_file and the built-in base.",
     { refers: "prompt" }
   ),
   extra_system_prompt: optional(Text, "Name in prompts.system; appended after the base.", { refers: "prompt" }),
@@ -127,10 +127,7 @@ export const Triage = Schema.Struct({
 export type Triage = Resolved<typeof Triage>
 
 export const MatchRule = Schema.Struct({
-  id: optional(
-    Text,
-    "Name of the rule for people and messages. Unique in the workspace; it does not take part in matching."
-  ),
+  id: optional(Text, "Name of the rule, shown in messages. Unique in the workspace."),
   triggers: optional(list(Text, { minItems: 1 }), "Trigger profiles. Default: any.", { refers: "trigger" }),
   source: optional(
     Schema.Struct({
@@ -170,7 +167,7 @@ const layers = {
   prompt: layer(WorkspacePrompt, "Prompts."),
   context_repositories: layer(
     list(ContextRepository, { maxItems: 64 }),
-    "Further repositories that the model may read, never write; one that cannot be read is said on the review, which goes on without it. An instance's list replaces the one of workspaces.defaults whole."
+    "Further repositories that the model may read. If one cannot be read, the review names it and continues without it. The list of a workspace replaces that of workspaces.defaults."
   )
 }
 
@@ -183,12 +180,12 @@ export const WorkspaceInstance = Schema.Struct({
       trigger: required(Text, "Trigger profile name.", { refers: "trigger" }),
       repo: required(Text, "Repository reference.")
     }),
-    "The one repository of this workspace. Exclusive with match.",
+    "The repository of this workspace. For several repositories, use match.",
     { exclusive: ["match"] }
   ),
   match: optional(
     list(MatchRule, { minItems: 1, maxItems: 256 }),
-    "Rules for several repositories, any of which may hit. Exclusive with source_repo."
+    "Rules that select several repositories; one match is enough. Not together with source_repo."
   ),
   work_path: optional(
     Text,
@@ -225,7 +222,7 @@ export const WorkspacesConfig = Schema.Struct({
       eviction: defaulted(
         choice("lru", "mru", "ttl"),
         "lru",
-        "Over the size: what was used longest ago goes first (`lru`), or what was used last (`mru`). `ttl` removes what was unused for ttl_days, and over the size what was used longest ago."
+        "What is removed first when the cache exceeds its size: the least recently used (`lru`, `ttl`) or the most recently used (`mru`). `ttl` also removes what was not used for ttl_days."
       ),
       ttl_days: defaulted(PositiveInt, 30, "Days unused before `ttl` evicts.")
     },

@@ -2,7 +2,7 @@
 import type { FieldHelp } from "./FieldHelp.ts"
 
 export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
-  "A review without a problem writes no comment of its own; a summary of an earlier review is updated. no_problems.action wins.":
+  "Write no comment if a review found no problem; only the summary of an earlier review is updated. no_problems.action takes precedence.":
     "没有问题的评审不单独写评论；早先评审的摘要会被更新。no_problems.action 优先。",
   "API key of this workspace for /triggers/*.": "此工作区用于 /triggers/* 的 API 密钥。",
   "API version, for providers that need one.": "API 版本，用于需要它的提供商。",
@@ -50,7 +50,7 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
     "容器镜像，其 PATH 中有 node。默认：与本服务版本相同的 aicr-agents，由 deploy/agents 构建。",
   "Content of the chat card when the summary route also records a managed issue.":
     "摘要路由同时记录受管议题时聊天卡片的内容。",
-  "Context window in tokens; beats catalog data.": "上下文窗口（token），优先于目录数据。",
+  "Context window in tokens; takes precedence over the catalog.": "上下文窗口（token），优先于目录数据。",
   "Create and attach a label of this prefix and the severity.": "创建并附加由此前缀和严重程度组成的标签。",
   "Custom base prompt file, relative to the deployment root.": "自定义的基础提示词文件，相对于部署根目录。",
   "Days an entry is kept.": "条目保留的天数。",
@@ -67,8 +67,7 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Drop compacted history.": "丢弃已压缩的历史。",
   "E-mail address of the author.": "作者的电子邮件地址。",
   "E-mail address to account.": "从电子邮件地址到账号。",
-  "E-mail addresses for which neither the host's API nor the pusher is consulted.":
-    "不为其查询主机 API 和推送者的电子邮件地址。",
+  "E-mail addresses of commits that are resolved to nobody.": "不为其查询主机 API 和推送者的电子邮件地址。",
   "E-mail messages of Swarm about comments: one for all of them after its delay, one for each, or none.":
     "Swarm 关于评论的电子邮件：延迟后合为一封、每条一封，或不发送。",
   "End of the window, HH:mm, not included. Before start: the window crosses midnight.":
@@ -76,7 +75,7 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Endpoint of a self-hosted SearXNG.": "自托管 SearXNG 的地址。",
   "Engines, comma-separated.": "搜索引擎，以逗号分隔。",
   "Entries of the memory.": "记忆的条目数。",
-  "Environment variable that holds a ticket of the user (`p4 login -p`). Give it a group without a timeout of tickets, or renew it.":
+  "Environment variable that holds a ticket of the user (`p4 login -p`). Put the user into a group whose tickets do not expire, or renew the ticket.":
     "保存用户票据（`p4 login -p`）的环境变量。请将其加入票据不过期的组，或定期更新。",
   "Environment variable that holds a token for git over HTTP; sent as a header, never written to disk.":
     "保存 HTTP 上 git 令牌的环境变量；作为请求头发送，从不写入磁盘。",
@@ -106,22 +105,24 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Environment variable that holds the user.": "保存用户的环境变量。",
   "Environment variable that holds the workspace's API key.": "保存工作区 API 密钥的环境变量。",
   "Events that start triage.": "触发分类的事件。",
-  "Exact branch names; automatic pushes to others are ignored at reception. The nearest list wins; `[]` accepts all.":
+  "Branches whose pushes are reviewed, by exact name; pushes to others start no review. The most specific list applies; `[]` accepts all.":
     "精确的分支名；对其他分支的自动推送在接收时被忽略。取最近一层的列表；`[]` 接受所有分支。",
   "Exact identifier (login, e-mail address, name, Perforce client) to a member key of the directory.":
     "从精确标识（登录名、电子邮件地址、姓名、Perforce 客户端）到目录的成员键。",
   "Exact identifier (login, e-mail address, name, Perforce client) to the application's open_id.":
     "从精确标识（登录名、电子邮件地址、姓名、Perforce 客户端）到应用的 open_id。",
-  "Exact target branch names; pull requests to others are ignored at reception. The nearest list wins; `[]` accepts all.":
+  "Target branches whose pull requests are reviewed, by exact name; others start no review. The most specific list applies; `[]` accepts all.":
     "精确的目标分支名；目标为其他分支的拉取请求在接收时被忽略。取最近一层的列表；`[]` 接受所有分支。",
   "Execution mode of these reviews, in place of agent.default of the workspace.":
     "这些评审的执行方式，代替工作区的 agent.default。",
   "Execution mode.": "执行方式。",
   "Explicit thinking budget in tokens, passed through to the provider.": "明确的思考预算（token），传给提供商。",
   "Extra context that a model may request.": "模型可以请求的额外上下文。",
-  "False adds complete head files, within max_patch_bytes.": "false 会在 max_patch_bytes 内加入完整的最新文件。",
+  "With false, the model also gets the complete changed files, within max_patch_bytes.":
+    "false 会在 max_patch_bytes 内加入完整的最新文件。",
   "False stops new admission and keeps what exists.": "false 时不再接收新的评审，已有的保留。",
-  "False stops new admission for the profile and keeps what exists.": "false 时此触发器不再接收新的评审，已有的保留。",
+  "With false, deliveries of this trigger start no more reviews; existing work continues.":
+    "false 时此触发器不再接收新的评审，已有的保留。",
   "Fields added to each request body.": "添加到每个请求体的字段。",
   "Fields of the source; all given matchers must hit.": "来源的字段，所有给定的匹配条件都必须满足。",
   "File in the repository that lists paths to leave out.": "仓库中列出要略去的路径的文件。",
@@ -132,18 +133,18 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
     "使用 TLS 的服务器（`ssl:host:port`）的密钥指纹，即 `p4 trust -l` 的输出。不接受其他密钥。",
   "First minute of the window, HH:mm.": "时段的第一分钟，HH:mm。",
   "Fixed installation id. Default: looked up per owner and repository.": "固定的安装 id。默认：按所有者和仓库查找。",
-  "Fold case for matching only.": "仅在匹配时忽略大小写。",
+  "Ignore upper and lower case in the comparison.": "仅在匹配时忽略大小写。",
   "Folder with the kernel's modules, if virtio and overlay are modules, for example /lib/modules/6.1.0-56-cloud-amd64.":
     "内核模块的目录（如果 virtio 和 overlay 是模块），例如 /lib/modules/6.1.0-56-cloud-amd64。",
   "Folder with token, ca.crt and namespace of the service account that creates the pods.":
     "包含创建 pod 的服务账号的 token、ca.crt 和 namespace 的目录。",
   "Full ref.": "完整的引用。",
-  "Further repositories that the model may read, never write; one that cannot be read is said on the review, which goes on without it. An instance's list replaces the one of workspaces.defaults whole.":
+  "Further repositories that the model may read. If one cannot be read, the review names it and continues without it. The list of a workspace replaces that of workspaces.defaults.":
     "模型可以读取但不能写入的其他仓库；无法读取的会在评审中注明，评审继续进行。实例的列表整体取代 workspaces.defaults 的列表。",
   "Git URL, http or https, without credentials.": "Git 地址，http 或 https，不含凭据。",
   "Git branch, tag or full commit id.": "Git 分支、标签或完整的提交 id。",
   "Git checkout.": "Git 检出。",
-  "Glob over the whole field; `*` crosses `/`, `?` is one code point, nothing else is special.":
+  "Glob over the whole field; `*` also matches `/`, `?` matches one character, all others match themselves.":
     "匹配整个字段的 glob：`*` 可跨越 `/`，`?` 为一个码点，其他字符没有特殊含义。",
   "Globs over the names of artifacts (GitLab: of jobs) whose files `.sarif` and `.sarif.json` are read, from CI runs of exactly the reviewed commit in the same repository. Unset or `[]`: none. GitHub, GitLab, Gitea 1.25 or later.":
     "制品（GitLab：作业）名称的 glob，读取其中的 `.sarif` 和 `.sarif.json` 文件，仅限同一仓库中所评审提交的 CI 运行。未设置或 `[]`：无。需要 GitHub、GitLab、Gitea 1.25 或更高版本。",
@@ -164,10 +165,10 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "HTTP proxy for requests to this provider.": "对此提供商的请求使用的 HTTP 代理。",
   "Hard timeout of one CLI pass; then its whole process tree is killed. Unused by native-llm.":
     "一轮 CLI 的最长时间，之后其整个进程树被终止。native-llm 不使用。",
-  "Hidden marker in the body that scopes managed issues.": "正文中用于标识受管议题的隐藏标记。",
-  "Hours since admission that automatic work and chat requests may wait; then they close with `queued_timeout`. 0 never expires. The value in force for the workspace counts, also for what waits already.":
+  "Name that groups managed issues, written into each as a hidden marker.": "正文中用于标识受管议题的隐藏标记。",
+  "Hours for which pushes and chat requests may wait; then they end with `queued_timeout`. 0: no limit. A changed value also applies to what waits already.":
     "自动任务和聊天请求从接收起最多等待的小时数，之后以 `queued_timeout` 关闭。0 表示永不过期。以工作区当前的值为准，也适用于已在等待的。",
-  "How long a review waits for the CI runs of its commit, counted from its first attempt and without a worker; 0: not at all. Then the review goes on without what is missing, and names it.":
+  "Minutes for which a review waits for the CI runs of its commit, from its first attempt on; 0: not at all. It holds no slot while it waits. After that it continues without the missing artifacts, and names them.":
     "评审等待其提交的 CI 运行的时间，从首次尝试算起，不占用执行器；0：不等待。之后评审在缺少结果的情况下继续，并注明缺少什么。",
   "How much later reviews use of the lessons; `light` if unset.": "之后的评审使用多少经验；未设置时为 `light`。",
   "How reviews that match are executed.": "匹配的评审如何执行。",
@@ -191,11 +192,11 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Labels that skip the review.": "使评审跳过的标签。",
   "Language code.": "语言代码。",
   "Language of summaries and comments.": "摘要和评论的语言。",
-  "Largest size of a file, before and after the change, that is compared; a larger one is named in the coverage and not read.":
+  "Maximum size of a file, before and after the change; larger files are not read, and the summary names them.":
     "参与比较的文件在变更前后的最大大小；更大的文件在覆盖范围中注明而不读取。",
   "Largest size of all files together in MiB; a larger repository is not read, and what was fetched of it is removed.":
     "所有文件合计的最大大小，单位 MiB；更大的仓库不读取，已获取的部分会被删除。",
-  "Least severity at which the commit status is a failure. Unset: problems never fail it.":
+  "Lowest severity that makes the commit status a failure. Unset: problems never do.":
     "使提交状态为失败的最低严重程度。未设置：问题不会使其失败。",
   "Least severity that is published.": "发布的最低严重程度。",
   "Least severity that this channel publishes.": "此渠道发布的最低严重程度。",
@@ -237,9 +238,9 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Maximum memory of all processes of a run, with the files that they write.":
     "一次运行的所有进程及其写入文件的最大内存。",
   "Maximum number of processes and threads of a run.": "一次运行的最大进程和线程数。",
-  "Maximum number of reviews per author of changes and clock hour (UTC), over all repositories of a host's trigger; 0: no limit. Beyond, a change is not reviewed, which its run and its commit status say; somebody else with write access may ask for it.":
+  "Maximum number of reviews per author and clock hour (UTC), over all repositories of a trigger; 0: no limit. Further changes are not reviewed, and their commit status names the reason. Somebody else with write access may request the review.":
     "每位变更作者每个整点小时（UTC）的最大评审数，跨主机触发器的所有仓库计算；0：不限制。超出时不评审该变更，其运行和提交状态会说明；其他有写权限的人可以请求评审。",
-  "Maximum response length in tokens; overrides catalog data. Without either, 16384 as far as the window has room.":
+  "Maximum response length in tokens. Default: that of the catalog, else 16384, reduced to the room in the context window.":
     "响应的最大长度（token），优先于目录数据。两者都没有时为 16384，以窗口可容纳为限。",
   "Maximum size of all files that a run writes.": "一次运行写入的所有文件的最大大小。",
   "Maximum size of the output of a run.": "一次运行的最大输出大小。",
@@ -252,25 +253,25 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Mobile numbers to mention.": "要提及的手机号码。",
   "Model group of these reviews, in place of the workspace's.": "这些评审的模型组，代替工作区的模型组。",
   "Model name as the provider knows it.": "提供商所用的模型名称。",
-  "Most files analysed, of those that pass the filters; the rest is dropped with a visible note.":
+  "Maximum number of files that are read, of those that pass the filters. The summary names the others.":
     "通过筛选的文件中最多分析的文件数；其余会被略去并注明。",
   "Most line comments per run.": "每次运行最多的行评论数。",
-  "Most passes of one review: a change of more than a few thousand tokens is read in several at the same time, the riskiest files first. What does not fit into them is compressed (`compression`) and named in the coverage.":
+  "Maximum number of passes of a review. A pass is one conversation with the model about a part of a large change, the riskiest files first. What does not fit is compressed (`compression`), and the summary names it.":
     "一次评审最多的轮数：超过几千 token 的变更分多轮同时读取，风险最高的文件优先。放不下的会被压缩（`compression`），并在覆盖范围中注明。",
-  "Most paths, of files and folders, that a change may touch, whatever is read of them; one of more fails before anything of it is read.":
+  "Maximum number of files and folders that a change may touch, excluded ones included. A larger change fails before it is read.":
     "一次变更最多可涉及的文件和目录路径数，无论读取多少；超出时在读取之前失败。",
   "Most problems published per run.": "每次运行最多发布的问题数。",
   "Most recent open managed issues reconciled per run.": "每次运行最多核对的最近未关闭的受管议题数。",
   "Name in im.connections. Takes the place of inline credentials on feishu_app.":
     "im.connections 中的名称。在 feishu_app 上代替内联凭据。",
-  "Name in outputs.templates for a problem. Wins over workspace directory and built-in.":
+  "Name in outputs.templates for a problem. Takes precedence over the folder of the workspace and the built-in one.":
     "outputs.templates 中用于问题的模板名。优先于工作区目录和内置模板。",
-  "Name in outputs.templates for a summary. Wins over workspace directory and built-in.":
+  "Name in outputs.templates for a summary. Takes precedence over the folder of the workspace and the built-in one.":
     "outputs.templates 中用于摘要的模板名。优先于工作区目录和内置模板。",
   "Name in prompts.system; appended after the base.": "prompts.system 中的名称，附加在基础提示词之后。",
-  "Name in prompts.system; replaces the base prompt. Wins over base_system_prompt_file and the built-in base.":
+  "Name in prompts.system; replaces the base prompt. Takes precedence over base_system_prompt_file and the built-in base.":
     "prompts.system 中的名称，取代基础提示词。优先于 base_system_prompt_file 和内置的基础提示词。",
-  "Name of the rule for people and messages. Unique in the workspace; it does not take part in matching.":
+  "Name of the rule, shown in messages. Unique in the workspace.":
     "规则名称，供人阅读和用于消息；在工作区内唯一，不参与匹配。",
   "Name used in routes and templates. Unique.": "路由和模板中使用的名称，唯一。",
   "Named templates (markdown, frontmatter allowed; only the body is rendered) that channels refer to.":
@@ -284,7 +285,7 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Namespace of the identities.": "身份的命名空间。",
   "Namespace of the pods of sandboxes. Default: the namespace of the service account.":
     "沙箱 pod 的命名空间。默认：服务账号的命名空间。",
-  "One comparison of end points, labelled patches per commit in one analysis, or the head commit only. Rewritten history keeps the comparison of end points.":
+  "What is compared for several commits: the state before the first with that after the last, each commit by itself in one review, or the newest commit only. After a force push, always the two states.":
     "比较两个端点、在一次分析中包含带标记的各提交补丁，或只看最新提交。历史被改写时仍比较端点。",
   "Only changes of this kind of trigger.": "仅限此类触发器的变更。",
   "Open a task for each problem. It is marked as addressed when the problem is gone; without tasks the comment is archived.":
@@ -323,7 +324,7 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Perforce server address: `host:1666`, or `ssl:host:1666` with p4_fingerprint.":
     "Perforce 服务器地址：`host:1666`，或有 p4_fingerprint 时 `ssl:host:1666`。",
   "Perforce user (an identifier, not sealed).": "Perforce 用户（是标识符，不加密）。",
-  "Permit words of the Perforce client's name, and a model, after exact matching.":
+  "If no exact match is found, also match words of the Perforce client's name, and call a model.":
     "精确匹配之后，允许使用 Perforce 客户端名中的词以及模型。",
   "Processors that all processes of a run may use. Native: only where the service may create cgroups.":
     "一次运行的所有进程可用的处理器数。native：仅在服务可以创建 cgroup 时有效。",
@@ -354,7 +355,7 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Routes of notices. A notice goes to the channels of every route that matches, once to each. A workspace's own list replaces it for notices about its reviews.":
     "通知的路由。通知发送到每条匹配路由的渠道，每个渠道一次。工作区自己的列表对其评审的通知取代此列表。",
   "Rule id. Unique in the list.": "规则 id，在列表中唯一。",
-  "Rules for several repositories, any of which may hit. Exclusive with source_repo.":
+  "Rules that select several repositories; one match is enough. Not together with source_repo.":
     "用于多个仓库的规则，匹配任意一条即可，不能与 source_repo 同时使用。",
   "RuntimeClass of the pods, for example gvisor or kata.": "pod 的 RuntimeClass，例如 gvisor 或 kata。",
   "SARIF files with results of other tools, as paths in the repository: at the reviewed commit, for `aicr review` also in the work tree. Results on changed lines are shown to the model, and problems on the same lines cite them.":
@@ -374,11 +375,11 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
     "沙箱，逐字段合并到全局、默认值和实例的设置之上。",
   "Search credential id to the name of an environment variable, or `{value}` with a literal.":
     "从搜索凭据 id 到环境变量名，或含字面值的 `{value}`。",
-  "Second look at problems before publishing; auto: at high and critical ones.":
+  "Let the model verify problems before they are published; auto: high and critical ones.":
     "发布前对问题的复核；auto：复核高和严重级别的问题。",
   "Second, independent reading of files, whose problems join those of the first; auto: of the passes that show a file with a security-sensitive path (sign-in, permissions, payments, migrations); always: of all. A pass that is read twice costs about twice as much.":
     "对文件独立地再读一遍，其问题与第一遍的合并；auto：仅限包含安全敏感路径（登录、权限、支付、迁移）文件的轮次；always：所有轮次。读两遍的一轮费用约为两倍。",
-  "Seconds after first receipt before an automatic commit is due; 0 does not wait.":
+  "Seconds from the first push until the review of its batch may start; 0: immediately.":
     "首次收到自动提交后到期的秒数；0 不等待。",
   "Seconds between checks of the file's digest.": "两次检查文件摘要之间的秒数。",
   "Seconds that a member directory is kept; 0 disables reuse.": "成员目录保留的秒数；0 表示不重用。",
@@ -398,9 +399,10 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Template of the workspace's directory under workspaces.root, where its `templates/` are looked up, with the helpers segment, default, hash and lower. Requires match.":
     "工作区目录的模板，位于 workspaces.root 下，在其中查找 `templates/`；可用函数 segment、default、hash 和 lower。需要 match。",
   "Templates of this channel.": "此渠道的模板。",
-  "The one repository of this workspace. Exclusive with match.": "此工作区的唯一仓库，不能与 match 同时使用。",
+  "The repository of this workspace. For several repositories, use match.":
+    "此工作区的唯一仓库，不能与 match 同时使用。",
   "Thinking level, passed through to the provider.": "思考级别，传给提供商。",
-  "Time that a changelist's review may take to appear, because Swarm creates reviews in the background. After that nothing is published, and the run says so.":
+  "Seconds to wait until Swarm has created the review of a changelist. After that nothing is published, and the run names the reason.":
     "等待变更列表的评审出现的时间，因为 Swarm 在后台创建评审。之后不发布任何内容，运行会说明。",
   "Time zone of cron.": "cron 的时区。",
   "Timeout of one provider in seconds.": "一个提供商的超时秒数。",
@@ -413,8 +415,9 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Trigger profiles. Default: any.": "触发器。默认：任意。",
   "Trigger whose host and credential the channel uses. Default: the change's own.":
     "渠道使用其主机和凭据的触发器。默认：变更自己的触发器。",
-  "UTF-8 bytes of extra context per run, all requests together.": "每次运行中额外上下文的 UTF-8 字节数，所有请求合计。",
-  "UTF-8 bytes of the analysed diff; a larger one fails the run before any model call.":
+  "Maximum size in bytes (UTF-8) of what the model reads in addition to the diff, per review.":
+    "每次运行中额外上下文的 UTF-8 字节数，所有请求合计。",
+  "Maximum size of the diff in bytes (UTF-8). A larger change fails before any model is called.":
     "所分析 diff 的 UTF-8 字节数；更大时在调用模型之前失败。",
   "User ids.": "用户 id。",
   "User name (an identifier, not sealed).": "用户名（是标识符，不加密）。",

@@ -68,9 +68,9 @@ const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
   "src/admin/SchemaText.ts": ["{ [name]: {} }"],
   "src/agent/QueryModel.ts": ["error: not accepted. Call {} exactly once, with all of its fields."],
   "src/config/formats/Patterns.ts": [
-    "Glob over the whole field; `*` crosses `/`, `?` is one code point, nothing else is special.",
+    "Glob over the whole field; `*` also matches `/`, `?` matches one character, all others match themselves.",
     "Linear-time regular expression; matches anywhere unless anchored with ^ and $.",
-    "Fold case for matching only.",
+    "Ignore upper and lower case in the comparison.",
     "Case-sensitive equality."
   ],
   "src/config/Shape.ts": [
