@@ -128,7 +128,7 @@ const cancel = (openAdmin: OpenAdmin) =>
       const texts = {
         ended: `${wanted} had ended already; nothing was changed.`,
         cancelled: `${wanted} is cancelled.`,
-        stopping: `${wanted} runs; its worker ends it.`
+        stopping: `${wanted} is running and is being cancelled.`
       }
       yield* Console.log(texts[status])
     })

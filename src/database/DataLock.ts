@@ -18,7 +18,7 @@ export const layer = (folder: string): Layer.Layer<never, StoreError> =>
     acquire(
       join(folder, ".lock"),
       `Another aicr process uses the data folder ${folder}. Stop that process, or give this one a folder of its own ` +
-        `(storage.database.sqlite.path).`
+        `(storage.database.sqlite.path)`
     )
   )
 

@@ -70,6 +70,7 @@ export const callModel = Effect.fnUntraced(function* (
     const outcome = yield* attemptModel(services, request, model, attempt).pipe(Effect.result)
     if (outcome._tag === "Success") return outcome.success
     const failed = outcome.failure
+    if (failed.isThrottled && request.endsWhenRefused === true) return yield* Effect.fail(failed)
     if (failed.isThrottled) {
       const fields = { model: modelKey(model.entry), reason: failed.message, retryAfterMillis: failed.retryAfterMillis }
       yield* limitWarning(`throttled ${model.entry.provider}`, (suppressed) =>

@@ -53,7 +53,8 @@ const checkModel = Effect.fnUntraced(function* (
       system: "Reply with the single word OK.",
       messages: [{ role: "user", text: "Reply with OK." }],
       tools: [],
-      deadlineMillis: timeoutMillis
+      deadlineMillis: timeoutMillis,
+      endsWhenRefused: true
     })
     .pipe(
       Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.succeed(undefined) }),

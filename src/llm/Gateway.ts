@@ -58,6 +58,8 @@ export interface GatewayRequest {
   readonly deadlineMillis: number
   /** Milliseconds for which each provider may refuse the request, or grant it no permit. Default and maximum: 30 minutes. */
   readonly maxThrottledMillis?: number | undefined
+  /** Whether the first refusal of a provider (429, 503, 529) ends the call, instead of waiting. Default: false. */
+  readonly endsWhenRefused?: boolean | undefined
   /** `required` forces a tool call where the provider supports that. Default: `auto`. */
   readonly toolChoice?: "auto" | "required" | undefined
   /** True if the conversation may continue after the response, so that its end is worth a cache mark. */

@@ -37,9 +37,8 @@ const load = Effect.fnUntraced(
         count++
       }
     }
-    yield* Effect.logInfo("recorded responses of an earlier attempt found").pipe(
-      Effect.annotateLogs({ run_id: run.id, responses: count })
-    )
+    if (count > 0)
+      yield* Effect.logInfo("recorded responses of an earlier attempt found", { run_id: run.id, responses: count })
     return responses
   },
   (effect, _, run) =>

@@ -6,6 +6,7 @@ import { Config, Effect, Layer, Logger, References, Schema } from "effect"
 import type { LogLevel } from "effect"
 import { pino } from "pino"
 import { logRecord } from "./LogRecord.ts"
+import { openLogStream } from "./LogStream.ts"
 
 const Level = Schema.Literals(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
 type Level = typeof Level.Type
@@ -36,25 +37,24 @@ export interface LoggingOptions {
   /** Formats for people: colours, one line of text, fields below it. */
   readonly pretty: boolean
   /** Destination of lines; standard error by default. */
-  readonly destination?: NodeJS.WritableStream | undefined
+  readonly destination?: NodeJS.WritableStream | ReturnType<typeof openLogStream> | undefined
 }
 
 /** Loaded for people only. */
 const prettyPrinter = Effect.promise(() => import("pino-pretty"))
 
-/** Writes synchronously in this thread, so that a killed process has lost no line. */
 const streamOf = ({ destination, pretty }: LoggingOptions): Effect.Effect<pino.DestinationStream> =>
   pretty
     ? Effect.map(prettyPrinter, ({ PinoPretty }) =>
         PinoPretty({
-          destination: destination ?? 2,
+          destination: destination ?? openLogStream(2),
           sync: true,
           colorize: destination === undefined,
           translateTime: "SYS:HH:MM:ss.l",
           ignore: "pid,hostname"
         })
       )
-    : Effect.sync(() => destination ?? pino.destination({ fd: 2, sync: true }))
+    : Effect.sync(() => destination ?? openLogStream(2))
 
 /** Replaces Effect's loggers. */
 export const layerWith = (options: LoggingOptions): Layer.Layer<never> =>

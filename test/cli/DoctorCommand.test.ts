@@ -58,7 +58,11 @@ it("each model is called once; one that does not exist and a refused key are err
     status: 401,
     body: JSON.stringify({ error: { message: "Incorrect API key" } })
   })
-  const models = { good, unknown, closed }
+  await using busy = await startFakeModel({
+    status: 429,
+    body: JSON.stringify({ error: { message: "Rate limit reached" } })
+  })
+  const models = { good, unknown, closed, busy }
   await using service = await startReadyz({ status: "not_ready", not_ready: ["store", "nats"] })
   const config = await configFor(models, service.port)
   const { code, out, err } = await doctor("--config", config)
@@ -67,14 +71,15 @@ it("each model is called once; one that does not exist and a refused key are err
   expect(out).toMatch(
     /^error +model closed\/model-of-closed \(model_chain default\): the key is refused: check api_key_env/m
   )
+  expect(out).toMatch(/^warning +model busy\/model-of-busy \(model_chain default\): .*HTTP 429: Rate limit reached$/m)
   expect(out).toMatch(/^error +the service on port \d+ is not ready: store, nats; its log has the error$/m)
   expect(out + err).not.toContain("key-of-closed")
   expect([code, err]).toEqual([2, expect.stringContaining("3 things need attention")])
-  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1])
+  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1, 1])
 
   const offline = await doctor("--config", config, "--offline")
   expect([offline.code, offline.out]).toEqual([0, expect.not.stringMatching(/model-of|the service on/)])
-  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1])
+  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1, 1])
 }, 60_000)
 
 it("reads the webhooks of a repository and the host's log of their deliveries, and prints them as JSON", async () => {

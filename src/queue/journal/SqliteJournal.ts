@@ -20,7 +20,7 @@ export const makeSqliteJournal = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<Journal, QueueError, Scope.Scope> {
   const unavailable = (cause: unknown) => new QueueError({ reason: "unavailable", message: explain(cause, path) })
-  const taken = `Another aicr process uses the queue ${path}. Stop it, or use the administration of the running service (/api/admin/queue).`
+  const taken = `Another aicr process uses the queue ${path}. Stop it, or use the administration of the running service (/api/admin/queue)`
   const db = yield* Effect.andThen(DataLock.acquire(`${path}.lock`, taken), openDatabase(path, pageBytes)).pipe(
     Effect.mapError(({ message }) => new QueueError({ reason: "unavailable", message }))
   )
