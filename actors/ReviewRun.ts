@@ -308,9 +308,12 @@ const waitForServer = Effect.fnUntraced(function* (
     return failed(ended, false, undefined, run.id)
   }
   yield* (yield* Runs).wait(run.id, work.lease.token, { since, until, reason })
-  yield* Effect.logWarning("review waits for a server").pipe(
-    Effect.annotateLogs({ since, until, error: reason, entry_id: work.entry.id })
-  )
+  yield* Effect.logWarning("review waits for a server", {
+    since: new Date(since).toISOString(),
+    retry_at: new Date(until).toISOString(),
+    error: reason,
+    entry_id: work.entry.id
+  })
   return { _tag: "Waiting", reason, until } as const satisfies RunOutcome
 })
 

@@ -3,7 +3,7 @@
 const rows: ReadonlyArray<readonly [pattern: RegExp, advice: string]> = [
   [
     /certificate|\bCERT_|SELF_SIGNED|UNABLE_TO_/,
-    "its certificate is not trusted: name that of its authority in NODE_EXTRA_CA_CERTS, or for a git host in triggers[].tls_ca_path"
+    "its certificate is not trusted: name that of its authority in triggers[].tls_ca_path for a git host, else in NODE_EXTRA_CA_CERTS"
   ],
   [/ENOTFOUND|EAI_AGAIN/, "its name does not resolve: check the address and DNS"],
   [/ECONNREFUSED/, "nothing listens at its address: check the address and the server"],

@@ -116,6 +116,8 @@ describe("configuration", () => {
     const { issues, snapshot } = readText(text, env)
     expect(issues.map(formatIssue)).toEqual([])
     expect(snapshot?.workspaces.get("website")?.agent.default).toBe("native-llm")
+    // A user who is not root cannot write to the folder of the image.
+    expect(JSON.stringify(snapshot?.document.storage)).not.toContain("/app/")
   })
 })
 

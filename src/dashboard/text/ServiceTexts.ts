@@ -426,7 +426,7 @@ const publications: ReadonlyArray<Row> = [
   ],
   ["connection closed", "连接已关闭"],
   [
-    "its certificate is not trusted: name that of its authority in NODE_EXTRA_CA_CERTS, or for a git host in triggers[].tls_ca_path",
+    "its certificate is not trusted: name that of its authority in triggers[].tls_ca_path for a git host, else in NODE_EXTRA_CA_CERTS",
     "其证书不受信任：请在 NODE_EXTRA_CA_CERTS 中指定其颁发机构的证书，git 主机可用 triggers[].tls_ca_path"
   ],
   ["its name does not resolve: check the address and DNS", "无法解析其名称：请检查地址和 DNS"],

@@ -33,6 +33,13 @@ const table: ReadonlyArray<readonly [RegExp, Reason]> = [
   ]
 ]
 
+/** Git reads neither the settings of node nor NODE_EXTRA_CA_CERTS. */
+const certificateAdvice =
+  "; name the certificate of its authority in triggers[].tls_ca_path, or install it in the system's store, which git reads"
+
+const adviceFor = (stderr: string): string =>
+  /certificate verif|certificate problem|certificate signer/i.test(stderr) ? certificateAdvice : ""
+
 const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
 
 /** Redacts credentials: user info in URLs, and the secrets that were passed to git. */
@@ -48,6 +55,6 @@ export const gitFailure = (command: string, stderr: string, secrets: ReadonlyArr
   const said = redact(lines.slice(-4).join("; "), secrets).slice(0, 600)
   return new CheckoutError({
     reason: classify(stderr),
-    message: `git ${command}: ${said === "" ? "failed without a message" : said}`
+    message: `git ${command}: ${said === "" ? "failed without a message" : said}${adviceFor(stderr)}`
   })
 }

@@ -16,3 +16,10 @@ it.each([
 ])("%s: %s", (stderr, reason) => {
   expect(gitFailure("fetch", stderr, []).reason).toBe(reason)
 })
+
+it.each([
+  "fatal: unable to access 'https://git/a.git/': server certificate verification failed. CAfile: none CRLfile: none",
+  "fatal: unable to access 'https://git/a.git/': SSL certificate problem: unable to get local issuer certificate"
+])("%s: names the setting", (stderr) => {
+  expect(gitFailure("fetch", stderr, []).message).toContain("in triggers[].tls_ca_path")
+})
