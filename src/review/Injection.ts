@@ -96,7 +96,7 @@ export const injections = (change: {
   for (const file of change.files) {
     if (found.length >= most) break
     if (
-      message === undefined &&
+      inMessages === undefined &&
       file.commit !== undefined &&
       !commits.has(file.commit.id) &&
       injectionIn(file.commit.title)
