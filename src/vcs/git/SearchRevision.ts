@@ -1,5 +1,5 @@
 /**
- * `RevisionSearch` over git. Only fixed texts reach `git grep`, which prints the names of files and stops at the first hit of each;
+ * `RevisionSearch` over git. Only fixed texts and words reach `git grep`, which prints the names of files and stops at the first hit of each;
  * time, processor time and the number of names are limited, and so are the searches of a node at a time.
  */
 import { Effect, Semaphore } from "effect"
@@ -51,9 +51,9 @@ export const makeSearchRevision = () => {
       return pathsOf(
         mirror,
         [
-          ..."grep -l -z -I -F --threads=1 --no-color --full-name".split(" "),
+          ..."grep -l -z -I --threads=1 --no-color --full-name".split(" "),
           ...options,
-          ...usable.flatMap((text) => ["-e", text]),
+          ...patterns(usable),
           commit,
           ...(under === "" ? [] : ["--", under])
         ],
@@ -72,6 +72,12 @@ export const makeSearchRevision = () => {
         : Effect.succeed(none)
   })
 }
+
+/** Words become one pattern, which git searches several times as fast as many texts. */
+const patterns = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  texts.every((text) => /^\w+$/.test(text))
+    ? ["-E", "-e", texts.join("|")]
+    : ["-F", ...texts.flatMap((text) => ["-e", text])]
 
 const isUsable = (commit: string, path: string): boolean => path === "" || objectName(commit, path) !== undefined
 
