@@ -68,14 +68,17 @@ const chainAt = (root, rows, line, grammar) => {
   const code = rows[row] ?? ""
   // The column of the first code character: a line belongs to the node in which it begins.
   const column = Math.max(0, code.search(/\S/))
+  const innermost = root.descendantForPosition({ row, column })
   /** @type {Array<Definition>} */
   const chain = []
-  for (let node = root.descendantForPosition({ row, column }); node !== null;) {
+  // Downwards: the parser finds a parent by a search from the root.
+  for (
+    let node = innermost && root;
+    node !== null;
+    node = node.equals(innermost) ? null : node.childWithDescendant(innermost)
+  ) {
     const definition = definitionOf(node, grammar)
-    if (definition !== undefined) chain.unshift(definition)
-    const { parent } = node
-    if (parent === null) break
-    node = parent
+    if (definition !== undefined) chain.push(definition)
   }
   return chain
 }
