@@ -75,11 +75,11 @@ const atOnce = 4
 const showKept = Effect.fnUntraced(function* (
   change: ChangeThread,
   checkout: Checkout,
-  { path, isAtHead }: KeptFile,
+  { path, hasContext }: KeptFile,
   index: number,
   contextLines: number
 ): Effect.fn.Return<void, CheckoutError | AnalysisError> {
-  const text = isAtHead ? yield* checkout.file(path, "head", maxFileBytes) : undefined
+  const text = hasContext ? yield* checkout.file(path, "head", maxFileBytes) : undefined
   const target = yield* change.run("showKept", index, text, contextLines)
   if (text === undefined || target === undefined) return
   const chains = yield* definitionsAt(path, text, target.lines)

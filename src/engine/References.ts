@@ -7,7 +7,7 @@ import type { Workspace } from "../config/Snapshot.ts"
 import { anyGlob } from "../domain/Globs.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
 import { addedNames, changedNames } from "./ChangedNames.ts"
-import type { DefinedSides } from "./ChangedNames.ts"
+import type { ChangedName, DefinedSides } from "./ChangedNames.ts"
 import { definitionsIn, usesIn } from "./syntax/Definitions.ts"
 import { findGrammar } from "./syntax/Grammars.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
@@ -34,42 +34,72 @@ export const findReferences = Effect.fn("findReferences")(function* (
 ): Effect.fn.Return<void, AnalysisError> {
   const deadline = (yield* Clock.currentTimeMillis) + totalMillis
   const isOver = Effect.map(Clock.currentTimeMillis, (now) => now > deadline)
-  const parsed = yield* Effect.forEach(
-    files.filter(({ path }) => findGrammar(path) !== undefined).slice(0, maxChangedFiles),
-    (file) => Effect.flatMap(isOver, (over) => (over ? Effect.undefined : namesOf(readable, file))),
-    { concurrency: atOnce }
-  )
-  const sides = parsed.flatMap((side) => side ?? [])
-  const moved = new Set(sides.flatMap(({ added }) => added))
+  const parsed = files.filter(({ path }) => findGrammar(path) !== undefined).slice(0, maxChangedFiles)
+  const forEach = <A>(some: ReadonlyArray<FileFacts>, read: (file: FileFacts) => Effect.Effect<A>) =>
+    Effect.forEach(some, (file) => Effect.flatMap(isOver, (over) => (over ? Effect.undefined : read(file))), {
+      concurrency: atOnce
+    })
+  const { added = [], others = [] } = Object.groupBy(parsed, ({ status }) => (status === "added" ? status : "others"))
+  const sides = (yield* forEach(others, (file) => namesOf(readable, file))).flatMap((side) => side ?? [])
+  const removed = removedNames(sides)
+  yield* forEach(added, (file) => dropMoved(readable, file, removed))
   const names = sides.flatMap(({ changed, path }) =>
     changed.flatMap(({ name, change: how }) =>
-      how === "removed" && moved.has(name) ? [] : [{ name, change: how, definedIn: path }]
+      how === "removed" && !removed.has(name) ? [] : [{ name, change: how, definedIn: path }]
     )
   )
   if (names.length === 0) return
   const used = names.slice(0, maxNames)
-  const places: Array<NamedPlace> = []
   const { allow_paths } = review.fetch_extra
   const isShown = allow_paths === undefined ? () => true : anyGlob(allow_paths)
   const found = yield* pathsWith(readable, [...new Set(used.map(({ name }) => name))], files)
-  for (const path of found.filter(isShown).slice(0, maxFiles)) {
-    if (places.length >= maxPlaces || (yield* isOver)) break
-    places.push(...(yield* placesIn(change, readable, path, used)))
+  const paths = found.filter(isShown).slice(0, maxFiles)
+  const places: Array<NamedPlace> = []
+  for (let at = 0; at < paths.length && places.length < maxPlaces && !(yield* isOver); at += atOnce) {
+    const some = yield* Effect.forEach(paths.slice(at, at + atOnce), (path) => placesIn(change, readable, path, used), {
+      concurrency: atOnce
+    })
+    for (const one of some) if (places.length < maxPlaces) places.push(...one)
   }
   yield* change.run("addReferences", places)
 })
 
+const readOrUndefined = (readable: Checkout, path: string, at: "head" | "from") =>
+  Effect.catch(readable.file(path, at, maxFileBytes), () => Effect.undefined)
+
+interface FileNames {
+  readonly path: string
+  readonly changed: ReadonlyArray<ChangedName>
+  readonly added: ReadonlyArray<string>
+}
+
 /** One file at a time, because all definitions of a large change would stall this thread for long. */
 const namesOf = Effect.fnUntraced(function* (readable: Checkout, { path, oldPath, status }: FileFacts) {
-  const read = (name: string, at: "head" | "from") =>
-    Effect.catch(readable.file(name, at, maxFileBytes), () => Effect.undefined)
-  const before = status === "added" ? "" : yield* read(oldPath ?? path, "from")
-  const after = status === "deleted" ? "" : yield* read(path, "head")
+  const before = yield* readOrUndefined(readable, oldPath ?? path, "from")
+  const after = status === "deleted" ? "" : yield* readOrUndefined(readable, path, "head")
   if (before === undefined || after === undefined) return undefined
   const [old, now] = [yield* definitionsIn(oldPath ?? path, before), yield* definitionsIn(path, after)]
   if (old === undefined || now === undefined) return undefined
   const sides: DefinedSides = { path, before: old, after: now }
-  return { path, changed: changedNames(sides), added: addedNames(sides) }
+  return { path, changed: changedNames(sides), added: addedNames(sides) } satisfies FileNames
+})
+
+/** Returns names that are removed, without those that another of the files defines now. */
+const removedNames = (sides: ReadonlyArray<FileNames>): Set<string> => {
+  const removed = sides.flatMap(({ changed }) =>
+    changed.flatMap(({ name, change }) => (change === "removed" ? name : []))
+  )
+  const moved = new Set(sides.flatMap(({ added }) => added))
+  return new Set(removed.filter((name) => !moved.has(name)))
+}
+
+/** Drops names that an added file defines. Most added files contain no such name and are not parsed. */
+const dropMoved = Effect.fnUntraced(function* (readable: Checkout, { path }: FileFacts, removed: Set<string>) {
+  if (removed.size === 0) return
+  const text = yield* readOrUndefined(readable, path, "head")
+  if (text === undefined || ![...removed].some((name) => text.includes(name))) return
+  const after = yield* definitionsIn(path, text)
+  for (const name of addedNames({ path, before: [], after: after ?? [] })) removed.delete(name)
 })
 
 /** Returns files that may use the names: those near the change first, tests last. */
@@ -98,11 +128,12 @@ const placesIn = Effect.fnUntraced(function* (
   path: string,
   names: ReadonlyArray<Omit<CodeReference, "kind">>
 ): Effect.fn.Return<ReadonlyArray<NamedPlace>, AnalysisError> {
-  const text = yield* Effect.catch(readable.file(path, "head", maxFileBytes), () => Effect.undefined)
+  const text = yield* readOrUndefined(readable, path, "head")
   if (text === undefined) return []
   const uses = (yield* usesIn(path, text, [...new Set(names.map(({ name }) => name))])) ?? []
   const wanted = uses.filter(({ kind }) => kind !== "definition")
   const lines = yield* change.run("outsideOfHunks", path, [...new Set(wanted.map(({ line }) => line))])
+  if (lines.length === 0) return []
   const shown = new Map((yield* change.run("showLines", text, lines)).map((hit) => [hit.line, hit.text]))
   return wanted.flatMap(({ name, line, kind }) => {
     const code = shown.get(line)

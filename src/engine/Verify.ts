@@ -14,6 +14,7 @@ import { scrubSecrets } from "../review/Secrets.ts"
 import { lowered, readVerdicts, verdictsTool, verifyPrompt } from "../review/VerifyPrompt.ts"
 import type { FindingCode, Verdict } from "../review/VerifyPrompt.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
+import { scrub } from "./ScrubbedCheckout.ts"
 import { withReferences } from "./ShowReferences.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
@@ -88,10 +89,7 @@ const verifyGroup = Effect.fnUntraced(function* (
   const { code, showsPrompt } = yield* codeOf(context, brief, findings)
   const prompt = verifyPrompt({ findings, code, fence })
   const paths = [...new Set(findings.map(({ anchor, problem }) => anchor?.path ?? problem.file))]
-  const text = yield* change.run(
-    "scrubText",
-    showsPrompt ? prompt : yield* withReferences(change, fence, paths)(prompt)
-  )
+  const text = yield* scrub(change, showsPrompt ? prompt : yield* withReferences(change, fence, paths)(prompt))
   const { models, outcome, usage } = yield* (yield* Agent).query(brief, {
     text,
     showsPrompt,

@@ -10,13 +10,17 @@ const pay = (parameters: string, more = "") =>
   `export function pay(${parameters}): number {\n  return total\n}\nconst own = pay(2)\n${more}function inner(a: number) {\n  return a\n}\n`
 repository.write("src/pay.ts", pay("total: number", "export const refund = (a: number) => a\n"))
 repository.write("src/same.ts", "export const same = (a: number) => a + 1\n")
+repository.write("src/old.ts", "export const moved = (a: number) => a\nexport const shifted = (a: number) => a\n")
 repository.write("src/use.ts", `import { pay } from "./pay"\n\n// pay(1)\nexport const due = pay(3, "${secret}")\n`)
-repository.write("lib/far.ts", "console.log(refund(1), inner(2), same(3))\n")
+repository.write("lib/far.ts", "console.log(refund(1), inner(2), same(3), moved(4), shifted(5))\n")
 repository.write("lib/many.ts", "pay(1)\n".repeat(100))
 repository.write("docs/pay.md", "pay(7)\n")
 const base = repository.commit("base")
 repository.write("src/pay.ts", pay("total: number, tax: number").replace("inner(a: number)", "inner(b: number)"))
-repository.write("src/same.ts", "export const same = (a: number) => a + 2\n")
+// One name moves to a file that is new, one to a file that exists.
+repository.write("src/old.ts", "export const other = 1\n")
+repository.write("src/new.ts", "// refund\nexport const moved = (a: number) => a\n")
+repository.write("src/same.ts", "export const same = (a: number) => a + 2\nexport const shifted = (a: number) => a\n")
 // So long that a verification shows extracts of the change instead of all of it.
 repository.write("src/long.ts", "// a line of text\n".repeat(400))
 const head = repository.commit("change")
@@ -51,8 +55,8 @@ describe("references of changed names", () => {
     expect(shown[0]).toBe("pay, changed in src/pay.ts:")
     expect(shown).toContain('  src/use.ts:4 (call) export const due = pay(3, "[secret removed]")')
     expect(shown).toContain("refund, removed in src/pay.ts:")
-    expect(shown).toContain("  lib/far.ts:1 (call) console.log(refund(1), inner(2), same(3))")
-    expect(shown.join("\n")).not.toMatch(/docs|pay\.ts:\d|inner,|same,|\/\/ pay/)
+    expect(shown).toContain("  lib/far.ts:1 (call) console.log(refund(1), inner(2), same(3), moved(4), shifted(5))")
+    expect(shown.join("\n")).not.toMatch(/docs|pay\.ts:\d|inner,|same,|moved,|shifted,|\/\/ pay/)
   })
 
   it("come from paths that the configuration allows", async () => {

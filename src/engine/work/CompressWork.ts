@@ -15,8 +15,8 @@ import type { FitState } from "./FitState.ts"
 
 export interface KeptFile {
   readonly path: string
-  /** False for the patch of one commit, because its context lines differ from those of the head. */
-  readonly isAtHead: boolean
+  /** Whether lines of the file at the head are shown around its hunks. */
+  readonly hasContext: boolean
 }
 
 export interface CompressedChange {
@@ -55,7 +55,7 @@ export const makeCompressWork = (state: FitState) => ({
     state.compressed = { kept, cut, wholes, scrubbed: [] }
     state.shown = []
     return {
-      kept: kept.map(({ path, commit }) => ({ path, isAtHead: commit === undefined })),
+      kept: kept.map((file) => ({ path: file.path, hasContext: hasDefinitions(file) })),
       cut: cut.map(({ path }) => path),
       cutHunks: cut.reduce((sum, { hunks }) => sum + hunks.length, 0)
     }
@@ -75,7 +75,7 @@ export const makeCompressWork = (state: FitState) => ({
     const clean = scrubFile(wide)
     for (const hunk of clean.hunks) hunkTokens(hunk)
     scrubbed[index] = clean
-    return text === undefined || !hasDefinitions(file) ? undefined : toTarget(wide)
+    return text === undefined ? undefined : toTarget(wide)
   },
   nameKept: (index: number, chains: Chains): void => {
     const { shown } = state

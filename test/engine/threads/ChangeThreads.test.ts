@@ -21,8 +21,8 @@ const say = (change: ChangeThread, word: string, counter = beats()) =>
     change.run as unknown as (
       name: string,
       ...input: ReadonlyArray<unknown>
-    ) => ReturnType<typeof change.run<"scrubText">>
-  )("scrubText", word, counter)
+    ) => ReturnType<typeof change.run<"renderPass">>
+  )("renderPass", word, counter)
 
 const readStat = (thread: string): string => {
   try {

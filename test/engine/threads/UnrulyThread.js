@@ -1,4 +1,4 @@
-/** A thread that obeys the text to scrub: hang, allocate memory, end, replace objects. Any other text is its result. */
+/** A thread that obeys its input: hang, allocate memory, end, replace objects. Any other text is its result. */
 import { getHeapSpaceStatistics } from "node:v8"
 import { parentPort, threadId } from "node:worker_threads"
 
