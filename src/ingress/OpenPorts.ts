@@ -42,6 +42,8 @@ export class OpenPorts extends Context.Service<
     readonly port: number
     /** Local URL of the main port, with the path prefix and without a trailing slash. */
     readonly url: string
+    /** Whether this node serves the dashboard. */
+    readonly hasDashboard: boolean
     /**
      * Hands requests to this handler. The end of the scope closes the ports: they accept no more connections, and requests in progress get
      * `graceMillis`. After a failed start, which is repeated, they stay open and respond as before.
@@ -92,6 +94,7 @@ const open = Effect.fnUntraced(function* (options: PortOptions) {
   return OpenPorts.of({
     port,
     url: `http://${localHost(settings)}:${port}${prefix}`,
+    hasDashboard: options.dashboard !== false,
     serve: (handler) =>
       Effect.acquireRelease(
         Effect.sync(() => {

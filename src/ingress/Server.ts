@@ -82,8 +82,9 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
   const dashboard = new Dashboard(
     (error) => void run(Effect.logError("the dashboard could not be built", { error: String(error) }))
   )
+  const ports = yield* OpenPorts
   // Builds what is missing while the service starts, not during the first request.
-  if (readAdminCredentials(config.current()) !== undefined) void dashboard.prepare()
+  if (ports.hasDashboard && readAdminCredentials(config.current()) !== undefined) void dashboard.prepare()
   const requests = new Requests({
     config,
     prefix,
@@ -98,7 +99,6 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
     context
   })
 
-  const ports = yield* OpenPorts
   yield* ports.serve((exchange, isOffered) => requests.handle(exchange, isOffered))
   const { port, url } = ports
   yield* Effect.logInfo("listening", {

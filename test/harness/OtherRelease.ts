@@ -9,6 +9,8 @@ import { join } from "node:path"
 
 const root = join(import.meta.dirname, "../..")
 
+const dashboardBuilder = "src/dashboard/Build.mjs"
+
 /** Replaces a text that occurs exactly once. */
 export type Change = readonly [file: string, from: string, to: string]
 
@@ -16,7 +18,10 @@ export class OtherRelease implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), "aicr-release-"))
 
   constructor(version: string, changes: ReadonlyArray<Change>) {
-    for (const name of ["actors", "nats", "src"]) cpSync(join(root, name), join(this.folder, name), { recursive: true })
+    // Without its builder the dashboard is not built at each start.
+    const filter = (path: string) => !path.endsWith(dashboardBuilder)
+    for (const name of ["actors", "nats", "src"])
+      cpSync(join(root, name), join(this.folder, name), { recursive: true, filter })
     symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"))
     const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
     writeFileSync(join(this.folder, "package.json"), JSON.stringify({ ...Object(manifest), version }))
@@ -53,7 +58,7 @@ export class EarlierRelease implements Disposable {
   private constructor(commit: string, step: string) {
     this.step = step
     const archive = git("archive", commit, "actors", "nats", "src", "package.json")
-    execFileSync("tar", ["-x", "-C", this.folder], { input: archive })
+    execFileSync("tar", ["-x", "-C", this.folder, `--exclude=${dashboardBuilder}`], { input: archive })
     symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"))
   }
 

@@ -164,19 +164,23 @@ export const run = (
 export const listOrphans = ({ folder }: Fixture): ReadonlyArray<string> =>
   existsSync(folder) ? readdirSync(folder).flatMap((kind) => readdirSync(join(folder, kind))) : []
 
-/** Processes of this machine whose command line contains the text. */
-export const processesWith = (text: string): ReadonlyArray<number> => {
-  const read = (pid: string): string => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8")
-    } catch {
-      return ""
-    }
+const readProcess = (pid: string, file: "cmdline" | "mountinfo"): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8")
+  } catch {
+    return ""
   }
-  return listPids()
-    .filter((pid) => Number(pid) !== process.pid && read(pid).includes(text))
-    .map(Number)
 }
+
+/** Processes of this machine whose command line contains the text, also those of tests that run at the same time. */
+export const processesWith = (text: string): ReadonlyArray<number> =>
+  listPids()
+    .filter((pid) => Number(pid) !== process.pid && readProcess(pid, "cmdline").includes(text))
+    .map(Number)
+
+/** Those of them in sandboxes that mount a folder below `folder`. */
+export const processesMounting = (folder: string, text: string): ReadonlyArray<number> =>
+  processesWith(text).filter((pid) => readProcess(String(pid), "mountinfo").includes(`${folder}/`))
 
 const listPids = (): ReadonlyArray<string> => readdirSync("/proc").filter((name) => /^\d+$/.test(name))
 

@@ -16,7 +16,7 @@ import { makeMicrovm } from "../harness/Microvm.ts"
 import type { MicrovmParts } from "../harness/Microvm.ts"
 import { provide } from "../harness/Provide.ts"
 import { waitUntil } from "../harness/Wait.ts"
-import { processesWith } from "../sandbox/Fixture.ts"
+import { processesMounting, processesWith } from "../sandbox/Fixture.ts"
 
 const options = {
   queue: "sqlite",
@@ -64,14 +64,11 @@ const countOpen = (at: Installation): number => {
   }
 }
 
-const ofCodex = join(agentFolder, "codex", "node_modules")
+const ofCodex = (at: Installation): number =>
+  processesMounting(at.directory, join(agentFolder, "codex", "node_modules")).length
 
-/**
- * Starts a review whose agent has reported a problem and waits for its model. `before`: processes of the agent before it, whose command
- * lines contain `program`.
- */
-const stall = async (at: Installation, program = ofCodex) => {
-  const before = processesWith(program).length
+/** Starts a review whose agent has reported a problem and waits for its model. */
+const stall = async (at: Installation, countProcesses: (at: Installation) => number) => {
   const stalled = Promise.withResolvers<void>()
   at.model.script(
     attempt([problem], () => {
@@ -83,8 +80,8 @@ const stall = async (at: Installation, program = ofCodex) => {
   const pull = await at.open("change")
   await at.forge.notify(pull, "opened")
   await stalled.promise
-  expect(processesWith(program).length).toBeGreaterThan(before)
-  return { before, pull }
+  expect(countProcesses(at)).toBeGreaterThan(0)
+  return pull
 }
 
 describe("a review by codex", () => {
@@ -161,13 +158,13 @@ describe("a review by codex", () => {
 
   it("ends with its processes when the pull request is closed", async () => {
     await using at = await Installation.make(options)
-    const { before, pull } = await stall(at)
+    const pull = await stall(at, ofCodex)
     at.forge.close(pull, false)
     await at.forge.notify(pull, "closed")
-    await waitUntil(() => processesWith(ofCodex).length <= before && at.unfinished().length === 0, {
+    await waitUntil(() => ofCodex(at) === 0 && at.unfinished().length === 0, {
       // Far below the time limits of the pass and of the silent model.
       timeout: 10_000,
-      describe: () => `${processesWith(ofCodex).length} processes, ${at.unfinished().join(", ")}; log:\n${at.aicr.log}`
+      describe: () => `${ofCodex(at)} processes, ${at.unfinished().join(", ")}; log:\n${at.aicr.log}`
     })
     expect(at.posted(pull)).toEqual({ reviews: [], comments: [], summaries: 0 })
     expect(countOpen(at)).toBe(0)
@@ -181,13 +178,13 @@ describe("a review by codex", () => {
 })
 
 /** Kills the service in the middle of a pass. Returns what the next start published, and what is paid for again or left open. */
-const killAndResume = async (at: Installation, program: string) => {
-  const { before, pull } = await stall(at, program)
+const killAndResume = async (at: Installation, countProcesses: (at: Installation) => number) => {
+  const pull = await stall(at, countProcesses)
   const paid = at.model.requests.length
   await at.aicr.kill()
-  await waitUntil(() => processesWith(program).length <= before, {
+  await waitUntil(() => countProcesses(at) === 0, {
     timeout: 5_000,
-    describe: () => `${processesWith(program).length} processes of the agent are left`
+    describe: () => `${countProcesses(at)} processes of the agent are left`
   })
 
   // The second attempt reports nothing by itself.
@@ -226,7 +223,7 @@ describe.runIf(process.env["AICR_TEST_MICROVM"] === "all")("a review by pi in a 
       agent: { default: "pi", timeout_seconds: 600, sandbox: { kind: "microvm", microvm } },
       env: { PATH: path }
     })
-    const { head, ...outcome } = await killAndResume(at, "/microvm/")
+    const { head, ...outcome } = await killAndResume(at, () => processesWith("/microvm/").length)
     expect(outcome).toEqual({ ...resumed, reviews: [head] })
   }, 900_000)
 })

@@ -13,7 +13,7 @@ import { OtherRelease } from "../harness/OtherRelease.ts"
 import { NatsWatch } from "../harness/NatsWatch.ts"
 import { provide } from "../harness/Provide.ts"
 import { waitUntil } from "../harness/Wait.ts"
-import { processesWith } from "../sandbox/Fixture.ts"
+import { processesMounting } from "../sandbox/Fixture.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -137,7 +137,7 @@ it("a drained node takes nothing, and goes on when it is resumed", async () => {
 
 describe("a review by an agent CLI ends with its processes when it is cancelled on another node", () => {
   const program = join(agentFolder, "codex", "node_modules")
-  const agentProcesses = () => processesWith(program).length
+  const agentProcesses = () => processesMounting(at.directory, program).length
   const running = async () =>
     (await at.query<{ readonly id: string }>("SELECT entry_id AS id FROM runs WHERE status = 'analyzing'"))[0]?.id ?? ""
 
@@ -170,7 +170,6 @@ describe("a review by an agent CLI ends with its processes when it is cancelled 
   ])(
     "%s",
     async (name, cancel) => {
-      const before = agentProcesses()
       const called = Promise.withResolvers<void>()
       at.model.script(() => {
         called.resolve()
@@ -179,9 +178,9 @@ describe("a review by an agent CLI ends with its processes when it is cancelled 
       const pull = await at.open(name.replaceAll(" ", "-"), "team/r1")
       await at.deliver(pull)
       await called.promise
-      expect(agentProcesses()).toBeGreaterThan(before)
+      expect(agentProcesses()).toBeGreaterThan(0)
       await cancel(pull)
-      await waitUntil(() => agentProcesses() <= before, {
+      await waitUntil(() => agentProcesses() === 0, {
         // Far below the interval in which a lease is renewed, by which a lost message is noticed.
         timeout: 5_000,
         describe: () => `${agentProcesses()} processes of the agent are left\n${at.logs(10)}`
