@@ -49,7 +49,11 @@ export const dbCommand = (
           for (const step of state.pending) yield* Console.log(`pending   ${step}`)
           for (const step of state.unknown) yield* Console.log(`unknown   ${step}`)
           if (state.unknown.length > 0)
-            return yield* new ExitWith({ code: 3, message: "A newer release changed this database: start that one" })
+            return yield* new ExitWith({
+              code: 3,
+              message:
+                "A newer release changed this database: start that one, or restore a backup from before the upgrade"
+            })
           if (state.pending.length > 0)
             return yield* new ExitWith({ code: 1, message: 'Run "aicr db migrate" to apply what is pending' })
         })
