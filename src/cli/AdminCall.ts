@@ -46,7 +46,7 @@ export type OpenAdmin = <A>(
 
 export const urlFlag = Flag.String("url").pipe(
   Flag.withDescription(
-    "Address of the running service, such as https://aicr.example.com. Default: the service of this configuration on this machine, or its stores if none runs. A service at an address is used with the token in SVC_ADMIN_TOKEN, or is logged in to with SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, or a password that is typed"
+    "Address of a running service, such as https://aicr.example.com. Logs in with SVC_ADMIN_TOKEN, or SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, or prompts for the password. Default: the service on this machine, or its stores if none runs"
   ),
   Flag.optional
 )

@@ -37,7 +37,7 @@ export const dbCommand = (
 ) => {
   const onDatabase: OnDatabase = (...given) => Effect.flatMap(runs, (loaded) => loaded.onDatabase(...given))
   return Command.make("db").pipe(
-    Command.withDescription("The database of the records: its schema, backups"),
+    Command.withDescription("Back up, restore and migrate the database of the records"),
     Command.withSubcommands([
       Command.make(
         "status",

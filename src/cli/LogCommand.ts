@@ -40,7 +40,7 @@ export const logCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }
         yield* Console.error("The log was full before the review ended; the log of the service has the rest.")
     })
   ).pipe(
-    Command.withDescription("Print what all nodes logged about a review"),
+    Command.withDescription("Print the log of a review, from all nodes"),
     Command.withExamples([
       {
         command: "aicr log 01a20e2f-24ce-7008-a2d4-896ff3ed3817",

@@ -16,7 +16,9 @@ import { formatBatch, formatDetails, formatEntry, formatPause } from "./QueueTex
 const page = 200
 
 const shared = { config: configFlag, url: urlFlag }
-const id = Argument.String("ID").pipe(Argument.withDescription("Id of an entry or of a batch of automatic commits"))
+const id = Argument.String("ID").pipe(
+  Argument.withDescription("Id of a review in the queue, as `aicr queue list` prints it, or of a batch of pushes")
+)
 const reason = Flag.String("reason").pipe(
   Flag.withDescription("Reason, shown to other operators"),
   Flag.withDefault("by an operator")
@@ -77,10 +79,10 @@ const list = (openAdmin: OpenAdmin) =>
       if (entries.length + batches.length === 0) yield* Console.log("No entries.")
     })
   ).pipe(
-    Command.withDescription("List waiting and running entries, with reasons and times"),
+    Command.withDescription("List waiting and running reviews, with reasons and times"),
     Command.withExamples([
-      { command: "aicr queue list --workspace app", description: "Entries of one workspace" },
-      { command: "aicr queue list --status dead", description: "Dead entries, with the reason" }
+      { command: "aicr queue list --workspace app", description: "Reviews of one workspace" },
+      { command: "aicr queue list --status dead", description: "Failed reviews, with the reason" }
     ])
   )
 
@@ -96,7 +98,7 @@ const show = (openAdmin: OpenAdmin) =>
       for (const line of formatDetails(item)) yield* Console.log(line)
     })
   ).pipe(
-    Command.withDescription("Print everything about one entry or batch"),
+    Command.withDescription("Print everything about one review or batch"),
     Command.withExamples([
       {
         command: "aicr queue show 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
@@ -133,7 +135,7 @@ const cancel = (openAdmin: OpenAdmin) =>
       yield* Console.log(texts[status])
     })
   ).pipe(
-    Command.withDescription("Cancel a waiting or running entry"),
+    Command.withDescription("Cancel a waiting or running review"),
     Command.withExamples([
       {
         command: 'aicr queue cancel 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90 --reason "wrong branch"',
@@ -163,7 +165,7 @@ const retry = (openAdmin: OpenAdmin) =>
       yield* Console.log(`${wanted} waits again, with its full number of attempts.`)
     })
   ).pipe(
-    Command.withDescription("Retry a dead entry or batch"),
+    Command.withDescription("Start a failed review or batch again (status dead)"),
     Command.withExamples([
       {
         command: "aicr queue retry 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
@@ -212,7 +214,7 @@ const resume = (openAdmin: OpenAdmin) =>
   ).pipe(
     Command.withDescription("Resume a paused workspace or node"),
     Command.withExamples([
-      { command: "aicr queue resume --workspace app", description: "Waiting entries continue in order" }
+      { command: "aicr queue resume --workspace app", description: "Waiting reviews continue in order" }
     ])
   )
 
@@ -256,7 +258,7 @@ const drain = (openAdmin: OpenAdmin) =>
 export const queueCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }>) => {
   const openAdmin: OpenAdmin = (...given) => Effect.flatMap(runs, (loaded) => loaded.openAdmin(...given))
   return Command.make("queue").pipe(
-    Command.withDescription("List, cancel and retry entries; pause, drain and resume workspaces and nodes"),
+    Command.withDescription("List, cancel and retry reviews; pause, drain and resume workspaces and nodes"),
     Command.withSubcommands([
       list(openAdmin),
       show(openAdmin),

@@ -19,6 +19,9 @@ interface Paragraph {
   readonly lines: ReadonlyArray<string>
 }
 
+/** Statuses in which the story of a run leaves nothing open. */
+const explained: ReadonlySet<string> = new Set(["succeeded", "skipped", "cancelled"])
+
 const formatRun = (run: StoryRun): ReadonlyArray<string> => {
   const facts = [
     run.head === undefined ? undefined : `head ${run.head.slice(0, 12)}`,
@@ -34,7 +37,8 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
     ...run.publications.map(({ channel, error, operation, status, url }) => {
       const problem = error === undefined ? "" : `: ${oneLine(error)}`
       return `${channel} ${operation}: ${status}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
-    })
+    }),
+    ...(explained.has(run.status) ? [] : [`aicr log ${run.id} prints its log`])
   ]
 }
 

@@ -294,10 +294,7 @@ const showServices = (
   terminal: Terminal,
   { password, url, ...next }: Parameters<typeof showNextSteps>[1] & { readonly password: string; readonly url: string }
 ): void => {
-  terminal.step(
-    "chat",
-    `${url}/dashboard/chat ${terminal.dim(`what ${maintainer} requests in a chat that exists only here`)}`
-  )
+  terminal.step("chat", `${url}/dashboard/chat ${terminal.dim(`requests of ${maintainer} in a simulated chat`)}`)
   terminal.step("api", `${url}/api/admin ${terminal.dim(`user demo, password ${password}`)}`)
   showNextSteps(terminal, next)
   terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)

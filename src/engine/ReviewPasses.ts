@@ -231,8 +231,8 @@ const joinPasses = (
       ),
       ...counted(unverified, (count) =>
         count === 1
-          ? "1 problem is published without its second look, which failed."
-          : `${count} problems are published without their second look, which failed.`
+          ? "1 problem is published unverified, because its verification failed."
+          : `${count} problems are published unverified, because their verification failed.`
       )
     ]
   }

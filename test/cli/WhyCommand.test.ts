@@ -43,6 +43,16 @@ it("names a partial review and what it did not read", () => {
   ])
 })
 
+it("names the command that prints the log of a review that runs or has failed", () => {
+  const log = "aicr log 01a20e2f-24ce-7008-a2d4-896ff3ed3817 prints its log"
+  const last = (status: "analyzing" | "failed" | "cancelled") =>
+    formatStory(story([run({ status })]))
+      .at(-1)
+      ?.trim()
+  expect([last("analyzing"), last("failed")]).toEqual([log, log])
+  expect(last("cancelled")).toMatch(/: cancelled$/)
+})
+
 it("names what the report of a hook waits for, and its outcome afterwards", () => {
   const report = (more: Partial<EventStoryRecord["deliveries"][number]>): EventStoryRecord => ({
     ...story([]),

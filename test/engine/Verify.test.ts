@@ -111,7 +111,7 @@ describe("verification", () => {
         )
     })
     expect(aboutOf(analysis)).toEqual(all.slice(1))
-    expect(analysis.notices.join()).toContain("3 problems are published without their second look")
+    expect(analysis.notices.join()).toContain("3 problems are published unverified")
   })
 
   it.each([
@@ -130,7 +130,7 @@ describe("verification", () => {
     })
     expect(calls).toHaveLength(response === undefined ? 1 : 2)
     expect(aboutOf(analysis)).toEqual(all)
-    expect(analysis.notices.join()).toContain("4 problems are published without their second look")
+    expect(analysis.notices.join()).toContain("4 problems are published unverified")
   })
 
   it("waits for a provider that refuses it, also in the last attempt", async () => {

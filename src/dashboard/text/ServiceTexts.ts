@@ -602,9 +602,9 @@ const notices: ReadonlyArray<Row> = [
   ],
   ["{count} reported problem was refuted by verification and discarded.", "{count} 个问题经核实不成立，已丢弃。"],
   ["{count} reported problems were refuted by verification and discarded.", "{count} 个问题经核实不成立，已丢弃。"],
-  ["1 problem is published without its second look, which failed.", "1 个问题未经复核即发布：复核失败。"],
+  ["1 problem is published unverified, because its verification failed.", "1 个问题未经复核即发布：复核失败。"],
   [
-    "{count} problems are published without their second look, which failed.",
+    "{count} problems are published unverified, because their verification failed.",
     "{count} 个问题未经复核即发布：复核失败。"
   ],
   [
