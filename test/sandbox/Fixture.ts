@@ -178,7 +178,7 @@ export const processesWith = (text: string): ReadonlyArray<number> =>
     .filter((pid) => Number(pid) !== process.pid && readProcess(pid, "cmdline").includes(text))
     .map(Number)
 
-/** Those of them in sandboxes that mount a folder below `folder`. */
+/** Returns those of these processes whose sandbox mounts a folder below `folder`. */
 export const processesMounting = (folder: string, text: string): ReadonlyArray<number> =>
   processesWith(text).filter((pid) => readProcess(String(pid), "mountinfo").includes(`${folder}/`))
 
