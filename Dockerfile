@@ -25,9 +25,12 @@ COPY --from=build /app/dist ./dist
 # The bundle is used while its sources and the lock file are those that it was made from.
 COPY package.json package-lock.json LICENSE ./
 COPY actors ./actors
+COPY bin ./bin
 COPY nats ./nats
 COPY src ./src
 COPY demo ./demo
+# The command `aicr`, with the node of this image: `docker compose exec aicr aicr queue list`.
+RUN ln -sf /usr/local/bin/node node_modules/.bin/node && ln -s /app/bin/aicr /usr/local/bin/aicr
 # Records and mirrors: the only folders that the service writes to.
 RUN mkdir -p data workspaces && chown node:node data workspaces
 VOLUME ["/app/data", "/app/workspaces"]

@@ -39,6 +39,15 @@ const confined = {
   mem_limit: Schema.String
 }
 
+/** A file of the user. If it is missing, the engine refuses to start the container instead of making a folder of that name. */
+const BindMount = Schema.Struct({
+  type: Schema.Literal("bind"),
+  source: Schema.String,
+  target: Schema.String,
+  read_only: Schema.Literal(true),
+  bind: Schema.Struct({ create_host_path: Schema.Literal(false) })
+})
+
 const Service = Schema.Struct({
   ...confined,
   /** Capabilities that the start of the image needs; no others are allowed. */
@@ -60,7 +69,7 @@ const Service = Schema.Struct({
   env_file: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, required: Schema.Boolean }))),
   environment: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   ports: Schema.optional(Schema.Array(Schema.String)),
-  volumes: Schema.Array(Schema.String),
+  volumes: Schema.Array(Schema.Union([Schema.String, BindMount])),
   healthcheck: Schema.Struct({
     test: Schema.NonEmptyArray(Schema.String),
     interval: Schema.String,
@@ -83,6 +92,10 @@ const sections = Schema.decodeUnknownSync(
 )(parse(read("docker-compose.yml"), { merge: true }))
 const compose = Schema.decodeUnknownSync(Compose, { onExcessProperty: "error" })(sections)
 const services = Object.entries(compose.services)
+
+/** Named volume or path on the machine. */
+const sources = ({ volumes }: (typeof Service)["Type"]): ReadonlyArray<string> =>
+  volumes.map((volume) => (typeof volume === "string" ? (volume.split(":")[0] ?? "") : volume.source))
 
 describe("docker-compose.yml", () => {
   it("has the service, the servers it can use, and a cluster", () => {
@@ -132,6 +145,11 @@ describe("docker-compose.yml", () => {
     })
     const problems = snapshot === undefined ? [] : clusterProblems(snapshot)
     expect(problems.filter(({ severity }) => severity === "error")).toEqual([])
+    // With a budget, a model without a price is never called.
+    const catalog = snapshot?.document.llm?.model_catalog?.overrides ?? {}
+    const chains = Object.values(snapshot?.document.llm?.model_chain ?? {}).flat()
+    expect(chains).not.toEqual([])
+    for (const { provider, model } of chains) expect(Object(catalog)[`${provider}/${model}`]?.cost).toBeDefined()
     // Health checks of the containers and of the address call it without a prefix.
     const { port, path_prefix: prefix } = snapshot?.document.server ?? {}
     expect([port, prefix]).toEqual([8080, undefined])
@@ -157,13 +175,53 @@ describe("docker-compose.yml", () => {
   })
 
   it("mounts files that exist, and names variables that the code reads", () => {
-    const files = services.flatMap(([, service]) =>
-      service.volumes.filter((volume) => volume.startsWith("./")).map((volume) => volume.split(":")[0] ?? "")
+    const files = services.flatMap(([, service]) => sources(service).filter((source) => source.startsWith("./")))
+    const own = services.flatMap(([, { volumes }]) =>
+      volumes.flatMap((volume) => (typeof volume === "string" ? [] : volume.source))
     )
-    // The user's own.
-    expect(files.filter((file) => file !== "./config.yaml" && !existsSync(join(root, file)))).toEqual([])
+    expect(own).toEqual(["./config.yaml"])
+    expect(files.filter((file) => !own.includes(file) && !existsSync(join(root, file)))).toEqual([])
     const names = services.flatMap(([, { environment = {} }]) => Object.keys(environment))
     expect(unread(names)).toEqual([])
+  })
+
+  /** Replaces variables as compose does. */
+  const interpolate = (text: string, env: Readonly<Record<string, string>>): string =>
+    text.replaceAll(/\$\$|\$\{(\w+):-\}/g, (match, name: string | undefined) =>
+      name === undefined ? "$" : (env[name] ?? `unset ${match}`)
+    )
+
+  it("builds addresses and strings from the passwords of .env", () => {
+    const names = ["POSTGRES_PASSWORD", "REDIS_PASSWORD", "NATS_PASSWORD"]
+    const env = Object.fromEntries(names.map((name, index) => [name, `${index}a`.repeat(24)]))
+    const values = services.flatMap(([, { environment = {} }]) => Object.values(environment))
+    const texts = values.map((value) => interpolate(value, env))
+    expect(texts.filter((text) => text.includes("unset"))).toEqual([])
+    const urls = texts.flatMap((text) => text.match(/\w+:\/\/[^\s",]+/g) ?? []).map((url) => new URL(url))
+    const used = urls.filter(({ password }) => password !== "").map(({ protocol, password }) => protocol + password)
+    expect([...new Set(used)].toSorted()).toEqual([
+      `nats:${env["NATS_PASSWORD"]}`,
+      `postgres:${env["POSTGRES_PASSWORD"]}`,
+      `redis:${env["REDIS_PASSWORD"]}`
+    ])
+    for (const { environment } of ["nats-1", "nats-2", "nats-3"].map((name) => Object(compose.services[name]))) {
+      const inJson = (name: string): unknown => JSON.parse(interpolate(String(environment[name]), env))
+      expect([inJson("NATS_USER"), inJson("NATS_PASSWORD")]).toEqual(["aicr", env["NATS_PASSWORD"]])
+      expect(inJson("NATS_ROUTES")).toHaveLength(3)
+    }
+    // Commands of shells expand their own variables.
+    const commands = services.flatMap(([, { command = [], entrypoint = [], healthcheck }]) => [
+      ...command,
+      ...entrypoint,
+      ...healthcheck.test
+    ])
+    expect(commands.filter((text) => /(?<!\$)(?:\$\$)*\$(?!\$)/.test(text))).toEqual([])
+  })
+
+  it("the address sends a delivery to another ingress if one cannot be connected to, which needs Caddy 2.11.2", () => {
+    const [, major, minor] = /^caddy:(\d+)\.(\d+)-/.exec(compose.services["address"]?.image ?? "") ?? []
+    expect([Number(major), Number(minor) >= 11]).toEqual([2, true])
+    expect(read("deploy/Caddyfile")).toMatch(/lb_try_duration \d+s/)
   })
 
   it("the address forwards to every ingress", () => {
@@ -176,15 +234,13 @@ describe("docker-compose.yml", () => {
     expect(service.image).toMatch(/^[a-z]+:\d+\.?\d*/)
     expect(["CMD", "CMD-SHELL"]).toContain(service.healthcheck.test[0])
     expect(service.volumes.length).toBeGreaterThan(0)
-    const named = service.volumes
-      .filter((volume) => !volume.startsWith("./"))
-      .map((volume) => volume.split(":")[0] ?? "")
+    const named = sources(service).filter((source) => !source.startsWith("./"))
     expect(named).not.toEqual([])
     expect(named.filter((volume) => !(volume in compose.volumes))).toEqual([])
   })
 
   it("declares no unused volume, and no secret", () => {
-    const used = services.flatMap(([, service]) => service.volumes.map((volume) => volume.split(":")[0]))
+    const used = services.flatMap(([, service]) => sources(service))
     expect(Object.keys(compose.volumes).filter((volume) => !used.includes(volume))).toEqual([])
     const values = services.flatMap(([, service]) => Object.entries(service.environment ?? {}))
     const inline = values.filter(([name, value]) => /password|secret|token|key/i.test(name) && !/^"?\$\{/.test(value))
@@ -538,6 +594,15 @@ describe("Dockerfile", () => {
       .filter((line) => line.startsWith("!"))
       .map((line) => line.slice(1))
     expect([...new Set(copied)].toSorted()).toEqual(kept.toSorted())
+  })
+
+  it("has the command aicr of the documents", () => {
+    expect(copied).toContain("bin")
+    const link = lines.find((line) => line.includes("/usr/local/bin/aicr"))
+    expect(link).toContain("ln -s /app/bin/aicr /usr/local/bin/aicr")
+    // The package of node has no program without its install script.
+    expect(link).toContain("ln -sf /usr/local/bin/node node_modules/.bin/node")
+    expect(read("bin/aicr")).toContain('node="$root/node_modules/.bin/node"')
   })
 
   it("copies every folder with code that runs in the service", () => {
