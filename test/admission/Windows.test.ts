@@ -226,7 +226,7 @@ describe("windows", () => {
         }
         assert.strictEqual(new Date(opened).toISOString(), new Date(expected).toISOString())
       }),
-      { numRuns: 150 }
+      { numRuns: 60 }
     )
   }, 120_000)
 })

@@ -131,7 +131,7 @@ describe("literal prefix", () => {
           expect(missed).toBe(false)
         }
       ),
-      { numRuns: 20_000 }
+      { numRuns: 8000 }
     )
   })
   it.each([

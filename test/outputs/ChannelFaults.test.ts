@@ -117,6 +117,7 @@ const failedContents = ({ rows: all }: Judged) =>
   all.filter((row) => row.endsWith(" failed") && !/^(Status|Label) /.test(row))
 
 describe.each(Object.entries(rows))("%s", (_, row) => {
+  const text = row.chat === true ? long : (finding: Finding) => finding
   /** Both reviews; the fault strikes at request `step` of the second, of all requests or of writes only. */
   const publishBoth = (
     here: Awaited<ReturnType<typeof faultWorld>>,
@@ -127,10 +128,10 @@ describe.each(Object.entries(rows))("%s", (_, row) => {
     Effect.gen(function* () {
       const { review: publish, standing } = yield* here.begin
       here.strike(() => undefined)
-      yield* publish(first.map(long))
+      yield* publish(first.map(text))
       let seen = 0
       here.strike((writes) => ((!onlyWrites || writes) && ++seen === step ? thrown : undefined))
-      const two = yield* publish(second.map(long))
+      const two = yield* publish(second.map(text))
       return { two, now: standing(), seen }
     })
 

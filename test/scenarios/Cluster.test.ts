@@ -11,7 +11,7 @@ import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { toFilePath, markedLine, postedOn } from "../harness/Installation.ts"
 import { QueueWatch } from "../harness/QueueWatch.ts"
 
-const changes = Number(process.env["AICR_TEST_CHANGES"] ?? 60)
+const changes = Number(process.env["AICR_TEST_CHANGES"] ?? 45)
 const thorough = changes >= 500
 const queue = process.env["AICR_TEST_QUEUE"] === "nats" ? "nats" : "redis"
 const repositories = thorough ? 50 : 20
