@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { MixedOrder } from "./test/harness/MixedOrder.ts"
 
@@ -7,6 +8,7 @@ export const common = {
   // What is waited for has limits of its own, which say what did not come.
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  globalSetup: [fileURLToPath(new URL("test/harness/RunFolder.ts", import.meta.url))],
   unstubEnvs: true
 }
 

@@ -11,7 +11,10 @@ import { joinLines } from "./Trees.ts"
 import type { Tree, TreeChange } from "./Trees.ts"
 
 const repository = makeRepository()
-const runtime = ManagedRuntime.make(layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }))
+const makeRuntime = () =>
+  ManagedRuntime.make(layerGit({ root: temporaryFolder(), limits: () => localLimits, allowLocal: true }))
+/** Made again after a file of tests closed it: files that share a process share this module. */
+let runtime: ReturnType<typeof makeRuntime> | undefined
 
 /** Writes both trees with one `git fast-import`. */
 const commitBoth = async ({ before, after }: TreeChange): Promise<{ readonly base: string; readonly head: string }> => {
@@ -49,7 +52,7 @@ const commitBoth = async ({ before, after }: TreeChange): Promise<{ readonly bas
 
 export const realDiff = async (change: TreeChange): Promise<string> => {
   const { base, head } = await commitBoth(change)
-  return runtime.runPromise(
+  return (runtime ??= makeRuntime()).runPromise(
     Effect.scoped(
       Effect.gen(function* () {
         const vcs = yield* Vcs
@@ -71,4 +74,8 @@ export const realDiff = async (change: TreeChange): Promise<string> => {
   )
 }
 
-export const closeDiffs = () => runtime.dispose()
+export const closeDiffs = async () => {
+  const opened = runtime
+  runtime = undefined
+  await opened?.dispose()
+}

@@ -3,7 +3,6 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { afterAll } from "vitest"
 
 const environment = {
   PATH: process.env["PATH"],
@@ -25,15 +24,8 @@ export interface Repository {
   readonly commit: (message?: string) => string
 }
 
-const made: Array<string> = []
-afterAll(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
-
-/** A folder that is removed when the tests of the file are over. */
-export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "aicr-test-"))
-  made.push(folder)
-  return folder
-}
+/** A folder that is removed with the folder of the run (RunFolder.ts): files of tests that share a process share this module. */
+export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "aicr-test-"))
 
 export const makeRepository = (path: string = temporaryFolder(), ...init: ReadonlyArray<string>): Repository => {
   mkdirSync(path, { recursive: true })
