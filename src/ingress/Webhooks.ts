@@ -103,13 +103,13 @@ const toFacts = (
   return { number, head, branch, author, sender: sender?.username, command }
 }
 
-/** Returns the key of the pull request or issue of a delivery that starts no work. */
+/** Returns the key of the pull request or issue of a delivery that starts no work. Pushes have no number. */
 const findTarget = (
   { kind, number }: DeliverySubject,
   fullName: string | undefined,
   trigger: string | undefined
 ): TargetKey | undefined =>
-  fullName === undefined || trigger === undefined || number === undefined || kind === undefined || kind === "push"
+  fullName === undefined || trigger === undefined || number === undefined || kind === undefined
     ? undefined
     : targetKey({ trigger, workspace: "", repo: { fullName }, target: { kind, number } })
 

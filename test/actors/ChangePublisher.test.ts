@@ -35,6 +35,8 @@ class Host extends Context.Service<
     readonly faults: Ref.Ref<ReadonlyArray<"lost" | ForgeError["reason"]>>
     /** Bodies of summaries that reached the host. */
     readonly bodies: Ref.Ref<ReadonlyArray<string>>
+    /** Whether a found operation has a following one. */
+    readonly hasNext: Ref.Ref<boolean>
     /** Runs between the last read of the head and the write. */
     readonly asleep: Ref.Ref<Effect.Effect<void>>
   }
@@ -47,6 +49,7 @@ class Host extends Context.Service<
         done: yield* Ref.make<ReadonlyArray<string>>([]),
         bodies: yield* Ref.make<ReadonlyArray<string>>([]),
         faults: yield* Ref.make<ReadonlyArray<"lost" | ForgeError["reason"]>>([]),
+        hasNext: yield* Ref.make(false),
         asleep: yield* Ref.make<Effect.Effect<void>>(Effect.void)
       }
     })
@@ -93,12 +96,19 @@ const outputs = Layer.effect(
           const ignoredDismissals = operation._tag === "Summary" ? [{ fp: "f", file: "a", by: ["eve"] }] : undefined
           return { hostId: `id-${operationId}`, url: undefined, next, ignoredDismissals }
         }),
-      find: (_workspace, _change, publication) =>
-        Effect.map(Ref.get(host.done), (done) =>
-          publication.operation._tag !== "Issues" && done.includes(publication.operationId)
-            ? { hostId: `id-${publication.operationId}`, url: undefined, next: [] }
-            : undefined
-        )
+      find: (_workspace, _change, { operation, operationId, position, runId, targetKey: target }) =>
+        Effect.gen(function* () {
+          const done = yield* Ref.get(host.done)
+          if (operation._tag === "Issues" || !done.includes(operationId)) return undefined
+          const next = row(
+            runId,
+            target,
+            `next:${operationId}`,
+            { _tag: "Issue", action: "create", files: [] },
+            position
+          )
+          return { hostId: `id-${operationId}`, url: undefined, next: (yield* Ref.get(host.hasNext)) ? [next] : [] }
+        })
     })
   })
 )
@@ -272,6 +282,21 @@ describe("ChangePublisher", () => {
       yield* Ref.set(host.done, [review.operationId])
       yield* publish
       assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
+    })
+  )
+
+  each("a row that is found at the host brings the operations that follow it", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const outbox = yield* Outbox
+      const run = yield* publishingRun()
+      const [review] = yield* outbox.ofRun(run)
+      assert(review !== undefined)
+      yield* outbox.move(review.id, "pending", { status: "sending" }, yield* outbox.takeOver(key, 0), 0)
+      yield* Ref.set(host.done, [review.operationId])
+      yield* Ref.set(host.hasNext, true)
+      yield* publish
+      assert.include(yield* Ref.get(host.done), `next:review:${run}`)
     })
   )
 

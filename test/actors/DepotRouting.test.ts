@@ -3,7 +3,9 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Layer, Result } from "effect"
 import type { Scope } from "effect"
 import { TestClock } from "effect/testing"
+import * as DepotRouting from "../../actors/DepotRouting.ts"
 import { isTryDue, RoutingMemory, scan } from "../../actors/DepotRouting.ts"
+import { NewReports } from "../../actors/NewReports.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
@@ -235,3 +237,38 @@ layer(world)("outcome", (t) => {
     })
   )
 })
+
+/** Reading receipts takes some time, and reports arrive all the time. */
+const busyStores = Layer.mergeAll(
+  actorStores(),
+  Layer.unwrap(Effect.map(toSnapshot(document, {}), layerStatic)),
+  Layer.mock(SubmittedChanges, {}),
+  Layer.succeed(NewReports, { notify: () => undefined, wait: Effect.void })
+)
+
+it.effect.each<readonly [took: number, interval: number, pause: string]>([
+  [20, 80, "three times the duration of a scan"],
+  [1000, 1250, "at most 250 ms"]
+])("scans that take %i ms follow each other after %i ms: a pause of %s", ([took, interval]) =>
+  Effect.gen(function* () {
+    const scans: Array<number> = []
+    const slow = Layer.mock(Receipts, {
+      unrouted: () =>
+        Effect.gen(function* () {
+          scans.push(yield* Clock.currentTimeMillis)
+          yield* Effect.sleep(took)
+          return []
+        })
+    })
+    yield* Effect.gen(function* () {
+      for (let at = 0; at < 4 * interval; at += 10) yield* TestClock.adjust(10)
+    }).pipe(
+      Effect.provide(
+        DepotRouting.layer.pipe(Layer.provide(slow), Layer.provide(busyStores), Layer.provideMerge(testCluster))
+      )
+    )
+    const pauses = scans.slice(1).map((at, index) => at - (scans[index] ?? 0))
+    assert.isAtLeast(pauses.length, 2)
+    assert.deepStrictEqual([...new Set(pauses)], [interval])
+  })
+)

@@ -14,6 +14,8 @@ describe("text", () => {
     ["UTF-8", Buffer.from(code), code],
     ["UTF-16 LE with a mark", marked(little(code), 0xff, 0xfe), code],
     ["UTF-16 BE with a mark", marked(big(code), 0xfe, 0xff), code],
+    ["UTF-16 LE without a zero byte, by its mark", marked(little("\u6f22\u5b57"), 0xff, 0xfe), "\u6f22\u5b57"],
+    ["UTF-16 BE without a zero byte, by its mark", marked(big("\u6f22\u5b57"), 0xfe, 0xff), "\u6f22\u5b57"],
     ["UTF-16 LE", little(code), code],
     ["UTF-16 BE", big(code), code],
     ["Chinese in UTF-16 LE", little(chinese), chinese],

@@ -68,6 +68,17 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     assert.deepStrictEqual(other.asked, [])
   })
 
+  it("has a list without an end read for 100 pages", async () => {
+    const host = await listen((request, response) => {
+      if (request.url?.endsWith("/user") === true) return response.end('{"login":"me","username":"me"}')
+      const link = `<http://${request.headers.host}/next>; rel="next"`
+      response.writeHead(200, { "content-type": "application/json", link }).end(issues)
+    })
+    await run(clientAt(kind, host.url).issues.list(repo, "open", 1_000_000))
+    const pages = host.asked.flatMap((path) => new URL(path, "http://host").searchParams.get("page") ?? [])
+    assert.deepStrictEqual([pages.length, pages.at(-1)], [100, "100"])
+  })
+
   it("gets requests for the repository by name, not by the number of a payload", async () => {
     const host = await listen((_, response) => response.writeHead(404).end("{}"))
     await failure(clientAt(kind, host.url).pull(repo, 1))

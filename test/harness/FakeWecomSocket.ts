@@ -18,8 +18,11 @@ export interface WecomReply {
   isFinished: boolean
 }
 
-/** `late`: this acknowledgement and all after it come after so many milliseconds. */
-export type WecomFault = { readonly late: number } | "lost" | { readonly errcode: number }
+/**
+ * `late`: this acknowledgement and all after it come after so many milliseconds. `cmd`: a frame with this command and the id of the request
+ * comes instead.
+ */
+export type WecomFault = { readonly late: number } | "lost" | { readonly errcode: number } | { readonly cmd: string }
 
 const ok = { errcode: 0, errmsg: "ok" }
 
@@ -145,6 +148,7 @@ export class FakeWecomSocket {
     const fault = this.decide(command, body)
     if (typeof fault === "object" && "errcode" in fault) return void acknowledge({ ...fault, errmsg: "refused" })
     const result = this.#execute(connection, command, id, body)
+    if (typeof fault === "object" && "cmd" in fault) return void acknowledge({ ...result, ...fault })
     if (fault !== "lost") acknowledge(result, fault?.late ?? 0)
   }
 

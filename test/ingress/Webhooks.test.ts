@@ -329,6 +329,17 @@ describe("profiles on a shared route", () => {
     assert.strictEqual((await send("acme/app", "neither")).status, 401)
   })
 
+  it("refuse a token that no trigger has before the body is read, and close the connection", async () => {
+    ingress = await startIngress()
+    const send = async (token: string) => {
+      const headers = { "x-gitlab-event": "Merge Request Hook", "x-gitlab-token": token }
+      const response = await fetch(`${ingress.url}/webhooks/gitlab`, { method: "POST", headers, body: "no JSON" })
+      return [response.status, response.headers.get("connection")]
+    }
+    assert.deepStrictEqual(await send("wrong"), [401, "close"])
+    assert.deepStrictEqual(await send(secret), [400, "keep-alive"])
+  })
+
   it("without a secret take anything, and a kind without a trigger is not found", async () => {
     ingress = await startIngress({ document: shared })
     const push = {

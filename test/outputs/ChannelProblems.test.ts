@@ -40,6 +40,21 @@ describe("channel problems", () => {
     ])
   })
 
+  it.each<readonly [field: string, value: object, without: ReadonlyArray<string>]>([
+    ["mention_author", { mention_author: true }, ["github_problem_issue"]],
+    ["mention_fallback", { mention_fallback: "skip", mention_author: true }, ["github_problem_issue", "p4_swarm"]],
+    ["no_problems", { no_problems: "skip" }, ["github_problem_issue"]],
+    ["templates.summary", { templates: { summary: "t" } }, ["github_problem_issue"]],
+    ["templates.problem", { templates: { problem: "t" } }, ["feishu_bot"]]
+  ])("warns about %s where it has no effect, and nowhere else", (field, value, without) => {
+    const kinds = ["github_pr_review", "github_problem_issue", "p4_swarm", "feishu_bot"] as const
+    const channels = kinds.map((kind) => ({ name: kind, kind, ...value }))
+    const found = channelProblems(snapshotWith({ templates: { t: "x" }, channels })).map(({ path }) => path)
+    expect(found.filter((path) => path.endsWith(`.${field}`))).toEqual(
+      without.map((kind) => `outputs.channels.${kind}.${field}`)
+    )
+  })
+
   it("tries templates on an example", () => {
     const channels = [
       { name: "r", kind: "gitea_pr_review", templates: { summary: "bad", problem: "good" } },

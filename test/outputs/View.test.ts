@@ -1,7 +1,20 @@
 import { describe, expect, it } from "vitest"
 import { gfm } from "../../src/outputs/SafeText.ts"
-import { summaryView } from "../../src/outputs/View.ts"
-import { analysis, input } from "./Fixtures.ts"
+import { problemView, summaryView } from "../../src/outputs/View.ts"
+import { analysis, finding, input } from "./Fixtures.ts"
+
+describe("a problem", () => {
+  const style = { language: "en", suggestions: "lines", safe: gfm } as const
+
+  it("has its location, as a link where the host has one", () => {
+    const [without, withLink] = [undefined, "http://forge.test/a"].map((link) => problemView(finding(3), style, link))
+    expect(without).toMatchObject({ place_link: "`src/a.ts`:3", title_link: "Title 3 · `src/a.ts`:3" })
+    expect(withLink).toMatchObject({
+      place_link: "[`src/a.ts`:3](http://forge.test/a)",
+      title_link: "[Title 3](http://forge.test/a) · `src/a.ts`:3"
+    })
+  })
+})
 
 describe("the coverage of a large change", () => {
   const paths = Array.from({ length: 10_000 }, (_, at) => `src/file${at}.ts`)

@@ -66,6 +66,29 @@ describe("batches", () => {
     )
   })
 
+  it("hold a file that fits exactly, and split one that needs a token more", () => {
+    const [sample] = fc.sample(file, 1)
+    const hunk = (start: number): FileDiff["hunks"][number] => ({
+      oldStart: start,
+      oldLines: 0,
+      newStart: start,
+      newLines: 200,
+      section: "",
+      lines: Array.from({ length: 200 }, (_, row) => `+const value${row} = ${start}`),
+      openEnd: { old: false, new: false }
+    })
+    const files = [{ ...(sample as FileDiff), path: "src/a.ts", hunks: [hunk(1), hunk(1000)] }]
+    const [{ tokens } = { tokens: 0 }] = planBatches(files, 1_000_000)
+    expect(planBatches(files, tokens)).toHaveLength(1)
+    expect(planBatches(files, tokens - 1)).toHaveLength(2)
+    // No part is empty, also before a line that is larger than a batch.
+    const long = Array.from({ length: 900 }, (_, word) => `word${word}`).join(" ")
+    const changed = files.map((one) => ({ ...one, hunks: [{ ...hunk(1), newLines: 1, lines: [`+${long}`] }] }))
+    const parts = planBatches(changed, 1).flatMap((batch) => batch.files)
+    expect(parts).toHaveLength(1)
+    expect(parts.filter((part) => part.file.hunks.length === 0)).toEqual([])
+  })
+
   it("put the risky before the rest, and tests and prose last", () => {
     const [sample] = fc.sample(file, 1)
     const named = (path: string): FileDiff => ({ ...(sample as FileDiff), path, hunks: [] })

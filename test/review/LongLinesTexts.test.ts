@@ -8,6 +8,7 @@ import { hasGeneratedMarker } from "../../src/review/Generated.ts"
 import { hunksAround } from "../../src/review/HunksAround.ts"
 import { linesOfText, readLength } from "../../src/review/HunkText.ts"
 import { injections } from "../../src/review/Injection.ts"
+import { showLongLines } from "../../src/review/LongLines.ts"
 import { DiffFormatError, parseDiff } from "../../src/review/ParseDiff.ts"
 import { renderFile } from "../../src/review/RenderDiff.ts"
 import { scrubLines, scrubText } from "../../src/review/ScrubText.ts"
@@ -49,6 +50,17 @@ describe("a long line", () => {
     })
     expect(found?.quote).toBe(said.slice(0, 2000))
   })
+})
+
+it.each([
+  [readLength - 1, false],
+  [readLength, true],
+  [readLength + 1, true]
+])("a file with an added line of %i characters is reported as not completely read: %s", (length, isUnread) => {
+  const { unread } = showLongLines([
+    fileOf(`${heading}@@ -1 +1 @@\n-${"y".repeat(readLength)}\n+${"x".repeat(length - 1)}\n`)
+  ])
+  expect([...unread]).toEqual(isUnread ? ["a.txt"] : [])
 })
 
 it("a line outside of hunks has a bound", () => {

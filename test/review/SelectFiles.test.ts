@@ -189,7 +189,7 @@ describe("selectFiles", () => {
     const names = (kind: string) => Array.from({ length: 500 }, (_, index) => `${kind}${index}`)
     const listed = [...paths("added", names("a")), ...paths("deleted", names("d"))]
     const limits = { max_files: 1000, max_file_bytes: 1_000_000 }
-    expect(choose(listed, () => 10_000, limits).exactRenames).toBe(false)
-    expect(choose(listed, () => 100_000, limits).exactRenames).toBe(true)
+    expect(choose(listed, () => 40_000, limits).exactRenames).toBe(false)
+    expect(choose(listed, () => 40_001, limits).exactRenames).toBe(true)
   })
 })

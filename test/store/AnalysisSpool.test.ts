@@ -91,6 +91,25 @@ describe("spool", () => {
     })
   )
 
+  it.live("holds an analysis of 64 MiB, and none that is larger", () =>
+    Effect.gen(function* () {
+      const store = objectsUnder(yield* folder)
+      const use = Effect.gen(function* () {
+        const spool = yield* AnalysisSpool
+        const sizes = Effect.map(store.list("spool"), (names) => names.map((name) => Number(name.split("-")[1])))
+        yield* spool.keep(key, analysis(""), 0)
+        const [empty = 0] = yield* sizes
+        yield* spool.remove(key)
+        const room = 64 * 1024 * 1024 - empty
+        yield* spool.keep(key, analysis("x".repeat(room + 1)), 0)
+        assert.deepStrictEqual(yield* sizes, [])
+        yield* spool.keep(key, analysis("x".repeat(room)), 0)
+        assert.deepStrictEqual(yield* sizes, [64 * 1024 * 1024])
+      })
+      yield* Effect.provide(use, layerOver(store, undefined))
+    })
+  )
+
   it.each([
     ["nothing while there is room", [10, 10], 10, []],
     ["the oldest when there is none", [40, 20, 10], 10, [0]],

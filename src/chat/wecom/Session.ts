@@ -62,7 +62,7 @@ const read = Effect.fnUntraced(function* (connection: Connection): Effect.fn.Ret
     const command = textAt(frame, ["cmd"])
     if (command === "aibot_msg_callback" || command === "aibot_event_callback")
       yield* handle(connection, objectAt(frame, "body"), requestId)
-    else if (command === undefined || command === "ping") connection.requests.acknowledge(requestId, frame)
+    else if (command === undefined) connection.requests.acknowledge(requestId, frame)
   }
 })
 

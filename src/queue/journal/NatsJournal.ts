@@ -31,9 +31,9 @@ export const makeNatsJournal = Effect.fnUntraced(function* (
   yield* refuseEarlier(name)
   const connection = yield* NatsConnection
   const state = new JournalState()
-  const logged = Effect.mapError(makeLog(`${name}-journal`), unavailable)
+  const logged = Effect.mapError(makeLog(`${name}-journal`), toQueueError)
   const log = yield* logged
-  const pages = yield* Effect.mapError(makePages(`${name}-journal`), unavailable)
+  const pages = yield* Effect.mapError(makePages(`${name}-journal`), toQueueError)
   // Behind a reconnect the log may be another one.
   yield* connection.onStatus((connected) => {
     if (!connected) state.newest = undefined
@@ -49,7 +49,8 @@ export const makeNatsJournal = Effect.fnUntraced(function* (
   }
 })
 
-const unavailable = ({ message, reason }: NatsError): QueueError =>
+/** Only a disconnected server is waited for at the start. */
+export const toQueueError = ({ message, reason }: NatsError): QueueError =>
   new QueueError({
     reason: "unavailable",
     message: `Queue over NATS: ${message}`,
@@ -66,7 +67,7 @@ const refuseEarlier = Effect.fnUntraced(function* (name: string) {
       (cause: unknown) => (isStreamMissing(cause) ? false : Promise.reject(cause))
     )
   )
-  const isFound = yield* Effect.mapError(retryUntilReady(find), unavailable)
+  const isFound = yield* Effect.mapError(retryUntilReady(find), toQueueError)
   if (!isFound) return
   return yield* new QueueError({
     reason: "unavailable",

@@ -72,6 +72,17 @@ describe("member files", () => {
     ])
   })
 
+  it("are refused with more than 50,000 members in a directory", () => {
+    const member = { key: "a", mention: { type: "wecom_userid", id: "a" } }
+    const [atLimit, above] = [50_000, 50_001].map((count) => {
+      const reading = readMemberFile(JSON.stringify(file(Array.from({ length: count }, () => member))))
+      return reading._tag === "Refused" ? reading.issues[0] : undefined
+    })
+    // Their equal keys are found after their number was accepted.
+    expect(atLimit).toBe("directories.corp.members[1].key: duplicate key")
+    expect(above).toBe("directories.corp.members: missing, unknown, or of another type or length than described")
+  })
+
   it("are refused with duplicate keys, aliases without bound, or above 4 MiB", () => {
     const text = stringify(file())
     expect(readMemberFile(`${text}version: 1\n`)._tag).toBe("Refused")

@@ -96,6 +96,13 @@ describe("long connection of a WeCom bot", () => {
     expect(platform.wecomSocket.replies.map(({ to }) => to)).toEqual(["m1"])
   })
 
+  it("does not take a frame with an unknown command for an acknowledgement", async () => {
+    const { client, ...session } = await openReady()
+    const message = await write(session, "m1")
+    platform.wecomSocket.decide = () => ({ cmd: "aibot_other" })
+    expect(await send(client, message, text("hello"))).toMatchObject({ failure: { reason: "unknown_outcome" } })
+  })
+
   it("does not take a late acknowledgement for that of a later reply", async () => {
     const { client, ...session } = await openReady()
     const message = await write(session, "m1")

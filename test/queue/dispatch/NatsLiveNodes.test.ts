@@ -143,7 +143,7 @@ describe("a process that has ended", () => {
       yield* after(2)
       // Every other process may be reconnecting too.
       assert.deepStrictEqual(yield* ended, [])
-      yield* after(2)
+      yield* after(1)
       assert.deepStrictEqual(yield* ended, [0])
     })
   )
@@ -202,7 +202,7 @@ describe("a lost process", () => {
       Object.assign(others[0] ?? {}, { listed: false })
       yield* after(2)
       assert.deepStrictEqual(yield* lost, [])
-      yield* after(2)
+      yield* after(1)
       assert.deepStrictEqual(yield* lost, [0])
     })
   )

@@ -5,9 +5,10 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream"
 import { connect } from "@nats-io/transport-node"
 import { Context, Effect, Layer, Logger, Result } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
+import { NatsError } from "../../../nats/NatsError.ts"
 import { natsSettings } from "../../../nats/NatsSettings.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
-import { makeNatsJournal } from "../../../src/queue/journal/NatsJournal.ts"
+import { makeNatsJournal, toQueueError } from "../../../src/queue/journal/NatsJournal.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { QueueControl } from "../../../src/queue/operator/QueueControl.ts"
 import { NatsServer } from "../../harness/Nats.ts"
@@ -377,4 +378,12 @@ describe("NatsJournal", () => {
       yield* node(url)
     }).pipe(Effect.scoped)
   )
+})
+
+it.each([
+  ["unavailable", "nats"],
+  ["unsupported", undefined],
+  ["refused", undefined]
+] as const)("an error of the server that is %s names %s as the server to wait for", (reason, disconnected) => {
+  assert.strictEqual(toQueueError(new NatsError({ reason, message: "m" })).disconnected, disconnected)
 })

@@ -199,6 +199,23 @@ it.each(["P4PORT=rsh:touch /tmp/owned", "# x\n p4port = jsh:touch /tmp/owned"])(
   }
 )
 
+it("with more changed files than the limit is refused, and at the limit is not", async () => {
+  write("same.c", "other\n")
+  write("AGENTS.md", "other\n")
+  open(
+    { depotFile: "//Ace/main/same.c", action: "edit", type: "text", rev: 1 },
+    { depotFile: "//Ace/main/AGENTS.md", action: "edit", type: "text", rev: 1 }
+  )
+  await review({ changes: "uncommitted" }, (checkout) =>
+    Effect.gen(function* () {
+      expect((yield* checkout.changes(2)).map(({ path }) => path)).toEqual(["AGENTS.md", "same.c"])
+      expect(
+        yield* Effect.match(checkout.changes(1), { onFailure: ({ message }) => message, onSuccess: () => "" })
+      ).toContain("over 1 paths")
+    })
+  )
+})
+
 it("has no file above it, whatever the client reports", async () => {
   writeFileSync(join(root, "../outside.c"), "private\n")
   depot.set({
