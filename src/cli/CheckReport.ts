@@ -15,7 +15,6 @@ export interface CheckedFile {
 }
 
 export const checkFormats = ["text", "json", "sarif"] as const
-export type CheckFormat = (typeof checkFormats)[number]
 
 const of = (issues: ReadonlyArray<ConfigIssue>, wanted: ConfigIssue["severity"]) =>
   issues.filter(({ severity }) => severity === wanted)

@@ -2,11 +2,6 @@
 import { createCipheriv, createHash, randomBytes } from "node:crypto"
 import { botOpenId } from "./DemoFeishu.ts"
 
-export interface FeishuCallbackSecrets {
-  readonly token: string
-  readonly encryptKey: string
-}
-
 export interface Delivered {
   readonly status: number
   readonly body: string

@@ -20,22 +20,11 @@ export interface Anchored {
   readonly whole: boolean
 }
 
-export type Anchorer = (problem: ReportedProblem) => Anchored | undefined
-
 /** Minimum weight of a quote. A quote below it matches almost everywhere and needs the claimed line nearby. */
 const minQuoteWeight = 3
 const maxClaimDistance = 2
 /** Minimum weight of a part of a line that is searched within lines. */
 const partWeight = 4
-
-/** Finds the places of the problems of one change. */
-export const makeAnchorer = (files: ReadonlyArray<FileDiff>): Anchorer => {
-  const find = fileFinder(files)
-  return (problem) => {
-    const file = find(problem.file)
-    return file === undefined ? undefined : anchorIn(file, problem)
-  }
-}
 
 /** Anchors a problem in a file. */
 export const anchorIn = (file: FileDiff, problem: ReportedProblem): Anchored | undefined => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest"
 import * as fc from "fast-check"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
-import { makeAnchorer } from "../../src/review/Anchor.ts"
+import { makeAnchorer } from "../harness/Anchorer.ts"
 import { numberLines } from "../../src/review/FileDiff.ts"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"

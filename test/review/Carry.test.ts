@@ -1,7 +1,7 @@
 /** A carried finding has the anchor that a new review would give it. */
 import { describe, expect, it } from "vitest"
 import type { Finding, ReportedProblem } from "../../src/domain/Problem.ts"
-import { makeAnchorer } from "../../src/review/Anchor.ts"
+import { makeAnchorer } from "../harness/Anchorer.ts"
 import { carry, readPatches } from "../../src/review/Carry.ts"
 import { parseDiff } from "../../src/review/ParseDiff.ts"
 

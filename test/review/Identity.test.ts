@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
-import { makeAnchorer } from "../../src/review/Anchor.ts"
+import { makeAnchorer } from "../harness/Anchorer.ts"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { canonicalCategory, fingerprint } from "../../src/review/Identity.ts"
 

@@ -1,11 +1,8 @@
 /**
  * The snapshot that comes with the program (`bundled.json`, in the form of the catalog document): well-known models, for the time
- * before the first fetch and for installations without a network. Read on first use.
+ * before the first fetch and for installations without a network. Prices and limits of October 2025. Read on first use.
  */
 import { parseEntries } from "./CatalogSource.ts"
-
-/** Date of the prices and limits in the snapshot. */
-export const bundledDate = "2025-10"
 
 let models: Promise<ReadonlyMap<string, string>> | undefined
 

@@ -17,12 +17,6 @@ export interface ExpiryCutoffs {
 export const findCutoff = ({ others, workspaces }: ExpiryCutoffs, workspace: string): Cutoff =>
   workspaces.has(workspace) ? workspaces.get(workspace) : others
 
-/** Returns the latest cutoff: nothing admitted after it has expired. */
-export const latestCutoff = ({ others, workspaces }: ExpiryCutoffs): Cutoff => {
-  const times = [others, ...workspaces.values()].filter((time) => time !== undefined)
-  return times.length === 0 ? undefined : Math.max(...times)
-}
-
 type Limits = Pick<Snapshot, "document" | "workspaces">
 
 /** Returns the limit of a workspace, or the global one if it is no longer configured. 0: none. */

@@ -4,13 +4,11 @@
  * fetch, a merge-base if the base is not directly before the head, and a worktree for an agent that needs files.
  */
 import { join } from "node:path"
-import { Context, Effect, Layer, Scope } from "effect"
-import { CheckoutError, Vcs } from "../Checkout.ts"
+import { Effect, Scope } from "effect"
+import { CheckoutError } from "../Checkout.ts"
 import type { Checkout, GitCheckoutRequest, Revision } from "../Checkout.ts"
-import { ContextRepositories } from "../ContextRepositories.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 import { planEviction } from "../PlanEviction.ts"
-import { WorkspaceCache } from "../WorkspaceCache.ts"
 import type { CachePolicy, KeptMirror } from "../WorkspaceCache.ts"
 import { blame } from "./BlameLines.ts"
 import { readMessage } from "./CommitObject.ts"
@@ -50,27 +48,6 @@ const maxCommits = 200
 const maxMessages = 50
 const maxCommitBytes = 65_536
 const fetchMillis = 900_000
-
-/** Git alone: for the command line and the demo. The service has all systems (`VcsLayer`). */
-export const layerGit = (options: GitVcsOptions): Layer.Layer<Vcs | ContextRepositories | WorkspaceCache> =>
-  Layer.effectContext(
-    Effect.map(makeGit(options), ({ checkout, isAncestor: contains, mount, tidy }) =>
-      Context.make(Vcs, {
-        checkout: (request) => (isGit(request) ? checkout(request) : notGit(request)),
-        isAncestor: (request) => (isGit(request) ? contains(request) : notGit(request))
-      }).pipe(
-        Context.add(ContextRepositories, { mount: (request) => (isGit(request) ? mount(request) : notGit(request)) }),
-        Context.add(WorkspaceCache, { tidy })
-      )
-    )
-  )
-
-const isGit = <A extends { readonly vcs?: string | undefined }>(
-  request: A
-): request is Exclude<A, { readonly vcs: string }> => (request.vcs ?? "git") === "git"
-
-const notGit = ({ vcs }: { readonly vcs?: string | undefined }) =>
-  Effect.fail(new CheckoutError({ reason: "failed", message: `${vcs} repositories are read by the service only` }))
 
 /** State that all checkouts under a root share. */
 interface Workspaces {

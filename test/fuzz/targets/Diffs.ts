@@ -1,5 +1,5 @@
 /** Diffs that git prints, and quotes of a model that are searched for in them. */
-import { makeAnchorer } from "../../../src/review/Anchor.ts"
+import { makeAnchorer } from "../../harness/Anchorer.ts"
 import type { FileDiff } from "../../../src/review/FileDiff.ts"
 import { numberLines } from "../../../src/review/FileDiff.ts"
 import { DiffFormatError, parseDiff } from "../../../src/review/ParseDiff.ts"

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { readDocument } from "../../../src/config/Snapshots.ts"
-import { findCutoff, expiryCutoffs, latestCutoff, queuedTimeoutHours } from "../../../src/queue/core/ExpiryCutoffs.ts"
+import { findCutoff, expiryCutoffs, queuedTimeoutHours } from "../../../src/queue/core/ExpiryCutoffs.ts"
 
 const hour = 3_600_000
 const now = 1000 * hour
@@ -28,20 +28,15 @@ const snapshotOf = (global: number, defaults: number | undefined) => {
 }
 
 it.each([
-  { global: 72, defaults: undefined, hours: { own: 5, never: 0, plain: 72, gone: 72 }, latest: 5 },
-  { global: 72, defaults: 3, hours: { own: 5, never: 0, plain: 3, gone: 72 }, latest: 3 },
-  { global: 0, defaults: undefined, hours: { own: 5, never: 0, plain: 0, gone: 0 }, latest: 5 },
-  { global: 0, defaults: 0, hours: { own: 5, never: 0, plain: 0, gone: 0 }, latest: 5 }
-])("global $global, defaults $defaults", ({ defaults, global, hours, latest }) => {
+  { global: 72, defaults: undefined, hours: { own: 5, never: 0, plain: 72, gone: 72 } },
+  { global: 72, defaults: 3, hours: { own: 5, never: 0, plain: 3, gone: 72 } },
+  { global: 0, defaults: undefined, hours: { own: 5, never: 0, plain: 0, gone: 0 } },
+  { global: 0, defaults: 0, hours: { own: 5, never: 0, plain: 0, gone: 0 } }
+])("global $global, defaults $defaults", ({ defaults, global, hours }) => {
   const snapshot = snapshotOf(global, defaults)
   const cutoffs = expiryCutoffs(snapshot, now)
   for (const [name, limit] of Object.entries(hours)) {
     expect([name, queuedTimeoutHours(snapshot, name)]).toEqual([name, limit])
     expect([name, findCutoff(cutoffs, name)]).toEqual([name, limit === 0 ? undefined : now - limit * hour])
   }
-  expect(latestCutoff(cutoffs)).toBe(now - latest * hour)
-})
-
-it("has no latest time where nothing expires", () => {
-  expect(latestCutoff({ workspaces: new Map([["w", undefined]]), others: undefined })).toBeUndefined()
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import { Vcs } from "../../../src/vcs/Checkout.ts"
 import type { CheckoutError, RevisionSearch, TextSearch } from "../../../src/vcs/Checkout.ts"
-import { layerGit } from "../../../src/vcs/git/GitVcs.ts"
+import { layerGit } from "../../harness/GitLayer.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
 import { makeRepository, temporaryFolder } from "../Repository.ts"
 
