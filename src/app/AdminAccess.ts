@@ -2,7 +2,7 @@
  * The administration for commands: of the service at an address, of the service of this configuration on this machine, or of this process
  * over the stores if none runs. Wiring only.
  */
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Result } from "effect"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { natsSettings } from "../../nats/NatsSettings.ts"
@@ -19,7 +19,7 @@ import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { findServed, sendThrough } from "../cli/SocketClient.ts"
 import { layerStatic } from "../config/FileConfigStore.ts"
-import { loadForStores } from "./CommandConfig.ts"
+import { loadFileSections, loadForStores } from "./CommandConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
 import { Forges } from "../forge/Forges.ts"
@@ -152,9 +152,12 @@ export const openAdmin: OpenAdmin = ({ config, url, use }, command) =>
   Effect.gen(function* () {
     if (Option.isSome(url)) return yield* withService(yield* serviceAt(url.value), command)
     // Unset variables are warnings, because only the service needs all of them, such as webhook secrets.
-    const snapshot = yield* loadForStores(config)
-    const socket = yield* findServed(listSockets(snapshot))
+    const loaded = yield* Effect.result(loadForStores(config))
+    // A running service keeps the previous configuration while its file is invalid.
+    const located = Result.isSuccess(loaded) ? loaded.success : yield* loadFileSections(config)
+    const socket = located === undefined ? undefined : yield* findServed(listSockets(located))
     if (socket !== undefined) return yield* command(yield* makeAdminClient(sendThrough(socket)))
+    const snapshot = yield* Effect.fromResult(loaded)
     if (yield* needsService(snapshot, use)) return yield* withService(defaultServiceAddress(snapshot.document), command)
     return yield* withStores(snapshot, use, command)
   }).pipe(Effect.provide(Logging.layerAt("warn")), endWithCode)

@@ -1,6 +1,6 @@
 /** An operator changes the queue of a running service and reads the story of a pull request, with the commands of the same machine. */
 import { execFile } from "node:child_process"
-import { stat } from "node:fs/promises"
+import { readFile, stat, writeFile } from "node:fs/promises"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
@@ -109,8 +109,13 @@ it("prints the story of a pull request while the service runs and after its end"
   const asked = await at.forge.send(at.forge.delivery({ kind: "comment", pull, body: "/aicr help", sender }))
   await at.settled()
   const target = `team/one#${pull.number}`
+  // The service keeps the previous configuration, and the command finds it.
+  const configFile = join(at.directory, "config.yaml")
+  const valid = await readFile(configFile, "utf8")
+  await writeFile(configFile, `${valid}\nunknown: 1\n`)
   const running = await aicr(at, "why", target)
   expect(running).toMatchObject({ code: 0, err: "" })
+  await writeFile(configFile, valid)
   for (const line of [
     /delivery \S+: pull_request opened by dana, head \w{12}, branch main: queued/,
     /rule: workspace team-one binds team\/one/,
