@@ -11,6 +11,7 @@ import { selectHints, reflectionMode } from "../review/Reflection.ts"
 import { needsSecondPass } from "../review/Risk.ts"
 import { verdictsTool } from "../review/VerifyPrompt.ts"
 import { advicePrompt } from "../review/Prompt.ts"
+import { computeCapacity } from "../review/PassSize.ts"
 import { passTokens } from "../review/TokenBudget.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { noContext } from "./ContextMounts.ts"
@@ -55,8 +56,8 @@ export interface PassPlan {
   readonly left: ReadonlyArray<ShownPart>
   /** Paths of files with lines that are longer than is read of a line. */
   readonly unread: ReadonlySet<string>
-  /** Text in the change that addresses the reviewer. */
-  readonly injections: ReadonlyArray<ReportedProblem>
+  /** Text in the change that addresses the reviewer. Searched on demand, so that the first pass does not wait. */
+  readonly injections: Effect.Effect<ReadonlyArray<ReportedProblem>, AnalysisError>
   readonly notices: ReadonlyArray<string>
 }
 
@@ -68,7 +69,7 @@ export interface PlanInput extends OutsideEvidence {
   readonly description: string | undefined
   /** Issues that the change closes. */
   readonly issues?: ReadonlyArray<LinkedIssue> | undefined
-  /** Lessons from earlier reviews of the repository. */
+  /** Lessons from earlier reviews of the repository; review.reflection controls their use. */
   readonly lessons?: ReadonlyArray<Lesson> | undefined
   /** Receives the progress of agent CLIs by the number of the pass, from 1. */
   readonly onProgress?: ((pass: number, progress: PassProgress) => Effect.Effect<void>) | undefined
@@ -101,8 +102,8 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   // One checkout for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(change, checkout)
-  const own = yield* readPassContext(change, readable, files, workspace, input)
-  const most = yield* tokensOfPass(change, input, system)
+  const most = Math.max(minimumRoom, yield* tokensOfPass(change, input, system))
+  const own = yield* readContext(change, readable, files, input, most)
   const room = Math.max(minimumRoom, most - adviceTokens - own.tokens - (yield* change.run("commonTokens", common)))
   const brief = {
     snapshot,
@@ -133,7 +134,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
     fitted,
     left: planned.left,
     unread: new Set(planned.unread),
-    injections: planned.injections,
+    injections: change.run("findInjections", common),
     passes: planned.passes.map((parts, index) => ({
       parts,
       brief: change.run("renderPass", index).pipe(
@@ -152,6 +153,25 @@ export const planPasses = Effect.fn("planPasses")(function* (
     ]
   }
 })
+
+/** The thread counts the change, of at most `most` tokens per pass, or ranks it while git and the parser work on its context. */
+const readContext = (
+  change: ChangeThread,
+  readable: Checkout,
+  files: CarriedFiles["files"],
+  input: PlanInput,
+  most: number
+) =>
+  Effect.map(
+    Effect.all(
+      [
+        readPassContext(change, readable, files, input.workspace, input),
+        change.run("prepareFit", computeCapacity(most, input.workspace.review.max_passes))
+      ],
+      { concurrency: 2 }
+    ),
+    ([own]) => own
+  )
 
 /** Returns the tokens of a pass without the system text. */
 const tokensOfPass = Effect.fnUntraced(function* (change: ChangeThread, input: PlanInput, prompt: string) {

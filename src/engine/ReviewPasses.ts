@@ -87,8 +87,8 @@ export const reviewPasses = Effect.fn("reviewPasses")(function* (
     { concurrency: "unbounded" }
   )
   const allAnalysed = Effect.forEach(queued, ({ done }) => Deferred.await(done))
-  const [injected, verified, summary] = yield* Effect.all(
-    [reviewInjections(input, claimed), reviewing, Effect.flatMap(allAnalysed, (all) => summarisePasses(input, all))],
+  const [verified, injected, summary] = yield* Effect.all(
+    [reviewing, reviewInjections(input, claimed), Effect.flatMap(allAnalysed, (all) => summarisePasses(input, all))],
     { concurrency: 3 }
   ).pipe(Effect.provideService(ModelRun, { ...(yield* ModelRun), expectedCalls: expectedCalls(passes.length) }))
   const analysed = yield* allAnalysed
@@ -132,7 +132,7 @@ const verifyPass = Effect.fnUntraced(function* (
 /** Text in the change that addresses the reviewer is reported whatever the models make of it. */
 const reviewInjections = Effect.fnUntraced(function* (input: PassesInput, claimed: Set<string>) {
   const { context, limits, plan } = input
-  const found = yield* buildFindings(context.change, context.checkout, plan.injections)
+  const found = yield* buildFindings(context.change, context.checkout, yield* plan.injections)
   const merged = mergeFindings(found.findings.map(calibrate), limits)
   return { merged, verified: yield* verifyPass(input, undefined, merged.findings, claimed) }
 })

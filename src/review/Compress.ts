@@ -51,7 +51,7 @@ const estimate = (hunk: Hunk): number =>
   Math.ceil(toBytes(hunk).reduce((sum, { length }) => sum + length, 0) / 3) +
   numberTokens * countLines(hunk)
 
-interface Ranked {
+export interface RankedHunk {
   readonly file: FileDiff
   readonly hunk: Hunk
   readonly risk: number
@@ -59,11 +59,15 @@ interface Ranked {
 }
 
 /** Keeps the `keepHunks` hunks of highest risk, and whole files, as far as they fit into `room` tokens. */
-export const compress = (files: ReadonlyArray<FileDiff>, keepHunks: number, room: number): Compressed => {
-  const ranked = rankHunks(files)
+export const compress = (
+  files: ReadonlyArray<FileDiff>,
+  keepHunks: number,
+  room: number,
+  ranked = rankHunks(files)
+): Compressed => {
   const keep = new Set<Hunk>()
   let left = room
-  const take = (hunks: ReadonlyArray<Ranked>) => {
+  const take = (hunks: ReadonlyArray<RankedHunk>) => {
     const tokens = hunks.reduce((sum, one) => sum + one.tokens, hunks.length === 0 ? 0 : headingTokens)
     if (tokens > left) return
     left -= tokens
@@ -77,8 +81,9 @@ export const compress = (files: ReadonlyArray<FileDiff>, keepHunks: number, room
   return withHunks(files, ranked, (hunk) => keep.has(hunk))
 }
 
-const rankHunks = (files: ReadonlyArray<FileDiff>): ReadonlyArray<Ranked> => {
-  const hunks: Array<Ranked> = []
+/** Returns all hunks, those of highest risk first. */
+export const rankHunks = (files: ReadonlyArray<FileDiff>): ReadonlyArray<RankedHunk> => {
+  const hunks: Array<RankedHunk> = []
   for (const file of files) {
     const tier = riskTier(file)
     for (const hunk of file.hunks) {
@@ -90,7 +95,7 @@ const rankHunks = (files: ReadonlyArray<FileDiff>): ReadonlyArray<Ranked> => {
 
 const withHunks = (
   files: ReadonlyArray<FileDiff>,
-  ranked: ReadonlyArray<Ranked>,
+  ranked: ReadonlyArray<RankedHunk>,
   isKept: (hunk: Hunk) => boolean
 ): Compressed => {
   const byRisk = new Set(ranked.flatMap(({ file, hunk }) => (isKept(hunk) ? [] : [file])))
@@ -98,7 +103,7 @@ const withHunks = (
 }
 
 /** Keeps the first lines of the riskiest hunk where no hunk fits as a whole. */
-const beginning = (files: ReadonlyArray<FileDiff>, { file, hunk }: Ranked, room: number): Compressed => {
+const beginning = (files: ReadonlyArray<FileDiff>, { file, hunk }: RankedHunk, room: number): Compressed => {
   const [first, ...rest] = splitHunk(hunk, Math.max(1, room - headingTokens))
   const cut = select(files, (other) => other !== hunk)
   return {

@@ -43,7 +43,7 @@ const portionTokens = 24_000
 export const makeCompressWork = (state: FitState) => ({
   /** Keeps the `keepHunks` riskiest hunks and whole files within `room` tokens. */
   compress: (keepHunks: number, room: number): CompressedChange => {
-    const { cut, kept } = compress(state.files, keepHunks, room)
+    const { cut, kept } = compress(state.files, keepHunks, room, state.ranked)
     // The first lines of a hunk that is cut have no place among whole hunks.
     const wholeHunks = new Set(state.files.flatMap(({ hunks }) => hunks))
     const parts = new Set(

@@ -1,9 +1,12 @@
 /** State of the thread of a change for the parts that are shown verbatim. */
+import type { RankedHunk } from "../../review/Compress.ts"
 import type { FileDiff } from "../../review/FileDiff.ts"
 
 export interface FitState {
   /** Candidates: all files that could be shown. */
   files: ReadonlyArray<FileDiff>
+  /** Their hunks by risk, where they were ranked in advance. */
+  ranked: ReadonlyArray<RankedHunk> | undefined
   /** Files that are shown, and the same without the secrets in them. */
   shown: Array<FileDiff>
   readable: ReadonlyArray<FileDiff>
@@ -23,7 +26,14 @@ export interface CompressedState {
   readonly scrubbed: Array<FileDiff>
 }
 
-export const makeFitState = (): FitState => ({ files: [], shown: [], readable: [], room: 0, compressed: undefined })
+export const makeFitState = (): FitState => ({
+  files: [],
+  ranked: undefined,
+  shown: [],
+  readable: [],
+  room: 0,
+  compressed: undefined
+})
 
 /** A file may occur in the patches of several commits. */
 export const fileKey = ({ path, commit }: FileDiff): string => `${commit?.index ?? 0}:${path}`

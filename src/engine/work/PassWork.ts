@@ -49,8 +49,6 @@ export interface PlannedPasses {
   readonly left: ReadonlyArray<ShownPart>
   /** Paths of files with lines that are longer than is read of a line. */
   readonly unread: ReadonlyArray<string>
-  /** Text in the change that addresses the reviewer. */
-  readonly injections: ReadonlyArray<ReportedProblem>
   /** The part of the prompt that all passes have in common. */
   readonly common: string
 }
@@ -100,15 +98,12 @@ export const makePassWork = (read: ReadState, fit: FitState) => {
         passes: batches.map(partsOf),
         left: [...left, ...(fit.compressed?.cut ?? []).map(toPart)],
         unread: [...long.unread],
-        injections: injections({
-          files: fit.shown,
-          title: input.title,
-          description: input.description,
-          ...input.background
-        }),
         common: renderCommon(read, fit, input, input.summaries, batches.length)
       }
     },
+    /** Returns text in the change that addresses the reviewer. */
+    findInjections: ({ title, description, background }: CommonInput): ReadonlyArray<ReportedProblem> =>
+      injections({ files: fit.shown, title, description, ...background }),
     renderPass: (index: number): string => {
       const { planned } = state
       const batch = planned?.batches[index]

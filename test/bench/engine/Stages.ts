@@ -11,7 +11,17 @@ import type { WorkName } from "../../../src/engine/threads/Protocol.ts"
 const functions = {
   parse: ["beginDiff", "push", "endDiff"],
   select: ["select", "list", "candidates", "choose", "selectRead", "facts", "boundSkipped", "skipped"],
-  chunk: ["tokensWithin", "compress", "portions", "commonTokens", "countTokens", "planPasses", "renderPass"],
+  chunk: [
+    "prepareFit",
+    "tokensWithin",
+    "compress",
+    "portions",
+    "commonTokens",
+    "countTokens",
+    "planPasses",
+    "findInjections",
+    "renderPass"
+  ],
   scrub: ["showKept", "nameKept", "showAll", "showCompressed", "scrubText", "scrubDiff", "addWhole"],
   anchor: ["placeProblems"],
   identify: ["identify", "hashPatches", "patches"]
