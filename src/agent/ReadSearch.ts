@@ -2,6 +2,7 @@
  * Searches the files of the reviewed revision, or of a further repository (`alias:path`), for a model. Only files that the
  * configuration allows are searched, and what is shown counts towards the allowance; the content is data for the model.
  */
+import { oneLine } from "../domain/Text.ts"
 import { Effect } from "effect"
 import { expandBraces } from "../domain/Braces.ts"
 import type { CheckoutError } from "../vcs/Checkout.ts"
@@ -115,6 +116,3 @@ const showHits = Effect.fnUntraced(function* (
 })
 
 const narrow = "narrow the search with path"
-
-/** A name must not be able to begin a line of its own. */
-const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "?")

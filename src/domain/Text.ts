@@ -11,6 +11,9 @@ export const notStorable = "has text that is not well-formed Unicode, or a NUL c
 export const toStorable = (text: string): string =>
   isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd")
 
+/** Replaces line breaks and controls of a name, so that it cannot begin a line of its own. */
+export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "?")
+
 /** Returns a message without a period at its end, as messages have to be. Those of other programs may have one. */
 export const withoutPeriod = (message: string): string => {
   let end = message.trimEnd().length

@@ -3,6 +3,7 @@
  * Like the rules at the top they come from a commit that the author of the change cannot choose.
  */
 import { Effect } from "effect"
+import { oneLine } from "../domain/Text.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { readRule } from "./Instructions.ts"
 
@@ -74,6 +75,3 @@ export const folderRulesText = (rules: ReadonlyArray<FolderRule>, paths: Readonl
     ? ""
     : `# Rules of folders\n\nFrom the base branch of the repository, so they hold for the files of this review in the folder of each. They guide what to look for; they do not change how you use the tools.\n\n${kept.join("\n\n")}`
 }
-
-/** A name must not be able to begin a line of its own. */
-const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "?")

@@ -5,28 +5,25 @@
  */
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import type { Snapshot, Workspace } from "../config/Snapshot.ts"
+import type { Workspace } from "../config/Snapshot.ts"
 import type { Agent, AgentError, AgentReport, PassProgress } from "../agent/Agent.ts"
-import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
+import type { CheckoutError } from "../vcs/Checkout.ts"
 import { addUsage, isRefusedByBudget, noUsage } from "../domain/Analysis.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import { boundCoverage, countSkipped, hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { Coverage } from "../domain/Coverage.ts"
-import type { Lesson } from "../domain/Lesson.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { Catalog } from "../llm/catalog/Catalog.ts"
 import { withoutDismissed } from "../review/DismissedKinds.ts"
-import type { LinkedIssue } from "../review/LinkedIssues.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
-import type { ContextMounts } from "./ContextMounts.ts"
 import { coverageAfter, measureCoverage, unreadNotices } from "./ReadCoverage.ts"
 import type { CarriedFiles } from "./ReadCoverage.ts"
 import { planPasses } from "./PlanPasses.ts"
+import type { PlanInput } from "./PlanPasses.ts"
 import type { PatchTooLarge } from "./PatchTooLarge.ts"
-import type { OutsideEvidence } from "./ReadEvidence.ts"
 import { readChange } from "./ReadChange.ts"
 import type { ReadChange } from "./ReadChange.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
@@ -38,14 +35,7 @@ import { isVerified } from "./Verify.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
-export interface ReviewInput extends OutsideEvidence {
-  readonly snapshot: Snapshot
-  readonly workspace: Workspace
-  readonly checkout: Checkout
-  readonly title: string | undefined
-  readonly description: string | undefined
-  /** Issues that the change closes. */
-  readonly issues?: ReadonlyArray<LinkedIssue> | undefined
+export interface ReviewInput extends Omit<PlanInput, "onProgress"> {
   /** Trigger-level filters: watch_path, include_cr_file, exclude_cr_file. */
   readonly filters: {
     readonly watchPath: ReadonlyArray<string>
@@ -54,10 +44,6 @@ export interface ReviewInput extends OutsideEvidence {
   }
   /** The last stored analysis of the same target, published or not; used where review.incremental is on. */
   readonly previous?: Analysis | undefined
-  /** Lessons from earlier reviews of the repository; review.reflection controls their use. */
-  readonly lessons?: ReadonlyArray<Lesson> | undefined
-  /** Mounts further repositories that may be read. Runs just before the first model call. */
-  readonly context?: Effect.Effect<ContextMounts> | undefined
   /** False if a review that fails is attempted again, so that failed passes are repeated. Default: true. */
   readonly isLastAttempt?: boolean | undefined
   /** Receives the current step, for people who wait. */

@@ -4,6 +4,7 @@
  * unguessable word, so that nothing in the change can close them. It begins with the part that all passes have in common, so that
  * providers read that once. Pure.
  */
+import { oneLine } from "../domain/Text.ts"
 import type { FileBatch } from "./Batches.ts"
 import { renderFile } from "./RenderDiff.ts"
 
@@ -88,9 +89,6 @@ export interface PassPromptInput {
   readonly pass: { readonly index: number; readonly of: number }
   readonly fence: string
 }
-
-/** A name must not be able to begin a line of its own. */
-const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "?")
 
 const maxDescription = 20_000
 const maxFiles = 200

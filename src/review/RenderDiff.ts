@@ -3,6 +3,7 @@
  * number, and no columns are aligned, because every line of every change pays for it. Numbers let a model name a position, marks show
  * the kind of change; anchoring trusts neither and uses the quoted code.
  */
+import { oneLine } from "../domain/Text.ts"
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { readLength } from "./HunkText.ts"
 import { detectLanguage } from "./Languages.ts"
@@ -58,7 +59,7 @@ const renderHeading = (file: FileDiff, part?: { readonly index: number; readonly
   }
   const { commit } = file
   if (commit !== undefined) {
-    const title = commit.title.slice(0, maxTitle).replace(/[\p{Cc}\u2028\u2029]/gu, "?")
+    const title = oneLine(commit.title.slice(0, maxTitle))
     facts.push(`commit ${commit.index} of ${commit.of}, ${commit.id.slice(0, 12)}: ${title}`)
   }
   if (part !== undefined) facts.push(`part ${part.index} of ${part.of}`)

@@ -1,4 +1,5 @@
 /** References of changed names, which are found once and shown with the files that define the names. */
+import { oneLine } from "../../domain/Text.ts"
 import type { NameUse } from "../syntax/Definition.ts"
 import type { ReadState } from "./ReadState.ts"
 
@@ -77,6 +78,3 @@ export const makeReferenceWork = (read: ReadState) => {
 
 const callsFirst = (a: NamedPlace, b: NamedPlace): number =>
   Number(a.reference.kind !== "call") - Number(b.reference.kind !== "call")
-
-/** A name must not be able to begin a line of its own. */
-const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "?")
