@@ -19,6 +19,6 @@ export const findOtherLayout = async (redis: Redis, base: string): Promise<strin
   if (found === version) return undefined
   return (
     `the keys ${base}* have layout ${found}, and this release knows ${version}. ` +
-    "Let the release that wrote them finish its queue, or remove them: what was accepted is queued again from its records."
+    "Let the release that wrote them finish its queue, or remove them: what was accepted is queued again from its records"
   )
 }
