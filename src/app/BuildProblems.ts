@@ -9,7 +9,9 @@ import { nodeProblems } from "../config/checks/Cluster.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
+import { callsModels } from "../config/RoleCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import type { Role } from "../domain/Role.ts"
 import { contextProblems } from "../engine/ContextMounts.ts"
 import { providerProblems } from "../llm/ProviderProblems.ts"
 import { channelProblems } from "../outputs/ChannelProblems.ts"
@@ -29,11 +31,18 @@ export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
   ...nodeProblems(snapshot, process.env)
 ]
 
+/** Returns those that concern a node with these roles: providers only if it calls models. */
+export const nodeBuildProblems = (snapshot: Snapshot, roles: ReadonlySet<Role>): ReadonlyArray<ConfigIssue> => {
+  const ofProviders = callsModels(snapshot.document, roles) ? [] : providerProblems(snapshot).map(formatIssue)
+  return buildProblems(snapshot).filter((issue) => !ofProviders.includes(formatIssue(issue)))
+}
+
 /** Logs them once at the start. */
-export const layer = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const config = yield* ConfigStore
-    for (const issue of buildProblems(config.current()))
-      yield* Effect.logWarning("configuration warning", { issue: formatIssue(issue) })
-  })
-)
+export const layer = (roles: ReadonlySet<Role>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const config = yield* ConfigStore
+      for (const issue of nodeBuildProblems(config.current(), roles))
+        yield* Effect.logWarning("configuration warning", { issue: formatIssue(issue) })
+    })
+  )

@@ -1,6 +1,8 @@
 /** Checks of `aicr doctor` in addition to those of the configuration: this build, the real hosts and the models. Wiring only. */
 import { Effect } from "effect"
+import { callsModels } from "../config/RoleCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import type { Role } from "../domain/Role.ts"
 import { reportAccess } from "../forge/Access.ts"
 import { Forges } from "../forge/Forges.ts"
 import { reportModels } from "../llm/CheckModels.ts"
@@ -9,7 +11,7 @@ import * as Logging from "../observability/Logging.ts"
 import { reportSwarm } from "../outputs/swarm/SwarmAccess.ts"
 
 export { agentAccess } from "./AgentSetup.ts"
-export { buildProblems } from "./BuildProblems.ts"
+export { nodeBuildProblems } from "./BuildProblems.ts"
 
 export const hostAccess = (snapshot: Snapshot) =>
   Effect.zipWith(Effect.provide(reportAccess(snapshot), Forges.layer), reportSwarm(snapshot), (hosts, swarm) => [
@@ -18,5 +20,7 @@ export const hostAccess = (snapshot: Snapshot) =>
   ])
 
 /** Failures are part of the report, so the log is silent. */
-export const modelAccess = (snapshot: Snapshot) =>
-  Effect.provide(reportModels(snapshot), [gatewayLayer, Logging.layerAt("error")])
+export const modelAccess = (snapshot: Snapshot, roles: ReadonlySet<Role>) =>
+  callsModels(snapshot.document, roles)
+    ? Effect.provide(reportModels(snapshot), [gatewayLayer, Logging.layerAt("error")])
+    : Effect.succeed([])

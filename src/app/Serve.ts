@@ -24,9 +24,7 @@ export const serve = ({ config, roles }: ServeOptions): Effect.Effect<void, Exit
   const settings = nats.success
   const problem = rolesProblem(roles, settings !== undefined)
   if (problem !== undefined) return refused(problem)
-  const configured = Layer.provide(
-    layerFile(config, process.env, { receives: roles.has("ingress"), revisions: readRevisions })
-  )
+  const configured = Layer.provide(layerFile(config, process.env, { roles, revisions: readRevisions }))
   const launch = <E>(service: Layer.Layer<never, E>) => Layer.launch(keepCompiled.pipe(Layer.provide(service)))
   return Effect.gen(function* () {
     // Files of this process and of its children are readable by their own user only.

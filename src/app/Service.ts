@@ -6,7 +6,8 @@ import * as EmbeddedProfile from "./EmbeddedProfile.ts"
 import type { ServiceOptions } from "./ServiceOptions.ts"
 
 /** The service as a single node. Needs the configuration and a progress store. Provides the address of the HTTP server. */
-export const layer = (options: ServiceOptions) => Layer.merge(EmbeddedProfile.layer(options), BuildProblems.layer)
+export const layer = (options: ServiceOptions) =>
+  Layer.merge(EmbeddedProfile.layer(options), BuildProblems.layer(options.roles))
 
 const clusterProfile = Effect.promise(() => import("./ClusterProfile.ts"))
 
@@ -14,5 +15,5 @@ const clusterProfile = Effect.promise(() => import("./ClusterProfile.ts"))
 export const layerClustered = (settings: NatsSettings, options: ServiceOptions) =>
   Layer.merge(
     Layer.unwrap(Effect.map(clusterProfile, (profile) => profile.layer(settings, options))),
-    BuildProblems.layer
+    BuildProblems.layer(options.roles)
   )

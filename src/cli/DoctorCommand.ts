@@ -2,7 +2,7 @@
  * Implements `aicr doctor`: checks whether this machine can run a configuration. Reports reserved fields, unset variables, missing programs
  * unreachable servers, credentials without permission and models that do not respond, each with the next step.
  */
-import { Console, Effect } from "effect"
+import { Console, Effect, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { access, constants } from "node:fs/promises"
 import { connect } from "node:net"
@@ -10,12 +10,14 @@ import { delimiter, isAbsolute, join } from "node:path"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import type { Role } from "../domain/Role.ts"
 import type { AccessReport } from "../forge/Access.ts"
 import type { Program, Server } from "../config/Requirements.ts"
 import { listPrograms, listServers } from "../config/Requirements.ts"
 import { ExitWith } from "./Exit.ts"
 import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
 import { databaseAdvice, describeSource, openFile } from "./ReadSnapshot.ts"
+import { parseRoles } from "./Roles.ts"
 import { reportService } from "./RunningService.ts"
 import { count } from "./Wording.ts"
 
@@ -23,8 +25,8 @@ import { count } from "./Wording.ts"
 const connectTimeoutMillis = 3000
 
 interface Runs {
-  /** Returns configured features that this build lacks. */
-  readonly buildProblems: (snapshot: Snapshot) => ReadonlyArray<ConfigIssue>
+  /** Returns configured features that this build lacks, as far as they concern a node with these roles. */
+  readonly nodeBuildProblems: (snapshot: Snapshot, roles: ReadonlySet<Role>) => ReadonlyArray<ConfigIssue>
   /**
    * Returns whether the sandbox and the program of each agent CLI exist. Connects to nothing but engines of this machine. `runs`: and the
    * points of `aicr agent check`.
@@ -32,8 +34,8 @@ interface Runs {
   readonly agentAccess: (snapshot: Snapshot, runs: boolean) => Effect.Effect<ReadonlyArray<AccessReport>>
   /** Returns missing permissions of credentials at their hosts. */
   readonly hostAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
-  /** Returns which models of the chains respond. */
-  readonly modelAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
+  /** Returns which models of the chains respond, if a node with these roles calls models. */
+  readonly modelAccess: (snapshot: Snapshot, roles: ReadonlySet<Role>) => Effect.Effect<ReadonlyArray<AccessReport>>
 }
 
 export const doctorCommand = (runs: Effect.Effect<Runs>) =>
@@ -57,12 +59,18 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
         checks.push({ level, text })
         return json ? Effect.void : Console.log(`${level.padEnd(8)} ${text}`)
       }
-      const { agentAccess, buildProblems, hostAccess, modelAccess } = yield* runs
-      const { bad: invalid, lines, snapshot } = yield* judge(config, fileOnly)
+      const named = process.env["SVC_ROLES"]
+      const held = parseRoles(named ?? "all")
+      if (Result.isFailure(held)) return yield* new ExitWith({ code: 2, message: held.failure })
+      const roles = held.success
+      const { agentAccess, hostAccess, modelAccess, nodeBuildProblems } = yield* runs
+      const { bad: invalid, lines, snapshot } = yield* judge(config, { fileOnly, roles })
+      if (named !== undefined)
+        yield* line("ok", `roles ${[...roles].join(", ")} (SVC_ROLES): credentials of other roles are not checked`)
       for (const { level, text } of lines) yield* line(level, text)
       let bad = invalid
       if (snapshot !== undefined) {
-        for (const issue of buildProblems(snapshot)) yield* line("warning", formatIssue(issue))
+        for (const issue of nodeBuildProblems(snapshot, roles)) yield* line("warning", formatIssue(issue))
         for (const program of listPrograms(snapshot)) {
           const found = yield* lookup(program)
           if (!found) bad++
@@ -85,7 +93,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
           : [
               ...(yield* reportService(snapshot.document.server)),
               ...(yield* hostAccess(snapshot)),
-              ...(yield* modelAccess(snapshot))
+              ...(yield* modelAccess(snapshot, roles))
             ]
         for (const { level, text } of [...(yield* agentAccess(snapshot, !offline)), ...remote]) {
           if (level === "error") bad++
@@ -111,12 +119,15 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
   )
 
 /** Judges the effective configuration. Without its database, the snapshot has only the sections that name its stores. */
-const judge = Effect.fnUntraced(function* (config: string, fileOnly: boolean) {
+const judge = Effect.fnUntraced(function* (
+  config: string,
+  { fileOnly, roles }: { readonly fileOnly: boolean; readonly roles: ReadonlySet<Role> }
+) {
   const effective = yield* openFile(config, { fileOnly })
   const { source } = effective
   // Unset variables do not prevent the other checks; the strict reading reports those that prevent a start.
-  const { snapshot, issues } = effective.read({ unset: "warnings" })
-  const strict = effective.read({})
+  const { snapshot, issues } = effective.read({ unset: "warnings", roles })
+  const strict = effective.read({ roles })
   const fatal = new Set(strict.issues.filter(({ severity }) => severity === "error").map(({ path }) => path))
   const lines = issues.map((issue): AccessReport => ({
     level: fatal.has(issue.path) || issue.severity === "error" ? "error" : "warning",

@@ -1,4 +1,5 @@
 /** Finds the environment variables that a document names, and the unset ones that prevent the service from starting. */
+import type { Role } from "../domain/Role.ts"
 import type { Env } from "./Credentials.ts"
 import { isBlankVariable, variable } from "./Credentials.ts"
 import { Document } from "./Document.ts"
@@ -7,6 +8,7 @@ import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
 import { isVariableName } from "./Scalars.ts"
 import type { Shape } from "./Shape.ts"
+import { callsModels, usesHosts } from "./RoleCredentials.ts"
 import { readShape } from "./Shape.ts"
 
 export interface NamedVariable {
@@ -38,18 +40,19 @@ const walk = (shape: Shape, value: unknown, path: Path, found: Array<NamedVariab
 }
 
 /**
- * Returns named variables without a value. Required are those that connect a store in use and, on a node that receives deliveries and
- * calls, those that authenticate them.
+ * Returns named variables without a value that a node with these roles uses. Required are those that connect a store in use and, on a node
+ * that receives deliveries and calls, those that authenticate them.
  */
 export const unsetVariables = (
   tree: unknown,
   env: Env,
-  receives: boolean
+  roles: ReadonlySet<Role>
 ): ReadonlyArray<{ readonly complaint: Complaint; readonly needed: boolean }> =>
   namedVariables(tree).flatMap(({ path, name }) => {
     if (variable(env, name) !== undefined || overruled(tree, path)) return []
     const blank = isBlankVariable(env, name)
-    const needed = blank || connectsStore(tree, path) || (receives && guardsEntrance(tree, path))
+    if (!blank && !isUsed(tree, path, roles)) return []
+    const needed = blank || connectsStore(tree, path) || (roles.has("ingress") && guardsEntrance(tree, path))
     const state = blank ? "holds nothing but white space" : "is not set"
     const message = `the environment variable ${nameable(name)} ${state}${needed ? "; set it" : ""}`
     return [{ complaint: { path, message, at: "value" }, needed }]
@@ -105,6 +108,15 @@ const guardsEntrance = (tree: unknown, path: Path): boolean => {
   if (path[0] === "im" && path[1] === "connections" && path[3] === "callback")
     return at(...path.slice(0, 4), "enabled") === true && at(...path.slice(0, 3), "enabled") !== false
   return false
+}
+
+/** Returns whether a node with these roles uses the variable. Fields without a row below are used by every node. */
+const isUsed = (tree: unknown, path: Path, roles: ReadonlySet<Role>): boolean => {
+  if (guardsEntrance(tree, path)) return roles.has("ingress")
+  if (path[0] === "admin") return roles.has("dashboard")
+  if (path[0] === "llm" && path[1] === "providers") return callsModels(tree, roles)
+  if (/^triggers\[0\]\.(?:token_env|app\.)/.test(fieldOf(path))) return usesHosts(roles)
+  return true
 }
 
 const connectsStore = (tree: unknown, path: Path): boolean => {

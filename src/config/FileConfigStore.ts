@@ -39,7 +39,7 @@ import type { Reading } from "./Snapshots.ts"
 const quiet = "100 millis"
 
 /** Tasks of this node that affect validation. */
-type ReadOptions = Pick<TextOptions, "receives" | "unset">
+type ReadOptions = Pick<TextOptions, "roles" | "unset">
 
 /** Problems of a refused revision that are reported. */
 const maxProblems = 20

@@ -34,7 +34,7 @@ import { asWritten } from "./Written.ts"
 import type { TextPosition } from "./Yaml.ts"
 import { parseYaml } from "./Yaml.ts"
 
-type Options = Pick<TextOptions, "receives" | "unset">
+type Options = Pick<TextOptions, "roles" | "unset">
 
 /** A text that is parsed and normalised. */
 export interface ParsedFile {
@@ -180,12 +180,12 @@ export const combineRevision = (
   })
 
 /** Keeps the snapshot that this node makes when it publishes a revision, for the activation of that revision with the same file. */
-export const keepPrepared = ({ receives = true, unset = "errors" }: Options) => {
+export const keepPrepared = ({ roles, unset = "errors" }: Options) => {
   let prepared: PreparedRevision | undefined
   return {
     put: (next: PreparedRevision): void => {
       // Editors apply the rules of a node that receives deliveries; other nodes read the revision by theirs.
-      if (receives && unset === "errors") prepared = next
+      if (roles?.has("ingress") !== false && unset === "errors") prepared = next
     },
     take: (
       { hash, number }: RevisionHead,

@@ -2,6 +2,7 @@
 import { Effect, Result, Schema } from "effect"
 import { readFile, stat } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
+import type { Role } from "../domain/Role.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
 import { formatIssue } from "./ConfigIssue.ts"
 import type { Env } from "./Credentials.ts"
@@ -37,8 +38,8 @@ export interface TextOptions {
   readonly baseDir?: string | undefined
   /** Whether unset variables that the service needs to start are errors or, to judge a document alone, warnings. */
   readonly unset?: UnsetVariables | undefined
-  /** Whether this node receives deliveries and calls, so that their credentials must be set. Default: true. */
-  readonly receives?: boolean | undefined
+  /** Roles of the node, whose variables must be set. Default: all. */
+  readonly roles?: ReadonlySet<Role> | undefined
 }
 
 /** Reads a text. Returns a snapshot or errors, and warnings. Never throws. */

@@ -3,6 +3,8 @@ import { Redacted, Result } from "effect"
 import { createHash } from "node:crypto"
 import { isAbsolute, join, resolve as resolvePath } from "node:path"
 import type { TriggerKind } from "../domain/Kinds.ts"
+import { roles as allRoles } from "../domain/Role.ts"
+import type { Role } from "../domain/Role.ts"
 import { crossCheck } from "./checks/CrossCheck.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
 import type { Env } from "./Credentials.ts"
@@ -36,8 +38,8 @@ export interface Origin {
    * errors` for each.
    */
   readonly unset?: UnsetVariables | undefined
-  /** False if the node receives no deliveries or calls: the variables that authenticate them may be unset. Default: true. */
-  readonly receives?: boolean | undefined
+  /** Roles of the node, whose variables must be set. Default: all. */
+  readonly roles?: ReadonlySet<Role> | undefined
   /** Revision of the database that the document contains. */
   readonly revision?: number | undefined
 }
@@ -82,7 +84,7 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
   const misplaced = misplacedTokens(tree, env)
   misplaced.forEach(add("error"))
   const misplacedPaths = new Set(misplaced.map(({ path }) => formatPath(path)))
-  for (const { complaint, needed } of unsetVariables(tree, env, origin.receives ?? true)) {
+  for (const { complaint, needed } of unsetVariables(tree, env, origin.roles ?? new Set(allRoles))) {
     if (misplacedPaths.has(formatPath(complaint.path))) continue
     const isError = origin.unset === "all errors" || (needed && origin.unset !== "warnings")
     add(isError ? "error" : "warning")(complaint)

@@ -155,7 +155,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
 const configured = Effect.fnUntraced(function* (directory: string, document: object, env: NodeJS.ProcessEnv) {
   const file = join(directory, "config.yaml")
   yield* Effect.promise(() => writeFile(file, stringify(document)))
-  return layerFile(file, env, { receives: true, revisions: readRevisions })
+  return layerFile(file, env, { revisions: readRevisions })
 })
 
 /** Opens more pull requests, which `remember` is called with first, and pushes to the main branch. */

@@ -14,12 +14,14 @@ const root = join(import.meta.dirname, "../..")
 
 const tokenOfHost = "t0ken-of-the-reviewer"
 
-const doctor = (...args: ReadonlyArray<string>) =>
+const doctor = (...args: ReadonlyArray<string>) => doctorWith({}, ...args)
+
+const doctorWith = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "doctor", ...args],
-      { env: { PATH: process.env["PATH"], TEST_TOKEN: tokenOfHost } },
+      { env: { PATH: process.env["PATH"], TEST_TOKEN: tokenOfHost, ...env } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )
   })
@@ -106,5 +108,41 @@ it("reads the webhooks of a repository and the host's log of their deliveries, a
   expect(out + err).not.toMatch(new RegExp(`pa55|${tokenOfHost}`))
   const offline = JSON.parse((await doctor("--config", config, "--json", "--offline")).out)
   expect(JSON.stringify(offline.checks)).not.toContain("trigger hub")
+  await forge.stop()
+}, 60_000)
+
+it("checks on a node of a cluster what the roles of the node use", async () => {
+  await using model = await startFakeModel({ text: "OK" })
+  await using service = await startReadyz({ status: "ready" })
+  const { forge } = await startHost("gitea")
+  const config = join(temporaryFolder(), "config.yaml")
+  await writeFile(
+    config,
+    JSON.stringify({
+      server: { port: service.port },
+      triggers: [
+        { name: "hub", kind: "gitea", base_url: forge.url, token_env: "HOST_TOKEN", webhook_secret_env: "SECRET" }
+      ],
+      workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: repoName } } } },
+      llm: {
+        providers: [{ id: "p", kind: "openai_compatible", base_url: `${model.url}/v1`, api_key_env: "MODEL_KEY" }],
+        model_chain: { default: [{ provider: "p", model: "m" }] }
+      },
+      agent: { default: "native-llm" }
+    })
+  )
+  const ingress = await doctorWith({ SVC_ROLES: "ingress,dashboard", SECRET: "s" }, "--config", config)
+  expect(ingress.out).toMatch(/^ok +roles ingress, dashboard \(SVC_ROLES\)/m)
+  expect(ingress.out).not.toMatch(/MODEL_KEY|HOST_TOKEN|model p|trigger hub(?!\) responds)/)
+  expect([ingress.code, model.requests.length]).toEqual([0, 0])
+
+  const executor = await doctorWith({ SVC_ROLES: "executor", HOST_TOKEN: tokenOfHost }, "--config", config)
+  expect(executor.out).not.toContain("SECRET")
+  expect(executor.out).toMatch(/^warning +llm\.providers\[0\].*MODEL_KEY/m)
+  expect(executor.out).toMatch(/trigger hub/)
+  expect(executor.code).toBe(2)
+
+  const unknown = await doctorWith({ SVC_ROLES: "reader" }, "--config", config, "--offline")
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("unknown role reader")])
   await forge.stop()
 }, 60_000)

@@ -33,7 +33,7 @@ export interface EffectiveFile {
   readonly parsed: ParsedFile | undefined
   readonly source: EffectiveSource
   /** Reads the combined configuration. If the database is unavailable, that is the only issue. */
-  readonly read: (options: Pick<TextOptions, "receives" | "unset">) => Reading
+  readonly read: (options: Pick<TextOptions, "roles" | "unset">) => Reading
 }
 
 /** Opens a file and the newest revision. Without `revisions` the file is read alone. */

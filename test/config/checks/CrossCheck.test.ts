@@ -2,6 +2,8 @@
 import { describe, expect, it } from "vitest"
 import { formatPath } from "../../../src/config/Path.ts"
 import { readDocument } from "../../../src/config/Snapshots.ts"
+import { roles } from "../../../src/domain/Role.ts"
+import type { Role } from "../../../src/domain/Role.ts"
 import { toPlace, withValue } from "../Places.ts"
 
 const read = (document: unknown, env = { SET: "value" }, unset: "errors" | "warnings" = "warnings") =>
@@ -696,14 +698,40 @@ describe("variables that the service needs to start", () => {
       storage: { database: { kind: "postgres", postgres: { url_env: "UNSET" } } },
       triggers: [{ name: "t", kind: "github", webhook_secret_env: "UNSET" }]
     }
-    const errorsOf = (receives: boolean) =>
-      readDocument(document, {}, { receives })
+    const errorsOf = (held: ReadonlySet<Role>) =>
+      readDocument(document, {}, { roles: held })
         .issues.filter(({ severity }) => severity === "error")
         .map(({ path }) => path)
         .toSorted()
     const store = "storage.database.postgres.url_env"
-    expect(errorsOf(true)).toEqual(["server.auth.api_key_env", store, "triggers[0].webhook_secret_env"])
-    expect(errorsOf(false)).toEqual([store])
+    expect(errorsOf(new Set(["ingress"]))).toEqual(["server.auth.api_key_env", store, "triggers[0].webhook_secret_env"])
+    expect(errorsOf(new Set(["executor"]))).toEqual([store])
+  })
+
+  it("credentials that the roles of a node do not use are not reported", () => {
+    const document = {
+      admin: { username_env: "A", password_env: "B" },
+      triggers: [
+        { name: "t", kind: "gitea", base_url: "https://git.example.com", token_env: "C", webhook_secret_env: "D" },
+        { name: "u", kind: "github", webhook_secret: "s", app: { id: "1", private_key_env: "E" } }
+      ],
+      llm: {
+        providers: [{ id: "p", kind: "openai_compatible", base_url: "https://llm.example.com", api_key_env: "F" }]
+      }
+    }
+    const namedOn = (held: ReadonlyArray<Role>, more: object = {}) =>
+      readDocument({ ...document, ...more }, {}, { roles: new Set(held), unset: "warnings" })
+        .issues.flatMap(({ message }) => /variable (\w) is not set/.exec(message)?.[1] ?? [])
+        .toSorted()
+        .join("")
+    expect(namedOn(roles)).toBe("ABCDEF")
+    expect(namedOn(["ingress"])).toBe("D")
+    expect(namedOn(["dashboard"])).toBe("AB")
+    expect(namedOn(["actors"])).toBe("")
+    expect(namedOn(["executor"])).toBe("CEF")
+    expect(namedOn(["publisher"])).toBe("CE")
+    const chain = { author_resolution_model_chain: "names", model_chain: { names: [{ provider: "p", model: "m" }] } }
+    expect(namedOn(["publisher"], { llm: { ...document.llm, ...chain } })).toBe("CEF")
   })
 
   it("an empty variable is unset", () => {

@@ -1,0 +1,14 @@
+/** Decides which credentials a node needs for its roles. */
+import type { Role } from "../domain/Role.ts"
+import { isRecord } from "./Path.ts"
+
+/** Returns whether a node with these roles needs the credentials of git hosts. */
+export const usesHosts = (roles: ReadonlySet<Role>): boolean => roles.has("executor") || roles.has("publisher")
+
+/** Returns whether a node with these roles calls models. Publishers resolve authors if a chain is set for that. */
+export const callsModels = (tree: unknown, roles: ReadonlySet<Role>): boolean =>
+  roles.has("executor") || (roles.has("publisher") && resolvesAuthors(tree))
+
+const resolvesAuthors = (value: unknown): boolean =>
+  isRecord(value) &&
+  ((value["author_resolution_model_chain"] ?? null) !== null || Object.values(value).some(resolvesAuthors))
