@@ -78,7 +78,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
             ? line("ok", `${program.name} is installed (${program.why})`)
             : line("error", `${program.name} is not installed (${program.why}); ${program.install}`)
         }
-        const servers = offline ? [] : listServers(snapshot, process.env)
+        const servers = offline ? [] : listServers(snapshot, process.env, roles)
         const results = yield* Effect.forEach(servers, reach, { concurrency: 16 })
         for (const [index, server] of servers.entries()) {
           const problem = results[index]

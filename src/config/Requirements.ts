@@ -1,8 +1,10 @@
 /** Lists what a configuration requires: programs on the path and reachable servers. Used by `aicr doctor`. */
 import { resolve } from "node:path"
 import { Redacted } from "effect"
+import type { Role } from "../domain/Role.ts"
 import type { Env } from "./Credentials.ts"
 import { variable } from "./Credentials.ts"
+import { callsModels, usesHosts } from "./RoleCredentials.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 export interface Program {
@@ -54,20 +56,12 @@ const defaultPorts: Readonly<Record<string, number>> = {
   "tls:": 4222
 }
 
-/** Returns host and port of a URL without its credentials, or undefined if it is not a URL. */
-const serverOf = (url: string, why: string): Server | undefined => {
-  if (!URL.canParse(url)) return undefined
-  const { hostname, port, protocol } = new URL(url)
-  const number = port === "" ? defaultPorts[protocol] : Number(port)
-  return hostname === "" || number === undefined
-    ? undefined
-    : { host: hostname.replace(/^\[|\]$/g, ""), port: number, why }
-}
-
-export const listServers = (snapshot: Snapshot, env: Env): ReadonlyArray<Server> => {
-  const { llm, storage, queue, config_sources } = snapshot.document
+/** Lists the hosts and models outside of the installation that a node with these roles sends requests to. */
+const listOutside = (snapshot: Snapshot, roles: ReadonlySet<Role>): Array<readonly [string | undefined, string]> => {
+  const { llm } = snapshot.document
   const urls: Array<readonly [string | undefined, string]> = []
-  for (const { id, base_url } of llm.providers) urls.push([base_url, `llm provider ${id}`])
+  if (callsModels(snapshot.document, roles))
+    for (const { id, base_url } of llm.providers) urls.push([base_url, `llm provider ${id}`])
   for (const { name, enabled, apiUrl } of snapshot.triggers.values())
     if (enabled) urls.push([apiUrl, `trigger ${name}`])
   for (const { name, enabled, kind, settings } of snapshot.triggers.values()) {
@@ -78,6 +72,24 @@ export const listServers = (snapshot: Snapshot, env: Env): ReadonlyArray<Server>
   for (const { outputs } of snapshot.workspaces.values())
     for (const { base_url, kind, name } of outputs.channels)
       if (kind === "p4_swarm") urls.push([base_url, `channel ${name}`])
+  if (llm.model_catalog.enabled && !llm.model_catalog.offline)
+    urls.push([llm.model_catalog.source_url, "llm.model_catalog"])
+  return urls
+}
+
+/** Returns host and port of a URL without its credentials, or undefined if it is not a URL. */
+const serverOf = (url: string, why: string): Server | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const { hostname, port, protocol } = new URL(url)
+  const number = port === "" ? defaultPorts[protocol] : Number(port)
+  return hostname === "" || number === undefined
+    ? undefined
+    : { host: hostname.replace(/^\[|\]$/g, ""), port: number, why }
+}
+
+export const listServers = (snapshot: Snapshot, env: Env, roles: ReadonlySet<Role>): ReadonlyArray<Server> => {
+  const { llm, storage, queue, config_sources } = snapshot.document
+  const urls = usesHosts(roles) ? listOutside(snapshot, roles) : []
   const secret = (holder: object, name: string): string | undefined => {
     const value = snapshot.credential(holder, name)
     return value === undefined ? undefined : String(Redacted.value(value))
@@ -86,8 +98,6 @@ export const listServers = (snapshot: Snapshot, env: Env): ReadonlyArray<Server>
   const redis = [storage.cache.kind, queue.kind, llm.model_catalog.cache.backend, config_sources.database.backend]
   if (redis.includes("redis")) urls.push([secret(storage.cache.redis, "url"), "storage.cache.redis"])
   if (storage.object.kind === "s3") urls.push([secret(storage.object.s3, "endpoint_url"), "storage.object.s3"])
-  if (llm.model_catalog.enabled && !llm.model_catalog.offline)
-    urls.push([llm.model_catalog.source_url, "llm.model_catalog"])
   for (const url of variable(env, "SVC_NATS_URL")?.split(",") ?? []) urls.push([url.trim(), "SVC_NATS_URL"])
   const servers = new Map<string, Server>()
   for (const [url, why] of urls) {

@@ -1,4 +1,4 @@
-/** Decides which credentials a node needs for its roles. */
+/** Decides which hosts and models, with their credentials, a node needs for its roles. */
 import type { Role } from "../domain/Role.ts"
 import { isRecord } from "./Path.ts"
 
