@@ -1,25 +1,44 @@
 /**
  * Implements `effect/sql`'s SqlClient over node:sqlite: one connection with prepared statements, shared through a semaphore that a
  * transaction holds until it ends. Repositories use SqlClient, so that they also run on another database. Each statement blocks the event
- * loop while it runs: keep transactions short.
+ * loop while it runs: keep transactions short. The sync of a commit does not (SqliteLog.ts): its caller waits for it and holds the
+ * connection, so that no one reads what is not durable.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { Context, Effect, Layer, Semaphore, Stream } from "effect"
+import { hasProperty } from "effect/Predicate"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import type { SqlConnection } from "effect/sql"
+import { SqliteChanges, statementKind } from "./SqliteChanges.ts"
 import { explain, openDatabase } from "./SqliteDatabase.ts"
+import { openLog } from "./SqliteLog.ts"
+import type { FileSync, SqliteLog } from "./SqliteLog.ts"
 import type { StoreError } from "./StoreError.ts"
 
 const preparedLimit = 256
 
-/** Creates a client of the file at `path`; ":memory:" is a database that lives as long as the layer. */
-export const layer = (options: { readonly path: string }): Layer.Layer<SqlClient.SqlClient, StoreError> =>
+/**
+ * Whether a commit is synced on this thread: cheaper for one with many callers, because what arrives until then shares the next commit instead of
+ * becoming several small ones.
+ */
+export const SyncOnThread = Context.Reference<boolean>("aicr/database/SyncOnThread", { defaultValue: () => false })
+
+/**
+ * Creates a client of the file at `path`; ":memory:" is a database that lives as long as the layer. After a failed sync every statement
+ * fails until the process is restarted: the commit is visible, but it may be missing on disk.
+ */
+export const layer = (options: {
+  readonly path: string
+  /** Default: `fdatasync`. */
+  readonly files?: FileSync
+}): Layer.Layer<SqlClient.SqlClient, StoreError> =>
   Layer.effect(
     SqlClient.SqlClient,
     Effect.gen(function* () {
       const db = yield* openDatabase(options.path)
-      const connection = connect(db, options.path)
+      const log = yield* openLog(db, options.path, options.files)
+      const connection = connect(db, log, options.path)
       const semaphore = yield* Semaphore.make(1)
       return yield* SqlClient.make({
         ...SqlClient.makeSqliteAcquirers({
@@ -37,8 +56,9 @@ export const layer = (options: { readonly path: string }): Layer.Layer<SqlClient
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
-const connect = (db: DatabaseSync, path: string): SqlConnection.Connection => {
+const connect = (db: DatabaseSync, log: SqliteLog, path: string): SqlConnection.Connection => {
   const prepared = new Map<string, StatementSync>()
+  const changes = new SqliteChanges(db)
 
   const prepare = (sql: string): StatementSync => {
     const known = prepared.get(sql)
@@ -49,8 +69,10 @@ const connect = (db: DatabaseSync, path: string): SqlConnection.Connection => {
     return statement
   }
 
-  const run = <A>(sql: string, use: (statement: StatementSync) => A, cached: boolean) =>
+  const execute = <A>(sql: string, use: (statement: StatementSync) => A, cached: boolean) =>
     Effect.withFiber<A, SqlError.SqlError>((fiber) => {
+      const failure = log.failure()
+      if (failure !== undefined) return Effect.fail(toSqlError(failure, path))
       try {
         const statement = cached ? prepare(sql) : db.prepare(sql)
         statement.setReadBigInts(Context.get(fiber.context, SqlClient.SafeIntegers))
@@ -59,6 +81,17 @@ const connect = (db: DatabaseSync, path: string): SqlConnection.Connection => {
         return Effect.fail(toSqlError(cause, path))
       }
     })
+  const sync = Effect.flatMap(SyncOnThread, (isOnThread) => (isOnThread ? log.syncOnThread : log.sync)).pipe(
+    Effect.mapError((failure) => toSqlError(failure, path))
+  )
+
+  const run = <A>(sql: string, use: (statement: StatementSync) => A, cached: boolean) => {
+    const executed = execute(sql, use, cached)
+    const kind = statementKind(sql)
+    if (kind === "read") return executed
+    // On any exit: a statement can commit and fail, if its result cannot be read.
+    return Effect.onExitPrimitive(executed, () => (changes.takeCommitted(kind) ? sync : undefined))
+  }
 
   const rows = (sql: string, params: ReadonlyArray<unknown>, cached: boolean) =>
     run(
@@ -114,8 +147,8 @@ const toInput = (value: unknown): SQLInputValue => {
 
 /** Sets `errno`, by which `effect/sql` classifies; node:sqlite names it `errcode`. */
 const toSqlError = (cause: unknown, path: string): SqlError.SqlError => {
-  const errno = cause instanceof Error && "errcode" in cause ? cause.errcode : undefined
-  const message = cause instanceof Error ? cause.message : String(cause)
+  const errno = hasProperty(cause, "errcode") ? cause.errcode : undefined
+  const message = hasProperty(cause, "message") ? String(cause.message) : String(cause)
   return new SqlError.SqlError({
     reason: SqlError.classifySqliteError({ message, errno, cause }, { message: explain(cause, path) })
   })

@@ -10,6 +10,7 @@ import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
+import { SyncOnThread } from "../database/SqliteClient.ts"
 import * as IndexedDeliveries from "./IndexedDeliveries.ts"
 import { Receipts } from "./Receipts.ts"
 import type { EventRecord, StoredEvent } from "./Receipts.ts"
@@ -18,6 +19,11 @@ import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import * as UniqueDeliveries from "./UniqueDeliveries.ts"
 
 const maxBatch = 512
+/**
+ * Records of a commit whose sync may block the thread. Measured with 32 senders: without it batches have 20 records instead of 27, and a record
+ * costs 12 % more processor time.
+ */
+const minSyncOnThread = 8
 /** Maximum number of records waiting for their commit; further deliveries are refused, so that the host resends them. */
 const maxWaiting = 10_000
 
@@ -49,7 +55,10 @@ const selectStored: SelectEvents = (rows) => select("receipts.store", rows)
 /** Commits all waiting records with one insert and one sync. */
 const commitInGroups = (deliveries: Deliveries) =>
   GroupCommit.make({
-    commit: (records: ReadonlyArray<EventRecord>) => deliveries.store(records).pipe(unavailable("receipts.store")),
+    commit: (records: ReadonlyArray<EventRecord>) =>
+      deliveries
+        .store(records)
+        .pipe(unavailable("receipts.store"), Effect.provideService(SyncOnThread, records.length >= minSyncOnThread)),
     maxBatch,
     maxWaiting,
     refuse: (why) =>

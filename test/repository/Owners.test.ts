@@ -75,6 +75,8 @@ describe("owners", () => {
       "aicr/admin/Caller",
       "aicr/chat/ChatApps",
       "aicr/chat/Directories",
+      // Where the sync of a commit runs; its caller waits for it in both cases.
+      "aicr/database/SyncOnThread",
       "aicr/forge/DuringOutage",
       "aicr/forge/HostStates",
       "aicr/forge/Paces",
