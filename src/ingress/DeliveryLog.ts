@@ -11,9 +11,16 @@ export interface DeliveryLog {
   readonly decided: (record: EventRecord, decided: LoggedDecision) => void
   /** A delivery or call that got 503: nothing was stored. Logged within limits. */
   readonly refused: (provider: TriggerKind, reason: string, eventId: string, now: number) => void
+  /** A delivery or call that has no trigger, or no valid API key. Logged within limits. */
+  readonly unwanted: (provider: TriggerKind, reason: "trigger_not_configured" | "unauthorized", now: number) => void
   /** Counts each of them, and logs within limits. */
   readonly rejectedSignature: (kind: ForgeKind, triggers: ReadonlyArray<string>, client: string, now: number) => void
 }
+
+const advice = {
+  trigger_not_configured: "configure a trigger of this kind, or correct the URL at the sender",
+  unauthorized: "send the key of server.auth.api_key_env, or of auth.api_key_env of the workspace, as X-API-Key"
+} as const
 
 export const makeDeliveryLog = (
   run: (effect: Effect.Effect<void>) => void,
@@ -22,7 +29,20 @@ export const makeDeliveryLog = (
   /** Limits per provider, so that a flood at one does not hide the warnings about another. */
   const rejected = new Map<ForgeKind, RepeatedWarnings>()
   const refused = new RepeatedWarnings()
+  const unwanted = new RepeatedWarnings()
   return {
+    unwanted: (provider, reason, now) => {
+      const suppressed = unwanted.admit(`${provider} ${reason}`, now)
+      if (suppressed === undefined) return
+      run(
+        Effect.logWarning("delivery refused, it has no trigger or no valid key", {
+          provider,
+          reason,
+          suppressed,
+          advice: advice[reason]
+        })
+      )
+    },
     refused: (provider, reason, eventId, now) => {
       const suppressed = refused.admit(`${provider} ${reason}`, now)
       if (suppressed === undefined) return
@@ -42,8 +62,15 @@ export const makeDeliveryLog = (
       rejected.set(provider, warnings)
       const suppressed = warnings.admit(client, now)
       if (suppressed === undefined) return
-      const advice = "compare the secret of the webhook at the host with the variable that webhook_secret_env names"
-      run(Effect.logWarning("signature of a delivery rejected", { provider, triggers, client, suppressed, advice }))
+      run(
+        Effect.logWarning("signature of a delivery rejected", {
+          provider,
+          triggers,
+          client,
+          suppressed,
+          advice: "compare the secret of the webhook at the host with the variable that webhook_secret_env names"
+        })
+      )
     }
   }
 }

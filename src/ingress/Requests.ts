@@ -177,7 +177,7 @@ export class Requests {
     const { triggers } = this.#parts
     const { id, request } = exchange
     const { headers } = request
-    const refuse = () => triggers.preflight(path, headers)
+    const refuse = () => triggers.preflight(path, headers, this.#clock.currentTimeMillisUnsafe())
     return (
       this.#declaresTooMuch(request) ??
       this.#deliver(exchange, clientKey(this.#addressOf(request)), refuse, (blocks, now) =>

@@ -205,14 +205,21 @@ const start = async (
 const preflight = (
   parts: TriggerParts,
   path: TriggerPath,
-  headers: IncomingHttpHeaders
+  headers: IncomingHttpHeaders,
+  now: number
 ): (() => IngressResponse) | undefined => {
   const snapshot = parts.config.current()
-  if (snapshot.triggersOfKind(kindOf[path]).length === 0) return () => notConfigured
+  const kind = kindOf[path]
+  if (snapshot.triggersOfKind(kind).length === 0)
+    return () => {
+      parts.log.unwanted(kind, "trigger_not_configured", now)
+      return notConfigured
+    }
   if (findScope(snapshot, headers) !== undefined) return undefined
   return () => {
-    if (!hasKeys(snapshot)) parts.warnKeyless()
-    parts.count(kindOf[path], "rejected", "unauthorized")
+    if (hasKeys(snapshot)) parts.log.unwanted(kind, "unauthorized", now)
+    else parts.warnKeyless()
+    parts.count(kind, "rejected", "unauthorized")
     return { ...unauthorized, close: true }
   }
 }
@@ -309,8 +316,8 @@ const replay = (parts: TriggerParts, called: Called, scope: KeyScope): Promise<I
   parts.config.current().triggersOfKind(kindOf[called.path]).length === 0 ? undefined : decide(parts, called, scope)
 
 export const makeTriggers = (parts: TriggerParts) => ({
-  preflight: (path: TriggerPath, headers: IncomingHttpHeaders): (() => IngressResponse) | undefined =>
-    preflight(parts, path, headers),
+  preflight: (path: TriggerPath, headers: IncomingHttpHeaders, now: number): (() => IngressResponse) | undefined =>
+    preflight(parts, path, headers, now),
   handle: (called: Called): Promise<IngressResponse> => handle(parts, called),
   replay: (called: Called, scope: KeyScope): Promise<IngressResponse> | undefined => replay(parts, called, scope)
 })

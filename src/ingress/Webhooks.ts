@@ -310,7 +310,11 @@ const preflight = (
   now: number
 ): (() => IngressResponse) | undefined => {
   const profiles = parts.config.current().triggersOfKind(kind)
-  if (profiles.length === 0) return () => notConfigured
+  if (profiles.length === 0)
+    return () => {
+      parts.log.unwanted(kind, "trigger_not_configured", now)
+      return notConfigured
+    }
   if (profiles.some(({ webhookSecret }) => webhookSecret === undefined)) return undefined
   const signature = webhooks[kind].signature(flatten(requestHeaders))
   if (signature !== undefined && !listSecrets(profiles).every((secret) => signature(secret, now) === false)) {

@@ -179,3 +179,32 @@ it("warns once about deliveries that are not stored, with their provider and rea
   assert.strictEqual(refused.length, 1)
   assert.deepInclude(refused[0], { level: "warn", provider: "github", reason: "store_unavailable" })
 })
+
+it("warns once about deliveries without a trigger and calls without a valid key, with the next step", async () => {
+  // Of the git hosts only GitHub has a trigger.
+  const triggers = [
+    { name: "hub", kind: "github", webhook_secret_env: "SECRET" },
+    { name: "scripts", kind: "manual" }
+  ]
+  const lines = await startLogged({
+    document: { ...document, triggers, workspaces: { instances: {} }, server: { auth: { api_key: "right-key" } } }
+  })
+  const send = (path: string) =>
+    fetch(`${ingress.url}${path}`, { method: "POST", headers: { "x-api-key": "wrong-key" }, body: "{}" })
+  const statuses: Array<number> = []
+  for (const path of ["/webhooks/gitlab", "/triggers/svn", "/triggers/manual"])
+    for (const _ of [1, 2]) statuses.push((await send(path)).status)
+  assert.deepStrictEqual(statuses, [404, 404, 404, 404, 401, 401])
+  const warnings = lines("delivery refused, it has no trigger or no valid key")
+  assert.deepStrictEqual(
+    warnings.map(({ level, provider, reason }) => [level, provider, reason]),
+    [
+      ["warn", "gitlab", "trigger_not_configured"],
+      ["warn", "subversion", "trigger_not_configured"],
+      ["warn", "manual", "unauthorized"]
+    ]
+  )
+  assert.include(warnings[0]?.["advice"], "correct the URL")
+  assert.include(warnings[2]?.["advice"], "server.auth.api_key_env")
+  assert.notInclude(JSON.stringify(warnings), "wrong-key")
+})
