@@ -37,6 +37,11 @@ const outcome = (run: () => unknown): string => {
 }
 
 describe("parseDiff", () => {
+  it.each(["rename", "copy"])("names the file that another one is a %s of", (kind) => {
+    const patch = `diff --git a/x.ts b/y.ts\nsimilarity index 90%\n${kind} from x.ts\n${kind} to y.ts\n--- a/x.ts\n+++ b/y.ts\n@@ -1 +1 @@\n-a\n+b\n`
+    expect(parseDiff(patch)).toMatchObject([{ path: "y.ts", oldPath: "x.ts" }])
+  })
+
   it("reads what git prints for any change of any tree", async () => {
     await fc.assert(
       fc.asyncProperty(treeChange, fc.array(fc.nat({ max: 300 }), { maxLength: 30 }), async (change, cuts) => {
