@@ -286,6 +286,19 @@ describe("docker-compose.yml", () => {
     }
   })
 
+  it("mounts something at each volume of the image, so that containers leave no volume behind", () => {
+    const declared = /^VOLUME (.*)$/m.exec(read("Dockerfile"))?.[1] ?? "[]"
+    const folders = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.NonEmptyArray(Schema.String)))(declared)
+    for (const [name, { build, tmpfs = [], volumes }] of services) {
+      const mounted = [
+        ...tmpfs.map((mount) => mount.split(":")[0]),
+        ...volumes.map((volume) => (typeof volume === "string" ? volume.split(":")[1] : volume.target))
+      ]
+      const missing = folders.filter((folder) => !mounted.includes(folder))
+      expect([name, build === undefined ? [] : missing]).toEqual([name, []])
+    }
+  })
+
   it("gives every node longer to stop than it gives itself", () => {
     const nodes = services.filter(([, { build }]) => build !== undefined)
     expect(nodes.length).toBe(6)
