@@ -42,9 +42,12 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
   ]
 }
 
-const formatStoryEntry = (entry: EntryRecord): string => {
-  const { attempts, id, why } = entry
-  return `queue entry ${id}: ${oneLine(why)}${formatUntil(entry)}${attempts === 0 ? "" : `, ${count(attempts, "attempt")}`}`
+const formatStoryEntry = (entry: EntryRecord): ReadonlyArray<string> => {
+  const { attempts, id, status, why } = entry
+  return [
+    `queue entry ${id}: ${oneLine(why)}${formatUntil(entry)}${attempts === 0 ? "" : `, ${count(attempts, "attempt")}`}`,
+    ...(status === "dead" ? [`aicr queue retry ${id} repeats the review`] : [])
+  ]
 }
 
 /** Returns the lines of a story, in the order of time; empty if nothing is recorded. The first line of each part has the time. */
@@ -54,7 +57,7 @@ export const formatStory = ({ deliveries, entries, partial, runs }: EventStoryRe
       at: item.received_at,
       lines: [`delivery ${item.id}: ${formatOccurrence(item)}`, ...listConsequences(item)]
     })),
-    ...entries.map((entry) => ({ at: entry.admitted_at, lines: [formatStoryEntry(entry)] })),
+    ...entries.map((entry) => ({ at: entry.admitted_at, lines: formatStoryEntry(entry) })),
     ...runs.map((run) => ({ at: run.created_at, lines: formatRun(run) }))
   ]
   const blank = " ".repeat("2026-03-04T12:00:00Z".length)

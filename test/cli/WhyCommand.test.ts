@@ -77,6 +77,31 @@ it("names what the report of a hook waits for, and its outcome afterwards", () =
   expect(formatStory(report({ outcome: "failed", outcome_reason: reason })).join()).not.toContain("waits")
 })
 
+it("names the command that repeats a review that has failed for good, and no other", () => {
+  const lines = (status: "dead" | "done") =>
+    formatStory({
+      ...story([]),
+      entries: [
+        {
+          id: "01a20e2f-2479-700c-96f0-a2aca3259283",
+          workspace: "app",
+          target_key: TargetKey.make("gitea:team/app:pull_request:5"),
+          repo: "team/app",
+          target_kind: "pull_request",
+          status,
+          why: status,
+          priority: 0,
+          attempts: 1,
+          admitted_at: "2026-03-04T12:00:00.000Z",
+          due_at: "2026-03-04T12:00:00.000Z",
+          events: []
+        }
+      ]
+    }).map((line) => line.trim())
+  const repeats = "aicr queue retry 01a20e2f-2479-700c-96f0-a2aca3259283 repeats the review"
+  expect([lines("dead").slice(1), lines("done").slice(1)]).toEqual([[repeats], []])
+})
+
 it("notes that older records exist", () => {
   expect(formatStory(story([], true))).toEqual(["Only the latest deliveries and runs are shown."])
   expect(formatStory(story([]))).toEqual([])
