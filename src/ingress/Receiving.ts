@@ -52,7 +52,7 @@ export const makeReceiving = Effect.fnUntraced(function* (
     warnOpen: (trigger) =>
       warnOnce(
         `trigger ${trigger}`,
-        `Trigger ${trigger} has no webhook secret: anyone can send it deliveries. Set webhook_secret_env for it.`
+        `trigger ${trigger} has no webhook secret: anyone can send it deliveries; set webhook_secret_env`
       ),
     count,
     log,
@@ -65,7 +65,7 @@ export const makeReceiving = Effect.fnUntraced(function* (
     warnKeyless: () =>
       warnOnce(
         "keys",
-        "A call of /triggers was refused: no API key is configured. Set server.auth.api_key_env, or auth.api_key_env of a workspace."
+        "a call of /triggers was refused: no API key is configured; set server.auth.api_key_env, or auth.api_key_env of a workspace"
       ),
     waiting: new WaitingReports(receipts, Effect.runPromiseWith(context)),
     count,

@@ -213,7 +213,8 @@ describe("a field without effect is reported at its path", () => {
     const review = { auto_commit: { queued_timeout_hours: 1 } }
     const source_repo = { trigger: "hub", repo: "team/app" }
     const workspaces = { defaults: { review }, instances: { w: { source_repo, review } } }
-    expect(read({ triggers, outputs: { channels }, review, workspaces }).issues).toEqual([])
+    const server = { auth: { api_key: "k" } }
+    expect(read({ server, triggers, outputs: { channels }, review, workspaces }).issues).toEqual([])
   })
 })
 

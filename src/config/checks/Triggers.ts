@@ -1,7 +1,7 @@
 /** Checks trigger profiles: names, app credentials, unauthenticated routes. */
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkUnique } from "./Names.ts"
-import { recordAt, recordsAt, textAt } from "./Tree.ts"
+import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 import type { Tree } from "./Tree.ts"
 import { isRecord } from "../Path.ts"
 import type { Path } from "../Path.ts"
@@ -48,11 +48,26 @@ const checkBaseUrl = (kind: string, value: Tree, path: Path, { error, warning }:
     })
 }
 
+/** Kinds whose reports and calls arrive at `/triggers`, where an API key is required. */
+const calledKinds = ["perforce", "subversion", "manual"]
+
+const hasApiKey = (tree: unknown): boolean =>
+  [recordAt(tree, "server"), ...entriesAt(tree, "workspaces", "instances").map(({ value }) => value)].some((owner) =>
+    ["api_key", "api_key_env"].some((field) => recordAt(owner, "auth")[field] !== undefined)
+  )
+
 export const checkTriggers: Check = (tree, { error, warning }) => {
   const triggers = recordsAt(tree, "triggers")
   checkUnique(triggers, "name", error)
+  const isCallable = hasApiKey(tree)
   for (const { path, value } of triggers) {
     const kind = textAt(value, "kind") ?? ""
+    if (calledKinds.includes(kind) && !isCallable)
+      warning({
+        path,
+        message: "no API key is configured, so calls are refused; set server.auth.api_key_env",
+        at: "key"
+      })
     if (gitKinds.includes(kind) && value["webhook_secret"] === undefined && value["webhook_secret_env"] === undefined)
       warning({
         path,

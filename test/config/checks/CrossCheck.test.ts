@@ -599,6 +599,7 @@ describe("warnings", () => {
       "queue.kind: nats without a connection falls back to memory"
     ],
     ["an open entrance", { triggers: [{ name: "t", kind: "github" }] }, "triggers[0]: no webhook secret"],
+    ["calls without a key", { triggers: [{ name: "t", kind: "manual" }] }, "triggers[0]: no API key is configured"],
     [
       "a host that cannot be written to",
       { triggers: [{ name: "t", kind: "gitea", webhook_secret: "s" }] },

@@ -10,6 +10,7 @@ const channel = { name: "c", kind: "p4_swarm", base_url: "https://swarm.example"
 
 const issues = (own: Tree, triggers: ReadonlyArray<Tree> = [depot]): ReadonlyArray<string> => {
   const given = {
+    server: { auth: { api_key: "k" } },
     triggers,
     outputs: {
       channels: [Object.fromEntries(Object.entries({ ...channel, ...own }).filter(([, value]) => value !== null))]
