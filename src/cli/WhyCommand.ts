@@ -38,9 +38,14 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
       const problem = error === undefined ? "" : `: ${oneLine(error)}`
       return `${channel} ${operation}: ${status}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
     }),
+    ...(isClean(run) ? ["nothing to post: no problem was found (review.skip_lgtm)"] : []),
     ...(explained.has(run.status) ? [] : [`aicr log ${run.id} prints its log`])
   ]
 }
+
+/** Whether a review without problems posted at most its commit status. */
+const isClean = ({ findings, publications, status }: StoryRun): boolean =>
+  status === "succeeded" && findings === 0 && publications.every(({ operation }) => operation === "Status")
 
 const formatStoryEntry = (entry: EntryRecord): ReadonlyArray<string> => {
   const { attempts, id, status, why } = entry

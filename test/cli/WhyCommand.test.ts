@@ -53,6 +53,27 @@ it("names the command that prints the log of a review that runs or has failed", 
   expect(last("cancelled")).toMatch(/: cancelled$/)
 })
 
+it("says why a review without problems posted nothing, and not of one that did", () => {
+  const clean = "nothing to post: no problem was found (review.skip_lgtm)"
+  const published = (operation: string) => ({
+    id: "01a20e2f-24ce-7008-a2d4-896ff3ed3818",
+    channel: "c",
+    operation,
+    status: "sent" as const,
+    attempts: 1,
+    created_at: "2026-03-04T12:00:00.000Z",
+    updated_at: "2026-03-04T12:00:00.000Z"
+  })
+  const last = (more: Parameters<typeof run>[0]) =>
+    formatStory(story([run(more)]))
+      .at(-1)
+      ?.trim()
+  expect([last({ findings: 0 }), last({ findings: 0, publications: [published("Status")] })]).toEqual([clean, clean])
+  expect(last({ findings: 0, publications: [published("Summary")] })).toBe("c Summary: sent")
+  expect(last({ findings: 1 })).toMatch(/1 finding\)$/)
+  expect(last({ findings: 0, status: "failed" })).not.toBe(clean)
+})
+
 it("names what the report of a hook waits for, and its outcome afterwards", () => {
   const report = (more: Partial<EventStoryRecord["deliveries"][number]>): EventStoryRecord => ({
     ...story([]),
