@@ -25,9 +25,13 @@ export const growth = <A>(inputOf: (length: number) => A, work: (input: A) => un
   let length = minLength
   const least = (input: A) => Math.min(...[1, 2, 3].map(() => millisOf(input, work, 1)))
   while (length < maxLength && least(inputOf(length)) < minMillis) length *= 2
-  // What is quadratic is so at both lengths; a cache that overflows or a collector does harm at one of them.
-  const seen = growthFrom(length, inputOf, work)
-  return seen <= limit ? seen : Math.min(seen, growthFrom(2 * length, inputOf, work))
+  // What is quadratic is so at all lengths; a cache that overflows or a collector does harm at some of them.
+  let seen = Number.POSITIVE_INFINITY
+  for (const from of [length, 2 * length, length / 4]) {
+    seen = Math.min(seen, growthFrom(from, inputOf, work))
+    if (seen <= limit) break
+  }
+  return seen
 }
 
 /** The factor per doubling over the two doublings from `length` on. */
