@@ -53,7 +53,7 @@ it("names the command that prints the log of a review that runs or has failed", 
   expect(last("cancelled")).toMatch(/: cancelled$/)
 })
 
-it("says why a review without problems posted nothing, and not of one that did", () => {
+it("names the reason for which a review without problems posted nothing, and no other", () => {
   const clean = "nothing to post: no problem was found (review.skip_lgtm)"
   const published = (operation: string) => ({
     id: "01a20e2f-24ce-7008-a2d4-896ff3ed3818",
