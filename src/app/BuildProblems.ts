@@ -19,9 +19,10 @@ import { templateProblems } from "../outputs/SampleRender.ts"
 import { templateFileProblems } from "../outputs/TemplateFiles.ts"
 import { sandboxProblems } from "../sandbox/SandboxProblems.ts"
 
-export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => [
+/** `roles`: those of the node, whose providers count only if it calls models; undefined for the whole configuration. */
+export const buildProblems = (snapshot: Snapshot, roles?: ReadonlySet<Role>): ReadonlyArray<ConfigIssue> => [
   ...emptyProblems(snapshot),
-  ...providerProblems(snapshot),
+  ...(roles === undefined || callsModels(snapshot.document, roles) ? providerProblems(snapshot) : []),
   ...agentProblems(snapshot),
   ...sandboxProblems(snapshot),
   ...channelProblems(snapshot),
@@ -31,18 +32,12 @@ export const buildProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
   ...nodeProblems(snapshot, process.env)
 ]
 
-/** Returns those that concern a node with these roles: providers only if it calls models. */
-export const nodeBuildProblems = (snapshot: Snapshot, roles: ReadonlySet<Role>): ReadonlyArray<ConfigIssue> => {
-  const ofProviders = callsModels(snapshot.document, roles) ? [] : providerProblems(snapshot).map(formatIssue)
-  return buildProblems(snapshot).filter((issue) => !ofProviders.includes(formatIssue(issue)))
-}
-
 /** Logs them once at the start. */
 export const layer = (roles: ReadonlySet<Role>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const config = yield* ConfigStore
-      for (const issue of nodeBuildProblems(config.current(), roles))
+      for (const issue of buildProblems(config.current(), roles))
         yield* Effect.logWarning("configuration warning", { issue: formatIssue(issue) })
     })
   )

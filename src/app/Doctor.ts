@@ -11,7 +11,7 @@ import * as Logging from "../observability/Logging.ts"
 import { reportSwarm } from "../outputs/swarm/SwarmAccess.ts"
 
 export { agentAccess } from "./AgentSetup.ts"
-export { nodeBuildProblems } from "./BuildProblems.ts"
+export { buildProblems } from "./BuildProblems.ts"
 
 export const hostAccess = (snapshot: Snapshot) =>
   Effect.zipWith(Effect.provide(reportAccess(snapshot), Forges.layer), reportSwarm(snapshot), (hosts, swarm) => [

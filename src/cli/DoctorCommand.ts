@@ -26,7 +26,7 @@ const connectTimeoutMillis = 3000
 
 interface Runs {
   /** Returns configured features that this build lacks, as far as they concern a node with these roles. */
-  readonly nodeBuildProblems: (snapshot: Snapshot, roles: ReadonlySet<Role>) => ReadonlyArray<ConfigIssue>
+  readonly buildProblems: (snapshot: Snapshot, roles: ReadonlySet<Role>) => ReadonlyArray<ConfigIssue>
   /**
    * Returns whether the sandbox and the program of each agent CLI exist. Connects to nothing but engines of this machine. `runs`: and the
    * points of `aicr agent check`.
@@ -63,14 +63,14 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       const held = parseRoles(named ?? "all")
       if (Result.isFailure(held)) return yield* new ExitWith({ code: 2, message: held.failure })
       const roles = held.success
-      const { agentAccess, hostAccess, modelAccess, nodeBuildProblems } = yield* runs
+      const { agentAccess, hostAccess, modelAccess, buildProblems } = yield* runs
       const { bad: invalid, lines, snapshot } = yield* judge(config, { fileOnly, roles })
       if (named !== undefined)
         yield* line("ok", `roles ${[...roles].join(", ")} (SVC_ROLES): credentials of other roles are not checked`)
       for (const { level, text } of lines) yield* line(level, text)
       let bad = invalid
       if (snapshot !== undefined) {
-        for (const issue of nodeBuildProblems(snapshot, roles)) yield* line("warning", formatIssue(issue))
+        for (const issue of buildProblems(snapshot, roles)) yield* line("warning", formatIssue(issue))
         for (const program of listPrograms(snapshot)) {
           const found = yield* lookup(program)
           if (!found) bad++

@@ -191,6 +191,16 @@ const publishingRun = Effect.fnUntraced(function* (head = "h1") {
   return run.id
 })
 
+/** The review of a run, as a process that died while it sent it leaves it. */
+const rowBeingSent = Effect.gen(function* () {
+  const outbox = yield* Outbox
+  const run = yield* publishingRun()
+  const [review] = yield* outbox.ofRun(run)
+  assert(review !== undefined)
+  yield* outbox.move(review.id, "pending", { status: "sending" }, yield* outbox.takeOver(key, 0), 0)
+  return { review, run }
+})
+
 const publish = Effect.gen(function* () {
   const publisherOf = yield* Publisher.publishers
   const done = yield* Effect.forkChild(publisherOf(key).Publish())
@@ -274,11 +284,7 @@ describe("ChangePublisher", () => {
   each("a row that a dead process was sending is looked up: done before the death", () =>
     Effect.gen(function* () {
       const host = yield* Host
-      const outbox = yield* Outbox
-      const run = yield* publishingRun()
-      const [review] = yield* outbox.ofRun(run)
-      assert(review !== undefined)
-      yield* outbox.move(review.id, "pending", { status: "sending" }, yield* outbox.takeOver(key, 0), 0)
+      const { review, run } = yield* rowBeingSent
       yield* Ref.set(host.done, [review.operationId])
       yield* publish
       assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
@@ -288,11 +294,7 @@ describe("ChangePublisher", () => {
   each("a row that is found at the host brings the operations that follow it", () =>
     Effect.gen(function* () {
       const host = yield* Host
-      const outbox = yield* Outbox
-      const run = yield* publishingRun()
-      const [review] = yield* outbox.ofRun(run)
-      assert(review !== undefined)
-      yield* outbox.move(review.id, "pending", { status: "sending" }, yield* outbox.takeOver(key, 0), 0)
+      const { review, run } = yield* rowBeingSent
       yield* Ref.set(host.done, [review.operationId])
       yield* Ref.set(host.hasNext, true)
       yield* publish
@@ -303,11 +305,7 @@ describe("ChangePublisher", () => {
   each("a row that a dead process was sending is looked up: not done before the death", () =>
     Effect.gen(function* () {
       const host = yield* Host
-      const outbox = yield* Outbox
-      const run = yield* publishingRun()
-      const [review] = yield* outbox.ofRun(run)
-      assert(review !== undefined)
-      yield* outbox.move(review.id, "pending", { status: "sending" }, yield* outbox.takeOver(key, 0), 0)
+      const { run } = yield* rowBeingSent
       yield* publish
       assert.deepStrictEqual(yield* Ref.get(host.done), [`review:${run}`, `summary:${run}`])
     })
