@@ -109,15 +109,29 @@ const issueSubject = Effect.fnUntraced(function* (change: Change, workspace: Wor
   } as const satisfies Subject
 })
 
+/** Returns why the person may not request a review; undefined if they may. What the host does not disclose is no permission. */
+const refuseRequest = (repo: Repo, person: string, client: ForgeClient) =>
+  isTrustedRequester(person)
+    ? Effect.undefined
+    : client.canWrite(repo, person).pipe(
+        Effect.map((may) => (may ? undefined : `${person} has no write permission on the repository`)),
+        Effect.catchIf(
+          ({ reason }) => reason === "forbidden",
+          ({ message }) => Effect.succeed(message)
+        )
+      )
+
 const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: number, client: ForgeClient) {
   const { change, targetKey } = work.entry
   const person = change.requestedBy
-  if (person !== undefined && !isTrustedRequester(person) && !(yield* client.canWrite(change.repo, person))) {
-    yield* Effect.logWarning("audit: review request refused, its author has no write permission", {
+  const refusal = person === undefined ? undefined : yield* refuseRequest(change.repo, person, client)
+  if (refusal !== undefined) {
+    yield* Effect.logWarning("audit: review request refused, its author has no known write permission", {
       username: person,
-      target: targetKey
+      target: targetKey,
+      reason: refusal
     })
-    return skip(`${person} has no write permission on the repository`)
+    return skip(refusal)
   }
   const pull = yield* client.pull(change.repo, number)
   const other = anotherRepository(change, pull.repo.hostId)

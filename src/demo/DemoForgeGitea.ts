@@ -224,13 +224,8 @@ const routes: ReadonlyArray<DemoRoute> = [
   { method: "GET", path: `${repo}/collaborators/{collaborator}/permission`, answer: permission },
   {
     method: "GET",
-    path: `${repo}/assignees`,
-    answer: (context) => ({
-      status: 200,
-      body: [...(findRepository(context)?.permissions ?? [])]
-        .filter(([, granted]) => granted !== "read" && granted !== "none")
-        .map(([login]) => userJson(context.state.user(login), context.url))
-    })
+    path: `${repo}/teams`,
+    answer: () => refusal(405, "repo is not owned by an organization")
   },
   {
     method: "GET",

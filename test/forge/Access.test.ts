@@ -87,6 +87,25 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
     expect(report?.text).toMatch(kind === "gitlab" ? /below Developer/ : /need write access/)
   })
 
+  it.runIf(kind === "gitea" || kind === "forgejo")(
+    "that may only write are reported with what they may not",
+    async () => {
+      const { access, here } = await start()
+      access.admin = false
+      const [report] = await reports(here)
+      expect(report).toMatchObject({ level: "warning" })
+      for (const part of [
+        "/aicr commands",
+        "dismissals",
+        "context repositories",
+        "request for changes",
+        "deleting issues"
+      ])
+        expect(report?.text).toContain(part)
+      expect(report?.text).toContain("make it an administrator of the repository")
+    }
+  )
+
   it("that may list webhooks have them checked, with the log of the host where it has one", async () => {
     const { access, here } = await start()
     const address = `https://aicr.test/prefix/webhooks/${kind}`

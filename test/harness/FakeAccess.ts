@@ -3,8 +3,21 @@ import { findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
 
+/** Team of an organisation of Gitea or Forgejo, with the permission of each unit, and that which the host derives from them. */
+export interface FakeTeam {
+  readonly id: number
+  readonly permission: string
+  readonly units: Readonly<Record<string, string>>
+  readonly members: ReadonlyArray<string>
+}
+
 export interface FakeAccess {
   push: boolean
+  admin: boolean
+  /** Undefined for the repository of a person. */
+  teams: ReadonlyArray<FakeTeam> | undefined
+  /** Accounts that were added to the repository itself. */
+  collaborators: ReadonlyArray<string>
   /** Scopes of the token: GitHub's classic ones and GitLab's; undefined where the token does not report them. */
   scopes: ReadonlyArray<string> | undefined
   /** Webhooks of the repository; undefined where the account may not list them. */
@@ -15,7 +28,15 @@ export interface FakeAccess {
 
 const all = new WeakMap<DemoRepository, FakeAccess>()
 export const getAccess = (repository: DemoRepository): FakeAccess => {
-  const known = all.get(repository) ?? { push: true, scopes: undefined, hooks: undefined, deliveries: [] }
+  const known = all.get(repository) ?? {
+    push: true,
+    admin: true,
+    teams: undefined,
+    collaborators: [],
+    scopes: undefined,
+    hooks: undefined,
+    deliveries: []
+  }
   all.set(repository, known)
   return known
 }
@@ -28,10 +49,64 @@ const repository: DemoRoute = {
   answer: (context) => {
     const found = findRepository(context)
     if (found === undefined) return { status: 404, body: { message: "Not Found" } }
-    const { push } = getAccess(found)
-    return { status: 200, body: { id: found.id, private: true, permissions: { pull: true, push, admin: false } } }
+    const { admin, push } = getAccess(found)
+    return { status: 200, body: { id: found.id, private: true, permissions: { pull: true, push, admin } } }
   }
 }
+
+const noTeams = { status: 405, body: { message: "repo is not owned by an organization" } }
+const isNamed = (name: string | undefined) => (other: string) => other.toLowerCase() === name?.toLowerCase()
+
+/** Teams and collaborators as Gitea and Forgejo return them. Only members of a team may read its members. */
+const teams: ReadonlyArray<DemoRoute> = [
+  {
+    method: "GET",
+    path: "/repos/{owner}/{repo}/teams",
+    answer: (context) => {
+      const found = findRepository(context)
+      const listed = found === undefined ? undefined : getAccess(found).teams
+      if (listed === undefined) return noTeams
+      return {
+        status: 200,
+        body: listed.map(({ id, permission, units }) => ({ id, name: `team-${id}`, permission, units_map: units }))
+      }
+    }
+  },
+  {
+    method: "GET",
+    path: "/teams/{id}/members/{username}",
+    answer: (context) => {
+      const { id, username } = context.params
+      const team = onlyOne(context)?.teams?.find((one) => String(one.id) === id)
+      if (team?.members.some(isNamed(context.request.user.login)) !== true)
+        return { status: 403, body: { message: "Must be a team member" } }
+      return team.members.some(isNamed(username))
+        ? { status: 200, body: { login: username } }
+        : { status: 404, body: { message: "The target couldn't be found." } }
+    }
+  },
+  {
+    method: "GET",
+    path: "/repos/{owner}/{repo}/collaborators/{collaborator}",
+    answer: (context) => {
+      const isOne = onlyOne(context)?.collaborators.some(isNamed(context.params["collaborator"])) === true
+      return isOne ? { status: 204 } : { status: 404, body: { message: "The target couldn't be found." } }
+    }
+  },
+  {
+    // Like the host, it lists those who may read pull requests, too.
+    method: "GET",
+    path: "/repos/{owner}/{repo}/assignees",
+    answer: (context) => {
+      const found = findRepository(context)
+      const members = found === undefined ? [] : (getAccess(found).teams ?? []).flatMap((team) => team.members)
+      return {
+        status: 200,
+        body: [...new Set([...(found?.permissions.keys() ?? []), ...members])].map((login) => ({ login }))
+      }
+    }
+  }
+]
 
 const hooks: DemoRoute = {
   method: "GET",
@@ -109,7 +184,7 @@ const withScopes = (route: DemoRoute): DemoRoute => ({
 })
 
 export const withAccess = (kind: "gitea" | "github" | "gitlab", dialect: DemoDialect): DemoDialect => {
-  const own = { gitea: [repository, hooks], github: [repository, hooks, deliveries], gitlab }[kind]
+  const own = { gitea: [repository, hooks, ...teams], github: [repository, hooks, deliveries], gitlab }[kind]
   const routes = [...own, ...dialect.routes]
   return { ...dialect, routes: kind === "github" ? routes.map(withScopes) : routes }
 }

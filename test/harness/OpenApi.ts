@@ -7,11 +7,18 @@ import type { ValidateFunction } from "ajv"
 import * as formats from "ajv-formats"
 import { hasContracts, readContract } from "./Contracts.ts"
 
+const teams = [
+  "GET /repos/{owner}/{repo}/teams",
+  "GET /teams/{id}/members/{username}",
+  "GET /repos/{owner}/{repo}/collaborators/{collaborator}"
+]
+
 /** Operations that the hosts document and the subsets at hand leave out: known by method and path only. */
 const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
   // docs.gitea.com, "Retrieve a specific branch from a repository, including its effective branch protection"
-  gitea: ["GET /repos/{owner}/{repo}/branches/{branch}"],
-  forgejo: ["GET /repos/{owner}/{repo}/branches/{branch}"],
+  // "List a repository's teams", "List a particular member of team", "Check if a user is a collaborator of a repository"
+  gitea: ["GET /repos/{owner}/{repo}/branches/{branch}", ...teams],
+  forgejo: ["GET /repos/{owner}/{repo}/branches/{branch}", ...teams],
   // docs.github.com, "Get repository permissions for a user", "Get a branch", "List commits",
   // "List reactions for a pull request review comment", "Dismiss a review for a pull request"
   // and the GraphQL API, of which FakeGraphql.ts checks the requests

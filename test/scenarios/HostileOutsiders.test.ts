@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { adminCredentials, adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { AicrProcess } from "../harness/AicrProcess.ts"
+import { getAccess } from "../harness/FakeAccess.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
 import { review } from "../harness/FakeModel.ts"
@@ -377,6 +378,29 @@ it("a delivery of GitLab whose project id is of another project is not reviewed"
     timeout: 60_000,
     describe: () => `the regular delivery is reviewed; log:\n${at.aicr.log}`
   })
+})
+
+it("a reader who may be assigned starts and cancels nothing by a comment, where the account may only write", async () => {
+  const pull = await at.open("assignable")
+  at.forge.setPermission("team/one", "aicr", "write")
+  const units = { "repo.code": "read", "repo.issues": "write", "repo.pulls": "read" }
+  getAccess(pull.repository).teams = [{ id: 1, permission: "read", units, members: ["eve"] }]
+  const requests = at.model.requests.length
+  for (const [command, outcome] of [
+    ["review", "skipped"],
+    ["cancel", "failed"]
+  ] as const) {
+    const comment = at.forge.delivery({ kind: "comment", pull, body: `/aicr ${command}`, sender: at.forge.user("eve") })
+    const { body, status } = await at.forge.send(comment)
+    expect(status).toBe(202)
+    expect(await ended(String(Object(body).event_id))).toMatchObject({
+      outcome,
+      reason: expect.stringMatching(/whether eve may write is unknown.*make the account an administrator/)
+    })
+  }
+  expect(at.model.requests.length).toBe(requests)
+  at.forge.setPermission("team/one", "aicr", "admin")
+  getAccess(pull.repository).teams = undefined
 })
 
 const { password: right, username: administrator } = adminCredentials

@@ -1,41 +1,24 @@
 /** Permissions of an account and a token at Gitea and Forgejo. */
 import { Effect, Schema } from "effect"
-import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
+import { ownerAndName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess } from "../WriteAccess.ts"
-import { Permission, Repository, User, toUsername } from "./Responses.ts"
+import { Repository } from "./Responses.ts"
+import { writesCodeAt } from "./WritesCode.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-const writers = ["write", "admin", "owner"]
+
+/** Returns what these hosts refuse to an account that may only write. */
+const missingAdministration = (permissions: (typeof Repository.Type)["permissions"]): ReadonlyArray<string> =>
+  permissions?.push !== true || permissions.admin === true
+    ? []
+    : [
+        "the account does not administer the repository, so the host refuses to it the permissions of others (/aicr commands and dismissals count, and context repositories for members are read, only for members of its own teams that may write code), ending a request for changes, and deleting issues; make it an administrator of the repository"
+      ]
 
 export const giteaPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "repositoryId" | "missing"> => {
-  const permission = (repo: Repo, username: string) =>
-    rest.get(
-      {
-        path: `${repoPath}/collaborators/{collaborator}/permission`,
-        params: { ...ownerAndName(repo), collaborator: username }
-      },
-      Permission
-    )
-  /** Only administrators of a repository may read the permissions of others; every account may list the assignable users. */
-  const assignable = (repo: Repo) =>
-    rest.get({ path: `${repoPath}/assignees`, params: ownerAndName(repo) }, Schema.Array(User))
-  const canWrite: ForgeClient["canWrite"] = (repo, username) =>
-    permission(repo, username).pipe(
-      Effect.map(({ permission: level }) => writers.includes(level)),
-      Effect.catchIf(
-        (error) => error.reason === "forbidden",
-        () => Effect.map(assignable(repo), (users) => users.some((user) => sameName(toUsername(user), username)))
-      ),
-      Effect.catchIf(
-        (error) => error.reason === "not_found",
-        () => Effect.succeed(false)
-      )
-    )
-
   const repositoryId: ForgeClient["repositoryId"] = (repo) =>
     Effect.map(rest.get({ path: repoPath, params: ownerAndName(repo) }, RepositoryId), ({ id }) => id)
 
@@ -44,8 +27,8 @@ export const giteaPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "re
     const params = ownerAndName(repo)
     const { permissions } = yield* rest.get({ path: repoPath, params }, Repository)
     yield* rest.get({ path: `${repoPath}/issues`, params, query: { limit: 1 } }, Schema.Unknown)
-    return missingWriteAccess(permissions)
+    return [...missingWriteAccess(permissions), ...missingAdministration(permissions)]
   })
 
-  return { canWrite, repositoryId, missing }
+  return { canWrite: writesCodeAt(rest), repositoryId, missing }
 }

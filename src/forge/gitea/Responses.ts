@@ -99,6 +99,12 @@ export const WrittenCommit = Schema.Struct({
 })
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
 export const Permission = Schema.Struct({ permission: Schema.String })
+/** Team of an organisation. `permission` is the lowest that its units have, other than none; `units_map` has that of each unit. */
+export const Team = Schema.Struct({
+  id: Schema.Int,
+  permission: Text,
+  units_map: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.String)))
+})
 
 export const toUsername = (user: typeof User.Type | null | undefined): string | undefined =>
   user?.login || user?.username || undefined
