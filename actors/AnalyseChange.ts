@@ -1,7 +1,7 @@
 /** Runs a review from the host to its analysis: loads lessons and the previous review, checks the head out and calls the engine. */
 import { Clock, Effect, Redacted } from "effect"
 import type { PassProgress } from "../src/agent/Agent.ts"
-import type { TriggerProfile } from "../src/config/Snapshot.ts"
+import type { TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger } from "../src/domain/Change.ts"
 import { cloneUrl } from "../src/domain/HostUrls.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
@@ -11,6 +11,7 @@ import { reviewOnRecord } from "../src/engine/ReviewOnRecord.ts"
 import type { Forge } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { rulesRevision } from "../src/forge/RulesRevision.ts"
+import { Outputs } from "../src/outputs/Outputs.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import type { ProgressNews } from "../src/observability/Progress.ts"
 import type { Lease } from "../src/queue/Queue.ts"
@@ -46,9 +47,11 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
   const progress = yield* Progress
   const runs = yield* Runs
   const vcs = yield* Vcs
-  const [previous, { issues, lessons, outsider, request }] = yield* Effect.all(
+  const latest = yield* Effect.cached(runs.latestAnalysis(run.targetKey))
+  const [previous, codes, { issues, lessons, outsider, request }] = yield* Effect.all(
     [
-      runs.latestAnalysis(run.targetKey),
+      latest,
+      Effect.flatMap(latest, (earlier) => readIssueCode(run, workspace, earlier)),
       isForgeKind(work.profile.kind) ? readAtHost(run, work, work.profile.kind) : readWithoutHost(run, work)
     ],
     { concurrency: "unbounded" }
@@ -72,6 +75,7 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
       issues,
       lessons,
       ci,
+      issueCode: { codes, files: checkout, isWhole: change.target.kind === "pull_request" },
       isLastAttempt: isLastAttempt(work),
       progress: (step) =>
         step._tag === "Working" ? progress.publish(workingNews(run, step.pass, step.progress)) : Effect.void,
@@ -83,6 +87,24 @@ export const analyseChange = Effect.fnUntraced(function* (run: Run, work: Review
   yield* toAnalyzing(run, lease)
   return yield* reviewing
 }, Effect.scoped)
+
+/**
+ * Reads the code of open managed issues. The first review of a pull request has none on record: if the records were lost, its next review
+ * reads them. A failure delays only their resolution.
+ */
+const readIssueCode = Effect.fnUntraced(function* (run: Run, workspace: Workspace, previous: Run | undefined) {
+  if (run.change.target.kind === "pull_request" && previous === undefined) return []
+  return yield* (yield* Outputs)
+    .issueCode(workspace, run.change)
+    .pipe(
+      Effect.catch(({ message }) =>
+        Effect.as(
+          Effect.logWarning("managed issues not read, this review resolves none of them", { error: message }),
+          []
+        )
+      )
+    )
+})
 
 /** Reads the lessons, issues, rules and credentials of a change at its host. */
 const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind: ForgeKind) {

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { addUsd, noMoney, Usd } from "./Money.ts"
 import { Finding } from "./Problem.ts"
+import { CheckedCode } from "./IssueCode.ts"
 import { TriageDecision } from "./Triage.ts"
 
 const usageFields = {
@@ -102,6 +103,8 @@ export const Analysis = Schema.Struct({
   refuted: Schema.optional(Schema.Array(RefutedFinding)),
   /** Absent in records of earlier versions. */
   patches: Schema.optional(Schema.Array(FilePatch)),
+  /** Code of open managed issues that is gone from its file at the head, or moved with it. Absent if there is none. */
+  checked: Schema.optional(Schema.Array(CheckedCode)),
   /** Decision about an issue; there are no findings then. */
   triage: Schema.optional(TriageDecision)
 })

@@ -61,6 +61,8 @@ export const Finding = Schema.Struct({
   fingerprint: Schema.String,
   problem: ReportedProblem,
   /** Absent if it could not be anchored: it is then part of the summary and never of a line. */
-  anchor: Schema.optional(Anchor)
+  anchor: Schema.optional(Anchor),
+  /** Key of the quoted code (review/CodeKey.ts), if it has an anchor and enough code to identify. */
+  code: Schema.optional(Schema.String)
 })
 export type Finding = typeof Finding.Type

@@ -19,6 +19,7 @@
 import { Schema } from "effect"
 import { Severity } from "./Kinds.ts"
 import { Anchor } from "./Problem.ts"
+import { CheckedCode } from "./IssueCode.ts"
 import { OperationId, TargetKey } from "./Keys.ts"
 
 export const PublicationStatus = Schema.Literals([
@@ -55,6 +56,8 @@ export type ReviewEvent = typeof ReviewEvent.Type
 export const IssueProblem = Schema.Struct({
   fp: Schema.String,
   file: Schema.String,
+  /** Key of the quoted code (review/CodeKey.ts). */
+  code: Schema.optional(Schema.String),
   severity: Severity,
   title: Schema.String,
   text: Schema.String
@@ -93,8 +96,8 @@ export const Operation = Schema.Union([
     problems: Schema.Array(IssueProblem),
     /** Fingerprints of all findings, displayed or not. */
     present: Schema.Array(Schema.String),
-    /** Paths that this review read; only problems in these can be resolved. */
-    analysed: Schema.Array(Schema.String)
+    /** Code of open issues that is gone or moved; nothing else is resolved. Absent if there is none. */
+    checked: Schema.optional(Schema.Array(CheckedCode))
   }),
   /** One write to a managed issue: the first one without `number` creates it. */
   Schema.Struct({

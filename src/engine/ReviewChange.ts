@@ -19,6 +19,8 @@ import { scrubSecrets } from "../review/Secrets.ts"
 import { likeDismissed, reflectionMode } from "../review/Reflection.ts"
 import { mergeFindings } from "../review/Merge.ts"
 import type { Merged } from "../review/Merge.ts"
+import { checkIssueCode } from "./CheckIssueCode.ts"
+import type { IssueCodeInput } from "./CheckIssueCode.ts"
 import { coverageAfter, measureCoverage, unreadNotices } from "./ReadCoverage.ts"
 import type { CarriedFiles } from "./ReadCoverage.ts"
 import { planPasses } from "./PlanPasses.ts"
@@ -44,6 +46,8 @@ export interface ReviewInput extends Omit<PlanInput, "onProgress"> {
   }
   /** The last stored analysis of the same target, published or not; used where review.incremental is on. */
   readonly previous?: Analysis | undefined
+  /** Code of open managed issues, which is searched for at the head. */
+  readonly issueCode?: IssueCodeInput | undefined
   /** False if a review that fails is attempted again, so that failed passes are repeated. Default: true. */
   readonly isLastAttempt?: boolean | undefined
   /** Receives the current step, for people who wait. */
@@ -76,11 +80,15 @@ export const reviewChange = Effect.fn("reviewChange")(function* (
   const { checkout, workspace } = input
   const change = yield* (yield* ChangeThreads).open(threadMemory(workspace))
   const read = yield* readChange(change, checkout, workspace, input.filters)
+  // Before the commits of the change, which take its place in the thread.
+  const checked = yield* checkIssueCode(change, input.issueCode)
   const carried = yield* carryOver(change, read, workspace.review.incremental ? input.previous : undefined)
   const coverage = measureCoverage(read, carried)
-  return coverage.lines === 0
-    ? yield* nothingToAnalyse(change, input, read, carried, coverage)
-    : yield* analyse(change, input, read, carried, coverage)
+  const analysis =
+    coverage.lines === 0
+      ? yield* nothingToAnalyse(change, input, read, carried, coverage)
+      : yield* analyse(change, input, read, carried, coverage)
+  return checked.length === 0 ? analysis : { ...analysis, checked }
 }, Effect.scoped)
 
 /** Heap for a change: lines of a patch in memory take several times the bytes that git prints of them. */

@@ -2,6 +2,7 @@
  * Publishes a review as one text: on a pull request a comment that is updated, elsewhere one issue per branch whose problems are
  * added and removed in place, and which is closed with its last problem.
  */
+import { Effect } from "effect"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { ChannelKind, ChannelContext } from "./Channel.ts"
 import { issueChannel } from "./IssueChannel.ts"
@@ -23,6 +24,10 @@ export const aggregatedChannel = (limit: number): ChannelKind => {
       comment.serves(input.change)
         ? comment.plan(input, channel, { ...parts, lineComments: false, summary: true })
         : issue.plan(input, asIssue(channel), parts),
+    issueCode: (context) =>
+      comment.serves(context.change) || issue.issueCode === undefined
+        ? Effect.succeed([])
+        : issue.issueCode(issueReach(context)),
     send: (context, publication, previous) =>
       publication.operation._tag === "Summary"
         ? comment.send(context, publication, previous)

@@ -10,6 +10,7 @@ import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { OperationId, TargetKey } from "../domain/Keys.ts"
 import type { IgnoredDismissal, Operation, Publication, Reaction } from "../domain/Publication.ts"
+import type { IssueCode } from "../domain/IssueCode.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
@@ -60,6 +61,8 @@ export interface ChannelContext {
   readonly client: Effect.Effect<ForgeClient, ForgeError | ChannelMissing>
   /** The change, with the repository that the channel names. */
   readonly change: Change
+  /** The change with its own repository, which identifies managed issues. */
+  readonly reviewed: Change
   readonly workspace: Workspace
   readonly channel: ChannelConfig
   /** Returns a credential of the channel, or of a part of it. */
@@ -107,6 +110,8 @@ export interface ChannelKind {
   readonly serves: (change: Change) => boolean
   /** Returns the operations that publish this analysis on the channel, in order, rendered and with their markers. */
   readonly plan: (input: PublishInput, channel: ChannelConfig, parts: ChannelPlan) => ReadonlyArray<Planned>
+  /** Returns the code of open problems that a review searches for at the head; undefined for kinds that resolve nothing by it. */
+  readonly issueCode?: (context: ChannelContext) => Effect.Effect<ReadonlyArray<IssueCode>, ForgeError | ChannelMissing>
   /** Executes one operation. `previous` is the last sent publication of this kind for this target (the summary to update). */
   readonly send: (
     context: ChannelContext,

@@ -1,7 +1,11 @@
-/** Computes the required writes from the problems of a review and the existing issues at the host. Pure. */
+/**
+ * Computes the required writes from the problems of a review and the existing issues at the host. A problem is resolved only if its code
+ * is gone from its file at the head, which the review checked (engine/CheckIssueCode.ts). Pure.
+ */
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { OperationId } from "../domain/Keys.ts"
 import type { IssueProblem, Operation } from "../domain/Publication.ts"
+import { issueCodeKey } from "../domain/IssueCode.ts"
 import type { HostIssue } from "../forge/Forge.ts"
 import type { Planned } from "./Channel.ts"
 import {
@@ -14,7 +18,9 @@ import {
 import type { ManagedIssue, MarkerNames, Section } from "./IssueText.ts"
 import type { Labels } from "./Labels.ts"
 import { followUpId } from "./OperationId.ts"
+import { replaceMarkers } from "./Marker.ts"
 import { reconcile } from "./Reconcile.ts"
+import type { CodeState } from "./Reconcile.ts"
 
 type IssuesOperation = Extract<Operation, { readonly _tag: "Issues" }>
 type IssueOperation = Extract<Operation, { readonly _tag: "Issue" }>
@@ -60,7 +66,7 @@ const resolve = (plan: Plan, { issue, sections }: ManagedIssue): void => {
   if (action === "delete" && issue.comments === 0) {
     return add(plan, names, { action: "delete", number: issue.number, files })
   }
-  const note = `**${labels.resolvedBy(plan.state.operation.head.slice(0, 12))}**`
+  const note = `**${labels.goneAt(plan.state.operation.head.slice(0, 12))}**`
   add(plan, names, {
     action: "edit",
     number: issue.number,
@@ -73,7 +79,7 @@ const resolve = (plan: Plan, { issue, sections }: ManagedIssue): void => {
 
 const planPerProblem = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
   const { limit, labels } = plan.state
-  const result = reconcile(toReviewState(plan.state), recent(all, plan.state.maxRecent))
+  const result = reconcile(toCodeState(plan.state), recent(all, plan.state.maxRecent))
   const body = (problem: IssueProblem, names: MarkerNames) => renderProblemBody(problem, names, limit, labels.cut)
   for (const problem of result.fresh) {
     const names = toNames(plan, `create:${problem.fp}`)
@@ -106,7 +112,7 @@ const planConsolidated = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void =>
   const { limit, labels, operation } = plan.state
   const own = all.filter(({ key }) => key === consolidatedKey)
   const result = reconcile(
-    toReviewState(plan.state),
+    toCodeState(plan.state),
     own.flatMap(({ sections }) => sections)
   )
   const current =
@@ -141,7 +147,7 @@ const planConsolidated = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void =>
 /** Creates one issue for the new problems of each reviewed commit; it is resolved with the last of its problems. */
 const planPerCommit = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
   const { limit, labels, operation, maxRecent } = plan.state
-  const result = reconcile(toReviewState(plan.state), recent(all, maxRecent))
+  const result = reconcile(toCodeState(plan.state), recent(all, maxRecent))
   const fresh = inOrder(operation.problems, [...result.fresh, ...result.returned.map((pair) => pair.found)])
   if (fresh.length > 0) {
     const names = toNames(plan, "commit")
@@ -152,9 +158,23 @@ const planPerCommit = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
   }
   const resolved = new Set<Section>(result.resolved)
   for (const managedIssue of all) {
-    if (managedIssue.sections.length > 0 && managedIssue.sections.every((section) => resolved.has(section)))
-      resolve(plan, managedIssue)
+    const gone = managedIssue.sections.filter((section) => resolved.has(section))
+    if (gone.length === 0) continue
+    if (gone.length === managedIssue.sections.length) resolve(plan, managedIssue)
+    else noteGone(plan, managedIssue, gone)
   }
+}
+
+/** Records the resolved problems of an issue that has others, because later reviews may no longer see why they are resolved. */
+const noteGone = (plan: Plan, { issue, sections }: ManagedIssue, gone: ReadonlyArray<Section>): void => {
+  const fingerprints = new Set(gone.map(({ fp }) => fp))
+  const body = replaceMarkers(issue.body, (marker) =>
+    marker.scope === plan.state.operation.scope && marker.file !== undefined && fingerprints.has(marker.fp ?? "")
+      ? { ...marker, state: "gone" }
+      : undefined
+  )
+  const files = sections.flatMap((section) => section.files)
+  add(plan, toNames(plan, `gone:${issue.number}`), { action: "edit", number: issue.number, body, files })
 }
 
 const inOrder = (
@@ -165,15 +185,17 @@ const inOrder = (
   return problems.filter(({ fp }) => fingerprints.has(fp))
 }
 
-const toProblems = ({ fp, files: [file], text }: Section) => (file === undefined ? [] : [{ fp, file, text }])
+const toProblems = ({ fp, files: [file], code, text }: Section) =>
+  file === undefined ? [] : [{ fp, file, code, text }]
 
-const toReviewState = ({ operation }: IssueState) => ({
-  found: operation.problems,
-  present: new Set(operation.present),
-  analysed: new Set(operation.analysed),
-  changed: undefined,
-  complete: operation.analysed.length > 0
-})
+const toCodeState = ({ operation }: IssueState): CodeState<IssueProblem, Section> => {
+  const gone = new Set((operation.checked ?? []).filter(({ state }) => state === "gone").map(issueCodeKey))
+  return {
+    found: operation.problems,
+    present: new Set(operation.present),
+    isGone: ({ files, code }) => files.length > 0 && files.every((file) => gone.has(issueCodeKey({ file, code })))
+  }
+}
 
 /** Returns all sections. Those of open issues beyond the newest `max` have no files, so they are never resolved. */
 const recent = (all: ReadonlyArray<ManagedIssue>, max: number): ReadonlyArray<Section> => {
@@ -187,10 +209,62 @@ const recent = (all: ReadonlyArray<ManagedIssue>, max: number): ReadonlyArray<Se
 
 const modes = { per_problem: planPerProblem, consolidated: planConsolidated, per_commit: planPerCommit } as const
 
+/** Names the new paths of moved files in the markers of an issue, so that the next review looks there. */
+const followMoves = (managedIssue: ManagedIssue, { operation }: IssueState): ManagedIssue => {
+  const moves = new Map(
+    (operation.checked ?? []).flatMap((checked) =>
+      checked.state === "moved" ? [[issueCodeKey(checked), checked.to] as const] : []
+    )
+  )
+  const { issue } = managedIssue
+  if (moves.size === 0 || issue.state !== "open") return managedIssue
+  const body = replaceMarkers(issue.body, (marker) => {
+    const to = marker.file === undefined ? undefined : moves.get(issueCodeKey({ file: marker.file, code: marker.code }))
+    return to === undefined || marker.scope !== operation.scope ? undefined : { ...marker, file: to }
+  })
+  return parseManagedIssue({ ...issue, body }, operation.scope) ?? managedIssue
+}
+
+/**
+ * Gives a problem the identity under which an issue has its code already: after a rename the fingerprint is another one, because it
+ * contains the path.
+ */
+const withIdentities = (state: IssueState, sections: ReadonlyArray<Section>): IssueState => {
+  const { operation } = state
+  const known = new Set(sections.map(({ fp }) => fp))
+  const present = new Set(operation.present)
+  const byCode = new Map(
+    sections.flatMap(({ fp, files: [file = ""], code }) =>
+      code === undefined || present.has(fp) ? [] : [[issueCodeKey({ file, code }), fp] as const]
+    )
+  )
+  const renamed = new Map(
+    operation.problems.flatMap(({ fp, file, code }) => {
+      const before = known.has(fp) || code === undefined ? undefined : byCode.get(issueCodeKey({ file, code }))
+      return before === undefined ? [] : [[fp, before] as const]
+    })
+  )
+  if (renamed.size === 0) return state
+  const problems = operation.problems.map((problem) => ({ ...problem, fp: renamed.get(problem.fp) ?? problem.fp }))
+  return { ...state, operation: { ...operation, problems, present: [...present, ...renamed.values()] } }
+}
+
 /** Returns the writes in order. The same input yields the same operation ids. */
 export const planIssueChanges = (state: IssueState): ReadonlyArray<Planned> => {
-  const all = [...state.open, ...state.closed].flatMap((issue) => parseManagedIssue(issue, state.operation.scope) ?? [])
-  const plan: Plan = { state, operations: [] }
+  const read = [...state.open, ...state.closed].flatMap(
+    (issue) => parseManagedIssue(issue, state.operation.scope) ?? []
+  )
+  const all = read.map((managedIssue) => followMoves(managedIssue, state))
+  const sections = all.flatMap((managedIssue) => managedIssue.sections)
+  const plan: Plan = { state: withIdentities(state, sections), operations: [] }
   modes[state.operation.mode](plan, all)
+  const written = new Set(
+    plan.operations.flatMap(({ operation }) => (operation._tag === "Issue" ? [operation.number] : []))
+  )
+  for (const [at, { issue, sections: own }] of all.entries()) {
+    if (issue.body === read[at]?.issue.body || written.has(issue.number)) continue
+    const files = own.flatMap((section) => section.files)
+    add(plan, toNames(plan, `move:${issue.number}`), { action: "edit", number: issue.number, body: issue.body, files })
+  }
   return plan.operations
 }

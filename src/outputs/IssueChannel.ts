@@ -19,18 +19,20 @@ import { wrongChannelKind } from "./WrongChannelKind.ts"
 import { planIssueChanges } from "./IssueChanges.ts"
 import { labelsFor } from "./Labels.ts"
 import { toSearchText } from "./Marker.ts"
-import { parseManagedIssue, renderResolvedBody } from "./IssueText.ts"
+import { isMarkedResolved, parseManagedIssue, renderResolvedBody } from "./IssueText.ts"
 import { dismissalId, operationId } from "./OperationId.ts"
 import { oneLine, plainLine } from "./InertText.ts"
 import { findOwners } from "./Owners.ts"
 import { renderIssueText } from "./Render.ts"
 import { gfm } from "./SafeText.ts"
 import { issueScope } from "./Scopes.ts"
-import { listsAllProblems, visibleFindings } from "./VisibleFindings.ts"
+import { visibleFindings } from "./VisibleFindings.ts"
 
 /** Maximum number of own issues that are read; dismissals in older ones have no effect. */
 const maxOpen = 2000
 const maxClosed = 300
+/** Maximum number of problems whose code one review searches for. */
+const maxCodes = 500
 const maxTitleLength = 200
 
 const colors: Readonly<Record<Severity, string>> = {
@@ -45,12 +47,13 @@ const renderTitle = (channel: ChannelConfig, text: string): string =>
   oneLine(`${channel.marker_prefix} ${text}`).trim().slice(0, maxTitleLength).toWellFormed()
 
 const toIssueProblem = (input: PublishInput, channel: ChannelConfig, finding: Finding): IssueProblem => {
-  const { problem, anchor, fingerprint } = finding
+  const { problem, anchor, code, fingerprint } = finding
   const file = anchor?.path ?? problem.file
   const name = problem.title ?? problem.message.split("\n")[0] ?? ""
   return {
     fp: fingerprint,
     file,
+    ...(code === undefined ? {} : { code }),
     severity: problem.severity,
     title: renderTitle(channel, `${plainLine(name)} (${plainLine(file)})`),
     text: renderIssueText(input, channel, finding)
@@ -60,14 +63,37 @@ const toIssueProblem = (input: PublishInput, channel: ChannelConfig, finding: Fi
 const targetName = ({ target, repo }: Change): string =>
   target.kind === "pull_request" ? `#${target.number}` : plainLine(target.branch ?? repo.fullName)
 
+/** Returns the code of the newest open issues. */
+const listIssueCode: ChannelKind["issueCode"] = Effect.fnUntraced(function* ({
+  channel,
+  change,
+  client,
+  reviewed,
+  workspace
+}) {
+  // The problems of one consolidated issue are removed in place, whatever happens to the issue.
+  if (channel.resolved_action === "none" && channel.issue_mode !== "consolidated") return []
+  const issues = yield* (yield* client).issues.list(change.repo, "open", maxOpen)
+  const scope = issueScope(reviewed, channel.marker_label ?? channel.name)
+  return issues
+    .flatMap((issue) => (isMarkedResolved(issue) ? [] : (parseManagedIssue(issue, scope) ?? [])))
+    .slice(0, workspace.review.problem_issue.max_recent_issues)
+    .flatMap(({ sections }) => sections.flatMap(({ files, code }) => files.map((file) => ({ file, code }))))
+    .slice(0, maxCodes)
+})
+
 export const issueChannel = (limit: number): ChannelKind => ({
   serves: ({ target }) => target.kind !== "issue",
 
   plan: (input, channel) => {
     const { analysis, head, workspace, change } = input
-    // A skipped review has no information about existing issues.
-    if (analysis.skipped !== undefined) return []
-    const visible = visibleFindings(channel, analysis).slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
+    const { checked = [], skipped } = analysis
+    // A skipped review found no problems, but a change that only moves or deletes files has an effect on existing issues.
+    if (skipped !== undefined && checked.length === 0) return []
+    const visible =
+      skipped === undefined
+        ? visibleFindings(channel, analysis).slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
+        : []
     const mode = channel.issue_mode ?? "per_problem"
     const subject = mode === "per_commit" ? head.slice(0, 12) : targetName(change)
     const operation: Operation = {
@@ -78,10 +104,12 @@ export const issueChannel = (limit: number): ChannelKind => ({
       title: renderTitle(channel, labelsFor(workspace.review.output_language).problemsOf(subject)),
       problems: visible.map((finding) => toIssueProblem(input, channel, finding)),
       present: analysis.findings.map(({ fingerprint }) => fingerprint),
-      analysed: listsAllProblems(input) ? analysis.coverage.reviewed : []
+      ...(checked.length === 0 ? {} : { checked })
     }
     return [{ operationId: operationId(input, channel.name, "Issues", 0), operation }]
   },
+
+  issueCode: listIssueCode,
 
   send: Effect.fnUntraced(function* (context, publication) {
     const client = yield* context.client
@@ -134,12 +162,12 @@ export const issueChannel = (limit: number): ChannelKind => ({
 
 /** Closes the open issue of a finding, as a person would. An issue that holds several problems is not closed for one of them. */
 const dismissIssues = Effect.fnUntraced(function* (
-  { change, channel, client, workspace }: ChannelContext,
+  { change, channel, client, reviewed, workspace }: ChannelContext,
   { by, fp }: DismissedFinding,
   limit: number
 ) {
   const host = yield* client
-  const scope = issueScope(change, channel.marker_label ?? channel.name)
+  const scope = issueScope(reviewed, channel.marker_label ?? channel.name)
   const labels = labelsFor(workspace.review.output_language)
   const dismissed = new Set<number>()
   for (const state of ["open", "closed"] as const) {

@@ -14,6 +14,7 @@ import type { ExistingProblem } from "./Reconcile.ts"
 export interface Section extends ExistingProblem {
   readonly title: string
   readonly text: string
+  readonly code: string | undefined
   readonly issue: HostIssue
 }
 
@@ -38,8 +39,10 @@ export const parseManagedIssue = (issue: HostIssue, scope: string): ManagedIssue
   const key = parts[0]?.marker.fp
   if (key === undefined) return undefined
   const state = toState(issue)
-  const sections = parts.flatMap(({ text, marker: { fp, file } }) =>
-    fp === undefined || file === undefined ? [] : [{ fp, files: [file], state, title: issue.title, text, issue }]
+  const sections = parts.flatMap(({ text, marker: { fp, file, code, state: own } }) =>
+    fp === undefined || file === undefined || own === "gone"
+      ? []
+      : [{ fp, files: [file], code, state, title: issue.title, text, issue }]
   )
   return { issue, key, sections }
 }
@@ -53,10 +56,10 @@ export interface MarkerNames {
   readonly scope: string
 }
 
-type ProblemText = Pick<IssueProblem, "fp" | "text"> & { readonly file: string }
+type ProblemText = Pick<IssueProblem, "fp" | "file" | "code" | "text">
 
-const renderSection = ({ fp, file, text }: ProblemText, { op, scope }: MarkerNames): string =>
-  `${text}\n\n${renderMarker({ op, fp, scope, file })}`
+const renderSection = ({ fp, file, code, text }: ProblemText, { op, scope }: MarkerNames): string =>
+  `${text}\n\n${renderMarker({ op, fp, scope, file, code })}`
 
 /** Maximum length of a problem's text when not all texts fit. */
 const maxShortenedLength = 200

@@ -35,6 +35,8 @@ export interface Labels {
   readonly tokens: (count: string) => string
   readonly cut: string
   readonly resolvedBy: (commit: string) => string
+  /** A managed issue is resolved by its code, not by what a review found. */
+  readonly goneAt: (commit: string) => string
   readonly dismissedBy: (person: string) => string
   readonly resolvedTitle: string
   readonly lifted: (commit: string) => string
@@ -101,6 +103,7 @@ const english: Labels = {
   cut: "_Truncated: the host limits the length of a comment._",
   resolvedBy: (commit) => `Resolved: no longer found in the review of ${commit}.`,
   dismissedBy: (person) => `Dismissed from chat by ${person}.`,
+  goneAt: (commit) => `Resolved: the file no longer contains this code at ${commit}.`,
   resolvedTitle: "[Resolved]",
   lifted: (commit) => `The review of ${commit} found no problems.`,
   problemsOf: (target) => `Problems in ${target}`,
@@ -164,6 +167,7 @@ const chinese: Labels = {
   cut: "_已截断：平台不允许更长的文本。_",
   resolvedBy: (commit) => `已解决：对 ${commit} 的评审不再发现此问题。`,
   dismissedBy: (person) => `已由 ${person} 在聊天中忽略。`,
+  goneAt: (commit) => `已解决：在 ${commit} 中，文件已不再包含这段代码。`,
   resolvedTitle: "[已解决]",
   lifted: (commit) => `对 ${commit} 的评审没有发现问题。`,
   problemsOf: (target) => `${target} 中的问题`,

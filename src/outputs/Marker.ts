@@ -1,7 +1,7 @@
 /**
  * Hidden marker in everything that the service writes at a host: the operation that wrote it (`op`), the problem (`fp`) and the
- * scope (`scope`). In managed issues it also holds the problem's `file`. `state`: the service resolved the problem, or a person dismissed it
- * from chat. It
+ * scope (`scope`). In managed issues it also holds the problem's `file` and the key of its `code` (review/CodeKey.ts). `state`: the
+ * service resolved the problem, or a person dismissed it from chat; `gone`: it is resolved, and others of its issue are not. It
  * identifies a write whose response is missing, and the managed summary. Values are escaped so that no value ends the HTML
  * comment; external text cannot contain a marker (SafeText.ts).
  */
@@ -14,7 +14,8 @@ export const Marker = Schema.Struct({
   fp: Schema.optional(Schema.String),
   scope: Schema.optional(Schema.String),
   file: Schema.optional(Schema.String),
-  state: Schema.optional(Schema.Literals(["resolved", "dismissed"]))
+  code: Schema.optional(Schema.String),
+  state: Schema.optional(Schema.Literals(["resolved", "dismissed", "gone"]))
 })
 export type Marker = typeof Marker.Type
 
@@ -27,7 +28,7 @@ const encoded = (value: string): string =>
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
-const fields = ["op", "fp", "scope", "file", "state"] as const
+const fields = ["op", "fp", "scope", "file", "code", "state"] as const
 
 const pairs = (marker: Partial<Marker>): string =>
   fields
@@ -49,6 +50,18 @@ export const parseMarkers = (text: string): ReadonlyArray<Marker> =>
   [...text.matchAll(pattern)].flatMap(([, json]) => Option.toArray(decode(json ?? "")))
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Marker))
+
+/** Replaces the markers for which `change` returns another one. */
+export const replaceMarkers = (text: string, change: (marker: Marker) => Marker | undefined): string =>
+  text.replace(pattern, (whole: string, json: string) =>
+    Option.match(
+      Option.flatMap(decode(json), (marker) => Option.fromUndefinedOr(change(marker))),
+      {
+        onNone: () => whole,
+        onSome: renderMarker
+      }
+    )
+  )
 
 /** Returns each marker with the text before it. Text after the last marker is dropped. */
 export const splitAtMarkers = (text: string): ReadonlyArray<{ readonly text: string; readonly marker: Marker }> => {

@@ -4,6 +4,7 @@ import type { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { IgnoredDismissal, Publication, Reaction, StatusState } from "../domain/Publication.ts"
+import type { IssueCode } from "../domain/IssueCode.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
@@ -39,6 +40,11 @@ export class Outputs extends Context.Service<
       state: StatusState,
       description: string
     ) => ReadonlyArray<Publication>
+    /** Returns the code of open managed issues of the change's channels, which the review searches for at the head. */
+    readonly issueCode: (
+      workspace: Workspace,
+      change: Change
+    ) => Effect.Effect<ReadonlyArray<IssueCode>, ForgeError | ChannelMissing>
     readonly send: (
       workspace: Workspace,
       change: Change,

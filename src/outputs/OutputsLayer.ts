@@ -7,6 +7,7 @@ import type { Workspace } from "../config/Snapshot.ts"
 import { repositoryKey } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
+import type { IssueCode } from "../domain/IssueCode.ts"
 import { Forges } from "../forge/Forges.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
 import { Cache } from "../store/Cache.ts"
@@ -64,6 +65,7 @@ const toContext = (
   return {
     client: clients.channel(channel, change, snapshot),
     change: retarget(change, channel),
+    reviewed: change,
     workspace,
     channel,
     credential: snapshot.credential,
@@ -138,6 +140,15 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
     return sent === undefined ? undefined : rowOfSent(publication, sent)
   })
 
+const issueCodeWith = (sender: Sender): Outputs["Service"]["issueCode"] =>
+  Effect.fnUntraced(function* (workspace, change) {
+    const codes: Array<IssueCode> = []
+    for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
+      if (kind.issueCode !== undefined)
+        codes.push(...(yield* kind.issueCode(toContext(sender, workspace, change, channel))))
+    return codes
+  })
+
 const dismissWith = (sender: Sender): Outputs["Service"]["dismiss"] =>
   Effect.fnUntraced(function* (workspace, change, dismissal) {
     const host = yield* sender.clients.host(workspace, change)
@@ -170,6 +181,7 @@ export const layer = Layer.effect(
       anyFor: (workspace, change) => routedChannels(kinds, workspace, change).length > 0,
       plan: (input) => planRows(kinds, input),
       status: statusRows,
+      issueCode: issueCodeWith(sender),
       send: sendWith(sender),
       find: findWith(sender),
       dismiss: dismissWith(sender)

@@ -12,6 +12,8 @@
  * | no        | open                   | no longer in the change     | outdated  |
  * | no        | open                   | otherwise                   | kept      |
  *
+ * Where `isGone` decides in place of the paths, an open problem that was not found is resolved if its code is gone, else kept.
+ *
  * A problem's fingerprint is stable while its code is unchanged, so a dismissal lasts just as long. An incomplete review
  * (`complete` false) yields no resolved or outdated problems.
  */
@@ -21,11 +23,20 @@ export interface ExistingProblem {
   readonly state: "open" | "resolved" | "dismissed"
 }
 
-export interface ReviewState<F> {
+interface FoundState<F> {
   /** Visible problems, in order. */
   readonly found: ReadonlyArray<F>
   /** Fingerprints of all problems, visible or not. */
   readonly present: ReadonlySet<string>
+}
+
+/** Decides by the code at the head. */
+export interface CodeState<F, S> extends FoundState<F> {
+  readonly isGone: (problem: S) => boolean
+}
+
+/** Decides by the paths of a review that reads the whole change. */
+export interface ReviewState<F> extends FoundState<F> {
   /** Paths that were read. */
   readonly analysed: ReadonlySet<string>
   /**
@@ -60,7 +71,7 @@ const pickMostRelevant = <S extends ExistingProblem>(standing: ReadonlyArray<S>)
 }
 
 export const reconcile = <F extends { readonly fp: string }, S extends ExistingProblem>(
-  review: ReviewState<F>,
+  review: ReviewState<F> | CodeState<F, S>,
   standing: ReadonlyArray<S>
 ): Reconciled<F, S> => {
   const mostRelevant = pickMostRelevant(standing)
@@ -71,6 +82,7 @@ export const reconcile = <F extends { readonly fp: string }, S extends ExistingP
     })
   const missing = standing.filter((problem) => problem.state === "open" && !review.present.has(problem.fp))
   const verdict = (problem: S): "resolved" | "outdated" | "kept" => {
+    if ("isGone" in review) return review.isGone(problem) ? "resolved" : "kept"
     if (!review.complete || problem.files.length === 0) return "kept"
     if (problem.files.every((file) => review.analysed.has(file))) return "resolved"
     return review.changed !== undefined && problem.files.every((file) => review.changed?.has(file) === false)

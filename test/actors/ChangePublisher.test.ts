@@ -72,6 +72,7 @@ const outputs = Layer.effect(
       dismiss: () => Effect.succeed("not_published"),
       anyFor: () => true,
       plan: () => [],
+      issueCode: () => Effect.succeed([]),
       status: ({ runId, targetKey: target, head }, state, description) => [
         row(runId, target, `status:${head}:${state}`, { _tag: "Status", head, state, description }, 99)
       ],

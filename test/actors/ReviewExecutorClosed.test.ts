@@ -64,6 +64,7 @@ const outputs = Layer.effect(
       dismiss: () => Effect.succeed("not_published"),
       anyFor: () => true,
       plan: () => [],
+      issueCode: () => Effect.succeed([]),
       status: ({ runId, targetKey: key, head }, state, description) => [
         {
           id: `${runId}:${state}`,

@@ -229,6 +229,7 @@ describe("credentials", () => {
     const context = {
       client: Effect.die("not asked"),
       change: input([]).change,
+      reviewed: input([]).change,
       workspace: workspace(),
       channel: channel({ name: "chat", kind: "feishu_bot" }),
       credential: () => undefined,

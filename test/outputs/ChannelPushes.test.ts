@@ -27,7 +27,8 @@ const pushed = (here: Host, findings: ReadonlyArray<Finding>, head = here.pull.h
   input(findings, {
     change: { ...change, provider: here.forge.kind, head, target: { kind: "push", branch: "main" } },
     head,
-    analysis: analysis(findings)
+    // The code of problems that are not found is gone.
+    analysis: analysis(findings, { checked: [{ file: "src/a.ts", state: "gone" }] })
   })
 
 describe("what each channel publishes", () => {

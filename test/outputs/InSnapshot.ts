@@ -10,6 +10,7 @@ export const inSnapshot = (outputs: Outputs["Service"], snapshot: Snapshot): Out
     plan: (input) => outputs.plan({ ...input, workspace: within(input.workspace) }),
     status: (input, state, description) =>
       outputs.status({ ...input, workspace: within(input.workspace) }, state, description),
+    issueCode: (workspace, change) => outputs.issueCode(within(workspace), change),
     send: (workspace, ...rest) => outputs.send(within(workspace), ...rest),
     find: (workspace, ...rest) => outputs.find(within(workspace), ...rest)
   })

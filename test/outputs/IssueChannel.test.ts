@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
+import type { CheckedCode } from "../../src/domain/IssueCode.ts"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import type { PublishInput } from "../../src/outputs/Channel.ts"
@@ -23,7 +24,13 @@ const kinds = {
 
 const at = (n: number, line: number, more: Partial<Finding["problem"]> = {}): Finding =>
   finding(n, { file, ...more }, { path: file, side: "new", line })
-const read = (paths: ReadonlyArray<string>) => ({ coverage: { reviewed: paths, skipped: [], lines: 3 } })
+/** The review found that files no longer have the code of problems without a key; these problems have none. */
+const gone = (paths: ReadonlyArray<string>): ReadonlyArray<CheckedCode> =>
+  paths.map((path) => ({ file: path, state: "gone" }))
+const read = (paths: ReadonlyArray<string>) => ({
+  coverage: { reviewed: paths, skipped: [], lines: 3 },
+  checked: gone(paths)
+})
 
 describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
   let host: Host | undefined
@@ -76,7 +83,7 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
 
     await publishAll(to, given(here, [at(2, 29)], [file], { head: "c".repeat(40) }))
     expect(stand(here)).toEqual(["closed 1", "open 2"])
-    expect(first?.body).toContain("Resolved: no longer found in the review of cccccccccccc")
+    expect(first?.body).toContain("Resolved: the file no longer contains this code at cccccccccccc.")
 
     await publishAll(to, given(here, [at(1, 20)], [], { head: "d".repeat(40) }))
     expect(stand(here)).toEqual(["open 1", "open 2"])
@@ -111,16 +118,52 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     expect(await dismissOn(joined, english, at(1, 20).fingerprint)).toBe(0)
   })
 
-  it("resolves nothing that was not read again, and nothing after a skipped review", async () => {
+  it("resolves nothing because its file was read again, and nothing after a skipped review", async () => {
     const here = await start()
     const to = setup(here)
     await publishAll(to, given(here, [at(1, 20)]))
     await publishAll(to, given(here, [], ["other.ts"], { head: "b".repeat(40) }))
-    const skipped = { analysis: analysis([], { skipped: "nothing to do", ...read([file]) }), head: "c".repeat(40) }
-    await publishAll(to, given(here, [], [file], skipped))
-    const full = workspace({}, { output_language: "en", max_problems: 1 })
-    await publishAll(to, given(here, [at(2, 29)], [file], { workspace: full, head: "d".repeat(40) }))
-    expect(stand(here)).toEqual(["open 1", "open 2"])
+    const writes = here.forge.writes().length
+    const coverage = { reviewed: [file], skipped: [], lines: 3 }
+    const unchecked = { analysis: analysis([], { coverage }), head: "c".repeat(40) }
+    await publishAll(to, given(here, [], [], unchecked))
+    const skipped = { analysis: analysis([], { skipped: "nothing to do", coverage }), head: "d".repeat(40) }
+    await publishAll(to, given(here, [], [], skipped))
+    expect(stand(here)).toEqual(["open 1"])
+    expect(here.forge.writes()).toHaveLength(writes)
+  })
+
+  it("resolves an issue whose code is gone after a change that only deletes or moves files", async () => {
+    const here = await start()
+    const to = setup(here)
+    const other = finding(3, { file: "b.ts" }, { path: "b.ts", side: "new", line: 1 })
+    await publishAll(to, given(here, [at(1, 20), other]))
+    const checked: ReadonlyArray<CheckedCode> = [...gone([file]), { file: "b.ts", state: "moved", to: "c.ts" }]
+    const skipped = { analysis: analysis([], { skipped: "no line is changed", checked }), head: "b".repeat(40) }
+    await publishAll(to, given(here, [], [], skipped))
+    expect(stand(here)).toEqual(["closed 1", "open 3"])
+    expect(here.forge.issues(repoName).issues.map(({ body }) => parseMarkers(body)[0]?.file)).toEqual([file, "c.ts"])
+    await publishAll(to, given(here, [], ["b.ts"], { head: "c".repeat(40) }))
+    expect(stand(here)).toEqual(["closed 1", "open 3"])
+    await publishAll(to, given(here, [], ["c.ts"], { head: "d".repeat(40) }))
+    expect(stand(here)).toEqual(["closed 1", "closed 3"])
+  })
+
+  it("identifies a problem of renamed code by its code, and raises it once", async () => {
+    const here = await start()
+    const to = setup(here)
+    const code = "+9.1f.0123456789abcdef"
+    await publishAll(to, given(here, [{ ...at(1, 20), code }], []))
+    const moved: ReadonlyArray<CheckedCode> = [{ file, code, state: "moved", to: "c.ts" }]
+    await publishAll(to, given(here, [], [], { analysis: analysis([], { checked: moved }), head: "b".repeat(40) }))
+    const renamed = { ...finding(7, { file: "c.ts" }, { path: "c.ts", side: "new", line: 1 }), code }
+    await publishAll(to, given(here, [renamed], [], { head: "c".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1"])
+    const ended: ReadonlyArray<CheckedCode> = [{ file: "c.ts", code, state: "gone" }]
+    await publishAll(to, given(here, [], [], { analysis: analysis([], { checked: ended }), head: "d".repeat(40) }))
+    expect(stand(here)).toEqual(["closed 1"])
+    await publishAll(to, given(here, [renamed], [], { head: "e".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1"])
   })
 
   it("keeps scopes apart: other labels, other targets, other people's issues", async () => {

@@ -6,8 +6,8 @@ import { analysis, finding } from "./Fixtures.ts"
 import { documentFor, only, publisher } from "./FromDocument.ts"
 
 const at = (n: number) => finding(n, { file, severity: "high" }, { path: file, side: "new", line: 20 })
-const reviewed = { analysis: analysis([], { coverage: { reviewed: [file], skipped: [], lines: 3 } }) }
-const nextHead = "b".repeat(40)
+/** A review that found nothing, and that the file no longer has the code of earlier problems. */
+const resolving = { analysis: analysis([], { checked: [{ file, state: "gone" }] }), head: "b".repeat(40) }
 
 describe("managed issues", () => {
   let tea: Host
@@ -64,14 +64,14 @@ describe("managed issues", () => {
   it("belong to every channel of one marker_label", async () => {
     await raise({ marker_label: "shared" })
     const renamed = only({ ...own, marker_label: "shared" }, "renamed")
-    await publisher(tea, documentFor(tea, renamed))([], { ...reviewed, head: nextHead })
+    await publisher(tea, documentFor(tea, renamed))([], resolving)
     expect(issues().map(({ state }) => state)).toEqual(["closed"])
   })
 
   it("stay open where resolved_action is none", async () => {
     const publish = publisher(tea, documentFor(tea, only({ ...own, resolved_action: "none" })))
     await publish([at(1)])
-    await publish([], { ...reviewed, head: nextHead })
+    await publish([], resolving)
     expect(issues().map(({ state }) => state)).toEqual(["open"])
   })
 

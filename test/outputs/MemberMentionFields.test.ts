@@ -64,7 +64,16 @@ describe("the person whom a channel mentions", () => {
     const commit: CommitAuthor = { name: undefined, email: undefined, account: undefined, ...author }
     const client = Effect.succeed({ ...host.client, commitAuthor: () => Effect.succeed(commit) })
     const changed = { ...change, provider: "gitea", ...own } as const
-    return { client, change: changed, workspace, channel, credential: () => undefined, cache: noCache, members }
+    return {
+      client,
+      change: changed,
+      reviewed: changed,
+      workspace,
+      channel,
+      credential: () => undefined,
+      cache: noCache,
+      members
+    }
   }
   const mention = (
     settings: object,

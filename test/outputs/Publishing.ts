@@ -49,6 +49,7 @@ const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication 
 export const makeChannelContext = (setup: Setup, given: PublishInput, client: ForgeClient): ChannelContext => ({
   client: Effect.succeed(client),
   change: given.change,
+  reviewed: given.change,
   workspace: given.workspace,
   channel: setup.channel,
   credential: (_, name) => {

@@ -61,4 +61,19 @@ describe("reconcile", () => {
     )
     expect(verdicts(result)).toEqual(verdict)
   })
+
+  it.each([
+    ["its code is gone", true, ["resolved"]],
+    ["its code is still in the file", false, ["kept"]]
+  ] as const)("not found, and %s", (_, isGone, verdict) => {
+    const review = { found: [], present: new Set<string>(), isGone: () => isGone }
+    expect(verdicts(reconcile(review, [standing("open"), standing("dismissed"), standing("resolved")]))).toEqual(
+      verdict
+    )
+  })
+
+  it("keeps a problem that was found, even if its code is not where it was", () => {
+    const review = { found: [found], present: new Set(["1"]), isGone: () => true }
+    expect(verdicts(reconcile(review, [standing("open")]))).toEqual(["open"])
+  })
 })

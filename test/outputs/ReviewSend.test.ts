@@ -91,6 +91,7 @@ const publishOne = async (
 const context = (client: ForgeClient, given: PublishInput): ChannelContext => ({
   client: Effect.succeed(client),
   change: given.change,
+  reviewed: given.change,
   workspace: given.workspace,
   channel: channel(),
   credential: () => undefined,

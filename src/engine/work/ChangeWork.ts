@@ -19,6 +19,7 @@ import { makeRecordWork } from "./RecordWork.ts"
 import { makeReferenceWork } from "./ReferenceWork.ts"
 import { makeSearchWork } from "./SearchWork.ts"
 import { makeSelectWork } from "./SelectWork.ts"
+import { makeIssueCodeWork } from "./IssueCodeWork.ts"
 import { textWork } from "./TextWork.ts"
 
 export const makeChangeWork = () => {
@@ -39,6 +40,7 @@ export const makeChangeWork = () => {
     ...makeRecordWork(),
     ...makeReferenceWork(read),
     ...makeSearchWork(),
+    ...makeIssueCodeWork(read),
     ...textWork
   }
 }

@@ -2,6 +2,7 @@
 import type { Anchor, Finding, ReportedProblem, Side } from "../../domain/Problem.ts"
 import { anchorIn, fileFinder } from "../../review/Anchor.ts"
 import type { Anchored } from "../../review/Anchor.ts"
+import { codeKey } from "../../review/CodeKey.ts"
 import { numberLines } from "../../review/FileDiff.ts"
 import type { FileDiff } from "../../review/FileDiff.ts"
 import { hunksAround } from "../../review/HunksAround.ts"
@@ -94,11 +95,15 @@ export const makeFindWork = (read: ReadState, fit: FitState) => {
       const lines = text === undefined ? undefined : linesOfText(text)
       const placed = groups.get(group) ?? []
       groups.set(group, [])
-      return placed.map(({ problem, place }, index) => ({
-        fingerprint: fingerprint(problem, place, lines, symbols[index]),
-        problem: fitted(problem, place),
-        anchor: place.anchor
-      }))
+      return placed.map(({ problem, place }, index): Finding => {
+        const code = codeKey(problem, place, text)
+        return {
+          fingerprint: fingerprint(problem, place, lines, symbols[index]),
+          problem: fitted(problem, place),
+          anchor: place.anchor,
+          ...(code === undefined ? {} : { code })
+        }
+      })
     },
     /** The diff around a place, as a model reads it; empty where the file is not part of the change. */
     diffAround: (path: string, anchor: Anchor | undefined, characters: number): string => {
