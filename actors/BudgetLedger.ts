@@ -49,8 +49,7 @@ const Reserve = Rpc.make("Reserve", {
     Schema.TaggedStruct("Refused", {
       account: Schema.Literals(["run", "day", "author"]),
       committedUsd: Usd,
-      /** Absent in results of earlier releases. */
-      openUsd: Schema.optional(Usd)
+      openUsd: Usd
     })
   ]),
   error: StoreError
@@ -129,7 +128,7 @@ const roomAttempts = 600
 export const mayFitLater = (
   usd: Usd,
   capUsd: Usd | undefined,
-  { committedUsd, openUsd = noMoney }: { readonly committedUsd: Usd; readonly openUsd?: Usd | undefined }
+  { committedUsd, openUsd }: { readonly committedUsd: Usd; readonly openUsd: Usd }
 ): boolean =>
   capUsd === undefined || (openUsd !== noMoney && !exceeds(addUsd(subtractUsd(committedUsd, openUsd), usd), capUsd))
 

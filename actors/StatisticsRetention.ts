@@ -1,20 +1,14 @@
 /**
- * Keeps the statistics complete and bounded: adds runs of versions without statistics, in chunks, before retention removes them; marks projects
- * that are no longer configured; removes counts per hour that no timeline shows, and marked projects after the grace period.
+ * Keeps the statistics bounded: marks projects that are no longer configured; removes counts per hour that no timeline shows, and marked
+ * projects after the grace period.
  */
 import { Duration, Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { Statistics } from "../src/store/Statistics.ts"
 
-const runsPerStep = 200
-/** Bound of one call: the next one continues. Retention keeps runs that are not added yet. */
-const maxSteps = 100
-
 export const keepStatistics = Effect.fnUntraced(function* (now: number) {
   const statistics = yield* Statistics
   const { document, triggers, workspaces } = (yield* ConfigStore).current()
-  let steps = 0
-  while ((yield* statistics.catchUp(runsPerStep, now)) === runsPerStep && ++steps < maxSteps) yield* Effect.yieldNow
   yield* statistics.markProjects(({ trigger, workspace }) => workspaces.has(workspace) && triggers.has(trigger), now)
   const grace = Duration.toMillis(Duration.days(document.storage.retention.deleted_project_grace_days))
   const removed = yield* statistics.prune(now - grace, now)

@@ -17,6 +17,8 @@ export interface DatabaseState {
   readonly pending: ReadonlyArray<string>
   /** Steps of a newer release. */
   readonly unknown: ReadonlyArray<string>
+  /** Steps that a build before the first release applied in another form. */
+  readonly different: ReadonlyArray<string>
 }
 
 /** Opens the database. `migrate` applies pending steps and returns them. */
@@ -48,6 +50,13 @@ export const dbCommand = (
           for (const step of state.applied) yield* Console.log(`applied   ${step}`)
           for (const step of state.pending) yield* Console.log(`pending   ${step}`)
           for (const step of state.unknown) yield* Console.log(`unknown   ${step}`)
+          for (const step of state.different) yield* Console.log(`different ${step}`)
+          if (state.different.length > 0)
+            return yield* new ExitWith({
+              code: 3,
+              message:
+                "A build before the first release made this database: use that build, or configure another, empty database"
+            })
           if (state.unknown.length > 0)
             return yield* new ExitWith({
               code: 3,

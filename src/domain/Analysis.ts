@@ -25,7 +25,7 @@ export type ModelUsage = typeof ModelUsage.Type
 
 export const Usage = Schema.Struct({
   ...usageFields,
-  /** Parts by model, as `provider/model`. Absent in records of earlier versions, and without a call. */
+  /** Parts by model, as `provider/model`. Absent without a call. */
   byModel: Schema.optional(Schema.Record(Schema.String, ModelUsage))
 })
 export type Usage = typeof Usage.Type
@@ -101,7 +101,6 @@ export const Analysis = Schema.Struct({
   /** True if a part was not read for a reason other than the configuration. */
   partial: Schema.optional(Schema.Boolean),
   refuted: Schema.optional(Schema.Array(RefutedFinding)),
-  /** Absent in records of earlier versions. */
   patches: Schema.optional(Schema.Array(FilePatch)),
   /** Code of open managed issues that is gone from its file at the head, or moved with it. Absent if there is none. */
   checked: Schema.optional(Schema.Array(CheckedCode)),

@@ -39,7 +39,7 @@ export const Coverage = Schema.Struct({
   skipped: Schema.Array(SkippedFile),
   /** Number of changed lines that were read: additions plus deletions. */
   lines: Schema.Int,
-  /** Number of changed lines of the files that were to be read. Absent in records of earlier versions. */
+  /** Number of changed lines of the files that were to be read. Absent if all were read. */
   changed: Schema.optional(Schema.Int),
   /** Counts of the files that are not named, because there are too many. */
   unnamed: Schema.optional(

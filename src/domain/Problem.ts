@@ -51,7 +51,7 @@ export const Anchor = Schema.Struct({
   /** Line numbers on both sides if the anchored line is unchanged context (GitLab needs both). */
   oldLine: Schema.optional(Schema.Int),
   newLine: Schema.optional(Schema.Int),
-  /** Present together with `start`. Absent in records of earlier versions. */
+  /** Present together with `start`. */
   range: Schema.optional(DiffRange)
 })
 export type Anchor = typeof Anchor.Type

@@ -132,7 +132,6 @@ export const Operation = Schema.Union([
     _tag: Schema.Literal("Summary"),
     head: Schema.String,
     body: Schema.String,
-    /** Absent in rows of earlier versions. */
     problems: Schema.optional(SummaryProblems),
     /** True: updates an existing summary only. */
     onlyUpdate: Schema.optional(Schema.Boolean)

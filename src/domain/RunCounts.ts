@@ -100,13 +100,6 @@ const countUsage = (usage: ModelUsage): RunCounts => ({
   ...(usage.requests === 0 ? {} : costCounts(usage.costUsd))
 })
 
-/** Returns the usage by model. Records of earlier versions name no parts: all of it counts for the first model. */
-const usageByModel = ({ models, usage }: NonNullable<EndedRun["analysis"]>): Readonly<Record<string, ModelUsage>> => {
-  if (usage.byModel !== undefined) return usage.byModel
-  const [first] = models
-  return first === undefined ? {} : { [first]: { ...usage, reasoningTokens: 0 } }
-}
-
 const countContent = ({ analysis, issuesCreated }: EndedRun): RunCounts => {
   const counts: Partial<Record<RunCounter, number>> = { issues_created: issuesCreated }
   if (analysis === undefined) return counts
@@ -134,7 +127,7 @@ export const countRun = (run: EndedRun): RunStatistics => {
   if (analysis === undefined) {
     return { counts: [content, countLostCost(run)].reduce(addCounts, end), byModel: new Map(), slot }
   }
-  const parts = usageByModel(analysis)
+  const parts = analysis.usage.byModel ?? {}
   const reasoningTokens = Object.values(parts).reduce((sum, part) => sum + part.reasoningTokens, 0)
   const [first] = analysis.models
   const byModel = new Map(Object.entries(parts).map(([model, part]) => [model, addCounts(end, countUsage(part))]))

@@ -13,7 +13,7 @@ import { Analysis } from "../domain/Analysis.ts"
 import { Lesson } from "../domain/Lesson.ts"
 
 const Read = Schema.Struct({ key: Schema.String, text: Schema.optional(Schema.String) })
-/** Paths that git found; absent in records of versions without searches. */
+/** Paths that git found. */
 const Searches = Schema.optional(
   Schema.Array(Schema.Struct({ key: Schema.String, paths: Schema.Array(Schema.String), more: Schema.Boolean }))
 )
@@ -37,7 +37,7 @@ export const ReviewRecord = Schema.Struct({
   }),
   previous: Schema.optional(Analysis),
   lessons: Schema.optional(Schema.Array(Lesson)),
-  /** Every path that the change touches; absent where there were too many, and in records of earlier versions. */
+  /** Every path that the change touches; absent where there were too many. */
   changes: Schema.optional(
     Schema.Array(
       Schema.Struct({

@@ -15,7 +15,7 @@ import { shorten } from "./Cut.ts"
 import { toSearchText, parseMarkers, renderMarker, splitMarkers } from "./Marker.ts"
 import { reconcile } from "./Reconcile.ts"
 import type { Renderer } from "./Render.ts"
-import { earlierSummaryScope, headScope, summaryFp, summaryScope } from "./Scopes.ts"
+import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
 import { gfm } from "./SafeText.ts"
 import type { ExistingThread, ExistingThreads } from "./ExistingThreads.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
@@ -40,19 +40,8 @@ export const requireNumber = (change: Change): Effect.Effect<number, ForgeError>
 /** Result of an operation that wrote nothing, with the operation id in place of an id at the host. */
 const toUnwritten = ({ operationId }: Publication): HostWrite => ({ hostId: operationId, url: undefined })
 
-/** Finds the summary with the first of these scopes that exists. */
-const findSummary = Effect.fnUntraced(function* (
-  client: ForgeClient,
-  change: Change,
-  number: number,
-  scopes: ReadonlyArray<string | undefined>
-) {
-  for (const scope of scopes) {
-    const comment = yield* client.findComment(change.repo, number, toSearchText({ fp: summaryFp, scope }))
-    if (comment !== undefined) return comment
-  }
-  return undefined
-})
+const findSummary = (client: ForgeClient, change: Change, number: number, scope: string | undefined) =>
+  client.findComment(change.repo, number, toSearchText({ fp: summaryFp, scope }))
 
 export const sendSummary = Effect.fnUntraced(function* (
   client: ForgeClient,
@@ -62,16 +51,14 @@ export const sendSummary = Effect.fnUntraced(function* (
   previous: Publication | undefined
 ) {
   const number = yield* requireNumber(change)
-  const [own] = parseMarkers(operation.body)
-  const scopes =
-    own === undefined ? [] : [own.scope, earlierSummaryScope(publication.targetKey, publication.channel, "")]
+  const scope = parseMarkers(operation.body)[0]?.scope
   const isSame = ({ operation: before }: Publication) =>
-    before._tag === "Summary" && scopes.some((scope) => before.body.includes(toSearchText({ fp: summaryFp, scope })))
+    before._tag === "Summary" && before.body.includes(toSearchText({ fp: summaryFp, scope }))
   const isWritten = previous !== undefined && previous.hostId !== previous.operationId
   const knownHostId = isWritten && isSame(previous) ? previous.hostId : undefined
   const update = (hostId: string) => client.updateComment(change.repo, number, hostId, operation.body)
   // Another installation may have written it, or this one before its records were lost.
-  const findOrCreate = Effect.flatMap(findSummary(client, change, number, scopes), (summary) =>
+  const findOrCreate = Effect.flatMap(findSummary(client, change, number, scope), (summary) =>
     summary !== undefined
       ? update(summary.hostId)
       : operation.onlyUpdate === true
@@ -224,10 +211,8 @@ const addToSummary = Effect.fnUntraced(function* (
   refused: ReadonlyArray<InlineComment>,
   renderer: Renderer
 ) {
-  const { targetKey, channel } = publication
-  const scopes = [summaryScope(change.workspace, channel, ""), earlierSummaryScope(targetKey, channel, "")]
   const summary =
-    (yield* findSummary(client, change, number, scopes)) ??
+    (yield* findSummary(client, change, number, summaryScope(change.workspace, publication.channel, ""))) ??
     (yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId })))
   const present = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
   const sections = refused

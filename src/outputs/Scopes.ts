@@ -1,7 +1,6 @@
 /** Values of `scope` and `fp` in markers, which identify a comment. Pure. */
 import { foldRepo } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
-import type { TargetKey } from "../domain/Keys.ts"
 import { digest } from "./OperationId.ts"
 
 /** Value of `fp` in the marker of a managed summary. */
@@ -25,7 +24,3 @@ export const issueScope = ({ repo, target }: Change, label: string): string => {
  */
 export const summaryScope = (workspace: string, channel: string, own: string): string =>
   digest("summary", workspace, channel, own).slice(0, 16)
-
-/** Scope of summaries that earlier versions wrote. */
-export const earlierSummaryScope = (targetKey: TargetKey, channel: string, own: string): string =>
-  digest(targetKey, channel, own).slice(0, 16)

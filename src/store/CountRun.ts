@@ -1,4 +1,4 @@
-/** Adds a run to the statistics, in the transaction that ends it, or later for a run that an earlier version ended. */
+/** Adds a run to the statistics, in the transaction that ends it. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Operation } from "../domain/Publication.ts"

@@ -1,155 +1,137 @@
 /**
- * Schema of the record store, one file per step, in order. A released step never changes: a new one is added. `storage.database.migrate`:
- * `auto` applies missing steps at start; `verify` refuses to start instead. Both refuse a database that a newer release has changed.
+ * Schema of the record store: named steps in order, each a list of statements per database (`schema/`). A released step never changes: a new
+ * one is added. Until the tag 0.1.0 exists there is one step, and it is edited. The digest of each applied step is stored with it, so that a
+ * database of another form is refused, and never changed. `storage.database.migrate`: `auto` applies missing steps at start; `verify` refuses
+ * to start instead. Both refuse a database that a newer release has changed.
  */
-import { Effect, Layer, Schedule } from "effect"
-import { Migrator, SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import { Clock, Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { unlimited } from "../database/Unlimited.ts"
 import { StoreError } from "../database/StoreError.ts"
 import { unavailable } from "../database/StoreFailure.ts"
-import events from "./migrations/0001_events.ts"
-import runs from "./migrations/0002_runs.ts"
-import publications from "./migrations/0003_publications.ts"
-import batches from "./migrations/0004_batches.ts"
-import models from "./migrations/0005_models.ts"
-import publishers from "./migrations/0006_publishers.ts"
-import writers from "./migrations/0007_writers.ts"
-import lessons from "./migrations/0008_lessons.ts"
-import admin from "./migrations/0009_admin.ts"
-import configurations from "./migrations/0010_configurations.ts"
-import publisherStarts from "./migrations/0011_publisher_starts.ts"
-import waitingRuns from "./migrations/0012_waiting_runs.ts"
-import authors from "./migrations/0013_authors.ts"
-import ignoredDismissals from "./migrations/0014_ignored_dismissals.ts"
-import pullBases from "./migrations/0015_pull_bases.ts"
-import findingOutcomes from "./migrations/0016_finding_outcomes.ts"
-import deliveryFacts from "./migrations/0017_delivery_facts.ts"
-import heartbeats from "./migrations/0018_heartbeats.ts"
-import statistics from "./migrations/0019_statistics.ts"
-import configSource from "./migrations/0020_config_source.ts"
-import rejectedSignatures from "./migrations/0021_rejected_signatures.ts"
-import runFacts from "./migrations/0022_run_facts.ts"
-import chatRequests from "./migrations/0023_chat_requests.ts"
-import adminActions from "./migrations/0024_admin_actions.ts"
-import agentPasses from "./migrations/0025_agent_passes.ts"
-import chatHealth from "./migrations/0026_chat_health.ts"
-import deliveryPayloads from "./migrations/0027_delivery_payloads.ts"
-import runLogs from "./migrations/0028_run_logs.ts"
-import configReseals from "./migrations/0029_config_reseals.ts"
-import listIndexes from "./migrations/0030_list_indexes.ts"
-import chatOwners from "./migrations/0031_chat_owners.ts"
-import listOrders from "./migrations/0037_list_orders.ts"
-import notices from "./migrations/0038_notices.ts"
-import chatSends from "./migrations/0040_chat_sends.ts"
-import projectOrder from "./migrations/0041_project_order.ts"
-import { withoutPeriod } from "../domain/Text.ts"
+import { administration } from "./schema/Administration.ts"
+import { chat } from "./schema/Chat.ts"
+import { deliveries } from "./schema/Deliveries.ts"
+import type { Dialect, Statements } from "./schema/Dialect.ts"
+import { batches, notices, publishing } from "./schema/Publishing.ts"
+import { findings, runs } from "./schema/Runs.ts"
+import { statistics } from "./schema/Statistics.ts"
 
-const all = {
-  "0001_events": events,
-  "0002_runs": runs,
-  "0003_publications": publications,
-  "0004_batches": batches,
-  "0005_models": models,
-  "0006_publishers": publishers,
-  "0007_writers": writers,
-  "0008_lessons": lessons,
-  "0009_admin": admin,
-  "0010_configurations": configurations,
-  "0011_publisher_starts": publisherStarts,
-  "0012_waiting_runs": waitingRuns,
-  "0013_authors": authors,
-  "0014_ignored_dismissals": ignoredDismissals,
-  "0015_pull_bases": pullBases,
-  "0016_finding_outcomes": findingOutcomes,
-  "0017_delivery_facts": deliveryFacts,
-  "0018_heartbeats": heartbeats,
-  "0019_statistics": statistics,
-  "0020_config_source": configSource,
-  "0021_rejected_signatures": rejectedSignatures,
-  "0022_run_facts": runFacts,
-  "0023_chat_requests": chatRequests,
-  "0024_admin_actions": adminActions,
-  "0025_agent_passes": agentPasses,
-  "0026_chat_health": chatHealth,
-  "0027_delivery_payloads": deliveryPayloads,
-  "0028_run_logs": runLogs,
-  "0029_config_reseals": configReseals,
-  "0030_list_indexes": listIndexes,
-  "0031_chat_owners": chatOwners,
-  "0037_list_orders": listOrders,
-  "0038_notices": notices,
-  "0040_chat_sends": chatSends,
-  "0041_project_order": projectOrder
-}
+/** Statements of steps by name, in order. */
+export type SchemaSteps = Readonly<Record<string, Statements>>
+
+const parts = [deliveries, runs, findings, publishing, batches, notices, statistics, administration, chat]
+
+/** Steps of this release. */
+export const all: SchemaSteps = { "0001_schema": (dialect) => parts.flatMap((part) => part(dialect)) }
 
 const table = "aicr_migrations"
 
 export interface MigrationStatus {
   readonly applied: ReadonlyArray<string>
   readonly pending: ReadonlyArray<string>
-  /** Steps in the database that are unknown to this release. */
+  /** SchemaSteps in the database that are unknown to this release. */
   readonly unknown: ReadonlyArray<string>
+  /** Applied steps that have other statements in this release: a build before the first release made the database. */
+  readonly different: ReadonlyArray<string>
 }
 
 /** Status of a database that does not exist yet. */
-export const untouched: MigrationStatus = { applied: [], pending: Object.keys(all), unknown: [] }
+export const untouched: MigrationStatus = { applied: [], pending: Object.keys(all), unknown: [], different: [] }
 
-export const status: Effect.Effect<MigrationStatus, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const known = Object.keys(all)
-  const done = (yield* tableExists(sql))
-    ? (yield* sql<{ migration_id: number; name: string }>`
-        SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id`).map(
-        (row) => `${String(row.migration_id).padStart(4, "0")}_${row.name}`
-      )
-    : []
-  return {
-    applied: done.filter((step) => known.includes(step)),
-    pending: known.filter((step) => !done.includes(step)),
-    unknown: done.filter((step) => !known.includes(step))
+/** Returns the digest of the statements, in hex: what is stored with an applied step. */
+const digestOf = (statements: ReadonlyArray<string>): string =>
+  createHash("sha256").update(JSON.stringify(statements)).digest("hex")
+
+const dialectOf = (sql: SqlClient.SqlClient): Dialect =>
+  sql.onDialectOrElse<Dialect, Dialect>({ sqlite: () => "sqlite", orElse: () => "postgres" })
+
+/** A row of the table. Builds before the first release stored no digest. */
+interface AppliedStep {
+  readonly name: string
+  readonly digest?: string
+}
+
+const readStatus = (steps: SchemaSteps): Effect.Effect<MigrationStatus, StoreError, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const dialect = dialectOf(sql)
+    const known = Object.keys(steps)
+    const rows = (yield* tableExists(sql)) ? yield* sql<AppliedStep>`SELECT * FROM ${sql(table)} ORDER BY name` : []
+    const done = rows.map(({ name }) => name)
+    const isDifferent = ({ digest, name }: AppliedStep): boolean => {
+      const step = steps[name]
+      return digest === undefined || (step !== undefined && digest !== digestOf(step(dialect)))
+    }
+    return {
+      applied: done.filter((step) => known.includes(step)),
+      pending: known.filter((step) => !done.includes(step)),
+      unknown: done.filter((step) => !known.includes(step)),
+      different: rows.filter(isDifferent).map(({ name }) => name)
+    }
+  }).pipe(unavailable("migrations.status"))
+
+/** Fails if neither this release nor one before it made the database. */
+const refuseOthers = ({ different, unknown }: MigrationStatus): Effect.Effect<void, StoreError> => {
+  if (different.length > 0) return Effect.fail(otherForm(different))
+  return unknown.length > 0 ? Effect.fail(newer(unknown)) : Effect.void
+}
+
+/** Applies what is pending once the lock is held: another node may have applied it since then. */
+const applyPending = Effect.fnUntraced(function* (steps: SchemaSteps, sql: SqlClient.SqlClient) {
+  const current = yield* readStatus(steps)
+  yield* refuseOthers(current)
+  yield* sql`CREATE TABLE IF NOT EXISTS ${sql(table)} (
+    name TEXT PRIMARY KEY NOT NULL, digest TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+  for (const name of current.pending) {
+    const statements = steps[name]?.(dialectOf(sql)) ?? []
+    for (const statement of statements) yield* sql.unsafe(statement)
+    const row = { name, digest: digestOf(statements), applied_at: yield* Clock.currentTimeMillis }
+    yield* sql`INSERT INTO ${sql(table)} ${sql.insert(row)}`
   }
-}).pipe(unavailable("migrations.status"))
-
-/** Applies pending steps; returns the names of the steps applied. */
-export const apply: Effect.Effect<ReadonlyArray<string>, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
-  const { pending, unknown } = yield* status
-  if (unknown.length > 0) return yield* newer(unknown)
-  if (pending.length === 0) return []
-  const sql = yield* SqlClient.SqlClient
-  yield* checkRights(sql).pipe(unavailable("migrations.apply"))
-  const applied = yield* Effect.andThen(
-    oneAtATime(sql),
-    Migrator.make({})({ loader: Migrator.fromRecord(all), table })
-  ).pipe(
-    sql.withTransaction,
-    Effect.catchTag("MigrationError", (error) =>
-      Effect.fail(
-        new StoreError({
-          reason: "unavailable",
-          operation: "migrations.apply",
-          message: `${withoutPeriod(error.message)}. Nothing was changed; the cause was: ${withoutPeriod(String(error.cause ?? error.kind))}`
-        })
-      )
-    ),
-    unavailable("migrations.apply")
-  )
-  return applied.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
+  return current.pending
 })
 
-/** Succeeds only if no step is pending and none is unknown. */
-export const verify: Effect.Effect<void, StoreError, SqlClient.SqlClient> = Effect.gen(function* () {
-  const { pending, unknown } = yield* status
-  if (unknown.length > 0) return yield* newer(unknown)
-  if (pending.length === 0) return
-  return yield* new StoreError({
-    reason: "unavailable",
-    operation: "migrations.verify",
-    message:
-      `The database lacks ${describeSteps(pending)}. Run "aicr db migrate", or start the service, ` +
-      `which applies them unless storage.database.migrate is "verify"`
+const applySteps = (steps: SchemaSteps): Effect.Effect<ReadonlyArray<string>, StoreError, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const before = yield* readStatus(steps)
+    yield* refuseOthers(before)
+    if (before.pending.length === 0) return []
+    const sql = yield* SqlClient.SqlClient
+    yield* checkRights(sql).pipe(unavailable("migrations.apply"))
+    return yield* Effect.andThen(oneAtATime(sql), applyPending(steps, sql)).pipe(
+      sql.withTransaction,
+      unavailable("migrations.apply")
+    )
   })
+
+const verifySteps = (steps: SchemaSteps): Effect.Effect<void, StoreError, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const current = yield* readStatus(steps)
+    yield* refuseOthers(current)
+    const { pending } = current
+    if (pending.length === 0) return
+    return yield* new StoreError({
+      reason: "unavailable",
+      operation: "migrations.verify",
+      message:
+        `The database lacks ${describeSteps(pending)}. Run "aicr db migrate", or start the service, ` +
+        `which applies them unless storage.database.migrate is "verify"`
+    })
+  })
+
+/** Operations on the schema of a list of steps; that of this release by default. */
+export const make = (steps: SchemaSteps = all) => ({
+  status: readStatus(steps),
+  /** Applies pending steps, all or none; returns the names of the steps applied. */
+  apply: applySteps(steps),
+  /** Succeeds only if no step is pending and the database has the form of this release. */
+  verify: verifySteps(steps)
 })
+
+export const { apply, status, verify } = make()
 
 /** Formats a number of steps with the first and the last of them. */
 const describeSteps = (steps: ReadonlyArray<string>): string =>
@@ -198,6 +180,15 @@ const oneAtATime = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlE
 
 /** "aicr" in ASCII, which other programs are unlikely to use. */
 const lockNumber = 0x61696372
+
+const otherForm = (steps: ReadonlyArray<string>) =>
+  new StoreError({
+    reason: "unavailable",
+    operation: "migrations",
+    message:
+      `The database has another form than this program makes (${steps.join(", ")} differs): a build before the first release made it. ` +
+      `Nothing was changed. Use the build that made it, or configure another, empty database (docs/operations.md)`
+  })
 
 const newer = (steps: ReadonlyArray<string>) =>
   new StoreError({

@@ -24,7 +24,7 @@ const maxNanos = (capUsd: Usd | undefined): number => (capUsd === undefined ? Nu
 interface Open {
   readonly run_account: string
   readonly day_account: string
-  /** Null without an author, and in reservations of earlier releases. */
+  /** Null without an author. */
   readonly author_account: string | null
   readonly amount: number
 }

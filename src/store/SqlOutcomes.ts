@@ -24,7 +24,7 @@ const Row = Schema.Struct({
   replied: Schema.Number,
   model: Schema.String,
   found_at: Schema.Number,
-  project: Schema.NullOr(Schema.String)
+  project: Schema.String
 })
 const decodeRows = (found: ReadonlyArray<object>) =>
   Schema.decodeUnknownEffect(Schema.Array(Row))(found).pipe(Effect.mapError((error) => corrupt("outcomes.read", error)))
@@ -107,11 +107,9 @@ export const recordOutcomes = Effect.fnUntraced(function* (
       INSERT INTO finding_outcomes ${sql.insert(rowOf(record, run, by, project, now))}
       ON CONFLICT (target_key, fingerprint) DO UPDATE SET
         head = excluded.head, outcome = excluded.outcome, replied = excluded.replied,
-        decided_in = excluded.decided_in, decided_at = excluded.decided_at,
-        project = COALESCE(finding_outcomes.project, excluded.project)`
+        decided_in = excluded.decided_in, decided_at = excluded.decided_at`
     const earlier = known.get(record.fingerprint)
-    // A row without a project is not in the statistics yet.
-    const last = earlier?.project == null ? undefined : { outcome: earlier.outcome, replied: earlier.replied === 1 }
+    const last = earlier === undefined ? undefined : { outcome: earlier.outcome, replied: earlier.replied === 1 }
     const at = earlier?.found_at ?? now
     counted.push(
       countedFor(earlier?.project ?? project, earlier?.model ?? modelOf(run), at, countOutcome(last, record))
@@ -120,33 +118,12 @@ export const recordOutcomes = Effect.fnUntraced(function* (
   return counted
 })
 
-/**
- * Adds the project to the outcomes of a target that earlier versions recorded, and returns what the statistics gain. At most `limit` rows,
- * in the transaction of the caller.
- */
-export const countOldOutcomes = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  targetKey: string,
-  project: string,
-  limit: number
-) {
-  yield* lockNames(sql, [`outcomes:${targetKey}`])
-  const found = yield* sql`
-    UPDATE finding_outcomes SET project = ${project} WHERE (target_key, fingerprint) IN (
-      SELECT target_key, fingerprint FROM finding_outcomes WHERE target_key = ${targetKey} AND project IS NULL LIMIT ${limit})
-    RETURNING fingerprint, category, severity, path, head, outcome, replied, model, found_at, project`
-  const rows = yield* decodeRows(found)
-  return rows.map(({ found_at, model, outcome, replied }) =>
-    countedFor(project, model, found_at, countOutcome(undefined, { outcome, replied: replied === 1 }))
-  )
-})
-
-/** Removes outcomes that no review has changed since then, and that the statistics contain. */
+/** Removes outcomes that no review has changed since then. */
 export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
   deleteInSteps(
     (step) => sql`
       DELETE FROM finding_outcomes WHERE (target_key, fingerprint) IN (
-        SELECT target_key, fingerprint FROM finding_outcomes WHERE decided_at < ${before} AND project IS NOT NULL LIMIT ${step})
+        SELECT target_key, fingerprint FROM finding_outcomes WHERE decided_at < ${before} LIMIT ${step})
       RETURNING fingerprint`
   )
 

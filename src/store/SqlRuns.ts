@@ -136,7 +136,7 @@ const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
         sql`
           UPDATE runs
           SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${now}, waiting_until = NULL,
-            waiting_since = NULL, counted = 1
+            waiting_since = NULL
           WHERE id = ${runId} RETURNING *`,
         decode("runs.move")
       )
@@ -152,7 +152,7 @@ const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
   Effect.fnUntraced(
     function* (runId, to, { partial, reason, by }, now) {
       const moved = yield* sql`
-        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}, counted = 1
+        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}
         WHERE id = ${runId} AND status = 'publishing' RETURNING *`
       const [row] = yield* decode("runs.settle")(moved)
       if (row === undefined) return false
@@ -208,7 +208,7 @@ const prune =
     }).pipe(unavailable("runs.prune"))
 
 /**
- * Removes ended runs that the statistics contain, with their publications, except the newest sent one of each target, channel and kind: it contains the location of a
+ * Removes ended runs, with their publications, except the newest sent one of each target, channel and kind: it contains the location of a
  * managed summary, and is only removed by age.
  */
 const removeRuns = Effect.fnUntraced(function* (
@@ -217,7 +217,7 @@ const removeRuns = Effect.fnUntraced(function* (
 ) {
   const removed = yield* sql<{ id: string }>`
     DELETE FROM runs WHERE id IN (
-      SELECT id FROM runs WHERE ${sql.in("status", ended)} AND counted = 1
+      SELECT id FROM runs WHERE ${sql.in("status", ended)}
         AND (COALESCE(started_at, created_at) < ${keep.before}
           OR id <= (SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ${keep.maxCount}))
       ORDER BY id LIMIT ${keep.step})

@@ -1,4 +1,4 @@
-/** Reads statistics from the tables `rollups` and `rollup_durations`, and keeps them (RollUp.ts, Projects.ts, CatchUpStatistics.ts). */
+/** Reads statistics from the tables `rollups` and `rollup_durations`, and keeps them (RollUp.ts, Projects.ts). */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
@@ -9,7 +9,6 @@ import { bucketStarts, keptHoursSince, startOfDay, windowStarts } from "../domai
 import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { unavailable } from "../database/StoreFailure.ts"
-import { catchUp } from "./CatchUpStatistics.ts"
 import { listProjects, markProject, markProjects, removeProjects, toProject } from "./Projects.ts"
 import type { ProjectRow } from "./Projects.ts"
 import { wholeInstance } from "./RollUp.ts"
@@ -149,18 +148,16 @@ const prune = (sql: SqlClient.SqlClient): Statistics["Service"]["prune"] =>
 
 export const layer: Layer.Layer<Statistics, never, SqlClient.SqlClient> = Layer.effect(
   Statistics,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const more = catchUp(sql)
-    return Statistics.of({
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Statistics.of({
       windows: windows(sql),
       projects: projects(sql),
       models: modelTotals(sql),
       timeline: timeline(sql),
-      catchUp: (limit, now) => unavailable("statistics.catchUp")(more(limit, now)),
       listProjects: (filter) => unavailable("statistics.listProjects")(listProjects(sql, filter)),
       markProject: (id, by, now) => unavailable("statistics.markProject")(markProject(sql, id, by, now)),
       markProjects: (isConfigured, now) => unavailable("statistics.mark")(markProjects(sql, isConfigured, now)),
       prune: prune(sql)
     })
-  })
+  )
 )

@@ -94,11 +94,6 @@ export class Statistics extends Context.Service<
       since: number | undefined,
       now: number
     ) => Effect.Effect<ReadonlyArray<BucketTotals>, StoreError>
-    /**
-     * Adds at most `limit` runs, and outcomes of as many pull requests, that versions without statistics recorded. Returns how many were
-     * added: fewer than `limit` if none remains.
-     */
-    readonly catchUp: (limit: number, now: number) => Effect.Effect<number, StoreError>
     /** Lists projects, those created last first. */
     readonly listProjects: (filter: ProjectFilter) => Effect.Effect<ReadonlyArray<Project>, StoreError>
     /** Marks a project as deleted by an administrator, or removes its mark if there is none. Undefined if it does not exist. */

@@ -91,12 +91,6 @@ it("usage counts for the model that it is of, the content of the review for the 
   assert.deepStrictEqual(nonzero(counts), { ...end, ...content, requests: 3, ...all, runs_unpriced: 1 })
 })
 
-it("usage of a record without parts counts for its first model", () => {
-  const { byModel } = countRun(run({ analysis: { ...analysis, models: ["a/one", "b/two"] } }))
-  assert.deepStrictEqual([...byModel.keys()], ["a/one"])
-  assert.deepInclude(byModel.get("a/one"), { requests: 1, input_tokens: 10, output_tokens: 5, runs_unpriced: 1 })
-})
-
 const open = { outcome: "open", replied: false } as const
 const fixed = { outcome: "fixed", replied: false } as const
 const dismissed = { outcome: "dismissed", replied: true } as const

@@ -2,8 +2,7 @@
  * A copy of this program with another version and changed files, for tests in which two releases share their stores. What is not changed
  * is a link.
  */
-import { execFileSync } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -36,43 +35,6 @@ export class OtherRelease implements Disposable {
       path,
       text.replace(from, () => to)
     )
-  }
-
-  [Symbol.dispose](): void {
-    rmSync(this.folder, { recursive: true, force: true })
-  }
-}
-
-const git = (...args: ReadonlyArray<string>): Buffer =>
-  execFileSync("git", args, { cwd: root, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 256 * 1024 * 1024 })
-
-/**
- * The program of the commit before the one that added the newest step of the schema, with the packages of this tree: a package that only it
- * imports is a development dependency until there is a newer step.
- */
-export class EarlierRelease implements Disposable {
-  readonly folder = mkdtempSync(join(tmpdir(), "aicr-earlier-"))
-  /** The step that it does not have. */
-  readonly step: string
-
-  private constructor(commit: string, step: string) {
-    this.step = step
-    const archive = git("archive", commit, "actors", "nats", "src", "package.json")
-    execFileSync("tar", ["-x", "-C", this.folder, `--exclude=${dashboardBuilder}`], { input: archive })
-    symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"))
-  }
-
-  /** Returns undefined if this folder has no history that reaches back so far. */
-  static find(): EarlierRelease | undefined {
-    if (!existsSync(join(root, ".git"))) return undefined
-    const newest = readdirSync(join(root, "src/store/migrations")).toSorted().at(-1) ?? ""
-    try {
-      const added = git("log", "--diff-filter=A", "--format=%H", "-1", "--", `src/store/migrations/${newest}`)
-      const commit = git("rev-parse", "--verify", `${added.toString().trim()}^`).toString().trim()
-      return new EarlierRelease(commit, newest.replace(/\.ts$/, ""))
-    } catch {
-      return undefined
-    }
   }
 
   [Symbol.dispose](): void {

@@ -4,7 +4,7 @@ import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { programFolder } from "../harness/AicrProcess.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { makeToken, postedOn } from "../harness/Installation.ts"
-import { EarlierRelease, OtherRelease } from "../harness/OtherRelease.ts"
+import { OtherRelease } from "../harness/OtherRelease.ts"
 import type { Change } from "../harness/OtherRelease.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -95,44 +95,34 @@ it("releases replace each other node by node, forth and back", async () => {
   expect(await settle(at, pulls)).toMatchObject(once(pulls))
 }, 600_000)
 
-const step = "0999_next_release"
+const step = "0002_next_release"
 /** The next release with a step of the schema. */
 const nextSchema: ReadonlyArray<Change> = [
   ...nextRelease,
-  ["src/store/Migrations.ts", "const all = {", `const all = { "${step}": Effect.void,`]
+  [
+    "src/store/Migrations.ts",
+    "parts.flatMap((part) => part(dialect)) }",
+    `parts.flatMap((part) => part(dialect)),
+      "${step}": () => ["ALTER TABLE runs ADD COLUMN next_release TEXT", "CREATE INDEX runs_next ON runs (next_release)"] }`
+  ]
 ]
 
-it("the commit before the newest step of the schema is replaced node by node, and does not start after it", async () => {
-  using earlier = EarlierRelease.find()
-  // Without the history of this repository, this release is replaced by another one.
-  using later = earlier === undefined ? new OtherRelease("1.0.0", nextSchema) : undefined
-  const [from, to] = [earlier?.folder ?? programFolder, later?.folder ?? programFolder]
-  await using at = await ClusterInstallation.make({
-    repositories: 2,
-    dailyUsd: 50,
-    queue: "nats",
-    // The earlier release may not have the field.
-    writeIntervalMs: "default"
-  })
-  await Promise.all(
-    names.map(async (name) => {
-      const node = await at.add(name, "all")
-      node.setProgram(from)
-      await node.start()
-    })
-  )
+it("a release with a step of the schema replaces this one node by node; this one does not start after it", async () => {
+  using next = new OtherRelease("1.0.0", nextSchema)
+  await using at = await ClusterInstallation.make({ repositories: 2, dailyUsd: 50, queue: "nats" })
+  await Promise.all(names.map((name) => at.start(name, "all")))
   const pulls: Array<DemoPull> = []
   await deliverAll(at, pulls)
   for (const name of names) {
-    await replace(at, name, to)
+    await replace(at, name, next.folder)
     await deliverAll(at, pulls)
   }
   expect(await settle(at, pulls)).toMatchObject(once(pulls))
   const [one] = names
   await at.node(one).kill()
-  at.node(one).setProgram(from)
+  at.node(one).setProgram(programFolder)
   at.node(one).spawn()
-  const refusal = `The database has the migrations ${earlier?.step ?? step}, which are unknown`
+  const refusal = `The database has the migrations ${step}, which are unknown`
   await waitUntil(() => at.node(one).log.includes(refusal), {
     timeout: 60_000,
     describe: () => at.node(one).log.slice(-4000)

@@ -6,8 +6,6 @@ import { parseIdTime } from "../../src/domain/Ids.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { listedValue, Runs } from "../../src/store/Runs.ts"
 import type { RunFilter, ValueOrder } from "../../src/store/Runs.ts"
-import addRunFacts from "../../src/store/migrations/0022_run_facts.ts"
-import addListOrders from "../../src/store/migrations/0037_list_orders.ts"
 import { databases } from "./Databases.ts"
 import { beginRun, publishRun, settle } from "./EndedRuns.ts"
 import { analysis, change } from "./Fixtures.ts"
@@ -17,27 +15,6 @@ const select = (filter: Partial<RunFilter>) =>
     Runs.use((runs) => runs.list({ limit: 100, ...filter })),
     (found) => found.map(({ id }) => id)
   )
-
-/** Removes what the step adds that is tested. */
-const beginOldSchema = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const on = sql.onDialectOrElse({ pg: () => sql` ON runs`, orElse: () => sql`` })
-  for (const trigger of ["runs_inserted", "runs_deleted"]) yield* sql`DROP TRIGGER ${sql(trigger)}${on}`
-  yield* sql.onDialectOrElse({
-    pg: () => sql`DROP FUNCTION runs_inserted, runs_deleted`,
-    orElse: () => Effect.void
-  })
-  const changes = ["", "_workspace", "_workspace_status", "_status", "_repo", "_number", "_trigger"]
-  const indexes = [
-    ...changes.map((name) => `changes${name}`),
-    "duration",
-    "cost",
-    "workspace_duration",
-    "workspace_cost"
-  ]
-  for (const name of indexes) yield* sql`DROP INDEX ${sql(`runs_${name}`)}`
-  for (const column of ["newest", "cost_nanos"]) yield* sql`ALTER TABLE runs DROP COLUMN ${sql(column)}`
-  yield* sql`DROP TABLE delivery_replays`
-})
 
 const timeOf = (id: string): number => parseIdTime(id) ?? 0
 
@@ -136,46 +113,6 @@ describe.each(databases)("runs in $name", ({ layer }) => {
       assert.deepStrictEqual(yield* by({ by: "duration", smallestFirst: false, from }), [long, short, running])
       const cost = { value: listedValue(run, "cost"), id: run.id }
       assert.deepStrictEqual(yield* by({ by: "cost", smallestFirst: false, from: cost }), [long, running])
-    }).pipe(Effect.provide(layer()))
-  )
-
-  it.effect("costs of earlier versions are read from their analyses, and the newest runs are marked", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const text = `${String.fromCodePoint(0xd7ff)} "usage":{"costUsd":9}`
-      const usage = { ...analysis.usage, costUsd: Usd.make(0.1) }
-      const part = {
-        requests: 1,
-        inputTokens: 1,
-        outputTokens: 1,
-        cachedTokens: 0,
-        reasoningTokens: 0,
-        costUsd: Usd.make(7)
-      }
-      const id = yield* publishRun({
-        analysis: { ...analysis, summary: text, usage: { ...usage, byModel: { "a/b": part } } }
-      })
-      const [stored] = yield* sql<{ cost: number }>`SELECT cost_nanos AS cost FROM runs`
-      yield* beginOldSchema(sql)
-      yield* addListOrders
-      const [read] = yield* sql<{
-        cost: number
-        newest: number
-      }>`SELECT cost_nanos AS cost, newest FROM runs WHERE id = ${id}`
-      assert.deepStrictEqual([Number(read?.cost), Number(read?.newest)], [Number(stored?.cost), 1])
-    }).pipe(Effect.provide(layer()))
-  )
-
-  it.effect("runs of earlier versions are found by their facts", () =>
-    Effect.gen(function* () {
-      const id = yield* beginRun({ repo: "/Acme/App/", number: 3 })
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`DROP INDEX runs_repo`
-      for (const index of ["repo", "number", "trigger"]) yield* sql`DROP INDEX ${sql(`runs_changes_${index}`)}`
-      for (const index of ["runs_newest", "runs_trigger", "runs_number"]) yield* sql`DROP INDEX ${sql(index)}`
-      for (const column of ["repo", "number", "trigger_name"]) yield* sql`ALTER TABLE runs DROP COLUMN ${sql(column)}`
-      yield* addRunFacts
-      assert.deepStrictEqual(yield* select({ repo: "acme/app", number: 3, trigger: "main" }), [id])
     }).pipe(Effect.provide(layer()))
   )
 })

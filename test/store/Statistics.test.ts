@@ -198,63 +198,6 @@ describe.each(databases)("statistics in $name", ({ layer: fresh }) => {
     )
   })
 
-  layer(fresh())("records of earlier versions", (it) => {
-    it.effect("are added once, in chunks, with their outcomes", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const statistics = yield* Statistics
-        for (const number of [1, 2, 3]) yield* settle(yield* publishRun({ number, startedAt: now - 60_000 }), now)
-        yield* publishRun({ number: 4, startedAt: now })
-        const before = yield* read()
-        yield* sql`DELETE FROM rollups`
-        yield* sql`DELETE FROM rollup_durations`
-        yield* sql`UPDATE runs SET counted = 0`
-        yield* sql`UPDATE finding_outcomes SET project = NULL`
-        assert.deepStrictEqual((yield* read()).all, {})
-        assert.strictEqual(yield* Runs.use((runs) => runs.prune({ maxCount: 0, before: now + 1 })), 0)
-        assert.strictEqual(yield* statistics.catchUp(2, now), 2)
-        assert.strictEqual((yield* read()).all["runs_succeeded"], 2)
-        assert.strictEqual(yield* statistics.catchUp(2, now), 1)
-        assert.strictEqual(yield* statistics.catchUp(2, now), 0)
-        assert.deepStrictEqual(yield* read(), before)
-      })
-    )
-
-    it.effect("count an outcome once that a review decides before it is added", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const statistics = yield* Statistics
-        yield* settle(yield* publishRun({ number: 21, startedAt: now }), now)
-        yield* sql`UPDATE finding_outcomes SET project = NULL`
-        yield* sql`UPDATE rollups SET findings = 0`
-        const gone = { ...analysis, findings: [] }
-        const later = { number: 21, head: "b".repeat(40), startedAt: now, analysis: gone }
-        yield* settle(yield* publishRun(later), now)
-        assert.deepInclude((yield* read()).all, { findings: 1, findings_fixed: 1 })
-        yield* statistics.catchUp(100, now)
-        const others = yield* sql`SELECT 1 FROM finding_outcomes WHERE outcome = 'open'`
-        assert.deepInclude((yield* read()).all, { findings: 1 + others.length, findings_fixed: 1 })
-      })
-    )
-
-    it.effect("do not stop at one that cannot be decoded", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const statistics = yield* Statistics
-        const before = (yield* read()).all["runs_succeeded"] ?? 0
-        for (const number of [11, 12]) {
-          const id = yield* publishRun({ number, startedAt: now })
-          yield* settle(id, now)
-          if (number === 11) yield* sql`UPDATE runs SET analysis = '{' WHERE id = ${id}`
-          yield* sql`UPDATE runs SET counted = 0 WHERE id = ${id}`
-        }
-        assert.strictEqual(yield* statistics.catchUp(10, now), 2)
-        assert.strictEqual(yield* statistics.catchUp(10, now), 0)
-        assert.strictEqual((yield* read()).all["runs_succeeded"], before + 3)
-      })
-    )
-  })
-
   layer(fresh())("retention", (it) => {
     it.effect("removes runs and outcomes, and no statistics but those per hour", () =>
       Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Two nodes end the same runs, add those of an earlier version, and remove records, all at the same time: each run counts once. */
+/** Two nodes end the same runs and remove records at the same time: each run counts once. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Context } from "effect"
@@ -16,18 +16,9 @@ import { folder } from "./Folder.ts"
 const today = Date.UTC(2026, 2, 4, 12, 34)
 /** Half of the runs ended two months ago: retention has removed their hours. */
 const endOf = (number: number): number => (number % 2 === 0 ? today : today - 60 * dayMillis)
-const perKind = 12
+const count = 24
 
 type Node = Context.Context<Layer.Success<Database>>
-
-/** Ends runs as an earlier version does, which counts none. */
-const endUncounted = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>) {
-  const sql = yield* SqlClient.SqlClient
-  for (const number of numbers) {
-    const id = yield* publishRun({ number, startedAt: endOf(number) - 60_000 })
-    yield* sql`UPDATE runs SET status = 'succeeded', finished_at = ${endOf(number)}, counted = 0 WHERE id = ${id}`
-  }
-})
 
 const removeAll = Effect.gen(function* () {
   const statistics = yield* Statistics
@@ -38,11 +29,9 @@ const removeAll = Effect.gen(function* () {
 
 /** Performs the work of one node; the other one does the same with the same runs. */
 const work = Effect.fnUntraced(function* (ids: ReadonlyArray<readonly [string, number]>) {
-  const statistics = yield* Statistics
   const ending = Effect.forEach(ids, ([id, number]) => settle(id, endOf(number)), { concurrency: 4 })
-  const adding = Effect.repeat(statistics.catchUp(3, today), { until: (added) => added === 0 })
   const removing = Effect.repeat(Effect.andThen(Effect.yieldNow, removeAll), { times: 8 })
-  yield* Effect.all([ending, adding, removing], { concurrency: "unbounded" })
+  yield* Effect.all([ending, removing], { concurrency: "unbounded" })
 })
 
 const sums = Effect.gen(function* () {
@@ -64,8 +53,7 @@ const play = Effect.fnUntraced(function* (open: () => Database) {
   const [first, second] = nodes
   if (first === undefined || second === undefined) return assert.fail("no nodes")
   const as = <A, E, R>(node: Node, effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, node)
-  const numbers = [...Array(perKind).keys()]
-  yield* as(first, endUncounted(numbers.map((number) => number + 100)))
+  const numbers = [...Array(count).keys()]
   const ids = yield* Effect.forEach(numbers, (number) =>
     as(
       number % 2 === 0 ? first : second,
@@ -76,7 +64,7 @@ const play = Effect.fnUntraced(function* (open: () => Database) {
   yield* as(second, removeAll)
   const { left, rows } = yield* as(second, sums)
   assert.strictEqual(left, 0)
-  const [all, half] = [perKind * 2, perKind]
+  const [all, half] = [count, count / 2]
   const days = [startOfDay(today - 60 * dayMillis), startOfDay(today)]
   const rowsOf = (scope: string) => [[scope, "all", 0, all, all], ...days.map((day) => [scope, "day", day, half, half])]
   const hour = today - (today % 3_600_000)

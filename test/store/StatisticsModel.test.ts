@@ -31,7 +31,7 @@ interface Steps {
   readonly to: "succeeded" | "failed" | "timeout" | "cancelled" | "skipped"
   readonly isPartial: boolean
   readonly repetitions: number
-  /** Removes all ended runs afterwards, and adds runs of earlier versions. */
+  /** Removes all ended runs afterwards. */
   readonly isPruned: boolean
 }
 
@@ -73,7 +73,6 @@ const steps: fc.Arbitrary<Steps> = fc.record({
 
 const apply = Effect.fnUntraced(function* (one: Steps, records: Map<string, Run>, outcomes: Map<string, OutcomeRow>) {
   const runs = yield* Runs
-  const statistics = yield* Statistics
   const startedAt = firstDay + one.day * dayMillis
   const now = startedAt + one.millis
   const id = yield* beginRun({ ...one, startedAt })
@@ -85,7 +84,6 @@ const apply = Effect.fnUntraced(function* (one: Steps, records: Map<string, Run>
     if (isSettled) yield* runs.settle(id, to, { partial: one.isPartial, by }, now + time)
     else if (to === "succeeded") yield* runs.move(id, token, "failed", now + time)
     else yield* runs.move(id, token, to, now + time)
-    yield* statistics.catchUp(100, now)
   }
   const run = yield* runs.get(id)
   if (run !== undefined) records.set(id, run)

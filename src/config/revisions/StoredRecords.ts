@@ -66,9 +66,8 @@ const Draft = Schema.Struct({
   reason: Text,
   base: Schema.Int,
   operations: Schema.Array(ConfigOperation),
-  // Absent in drafts of earlier versions.
-  editors: Schema.optionalKey(Schema.Array(Text)),
-  format: Schema.optionalKey(Schema.Literals(["operations", "yaml"])),
+  editors: Schema.Array(Text),
+  format: Schema.Literals(["operations", "yaml"]),
   approvals: Schema.Array(Schema.Struct({ actor: Text, at: Schema.Int })),
   version: Schema.Int,
   createdAt: Schema.Int,

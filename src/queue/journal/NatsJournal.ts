@@ -9,13 +9,11 @@
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
-import { attempt, isStreamMissing } from "../../../nats/NatsError.ts"
 import type { NatsError } from "../../../nats/NatsError.ts"
 import { makeLog } from "../../../nats/NatsLog.ts"
 import type { NatsLog } from "../../../nats/NatsLog.ts"
 import { makePages } from "../../../nats/NatsPages.ts"
 import type { NatsPages } from "../../../nats/NatsPages.ts"
-import { retryUntilReady, streamName } from "../../../nats/NatsStreams.ts"
 import { QueueError } from "../Queue.ts"
 import { journalStart } from "./Journal.ts"
 import type { Journal, JournalChanges, JournalError, JournalPosition, JournalRecord } from "./Journal.ts"
@@ -28,7 +26,6 @@ const atOnce = 100
 export const makeNatsJournal = Effect.fnUntraced(function* (
   name = "queue"
 ): Effect.fn.Return<Journal, QueueError, NatsConnection | Scope.Scope> {
-  yield* refuseEarlier(name)
   const connection = yield* NatsConnection
   const state = new JournalState()
   const logged = Effect.mapError(makeLog(`${name}-journal`), toQueueError)
@@ -56,26 +53,6 @@ export const toQueueError = ({ message, reason }: NatsError): QueueError =>
     message: `Queue over NATS: ${message}`,
     ...(reason === "unavailable" ? { disconnected: "nats" } : {})
   })
-
-/** Fails if the server has the queue of an earlier release, whose messages have another form. */
-const refuseEarlier = Effect.fnUntraced(function* (name: string) {
-  const { manager, prefix } = yield* NatsConnection
-  const stream = streamName(prefix, { kind: "log", name })
-  const find = attempt(`stream ${stream}`, () =>
-    manager.streams.info(stream).then(
-      () => true,
-      (cause: unknown) => (isStreamMissing(cause) ? false : Promise.reject(cause))
-    )
-  )
-  const isFound = yield* Effect.mapError(retryUntilReady(find), toQueueError)
-  if (!isFound) return
-  return yield* new QueueError({
-    reason: "unavailable",
-    message:
-      `Queue over NATS: the stream ${stream} has the queue of an earlier release. Let that release finish its queue, or remove the stream: ` +
-      "what was accepted is queued again from its records"
-  })
-})
 
 const lastOf = (log: NatsLog, pages: NatsPages, state: JournalState): Effect.Effect<JournalPosition, JournalError> =>
   Effect.gen(function* () {

@@ -15,7 +15,7 @@ import { pageBytes, pragmas, prepare, statements, verifyVersion } from "./Sqlite
 import type { SqliteChange } from "./SqliteSchema.ts"
 import * as SqliteWriter from "./SqliteWriter.ts"
 
-/** Opens the file for this process alone. Creates it, or converts that of an earlier release. */
+/** Opens the file for this process alone. Creates it if it is missing. */
 export const makeSqliteJournal = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<Journal, QueueError, Scope.Scope> {

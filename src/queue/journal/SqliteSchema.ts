@@ -1,8 +1,7 @@
 /** Defines the tables of the journal in SQLite (SqliteJournal.ts), its statements and settings, and the version of the file. */
 import type { DatabaseSync } from "node:sqlite"
-import { convert, isConvertible } from "./SqliteUpgrade.ts"
 
-const schemaVersion = 6
+const schemaVersion = 1
 
 /** A row of 1 KB costs two thirds of what it costs with SQLite's default of 4 KB, with 512 rows in a transaction. */
 export const pageBytes = 16_384
@@ -45,18 +44,20 @@ export interface SqliteChange {
 
 const versionOf = (db: DatabaseSync): number => Number(db.prepare("PRAGMA user_version").get()?.["user_version"])
 
-const explainVersion = (version: number): string =>
-  `its version is ${version}; this release knows version ${schemaVersion}`
+const otherVersion = (version: number) =>
+  new Error(
+    `its version is ${version}, but this release knows version ${schemaVersion}: another build made the file. Nothing was changed. ` +
+      "Start that build, or move the file away: accepted work is queued again from its records"
+  )
 
-/** Creates the tables in a new file, and converts those of an earlier release. Throws if a later release wrote the file. */
+/** Creates the tables in a new file. Throws if another release wrote the file. */
 export const prepare = (db: DatabaseSync): void => {
   const version = versionOf(db)
   if (version === schemaVersion) return
-  if (version !== 0 && !isConvertible(version)) throw new Error(explainVersion(version))
+  if (version !== 0) throw otherVersion(version)
   db.exec("BEGIN IMMEDIATE")
   try {
     db.exec(tables)
-    if (version !== 0) convert(db, version, statements)
     db.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`)
   } catch (cause) {
     if (db.isTransaction) db.exec("ROLLBACK")
@@ -67,7 +68,5 @@ export const prepare = (db: DatabaseSync): void => {
 /** Throws if another release wrote the file. */
 export const verifyVersion = (db: DatabaseSync): void => {
   const version = versionOf(db)
-  if (version === schemaVersion) return
-  const next = isConvertible(version) ? ". Start the service once, which converts it" : ""
-  throw new Error(`${explainVersion(version)}${next}`)
+  if (version !== schemaVersion) throw otherVersion(version)
 }

@@ -17,7 +17,7 @@ it.effect("has all of a change: whatever the schema allows is the same again aft
   })
 )
 
-it("reads a row that ends earlier, as one of an earlier release does", () => {
+it("reads a row without its last fields, which are optional", () => {
   const change: Change = {
     provider: "gitea",
     trigger: "main",

@@ -346,7 +346,7 @@ describe("SqliteJournal", () => {
     })
   )
 
-  it.effect("lets in one process at a time, and refuses the file of a newer release", () =>
+  it.effect("lets in one process at a time, and refuses and keeps the file of another release", () =>
     Effect.gen(function* () {
       const path = join(yield* folder, "queue.db")
       const open = Effect.scoped(Layer.build(inFile(path)))
@@ -358,8 +358,14 @@ describe("SqliteJournal", () => {
       )
       yield* open
       const other = yield* foreign(path)
-      other.exec("PRAGMA user_version = 7")
-      assert.include((yield* Effect.flip(open)).message, "its version is 7")
+      for (const version of [7, 3]) {
+        other.exec(`PRAGMA user_version = ${version}`)
+        assert.include(
+          (yield* Effect.flip(open)).message,
+          `its version is ${version}, but this release knows version 1`
+        )
+        assert.deepEqual(other.prepare("PRAGMA user_version").get(), { user_version: version })
+      }
     })
   )
 })

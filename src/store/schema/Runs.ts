@@ -1,0 +1,151 @@
+/**
+ * Tables of runs: their records (Runs), logs (RunLogs), passes of agent CLIs (AgentPasses); and of findings (Outcomes, Lessons). `runs.change` and `runs.analysis` are JSON; `token` is the newest fencing token that has written the run. `runs.newest` marks the
+ * newest run of each target, which lists of changes show: triggers keep it, and each filter of a list has an index of the marked ones, because
+ * of a million runs most are older.
+ */
+import type { Dialect, Statements } from "./Dialect.ts"
+
+const marks: Readonly<Record<Dialect, ReadonlyArray<string>>> = {
+  sqlite: [
+    `CREATE TRIGGER runs_inserted AFTER INSERT ON runs BEGIN
+      UPDATE runs SET newest = 0 WHERE target_key = NEW.target_key AND newest = 1 AND id < NEW.id;
+      UPDATE runs SET newest = 1 WHERE id = NEW.id
+        AND NOT EXISTS (SELECT 1 FROM runs later WHERE later.target_key = NEW.target_key AND later.id > NEW.id);
+    END`,
+    `CREATE TRIGGER runs_deleted AFTER DELETE ON runs WHEN OLD.newest = 1 BEGIN
+      UPDATE runs SET newest = 1 WHERE id = (SELECT MAX(id) FROM runs WHERE target_key = OLD.target_key);
+    END`
+  ],
+  // The lock keeps two nodes that insert runs of one target from marking both.
+  postgres: [
+    `CREATE FUNCTION runs_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM pg_advisory_xact_lock(hashtextextended('runs-newest:' || NEW.target_key, 0));
+      UPDATE runs SET newest = 0 WHERE target_key = NEW.target_key AND newest = 1 AND id < NEW.id;
+      UPDATE runs SET newest = 1 WHERE id = NEW.id
+        AND NOT EXISTS (SELECT 1 FROM runs later WHERE later.target_key = NEW.target_key AND later.id > NEW.id);
+      RETURN NULL;
+    END $$`,
+    `CREATE FUNCTION runs_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE runs SET newest = 1 WHERE id = (SELECT MAX(id) FROM runs WHERE target_key = OLD.target_key);
+      RETURN NULL;
+    END $$`,
+    "CREATE TRIGGER runs_inserted AFTER INSERT ON runs FOR EACH ROW EXECUTE FUNCTION runs_inserted()",
+    "CREATE TRIGGER runs_deleted AFTER DELETE ON runs FOR EACH ROW WHEN (OLD.newest = 1) EXECUTE FUNCTION runs_deleted()"
+  ]
+}
+
+/** Indexes of all runs by name and columns. */
+const indexes = {
+  entry: "entry_id",
+  target: "target_key, head, id",
+  newest: "target_key, id",
+  workspace: "workspace, id",
+  status: "status, id",
+  workspace_status: "workspace, status, id",
+  repo: "repo, id",
+  trigger: "trigger_name, id",
+  duration: "(COALESCE(finished_at - started_at, -1)), id",
+  workspace_duration: "workspace, (COALESCE(finished_at - started_at, -1)), id",
+  cost: "(COALESCE(cost_nanos, -1)), id",
+  workspace_cost: "workspace, (COALESCE(cost_nanos, -1)), id"
+}
+
+/** Indexes of the newest run of each target. */
+const changes = {
+  changes: "id",
+  changes_workspace: "workspace, id",
+  changes_workspace_status: "workspace, status, id",
+  changes_status: "status, id",
+  changes_repo: "repo, id",
+  changes_number: "number, id",
+  changes_trigger: "trigger_name, id"
+}
+
+export const runs: Statements = (dialect) => [
+  `CREATE TABLE runs (
+    id TEXT PRIMARY KEY NOT NULL,
+    entry_id TEXT NOT NULL,
+    token BIGINT NOT NULL,
+    workspace TEXT NOT NULL,
+    target_key TEXT NOT NULL,
+    change TEXT NOT NULL,
+    head TEXT NOT NULL,
+    base TEXT,
+    status TEXT NOT NULL,
+    reason TEXT,
+    partial INTEGER NOT NULL,
+    config_hash TEXT NOT NULL,
+    analysis TEXT,
+    created_at BIGINT NOT NULL,
+    started_at BIGINT,
+    finished_at BIGINT,
+    waiting_since BIGINT,
+    waiting_until BIGINT,
+    repo TEXT,
+    number BIGINT,
+    trigger_name TEXT,
+    newest INTEGER NOT NULL DEFAULT 0,
+    cost_nanos BIGINT
+  )`,
+  ...Object.entries(indexes).map(([name, columns]) => `CREATE INDEX runs_${name} ON runs (${columns})`),
+  "CREATE INDEX runs_number ON runs (number, id) WHERE number IS NOT NULL",
+  ...Object.entries(changes).map(
+    ([name, columns]) => `CREATE INDEX runs_${name} ON runs (${columns}) WHERE newest = 1`
+  ),
+  ...marks[dialect],
+
+  `CREATE TABLE run_logs (
+    id TEXT PRIMARY KEY NOT NULL, run_id TEXT NOT NULL, written_at BIGINT NOT NULL, bytes BIGINT NOT NULL,
+    lines TEXT NOT NULL)`,
+  "CREATE INDEX run_logs_run ON run_logs (run_id, id)",
+  "CREATE INDEX run_logs_age ON run_logs (written_at)",
+
+  `CREATE TABLE agent_passes (
+    id TEXT PRIMARY KEY, run_id TEXT NOT NULL, pass TEXT NOT NULL, written_at BIGINT NOT NULL, body TEXT NOT NULL)`,
+  "CREATE INDEX agent_passes_run ON agent_passes (run_id, pass, id)",
+  "CREATE INDEX agent_passes_age ON agent_passes (written_at)"
+]
+
+/** Outcomes of published findings (domain/FindingOutcome.ts), one row per pull request and finding; lessons, one per repository and finding. */
+export const findings: Statements = () => [
+  `CREATE TABLE finding_outcomes (
+    target_key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    model TEXT NOT NULL,
+    category TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    path TEXT NOT NULL,
+    head TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    replied BIGINT NOT NULL,
+    project TEXT NOT NULL,
+    found_in TEXT NOT NULL,
+    found_at BIGINT NOT NULL,
+    decided_in TEXT NOT NULL,
+    decided_at BIGINT NOT NULL,
+    PRIMARY KEY (target_key, fingerprint)
+  )`,
+  "CREATE INDEX finding_outcomes_rates ON finding_outcomes (repository, agent, model, outcome)",
+  "CREATE INDEX finding_outcomes_age ON finding_outcomes (decided_at)",
+
+  `CREATE TABLE lessons (
+    repository TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    category TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    path TEXT NOT NULL,
+    title TEXT NOT NULL,
+    quote TEXT NOT NULL,
+    size BIGINT NOT NULL,
+    learned_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (repository, fingerprint)
+  )`,
+  "CREATE INDEX lessons_recall ON lessons (repository, learned_at)",
+  "CREATE INDEX lessons_expires ON lessons (expires_at)"
+]
