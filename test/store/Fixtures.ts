@@ -57,6 +57,8 @@ export const chatRequest = (over: Partial<NewChatRequest> = {}): NewChatRequest 
   }
 }
 
+const spent = { requests: 1, inputTokens: 10, outputTokens: 5, cachedTokens: 0 }
+
 export const analysis: Analysis = {
   findings: [
     {
@@ -68,7 +70,7 @@ export const analysis: Analysis = {
   summary: "One problem",
   coverage: { reviewed: ["a.ts"], skipped: [{ path: "b.png", reason: "binary" }], lines: 12 },
   models: ["demo/rules"],
-  usage: { requests: 1, inputTokens: 10, outputTokens: 5, cachedTokens: 0 },
+  usage: { ...spent, byModel: { "demo/rules": { ...spent, reasoningTokens: 0 } } },
   notices: []
 }
 
