@@ -102,6 +102,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ToolNames.ts",
     "RequestKey.ts",
     "WireGateway.ts",
+    "wire/ProviderFormat.ts",
     "wire/WireFormats.ts",
     "wire/WireRow.ts",
     "catalog/Catalog.ts"

@@ -46,6 +46,9 @@ export class WireMemory {
 const maxTurns = 500
 const idsOf = (calls: ReadonlyArray<ToolCall>): string => JSON.stringify(calls.map(({ id }) => id))
 
+/** Reason for which a tool of the provider was removed: no agent may use it here, or the API of the configured provider does not have it. */
+export type RemovalReason = "not_permitted" | "not_translatable"
+
 export interface WireCall {
   readonly snapshot: Snapshot
   /** Name of a group in llm.model_chain. */
@@ -67,8 +70,8 @@ export interface WireCall {
   readonly sink: WireSink
   /** Called once for each response, also for one that ended early. */
   readonly onUsage: (model: string, usage: GatewayUsage) => void
-  /** Called with the names of tools that were removed. */
-  readonly onRemoved: (names: ReadonlyArray<string>) => void
+  /** Called with the names of tools that were removed from the request. */
+  readonly onRemoved: (reason: RemovalReason, names: ReadonlyArray<string>) => void
 }
 
 export interface WireModels {

@@ -15,13 +15,13 @@ import {
 const agentName = "reviewer"
 const serversFile = "settings/mcp.json"
 
-const agentFile = ({ agent, system }: CliSetup) => ({
+const agentFile = ({ system }: CliSetup) => ({
   path: `settings/agents/${agentName}.agent.md`,
   text: [
     "---",
     `name: ${agentName}`,
     "description: Reviews a change.",
-    `tools: ${JSON.stringify([`${serverName}/*`, ...(agent.web_search.enabled ? ["web_search"] : [])])}`,
+    `tools: ${JSON.stringify([`${serverName}/*`])}`,
     "---",
     "",
     system
@@ -44,13 +44,13 @@ const args = (setup: CliSetup): ReadonlyArray<string> => {
     "--available-tools",
     serverName,
     ...tools.names.map((name) => `${serverName}-${name}`),
-    ...(agent.web_search.enabled ? ["web_search"] : []),
     ...(agent.auto_approve ? ["--allow-all-tools"] : ["--allow-tool", serverName]),
     "--deny-tool",
     "shell",
     "--deny-tool",
     "write",
-    ...(agent.web_search.enabled ? [] : ["--deny-tool", "web_search"]),
+    "--deny-tool",
+    "web_search",
     "--log-dir",
     `${setup.folders.settings}/logs`,
     "--no-remote",
@@ -76,7 +76,7 @@ export const copilotCli: AgentCli = {
       threshold: "it has no such setting",
       prune: "it drops compacted history always"
     },
-    webSearch: { by: "model", fields: new Set() }
+    webSearch: { by: "none" }
   },
   program: (setup) => ({
     args: args(setup),

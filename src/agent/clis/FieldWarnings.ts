@@ -2,6 +2,7 @@
 import type { ConfigIssue } from "../../config/ConfigIssue.ts"
 import type { AgentConfig } from "../../config/schema/Agent.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
+import { hasFormat } from "../../llm/wire/ProviderFormat.ts"
 import type { CliMode } from "../AgentPrograms.ts"
 import type { AgentCli, WebSearchField } from "./Cli.ts"
 import { findCli } from "./CliTable.ts"
@@ -62,6 +63,25 @@ const webSearch = (
       ]
 }
 
+/** A search that the provider of the model runs, where no model of the chain has such a provider. */
+const unsearchable = (
+  mode: CliMode,
+  { agent, modelChain }: Pick<Workspace, "agent" | "modelChain">,
+  { model_chain: chains, providers }: Snapshot["document"]["llm"]
+): ReadonlyArray<Unsupported> => {
+  const { format, support } = findCli(mode)
+  if (!agent.web_search.enabled || support.webSearch.by !== "model" || modelChain === undefined) return []
+  const ids = new Set((chains[modelChain] ?? []).map(({ provider }) => provider))
+  return providers.some((config) => ids.has(config.id) && hasFormat(config, format))
+    ? []
+    : [
+        {
+          field: "web_search.enabled",
+          reason: `finds nothing: the provider of the model has to search, and no provider of llm.model_chain.${modelChain} has the API of this CLI`
+        }
+      ]
+}
+
 /** Returns the fields without effect in this mode. */
 export const unsupportedFields = (mode: CliMode, agent: AgentConfig): ReadonlyArray<Unsupported> => {
   const { support } = findCli(mode)
@@ -89,7 +109,10 @@ export const listCliModes = ({ agent, outputs }: Workspace): ReadonlyArray<CliMo
   return [...new Set(modes)].filter((mode) => mode !== undefined && mode !== "native-llm")
 }
 
-export const agentProblems = ({ workspaces }: Pick<Snapshot, "workspaces">): ReadonlyArray<ConfigIssue> =>
+export const agentProblems = ({
+  document,
+  workspaces
+}: Pick<Snapshot, "document" | "workspaces">): ReadonlyArray<ConfigIssue> =>
   [...workspaces.values()].flatMap((workspace): ReadonlyArray<ConfigIssue> => {
     const { enabled, id, sandbox } = workspace
     if (!enabled) return []
@@ -98,7 +121,10 @@ export const agentProblems = ({ workspaces }: Pick<Snapshot, "workspaces">): Rea
     const found =
       modes.length === 0
         ? [["native-llm", unusedFields(agent)] as const]
-        : modes.map((mode) => [mode, unsupportedFields(mode, agent)] as const)
+        : modes.map(
+            (mode) =>
+              [mode, [...unsupportedFields(mode, agent), ...unsearchable(mode, workspace, document.llm)]] as const
+          )
     return found.flatMap(([mode, fields]) =>
       fields.map(({ field, reason }) => ({
         severity: "warning",

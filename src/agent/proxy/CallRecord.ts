@@ -2,12 +2,15 @@
 import { addUsage, noUsage } from "../../domain/Analysis.ts"
 import type { Usage } from "../../domain/Analysis.ts"
 import type { GatewayError, GatewayUsage } from "../../llm/Gateway.ts"
+import type { RemovalReason } from "../../llm/WireGateway.ts"
 import { toAgentError } from "../Agent.ts"
 import type { AgentError } from "../Agent.ts"
 import type { ModelProxyReport } from "./ModelProxy.ts"
 
 /** Maximum number of notices: the agent decides on the text of some. */
 const maxNotices = 50
+/** Maximum number of removed tools in a notice. */
+const maxRemoved = 5
 
 export class CallRecord {
   #usage: Usage = noUsage
@@ -15,6 +18,7 @@ export class CallRecord {
   #failure: AgentError | undefined
   readonly #models = new Set<string>()
   readonly #notices = new Set<string>()
+  readonly #removed: Record<RemovalReason, Set<string>> = { not_permitted: new Set(), not_translatable: new Set() }
   /** `provider/model` of the last response. */
   last: string | undefined
   calls = 0
@@ -39,6 +43,11 @@ export class CallRecord {
     if (this.#notices.size < maxNotices) this.#notices.add(notice)
   }
 
+  /** Each reason has one notice per pass, however many requests have such tools. */
+  removed(reason: RemovalReason, names: ReadonlyArray<string>): void {
+    for (const name of names) if (this.#removed[reason].size < maxRemoved) this.#removed[reason].add(name)
+  }
+
   succeeded(model: string, fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>): void {
     this.last = model
     this.#failure = undefined
@@ -61,11 +70,24 @@ export class CallRecord {
     return {
       usage: this.#usage,
       models: [...this.#models],
-      notices: [...this.#notices],
+      notices: [
+        ...this.#notices,
+        ...removalReasons.flatMap((reason) => describeRemoval(reason, [...this.#removed[reason]]))
+      ],
       ...(this.#stopped === undefined ? {} : { stopped: this.#stopped }),
       ...(this.#failure === undefined ? {} : { failure: this.#failure })
     }
   }
+}
+
+const removalReasons: ReadonlyArray<RemovalReason> = ["not_permitted", "not_translatable"]
+
+const describeRemoval = (reason: RemovalReason, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (names.length === 0) return []
+  const list = names.join(", ")
+  return reason === "not_permitted"
+    ? [`removed from the agent's requests, because a review may not use it: ${list}`]
+    : [`the agent could not search the web: the API of the configured provider does not have its tool ${list}`]
 }
 
 const outOfBudget = "the review ended early: the budget for model calls (llm.budget) is exhausted"

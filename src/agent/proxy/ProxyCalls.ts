@@ -145,8 +145,7 @@ export class ProxyCalls {
         memory,
         sink: makeSink(response),
         onUsage: (name, usage) => record.addUsage(name, usage),
-        onRemoved: (names) =>
-          record.note(`removed from the agent's requests: ${[...new Set(names)].slice(0, 5).join(", ")}`)
+        onRemoved: (reason, names) => record.removed(reason, names)
       })
       record.succeeded(model, fallbacks)
       response.end()

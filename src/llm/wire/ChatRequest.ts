@@ -1,57 +1,8 @@
-/** Requests of OpenAI's chat completions: what an agent may not use, their meaning for the gateway, and what is passed on. Pure. */
+/** Requests of OpenAI's chat completions: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
 import { isJson, parseArguments, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
-import type { PassedSettings, RestrictedBody, WireRequest } from "./WireRow.ts"
-
-/** Fields with which servers search, call other services, store, or charge more. */
-const serverFields = [
-  "search_parameters",
-  "enable_search",
-  "plugins",
-  "models",
-  "provider",
-  "route",
-  "mcp_servers",
-  "service_tier",
-  "store",
-  "metadata",
-  "audio",
-  "modalities"
-]
-
-const clientTools: ReadonlySet<unknown> = new Set(["function", "custom"])
-
-/** Returns what a part of a message refers to outside of the request. */
-const findReference = (part: WireJson): string | undefined => {
-  const url = isJson(part["image_url"]) ? part["image_url"]["url"] : part["image_url"]
-  if (typeof url === "string" && !url.startsWith("data:")) return "a URL of an image"
-  if (toJson(part["file"])["file_id"] !== undefined) return "a file of the provider"
-  return undefined
-}
-
-export const restrictChat = (body: WireJson, webSearch: boolean): RestrictedBody => {
-  const tools = toList(body["tools"])
-  const kept = tools.filter(({ type }) => clientTools.has(type))
-  const dropped = [...serverFields, ...(webSearch ? [] : ["web_search_options"])]
-  const removed = [
-    ...tools.filter((tool) => !kept.includes(tool)).map(({ type }) => `tool ${toText(type).slice(0, 40)}`),
-    ...(!webSearch && body["web_search_options"] !== undefined ? ["tool web_search_options"] : [])
-  ]
-  const parts = toList(body["messages"]).flatMap(({ content }) => toList(content))
-  const reference = parts.map(findReference).find((found) => found !== undefined)
-  const n = body["n"]
-  const refused =
-    reference ??
-    (toList(body["messages"]).some(({ audio }) => isJson(audio)) ? "an audio response of the provider" : undefined) ??
-    (n !== undefined && n !== null && n !== 1 ? "more than one response (n)" : undefined)
-  const rest = without(body, kept.length === 0 ? [...dropped, "tools", "tool_choice"] : dropped)
-  return {
-    body: kept.length === 0 ? rest : { ...rest, tools: kept },
-    removed,
-    ...(refused === undefined ? {} : { refused })
-  }
-}
+import type { PassedSettings, WireRequest } from "./WireRow.ts"
 
 /** Returns the text of a content, and notes parts that are not text. */
 const contentText = (content: unknown, unsupported: Set<string>): string => {
@@ -118,11 +69,13 @@ export const decodeChat = (body: WireJson): WireRequest => {
     }
   }
   const choice = body["tool_choice"]
+  const tools = choice === "none" ? [] : toTools(toList(body["tools"]), unsupported)
   return {
     system: system.join("\n\n"),
     messages,
-    tools: choice === "none" ? [] : toTools(toList(body["tools"]), unsupported),
-    toolChoice: choice === "required" || isJson(choice) ? "required" : "auto",
+    tools,
+    toolChoice: tools.length > 0 && (choice === "required" || isJson(choice)) ? "required" : "auto",
+    searchTools: body["web_search_options"] === undefined ? [] : ["web_search_options"],
     unsupported: [...unsupported]
   }
 }

@@ -1,55 +1,9 @@
-/** Requests of Gemini's API: what an agent may not use, their meaning for the gateway, and what is passed on. Pure. */
+/** Requests of Gemini's API: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
 import { objectSchema } from "./ChatRequest.ts"
-import { unifyNames } from "./GeminiNames.ts"
-import { isJson, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
+import { isJson, toJson, toList, toNumber, toText } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
-import type { PassedSettings, RestrictedBody, WireRequest } from "./WireRow.ts"
-
-const listParts = (body: WireJson): ReadonlyArray<WireJson> => [
-  ...toList(toJson(body["systemInstruction"])["parts"]),
-  ...toList(body["contents"]).flatMap(({ parts }) => toList(parts))
-]
-
-/** A tool object has a field per kind of tool. */
-const restrictTool = (tool: WireJson, webSearch: boolean, removed: Array<string>): WireJson =>
-  Object.fromEntries(
-    Object.entries(tool).filter(([name]) => {
-      if (name === "functionDeclarations" || (webSearch && name === "googleSearch")) return true
-      removed.push(`tool ${name.slice(0, 40)}`)
-      return false
-    })
-  )
-
-const hasFile = (part: WireJson): boolean =>
-  part["fileData"] !== undefined ||
-  toList(toJson(part["functionResponse"])["parts"]).some(({ fileData }) => fileData !== undefined)
-
-export const restrictGemini = (given: WireJson, webSearch: boolean): RestrictedBody => {
-  const body = toJson(unifyNames(given))
-  const removed: Array<string> = []
-  const tools = toList(body["tools"])
-    .map((tool) => restrictTool(tool, webSearch, removed))
-    .filter((tool) => Object.keys(tool).length > 0)
-  const refused = listParts(body).some(hasFile)
-    ? "a file of the provider, or a URL"
-    : body["cachedContent"] !== undefined
-      ? "cached content of the provider"
-      : undefined
-  const rest = without(body, [
-    "tools",
-    "cachedContent",
-    "labels",
-    "serviceTier",
-    "store",
-    ...(tools.length === 0 ? ["toolConfig"] : [])
-  ])
-  return {
-    body: tools.length === 0 ? rest : { ...rest, tools },
-    removed,
-    ...(refused === undefined ? {} : { refused })
-  }
-}
+import type { PassedSettings, WireRequest } from "./WireRow.ts"
 
 /** Converts the schema of a declaration, whose names of types are in upper case, to JSON Schema. */
 const toSchema = (value: unknown, depth = 0): unknown => {
@@ -121,10 +75,8 @@ export const decodeGemini = (body: WireJson): WireRequest => {
   const unsupported = new Set<string>()
   const ids = new CallIds()
   const system = body["systemInstruction"]
-  const declared = toList(body["tools"]).flatMap((tool) => {
-    if (tool["googleSearch"] !== undefined) unsupported.add("the tool googleSearch")
-    return toList(tool["functionDeclarations"])
-  })
+  const declared = toList(body["tools"]).flatMap((tool) => toList(tool["functionDeclarations"]))
+  const searches = toList(body["tools"]).some((tool) => tool["googleSearch"] !== undefined)
   const tools = declared.map(({ description, name, parameters, parametersJsonSchema }): ToolSpec => ({
     name: toText(name),
     description: toText(description),
@@ -135,7 +87,8 @@ export const decodeGemini = (body: WireJson): WireRequest => {
     system: typeof system === "string" ? system : partsText(toList(toJson(system)["parts"]), unsupported),
     messages: toList(body["contents"]).flatMap((content) => toMessages(content, ids, unsupported)),
     tools: mode === "NONE" ? [] : tools,
-    toolChoice: mode === "ANY" ? "required" : "auto",
+    toolChoice: tools.length > 0 && mode === "ANY" ? "required" : "auto",
+    searchTools: searches ? ["googleSearch"] : [],
     unsupported: [...unsupported]
   }
 }
@@ -145,9 +98,9 @@ export const prepareGemini = (body: WireJson, { maxOutputTokens }: PassedSetting
   const config = toJson(body["generationConfig"])
   const requested = toNumber(config["maxOutputTokens"]) ?? maxOutputTokens
   return {
-    ...without(body, ["model", "stream"]),
+    ...body,
     generationConfig: {
-      ...without(config, ["responseModalities", "speechConfig"]),
+      ...config,
       candidateCount: 1,
       maxOutputTokens: Math.min(requested, maxOutputTokens)
     }

@@ -1,68 +1,9 @@
-/** Requests of OpenAI's responses API: what an agent may not use, their meaning for the gateway, and what is passed on. Pure. */
+/** Requests of OpenAI's responses API: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
 import { objectSchema } from "./ChatRequest.ts"
-import { isJson, parseArguments, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
+import { isJson, parseArguments, toJson, toList, toNumber, toText } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
-import type { PassedSettings, RestrictedBody, WireRequest } from "./WireRow.ts"
-
-/** Fields that name something that the provider stores, or let it work after the response. */
-const references = ["previous_response_id", "conversation", "prompt"]
-const serverFields = [...references, "background", "service_tier", "metadata"]
-/** Types of tools that the agent itself executes. */
-const clientTools: ReadonlySet<unknown> = new Set(["function", "custom", "local_shell", "apply_patch"])
-const searchTool = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
-
-/** Keeps the tools that an agent may offer, also within namespaces and in items that add tools. */
-const restrictTools = (tools: unknown, webSearch: boolean, removed: Array<string>): ReadonlyArray<WireJson> =>
-  toList(tools).flatMap((tool): ReadonlyArray<WireJson> => {
-    const type = toText(tool["type"])
-    if (type === "namespace") return [{ ...tool, tools: restrictTools(tool["tools"], false, removed) }]
-    if (clientTools.has(type) || (webSearch && searchTool.test(type))) return [tool]
-    removed.push(`tool ${type.slice(0, 40)}`)
-    return []
-  })
-
-/** Returns what a part of an item refers to outside of the request. */
-const findReference = (part: WireJson): string | undefined => {
-  if (part["file_id"] !== undefined && part["file_id"] !== null) return "a file of the provider"
-  for (const field of ["image_url", "file_url"]) {
-    const url = part[field]
-    if (typeof url === "string" && !url.startsWith("data:")) return "a URL"
-  }
-  return undefined
-}
-
-const findProblem = (body: WireJson): string | undefined => {
-  const field = references.find((name) => body[name] !== undefined && body[name] !== null)
-  if (field !== undefined) return `something that the provider stores (${field})`
-  if (body["background"] === true) return "work of the provider after the response (background)"
-  const items = toList(body["input"])
-  if (items.some(({ type }) => type === "item_reference")) return "an item that the provider stores (item_reference)"
-  return items
-    .flatMap((item) => [item, ...toList(item["content"]), ...toList(item["output"])])
-    .map(findReference)
-    .find((found) => found !== undefined)
-}
-
-export const restrictResponses = (body: WireJson, webSearch: boolean): RestrictedBody => {
-  const removed: Array<string> = []
-  const tools = restrictTools(body["tools"], webSearch, removed)
-  const { input } = body
-  const items = Array.isArray(input)
-    ? toList(input).map((item) =>
-        item["type"] === "additional_tools"
-          ? { ...item, tools: restrictTools(item["tools"], webSearch, removed) }
-          : item
-      )
-    : input
-  const refused = findProblem(body)
-  const rest = without(body, tools.length === 0 ? [...serverFields, "tools", "tool_choice"] : serverFields)
-  return {
-    body: { ...rest, ...(tools.length === 0 ? {} : { tools }), input: items, store: false },
-    removed,
-    ...(refused === undefined ? {} : { refused })
-  }
-}
+import type { PassedSettings, WireRequest } from "./WireRow.ts"
 
 const textTypes: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text", "summary_text"])
 
@@ -106,17 +47,17 @@ export const toolForms = (body: WireJson): ReadonlyMap<string, ToolForm> => {
 /** A tool with free text as input gets one field with this name. */
 const customInput = "input"
 
-const toTools = (tools: unknown, namespace: unknown, unsupported: Set<string>): ReadonlyArray<ToolSpec> =>
+const toTools = (tools: unknown, namespace: unknown, searchTools: Array<string>): ReadonlyArray<ToolSpec> =>
   toList(tools).flatMap((tool): ReadonlyArray<ToolSpec> => {
     const { description, name, parameters, type } = tool
     const named = { name: flatName(namespace, name), description: toText(description) }
-    if (type === "namespace") return toTools(tool["tools"], name, unsupported)
+    if (type === "namespace") return toTools(tool["tools"], name, searchTools)
     if (type === "custom") {
       const properties = { [customInput]: { type: "string" } }
       return [{ ...named, parameters: { type: "object", properties, required: [customInput] } }]
     }
     if (type === "function") return [{ ...named, parameters: objectSchema(parameters) }]
-    unsupported.add(`the tool ${toText(type).slice(0, 40)}`)
+    searchTools.push(toText(type))
     return []
   })
 
@@ -162,10 +103,11 @@ export const decodeResponses = (body: WireJson): WireRequest => {
   const system = [toText(body["instructions"])]
   const messages: Array<Message> = []
   const names = new Map<string, string>()
-  const tools = [...toTools(body["tools"], undefined, unsupported)]
+  const searchTools: Array<string> = []
+  const tools = [...toTools(body["tools"], undefined, searchTools)]
   if (typeof body["input"] === "string") messages.push({ role: "user", text: body["input"] })
   for (const item of toList(body["input"])) {
-    if (item["type"] === "additional_tools") tools.push(...toTools(item["tools"], undefined, unsupported))
+    if (item["type"] === "additional_tools") tools.push(...toTools(item["tools"], undefined, searchTools))
     else if (item["role"] === "system" || item["role"] === "developer")
       system.push(contentText(item["content"], unsupported))
     else addItem(messages, item, names, unsupported)
@@ -175,7 +117,8 @@ export const decodeResponses = (body: WireJson): WireRequest => {
     system: system.filter((text) => text !== "").join("\n\n"),
     messages,
     tools: choice === "none" ? [] : tools,
-    toolChoice: choice === "required" || isJson(choice) ? "required" : "auto",
+    toolChoice: tools.length > 0 && (choice === "required" || isJson(choice)) ? "required" : "auto",
+    searchTools,
     unsupported: [...unsupported]
   }
 }

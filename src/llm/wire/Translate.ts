@@ -8,7 +8,7 @@ import type { WireCall } from "../WireGateway.ts"
 import type { WireJson } from "./WireJson.ts"
 import type { ResponseProgress } from "./ResponseProgress.ts"
 import { wireFormat } from "./WireFormats.ts"
-import type { WireEncoder } from "./WireRow.ts"
+import type { WireEncoder, WireRequest } from "./WireRow.ts"
 
 const pingInterval = "15 seconds"
 
@@ -24,12 +24,13 @@ export const translate =
     connect: Connect,
     call: WireCall,
     body: WireJson,
-    unsupported: ReadonlyArray<string>,
+    { searchTools, unsupported }: Pick<WireRequest, "searchTools" | "unsupported">,
     progress: ResponseProgress
   ): SendToModel =>
   (request, model, runId, receipt) =>
     Effect.gen(function* () {
       if (unsupported.length > 0) return yield* Effect.fail(failure("invalid", untranslatable(unsupported)))
+      if (searchTools.length > 0) call.onRemoved("not_translatable", searchTools)
       const row = wireFormat(call.format)
       const encoder = row.encoder(call.model, body)
       const write = (text: string) => {

@@ -7,6 +7,7 @@ import { requireKey, toHeaders } from "../ProviderRow.ts"
 import { versioned } from "../ProviderSettings.ts"
 import type { ProviderSettings } from "../ProviderSettings.ts"
 import type { WireCall } from "../WireGateway.ts"
+import { hasFormat, isOpenAiHost, openaiHost } from "./ProviderFormat.ts"
 
 export interface Upstream {
   readonly url: string
@@ -16,18 +17,15 @@ export interface Upstream {
 
 type Request = Pick<WireCall, "format" | "streams" | "headers">
 
-const openaiHost = "https://api.openai.com/v1"
 const trim = (url: string): string => url.replace(/(?<!\/)\/+$/, "")
 
 const query = (version: string | undefined): string =>
   version === undefined ? "" : `?api-version=${encodeURIComponent(version)}`
 
-const openAi = (settings: ProviderSettings, { format }: Request): Upstream | undefined => {
+const openAi = (settings: ProviderSettings, { format }: Request): Upstream => {
   const { config, key } = settings
   const base = trim(config.base_url ?? openaiHost)
-  const isOpenAi = base === openaiHost
-  // Other servers implement the responses API in part, if at all.
-  if (format !== "openai-chat" && !(format === "openai-responses" && isOpenAi)) return undefined
+  const isOpenAi = isOpenAiHost(config.base_url)
   const path = format === "openai-chat" ? "chat/completions" : "responses"
   return {
     url: `${base}/${path}${isOpenAi ? "" : query(config.api_version)}`,
@@ -40,8 +38,7 @@ const openAi = (settings: ProviderSettings, { format }: Request): Upstream | und
   }
 }
 
-const azure = (settings: ProviderSettings, model: string, { format }: Request): Upstream | undefined => {
-  if (format !== "openai-chat") return undefined
+const azure = (settings: ProviderSettings, model: string): Upstream => {
   const { api_version: version, base_url = "" } = settings.config
   const root = trim(base_url).replace(/\/openai(\/v1)?$/, "")
   const dated = version !== undefined && /^\d{4}-\d{2}-\d{2}/.test(version)
@@ -53,12 +50,14 @@ const azure = (settings: ProviderSettings, model: string, { format }: Request): 
   }
 }
 
-const anthropic = (settings: ProviderSettings, { format, headers }: Request): Upstream | undefined => {
-  if (format !== "anthropic-messages") return undefined
+/** Additions to the API that an agent may use: those of fields that it may send. Others reach further services or cost more. */
+const agentBeta =
+  /^(claude-code|context-management|effort|fine-grained-tool-streaming|interleaved-thinking|mid-conversation-tool-changes|prompt-caching|redact-thinking|structured-outputs|thinking-display-updates|thinking-token-count|token-efficient-tools|web-search)-\d{4}-\d{2}-\d{2}$/
+
+const anthropic = (settings: ProviderSettings, { headers }: Request): Upstream => {
   const { config } = settings
-  const betas = [...(config.anthropic_beta ?? []), ...(headers["anthropic-beta"]?.split(",") ?? [])]
-    .map((beta) => beta.trim())
-    .filter((beta) => /^[a-z0-9-]{1,80}$/.test(beta))
+  const requested = headers["anthropic-beta"]?.split(",").map((beta) => beta.trim()) ?? []
+  const betas = [...(config.anthropic_beta ?? []), ...requested.filter((beta) => agentBeta.test(beta))]
   const version = config.anthropic_version ?? config.api_version ?? "2023-06-01"
   return {
     url: `${versioned(config.base_url ?? "https://api.anthropic.com", "/v1")}/messages`,
@@ -72,8 +71,7 @@ const anthropic = (settings: ProviderSettings, { format, headers }: Request): Up
   }
 }
 
-const gemini = (settings: ProviderSettings, model: string, { format, streams }: Request): Upstream | undefined => {
-  if (format !== "gemini") return undefined
+const gemini = (settings: ProviderSettings, model: string, { streams }: Request): Upstream => {
   const { config } = settings
   const base = versioned(
     config.base_url ?? "https://generativelanguage.googleapis.com",
@@ -89,11 +87,12 @@ const gemini = (settings: ProviderSettings, model: string, { format, streams }: 
 
 /** Undefined: the provider has another API, or a sign-in of its own, and the call is translated. */
 export const findUpstream = (settings: ProviderSettings, model: string, request: Request): Upstream | undefined => {
+  if (!hasFormat(settings.config, request.format)) return undefined
   switch (settings.config.kind) {
     case "openai_compatible":
       return openAi(settings, request)
     case "azure_openai":
-      return azure(settings, model, request)
+      return azure(settings, model)
     case "anthropic":
       return anthropic(settings, request)
     case "google_ai_studio":

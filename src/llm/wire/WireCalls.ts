@@ -12,6 +12,7 @@ import type { Transport } from "../Transport.ts"
 import type { WireCall, WireMemory, WireModels } from "../WireGateway.ts"
 import { passThrough } from "./PassThrough.ts"
 import { ResponseProgress } from "./ResponseProgress.ts"
+import { describeRefusal } from "./shape/RefusedField.ts"
 import { translate } from "./Translate.ts"
 import { findUpstream } from "./Upstream.ts"
 import { wireFormat } from "./WireFormats.ts"
@@ -49,12 +50,9 @@ export const callWire = Effect.fnUntraced(function* (
 ) {
   const row = wireFormat(call.format)
   const { body, refused, removed } = row.restrict(call.body, call.webSearch)
-  if (removed.length > 0) call.onRemoved(removed)
+  if (removed.length > 0) call.onRemoved("not_permitted", removed)
   if (refused !== undefined)
-    return yield* new GatewayError({
-      reason: "invalid",
-      message: `the request refers to ${refused}, which a review may not use`
-    })
+    return yield* new GatewayError({ reason: "invalid", message: describeRefusal(call.format, refused) })
   const decoded = row.decode(body)
   const progress = new ResponseProgress(call.sink)
   const send: SendToModel = (request, model, runId, receipt) => {
@@ -62,7 +60,7 @@ export const callWire = Effect.fnUntraced(function* (
     const upstream = findUpstream(model.settings, model.entry.model, call)
     const sent =
       upstream === undefined
-        ? translate(services.connect, call, body, decoded.unsupported, progress)
+        ? translate(services.connect, call, body, decoded, progress)
         : passThrough(transport, call, body, upstream, progress)
     return sent(request, model, runId, receipt).pipe(
       Effect.mapError((failed) => progress.toFailure(failed)),

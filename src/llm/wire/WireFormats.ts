@@ -1,6 +1,6 @@
 /** The table of wire formats: one row per API that agents speak. */
 import type { WireFormat } from "../WireGateway.ts"
-import { decodeAnthropic, prepareAnthropic, restrictAnthropic } from "./AnthropicRequest.ts"
+import { decodeAnthropic, prepareAnthropic } from "./AnthropicRequest.ts"
 import {
   anthropicEncoder,
   anthropicError,
@@ -8,13 +8,17 @@ import {
   anthropicReader,
   wholeAnthropic
 } from "./AnthropicResponse.ts"
-import { decodeChat, prepareChat, restrictChat } from "./ChatRequest.ts"
+import { decodeChat, prepareChat } from "./ChatRequest.ts"
 import { chatEncoder, chatReader, wholeChat } from "./ChatResponse.ts"
-import { decodeGemini, prepareGemini, restrictGemini } from "./GeminiRequest.ts"
+import { decodeGemini, prepareGemini } from "./GeminiRequest.ts"
 import { geminiEncoder, geminiError, geminiErrorEvent, geminiReader, wholeGemini } from "./GeminiResponse.ts"
 import { openAiError, openAiErrorEvent } from "./OpenAiError.ts"
-import { decodeResponses, prepareResponses, restrictResponses } from "./ResponsesRequest.ts"
+import { decodeResponses, prepareResponses } from "./ResponsesRequest.ts"
 import { responsesEncoder, responsesReader, wholeResponses } from "./ResponsesResponse.ts"
+import { restrictAnthropic } from "./shape/AnthropicShape.ts"
+import { restrictChat } from "./shape/ChatShape.ts"
+import { restrictGemini } from "./shape/GeminiShape.ts"
+import { restrictResponses } from "./shape/ResponsesShape.ts"
 import type { WireFormatRow } from "./WireRow.ts"
 
 export const wireFormats = {

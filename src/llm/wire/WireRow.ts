@@ -1,6 +1,7 @@
 /** Contract of a wire format: an API that agents speak. Each format is a row of one table (`WireFormats.ts`). */
 import type { GatewayError, GatewayUsage, Message, ToolCall, ToolSpec } from "../Gateway.ts"
 import type { PartialUsage } from "../PartialUsage.ts"
+import type { RefusedField } from "./shape/RefusedField.ts"
 import type { WireJson } from "./WireJson.ts"
 
 /** A request in the terms of the gateway. */
@@ -9,17 +10,19 @@ export interface WireRequest {
   readonly messages: ReadonlyArray<Message>
   readonly tools: ReadonlyArray<ToolSpec>
   readonly toolChoice: "auto" | "required"
+  /** Names of tools with which the provider would search the web. Other formats do not have them, and the request is sent without. */
+  readonly searchTools: ReadonlyArray<string>
   /** Contents that other formats cannot express, in words. A request with one goes to providers of the same format only. */
   readonly unsupported: ReadonlyArray<string>
 }
 
-/** A request without what an agent may not use. */
+/** A request of which only what an agent may use is left. */
 export interface RestrictedBody {
   readonly body: WireJson
-  /** Names of removed tools and fields that servers of providers would have executed. */
+  /** Names of removed tools that servers of providers would have executed. */
   readonly removed: ReadonlyArray<string>
-  /** Reason why the request is refused: it refers to something outside of it, such as a URL or a file of the provider. */
-  readonly refused?: string | undefined
+  /** The first field, part or value that an agent may not use. */
+  readonly refused?: RefusedField | undefined
 }
 
 /** Settings that replace those of the agent in a request that is passed through. */

@@ -60,7 +60,6 @@ const table: ReadonlyArray<readonly [field: string, mode: CliMode, agent: object
   ["web_search.enabled", "opencode", search(), '"websearch": "allow"'],
   ["web_search.enabled", "claude-code", search(), "--tools WebSearch"],
   ["web_search.enabled", "codex", search(), 'web_search = "live"'],
-  ["web_search.enabled", "copilot-cli", search(), '"web_search"'],
   ["web_search.enabled", "omp", search(), '"web_search": { "enabled": true }'],
   ["web_search.providers", "kilo", search({ providers: ["kilo-exa"] }), "KILO_WEBSEARCH_PROVIDER=kilo-exa"],
   [

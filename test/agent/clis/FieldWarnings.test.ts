@@ -36,16 +36,16 @@ it.each([
   ["kilo", ["agent.web_search.enabled", ...fields.slice(2, 3), ...fields.slice(4)]],
   ["opencode", ["agent.web_search.enabled", ...fields.slice(2, 3), ...fields.slice(4)]],
   ["omp", ["agent.auto_approve", "agent.web_search.enabled"]],
-  ["claude-code", ["agent.context_compaction.prune", ...fields]],
-  ["codex", ["agent.auto_approve", "agent.context_compaction.prune", ...fields]],
-  ["gemini-cli", ["agent.context_compaction.prune", ...fields]],
+  ["claude-code", ["agent.context_compaction.prune", ...fields, "agent.web_search.enabled"]],
+  ["codex", ["agent.auto_approve", "agent.context_compaction.prune", ...fields, "agent.web_search.enabled"]],
+  ["gemini-cli", ["agent.context_compaction.prune", ...fields, "agent.web_search.enabled"]],
   [
     "copilot-cli",
     [
       "agent.context_compaction.auto",
       "agent.context_compaction.threshold_percent",
       "agent.context_compaction.prune",
-      ...fields
+      "agent.web_search.enabled"
     ]
   ],
   ["pi", ["agent.auto_approve", "agent.context_compaction.prune", "agent.web_search.enabled"]],
@@ -70,6 +70,23 @@ it("of a CLI that only a rule of a route names", async () => {
   expect(agentProblems(snapshot).map(({ message }) => message)).toEqual([
     expect.stringContaining("agent mode codex: false has no effect")
   ])
+})
+
+it.each([
+  ["claude-code", { kind: "anthropic" }, false],
+  ["claude-code", { kind: "openai_compatible" }, true],
+  ["gemini-cli", { kind: "google_ai_studio" }, false],
+  ["gemini-cli", { kind: "anthropic" }, true],
+  ["codex", { kind: "openai_compatible", base_url: "https://api.openai.com/v1" }, false],
+  ["codex", { kind: "openai_compatible", base_url: "https://models.example/v1" }, true],
+  ["codex", { kind: "azure_openai", base_url: "https://models.example" }, true]
+] as const)("a search of %s by the provider %j is reported as useless: %s", async (mode, provider, expected) => {
+  const { snapshot } = await Effect.runPromise(
+    makeBrief(mode, { web_search: { enabled: true } }, { provider: { base_url: undefined, ...provider } })
+  )
+  const useless = agentProblems(snapshot).filter(({ path }) => path === "agent.web_search.enabled")
+  expect(useless).toHaveLength(expected ? 1 : 0)
+  expect(useless.every(({ message }) => message.includes("has the API of this CLI"))).toBe(true)
 })
 
 it("without such fields nothing is reported, and without a sandbox a CLI may search by itself", async () => {

@@ -28,14 +28,20 @@ interface BriefOptions {
   readonly own?: object
   /** Modes that rules of routes name. */
   readonly rules?: ReadonlyArray<string>
+  /** Fields of the provider. */
+  readonly provider?: object
   /** Address of a model server. */
   readonly url?: string
 }
 
+/** Removes fields that are undefined. */
+const without = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
 export const makeBrief = (
   mode: AgentConfig["default"],
   agent: object = {},
-  { env = {}, own = {}, rules = [], url = "http://127.0.0.1:9" }: BriefOptions = {}
+  { env = {}, own = {}, provider = {}, rules = [], url = "http://127.0.0.1:9" }: BriefOptions = {}
 ) =>
   Effect.gen(function* () {
     const snapshot = yield* toSnapshot(
@@ -44,7 +50,7 @@ export const makeBrief = (
         outputs: { routes: { rules: rules.map((name) => ({ match: { trigger: "hub" }, analysis: { agent: name } })) } },
         triggers: [{ name: "hub", kind: "github", webhook_secret: "s" }],
         llm: {
-          providers: [{ id: "p", kind: "openai_compatible", base_url: `${url}/v1` }],
+          providers: [without({ id: "p", kind: "openai_compatible", base_url: `${url}/v1`, ...provider })],
           model_chain: { default: [{ provider: "p", model: "m" }] }
         },
         workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: "acme/app" }, agent: own } } }

@@ -133,13 +133,10 @@ describe.each(Object.entries(sameApi))("%s over its own API", (name, kind) => {
   it("passes the bytes of a response on unchanged", async () => {
     fake.script(reply)
     await withProxy(documentOf(kind), { format }, async ({ post }) => {
-      const body = {
-        model: "any",
-        stream: true,
-        max_tokens: 100,
-        messages: [{ role: "user", content: "x" }],
-        contents: [{ role: "user", parts: [{ text: "x" }] }]
-      }
+      const body =
+        format === "gemini"
+          ? { contents: [{ role: "user", parts: [{ text: "x" }] }] }
+          : { model: "any", stream: true, max_tokens: 100, messages: [{ role: "user", content: "x" }] }
       const direct = await fetch(`${fake.url}${path}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -291,23 +288,52 @@ describe("failures", () => {
   ] as const)("reach %s in its own form, without the provider's key", async (format, fault, status, text) => {
     fake.script(fault)
     const kind = format === "openai-responses" ? "openai_compatible" : sameApi[format]
-    const paths = {
-      "openai-chat": "/v1/chat/completions",
-      "openai-responses": "/v1/responses",
-      "anthropic-messages": "/v1/messages",
-      gemini: "/v1beta/models/m:generateContent"
-    }
+    const chat = { messages: [{ role: "user", content: "x" }] }
+    const requests = {
+      "openai-chat": ["/v1/chat/completions", chat],
+      "openai-responses": ["/v1/responses", { input: "x" }],
+      "anthropic-messages": ["/v1/messages", chat],
+      gemini: ["/v1beta/models/m:generateContent", { contents: [{ parts: [{ text: "x" }] }] }]
+    } as const
     await withProxy(documentOf(kind), { format }, async ({ post }) => {
-      const refused = await post(paths[format], {
-        input: "x",
-        messages: [{ role: "user", content: "x" }],
-        contents: [{ parts: [{ text: "x" }] }]
-      })
+      const [path, body] = requests[format]
+      const refused = await post(path, body)
       expect(refused.status).toBe(status)
       expect(refused.text).toMatch(text)
       expect(refused.text).not.toContain("test-key")
     })
   })
+})
+
+describe("a search of the provider", () => {
+  it.each(kinds.filter((kind) => kind !== "anthropic"))(
+    "is removed for %s, which has no such tool, with one notice of the pass",
+    async (kind) => {
+      fake.script({ text: "fine" })
+      const before = fake.requests.length
+      const searching = { format: "anthropic-messages", webSearch: true } as const
+      await withProxy(documentOf(kind), searching, async ({ post, report }) => {
+        const search = { type: "web_search_20250305", name: "web_search", max_uses: 8 }
+        const read = { name: "read", input_schema: { type: "object" } }
+        const messages = [{ role: "user", content: "x" }]
+        const choice = { type: "tool", name: "web_search" }
+        for (const more of [{ tools: [read, search] }, { tools: [search], tool_choice: choice }]) {
+          const { status, text } = await post("/v1/messages", { messages, stream: true, ...more })
+          expect({ status, text }).toMatchObject({
+            status: 200,
+            text: expect.stringContaining('"stop_reason":"end_turn"')
+          })
+        }
+        expect((await report()).notices).toEqual([
+          "the agent could not search the web: the API of the configured provider does not have its tool web_search_20250305"
+        ])
+      })
+      const sent = fake.requests.slice(before).map(({ text }) => text)
+      expect(sent).toHaveLength(2)
+      expect(sent[0]).toContain('"read"')
+      expect(sent.join("")).not.toContain("web_search")
+    }
+  )
 })
 
 describe("an agent that does not wait for its tools", () => {

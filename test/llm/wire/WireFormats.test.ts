@@ -20,7 +20,7 @@ describe("responses", () => {
     input: [
       { role: "developer", content: [{ type: "input_text", text: "Rules." }] },
       { role: "user", content: "the diff" },
-      { type: "reasoning", encrypted_content: "secret" },
+      { type: "reasoning", summary: [], encrypted_content: "secret" },
       { type: "function_call", call_id: "c1", namespace: "mcp__aicr", name: "skip", arguments: '{"reason":"r"}' },
       { type: "custom_tool_call", call_id: "c2", name: "exec", input: "ls" },
       { type: "function_call_output", call_id: "c1", output: "recorded" },
@@ -42,7 +42,7 @@ describe("responses", () => {
 
   it("give tools of a namespace one name for models, and their calls both names again", () => {
     const { body: restricted, removed } = restrict(body, false)
-    expect(removed).toEqual(["tool mcp", "tool web_search"])
+    expect(removed).toEqual(["mcp", "web_search"])
     expect(decode(restricted)).toEqual({
       system: "You review.\n\nRules.",
       messages: [
@@ -72,6 +72,7 @@ describe("responses", () => {
         }
       ],
       toolChoice: "auto",
+      searchTools: [],
       unsupported: []
     })
     const stream = encoder("m", restricted)
@@ -89,6 +90,20 @@ describe("responses", () => {
     expect(events.at(-1)).toMatchObject({
       type: "response.completed",
       response: { output: items, usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 } }
+    })
+  })
+
+  it("lose a search where the provider has another API, and the choice of it", () => {
+    const { searchTools, toolChoice, tools, unsupported } = decode({
+      input: "x",
+      tools: [{ type: "web_search" }],
+      tool_choice: "required"
+    })
+    expect({ searchTools, toolChoice, tools, unsupported }).toEqual({
+      searchTools: ["web_search"],
+      toolChoice: "auto",
+      tools: [],
+      unsupported: []
     })
   })
 
@@ -157,12 +172,11 @@ it("gemini: fields in the spelling of protocol buffers are restricted as well, a
   const body = {
     system_instruction: { parts: [{ text: "s" }] },
     contents: [{ role: "model", parts: [{ function_call: { name: "read_file", args } }] }],
-    generation_config: { candidate_count: 8, max_output_tokens: 5_000, response_modalities: ["IMAGE"] },
-    generationConfig: { candidate_count: 8 },
+    generation_config: { candidate_count: 1, max_output_tokens: 5_000 },
     tools: [{ google_search: {}, code_execution: {}, function_declarations: [{ name: "f", parameters: { a_b: 1 } }] }]
   }
   const restricted = wireFormats.gemini.restrict(body, false)
-  expect(restricted.removed).toEqual(["tool googleSearch", "tool codeExecution"])
+  expect(restricted.removed).toEqual(["googleSearch", "codeExecution"])
   expect(wireFormats.gemini.prepare(restricted.body, settings)).toEqual({
     systemInstruction: { parts: [{ text: "s" }] },
     contents: [{ role: "model", parts: [{ functionCall: { name: "read_file", args } }] }],
