@@ -41,7 +41,7 @@ import type { FailedCommands } from "./CommentCommand.ts"
 import { DismissalRequest, DismissalOutcome, dismissFinding } from "./DismissFinding.ts"
 import { noteExpiry } from "./ExpiryNote.ts"
 import { everyOne } from "./Placement.ts"
-import { isSuccess, isUnpublished, maxStarts, nextStep, runEnd } from "./PublishDecision.ts"
+import { isFinalStatus, isSuccess, isUnpublished, maxStarts, nextStep, runEnd } from "./PublishDecision.ts"
 import { lookUpRow, sendRow } from "./PublishRow.ts"
 import { logEnded, withStory } from "./RunLog.ts"
 import type { SendResult } from "./PublishRow.ts"
@@ -137,8 +137,9 @@ const takeStep = Effect.fnUntraced(function* (
   const read = run === undefined ? undefined : { run, snapshot: yield* snapshotOf(run) }
   const workspace = read?.snapshot.workspaces.get(read.run.workspace)
   const configured = read === undefined ? "no" : yield* configuredFor(read.run, read.snapshot)
+  const siblings = isFinalStatus(row) ? yield* (yield* Outbox).ofRun(row.runId) : []
   const step =
-    isSuccess(row) && isUnpublished(yield* (yield* Outbox).ofRun(row.runId))
+    isSuccess(row) && isUnpublished(siblings)
       ? ({ _tag: "Drop", reason: "nothing of the review was published" } as const)
       : nextStep(run, configured, row, yield* Clock.currentTimeMillis)
   if (step._tag === "MarkUnknown") {
@@ -158,7 +159,7 @@ const takeStep = Effect.fnUntraced(function* (
       yield* settleRun(run)
       return false
     }
-    const { check, isSent, row: unsent } = yield* sendRow(hold, run, workspace, row)
+    const { check, isSent, row: unsent } = yield* sendRow(hold, run, workspace, row, siblings)
     if (check !== "newest") yield* dropStale(hold, run, check, [unsent, ...rest])
     if (!isSent || rest.every((other) => other.runId !== run.id)) yield* settleRun(run)
     return isSent

@@ -5,12 +5,17 @@
 import { Clock, Effect, Metric } from "effect"
 import type { Analysis } from "../src/domain/Analysis.ts"
 import type { TargetKey } from "../src/domain/Keys.ts"
+import { hasUnreadText, isMostlyRead } from "../src/domain/Coverage.ts"
+import { endDescriptions } from "../src/domain/HeadVerdict.ts"
+import type { RunVerdict } from "../src/domain/HeadVerdict.ts"
+import type { Publication, StatusState } from "../src/domain/Publication.ts"
 import { describe, decideVerdict } from "../src/domain/Verdict.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import { runUrl } from "../src/domain/RunLink.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
+import { hasStatus, setsStatus } from "../src/outputs/StatusEnd.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
@@ -20,6 +25,8 @@ import { saveSpooled } from "./SaveAnalysis.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { failed, reviewed, skipped } from "./RunOutcome.ts"
 
+export const reviewInProgress = "Review in progress"
+
 /** Wakes the publisher of a target. */
 export const publish = Effect.fnUntraced(function* (targetKey: TargetKey) {
   yield* (yield* publishers)(targetKey).Publish(undefined, { discard: true })
@@ -27,19 +34,29 @@ export const publish = Effect.fnUntraced(function* (targetKey: TargetKey) {
 
 /** Sets a pending status on the head of the run. A status that cannot be written now does not fail the review. */
 export const announce = (run: Run, work: ReviewWork) =>
-  Effect.catch(addStatus(run, work, "pending", "Review in progress"), ({ message }) =>
+  Effect.catch(addStatus(run, work, "pending", reviewInProgress), ({ message }) =>
     Effect.logWarning("pending status was not stored").pipe(Effect.annotateLogs({ run_id: run.id, error: message }))
   )
 
-const addStatus = Effect.fnUntraced(function* (
-  run: Run,
-  work: ReviewWork,
-  state: "pending" | "success" | "failure",
-  description: string
-) {
+const addStatus = Effect.fnUntraced(function* (run: Run, work: ReviewWork, state: StatusState, description: string) {
   const rows = (yield* Outputs).status(publishInput(run, work), state, description)
   yield* (yield* Outbox).add(rows, yield* Clock.currentTimeMillis)
   yield* publish(run.targetKey)
+})
+
+/** Returns the verdict of a review. A channel that ends requests for changes has no problem to publish. */
+const verdictOf = (
+  run: Run,
+  { workspace }: ReviewWork,
+  analysis: Analysis,
+  plan: ReadonlyArray<Publication>
+): RunVerdict => ({
+  state: decideVerdict(analysis, workspace.review),
+  description: describe(analysis),
+  isShown: setsStatus(workspace, run.change),
+  isClean:
+    plan.some(({ operation }) => operation._tag === "Verdict") ||
+    (analysis.findings.length === 0 && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage))
 })
 
 /** Stores the analysis. From here on it is published, and no further model call is made. */
@@ -49,13 +66,15 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
   const plan = outputs.plan({ ...input, analysis })
   // The status comes last, so that a head that is marked as reviewed has its comments.
+  const verdict = verdictOf(run, work, analysis, plan)
   const status = outputs
-    .status(input, decideVerdict(analysis, work.workspace.review), describe(analysis))
+    .status(input, verdict.state, verdict.description)
     .map((row) => ({ ...row, position: plan.length }))
+  const recorded = hasStatus(run.change) ? verdict : undefined
   const runs = yield* Runs
   const complete = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    if (yield* runs.complete(run.id, work.lease.token, analysis, [...plan, ...status], now)) return true
+    if (yield* runs.complete(run.id, work.lease.token, analysis, [...plan, ...status], now, recorded)) return true
     // The response to an earlier attempt may have been lost: then the analysis is stored.
     return (yield* runs.get(run.id))?.status === "publishing"
   })
@@ -87,7 +106,7 @@ export const failRun = Effect.fnUntraced(function* (
 ) {
   const now = yield* Clock.currentTimeMillis
   if (!(yield* (yield* Runs).move(run.id, work.lease.token, status, now, reason))) return false
-  if (isAnnounced(run)) yield* addStatus(run, work, "failure", "The review failed")
+  if (isAnnounced(run)) yield* addStatus(run, work, "failure", endDescriptions.failed)
   yield* finished(run, status, reason)
   return true
 })
@@ -96,7 +115,7 @@ export const failRun = Effect.fnUntraced(function* (
 export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
   const now = yield* Clock.currentTimeMillis
   if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
-    if (isAnnounced(run)) yield* addStatus(run, work, "success", "Not reviewed")
+    if (isAnnounced(run)) yield* addStatus(run, work, "neutral", endDescriptions.skipped)
     yield* finished(run, "skipped", reason)
   }
   return skipped(reason, run.id)
@@ -105,14 +124,17 @@ export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, 
 /** True if the head has a pending status. */
 const isAnnounced = ({ startedAt }: Run): boolean => startedAt !== undefined
 
+const overAuthorLimit = "Not reviewed: its author has reached the limit of reviews per hour"
+
 /** Refuses a review because of its author's limit. Nothing is read, and the status of the commit shows the reason. */
 export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
   const now = yield* Clock.currentTimeMillis
-  if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
+  const verdict = run.verdict && { ...run.verdict, state: "failure" as const, description: overAuthorLimit }
+  if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason, verdict)) {
     yield* Effect.logWarning("review not started, its author has reached the hourly limit").pipe(
       Effect.annotateLogs({ run_id: run.id, reason })
     )
-    yield* addStatus(run, work, "failure", "Not reviewed: its author has reached the limit of reviews per hour")
+    yield* addStatus(run, work, "failure", overAuthorLimit)
     yield* finished(run, "skipped", reason)
   }
   return skipped(reason, run.id)
@@ -126,7 +148,7 @@ export const cancelRun = Effect.fnUntraced(
     if (current === undefined || current.status === "publishing") return
     const now = yield* Clock.currentTimeMillis
     if (!(yield* runs.move(run.id, work.lease.token, "cancelled", now, reason))) return
-    if (isAnnounced(current)) yield* addStatus(current, work, "failure", "The review was cancelled")
+    if (isAnnounced(current)) yield* addStatus(current, work, "failure", endDescriptions.cancelled)
     yield* finished(run, "cancelled", reason)
   },
   (effect, run) =>

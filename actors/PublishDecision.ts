@@ -119,6 +119,10 @@ export const sentSummary = (rows: ReadonlyArray<Publication>): Publication | und
 const appears = ({ operation: { _tag } }: Pick<Publication, "operation">): boolean =>
   _tag !== "Threads" && _tag !== "Thread" && _tag !== "Issues" && _tag !== "Verdict"
 
+/** True for the commit status that ends a run. */
+export const isFinalStatus = ({ operation }: Pick<Publication, "operation">): boolean =>
+  operation._tag === "Status" && operation.state !== "pending"
+
 /** True for the commit status of a successful publication, before it is sent. */
 export const isSuccess = ({ operation, status }: Pick<Publication, "operation" | "status">): boolean =>
   operation._tag === "Status" &&
@@ -152,7 +156,8 @@ export const runEnd = (
   const contents = rows.filter(isContent)
   const failed = contents.filter(isRefused)
   const sent = contents.filter((row) => row.status === "sent" && appears(row))
-  const dropped = contents.filter(({ status }) => status === "dropped")
+  // A request for changes that stays is no reason to count the review as unpublished.
+  const dropped = contents.filter(({ operation, status }) => status === "dropped" && operation._tag !== "Verdict")
   const to =
     failed.length > 0 && sent.length === 0
       ? "failed"

@@ -5,6 +5,8 @@
 import { Clock, Duration, Effect, Metric, Random } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Workspace } from "../src/config/Snapshot.ts"
+import { newId } from "../src/domain/Ids.ts"
+import { OperationId } from "../src/domain/Keys.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
@@ -17,11 +19,12 @@ import { Outputs } from "../src/outputs/Outputs.ts"
 import type { SentRow } from "../src/outputs/Outputs.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../src/store/Outbox.ts"
+import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import { afterFailure, checkFor, isContent, sentSummary, withNote } from "./PublishDecision.ts"
 import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
-import { storeFailed, takenOver } from "./TargetHold.ts"
+import { openStatus, RowWrite } from "./RowWrite.ts"
 import type { TargetHold } from "./TargetHold.ts"
 
 /** Delay before the lookup of a write whose response was lost, so that the host can make the write visible. */
@@ -75,17 +78,16 @@ const report = Effect.fnUntraced(function* (run: Run, row: Publication, update: 
   })
 })
 
-/** Returns the status of the row before it is sent. */
-const openStatus = ({ status }: Publication): "pending" | "unknown" => (status === "unknown" ? "unknown" : "pending")
-
 const settleFailure = Effect.fnUntraced(function* (
   hold: TargetHold,
   run: Run,
   row: Publication,
   error: SendFailure["error"],
-  isBegun: boolean
+  { isBegun, isBusy, objection }: Pick<RowWrite, "isBegun" | "isBusy" | "objection">
 ) {
   const now = yield* Clock.currentTimeMillis
+  if (isBusy) return { status: openStatus(row), notBefore: now + busyPauseMillis } as const
+  if (objection !== undefined) return { status: "dropped", error: objection } as const
   const failure = {
     error,
     isBegun,
@@ -103,22 +105,67 @@ const settleSent = ({ hostId, url, ignoredDismissals, reactions, skipped }: Sent
     ? { status: "sent", hostId, url, ignoredDismissals, reactions }
     : { status: "dropped", error: skipped }
 
-/** Sends a row that is pending, or one with an unknown outcome that the host does not have. */
+/** Pause before a status is sent while another publisher writes one of the same commit. */
+const busyPauseMillis = 250
+
+/** Loads what the row refers to: the content that it updates, or the summary that a status links to. */
+const loadPrevious = Effect.fnUntraced(function* (run: Run, row: Publication, siblings: ReadonlyArray<Publication>) {
+  if (!isContent(row)) return sentSummary(siblings)
+  return yield* (yield* Outbox).lastSent(row.targetKey, row.channel, row.operation._tag, run.id)
+})
+
+/**
+ * Repeats a status that was written while another publisher took the target over: that one may have written before this one, from newer
+ * records.
+ */
+const repeatStatus = Effect.fnUntraced(function* (row: Publication) {
+  const id = newId()
+  const again = { ...row, id, operationId: OperationId.make(id), status: "pending", attempts: 0 } as const
+  yield* (yield* Outbox).add([again], yield* Clock.currentTimeMillis)
+})
+
+/** Calls the host, again while the records demand another status than the one that was to be sent. */
+const callHost = Effect.fnUntraced(function* (
+  run: Run,
+  workspace: Workspace,
+  write: RowWrite,
+  previous: Publication | undefined,
+  checks: { readonly note: string | undefined; readonly guard: Effect.Effect<void, ForgeError> }
+) {
+  const context = yield* Effect.context<ConfigStore | Runs>()
+  const guard = Effect.andThen(checks.guard, Effect.provideContext(write.guard, context))
+  const fence = Effect.provideContext(write.fence, context)
+  while (true) {
+    const { row } = write
+    const result = yield* (yield* Outputs)
+      .send(workspace, run.change, withNote(row, checks.note), write.isHeld ? undefined : previous)
+      .pipe(
+        Effect.provideService(WriteOwner, { fence, guard }),
+        Effect.provideService(DuringOutage, "wait"),
+        Effect.withSpan("publication", {
+          kind: "client",
+          attributes: { channel: row.channel, operation: row.operation._tag, run: run.id }
+        }),
+        Effect.result
+      )
+    if (!write.takeChange()) return result
+  }
+})
+
+type Services = ConfigStore | Forges | Outbox | Outputs | Progress | Runs | WritePermits
+
+/** Sends a row that is pending, or one with an unknown outcome that the host does not have. `siblings`: the rows of its run, for a status. */
 export const sendRow = Effect.fnUntraced(function* (
   hold: TargetHold,
   run: Run,
   workspace: Workspace,
-  row: Publication
-): Effect.fn.Return<SendResult, StoreError, ConfigStore | Forges | Outbox | Outputs | Progress | WritePermits> {
+  row: Publication,
+  siblings: ReadonlyArray<Publication>
+): Effect.fn.Return<SendResult, StoreError, Services> {
   const unsent = { check: "newest", row, isSent: false } as const
   const outbox = yield* Outbox
-  const outputs = yield* Outputs
   const context = yield* Effect.context<ConfigStore | Forges>()
-  const previous = isContent(row)
-    ? yield* outbox.lastSent(row.targetKey, row.channel, row.operation._tag, run.id)
-    : row.operation._tag === "Status"
-      ? sentSummary(yield* outbox.ofRun(run.id))
-      : undefined
+  const previous = yield* loadPrevious(run, row, siblings)
   let check: HeadCheck = "newest"
   const note = hold.lateNote(run.id)
   // The guard runs while the account's permit to write is held, so it does not wait for the host.
@@ -130,42 +177,29 @@ export const sendRow = Effect.fnUntraced(function* (
       return check === "newest" ? Effect.void : outdated
     })
   )
-  let isBegun = false
-  // The row is `sending` only from right before the first write, and not while the host is read.
-  const begin = hold.move(row, openStatus(row), { status: "sending" }).pipe(
-    Effect.mapError(storeFailed),
-    Effect.flatMap((moved) => {
-      isBegun = moved
-      return moved ? Effect.void : takenOver
-    })
-  )
-  const result = yield* outputs.send(workspace, run.change, withNote(row, note), previous).pipe(
-    Effect.provideService(WriteOwner, { fence: Effect.suspend(() => (isBegun ? hold.fence : begin)), guard }),
-    Effect.provideService(DuringOutage, "wait"),
-    Effect.withSpan("publication", {
-      kind: "client",
-      attributes: { channel: row.channel, operation: row.operation._tag, run: run.id }
-    }),
-    Effect.result
-  )
+  const write = new RowWrite(hold, run, workspace.snapshot(), row)
+  const result = yield* callHost(run, workspace, write, previous, { note, guard })
   if (hold.isDoubtful()) return unsent
   const next = result._tag === "Success" ? result.success.next : []
   if (next.length > 0) yield* outbox.add(next, yield* Clock.currentTimeMillis)
-  const from = isBegun ? "sending" : openStatus(row)
+  const from = write.isBegun ? "sending" : openStatus(row)
   if (check !== "newest") {
-    if (!isBegun) return { ...unsent, check }
+    if (!write.isBegun) return { ...unsent, check }
     yield* hold.move(row, "sending", { status: "unknown" })
     return { check, row: { ...row, status: "unknown" }, isSent: false }
   }
   const update: PublicationUpdate =
-    result._tag === "Success"
-      ? settleSent(result.success)
-      : yield* settleFailure(hold, run, row, result.failure, isBegun)
-  if (!(yield* hold.move(row, from, update))) return unsent
+    result._tag === "Success" ? settleSent(result.success) : yield* settleFailure(hold, run, row, result.failure, write)
+  if (!(yield* hold.move(row, from, update))) {
+    if (row.operation._tag === "Status" && result._tag === "Success") yield* repeatStatus(row)
+    return unsent
+  }
   if (update.status === "sent") hold.progressed()
   yield* report(run, row, update)
   return { ...unsent, isSent: update.status === "sent" && next.length === 0 }
 })
+
+const notBegun = { isBegun: false, isBusy: false, objection: undefined }
 
 /** Looks the row with an unknown outcome up at the host. Returns false if the host does not have it, so that it may be sent. */
 export const lookUpRow = Effect.fnUntraced(function* (
@@ -188,6 +222,6 @@ export const lookUpRow = Effect.fnUntraced(function* (
   yield* Effect.logWarning("publication with unknown outcome could not be looked up").pipe(
     Effect.annotateLogs({ operation: row.operation._tag, error: result.failure.message })
   )
-  yield* hold.move(row, "unknown", yield* settleFailure(hold, run, row, result.failure, false))
+  yield* hold.move(row, "unknown", yield* settleFailure(hold, run, row, result.failure, notBegun))
   return true
 })

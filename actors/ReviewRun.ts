@@ -13,11 +13,13 @@ import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import { ReservationId } from "../src/domain/Keys.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
+import { pendingVerdict } from "../src/domain/HeadVerdict.ts"
 import { lostReason, replacedReason } from "../src/domain/Run.ts"
 import { ModelRun } from "../src/llm/ModelRun.ts"
 import type { ModelAccount } from "../src/llm/ModelRun.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
+import { setsStatus } from "../src/outputs/StatusEnd.ts"
 import { queuedTimeoutHours } from "../src/queue/core/ExpiryCutoffs.ts"
 import { outageLimit, retryDuringOutage } from "../src/queue/core/HostOutage.ts"
 import { NewerHeads } from "../src/queue/dispatch/NewerHeads.ts"
@@ -32,7 +34,7 @@ import type { CheckoutError } from "../src/vcs/Checkout.ts"
 import { analyseChange, toAnalyzing } from "./AnalyseChange.ts"
 import { awaitCi } from "./AwaitCi.ts"
 import { loadFenceKey } from "./FenceKey.ts"
-import { announce, cancelRun, completeRun, failRun, publish, refuseRun, skipRun } from "./EndRun.ts"
+import { announce, cancelRun, completeRun, failRun, publish, refuseRun, reviewInProgress, skipRun } from "./EndRun.ts"
 import { watchHead } from "./ReplacedHead.ts"
 import { loadSubject, routedWork } from "./ReviewSubject.ts"
 import type { Subject } from "./ReviewSubject.ts"
@@ -142,7 +144,9 @@ const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, w
     workspace: withRouteAnalysis(routed.workspace, change),
     isRepeated: earlier !== undefined
   }
-  const begun = { entryId: entry.id, workspace, targetKey, change, head, base, configHash: snapshot.hash }
+  // Recorded before the review begins: no publisher makes the head green from here on.
+  const verdict = setsStatus(work.workspace, change) ? pendingVerdict(reviewInProgress) : undefined
+  const begun = { entryId: entry.id, workspace, targetKey, change, head, base, configHash: snapshot.hash, verdict }
   const run = yield* runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
   if (run === undefined) return failed("another worker has taken this run over", false)
   yield* Effect.annotateCurrentSpan({ run: run.id, head, event_id: entry.events.join(" ") })

@@ -83,6 +83,14 @@ export class TargetHold {
     }
   )
 
+  /** Moves a commit status to `sending`, unless another publisher writes one of the same commit. Makes `isDoubtful` true like `move`. */
+  readonly startStatus = Effect.fnUntraced({ self: this }, function* (row: Publication, from: PublicationStatus) {
+    const now = yield* Clock.currentTimeMillis
+    const start = yield* this.#outbox.startStatus(row, from, yield* this.#held, now)
+    this.#isDoubtful = this.#isDoubtful || start === "lost"
+    return start
+  })
+
   drop(row: Publication, reason: string): Effect.Effect<void, StoreError> {
     return Effect.asVoid(this.move(row, row.status, { status: "dropped", error: reason }))
   }

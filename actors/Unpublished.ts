@@ -1,6 +1,7 @@
 /** Reports a review that is paid for but not visible anywhere: in the log, on its deliveries and on the commit. */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
+import { endDescriptions } from "../src/domain/HeadVerdict.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { Outbox } from "../src/store/Outbox.ts"
@@ -23,5 +24,5 @@ export const reportUnpublished = Effect.fnUntraced(function* (
     yield* (yield* Receipts).revise(entry.events, { outcome: "failed", reason: `not published: ${reason}`, runId }, now)
   if (workspace === undefined) return
   const input = { runId, targetKey, change, head, workspace, runUrl: undefined }
-  yield* (yield* Outbox).add((yield* Outputs).status(input, "failure", "The review could not be published"), now)
+  yield* (yield* Outbox).add((yield* Outputs).status(input, "failure", endDescriptions.unpublished), now)
 })

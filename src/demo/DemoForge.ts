@@ -10,7 +10,7 @@ import type { NewCommit } from "./DemoForgeGit.ts"
 import { giteaDialect } from "./DemoForgeGitea.ts"
 import { listen } from "./DemoForgeServer.ts"
 import type { DemoForgeOptions, ForgeServer } from "./DemoForgeServer.ts"
-import { createPull, createRepository, makeState, push } from "./DemoForgeState.ts"
+import { createPull, createRepository, makeState, push, retarget } from "./DemoForgeState.ts"
 import type { DemoPull, DemoRepository, DemoState, DemoUser, NewPull, Permission } from "./DemoForgeState.ts"
 
 export type { DemoForgeOptions, Fault } from "./DemoForgeServer.ts"
@@ -34,6 +34,8 @@ export interface DemoForge {
   readonly createPull: (fullName: string, pull: NewPull) => Promise<DemoPull>
   readonly pull: (fullName: string, number: number) => DemoPull
   readonly close: (pull: DemoPull, merged: boolean) => void
+  /** Changes the base branch of a pull request. */
+  readonly retarget: (pull: DemoPull, baseBranch: string) => Promise<void>
   readonly setLabels: (pull: DemoPull, labels: ReadonlyArray<string>) => void
   readonly setPermission: (fullName: string, login: string, permission: Permission) => void
   /** Web page of a pull request. */
@@ -45,7 +47,7 @@ export interface DemoForge {
   /** Makes and sends the delivery for something that happened to a pull request. */
   readonly notify: (
     pull: DemoPull,
-    action: "opened" | "synchronized" | "closed" | "reopened" | "label_updated",
+    action: "opened" | "synchronized" | "closed" | "reopened" | "label_updated" | "edited",
     sender?: string
   ) => Promise<{ readonly status: number; readonly body: unknown }>
   readonly setWebhookUrl: (url: string) => void
@@ -124,6 +126,7 @@ export const startDemoForge = async (options: DemoForgeOptions): Promise<DemoFor
       pull.merged = merged
       state.version++
     },
+    retarget: (pull, baseBranch) => retarget(state, pull, baseBranch),
     setLabels: (pull, labels) => {
       pull.labels = labels.map(state.label)
       state.version++

@@ -40,7 +40,8 @@ export type DemoEvent =
   | {
       readonly kind: "pull"
       readonly pull: DemoPull
-      readonly action: "opened" | "synchronized" | "closed" | "reopened" | "label_updated"
+      /** `edited`: the base branch was changed. */
+      readonly action: "opened" | "synchronized" | "closed" | "reopened" | "label_updated" | "edited"
       readonly sender: DemoUser
     }
   | { readonly kind: "comment"; readonly pull: DemoPull; readonly body: string; readonly sender: DemoUser }

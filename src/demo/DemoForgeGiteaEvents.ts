@@ -11,6 +11,7 @@ export const delivered = (event: DemoEvent, url: string, state: DemoState) => {
       const repository = repositoryJson(pull.repository, url, state)
       const payload = {
         action,
+        ...(action === "edited" ? { changes: { ref: { from: pull.repository.defaultBranch } } } : {}),
         number: pull.number,
         pull_request: pullJson(pull, url, state),
         requested_reviewer: null,

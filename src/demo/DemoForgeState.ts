@@ -37,11 +37,11 @@ export interface DemoPull {
   readonly number: number
   readonly repository: DemoRepository
   readonly headBranch: string
-  readonly baseBranch: string
   readonly author: DemoUser
   readonly createdAt: string
   readonly comments: Array<DemoComment>
   readonly reviews: Array<DemoReview>
+  baseBranch: string
   title: string
   description: string
   head: string
@@ -217,6 +217,12 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
   await setRef(repository.directory, `refs/pull/${number}/head`, head)
   state.version++
   return pull
+}
+
+export const retarget = async (state: DemoState, pull: DemoPull, baseBranch: string): Promise<void> => {
+  pull.base = await findTip(pull.repository, baseBranch)
+  pull.baseBranch = baseBranch
+  state.version++
 }
 
 /** The newest diffs of each repository, shared by pull requests of the same commits and all comments on them. */

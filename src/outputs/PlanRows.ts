@@ -4,7 +4,6 @@ import type { Workspace } from "../config/Snapshot.ts"
 import { hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { newId } from "../domain/Ids.ts"
-import { isForgeKind } from "../domain/Kinds.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
@@ -12,6 +11,7 @@ import { labelId, statusId } from "./OperationId.ts"
 import type { Outputs } from "./Outputs.ts"
 import { route } from "./Routing.ts"
 import type { Routed } from "./Routing.ts"
+import { hasStatus, setsStatus } from "./StatusEnd.ts"
 import { triageOperations } from "./TriageOperations.ts"
 import { workspaceTemplates } from "./WorkspaceTemplates.ts"
 
@@ -38,10 +38,6 @@ export const toPublication = (
   position,
   attempts: 0
 })
-
-/** Only the head commit of a pull request at a git host has a status. */
-const hasStatus = ({ target, provider }: Change): boolean =>
-  target.kind === "pull_request" && target.number !== undefined && isForgeKind(provider)
 
 /** Marks each channel whose route also maintains managed issues. */
 const recorded = (routed: ReadonlyArray<Routed>): ReadonlyArray<Routed> => {
@@ -134,7 +130,7 @@ export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArra
 export const statusRows: Outputs["Service"]["status"] = (input, state, description) => {
   const { workspace, change, head, runUrl } = input
   const label = state === "pending" ? planLabel(input, workspace.review.labels.auto_tag, 0) : []
-  if (!workspace.review.status_check || !hasStatus(change)) return label
+  if (!setsStatus(workspace, change)) return label
   const operation: Operation = {
     _tag: "Status",
     head,

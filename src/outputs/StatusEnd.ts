@@ -1,5 +1,9 @@
 /** Plans the publication that ends a pending commit status for a run that ended without a review. Pure. */
+import type { Workspace } from "../config/Snapshot.ts"
+import type { Change } from "../domain/Change.ts"
+import { endDescriptions } from "../domain/HeadVerdict.ts"
 import { newId } from "../domain/Ids.ts"
+import { isForgeKind } from "../domain/Kinds.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { Run } from "../store/Runs.ts"
 import { statusId } from "./OperationId.ts"
@@ -7,21 +11,33 @@ import { statusId } from "./OperationId.ts"
 /** Reason of runs that a newer head or another base superseded before they had a result. */
 export const supersededReason = "superseded by a newer review"
 
+/** Returns whether a change has a status: only the head commit of a pull request at a git host has one. */
+export const hasStatus = ({ target, provider }: Pick<Change, "target" | "provider">): boolean =>
+  target.kind === "pull_request" && target.number !== undefined && isForgeKind(provider)
+
+/** Returns whether reviews of a change set the status of its head. */
+export const setsStatus = ({ review }: Workspace, change: Change): boolean => review.status_check && hasStatus(change)
+
+/**
+ * A review that did not take place earns no success. Its status is neutral, and an earlier verdict about the head in the same base branch
+ * takes precedence (domain/HeadVerdict.ts).
+ */
 const wording = (
   { status, reason, head }: Pick<Run, "status" | "reason" | "head">,
   newest: Pick<Run, "head"> | undefined
-): { readonly state: "success" | "failure"; readonly description: string } => {
+): { readonly state: "neutral" | "failure"; readonly description: string } => {
   if (newest !== undefined && newest.head !== head)
-    return { state: "success", description: `Superseded by ${newest.head.slice(0, 12)}` }
-  if (reason === supersededReason) return { state: "success", description: "Superseded by a newer review" }
-  if (status === "cancelled") return { state: "failure", description: "The review was cancelled" }
-  if (status === "skipped") return { state: "success", description: "Not reviewed" }
-  return { state: "failure", description: "The review failed" }
+    return { state: "neutral", description: `Superseded by ${newest.head.slice(0, 12)}` }
+  if (reason === supersededReason) return { state: "neutral", description: endDescriptions.superseded }
+  if (status === "cancelled") return { state: "failure", description: endDescriptions.cancelled }
+  if (status === "skipped") return { state: "neutral", description: endDescriptions.skipped }
+  return { state: "failure", description: endDescriptions.failed }
 }
 
 /**
  * Plans the final status. `rows`: all publications of the run. `newest`: the newest run of its target. Undefined if no pending
- * status was set, if it already ended, or if a later run of the same head sets the status.
+ * status was set, or if it already ended. A later run of the same head may have sent its status while this run was on record as pending, so
+ * that the status is written again.
  */
 export const statusEnd = (
   run: Pick<Run, "id" | "targetKey" | "head" | "status" | "reason">,
@@ -34,7 +50,7 @@ export const statusEnd = (
   const pending = statuses.find(({ operation }) => operation.state === "pending")
   const isEnded = statuses.some(({ operation, status }) => operation.state !== "pending" && status !== "dropped")
   const later = newest?.id === run.id ? undefined : newest
-  if (pending === undefined || isEnded || later?.head === run.head) return undefined
+  if (pending === undefined || isEnded) return undefined
   const { state, description } = wording(run, later)
   const { id: runId, targetKey, head } = run
   return {

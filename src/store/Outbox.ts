@@ -62,6 +62,16 @@ export class Outbox extends Context.Service<
       token: PublisherToken,
       now: number
     ) => Effect.Effect<boolean, StoreError>
+    /**
+     * Moves a commit status to `sending`, unless another publisher is sending a status of the same commit (`busy`), the row is no longer in
+     * `from`, or another publisher owns its target (`lost`). So the statuses of one commit are written one after the other.
+     */
+    readonly startStatus: (
+      row: Publication,
+      from: PublicationStatus,
+      token: PublisherToken,
+      now: number
+    ) => Effect.Effect<"started" | "busy" | "lost", StoreError>
     /** Targets with open rows; woken at start and by the sweeper. */
     readonly targets: Effect.Effect<ReadonlyArray<TargetKey>, StoreError>
     /** Returns the newest sent row of a channel and operation kind for a target, of another run: the location of a managed summary. */

@@ -72,6 +72,7 @@ const toPublicationRow = (row: Publication, now: number) => ({
   target_key: row.targetKey,
   channel: row.channel,
   kind: row.operation._tag,
+  head: row.operation._tag === "Status" ? row.operation.head : null,
   operation: JSON.stringify(row.operation),
   status: row.status,
   position: row.position,

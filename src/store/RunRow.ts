@@ -3,9 +3,14 @@ import { Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Change, foldRepo } from "../domain/Change.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
+import { RunVerdict } from "../domain/HeadVerdict.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { RunStatus } from "../domain/Run.ts"
-import type { Run } from "./Runs.ts"
+import type { BegunRun, Run } from "./Runs.ts"
+
+export const VerdictText = Schema.fromJsonString(RunVerdict)
+export const encodeVerdict = (verdict: RunVerdict | undefined): string | null =>
+  verdict === undefined ? null : JSON.stringify(verdict)
 
 const AnalysisText = Schema.fromJsonString(Analysis)
 /** Validated on write, so that an unreadable record fails its own run and no later sweep. */
@@ -29,7 +34,8 @@ const RunRow = Schema.Struct({
   started_at: Schema.NullOr(Schema.Int),
   finished_at: Schema.NullOr(Schema.Int),
   waiting_since: Schema.NullOr(Schema.Int),
-  waiting_until: Schema.NullOr(Schema.Int)
+  waiting_until: Schema.NullOr(Schema.Int),
+  verdict: Schema.NullOr(VerdictText)
 })
 export type RunRow = typeof RunRow.Type
 
@@ -52,12 +58,13 @@ export const toRun = (row: RunRow): Run => ({
   startedAt: row.started_at ?? undefined,
   finishedAt: row.finished_at ?? undefined,
   waitingSince: row.waiting_since ?? undefined,
-  waitingUntil: row.waiting_until ?? undefined
+  waitingUntil: row.waiting_until ?? undefined,
+  verdict: row.verdict ?? undefined
 })
 
 /** Returns the row of a new run. */
 export const newRunRow = (
-  run: Pick<Run, "id" | "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
+  run: BegunRun & Pick<Run, "id">,
   status: "queued" | "preparing",
   token: LeaseToken,
   now: number
@@ -73,6 +80,8 @@ export const newRunRow = (
   trigger_name: run.change.trigger,
   head: run.head,
   base: run.base ?? null,
+  base_ref: run.change.baseRef ?? null,
+  verdict: encodeVerdict(run.verdict),
   status,
   partial: 0,
   config_hash: run.configHash,

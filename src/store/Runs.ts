@@ -7,6 +7,7 @@ import type { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { Analysis } from "../domain/Analysis.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
+import type { HeadVerdict, RunVerdict } from "../domain/HeadVerdict.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { toNanos } from "../domain/Money.ts"
 import type { Publication } from "../domain/Publication.ts"
@@ -34,7 +35,15 @@ export interface Run {
   readonly waitingSince?: number | undefined
   readonly waitingUntil?: number | undefined
   readonly finishedAt: number | undefined
+  /** Absent if the run has no verdict about its head. */
+  readonly verdict?: RunVerdict | undefined
 }
+
+/** A run that begins: `verdict` is set if its head gets a pending status. */
+export type BegunRun = Pick<
+  Run,
+  "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash" | "verdict"
+>
 
 /** Review that a run executed, for the outcomes of its findings. */
 export interface SettledBy {
@@ -89,7 +98,7 @@ export class Runs extends Context.Service<
      * with a newer token has it.
      */
     readonly open: (
-      run: Pick<Run, "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
+      run: Omit<BegunRun, "verdict">,
       token: LeaseToken,
       now: number
     ) => Effect.Effect<Run | undefined, StoreError>
@@ -106,31 +115,30 @@ export class Runs extends Context.Service<
      * Returns the run of this entry and head: a new one in `preparing`, or the unfinished one of an earlier worker, taken over by the
      * higher token. Undefined if a worker with a newer token has it.
      */
-    readonly begin: (
-      run: Pick<Run, "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash">,
-      token: LeaseToken,
-      now: number
-    ) => Effect.Effect<Run | undefined, StoreError>
+    readonly begin: (run: BegunRun, token: LeaseToken, now: number) => Effect.Effect<Run | undefined, StoreError>
     /**
-     * Compare-and-set on status and token. Returns false if the transition is not allowed from the current status, or the token is stale.
+     * Compare-and-set on status and token. Returns false if the transition is not allowed from the current status, or the token is stale. A
+     * run that ends gets its verdict (`endVerdict`), or the given one.
      */
     readonly move: (
       runId: string,
       token: LeaseToken,
       to: RunStatus,
       now: number,
-      reason?: string
+      reason?: string,
+      verdict?: RunVerdict
     ) => Effect.Effect<boolean, StoreError>
     /**
-     * Moves analyzing -> publishing, with the analysis and its publications, in one transaction. Existing publications with the same
-     * `operationId` do not change. Returns false if the token is stale.
+     * Moves analyzing -> publishing, with the analysis, its verdict and its publications, in one transaction. Existing publications with
+     * the same `operationId` do not change. Returns false if the token is stale.
      */
     readonly complete: (
       runId: string,
       token: LeaseToken,
       analysis: Analysis,
       publications: ReadonlyArray<Publication>,
-      now: number
+      now: number,
+      verdict?: RunVerdict
     ) => Effect.Effect<boolean, StoreError>
     /**
      * Moves publishing -> succeeded, failed or skipped, by the publisher, once all publications of the run have ended. A success records the
@@ -154,6 +162,8 @@ export class Runs extends Context.Service<
       head: string,
       statuses: ReadonlyArray<RunStatus>
     ) => Effect.Effect<Run | undefined, StoreError>
+    /** Returns the verdicts about a commit of a repository, on every host: those of all runs, or of the last ones where runs were removed. */
+    readonly headVerdicts: (head: string, repo: string) => Effect.Effect<ReadonlyArray<HeadVerdict>, StoreError>
     /** Returns the newest run of a target whose analysis is stored, published or not. */
     readonly latestAnalysis: (targetKey: TargetKey) => Effect.Effect<Run | undefined, StoreError>
     /** Lists runs. With an order by value, an index serves a filter by workspace only. */

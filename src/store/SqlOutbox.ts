@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql"
 import { PublisherToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { canMove } from "../domain/Publication.ts"
+import type { PublicationStatus } from "../domain/Publication.ts"
 import { Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
 import { decodePublicationRows, insertPublications, rowsPerInsert, toJson, toPublication } from "./PublicationRow.ts"
@@ -120,6 +121,35 @@ const move =
         )
       : Effect.die(new Error(`A publication cannot go from ${from} to ${status}`))
 
+const startStatus = (sql: SqlClient.SqlClient): Outbox["Service"]["startStatus"] => {
+  const isBeingWritten = (id: string) => sql`
+    SELECT 1 FROM publications own JOIN publications other ON other.head = own.head AND other.id <> own.id
+    WHERE own.id = ${id} AND other.status = 'sending'`
+  const start = Effect.fnUntraced(function* (id: string, from: PublicationStatus, token: PublisherToken, now: number) {
+    const moved = yield* sql`
+      UPDATE publications SET status = 'sending', not_before = NULL, error = NULL, updated_at = ${now}
+      WHERE id = ${id} AND status = ${from} AND EXISTS (
+        SELECT 1 FROM publishers WHERE publishers.target_key = publications.target_key AND publishers.token = ${token})
+        AND NOT EXISTS (
+          SELECT 1 FROM publications other
+          WHERE other.head = publications.head AND other.id <> publications.id AND other.status = 'sending')
+      RETURNING id`
+    if (moved.length > 0) return "started" as const
+    return (yield* isBeingWritten(id)).length > 0 ? ("busy" as const) : ("lost" as const)
+  })
+  return ({ id }, from, token, now) =>
+    canMove(from, "sending")
+      ? start(id, from, token, now).pipe(
+          // Two nodes that start at the same time do not see each other: the index publications_writing admits one of them.
+          Effect.catchIf(
+            ({ reason }) => reason._tag === "UniqueViolation",
+            () => Effect.succeed("busy" as const)
+          ),
+          unavailable("outbox.startStatus")
+        )
+      : Effect.die(new Error(`A publication cannot go from ${from} to sending`))
+}
+
 const targets = (sql: SqlClient.SqlClient): Outbox["Service"]["targets"] =>
   sql<{ target_key: string }>`
     SELECT DISTINCT target_key FROM publications WHERE status IN ('pending', 'sending', 'unknown')`.pipe(
@@ -155,6 +185,7 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       progressed: progressed(sql),
       isOwner: holds(sql),
       move: move(sql),
+      startStatus: startStatus(sql),
       targets: targets(sql),
       lastSent: lastSent(sql)
     })

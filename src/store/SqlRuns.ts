@@ -5,6 +5,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LeaseToken } from "../domain/FencingToken.ts"
+import { endVerdict, unpublishedVerdict } from "../domain/HeadVerdict.ts"
 import { newId } from "../domain/Ids.ts"
 import { toNanos } from "../domain/Money.ts"
 import { RunStatus, isTerminal, listSources } from "../domain/Run.ts"
@@ -12,8 +13,10 @@ import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
 import { countEndedRun } from "./CountRun.ts"
+import type { RemovedRun } from "./HeadVerdicts.ts"
+import { headVerdicts, keepVerdicts, pruneVerdicts } from "./HeadVerdicts.ts"
 import { list, newest } from "./RunQueries.ts"
-import { decodeRunRows, encodeAnalysis, newRunRow, toRun } from "./RunRow.ts"
+import { decodeRunRows, encodeAnalysis, encodeVerdict, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
 import { removeRunLogs } from "./SqlRunLogs.ts"
@@ -70,7 +73,8 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] =>
         unfinished === undefined
           ? yield* insert(sql, run, "preparing", token, now)
           : yield* sql`UPDATE runs SET token = ${token}, status = ${resumed(unfinished.status)}, workspace = ${run.workspace}, head = ${run.head},
-              base = ${run.base ?? null}, change = ${JSON.stringify(run.change)}, reason = NULL,
+              base = ${run.base ?? null}, base_ref = ${run.change.baseRef ?? null}, change = ${JSON.stringify(run.change)},
+              verdict = ${unfinished.status === "publishing" ? sql`verdict` : encodeVerdict(run.verdict)}, reason = NULL,
               started_at = COALESCE(started_at, ${now}), waiting_until = NULL
             WHERE id = ${unfinished.id} RETURNING *`
       const [row] = yield* decode("runs.begin")(rows)
@@ -82,11 +86,11 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] =>
 
 const complete = (sql: SqlClient.SqlClient): Runs["Service"]["complete"] =>
   Effect.fnUntraced(
-    function* (runId, token, analysis, publications, now) {
+    function* (runId, token, analysis, publications, now, verdict) {
       const { costUsd } = analysis.usage
       const moved = yield* sql`
         UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)},
-          cost_nanos = ${costUsd === undefined ? null : toNanos(costUsd)}
+          cost_nanos = ${costUsd === undefined ? null : toNanos(costUsd)}, verdict = ${encodeVerdict(verdict)}
         WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources("publishing"))} RETURNING id`
       if (moved.length === 0) return false
       yield* insertPublications(sql, publications, now)
@@ -109,8 +113,8 @@ const wait =
 
 const move = (sql: SqlClient.SqlClient): Runs["Service"]["move"] => {
   const endRun = end(sql)
-  return (runId, token, to, now, reason) => {
-    if (isTerminal(to)) return endRun(runId, token, to, now, reason)
+  return (runId, token, to, now, reason, verdict) => {
+    if (isTerminal(to)) return endRun(runId, token, to, now, reason, verdict)
     // Only `complete` enters publishing, together with the publications.
     if (to === "publishing") return Effect.succeed(false)
     return sql`
@@ -127,7 +131,7 @@ const move = (sql: SqlClient.SqlClient): Runs["Service"]["move"] => {
 /** Ends a run and adds it to the statistics. */
 const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
   Effect.fnUntraced(
-    function* (runId, token, to, now, reason) {
+    function* (runId, token, to, now, reason, verdict) {
       const found = yield* sql`
         SELECT * FROM runs WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources(to))} ${forUpdate(sql)}`
       const [before] = yield* decode("runs.move")(found)
@@ -136,7 +140,8 @@ const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
         sql`
           UPDATE runs
           SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${now}, waiting_until = NULL,
-            waiting_since = NULL
+            waiting_since = NULL,
+            verdict = ${encodeVerdict(verdict ?? endVerdict(before.verdict ?? undefined, to))}
           WHERE id = ${runId} RETURNING *`,
         decode("runs.move")
       )
@@ -148,11 +153,19 @@ const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
     unavailable("runs.move")
   )
 
+/** Returns the verdict of a review that could not be published. */
+const unpublished = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, runId: string) {
+  const [row] = yield* Effect.flatMap(sql`SELECT * FROM runs WHERE id = ${runId}`, decode("runs.settle"))
+  return unpublishedVerdict(row?.verdict ?? undefined)
+})
+
 const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
   Effect.fnUntraced(
     function* (runId, to, { partial, reason, by }, now) {
+      const verdict = to === "failed" ? yield* unpublished(sql, runId) : undefined
       const moved = yield* sql`
-        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now}
+        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now},
+          verdict = ${verdict === undefined ? sql`verdict` : encodeVerdict(verdict)}
         WHERE id = ${runId} AND status = 'publishing' RETURNING *`
       const [row] = yield* decode("runs.settle")(moved)
       if (row === undefined) return false
@@ -203,6 +216,7 @@ const prune =
             SELECT target_key FROM publishers WHERE updated_at < ${before} LIMIT ${step})
           RETURNING target_key`
       )
+      yield* pruneVerdicts(sql, before)
       yield* pruneOutcomes(sql, before)
       return removed
     }).pipe(unavailable("runs.prune"))
@@ -215,14 +229,15 @@ const removeRuns = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   keep: { readonly maxCount: number; readonly before: number; readonly step: number }
 ) {
-  const removed = yield* sql<{ id: string }>`
+  const removed = yield* sql<RemovedRun>`
     DELETE FROM runs WHERE id IN (
       SELECT id FROM runs WHERE ${sql.in("status", ended)}
         AND (COALESCE(started_at, created_at) < ${keep.before}
           OR id <= (SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ${keep.maxCount}))
       ORDER BY id LIMIT ${keep.step})
-    RETURNING id`
+    RETURNING id, head, repo, target_key, trigger_name, number, base_ref, verdict, finished_at`
   if (removed.length === 0) return removed
+  yield* keepVerdicts(sql, removed)
   yield* removeRunLogs(
     sql,
     removed.map(({ id }) => id)
@@ -256,6 +271,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
       settle: settle(sql),
       get: get(sql),
       find: find(sql),
+      headVerdicts: headVerdicts(sql),
       latestAnalysis: latestAnalysis(sql),
       list: list(sql),
       newest: newest(sql),

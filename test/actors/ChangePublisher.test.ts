@@ -379,7 +379,7 @@ describe("ChangePublisher", () => {
       yield* Ref.update(host.pull, (pull) => ({ ...pull, head: "h2" }))
       const run = yield* publishingRun("h1")
       yield* publish
-      assert.deepStrictEqual(yield* Ref.get(host.done), ["status:h1:success"])
+      assert.deepStrictEqual(yield* Ref.get(host.done), ["status:h1:neutral"])
       assert.deepStrictEqual(yield* rowsOf(run), ["dropped", "dropped", "sent"])
       assert.strictEqual(yield* statusOf(run), "skipped")
       const waiting = yield* queue.load("w")

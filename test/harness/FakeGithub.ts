@@ -324,6 +324,7 @@ export const githubDialect: DemoDialect = {
         const action = names[event.action] ?? event.action
         const payload = {
           action,
+          ...(action === "edited" ? { changes: { base: { ref: { from: "main" }, sha: { from: "" } } } } : {}),
           number: event.pull.number,
           pull_request: pullJson(event.pull, url),
           repository,

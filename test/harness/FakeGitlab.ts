@@ -322,7 +322,8 @@ const actions: Readonly<Record<string, string>> = {
   synchronized: "update",
   closed: "close",
   reopened: "reopen",
-  label_updated: "update"
+  label_updated: "update",
+  edited: "update"
 }
 
 export const gitlabDialect: DemoDialect = {
@@ -362,7 +363,12 @@ export const gitlabDialect: DemoDialect = {
       case "pull": {
         const oldrev = event.action === "synchronized" ? { oldrev: "1".repeat(40) } : {}
         const object_attributes = { ...mergeOf(event.pull), action: actions[event.action], ...oldrev }
-        const payload = { object_kind: "merge_request", event_type: "merge_request", user, project, object_attributes }
+        const changes =
+          event.action === "edited"
+            ? { changes: { target_branch: { previous: "main", current: event.pull.baseBranch } } }
+            : {}
+        const about = { object_kind: "merge_request", event_type: "merge_request", user, project }
+        const payload = { ...about, object_attributes, ...changes }
         return { headers: { "x-gitlab-event": "Merge Request Hook" }, payload }
       }
       case "comment": {

@@ -40,6 +40,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
           createdAt: 10,
           startedAt: 10,
           finishedAt: undefined,
+          verdict: undefined,
           waitingSince: undefined,
           waitingUntil: undefined
         })

@@ -1,5 +1,5 @@
 /**
- * Tables of runs: their records (Runs), logs (RunLogs), passes of agent CLIs (AgentPasses); and of findings (Outcomes, Lessons). `runs.change` and `runs.analysis` are JSON; `token` is the newest fencing token that has written the run. `runs.newest` marks the
+ * Tables of runs: their records (Runs), verdicts of removed ones (HeadVerdicts), logs (RunLogs), passes of agent CLIs (AgentPasses); and of findings (Outcomes, Lessons). `runs.change` and `runs.analysis` are JSON; `token` is the newest fencing token that has written the run. `runs.newest` marks the
  * newest run of each target, which lists of changes show: triggers keep it, and each filter of a list has an index of the marked ones, because
  * of a million runs most are older.
  */
@@ -87,14 +87,32 @@ export const runs: Statements = (dialect) => [
     number BIGINT,
     trigger_name TEXT,
     newest INTEGER NOT NULL DEFAULT 0,
-    cost_nanos BIGINT
+    cost_nanos BIGINT,
+    base_ref TEXT,
+    verdict TEXT
   )`,
   ...Object.entries(indexes).map(([name, columns]) => `CREATE INDEX runs_${name} ON runs (${columns})`),
   "CREATE INDEX runs_number ON runs (number, id) WHERE number IS NOT NULL",
+  "CREATE INDEX runs_verdicts ON runs (head) WHERE verdict IS NOT NULL",
   ...Object.entries(changes).map(
     ([name, columns]) => `CREATE INDEX runs_${name} ON runs (${columns}) WHERE newest = 1`
   ),
   ...marks[dialect],
+
+  `CREATE TABLE head_verdicts (
+    head TEXT NOT NULL,
+    repo TEXT NOT NULL,
+    target_key TEXT NOT NULL,
+    base_ref TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    trigger_name TEXT NOT NULL,
+    number BIGINT,
+    verdict TEXT NOT NULL,
+    is_clean INTEGER NOT NULL,
+    finished_at BIGINT NOT NULL,
+    PRIMARY KEY (head, repo, target_key, base_ref)
+  )`,
+  "CREATE INDEX head_verdicts_age ON head_verdicts (finished_at)",
 
   `CREATE TABLE run_logs (
     id TEXT PRIMARY KEY NOT NULL, run_id TEXT NOT NULL, written_at BIGINT NOT NULL, bytes BIGINT NOT NULL,

@@ -1,0 +1,153 @@
+/**
+ * The status of a commit, from the verdicts of all runs that reviewed it. Hosts keep a status by commit, while a verdict belongs to the
+ * commit as the head of one pull request into one base branch. So the status is the worst of the last verdicts of each pull request and
+ * base branch with this head: a review of one of them replaces its own verdict only. Closing a pull request removes no verdict, because
+ * it can be reopened. Pure.
+ */
+import { Schema } from "effect"
+import { TargetKey } from "./Keys.ts"
+import { StatusState } from "./Publication.ts"
+import type { Operation } from "./Publication.ts"
+import type { RunStatus } from "./Run.ts"
+
+/** Verdict of a run about its head. A run that ended without a review and without a failure has none. */
+export const RunVerdict = Schema.Struct({
+  /** `pending` from the start of the review to its end. */
+  state: StatusState,
+  /** Description of the status, one line. */
+  description: Schema.String,
+  /** True if the run sets the commit status (`review.status_check`). */
+  isShown: Schema.Boolean,
+  /** True if everything was read and no channel has a problem to publish, so that the change may be approved. */
+  isClean: Schema.Boolean
+})
+export type RunVerdict = typeof RunVerdict.Type
+
+/** The verdict of a run, with the pull request and the base branch that it belongs to. */
+export interface HeadVerdict {
+  readonly runId: string
+  readonly targetKey: TargetKey
+  /** Name of the trigger, which identifies the host. */
+  readonly trigger: string
+  readonly number: number | undefined
+  readonly baseRef: string | undefined
+  readonly verdict: RunVerdict
+}
+
+/** The run whose status is written. */
+export type OwnRun = Pick<HeadVerdict, "runId" | "targetKey" | "baseRef">
+
+type Status = Extract<Operation, { readonly _tag: "Status" }>
+
+/** A status to write. */
+export interface HeadStatus {
+  readonly status: Status
+  /** The verdict of another pull request or base branch that the status shows. */
+  readonly heldBy: HeadVerdict | undefined
+}
+
+/** Descriptions of runs that ended without a review. */
+export const endDescriptions = {
+  failed: "The review failed",
+  cancelled: "The review was cancelled",
+  unpublished: "The review could not be published",
+  skipped: "Not reviewed",
+  superseded: "Superseded by a newer review"
+} as const
+
+export const pendingVerdict = (description: string): RunVerdict => ({
+  state: "pending",
+  description,
+  isShown: true,
+  isClean: false
+})
+
+/**
+ * Returns the verdict of a run that ends in this state without a review. A failure blocks the head until a review of it ends. A skipped
+ * run has no verdict, so that the one before it counts again. Neither has a run whose review had not begun.
+ */
+export const endVerdict = (begun: RunVerdict | undefined, to: RunStatus): RunVerdict | undefined => {
+  if (begun === undefined || to === "skipped") return undefined
+  const description = to === "cancelled" ? endDescriptions.cancelled : endDescriptions.failed
+  return { ...begun, state: "failure", description, isClean: false }
+}
+
+/** Returns the verdict of a run whose review was stored, and then not published. */
+export const unpublishedVerdict = (stored: RunVerdict | undefined): RunVerdict | undefined =>
+  stored && { ...stored, state: "failure", description: endDescriptions.unpublished, isClean: false }
+
+const rank: Readonly<Record<StatusState, number>> = { success: 0, neutral: 1, pending: 2, failure: 3 }
+
+const isWorse = (one: StatusState, other: StatusState): boolean => rank[one] > rank[other]
+
+const keyOf = ({ baseRef, targetKey }: OwnRun): string => JSON.stringify([targetKey, baseRef ?? null])
+
+/** Returns the last verdict of each pull request and base branch, by key. Ids of runs are ordered by time. */
+const lastVerdicts = (verdicts: ReadonlyArray<HeadVerdict>): ReadonlyMap<string, HeadVerdict> => {
+  const last = new Map<string, HeadVerdict>()
+  for (const verdict of verdicts) {
+    const earlier = last.get(keyOf(verdict))
+    if (earlier === undefined || earlier.runId < verdict.runId) last.set(keyOf(verdict), verdict)
+  }
+  return last
+}
+
+/** Returns the status of the pull request and base branch of a run alone. `planned`: the status that the run planned. */
+const ownStatus = (own: OwnRun, planned: Status, recorded: HeadVerdict | undefined): Status => {
+  if (recorded === undefined) return planned
+  const { state, description } = recorded.verdict
+  const recordedStatus = { ...planned, state, description }
+  if (recorded.runId > own.runId) return recordedStatus
+  if (planned.state === "pending") return planned
+  if (recorded.runId === own.runId) return isWorse(state, planned.state) ? recordedStatus : planned
+  // The run has no verdict itself: the one before it counts again.
+  return planned.state === "neutral" ? recordedStatus : planned
+}
+
+/** Maximum length of a description at all hosts, in characters. */
+const maxDescription = 140
+
+const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`
+
+/** Names the pull request and the base branch of a verdict, in at most `length` characters. */
+const nameHolder = ({ baseRef, number }: HeadVerdict, sign: "#" | "!", length: number): string => {
+  const change = number === undefined ? "another change" : `${sign}${number}`
+  if (baseRef === undefined) return change
+  return `${change} (into ${cut(baseRef, length - `${change} (into )`.length)})`
+}
+
+/** Returns the description of a verdict of another pull request or base branch. */
+export const describeHeld = (held: HeadVerdict, sign: "#" | "!"): string => {
+  const { description } = held.verdict
+  const rest = maxDescription - description.length - " in ".length
+  return cut(`${description} in ${nameHolder(held, sign, Math.max(rest, 40))}`, maxDescription)
+}
+
+/**
+ * Returns the status to write for a head: the worst of what the run planned, or what is recorded for its pull request and base branch
+ * since then, and the verdicts of the others. `sign` precedes numbers of pull requests at the host.
+ */
+export const headStatus = (
+  own: OwnRun,
+  planned: Status,
+  verdicts: ReadonlyArray<HeadVerdict>,
+  sign: "#" | "!"
+): HeadStatus => {
+  const last = lastVerdicts(verdicts.filter(({ verdict }) => verdict.isShown))
+  let status = ownStatus(own, planned, last.get(keyOf(own)))
+  let heldBy: HeadVerdict | undefined
+  for (const [key, other] of last) {
+    if (key === keyOf(own) || !isWorse(other.verdict.state, status.state)) continue
+    heldBy = other
+    status = { ...planned, state: other.verdict.state, description: describeHeld(other, sign) }
+  }
+  return { status, heldBy }
+}
+
+/** Returns a verdict of another pull request or base branch for which the change of this run is not approved. Running reviews have none. */
+export const findObjection = (own: OwnRun, verdicts: ReadonlyArray<HeadVerdict>): HeadVerdict | undefined =>
+  [...lastVerdicts(verdicts.filter(({ verdict }) => verdict.state !== "pending"))]
+    .filter(([key]) => key !== keyOf(own))
+    .map(([, other]) => other)
+    .find(({ verdict }) => !verdict.isClean)

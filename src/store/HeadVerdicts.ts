@@ -1,0 +1,101 @@
+/**
+ * Verdicts about commits (domain/HeadVerdict.ts), in the column `verdict` of runs. Those of removed runs move to the table `head_verdicts`,
+ * which keeps the last one of each pull request and base branch, unless it is clean: a clean one changes no status.
+ */
+import { Array as Arr, Effect, Option, Schema } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { foldRepo } from "../domain/Change.ts"
+import { RunVerdict } from "../domain/HeadVerdict.ts"
+import type { HeadVerdict } from "../domain/HeadVerdict.ts"
+import { TargetKey } from "../domain/Keys.ts"
+import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import type { Runs } from "./Runs.ts"
+
+const VerdictRow = Schema.Struct({
+  run_id: Schema.String,
+  target_key: TargetKey,
+  trigger_name: Schema.String,
+  number: Schema.NullOr(Schema.Int),
+  base_ref: Schema.NullOr(Schema.String),
+  verdict: Schema.fromJsonString(RunVerdict)
+})
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(VerdictRow))
+const decodeVerdict = Schema.decodeUnknownOption(Schema.fromJsonString(RunVerdict))
+
+const toHeadVerdict = (row: typeof VerdictRow.Type): HeadVerdict => ({
+  runId: row.run_id,
+  targetKey: row.target_key,
+  trigger: row.trigger_name,
+  number: row.number ?? undefined,
+  baseRef: row.base_ref ?? undefined,
+  verdict: row.verdict
+})
+
+export const headVerdicts =
+  (sql: SqlClient.SqlClient): Runs["Service"]["headVerdicts"] =>
+  (head, repo) =>
+    sql`
+      SELECT id AS run_id, target_key, trigger_name, number, base_ref, verdict FROM runs
+      WHERE head = ${head} AND repo = ${foldRepo(repo)} AND verdict IS NOT NULL
+      UNION ALL
+      SELECT run_id, target_key, trigger_name, number, NULLIF(base_ref, ''), verdict FROM head_verdicts
+      WHERE head = ${head} AND repo = ${foldRepo(repo)}`.pipe(
+      unavailable("runs.headVerdicts"),
+      Effect.flatMap((rows) => Effect.mapError(decodeRows(rows), (error) => corrupt("runs.headVerdicts", error))),
+      Effect.map((rows) => rows.map(toHeadVerdict))
+    )
+
+/** Columns of a removed run. */
+export interface RemovedRun {
+  readonly id: string
+  readonly head: string
+  readonly repo: string | null
+  readonly target_key: string
+  readonly trigger_name: string | null
+  readonly number: number | null
+  readonly base_ref: string | null
+  readonly verdict: string | null
+  readonly finished_at: number | null
+}
+
+const rowsPerInsert = 200
+
+/** Returns the row of a verdict. A run without a verdict, or with an unreadable one, has none. */
+const toRow = (run: RemovedRun) => {
+  if (run.verdict === null) return []
+  return Option.toArray(decodeVerdict(run.verdict)).map(({ isClean, state }) => ({
+    head: run.head,
+    repo: run.repo ?? "",
+    target_key: run.target_key,
+    base_ref: run.base_ref ?? "",
+    run_id: run.id,
+    trigger_name: run.trigger_name ?? "",
+    number: run.number,
+    verdict: run.verdict,
+    is_clean: state === "success" && isClean ? 1 : 0,
+    finished_at: run.finished_at ?? 0
+  }))
+}
+
+/** Keeps the verdicts of runs that are removed, in the transaction that removes them. */
+export const keepVerdicts = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  removed: ReadonlyArray<RemovedRun>
+): Effect.fn.Return<void, SqlError.SqlError> {
+  const rows = removed.toSorted((one, other) => (one.id < other.id ? -1 : 1)).flatMap(toRow)
+  if (rows.length === 0) return
+  const last = new Map(rows.map((row) => [JSON.stringify([row.head, row.repo, row.target_key, row.base_ref]), row]))
+  for (const chunk of Arr.chunksOf([...last.values()], rowsPerInsert)) {
+    yield* sql`
+      INSERT INTO head_verdicts ${sql.insert(chunk)}
+      ON CONFLICT (head, repo, target_key, base_ref) DO UPDATE
+      SET run_id = excluded.run_id, verdict = excluded.verdict, is_clean = excluded.is_clean,
+        finished_at = excluded.finished_at
+      WHERE excluded.run_id > head_verdicts.run_id`
+  }
+  yield* sql`DELETE FROM head_verdicts WHERE is_clean = 1`
+})
+
+/** Removes verdicts of runs that ended before this time. */
+export const pruneVerdicts = (sql: SqlClient.SqlClient, before: number): Effect.Effect<unknown, SqlError.SqlError> =>
+  sql`DELETE FROM head_verdicts WHERE finished_at < ${before}`

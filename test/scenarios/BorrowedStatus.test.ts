@@ -1,0 +1,67 @@
+/**
+ * The status of a commit belongs to no pull request: every one with this head uses it. A review of the same head against another
+ * branch, where the problem is part of the branch already, does not replace the failure that blocks the first pull request.
+ */
+import { expect, it } from "vitest"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
+import { waitUntil } from "../harness/Wait.ts"
+
+const settings = { queue: "sqlite", review: { status_fail_on: "medium" } } as const
+
+const statuses = (pull: DemoPull) => pull.repository.statuses.get(pull.head) ?? []
+const last = (pull: DemoPull) => statuses(pull).at(-1)
+
+/** Opens a pull request into `main`: its first commit has the problem, its head adds a harmless file. Waits for the failure. */
+const openRed = async (at: Installation) => {
+  const faulty = await at.push("change", 1)
+  await at.forge.push("team/one", { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
+  const pull = await at.forge.createPull("team/one", { headBranch: "change", title: "Change" })
+  await at.forge.notify(pull, "opened")
+  await waitUntil(() => last(pull)?.state === "failure", { describe: () => at.aicr.log })
+  return { faulty, pull }
+}
+
+/** Waits until the reviews of `count` deliveries have ended, with everything that they write. */
+const ended = (at: Installation, count: number) =>
+  waitUntil(() => at.aicr.log.split('"run ended"').length > count && at.unfinished().length === 0, {
+    timeout: 60_000,
+    describe: () => `${at.unfinished().join(", ")}\n${at.aicr.log}`
+  })
+
+it("a second pull request of the same head, into a branch that has the problem, does not make its status a success", async () => {
+  await using at = await Installation.make(settings)
+  await at.aicr.start()
+  const { faulty, pull } = await openRed(at)
+  await at.forge.push("team/one", { branch: "side", from: faulty, message: "Side", files: { "docs/side.txt": "x\n" } })
+  const second = await at.forge.createPull("team/one", { headBranch: "change", baseBranch: "side", title: "Second" })
+  expect(second.head).toBe(pull.head)
+  await at.forge.notify(second, "opened")
+  await ended(at, 2)
+  expect(statuses(pull).map(({ state }) => state)).not.toContain("success")
+  expect(last(pull)).toMatchObject({ state: "failure", description: "1 problem found in #1 (into main)" })
+}, 120_000)
+
+it("a change of the base to a branch that has everything, and back, shows no success in between", async () => {
+  await using at = await Installation.make(settings)
+  await at.aicr.start()
+  const { pull } = await openRed(at)
+  await at.forge.push("team/one", { branch: "all", from: "change", message: "All", files: { "docs/all.txt": "x\n" } })
+  await at.forge.retarget(pull, "all")
+  await at.forge.notify(pull, "edited")
+  await ended(at, 2)
+  expect(last(pull)).toMatchObject({ state: "failure", description: "1 problem found in #1 (into main)" })
+  await at.forge.retarget(pull, "main")
+  await at.forge.notify(pull, "edited")
+  await ended(at, 3)
+  expect(last(pull)?.state).toBe("failure")
+  expect(statuses(pull).map(({ state }) => state)).not.toContain("success")
+  // A new commit is reviewed by itself.
+  await at.forge.push("team/one", {
+    branch: "change",
+    message: "Repair",
+    files: { [toFilePath("change")]: renderContent("change", 1).replace("marker-change-end", "repaired") }
+  })
+  await at.forge.notify(pull, "synchronized")
+  await waitUntil(() => last(pull)?.state === "success", { describe: () => at.aicr.log })
+}, 120_000)
