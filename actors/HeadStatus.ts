@@ -14,10 +14,10 @@ export type StatusOperation = Extract<Operation, { readonly _tag: "Status" }>
 
 const ownRun = ({ change, id, targetKey }: Run) => ({ runId: id, targetKey, baseRef: change.baseRef })
 
-const numberSign = ({ change }: Run): "#" | "!" => (change.provider === "gitlab" ? "!" : "#")
+const numberSign = ({ change }: Pick<Run, "change">): "#" | "!" => (change.provider === "gitlab" ? "!" : "#")
 
 /** Reads the verdicts about a head at the host of a run. Those of a trigger that is no longer configured count: its host is unknown. */
-const readVerdicts = Effect.fnUntraced(function* (run: Run, snapshot: Snapshot) {
+export const readVerdicts = Effect.fnUntraced(function* (run: Pick<Run, "change" | "head">, snapshot: Snapshot) {
   const current = (yield* ConfigStore).current()
   const host = snapshot.triggers.get(hostTrigger(run.change))?.baseUrl
   const verdicts = yield* (yield* Runs).headVerdicts(run.head, run.change.repo.fullName)

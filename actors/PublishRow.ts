@@ -5,9 +5,11 @@
 import { Clock, Duration, Effect, Metric, Random } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Workspace } from "../src/config/Snapshot.ts"
+import { repeatedStatus } from "../src/domain/HeadVerdict.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { OperationId } from "../src/domain/Keys.ts"
 import type { Publication } from "../src/domain/Publication.ts"
+import { isTerminal } from "../src/domain/Run.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { Forges } from "../src/forge/Forges.ts"
@@ -119,8 +121,12 @@ const loadPrevious = Effect.fnUntraced(function* (run: Run, row: Publication, si
  * records.
  */
 const repeatStatus = Effect.fnUntraced(function* (row: Publication) {
+  if (row.operation._tag !== "Status") return
+  const run = yield* (yield* Runs).get(row.runId)
+  if (run === undefined) return
+  const operation = repeatedStatus(row.operation, run.verdict, run.analysis !== undefined || isTerminal(run.status))
   const id = newId()
-  const again = { ...row, id, operationId: OperationId.make(id), status: "pending", attempts: 0 } as const
+  const again = { ...row, id, operationId: OperationId.make(id), operation, status: "pending", attempts: 0 } as const
   yield* (yield* Outbox).add([again], yield* Clock.currentTimeMillis)
 })
 
@@ -191,7 +197,7 @@ export const sendRow = Effect.fnUntraced(function* (
   const update: PublicationUpdate =
     result._tag === "Success" ? settleSent(result.success) : yield* settleFailure(hold, run, row, result.failure, write)
   if (!(yield* hold.move(row, from, update))) {
-    if (row.operation._tag === "Status" && result._tag === "Success") yield* repeatStatus(row)
+    if (result._tag === "Success") yield* repeatStatus(row)
     return unsent
   }
   if (update.status === "sent") hold.progressed()

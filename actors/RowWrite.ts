@@ -11,7 +11,9 @@
  *   is. Then the records are read, right before the request. If they demand another status than the one to be sent, nothing is sent, and the
  *   row is sent again with the demanded one.
  * - A process that dies while it writes leaves its row in `sending`, which the next publisher of the target repeats with the records of then.
- *   The others wait for it. A process that was frozen, and whose target was taken over, adds a row that writes the status once more.
+ *   The others wait for it.
+ * - The exception is a process that is frozen after these checks, right before its request, for so long that its target is taken over and the
+ *   others have written. When it continues, it adds a row that writes the status once more.
  */
 import { Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"

@@ -3,10 +3,13 @@
  * publications. Everything is read from the stores, so that the story is the same on every node and after a restart.
  */
 import { Effect } from "effect"
+import { readVerdicts } from "../../actors/HeadStatus.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"
 import { reportedBy } from "../domain/Decision.ts"
+import { worstVerdict } from "../domain/HeadVerdict.ts"
+import type { HeadVerdict } from "../domain/HeadVerdict.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import { Operations } from "../queue/operator/Operations.ts"
@@ -21,6 +24,7 @@ import { withEvents } from "./RunEvents.ts"
 import { listedRunView, publicationView } from "./RunViews.ts"
 import type { RunWithEvents } from "./RunViews.ts"
 import { entryView, eventView } from "./Views.ts"
+import { withoutUndefined } from "./WithoutUndefined.ts"
 
 /** Maximum number of deliveries, of entries per target and of runs per target. The newest are kept. */
 const maxItems = 200
@@ -30,6 +34,8 @@ export interface Story {
   readonly deliveries: ReadonlyArray<StoredEvent>
   readonly entries: ReadonlyArray<EntryView>
   readonly runs: ReadonlyArray<{ readonly run: RunWithEvents; readonly publications: ReadonlyArray<DatedPublication> }>
+  /** The verdict that the status of the newest head shows. */
+  readonly status: (HeadVerdict & { readonly head: string }) | undefined
   /** True if there are more deliveries or runs than a story contains. */
   readonly isPartial: boolean
 }
@@ -70,6 +76,14 @@ const withPublications = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) 
   )
 })
 
+/** Reads the status of the head of the newest run. */
+const readStatus = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
+  const run = runs.at(-1)
+  if (run === undefined || run.change.target.kind !== "pull_request" || run.head === "") return undefined
+  const worst = worstVerdict(yield* readVerdicts(run, (yield* ConfigStore).current()))
+  return worst && { ...worst, head: run.head }
+})
+
 /** Reads the story of a pull request or issue. */
 export const readStory = Effect.fnUntraced(function* (repo: string, number: number) {
   const deliveries = yield* (yield* Receipts).list({ repo, number, limit: maxItems + 1 })
@@ -81,6 +95,7 @@ export const readStory = Effect.fnUntraced(function* (repo: string, number: numb
     deliveries: deliveries.slice(0, maxItems).toReversed(),
     entries,
     runs: yield* withPublications(runs.slice(-maxItems)),
+    status: yield* readStatus(runs),
     isPartial: deliveries.length > maxItems || runs.length > maxItems
   }
   return story
@@ -102,16 +117,29 @@ export const readEventStory = Effect.fnUntraced(function* (event: StoredEvent) {
   const entries = found.entries.filter(({ entry }) => entry.events.some((id) => ids.has(id)))
   const entryIds = new Set(entries.map(({ entry }) => entry.id))
   const runIds = new Set(deliveries.map(({ runId }) => runId))
+  const runs = found.runs.filter(({ entryId, id }) => entryIds.has(entryId) || runIds.has(id))
   const story: Story = {
     deliveries,
     entries,
-    runs: yield* withPublications(found.runs.filter(({ entryId, id }) => entryIds.has(entryId) || runIds.has(id))),
+    runs: yield* withPublications(runs),
+    status: yield* readStatus(runs),
     isPartial: false
   }
   return story
 })
 
-export const storyParts = ({ deliveries, entries, isPartial, runs }: Story) => ({
+const statusView = ({ baseRef, head, number, runId, verdict }: NonNullable<Story["status"]>) =>
+  withoutUndefined({
+    head,
+    state: verdict.state,
+    description: verdict.description,
+    number,
+    branch: baseRef,
+    run_id: runId
+  })
+
+export const storyParts = ({ deliveries, entries, isPartial, runs, status }: Story) => ({
+  ...(status === undefined ? {} : { status: statusView(status) }),
   partial: isPartial,
   deliveries: deliveries.map(eventView),
   entries: entries.map(entryView),

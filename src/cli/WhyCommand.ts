@@ -55,8 +55,28 @@ const formatStoryEntry = (entry: EntryRecord): ReadonlyArray<string> => {
   ]
 }
 
+/** Names the review whose verdict the status of the newest head shows. */
+const formatStatus = ({
+  branch,
+  description,
+  head,
+  number,
+  run_id: run,
+  state
+}: NonNullable<EventStoryRecord["status"]>) => {
+  const change = number === undefined ? "" : ` of #${number}`
+  const base = branch === undefined ? "" : ` into ${oneLine(branch)}`
+  return `status of ${head.slice(0, 12)}: ${state}, ${oneLine(description)} (run ${run}${change}${base})`
+}
+
 /** Returns the lines of a story, in the order of time; empty if nothing is recorded. The first line of each part has the time. */
-export const formatStory = ({ deliveries, entries, partial, runs }: EventStoryRecord): ReadonlyArray<string> => {
+export const formatStory = ({
+  deliveries,
+  entries,
+  partial,
+  runs,
+  status
+}: EventStoryRecord): ReadonlyArray<string> => {
   const parts: ReadonlyArray<Paragraph> = [
     ...deliveries.map((item) => ({
       at: item.received_at,
@@ -70,7 +90,8 @@ export const formatStory = ({ deliveries, entries, partial, runs }: EventStoryRe
     ...(partial ? ["Only the latest deliveries and runs are shown."] : []),
     ...parts
       .toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)))
-      .flatMap(({ at, lines }) => lines.map((line, index) => `${index === 0 ? second(at) : `${blank}  `}  ${line}`))
+      .flatMap(({ at, lines }) => lines.map((line, index) => `${index === 0 ? second(at) : `${blank}  `}  ${line}`)),
+    ...(status === undefined ? [] : [formatStatus(status)])
   ]
 }
 

@@ -104,6 +104,13 @@ const ownStatus = (own: OwnRun, planned: Status, recorded: HeadVerdict | undefin
   return planned.state === "neutral" ? recordedStatus : planned
 }
 
+/** Returns the status to plan for writing one again, after its run may have ended. */
+export const repeatedStatus = (planned: Status, verdict: RunVerdict | undefined, hasEnded: boolean): Status => {
+  if (planned.state !== "pending" || !hasEnded) return planned
+  const { state, description } = verdict ?? { state: "neutral" as const, description: endDescriptions.skipped }
+  return { ...planned, state, description }
+}
+
 /** Maximum length of a description at all hosts, in characters. */
 const maxDescription = 140
 
@@ -143,6 +150,14 @@ export const headStatus = (
     status = { ...planned, state: other.verdict.state, description: describeHeld(other, sign) }
   }
   return { status, heldBy }
+}
+
+/** Returns the verdict that the status of a head shows. */
+export const worstVerdict = (verdicts: ReadonlyArray<HeadVerdict>): HeadVerdict | undefined => {
+  let worst: HeadVerdict | undefined
+  for (const verdict of lastVerdicts(verdicts.filter(({ verdict: { isShown } }) => isShown)).values())
+    if (worst === undefined || isWorse(verdict.verdict.state, worst.verdict.state)) worst = verdict
+  return worst
 }
 
 /** Returns a verdict of another pull request or base branch for which the change of this run is not approved. Running reviews have none. */

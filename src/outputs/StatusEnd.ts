@@ -36,13 +36,13 @@ const wording = (
 
 /**
  * Plans the final status. `rows`: all publications of the run. `newest`: the newest run of its target. Undefined if no pending
- * status was set, or if it already ended. A later run of the same head may have sent its status while this run was on record as pending, so
- * that the status is written again.
+ * status was set, if it already ended, or if a later run of the same head and base branch sets the status. One with another base branch may
+ * have sent its status while this run was on record as pending, so that the status is written again.
  */
 export const statusEnd = (
-  run: Pick<Run, "id" | "targetKey" | "head" | "status" | "reason">,
+  run: Pick<Run, "id" | "targetKey" | "change" | "head" | "status" | "reason">,
   rows: ReadonlyArray<Publication>,
-  newest: Pick<Run, "id" | "head"> | undefined
+  newest: Pick<Run, "id" | "change" | "head"> | undefined
 ): Publication | undefined => {
   const statuses = rows.flatMap((row) =>
     row.operation._tag === "Status" ? [{ ...row, operation: row.operation }] : []
@@ -50,7 +50,8 @@ export const statusEnd = (
   const pending = statuses.find(({ operation }) => operation.state === "pending")
   const isEnded = statuses.some(({ operation, status }) => operation.state !== "pending" && status !== "dropped")
   const later = newest?.id === run.id ? undefined : newest
-  if (pending === undefined || isEnded) return undefined
+  const isRepeated = later?.head === run.head && later.change.baseRef === run.change.baseRef
+  if (pending === undefined || isEnded || isRepeated) return undefined
   const { state, description } = wording(run, later)
   const { id: runId, targetKey, head } = run
   return {

@@ -138,3 +138,17 @@ it.each([
 ])("reads the target %s", (text, target) => {
   expect(parseTarget(text)).toEqual(target)
 })
+
+it("names the pull request and branch whose review decides the status of the newest head", () => {
+  const status = {
+    head: "75541bc51648913f31be857684fd70271cb7fa9c",
+    state: "failure",
+    description: "1 problem found",
+    number: 12,
+    branch: "main\n",
+    run_id: "01a20e2f-24ce-7008-a2d4-896ff3ed3817"
+  } as const
+  expect(formatStory({ ...story([run({})]), status }).at(-1)).toBe(
+    "status of 75541bc51648: failure, 1 problem found (run 01a20e2f-24ce-7008-a2d4-896ff3ed3817 of #12 into main)"
+  )
+})

@@ -2,6 +2,9 @@
  * The status of a commit belongs to no pull request: every one with this head uses it. A review of the same head against another
  * branch, where the problem is part of the branch already, does not replace the failure that blocks the first pull request.
  */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
@@ -29,6 +32,12 @@ const ended = (at: Installation, count: number) =>
     describe: () => `${at.unfinished().join(", ")}\n${at.aicr.log}`
   })
 
+const printStory = async (at: Installation, number: number) => {
+  const command = ["src/main.ts", "why", `team/one#${number}`, "--config", join(at.directory, "config.yaml")]
+  const argv = ["--disable-warning=ExperimentalWarning", ...command]
+  return (await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env["PATH"] } })).stdout
+}
+
 it("a second pull request of the same head, into a branch that has the problem, does not make its status a success", async () => {
   await using at = await Installation.make(settings)
   await at.aicr.start()
@@ -40,6 +49,11 @@ it("a second pull request of the same head, into a branch that has the problem, 
   await ended(at, 2)
   expect(statuses(pull).map(({ state }) => state)).not.toContain("success")
   expect(last(pull)).toMatchObject({ state: "failure", description: "1 problem found in #1 (into main)" })
+  for (const { number } of [pull, second]) {
+    expect(await printStory(at, number)).toMatch(
+      new RegExp(`status of ${pull.head.slice(0, 12)}: failure, 1 problem found \\(run \\S+ of #1 into main\\)`)
+    )
+  }
 }, 120_000)
 
 it("a change of the base to a branch that has everything, and back, shows no success in between", async () => {

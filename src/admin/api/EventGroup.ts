@@ -2,14 +2,26 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { EventDecision, EventOutcome } from "../../domain/Decision.ts"
+import { StatusState } from "../../domain/Publication.ts"
 import { describe } from "./Describe.ts"
 import { DecisionCount, Event, EventDetails, Payload, RejectedSignatures, Replay } from "./EventRecords.ts"
-import { text as field } from "./Fields.ts"
+import { maybe, maybeCount, text as field } from "./Fields.ts"
 import { byId, number, allowOne, page, paging, sorting, text, time, workspace } from "./Parameters.ts"
 import { NotFound, StateConflict } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { Publication, runWithEvents } from "./RunRecords.ts"
+
+const CommitStatus = Schema.Struct({
+  head: field("Commit"),
+  state: StatusState.annotate({
+    description: "Worst of the last reviews of all pull requests and branches with this head"
+  }),
+  description: field("Description of its verdict"),
+  number: maybeCount("Number of its pull request"),
+  branch: maybe("Branch that it compared the head with"),
+  run_id: field("Id of the review")
+}).annotate({ identifier: "CommitStatus", description: "The commit status of a head, and the review that holds it" })
 
 const storyParts = {
   partial: Schema.Boolean.annotate({ description: "True if only the latest deliveries and runs are listed" }),
@@ -24,7 +36,10 @@ const storyParts = {
       }),
       publications: Schema.Array(Publication)
     })
-  )
+  ),
+  status: Schema.optionalKey(CommitStatus).annotateKey({
+    description: "Status of the head of the newest review, if it sets one"
+  })
 }
 
 export const Story = Schema.Struct({ repo: Schema.String, number: Schema.Int, ...storyParts }).annotate({
