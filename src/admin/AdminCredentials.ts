@@ -1,18 +1,23 @@
 /**
  * Verifies the login of the one administrator, whose password is configured as plain text or as `sha256:<hex>`. The hash takes precedence
  * over the password. User name and password are always both compared, as digests in constant time, so that neither the duration nor the
- * response reveals which was wrong.
+ * response reveals which was wrong. The caller does the same work for every name (SessionHandlers.ts).
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Redacted } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 
+export interface CredentialMatch {
+  readonly isKnownName: boolean
+  readonly isRight: boolean
+}
+
 export interface AdminCredentials {
   readonly username: string
   /** Digest of user name and password together, which changes when either changes. */
   readonly digest: Buffer
-  /** Returns whether user name and password are correct. */
-  readonly match: (username: string, password: string) => boolean
+  /** Returns whether the user name is correct, and whether both are. */
+  readonly match: (username: string, password: string) => CredentialMatch
 }
 
 const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest()
@@ -41,9 +46,9 @@ export const readAdminCredentials = ({ credential, document: { admin } }: Snapsh
     username,
     digest: createHash("sha256").update(user).update(expected).digest(),
     match: (givenName, givenPassword) => {
-      const name = timingSafeEqual(digestOf(givenName), user)
-      const secret = timingSafeEqual(digestOf(givenPassword), expected)
-      return name && secret
+      const isKnownName = timingSafeEqual(digestOf(givenName), user)
+      const isRightPassword = timingSafeEqual(digestOf(givenPassword), expected)
+      return { isKnownName, isRight: isKnownName && isRightPassword }
     }
   }
 }

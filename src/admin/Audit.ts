@@ -83,6 +83,14 @@ export const finishAction = (id: string, outcome: string) =>
     )
   )
 
+/** Removes a record. */
+export const discardAction = (id: string) =>
+  AdminActions.use((actions) => actions.discard(id)).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning("record of an administrator's action not removed", { action_id: id, error: error.message })
+    )
+  )
+
 const outcomeOf = <A, E>(exit: Exit.Exit<A, E>): string => {
   if (Exit.isSuccess(exit)) return "done"
   const [reason] = exit.cause.reasons

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto"
 import { Clock, Effect } from "effect"
 import { backoffMillis, doubling } from "../domain/Backoff.ts"
 import { LoginAttempts } from "../store/LoginAttempts.ts"
+import type { CredentialMatch } from "./AdminCredentials.ts"
 
 const limits = { perClient: 5, windowMillis: 5 * 60_000, total: 20_000 }
 const undelayedFailures = 4
@@ -20,7 +21,7 @@ export const delayMillis = (failures: number): number =>
 export const throttled = Effect.fnUntraced(function* <E, R>(
   client: string,
   username: string,
-  check: Effect.Effect<boolean, E, R>
+  check: Effect.Effect<CredentialMatch, E, R>
 ) {
   const attempts = yield* LoginAttempts
   const now = yield* Clock.currentTimeMillis
@@ -30,7 +31,8 @@ export const throttled = Effect.fnUntraced(function* <E, R>(
     return { _tag: "Held", seconds: Math.max(1, Math.ceil((attempt.until - now) / 1000)) } as const
   }
   yield* Effect.sleep(delayMillis(attempt.userFailures))
-  if (!(yield* check)) return { _tag: "Wrong" } as const
+  const { isKnownName, isRight } = yield* check
+  if (!isRight) return { _tag: "Wrong", isKnownName } as const
   yield* attempts.succeeded(attempt.id)
   return { _tag: "Right" } as const
 })

@@ -6,7 +6,8 @@ import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { Forbidden, TooManyRequests, Unauthorized } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { requireCredentials } from "./Authentication.ts"
-import { finishAction, startAction } from "./Audit.ts"
+import type { AdminCredentials } from "./AdminCredentials.ts"
+import { discardAction, finishAction, startAction } from "./Audit.ts"
 import { orUnavailable } from "./Available.ts"
 import { dashboardUrl } from "./DashboardUrl.ts"
 import { Caller } from "./Caller.ts"
@@ -15,6 +16,23 @@ import { throttled } from "./LoginThrottle.ts"
 import { closeSession, openLink, openSession, revokeSessions, useLink } from "./Sessions.ts"
 import { maybeTime, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
+
+/** Recorded until the record is removed: people type passwords as names. */
+const otherName = "another user name"
+
+/**
+ * Failures are kept for the name of the administrator only: their number is limited, that of other names is not. A failure with another name is
+ * recorded in the same way and its record removed, because a write that only one name causes would reveal that name by its duration.
+ */
+const recordLogin = Effect.fnUntraced(function* (
+  { username }: AdminCredentials,
+  attempt: { readonly _tag: "Right" } | { readonly _tag: "Wrong"; readonly isKnownName: boolean }
+) {
+  const isKept = attempt._tag === "Right" || attempt.isKnownName
+  const id = yield* startAction(isKept ? username : otherName, "login.login")
+  if (isKept) yield* finishAction(id, attempt._tag === "Right" ? "done" : "invalid_credentials")
+  else yield* discardAction(id)
+})
 
 const login = Effect.fnUntraced(function* (username: string, password: string) {
   const credentials = yield* requireCredentials
@@ -25,11 +43,7 @@ const login = Effect.fnUntraced(function* (username: string, password: string) {
     username,
     Effect.sync(() => credentials.match(username, password))
   )
-  // Failures are recorded for the name of the administrator only: their number is limited, that of other names is not.
-  if (attempt._tag === "Right" || (attempt._tag === "Wrong" && username === credentials.username)) {
-    const id = yield* startAction(username, "login.login")
-    yield* finishAction(id, attempt._tag === "Right" ? "done" : "invalid_credentials")
-  }
+  if (attempt._tag !== "Held") yield* recordLogin(credentials, attempt)
   switch (attempt._tag) {
     case "Held":
       yield* Effect.logWarning("login throttled", { address })

@@ -45,6 +45,8 @@ export class AdminActions extends Context.Service<
     /** Also removes the oldest records above `maxAdminActions`, once per `surplusActions` records of this process. */
     readonly start: (action: AdminAction) => Effect.Effect<void, StoreError>
     readonly finish: (id: string, outcome: string) => Effect.Effect<void, StoreError>
+    /** Removes a record that is not kept. */
+    readonly discard: (id: string) => Effect.Effect<void, StoreError>
     /** Lists actions, newest first. */
     readonly list: (filter: ActionFilter) => Effect.Effect<ReadonlyArray<AdminAction>, StoreError>
     /** Removes records from before this time, and the oldest ones above `maxCount`. Returns how many. */

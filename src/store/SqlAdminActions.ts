@@ -40,6 +40,8 @@ export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Laye
           Effect.asVoid,
           unavailable("admin_actions.finish")
         ),
+      discard: (id) =>
+        sql`DELETE FROM admin_actions WHERE id = ${id}`.pipe(Effect.asVoid, unavailable("admin_actions.discard")),
       list: ({ action, actor, limit, outcome, since, ...range }) =>
         sql<Row>`
           SELECT * FROM admin_actions WHERE ${sql.and([
