@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { Usd } from "../domain/Money.ts"
+import { isServerAddress } from "../domain/PerforcePort.ts"
 import type { Concept, Name } from "../domain/Vocabulary.ts"
 import { listNames } from "../domain/Vocabulary.ts"
 
@@ -139,6 +140,9 @@ export const Url = checked("an http:// or https:// URL without credentials", "ur
   const url = new URL(value)
   return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === ""
 })
+
+/** Address of a Perforce server. Other forms start a program on the node. */
+export const P4Port = checked("a server address such as host:1666 or ssl:host:1666", "p4port", isServerAddress)
 
 /** IANA time zone that this runtime supports. */
 export const TimeZone = checked("an IANA time zone such as Europe/Berlin", "iana-time-zone", (value) => {

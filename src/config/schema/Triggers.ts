@@ -9,6 +9,7 @@ import {
   int,
   list,
   named,
+  P4Port,
   PositiveInt,
   Secret,
   Text,
@@ -113,8 +114,8 @@ export const Trigger = Schema.Struct({
   }),
   http_proxy: optional(Url, "HTTP proxy for requests to the host.", { ...http, destination: true }),
   port: optional(
-    Schema.Union([Text, PositiveInt]),
-    "Server address (P4PORT): `host:1666`, or `ssl:host:1666` with p4_fingerprint.",
+    Schema.Union([P4Port, PositiveInt]),
+    "Server address (P4PORT): `host:1666`, or `ssl:host:1666` with p4_fingerprint. Forms that start a program (`rsh:`) are refused.",
     { ...perforce, destination: true }
   ),
   user_env: optional(EnvName, "Environment variable that holds the user.", perforce),

@@ -13,6 +13,7 @@ import {
   map,
   matching,
   named,
+  P4Port,
   PositiveInt,
   PositiveNumber,
   Secret,
@@ -62,7 +63,7 @@ export const ContextRepository = Schema.Struct({
     when: kinds("subversion", "perforce"),
     defaultText: "latest"
   }),
-  port: optional(Text, "Perforce server address: `host:1666`, or `ssl:host:1666` with p4_fingerprint.", {
+  port: optional(P4Port, "Perforce server address: `host:1666`, or `ssl:host:1666` with p4_fingerprint.", {
     ...perforce,
     destination: true
   }),

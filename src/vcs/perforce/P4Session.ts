@@ -6,6 +6,7 @@
 import { join } from "node:path"
 import { Effect, Redacted, Semaphore } from "effect"
 import type { Scope } from "effect"
+import { isServerAddress } from "../../domain/PerforcePort.ts"
 import { CheckoutError } from "../Checkout.ts"
 import { limitError } from "../ProcessLimit.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
@@ -51,13 +52,11 @@ export interface P4Session {
 }
 
 const loginMillis = 60_000
-const ports = /^(?:(?:tcp|ssl)(?:4|6|46|64)?:)?(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):)?\d{1,5}$/
 
 const refuse = (message: string) => new CheckoutError({ reason: "failed", message })
 
-/** Other forms of P4PORT start programs (`rsh:`). */
 export const checkServer = ({ client, fingerprint, port, user }: PerforceServer): CheckoutError | undefined => {
-  if (!ports.test(port)) return refuse(`invalid Perforce port "${port}"; expected host:1666 or ssl:host:1666`)
+  if (!isServerAddress(port)) return refuse(`invalid Perforce port "${port}"; expected host:1666 or ssl:host:1666`)
   if (user !== undefined && !/^[^\s@#*%/-][^\s@#*%/]*$/.test(user)) return refuse(`invalid Perforce user "${user}"`)
   if (client !== undefined && !/^[^\s@#*%/-][^\s@#*%/]*$/.test(client))
     return refuse(`invalid Perforce workspace "${client}"`)

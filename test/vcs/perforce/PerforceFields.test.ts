@@ -9,6 +9,7 @@ import { toTriggerServer } from "../../../src/vcs/ConfiguredServer.ts"
 import { makeFakeDepot, p4Password, p4User } from "../../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../../harness/perforce/PerforceDepot.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
+import { checkServer } from "../../../src/vcs/perforce/P4Session.ts"
 import { layerVcs } from "../../../src/vcs/VcsLayer.ts"
 import { checkingOut, describeChange, expectFailure, readRevision, root, run } from "../subversion/Revisions.ts"
 import { depotServer } from "./Depots.ts"
@@ -96,9 +97,11 @@ it("perforce.client_path names the client, and a missing one is reported with wh
   Object.assign(depot, { program })
 })
 
-it("port refuses forms that start programs", async () => {
-  expect(await expectFailure(read({ ticket, port: "rsh:touch /tmp/owned" }))).toContain("invalid Perforce port")
-  expect(await expectFailure(read({ ticket, port: "127.0.0.1" }))).toContain("invalid Perforce port")
+it("port refuses forms that start programs, in the configuration and at its use", async () => {
+  for (const port of ["rsh:touch /tmp/owned", "rsh:1666", "127.0.0.1"]) {
+    await expect(read({ ticket, port })).rejects.toThrow("expected a server address such as host:1666")
+    expect(checkServer({ ...depotServer(depot), port })?.message).toContain("invalid Perforce port")
+  }
   expect(await changed({ ticket, port: "127.0.0.1:1666" })).toEqual(["a.c"])
 })
 
