@@ -10,6 +10,7 @@ import { Document } from "./Document.ts"
 import type { TextOptions } from "./LoadConfig.ts"
 import type { Complaint } from "./Normalise.ts"
 import { normalise } from "./Normalise.ts"
+import { makeReadSealed } from "./OpenSealed.ts"
 import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
 import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
@@ -129,8 +130,8 @@ const findUngranted = (document: DatabaseDocument, ground: Ground): ReadonlyArra
   }))
 
 /** Checks these again too: an earlier release may have published them. */
-const findFileOnly = (document: DatabaseDocument, { file }: Ground): ReadonlyArray<ConfigIssue> =>
-  fileOnlyProblems(document, file).map(({ code, entity, field, message }) => ({
+const findFileOnly = (document: DatabaseDocument, { env, file, namespace }: Ground): ReadonlyArray<ConfigIssue> =>
+  fileOnlyProblems(document, file, makeReadSealed(env, namespace)).map(({ code, entity, field, message }) => ({
     severity: "error",
     path: `${entity} ${formatPath(field)}`,
     message: `${message} (${code})`

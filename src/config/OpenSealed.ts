@@ -62,3 +62,14 @@ export const openSealed = (
     return undefined
   })
 }
+
+/** Returns the function that opens a credential at its place, or returns its plain text; undefined if it cannot be opened. */
+export const makeReadSealed = (env: Env, namespace: string) => {
+  const keys = sealingKeys(env)
+  return (secret: Redacted.Redacted<unknown>, place: Omit<SealedLocation, "namespace">): string | undefined => {
+    const text = String(Redacted.value(secret))
+    if (!isSealed(text)) return text
+    const opened = Result.flatMap(keys, (known) => open(known, { ...place, namespace }, text))
+    return Result.isSuccess(opened) ? Redacted.value(opened.success) : undefined
+  }
+}

@@ -32,8 +32,6 @@ export interface ApplyContext {
   readonly file: unknown
   /** Finds an entity in the file. */
   readonly findInFile: FindInFile
-  /** Seals the credentials of a renamed entity for its new place. */
-  readonly moveSecrets: (document: DatabaseDocument, from: EntityRef, to: string) => Applied
 }
 
 /** Returns the edited document, or the problems of the first operation that cannot be applied. */
@@ -178,10 +176,7 @@ const rename = (document: DatabaseDocument, from: EntityRef, to: string, context
   return whenExists(document, from, (stored) => {
     if (entityIn(document, target) !== undefined) return refuse("entity_exists", `${formatRef(target)} exists`)
     const moved = withEntity(withEntity(document, from, undefined), target, stored)
-    return (
-      ownedRefusal(target, context) ??
-      Result.map(context.moveSecrets(moved, from, to), (resealed) => renameReferences(resealed, from, to))
-    )
+    return ownedRefusal(target, context) ?? Result.succeed(renameReferences(moved, from, to))
   })
 }
 

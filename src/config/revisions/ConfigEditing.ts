@@ -8,7 +8,7 @@ import { ConfigEditor } from "./ConfigEditor.ts"
 import type { EditRequest, RevisionDetails, SourceStatus } from "./ConfigEditor.ts"
 import { emptyDocument } from "./DatabaseDocument.ts"
 import { DraftStore } from "./DraftStore.ts"
-import { draftDocument } from "./DraftContent.ts"
+import { draftDocument, openDraft } from "./DraftContent.ts"
 import { approveDraft, createDraft, maskDraft, publishDraft, removeDraft, saveDraft } from "./EditDrafts.ts"
 import type { EditorContext } from "./EditorContext.ts"
 import { describeOutcome, requireLayered, record } from "./EditorContext.ts"
@@ -17,6 +17,7 @@ import { effectiveValues, listOwned, listShadowed } from "./Effective.ts"
 import { loadHead } from "./LoadRevisions.ts"
 import { summarise } from "./PublishEdit.ts"
 import { readHistory } from "./ReadHistory.ts"
+import type { PublishProblem } from "./Publish.ts"
 import { ResealStore } from "./ResealStore.ts"
 import { readOperation, startReseal, watchReseals } from "./RunReseal.ts"
 import { RevisionStore } from "./RevisionStore.ts"
@@ -107,7 +108,11 @@ const importYaml = Effect.fnUntraced(function* (context: EditorContext, actor: s
 })
 
 /** Records an edit that would be refused. One that could be published is on record when it is. */
-const auditedPreview = Effect.fnUntraced(function* (context: EditorContext, actor: string, edit: EditRequest) {
+const auditedPreview = Effect.fnUntraced(function* (
+  context: EditorContext,
+  actor: string,
+  edit: Result.Result<EditRequest, ReadonlyArray<PublishProblem>>
+) {
   const shown = yield* preview(context, edit)
   const { conflicts, head, problems } = shown
   if (problems.length > 0)
@@ -149,7 +154,7 @@ export const layer: Layer.Layer<
       revisions: revisions.list,
       revision: (number) => readRevision(context, number),
       operation: (id) => readOperation(context, id),
-      preview: (actor, edit) => auditedPreview(context, actor, edit),
+      preview: (actor, edit) => auditedPreview(context, actor, Result.succeed(edit)),
       previewRoute: (request) => previewRoute(context, request),
       previewRestore: (number) => previewRestore(context, number),
       publish: (actor, request) => publish(context, actor, request),
@@ -159,7 +164,7 @@ export const layer: Layer.Layer<
       draftDocument: (id) => draftDocument(context, id),
       previewDraft: Effect.fnUntraced(function* (actor, id) {
         const draft = yield* drafts.get(id)
-        return draft === undefined ? undefined : yield* auditedPreview(context, actor, draft)
+        return draft === undefined ? undefined : yield* auditedPreview(context, actor, yield* openDraft(context, draft))
       }),
       createDraft: (actor, input, copyOf) => createDraft(context, actor, input, copyOf),
       saveDraft: (actor, id, version, input) => saveDraft(context, actor, id, version, input),

@@ -9,12 +9,14 @@ import type { Path } from "../Path.ts"
 import { isRecord, valueAt } from "../Path.ts"
 import { Document } from "../Document.ts"
 import { readShape, shapeAt } from "../Shape.ts"
-import type { Shape } from "../Shape.ts"
+import type { DestinationFields } from "./DestinationFields.ts"
+import { readDestinationFields } from "./DestinationFields.ts"
 import { entityLocations, entityShape } from "./Entities.ts"
+import { searchEndpoints } from "./SearchEndpoints.ts"
 
 export interface Destination {
   readonly kind?: string
-  /** Fields that decide to whom the credential is sent, such as addresses, proxies and accepted certificates. */
+  /** DestinationFields that decide to whom the credential is sent, such as addresses, proxies and accepted certificates. */
   readonly endpoints: Readonly<Record<string, unknown>>
   /** Destination of the trigger that the holder names. */
   readonly trigger?: Destination & { readonly name: string }
@@ -27,21 +29,21 @@ export interface Destination {
 export type DestinationAt = (path: Path) => Destination
 
 /**
- * Returns the function that determines the destination of the credential at a path of the combined document. Fields of nearer maps take
+ * Returns the function that determines the destination of the credential at a path of the combined document. DestinationFields of nearer maps take
  * precedence. Triggers and connections are read once, however many credentials there are.
  */
 export const makeDestinationAt = (document: unknown): DestinationAt => {
   const linked = makeLinked(document)
   const servedTriggers = makeServedTriggers(document)
   return (path) => {
-    const found = path.slice(0, -1).reduce<Fields>((into, _, length) => {
+    const found = path.slice(0, -1).reduce<DestinationFields>((into, _, length) => {
       const at = path.slice(0, length + 1)
-      return { ...into, ...readFields(shapeAt(readShape(Document), at), valueAt(document, at)) }
+      return { ...into, ...readDestinationFields(shapeAt(readShape(Document), at), valueAt(document, at)) }
     }, {})
     const { kind, trigger, connection, ...endpoints } = found
     return {
       ...(typeof kind === "string" ? { kind } : {}),
-      endpoints,
+      endpoints: { ...endpoints, ...searchEndpoints(document, path) },
       ...(typeof trigger === "string" ? { trigger: linked("triggers", trigger) } : {}),
       ...(typeof connection === "string" ? { connection: linked("im_connections", connection) } : {}),
       ...(trigger === undefined && isOfChannel(path) ? servedTriggers(kind, endpoints) : {})
@@ -57,6 +59,16 @@ export const sameDestination = (left: Destination | undefined, right: Destinatio
   return isDeepStrictEqual(inLeft, inRight) && digest(ofLeft) === digest(ofRight)
 }
 
+/** Returns whether two destinations are equal but for the names of the trigger and the connection, which a rename changes. */
+export const haveSameReceiver = (left: Destination, right: Destination): boolean =>
+  sameDestination(withoutNames(left), withoutNames(right))
+
+const withoutNames = ({ connection, trigger, ...rest }: Destination): Destination => ({
+  ...rest,
+  ...(trigger === undefined ? {} : { trigger: { ...trigger, name: "" } }),
+  ...(connection === undefined ? {} : { connection: { ...connection, name: "" } })
+})
+
 const digests = new WeakMap<object, string>()
 
 const digest = (triggers: ReadonlyArray<Destination> | undefined): string | undefined => {
@@ -64,26 +76,6 @@ const digest = (triggers: ReadonlyArray<Destination> | undefined): string | unde
   const found = digests.get(triggers) ?? createHash("sha256").update(JSON.stringify(triggers)).digest("hex")
   digests.set(triggers, found)
   return found
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-const links = ["kind", "trigger", "connection"]
-
-/** Absent and false are the same, and so is an empty map. */
-const isSet = (value: unknown): boolean =>
-  value !== undefined && value !== false && !(isRecord(value) && Object.keys(value).length === 0)
-
-const readFields = (shape: Shape | undefined, holder: unknown): Fields => {
-  const objects = shape?.type === "union" ? shape.members : [shape]
-  const object = objects.find((one) => one?.type === "object")
-  if (object?.type !== "object" || !isRecord(holder)) return {}
-  return Object.fromEntries(
-    [...object.fields.values()].flatMap(({ meta, name }) => {
-      const isLink = links.includes(name) && typeof holder[name] === "string"
-      return (isLink || meta.destination === true) && isSet(holder[name]) ? [[name, holder[name]] as const] : []
-    })
-  )
 }
 
 type LinkedKind = "im_connections" | "triggers"
@@ -111,7 +103,7 @@ const byName = (document: unknown, kind: LinkedKind): ReadonlyMap<string, unknow
 }
 
 const ownDestination = (kind: LinkedKind, holder: unknown): Destination => {
-  const { kind: type, trigger: _, connection: __, ...endpoints } = readFields(entityShape(kind), holder)
+  const { kind: type, trigger: _, connection: __, ...endpoints } = readDestinationFields(entityShape(kind), holder)
   return { ...(typeof type === "string" ? { kind: type } : {}), endpoints }
 }
 
@@ -128,7 +120,7 @@ const servedKinds: ReadonlyArray<readonly [prefix: string, kinds: ReadonlyArray<
 /** A channel without a trigger uses that of the change: its address, unless the channel has one, and its proxy. */
 const makeServedTriggers = (document: unknown) => {
   const known = new Map<string, ReadonlyArray<Destination>>()
-  return (channelKind: unknown, own: Fields): Pick<Destination, "triggers"> => {
+  return (channelKind: unknown, own: DestinationFields): Pick<Destination, "triggers"> => {
     const kinds = servedKinds.find(([prefix]) => String(channelKind).startsWith(prefix))?.[1]
     if (kinds === undefined) return {}
     const key = JSON.stringify([kinds, Object.keys(own).toSorted()])
@@ -138,7 +130,11 @@ const makeServedTriggers = (document: unknown) => {
   }
 }
 
-const listServed = (document: unknown, kinds: ReadonlyArray<unknown>, own: Fields): ReadonlyArray<Destination> => {
+const listServed = (
+  document: unknown,
+  kinds: ReadonlyArray<unknown>,
+  own: DestinationFields
+): ReadonlyArray<Destination> => {
   const triggers = valueAt(document, entityLocations.triggers.at)
   if (!Array.isArray(triggers)) return []
   const served = triggers

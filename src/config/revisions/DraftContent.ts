@@ -6,7 +6,10 @@
 import { Effect, Result } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { sealingKeys } from "../Sealing.ts"
+import { mask } from "../Show.ts"
 import type { DraftDocument, DraftInput } from "./ConfigEditor.ts"
+import { makeOrigins, onlySecrets, sealOperations } from "./CredentialOrigins.ts"
+import type { CredentialOrigins } from "./CredentialOrigins.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { ConfigDraft } from "./DraftStore.ts"
 import type { EditorContext } from "./EditorContext.ts"
@@ -15,8 +18,9 @@ import type { Ground } from "./Ground.ts"
 import { loadRevision } from "./LoadRevisions.ts"
 import { maxOperations } from "./Operations.ts"
 import type { ConfigOperation } from "./Operations.ts"
-import { invalidOperations, sealedIn, sealOperations } from "./OperationSecrets.ts"
-import { applyUnmoved, listRedirected } from "./Publish.ts"
+import { invalidOperations, openOperations, replaceAll, secretKey, secretsIn } from "./OperationSecrets.ts"
+import type { ReplacedOperations } from "./OperationSecrets.ts"
+import { applyEdits, listRedirected } from "./Publish.ts"
 import type { PublishProblem } from "./Publish.ts"
 import { problem } from "./PublishEdit.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
@@ -62,38 +66,79 @@ const readBase = Effect.fnUntraced(function* (
 })
 
 const applyDraft = Effect.fnUntraced(function* (context: EditorContext, { base, operations }: Edits, ground: Ground) {
-  return Result.flatMap(yield* readBase(context, base), (document) => applyUnmoved(document, operations, ground))
+  return Result.flatMap(yield* readBase(context, base), (document) => applyEdits(document, operations, ground))
 })
+
+/** The version before, with markers in place of its credentials. */
+interface Held {
+  readonly edits: Edits
+  readonly document: Checked<DatabaseDocument>
+}
+
+const holdPrevious = Effect.fnUntraced(function* (
+  context: EditorContext,
+  { base, operations }: ConfigDraft,
+  origins: CredentialOrigins,
+  ground: Ground
+): Effect.fn.Return<Held, SourceUnavailable> {
+  const edits = { base, operations: origins.markOperations(operations, false) }
+  return { edits, document: yield* applyDraft(context, edits, ground) }
+})
+
+const isHeld =
+  ({ find }: CredentialOrigins) =>
+  (secret: unknown): boolean =>
+    find(secret)?.isEntered === false
 
 const toOperations = Effect.fnUntraced(function* (
   context: EditorContext,
   input: DraftInput,
-  previous: ConfigDraft | undefined,
-  ground: Ground
+  held: Held | undefined,
+  origins: CredentialOrigins
 ): Effect.fn.Return<Checked<ReadonlyArray<ConfigOperation>>, SourceUnavailable> {
   if ("operations" in input) return Result.succeed(input.operations)
-  const base = yield* readBase(context, input.base)
-  const held = previous === undefined ? undefined : yield* applyDraft(context, previous, ground)
-  return Result.flatMap(base, (document) =>
-    importDocument(input.yaml, document, held === undefined ? undefined : Result.getOrUndefined(held))
+  const ofDraft = held === undefined ? undefined : Result.getOrUndefined(held.document)
+  return Result.flatMap(yield* readBase(context, input.base), (document) =>
+    importDocument(input.yaml, document, ofDraft === undefined ? undefined : onlySecrets(ofDraft, isHeld(origins)))
   )
 })
+
+/** Returns the operations with markers: a mask is the credential that the version before has for the same field. */
+const markNext = (
+  operations: ReadonlyArray<ConfigOperation>,
+  held: Held | undefined,
+  origins: CredentialOrigins,
+  namespace: string
+): ReplacedOperations => {
+  const known = secretsIn(held?.edits.operations ?? [])
+  return replaceAll(operations, ({ entity, field, text }) => {
+    if (origins.find(text) !== undefined) return Result.succeed(text)
+    if (text !== mask)
+      return Result.succeed(origins.mark({ place: { namespace, entity, field }, text, isEntered: true }))
+    const kept = known.get(secretKey({ entity, field }))
+    return kept === undefined ? Result.fail(unknownMask) : Result.succeed(kept)
+  })
+}
+
+const unknownMask = {
+  code: "masked_secret",
+  message: "the mask of a credential is not a value; omit the field to keep the credential, or send null to clear it"
+} as const
 
 /** Returns the credentials that are kept from the version before although they would be sent to another destination. */
 const redirectedProblems = Effect.fnUntraced(function* (
   context: EditorContext,
-  previous: ConfigDraft,
+  held: Held,
   next: Edits,
+  origins: CredentialOrigins,
   ground: Ground
 ): Effect.fn.Return<ReadonlyArray<PublishProblem>, SourceUnavailable> {
-  const held = new Set<unknown>(sealedIn(previous.operations).values())
-  const kept = new Set<unknown>([...sealedIn(next.operations).values()].filter((text) => held.has(text)))
-  const isSame = previous.base === next.base && isDeepStrictEqual(previous.operations, next.operations)
-  if (kept.size === 0 || isSame) return []
-  const before = yield* applyDraft(context, previous, ground)
+  const isKept = isHeld(origins)
+  const isSame = held.edits.base === next.base && isDeepStrictEqual(held.edits.operations, next.operations)
+  if (isSame || ![...secretsIn(next.operations).values()].some(isKept)) return []
   const after = yield* applyDraft(context, next, ground)
   if (Result.isFailure(after)) return after.failure
-  if (Result.isSuccess(before)) return listRedirected(before.success, after.success, (text) => kept.has(text), ground)
+  if (Result.isSuccess(held.document)) return listRedirected(held.document.success, after.success, ground, isKept)
   return [
     problem("secret_destination_changed", "the destination of a credential in the draft is unknown; enter it again")
   ]
@@ -106,22 +151,42 @@ export const toStored = Effect.fnUntraced(function* (
   previous: ConfigDraft | undefined
 ): Effect.fn.Return<Checked<Content>, SourceUnavailable> {
   const { ground } = yield* requireLayered(context)
+  const { env, namespace } = ground
   const invalid = factProblem(input)
   if (invalid !== undefined) return Result.fail([invalid])
-  const given = yield* toOperations(context, input, previous, ground)
+  const origins = makeOrigins(namespace)
+  const held = previous === undefined ? undefined : yield* holdPrevious(context, previous, origins, ground)
+  const given = yield* toOperations(context, input, held, origins)
   if (Result.isFailure(given)) return Result.fail(given.failure)
   const large = sizeProblem(given.success)
   if (large !== undefined) return Result.fail([large])
   const unsafe = invalidOperations(given.success)
   if (unsafe.length > 0) return Result.fail(unsafe)
-  const former = previous?.operations ?? []
-  const sealed = sealOperations(given.success, former, ground.namespace, sealingKeys(ground.env))
-  if (Result.isFailure(sealed)) return Result.fail(sealed.failure)
+  const marked = markNext(given.success, held, origins, namespace)
+  if (Result.isFailure(marked)) return Result.fail(marked.failure)
   const { base, reason, title } = input
-  const content = { base, reason, title, operations: sealed.success }
-  const redirected = previous === undefined ? [] : yield* redirectedProblems(context, previous, content, ground)
+  const next = { base, operations: marked.success }
+  const redirected = held === undefined ? [] : yield* redirectedProblems(context, held, next, origins, ground)
   if (redirected.length > 0) return Result.fail(redirected)
-  return Result.succeed({ ...content, format: "yaml" in input ? "yaml" : "operations" })
+  const sealed = sealOperations(marked.success, origins, namespace, sealingKeys(env))
+  return Result.map(sealed, (operations) => ({
+    base,
+    reason,
+    title,
+    operations,
+    format: "yaml" in input ? ("yaml" as const) : ("operations" as const)
+  }))
+})
+
+/** Returns the edits of a draft with the plain text of its credentials, for their publication. */
+export const openDraft = Effect.fnUntraced(function* (context: EditorContext, { base, operations }: Edits) {
+  const { ground } = yield* requireLayered(context)
+  const opened: Checked<ReadonlyArray<ConfigOperation>> = openOperations(
+    operations,
+    ground.namespace,
+    sealingKeys(ground.env)
+  )
+  return Result.map(opened, (plain): Edits => ({ base, operations: plain }))
 })
 
 export const draftDocument = Effect.fnUntraced(function* (

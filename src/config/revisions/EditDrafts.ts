@@ -4,8 +4,8 @@ import { newId } from "../../domain/Ids.ts"
 import type { DraftInput, DraftOutcome, EditOutcome, PublishRequest } from "./ConfigEditor.ts"
 import type { ConfigDraft, SavedDraft } from "./DraftStore.ts"
 import type { EditorContext } from "./EditorContext.ts"
-import { toStored } from "./DraftContent.ts"
-import { record } from "./EditorContext.ts"
+import { openDraft, toStored } from "./DraftContent.ts"
+import { describeOutcome, record } from "./EditorContext.ts"
 import { publish } from "./EditRevisions.ts"
 import { maskOperations } from "./OperationSecrets.ts"
 import type { AuditAction } from "./AuditLog.ts"
@@ -191,12 +191,18 @@ export const publishDraft = Effect.fnUntraced(function* (
     yield* record(context, { action: "draft_publish", actor, outcome: refusal.code, draft: id, operationId })
     return refusedEdit([refusal])
   }
-  const { base, operations, title } = draft
+  const opened = yield* openDraft(context, draft)
+  if (Result.isFailure(opened)) {
+    const refusal = refusedEdit(opened.failure)
+    yield* record(context, { action: "draft_publish", actor, draft: id, operationId, ...describeOutcome(refusal) })
+    return refusal
+  }
+  const { title } = draft
   const reason = request.reason ?? draft.reason
   const outcome = yield* publish(
     context,
     actor,
-    { base, operations, operationId, breakGlass, strict, reason: reason === "" ? title : reason },
+    { ...opened.success, operationId, breakGlass, strict, reason: reason === "" ? title : reason },
     { action: "draft_publish", approvals: draft.approvals.length, draft: id, request: identity }
   )
   if (outcome._tag === "Committed") yield* context.drafts.remove(id, draft.version)

@@ -1,5 +1,5 @@
 /** Previews, publishes and restores: the part of the editor that makes revisions. */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { LayeredFile } from "../ConfigStore.ts"
 import { sealingKeys } from "../Sealing.ts"
 import type { AuditAction } from "./AuditLog.ts"
@@ -71,7 +71,7 @@ const decideRestore = Effect.fnUntraced(function* (
   const target = number > head.head.number ? undefined : yield* loadRevision(context.revisions, number)
   if (target === undefined) return { _tag: "Refused", problems: [notFound(number)] }
   if (target.unknown.length > 0) return { _tag: "Refused", problems: target.unknown }
-  return decideDocument({ number: head.head.number, document: head.document }, target.document, undefined, ground)
+  return decideDocument({ number: head.head.number, document: head.document }, target.document, ground)
 })
 
 const toPreview = Effect.fnUntraced(function* (
@@ -110,9 +110,16 @@ const toPreview = Effect.fnUntraced(function* (
   }
 })
 
-export const preview = Effect.fnUntraced(function* (context: EditorContext, edit: EditRequest) {
+/** `edit`: or why its credentials cannot be opened. */
+export const preview = Effect.fnUntraced(function* (
+  context: EditorContext,
+  edit: Result.Result<EditRequest, ReadonlyArray<PublishProblem>>
+) {
   const head = yield* loadHead(context.revisions)
-  return yield* toPreview(context, head, yield* decideEdit(context, edit, head))
+  const decision: Decision = Result.isFailure(edit)
+    ? { _tag: "Refused", problems: edit.failure }
+    : yield* decideEdit(context, edit.success, head)
+  return yield* toPreview(context, head, decision)
 })
 
 export const previewRestore = Effect.fnUntraced(function* (context: EditorContext, number: number) {

@@ -2,10 +2,12 @@
  * Finds values of the database's document that only the file may set: they name programs, files, folders or credentials of the nodes, or end
  * the isolation of what the nodes execute. Who edits the configuration must not thereby control the nodes. Pure.
  */
+import { Redacted } from "effect"
 import type { FileOnly } from "../Field.ts"
 import type { Path } from "../Path.ts"
 import { isRecord, valueAt } from "../Path.ts"
 import { named } from "../SealedPlaces.ts"
+import type { SealedLocation } from "../Sealing.ts"
 import type { Shape } from "../Shape.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities } from "./DatabaseDocument.ts"
@@ -24,19 +26,34 @@ export interface FileOnlyProblem {
 interface Found {
   readonly path: Path
   readonly rule: FileOnly
+  readonly value: unknown
 }
+
+/**
+ * Returns the plain text of a credential of the document, to which the rules apply like to any value; undefined if it cannot be opened, so
+ * that it is never used. `field`: as in SealedLocation.
+ */
+export type ReadSecret = (
+  secret: Redacted.Redacted<unknown>,
+  place: Pick<SealedLocation, "entity" | "field">
+) => string | undefined
 
 /** Returns each value that only the file may set, and that no value of the normalised file hides. */
 export const fileOnlyProblems = (
   { entities, globals }: DatabaseDocument,
-  file: unknown
+  file: unknown,
+  readSecret: ReadSecret
 ): ReadonlyArray<FileOnlyProblem> => {
   const findInFile = makeFindInFile(file)
   return [
-    ...problemsIn("globals", globalsShape(), globals, (path) => isHidden(file, path)),
+    ...problemsIn({ entity: "globals", shape: globalsShape(), value: globals }, readSecret, (path) =>
+      isHidden(file, path)
+    ),
     ...listEntities({ entities, globals })
       .filter((ref) => findInFile(ref) === undefined)
-      .flatMap(({ value, ...ref }) => problemsIn(formatRef(ref), entityShape(ref.kind), value, () => false))
+      .flatMap(({ value, ...ref }) =>
+        problemsIn({ entity: formatRef(ref), shape: entityShape(ref.kind), value }, readSecret, () => false)
+      )
   ]
 }
 
@@ -47,20 +64,24 @@ const isHidden = (file: unknown, path: Path): boolean =>
     return value !== undefined && (!isRecord(value) || length === path.length - 1)
   })
 
+interface Part {
+  readonly entity: string
+  readonly shape: Shape
+  readonly value: unknown
+}
+
 const problemsIn = (
-  entity: string,
-  shape: Shape,
-  value: unknown,
+  { entity, shape, value: whole }: Part,
+  readSecret: ReadSecret,
   isIgnored: (path: Path) => boolean
 ): ReadonlyArray<FileOnlyProblem> =>
-  findIn(shape, value, [])
-    .filter(({ path }) => !isIgnored(path))
-    .map(({ path, rule }) => ({
-      code: "owned_by_file",
-      entity,
-      field: named(value, path),
-      message: `this can only be set in the configuration file, because it ${rule.because}; remove it here, or move the entity into the file`
-    }))
+  findIn(shape, whole, []).flatMap(({ path, rule, value }) => {
+    const field = named(whole, path)
+    const plain = Redacted.isRedacted(value) ? readSecret(value, { entity, field: field.join(".") }) : value
+    if (plain === undefined || isIgnored(path) || rule.applies?.(plain) === false) return []
+    const message = `this can only be set in the configuration file, because it ${rule.because}; remove it here, or move the entity into the file`
+    return [{ code: "owned_by_file", entity, field, message }]
+  })
 
 const findIn = (shape: Shape, value: unknown, path: Path): ReadonlyArray<Found> => {
   switch (shape.type) {
@@ -74,9 +95,9 @@ const findIn = (shape: Shape, value: unknown, path: Path): ReadonlyArray<Found> 
         const field = shape.fields.get(key)
         const at = [...path, key]
         const rule = field?.meta.fileOnly
-        if (rule !== undefined && (rule.applies?.(inner) ?? true)) return [{ path: at, rule }]
+        const here = rule === undefined ? [] : [{ path: at, rule, value: inner }]
         const next = field?.shape ?? shape.rest
-        return next === undefined ? [] : findIn(next, inner, at)
+        return next === undefined ? here : [...here, ...findIn(next, inner, at)]
       })
     default:
       return []

@@ -1,18 +1,14 @@
 /** Checks what the credentials of the database's document may be used for. Pure. */
-import { Redacted } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { resolve } from "../Defaults.ts"
 import { namedVariables } from "../Environment.ts"
 import type { Path } from "../Path.ts"
 import { formatPath, isRecord, valueAt } from "../Path.ts"
-import { isSealed } from "../Sealing.ts"
 import { ConfigSourcesConfig } from "../schema/ConfigSources.ts"
-import { named, positions } from "../SealedPlaces.ts"
-import { isGranted, makeDestinationAt, sameDestination } from "./Destinations.ts"
+import { named } from "../SealedPlaces.ts"
+import { haveSameReceiver, isGranted, makeDestinationAt, sameDestination } from "./Destinations.ts"
 import type { Destination, SecretGrant } from "./Destinations.ts"
 import { secretPaths } from "./EditValue.ts"
-import { formerName, formerNames } from "./Renames.ts"
-import type { Rename } from "./Renames.ts"
 
 export interface GrantProblem {
   readonly code: "secret_destination_changed" | "secret_ref_missing"
@@ -81,51 +77,22 @@ export const unusedGrants = (
   })
 }
 
-/**
- * Returns each stored credential that would be sent to another destination than before without being entered again. That of a renamed entity
- * was sealed again: it is compared with the one under the former name.
- */
-export const redirectedSecrets = (
-  before: unknown,
-  after: unknown,
-  renames: ReadonlyArray<Rename> = []
-): ReadonlyArray<GrantProblem> => {
-  const [inBefore, inAfter] = [makeDestinationAt(before), makeDestinationAt(after)]
-  return secretPaths(after).flatMap((path) => {
-    const names = named(after, path)
-    const former = formerNames(renames, names)
-    const old = positions(before, former)
-    if (old === undefined) return []
-    const [left, right] = [valueAt(before, old), valueAt(after, path)]
-    const isKept = isDeepStrictEqual(former, names) ? sameSecret(left, right) : isStored(right)
-    if (!isKept || sameDestination(inBefore(old), withFormerNames(inAfter(path), renames))) return []
-    return [redirected(path)]
-  })
-}
+/** Identifies a credential that must go where it goes in the tree before; undefined: another one, such as one that is entered. */
+export type KeptKey = (secret: unknown, path: Path) => string | undefined
 
-/**
- * Returns each credential of `texts` in `after` that has none of the destinations that it has in `before`: one text may be at several places. For
- * two results of one edit, in which a credential may be at another place.
- */
-export const redirectedTexts = (
-  before: unknown,
-  after: unknown,
-  texts: (text: unknown) => boolean
-): ReadonlyArray<GrantProblem> => {
-  const [inBefore, inAfter] = [makeDestinationAt(before), makeDestinationAt(after)]
-  const former = Map.groupBy(secretPaths(before), (path) => secretText(before, path))
-  return secretPaths(after).flatMap((path) => {
-    const text = secretText(after, path)
-    const places = texts(text) ? (former.get(text) ?? []) : []
-    const destination = inAfter(path)
-    if (places.length === 0 || places.some((place) => sameDestination(inBefore(place), destination))) return []
-    return [redirected(path)]
+/** Returns each credential of `after` that is kept and would be sent elsewhere than in `before`, or that `before` does not have. */
+export const redirectedSecrets = (before: unknown, after: unknown, keyOf: KeptKey): ReadonlyArray<GrantProblem> => {
+  const kept = secretPaths(after).flatMap((path) => {
+    const key = keyOf(valueAt(after, path), path)
+    return key === undefined ? [] : [{ key, path }]
   })
-}
-
-const secretText = (tree: unknown, path: Path): unknown => {
-  const value = valueAt(tree, path)
-  return Redacted.isRedacted(value) ? Redacted.value(value) : undefined
+  if (kept.length === 0) return []
+  const former = new Map(secretPaths(before).map((path) => [keyOf(valueAt(before, path), path), path]))
+  const [inBefore, inAfter] = [makeDestinationAt(before), makeDestinationAt(after)]
+  return kept.flatMap(({ key, path }) => {
+    const old = former.get(key)
+    return old !== undefined && haveSameReceiver(inBefore(old), inAfter(path)) ? [] : [redirected(path)]
+  })
 }
 
 const redirected = (path: Path): GrantProblem => ({
@@ -133,20 +100,3 @@ const redirected = (path: Path): GrantProblem => ({
   path,
   message: `${formatPath(path)} would be sent to another destination; enter the credential again`
 })
-
-/** Returns a destination in which renamed triggers and connections have their former names. */
-const withFormerNames = (
-  { connection, trigger, ...rest }: Destination,
-  renames: ReadonlyArray<Rename>
-): Destination => ({
-  ...rest,
-  ...(trigger === undefined ? {} : { trigger: { ...trigger, name: formerName(renames, "triggers", trigger.name) } }),
-  ...(connection === undefined
-    ? {}
-    : { connection: { ...connection, name: formerName(renames, "im_connections", connection.name) } })
-})
-
-const isStored = (value: unknown): boolean => Redacted.isRedacted(value) && isSealed(String(Redacted.value(value)))
-
-const sameSecret = (left: unknown, right: unknown): boolean =>
-  Redacted.isRedacted(left) && Redacted.isRedacted(right) && Redacted.value(left) === Redacted.value(right)

@@ -153,40 +153,29 @@ export interface OperationSecretProblem {
   readonly message: string
 }
 
-type Sealed = Result.Result<ReadonlyArray<ConfigOperation>, ReadonlyArray<OperationSecretProblem>>
+export type ReplacedOperations = Result.Result<ReadonlyArray<ConfigOperation>, ReadonlyArray<OperationSecretProblem>>
 
-/**
- * Returns the operations with sealed credentials. A masked credential keeps the sealed value that `previous`, the version before, has for the
- * same field.
- */
-export const sealOperations = (
+/** Returns the operations with the plain text of their credentials. */
+export const openOperations = (
   operations: ReadonlyArray<ConfigOperation>,
-  previous: ReadonlyArray<ConfigOperation>,
   namespace: string,
   keys: Result.Result<SealingKeys, SealingProblem>
-): Sealed => {
-  const known = sealedIn(previous)
-  return replaceAll(operations, ({ entity, field, text }) => {
-    const kept = known.get(keyOf(entity, field))
-    if (text === mask)
-      return kept === undefined
-        ? Result.fail({
-            code: "masked_secret" as const,
-            message:
-              "the mask of a credential is not a value; omit the field to keep the credential, or send null to clear it"
-          })
-        : Result.succeed(kept)
-    if (isSealed(text)) return Result.succeed(text)
-    return Result.flatMap(keys, (current) => seal(current, { namespace, entity, field }, Redacted.make(text)))
-  })
-}
+): ReplacedOperations =>
+  replaceAll(operations, ({ entity, field, text }) =>
+    isSealed(text)
+      ? Result.map(
+          Result.flatMap(keys, (known) => openSealed(known, { namespace, entity, field }, text)),
+          Redacted.value
+        )
+      : Result.succeed(text)
+  )
 
 /** Returns the operations with credentials sealed by the current key, whichever key sealed them. */
 export const resealOperations = (
   operations: ReadonlyArray<ConfigOperation>,
   namespace: string,
   keys: SealingKeys
-): Sealed =>
+): ReplacedOperations =>
   replaceAll(operations, ({ entity, field, text }) => {
     const place = { namespace, entity, field }
     return text.startsWith(`enc:v1.${keys.current?.kid}.`) || !isSealed(text)
@@ -194,10 +183,11 @@ export const resealOperations = (
       : Result.flatMap(openSealed(keys, place, text), (secret) => seal(keys, place, secret))
   })
 
-const replaceAll = (
+/** Returns the operations with the result of `replace` in place of each credential, or the first problem of each operation. */
+export const replaceAll = (
   operations: ReadonlyArray<ConfigOperation>,
   replace: Replace<Pick<OperationSecretProblem, "code" | "message">>
-): Sealed => {
+): ReplacedOperations => {
   const problems: Array<OperationSecretProblem> = []
   const replaced = operations.flatMap((operation) => {
     const one = replaceSecrets(operation, (secret) =>
@@ -209,15 +199,16 @@ const replaceAll = (
   return problems.length > 0 ? Result.fail(problems) : Result.succeed(replaced)
 }
 
-const keyOf = (entity: string, field: string): string => JSON.stringify([entity, field])
+export const secretKey = ({ entity, field }: Pick<OperationSecret, "entity" | "field">): string =>
+  JSON.stringify([entity, field])
 
-/** Returns the sealed credentials of operations by entity and field. */
-export const sealedIn = (operations: ReadonlyArray<ConfigOperation>): ReadonlyMap<string, string> => {
+/** Returns the texts of the credentials of operations, by entity and field; the last one where there are several. */
+export const secretsIn = (operations: ReadonlyArray<ConfigOperation>): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   for (const operation of operations)
-    replaceSecrets(operation, ({ entity, field, text }) => {
-      found.set(keyOf(entity, field), text)
-      return Result.succeed(text)
+    replaceSecrets(operation, (secret) => {
+      found.set(secretKey(secret), secret.text)
+      return Result.succeed(secret.text)
     })
   return found
 }

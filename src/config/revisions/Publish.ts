@@ -2,32 +2,31 @@
  * Decides what becomes of a changeset: a new revision, nothing, a conflict, or a refusal. Pure; the store then compares the head and writes
  * the revision, or the decision is made again with the new head.
  */
-import { Result } from "effect"
+import { Redacted, Result } from "effect"
 import type { ConfigIssue } from "../ConfigIssue.ts"
 import type { Difference } from "../Diff.ts"
-import { formatPath } from "../Path.ts"
+import { formatPath, valueAt } from "../Path.ts"
 import { named } from "../SealedPlaces.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import { sealingKeys } from "../Sealing.ts"
 import type { SealingProblem } from "../Sealing.ts"
 import { applyOperations } from "./ApplyOperations.ts"
-import type { ApplyContext } from "./ApplyOperations.ts"
 import { differences, findConflicts } from "./Conflicts.ts"
+import type { CredentialOrigins } from "./CredentialOrigins.ts"
+import { makeOrigins, openOrigin, sealMarked } from "./CredentialOrigins.ts"
 import type { Conflict } from "./Conflicts.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityField } from "./Entities.ts"
 import type { EntityAt } from "./EntityPath.ts"
 import { makeEntityAt } from "./EntityPath.ts"
 import { fileOnlyProblems } from "./FileOnlyFields.ts"
-import type { GrantProblem } from "./Grants.ts"
+import type { GrantProblem, KeptKey } from "./Grants.ts"
 import type { Ground } from "./Ground.ts"
 import { readCombined } from "./Ground.ts"
-import { redirectedSecrets, redirectedTexts, ungrantedVariables } from "./Grants.ts"
-import type { ConfigOperation } from "./Operations.ts"
+import { redirectedSecrets, ungrantedVariables } from "./Grants.ts"
+import type { ConfigOperation, OperationProblem } from "./Operations.ts"
 import { makeFindInFile, overlay } from "./Overlay.ts"
-import { listRenames } from "./Renames.ts"
-import type { Rename } from "./Renames.ts"
-import { moveSecrets, sealDocument, secretTexts, serialise } from "./SealDocument.ts"
+import { serialise } from "./SealDocument.ts"
 import type { StoredDocument } from "./SealDocument.ts"
 
 export interface Changeset {
@@ -76,44 +75,50 @@ const refused = (problems: ReadonlyArray<PublishProblem>): Decision => {
 }
 
 export const decide = ({ operations, base, head, strict }: Changeset, ground: Ground): Decision => {
-  const context = applyContext(ground)
-  const yours = applyOperations(base.document, operations, context)
+  const origins = makeOrigins(ground.namespace)
+  const edits = origins.markOperations(operations, true)
+  const from = origins.markDocument(base.document)
+  const yours = applyEdits(from, edits, ground)
   if (Result.isFailure(yours)) return refused(yours.failure)
-  if (base.number !== head.number) {
-    const conflicts = findConflicts(operations, {
-      base: base.document,
-      head: head.document,
-      yours: yours.success
-    })
-    if (strict || conflicts.length > 0) return { _tag: "Conflict", head: head.number, conflicts }
-  }
-  const applied = base.number === head.number ? yours : applyOperations(head.document, operations, context)
+  if (base.number === head.number)
+    return decideMarked({ head, origins, source: from, next: yours.success, rebasedFrom: undefined }, ground)
+  const conflicts = findConflicts(operations, { base: base.document, head: head.document, yours: yours.success })
+  if (strict || conflicts.length > 0) return { _tag: "Conflict", head: head.number, conflicts }
+  const source = origins.markDocument(head.document)
+  const applied = applyEdits(source, edits, ground)
   if (Result.isFailure(applied)) return refused(applied.failure)
-  if (base.number !== head.number) {
-    const problems = redirectedByOthers({ base, head, operations }, ground)
-    if (problems.length > 0) return refused(problems)
-  }
-  const rebasedFrom = base.number === head.number ? undefined : base.number
-  return decideDocument(head, applied.success, rebasedFrom, ground, listRenames(operations))
+  // Others may have changed, since the base, to where the credentials of the edit are sent.
+  const moved = listRedirected(
+    yours.success,
+    applied.success,
+    ground,
+    (secret) => origins.find(secret)?.isEntered === true
+  )
+  if (moved.length > 0) return refused(moved)
+  return decideMarked({ head, origins, source, next: applied.success, rebasedFrom: base.number }, ground)
 }
 
-/** Decides about a whole document, such as one that is restored or imported. */
-export const decideDocument = (
-  head: Changeset["head"],
-  next: DatabaseDocument,
-  rebasedFrom: number | undefined,
-  ground: Ground,
-  renames: ReadonlyArray<Rename> = []
-): Decision => {
-  const before = overlay(ground.file, head.document).tree
-  const after = overlay(ground.file, next).tree
-  const misused = [...redirectedSecrets(before, after, renames), ...ungrantedVariables(after, ground.file)]
-  const problems = [
-    ...misused.map((one) => placed(after, one)),
-    ...fileOnlyProblems(next, ground.file).map(({ field, ...one }) => ({ ...one, path: formatPath(field) }))
-  ]
+/** Decides about a whole stored document, which is restored. Its credentials go where they went in that revision. */
+export const decideDocument = (head: Changeset["head"], document: DatabaseDocument, ground: Ground): Decision => {
+  const origins = makeOrigins(ground.namespace)
+  const source = origins.markDocument(document)
+  return decideMarked({ head, origins, source, next: source, rebasedFrom: undefined }, ground)
+}
+
+/** A document with markers in place of its credentials, made of `source`. */
+interface Marked {
+  readonly head: Changeset["head"]
+  readonly origins: CredentialOrigins
+  readonly source: DatabaseDocument
+  readonly next: DatabaseDocument
+  readonly rebasedFrom: number | undefined
+}
+
+const decideMarked = ({ head, next, origins, rebasedFrom, source }: Marked, ground: Ground): Decision => {
+  const keys = sealingKeys(ground.env)
+  const problems = listMisused({ next, origins, source }, ground, keys)
   if (problems.length > 0) return refused(problems)
-  const sealed = sealDocument(next, ground.namespace, sealingKeys(ground.env))
+  const sealed = sealMarked(next, origins, ground.namespace, keys)
   if (Result.isFailure(sealed)) return refused(sealed.failure)
   const diff = differences(head.document, sealed.success)
   if (diff.length === 0) return { _tag: "Unchanged" }
@@ -128,44 +133,47 @@ export const decideDocument = (
   return { _tag: "Publish", publishable: { document: sealed.success, stored, diff, rebasedFrom, snapshot } }
 }
 
-/**
- * Returns the credentials of an edit that would have another destination on the newest revision than on the one that they were entered for:
- * others changed an address since.
- */
-const redirectedByOthers = (
-  { base, head, operations }: Omit<Changeset, "strict">,
-  ground: Ground
+/** Returns the credentials that would go elsewhere than they were entered for, and the values that only the file may set. */
+const listMisused = (
+  { next, origins, source }: Pick<Marked, "next" | "origins" | "source">,
+  ground: Ground,
+  keys: ReturnType<typeof sealingKeys>
 ): ReadonlyArray<PublishProblem> => {
-  const [entered, applied] = [base, head].map(({ document }) => applyUnmoved(document, operations, ground))
-  if (entered === undefined || applied === undefined || Result.isFailure(entered) || Result.isFailure(applied))
-    return []
-  const former = secretTexts(base.document)
-  return listRedirected(entered.success, applied.success, (text) => !former.has(text), ground)
+  const { tree } = overlay(ground.file, next)
+  const isKept = (secret: unknown): boolean => origins.find(secret)?.isEntered !== true
+  const readSecret = (secret: unknown): string | undefined => {
+    const origin = origins.find(secret)
+    return origin === undefined ? undefined : Result.getOrUndefined(openOrigin(origin, keys))
+  }
+  return [
+    ...listRedirected(source, next, ground, isKept),
+    ...ungrantedVariables(tree, ground.file).map((one) => placed(tree, one)),
+    ...fileOnlyProblems(next, ground.file, readSecret).map(({ field, ...one }) => ({ ...one, path: formatPath(field) }))
+  ]
 }
 
-/** Applies operations without sealing the credentials of renamed entities again, so that they can be compared. */
-export const applyUnmoved = (document: DatabaseDocument, operations: ReadonlyArray<ConfigOperation>, ground: Ground) =>
-  applyOperations(document, operations, { ...applyContext(ground), moveSecrets: Result.succeed })
-
-/** Returns the credentials of `texts` that have another destination in `after` than in `before`. */
+/** Returns the credentials that `after` sends elsewhere than `before`. In both documents, markers replace credentials. */
 export const listRedirected = (
   before: DatabaseDocument,
   after: DatabaseDocument,
-  texts: (text: unknown) => boolean,
-  { file }: Ground
+  { file }: Ground,
+  isKept: (secret: unknown) => boolean
 ): ReadonlyArray<PublishProblem> => {
-  const tree = overlay(file, after).tree
-  return redirectedTexts(overlay(file, before).tree, tree, texts).map((one) => placed(tree, one))
+  const { tree } = overlay(file, after)
+  // A credential of the file is not marked: its path identifies it, because edits do not change the file.
+  const keyOf: KeptKey = (secret, path) =>
+    isKept(secret) ? (valueAt(file, path) === undefined ? textOf(secret) : JSON.stringify(path)) : undefined
+  return redirectedSecrets(overlay(file, before).tree, tree, keyOf).map((one) => placed(tree, one))
 }
 
-export const applyContext = ({ file, env, namespace }: Ground): ApplyContext => ({
-  file,
-  findInFile: makeFindInFile(file),
-  moveSecrets: (document, from, to) =>
-    Result.mapError(moveSecrets(document, namespace, from, to, sealingKeys(env)), (problems) =>
-      problems.map(({ code, message }) => ({ code, message }))
-    )
-})
+const textOf = (secret: unknown): string => (Redacted.isRedacted(secret) ? String(Redacted.value(secret)) : "")
+
+export const applyEdits = (
+  document: DatabaseDocument,
+  operations: ReadonlyArray<ConfigOperation>,
+  { file }: Ground
+): Result.Result<DatabaseDocument, ReadonlyArray<OperationProblem>> =>
+  applyOperations(document, operations, { file, findInFile: makeFindInFile(file) })
 
 const placed = (document: unknown, { code, path, message }: GrantProblem): PublishProblem => {
   const { entity, field } = entityField(named(document, path))

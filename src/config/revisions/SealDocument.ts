@@ -1,16 +1,14 @@
-/** Converts the database's document to the text that the store keeps, and back. Literal credentials are sealed for their place first. */
+/** Converts the database's document to the text that the store keeps, and back. Its credentials are sealed, each for its place. */
 import { createHash, createHmac } from "node:crypto"
 import { Redacted, Result } from "effect"
 import type { Report } from "../Normalise.ts"
-import { isRecord, valueAt } from "../Path.ts"
+import { isRecord } from "../Path.ts"
 import { replaceCredentials } from "../ReplaceCredentials.ts"
 import type { SealedLocation, SealingKey, SealingKeys, SealingProblem } from "../Sealing.ts"
 import { isSealed, openSealed, seal } from "../Sealing.ts"
 import { named } from "../SealedPlaces.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
-import { emptyDocument, entityIn, parseDocument, withEntity } from "./DatabaseDocument.ts"
-import { secretPaths } from "./EditValue.ts"
-import type { EntityRef } from "./Entities.ts"
+import { emptyDocument, parseDocument } from "./DatabaseDocument.ts"
 import { entityKinds, formatRef } from "./Entities.ts"
 
 export interface SealProblem extends SealingProblem {
@@ -49,7 +47,7 @@ const mapValue = (
   })
 
 /** Returns the document with every credential replaced. */
-const mapSecrets = (
+export const mapSecrets = (
   document: DatabaseDocument,
   namespace: string,
   change: Change
@@ -70,46 +68,6 @@ const mapSecrets = (
 }
 
 const plainText = (value: unknown): string => (Redacted.isRedacted(value) ? String(Redacted.value(value)) : "")
-
-/** Returns the texts of the credentials of a document. */
-export const secretTexts = (document: DatabaseDocument): ReadonlySet<unknown> =>
-  new Set(secretPaths(document).map((path) => plainText(valueAt(document, path))))
-
-/** Seals every literal credential. Sealed ones stay as they are. */
-export const sealDocument = (
-  document: DatabaseDocument,
-  namespace: string,
-  keys: Result.Result<SealingKeys, SealingProblem>
-): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> =>
-  mapSecrets(document, namespace, ({ place, text }) =>
-    isSealed(text) ? Result.succeed(text) : Result.flatMap(keys, (known) => seal(known, place, Redacted.make(text)))
-  )
-
-/** Seals the credentials of a renamed entity for its new place. */
-export const moveSecrets = (
-  document: DatabaseDocument,
-  namespace: string,
-  from: EntityRef,
-  to: string,
-  keys: Result.Result<SealingKeys, SealingProblem>
-): Result.Result<DatabaseDocument, ReadonlyArray<SealProblem>> => {
-  const ref = { kind: from.kind, name: to }
-  const problems: Array<SealProblem> = []
-  const moved = mapValue(
-    entityIn(document, ref),
-    { namespace, entity: formatRef(ref) },
-    ({ place, text }) =>
-      isSealed(text)
-        ? Result.flatMap(keys, (known) =>
-            Result.flatMap(openSealed(known, { ...place, entity: formatRef(from) }, text), (secret) =>
-              seal(known, place, secret)
-            )
-          )
-        : Result.succeed(text),
-    problems
-  )
-  return problems.length > 0 ? Result.fail(problems) : Result.succeed(withEntity(document, ref, moved))
-}
 
 /** A value determined by the key, the place and the ciphertext that is replaced: equal nonces only seal equal credentials. */
 const nonceFor = (current: SealingKey, { namespace, entity, field }: SealedLocation, text: string): Buffer =>

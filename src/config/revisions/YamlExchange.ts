@@ -39,8 +39,8 @@ const emptyText: PublishProblem = {
 }
 
 /**
- * A masked credential keeps its value; everything that the text omits is removed. `held`: the document that a draft makes of `head`; a masked
- * credential that the draft replaces keeps the draft's value, which is sealed.
+ * A masked credential keeps its value; everything that the text omits is removed. `held`: a document with the credentials that a draft holds; a
+ * masked credential is that of the draft, if it has one there.
  */
 export const importDocument = (text: string, head: DatabaseDocument, held?: DatabaseDocument): Imported => {
   const yaml = parseYaml(text)
@@ -57,29 +57,26 @@ export const importDocument = (text: string, head: DatabaseDocument, held?: Data
   )
   return problems.length > 0
     ? Result.fail(problems)
-    : Result.succeed(operationsBetween(head, held === undefined ? next : withHeld(next, held, head)))
+    : Result.succeed(operationsBetween(head, held === undefined ? next : withHeld(next, held)))
 }
 
 /** Returns the document with the draft's credentials in place of their masks. */
-const withHeld = (next: DatabaseDocument, held: DatabaseDocument, base: DatabaseDocument): DatabaseDocument => ({
-  globals: asFields(fillMasks(next.globals, held.globals, base.globals)),
+const withHeld = (next: DatabaseDocument, held: DatabaseDocument): DatabaseDocument => ({
+  globals: asFields(fillMasks(next.globals, held.globals)),
   entities: listEntities(next).reduce((into, { kind, name, value }) => {
-    const filled = fillMasks(value, entityIn(held, { kind, name }), entityIn(base, { kind, name }))
+    const filled = fillMasks(value, entityIn(held, { kind, name }))
     return filled === value ? into : { ...into, [kind]: { ...into[kind], [name]: filled } }
   }, next.entities)
 })
 
 const asFields = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
 
-const fillMasks = (value: unknown, held: unknown, base: unknown): unknown =>
+const fillMasks = (value: unknown, held: unknown): unknown =>
   secretPaths(value)
     .filter((path) => isMask(valueAt(value, path)))
     .reduce((current, path) => {
-      const names = named(value, path)
-      const secret = secretAt(held, names)
-      return secret === undefined || secret === secretAt(base, names)
-        ? current
-        : withValueAt(current, path, Redacted.make(secret))
+      const secret = secretAt(held, named(value, path))
+      return secret === undefined ? current : withValueAt(current, path, Redacted.make(secret))
     }, value)
 
 const secretAt = (tree: unknown, names: ReadonlyArray<string>): unknown => {

@@ -142,7 +142,7 @@ const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
       credentials,
       searxng: group(
         {
-          endpoint: optional(Url, "Endpoint of a self-hosted SearXNG."),
+          endpoint: optional(Url, "Endpoint of a self-hosted SearXNG.", { destination: true }),
           categories: optional(Text, "Categories, comma-separated."),
           engines: optional(Text, "Engines, comma-separated."),
           language: optional(Text, "Language code."),

@@ -1,8 +1,7 @@
 /** Schema of `llm`: providers, model groups, retry, budgets and the model catalog. */
-import { Redacted, Schema } from "effect"
+import { Schema } from "effect"
 import type { Resolved } from "../Field.ts"
 import { defaulted, group, kinds, nodeCredential, optional, required } from "../Field.ts"
-import { isSealed } from "../Sealing.ts"
 import {
   choice,
   EnvName,
@@ -23,13 +22,9 @@ import {
 
 const bedrock = { when: kinds("bedrock") }
 const vertex = { when: kinds("vertex_ai") }
-/** A sealed value was checked when it was entered. */
 const keyFile = {
   because: "names a file of the nodes",
-  applies: (value: unknown) => {
-    const text = Redacted.isRedacted(value) ? Redacted.value(value) : value
-    return typeof text === "string" && !text.trim().startsWith("{") && !isSealed(text)
-  }
+  applies: (value: unknown) => typeof value !== "string" || !value.trim().startsWith("{")
 }
 const anthropic = { when: kinds("anthropic") }
 

@@ -2,11 +2,14 @@
  * Classifies every field that the database may contain: it decides where a credential goes (`destination`), only the file may set it
  * (`fileOnly`), or it is harmless. A new field of text or a switch fails here until it is classified.
  */
+import { Redacted, Result } from "effect"
 import { describe, expect, it } from "vitest"
 import type { FieldMeta } from "../../../src/config/Field.ts"
 import { parseFile, readLayered, readRevision } from "../../../src/config/LayeredFile.ts"
 import type { Path } from "../../../src/config/Path.ts"
 import { formatPath, valueAt, withValueAt } from "../../../src/config/Path.ts"
+import { sealingKeys } from "../../../src/config/Sealing.ts"
+import { sealMarked } from "../../../src/config/revisions/CredentialOrigins.ts"
 import { makeDestinationAt } from "../../../src/config/revisions/Destinations.ts"
 import { parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import type { DatabaseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
@@ -15,6 +18,7 @@ import { fileOnlyProblems } from "../../../src/config/revisions/FileOnlyFields.t
 import { overlay } from "../../../src/config/revisions/Overlay.ts"
 import { serialise } from "../../../src/config/revisions/SealDocument.ts"
 import type { Shape } from "../../../src/config/Shape.ts"
+import { sealingKey } from "../../harness/ConfigSource.ts"
 import { harmless } from "./HarmlessFields.ts"
 
 interface Leaf {
@@ -85,6 +89,8 @@ const inCombined = (path: Path): Path => {
 /** Makes a document with one value. */
 const withValue = (path: Path, value: unknown): unknown => withValueAt({}, path, value)
 
+const plainText = (secret: Redacted.Redacted<unknown>): string => String(Redacted.value(secret))
+
 const parsed = (tree: unknown): DatabaseDocument =>
   parseDocument(tree, ({ path, message }) => {
     throw new Error(`${formatPath(path)}: ${message}`)
@@ -103,12 +109,13 @@ describe("a field of the database's configuration", () => {
     (_title, { path, shape }) => {
       const name = path.findLast((part) => typeof part === "string" && part !== "x") ?? ""
       const document = parsed(withValue(path, samples[name] ?? "x"))
-      const [problem, ...more] = fileOnlyProblems(document, {})
+      const [problem, ...more] = fileOnlyProblems(document, {}, plainText)
       expect([problem?.code, more]).toEqual(["owned_by_file", []])
-      // A stored credential is sealed, and was checked before.
-      if (shape.type === "scalar" && shape.scalar === "secret") return
-      const file = parseFile("{}", "/etc/aicr/config.yaml", {})
-      const { text, hash } = serialise(document)
+      const env = { SVC_CONFIG_SECRETS_KEY: sealingKey }
+      const file = parseFile("{}", "/etc/aicr/config.yaml", env)
+      const sealed = sealMarked(document, { find: () => undefined }, "default", sealingKeys(env))
+      const { text, hash } = serialise(Result.getOrThrow(sealed))
+      expect(text.includes("enc:v1.")).toBe(shape.type === "scalar" && shape.scalar === "secret")
       const layer = readRevision({ number: 1, hash, document: text })
       if (layer._tag === "Failure") throw new Error(layer.failure.join("\n"))
       const { issues, snapshot } = readLayered(file, layer.success, {})
@@ -122,11 +129,10 @@ describe("a field of the database's configuration", () => {
       [["entities", "triggers", "x", "repository_url"], "https://svn.example/repository"],
       [["entities", "triggers", "x", "repository_url"], "svn://svn.example/repository"],
       [["entities", "providers", "x", "google_application_credentials"], '{"type": "service_account"}'],
-      [["entities", "providers", "x", "google_application_credentials"], "enc:v1.k.n.c"],
       [["globals", "agent", "sandbox", "native", "unconfined"], false],
       [["entities", "templates", "image"], "text"]
     ] as const)
-      expect(fileOnlyProblems(parsed(withValue(path, value)), {})).toEqual([])
+      expect(fileOnlyProblems(parsed(withValue(path, value)), {}, plainText)).toEqual([])
   })
 
   it("is permitted where the file hides it, which is the way out for a revision of an earlier release", () => {
@@ -141,7 +147,7 @@ describe("a field of the database's configuration", () => {
       [["entities", "triggers", "x", "tls_ca_path"], { triggers: [{ name: "y" }] }, 1]
     ]
     for (const [path, file, problems] of cases)
-      expect(fileOnlyProblems(parsed(withValue(path, "file:///srv/x")), file)).toHaveLength(problems)
+      expect(fileOnlyProblems(parsed(withValue(path, "file:///srv/x")), file, plainText)).toHaveLength(problems)
   })
 
   const destinations = all.filter(({ meta, secrets }) => meta?.destination === true && secrets.length > 0)

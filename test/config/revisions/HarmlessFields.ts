@@ -68,7 +68,7 @@ const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
     "vcs.regex"
   ],
   "a folder below workspaces.root: its template is checked": ["workspaces.work_path"],
-  "fetched without a credential, and parsed": ["model_catalog.source_url", "searxng.endpoint"],
+  "fetched without a credential, and parsed": ["model_catalog.source_url"],
   "a part of the provider's own address: its form is checked": ["providers.aws_region", "providers.vertex_location"],
   "sent to the destination, which other fields decide": [
     "app.app_id",

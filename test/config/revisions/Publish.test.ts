@@ -178,9 +178,12 @@ describe("a changeset is refused", () => {
     path: ["workspaces", "defaults", "outputs"],
     value: { channels: [{ name: "room", kind: "gitea", token: "********" }] }
   }
-  const cases: ReadonlyArray<
-    readonly [title: string, operations: ReadonlyArray<ConfigOperation>, expected: ReadonlyArray<ReadonlyArray<string>>]
-  > = [
+  type Case = readonly [
+    title: string,
+    operations: ReadonlyArray<ConfigOperation>,
+    expected: ReadonlyArray<ReadonlyArray<string>>
+  ]
+  const cases: ReadonlyArray<Case> = [
     [
       "for an entity of the file",
       [{ op: "set_enabled", entity: { kind: "triggers", name: "main" }, enabled: false }],
@@ -372,6 +375,24 @@ describe("a changeset is refused", () => {
         ["owned_by_file", "triggers/app", "app.private_key_path"]
       ]
     ],
+    ...["rsh:touch /tmp/owned", "rsh:1666", "jsh:x", "ssl:rsh:x"].map((port): Case => [
+      `for the server ${port}, for which the client of Perforce would start a program`,
+      [
+        { op: "create", entity: { kind: "triggers", name: "depot" }, value: { kind: "perforce", port, user: "a" } },
+        {
+          op: "create",
+          entity: { kind: "workspaces", name: "w" },
+          value: {
+            source_repo: { trigger: "second", repo: "a/b" },
+            context_repositories: [{ alias: "lib", kind: "perforce", port, user: "a", depot_path: "//depot/..." }]
+          }
+        }
+      ],
+      [
+        ["invalid_configuration", "triggers/depot", "port"],
+        ["invalid_configuration", "workspaces/w", "context_repositories.lib.port"]
+      ]
+    ]),
     [
       "for a configuration that is invalid together with the file",
       [

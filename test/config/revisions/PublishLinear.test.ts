@@ -53,7 +53,7 @@ const countedFile = (parts: Readonly<Record<string, unknown>>) => {
 }
 
 const problemsOf = ({ ground }: ParsedFile, document: DatabaseDocument): ReadonlyArray<PublishProblem> => {
-  const decision = decideDocument({ number: 0, document: emptyDocument }, document, undefined, ground)
+  const decision = decideDocument({ number: 0, document: emptyDocument }, document, ground)
   return decision._tag === "Refused" ? decision.problems : []
 }
 
