@@ -3,7 +3,8 @@
  * the same promises, except for `native` without bubblewrap, which the configuration has to permit explicitly:
  *
  * - The program reads the repository, the folders of its installation and the system's folders, and writes to its own scratch
- *   folder only. It has no environment but the one of the request, no capability and no way to gain privileges, and is not root.
+ *   folder only. It has no environment but the one of the request, no capability and no way to gain privileges, and is not root, also
+ *   for the kernel.
  * - It has no network. Two ports of its loopback interface lead to two unix sockets of the service: the model and the tools.
  * - Memory, processors, processes, written files, output and time are limited. All its processes have ended when the scope has
  *   closed, also those that left its session, and its scratch folder is removed. Sandboxes of a service that was killed are removed

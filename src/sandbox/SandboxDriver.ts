@@ -14,7 +14,7 @@ export interface StartedSandbox {
   /** Whether counters of the sandbox's own control group are visible inside. */
   readonly watchesCgroup: boolean
   /** Processes and threads above which `Inside.ts` ends the program, where nothing outside limits them. */
-  readonly maxTasks?: number
+  readonly maxTasks?: number | undefined
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable

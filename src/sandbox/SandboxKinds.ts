@@ -12,7 +12,7 @@ import type { SandboxDriver } from "./SandboxDriver.ts"
 export type Drivers = Readonly<Record<SandboxKind, SandboxDriver>>
 
 export const makeDrivers = (environment: Env): Drivers => ({
-  native: nativeDriver(environment["PATH"] ?? ""),
+  native: nativeDriver({ path: environment["PATH"] ?? "" }),
   docker: containerDriver("docker", environment),
   podman: containerDriver("podman", environment),
   docker_socket: containerDriver("docker_socket", environment),

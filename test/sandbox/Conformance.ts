@@ -8,19 +8,26 @@ import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { attacker } from "./EscapeAttempts.ts"
 import type { Attempts, Reached } from "./EscapeAttempts.ts"
+import type { SandboxLimits } from "../../src/sandbox/Sandbox.ts"
 import { listOrphans, makeFixture, processesWith, run, start, uniqueSeconds, using } from "./Fixture.ts"
-import type { Fixture, KindUnderTest, Program } from "./Fixture.ts"
+import type { Fixture, KindUnderTest, Outcome, Program } from "./Fixture.ts"
 import { killedService } from "./KilledService.ts"
+import { runInService } from "./OtherUser.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 export interface Conformance extends KindUnderTest {
   /** Upper bound for the share of a processor that a busy program gets with a limit of 0.3. */
   readonly maxShare: number
+  /** A bomb that continues when the kernel refuses it processes, where only the kernel's limit of processes stops it. */
   readonly forkBomb?: string
   /** Notices of every run. */
   readonly notices?: ReadonlyArray<string>
   /** User of the program. Default: 65534. */
   readonly uid?: unknown
+  /** Whether files of `/proc` that belong to the program's own processes can be written. */
+  readonly hasOpenProcesses?: boolean
+  /** Whether a service of its own starts the sandboxes, as another user than the tests. */
+  readonly user?: number
   /** Returns text in the command lines of a sandbox's processes on this machine. Default: a duration for which they sleep. */
   readonly mark?: (fixture: Fixture) => string
   /** Returns how many sandboxes of the fixture exist in an engine. */
@@ -45,13 +52,28 @@ export const describeCore = (kinds: Kinds): void => describeParts(kinds, [descri
 /** The limits alone, for another implementation of them. */
 export const describeOnlyLimits = (kinds: Kinds): void => describeParts(kinds, [describeLimits])
 
+/** The promises that are checked for another user. */
+export const describeOtherUser = (kinds: Kinds): void =>
+  describeParts(kinds, [describeStart, describePrograms, describeEscapes, describeLimits])
+
+/** Runs to the end, as the user of the kind. */
+const runAs = async (
+  fixture: Fixture,
+  kind: Conformance,
+  program: Program,
+  limits?: Partial<SandboxLimits>
+): Promise<Outcome> =>
+  kind.user === undefined
+    ? run(fixture, kind, program, limits)
+    : runInService(fixture, kind, program, limits, { user: kind.user })
+
 const describeParts = (kinds: Kinds, parts: ReadonlyArray<(current: Current) => void>): void => {
   describe.each(kinds)("%s", (_, prepare) => {
     let kind: Conformance
     let fixture: Fixture
     beforeAll(async () => {
       kind = await prepare()
-      fixture = await makeFixture()
+      fixture = await makeFixture(kind.user)
     })
     afterAll(async () => {
       await fixture.close()
@@ -83,7 +105,7 @@ const describeStart = (current: Current): void => {
         { path: "a/b.txt", text: "content" }
       ]
     }
-    const { exit, lines, notices, stderr } = await run(fixture, kind, program)
+    const { exit, lines, notices, stderr } = await runAs(fixture, kind, program)
     vi.unstubAllEnvs()
     expect({ exit, stderr, notices }).toEqual({
       exit: { reason: "exited", code: 7 },
@@ -112,15 +134,15 @@ const describePrograms = (current: Current): void => {
         const reply = await response.text()
         console.log(reply.slice(0, 5), reply.length)
       }`
-    const { exit, lines } = await run(fixture, kind, node(text))
+    const { exit, lines } = await runAs(fixture, kind, node(text))
     expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["model 2000006", "tools 2000006"] })
   })
 
   it("reports a program that cannot be started, and a signal", async () => {
     const { fixture, kind } = current()
     const [missing, signal] = await Promise.all([
-      run(fixture, kind, { command: "/no/such/program" }),
-      run(fixture, kind, "kill -15 $$")
+      runAs(fixture, kind, { command: "/no/such/program" }),
+      runAs(fixture, kind, "kill -15 $$")
     ])
     expect(missing?.exit).toEqual({ reason: "engine", message: expect.stringMatching(/could not be started.*ENOENT/) })
     expect(signal?.exit).toEqual({ reason: "exited", code: 143 })
@@ -154,22 +176,24 @@ const describeEscapes = (current: Current): void => {
       abstract: name
     }
     const other = start(fixture, kind, "touch /tmp/of-another-run; echo ready; sleep 60")
-    const outcome = await using(
-      fixture,
-      kind,
-      Effect.gen(function* () {
-        const { lines } = yield* other
-        yield* Stream.runHead(lines)
-        return yield* Effect.promise(() => run(fixture, kind, node(attacker, JSON.stringify(attempts))))
-      })
-    )
+    const limits = { timeMillis: Math.max(60_000, kind.limits?.timeMillis ?? 0) }
+    const attack = () => runAs(fixture, kind, node(attacker, JSON.stringify(attempts)), limits)
+    const withOther = Effect.gen(function* () {
+      const { lines } = yield* other
+      yield* Stream.runHead(lines)
+      return yield* Effect.promise(attack)
+    })
+    const outcome = kind.user === undefined ? await using(fixture, kind, withOther) : await attack()
     vi.unstubAllEnvs()
     server.close()
     abstract.close()
     expect(outcome).toMatchObject({ exit: { reason: "exited", code: 0 }, stderr: "" })
     const reached: Reached = JSON.parse(outcome.lines[0] ?? "{}")
     const files = Object.fromEntries([...attempts.files, "/tmp/link"].map((file) => [file, "ENOENT"]))
-    expect(reached).toEqual({
+    const isPermitted = (file: string): boolean =>
+      devices.test(file) || (kind.hasOpenProcesses === true && ownProcesses.test(file))
+    expect({ ...reached, writableFiles: reached.writableFiles.filter((file) => !isPermitted(file)) }).toEqual({
+      writableFiles: [],
       files: { ...files, "/root": expect.stringMatching(/ENOENT|exists/) },
       writable: ["/tmp"],
       repository: "reviewed",
@@ -196,6 +220,9 @@ const describeEscapes = (current: Current): void => {
 }
 
 const none = "0000000000000000"
+const devices = /^\/dev\/(null|zero|full|random|urandom|tty|ptmx|pts\/(ptmx|\d+))$/
+/** Files of the own processes, and those with which every user may watch the load of the machine. */
+const ownProcesses = /^\/proc\/(\d+|pressure)\//
 
 const describeLimits = (current: Current): void => {
   const mib = 1_048_576
@@ -212,13 +239,13 @@ const describeLimits = (current: Current): void => {
   ]
   it.each(limited)("ends %s", async (_, program, limits, reason) => {
     const { fixture, kind } = current()
-    const { exit } = await run(fixture, kind, program, limits)
+    const { exit } = await runAs(fixture, kind, program, limits)
     expect(exit).toMatchObject({ reason, message: expect.stringMatching(/raise (sandbox\.limits|agent)\./) })
   })
 
   it("ends a fork bomb", async () => {
     const { fixture, kind } = current()
-    const { exit } = await run(fixture, kind, kind.forkBomb ?? "f() { f | f & f; }; f")
+    const { exit } = await runAs(fixture, kind, kind.forkBomb ?? "f() { f | f & f; }; f")
     expect(exit).toMatchObject({ reason: "processes", message: expect.stringContaining("sandbox.limits.processes") })
   })
 
@@ -226,7 +253,7 @@ const describeLimits = (current: Current): void => {
     const { fixture, kind } = current()
     const script =
       "i=0; while head -c 3000000 /dev/zero > /tmp/$i; do i=$((i+1)); done 2>/dev/null; du -smx /tmp | cut -f1"
-    const { exit, lines } = await run(fixture, kind, script, { fileBytes: 8 * mib })
+    const { exit, lines } = await runAs(fixture, kind, script, { fileBytes: 8 * mib })
     expect(exit).toEqual({ reason: "exited", code: 0 })
     expect(Number(lines[0])).toBeGreaterThan(5)
     expect(Number(lines[0])).toBeLessThan(9)
@@ -239,7 +266,7 @@ const describeLimits = (current: Current): void => {
       while (performance.now() < until);
       const { user, system } = process.cpuUsage()
       console.log((user + system) / 1000 / performance.now())`
-    const { lines } = await run(fixture, kind, node(text), { cpus: 0.3 })
+    const { lines } = await runAs(fixture, kind, node(text), { cpus: 0.3 })
     expect(Number(lines[0])).toBeGreaterThan(0)
     expect(Number(lines[0])).toBeLessThan(kind.maxShare)
   })

@@ -16,7 +16,10 @@ export interface Attempts {
 
 export interface Reached {
   readonly files: Readonly<Record<string, string>>
+  /** Folders in which a file can be created. */
   readonly writable: ReadonlyArray<string>
+  /** Files outside of the scratch folder that can be opened for writing. */
+  readonly writableFiles: ReadonlyArray<string>
   readonly repository: string
   readonly changes: Readonly<Record<string, string>>
   readonly secrets: ReadonlyArray<string>
@@ -31,7 +34,7 @@ export interface Reached {
 
 export const attacker = `
 import { spawnSync } from "node:child_process"
-import { accessSync, chmodSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs"
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { networkInterfaces } from "node:os"
 const { files, secret, ports, abstract } = JSON.parse(process.argv[2])
@@ -54,11 +57,34 @@ for (const folder of folders) {
   try {
     if (!statSync(folder).isDirectory()) continue
     const file = folder + "/attempt"
-    writeFileSync(file, "x")
-    rmSync(file)
+    closeSync(openSync(file, "wx"))
     writable.push(folder)
+    rmSync(file)
   } catch {}
 }
+const writableFiles = []
+const { rdev } = statSync("/dev/null")
+const isOpen = (file) => {
+  try {
+    // Engines put the null device over files that they close.
+    if (statSync(file).rdev === rdev) return false
+    // In a file system of the kernel, only the attempt shows what a file permits.
+    if (!/^[/](proc|dev|sys)[/]/.test(file)) accessSync(file, constants.W_OK)
+    closeSync(openSync(file, constants.O_WRONLY | constants.O_NONBLOCK))
+    return true
+  } catch { return false }
+}
+const walk = (folder) => {
+  let entries = []
+  try { entries = readdirSync(folder, { withFileTypes: true }) } catch {}
+  for (const entry of entries) {
+    const path = (folder === "/" ? "" : folder) + "/" + entry.name
+    if (entry.isSymbolicLink() || path === process.env.SCRATCH) continue
+    if (entry.isDirectory()) walk(path)
+    else if (isOpen(path)) writableFiles.push(path)
+  }
+}
+walk("/")
 const secrets = []
 const pids = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name))
 for (const pid of pids)
@@ -74,6 +100,7 @@ connections["abstract"] = await reach({ path: "\\0" + abstract })
 console.log(JSON.stringify({
   files: Object.fromEntries([...files, process.env.SCRATCH + "/link"].map((file) => [file, outcome(() => { accessSync(file, constants.F_OK); return "exists" })])),
   writable,
+  writableFiles,
   repository: outcome(() => readFileSync(repository + "/file.txt", "utf8").trim()),
   changes: {
     write: outcome(() => writeFileSync(repository + "/file.txt", "x")),

@@ -1,5 +1,14 @@
 /** Parts of sandbox tests: two unix sockets of a service, a repository, and programs that run in a sandbox. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { createServer } from "node:http"
 import type { Server } from "node:http"
 import { tmpdir } from "node:os"
@@ -90,13 +99,17 @@ export const requestOver =
     sockets
   })
 
-export const makeFixture = async (): Promise<Fixture> => {
-  const root = mkdtempSync(join(tmpdir(), "aicr-sandbox-"))
+/** Makes the parts. Those of another user belong to that one, and are in a folder that every user enters. */
+export const makeFixture = async (user?: number): Promise<Fixture> => {
+  const root = mkdtempSync(join(user === undefined ? tmpdir() : "/tmp", "aicr-sandbox-"))
   const repository = join(root, "repository")
   mkdirSync(repository, { mode: 0o700 })
   writeFileSync(join(repository, "file.txt"), "reviewed\n", { mode: 0o600 })
   const sockets = { model: join(root, "model.sock"), tools: join(root, "tools.sock") }
   const servers = [await serve("model", sockets.model), await serve("tools", sockets.tools)]
+  if (user !== undefined)
+    for (const path of [root, repository, join(repository, "file.txt"), sockets.model, sockets.tools])
+      chownSync(path, user, user)
   return {
     root,
     repository,

@@ -45,6 +45,12 @@ export const SandboxConfig = Schema.Struct({
         false,
         "Whether agent CLIs run without any sandbox where bubblewrap is missing. They can then read every file and reach every network that the service can.",
         { fileOnly: { because: "ends the isolation of the nodes", applies: (value) => value !== false } }
+      ),
+      first_uid: defaulted(
+        int(1000, 2_147_418_111),
+        1_900_000_000,
+        "First of the 65536 user and group ids of the agents of a service that runs as root: each pass gets one of its own. No user of the machine may have one of them.",
+        { fileOnly: { because: "decides as which users the nodes start programs" } }
       )
     },
     "Sandbox kind native, which needs bubblewrap (bwrap)."

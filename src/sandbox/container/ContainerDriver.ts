@@ -1,15 +1,14 @@
 /** Kinds `docker`, `podman` and `docker_socket`: a container of a local engine without network. */
-import { execFile } from "node:child_process"
 import { chmod, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Duplex } from "node:stream"
-import { promisify } from "node:util"
 import type { Container } from "dockerode"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { Env } from "../../config/Credentials.ts"
 import { defaultImage } from "../DefaultImage.ts"
 import { nobody, ownPaths, ownSockets } from "../Locations.ts"
+import { permitReading } from "../PermitReading.ts"
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
@@ -38,12 +37,6 @@ const open = Effect.fnUntraced(function* (kind: EngineKind, env: Env): Effect.fn
   if (socket instanceof SandboxError) return yield* socket
   return yield* attempt(() => connectEngine(socket))
 })
-
-/** A service that is root gives its sandboxes a user without rights, who has to be able to read what belongs to root. */
-const permitReading = async ({ repository, sockets }: SandboxRequest): Promise<void> => {
-  await promisify(execFile)("chmod", ["-R", "a+rX", repository])
-  for (const socket of [sockets.model, sockets.tools]) await chmod(socket, 0o666)
-}
 
 /** Returns the conversion of paths: another one than identity if the service runs in a container next to its sandboxes. */
 const findPaths = async (kind: EngineKind, engine: Engine): Promise<(path: string) => string> => {
@@ -122,7 +115,7 @@ const start = Effect.fnUntraced(function* (
   const uid = process.getuid?.() ?? nobody
   const options = yield* attempt(async () => {
     await chmod(slot.inside, 0o644)
-    if (uid === 0) await permitReading(request)
+    if (uid === 0) await permitReading(request, [slot.inside])
     return containerOptions(request, {
       image,
       mark: slot.mark,

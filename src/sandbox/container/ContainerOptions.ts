@@ -17,7 +17,7 @@ export interface ContainerSettings {
 }
 
 /** Folders that engines make writable in a container whose root is read-only, or that images leave writable. */
-const closedFolders = ["/dev/shm", "/run/lock", "/var/tmp"]
+const closedFolders = ["/dev/mqueue", "/dev/shm", "/run/lock", "/var/tmp"]
 
 export const containerName = (mark: string): string => `aicr-${mark}`
 

@@ -112,10 +112,11 @@ const exceedsTasks = (max: number): boolean => {
 
 const watch = (job: Job): (() => JobReport["limit"]) => {
   const { maxTasks, watchesCgroup } = job
-  if (!watchesCgroup) return () => undefined
-  const before = countEvents()
+  if (!watchesCgroup && maxTasks === undefined) return () => undefined
+  const before = watchesCgroup ? countEvents() : undefined
   const find = (): JobReport["limit"] =>
-    exceeded(before) ?? (maxTasks !== undefined && exceedsTasks(maxTasks) ? "processes" : undefined)
+    (before === undefined ? undefined : exceeded(before)) ??
+    (maxTasks !== undefined && exceedsTasks(maxTasks) ? "processes" : undefined)
   setInterval(() => {
     const limit = find()
     if (limit !== undefined) end(job.nonce, { limit })

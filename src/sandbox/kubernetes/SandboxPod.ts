@@ -43,7 +43,7 @@ export const podName = (mark: string): string => `aicr-sandbox-${mark}`
 export const maxTasks = (processes: number): number => processes + insideTasks
 
 /** Folders of images and runtimes that are writable otherwise. */
-const closedFolders = ["/dev/shm", "/run/lock", "/var/tmp"]
+const closedFolders = ["/dev/mqueue", "/dev/shm", "/run/lock", "/var/tmp"]
 
 const confined: SecurityContext = {
   allowPrivilegeEscalation: false,

@@ -13,6 +13,8 @@ export const modules = ["virtio_ring", "virtio", "virtio_mmio", "virtio_blk", "v
 
 const mounts = [
   "mount -t proc -o nosuid,nodev,noexec,hidepid=2 proc /root/proc",
+  "mount -o bind /root/proc/sys /root/proc/sys",
+  "mount -o remount,bind,ro /root/proc/sys",
   "mount -t sysfs -o ro,nosuid,nodev,noexec sysfs /root/sys",
   "mount --bind /cgroup/agent /root/sys/fs/cgroup",
   "mount -t devtmpfs -o nosuid,noexec devtmpfs /root/dev",

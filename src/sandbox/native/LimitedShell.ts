@@ -1,8 +1,12 @@
 /** Starts a program under the kernel's limits for each of its processes, through a shell, and in a control group where there is one. */
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
+import { Writable } from "node:stream"
 import type { SandboxLimits } from "../Sandbox.ts"
 import type { Cgroup } from "./Cgroup.ts"
+
+/** Descriptor of `input`. */
+export const inputFd = 4
 
 /** Setting a limit fails if a lower one is already in force, which is acceptable. Joining the group must not fail. */
 const script = (limits: SandboxLimits, joinFiles: ReadonlyArray<string>): string => {
@@ -18,7 +22,7 @@ const script = (limits: SandboxLimits, joinFiles: ReadonlyArray<string>): string
   ].join("\n")
 }
 
-/** The program leads its own session. stdin, stdout, stderr and descriptor 3 are pipes. */
+/** The program leads its own session. stdin, stdout, stderr and descriptor 3 are pipes, and descriptor 4 if `input` is its content. */
 export const spawnLimited = (
   argv: ReadonlyArray<string>,
   options: {
@@ -26,11 +30,18 @@ export const spawnLimited = (
     readonly cgroup: Cgroup | undefined
     readonly environment: Readonly<Record<string, string>>
     readonly cwd: string
+    readonly input?: Buffer
   }
-): ChildProcess =>
-  spawn("/bin/sh", ["-c", script(options.limits, options.cgroup?.joinFiles ?? []), "sh", ...argv], {
-    cwd: options.cwd,
-    env: options.environment,
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
+): ChildProcess => {
+  const { cgroup, cwd, environment, input, limits } = options
+  const child = spawn("/bin/sh", ["-c", script(limits, cgroup?.joinFiles ?? []), "sh", ...argv], {
+    cwd,
+    env: environment,
+    stdio: ["pipe", "pipe", "pipe", "pipe", ...(input === undefined ? [] : ["pipe" as const])],
     detached: true
   })
+  const pipe = child.stdio[inputFd]
+  // A program that ended before it read all reports why.
+  if (pipe instanceof Writable) pipe.on("error", () => {}).end(input)
+  return child
+}

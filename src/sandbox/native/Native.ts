@@ -1,24 +1,33 @@
 /** Kind `native`: bubblewrap on this machine, or no isolation at all where it is missing and the configuration permits that. */
 import { execFile } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { accessSync, constants, statfsSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import type { SandboxConfig } from "../../config/schema/Agent.ts"
 import { ownPaths, ownSockets } from "../Locations.ts"
+import { permitReading } from "../PermitReading.ts"
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import type { SandboxDriver, SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
-import { bubblewrapArgs, isolation, system, systemFiles } from "./Bubblewrap.ts"
+import { bubblewrapArgs, probeArgs, systemFiles } from "./Bubblewrap.ts"
+import type { Isolation } from "./Bubblewrap.ts"
 import { findCgroup, makeCgroup } from "./Cgroup.ts"
 import type { MakeCgroup } from "./Cgroup.ts"
-import { spawnLimited } from "./LimitedShell.ts"
+import { inputFd, spawnLimited } from "./LimitedShell.ts"
 import { acquireProcess, controlProcess, endAll } from "./NativeProcess.ts"
 import { listDescendants, listMarked } from "./ProcessTree.ts"
+import { isFilterArch, seccompFilter } from "./Seccomp.ts"
 import { startUnconfined } from "./Unconfined.ts"
 
 const statusFd = 3
+/** Tasks between the limit that is reported and the one that the kernel enforces: what is refused at the first would never exceed it. */
+const spareTasks = 32
+/** Number of users of a service that is root, from `sandbox.native.first_uid`. */
+const userCount = 65_536
 
 const findProgram = (name: string, path: string): string | undefined =>
   path
@@ -33,28 +42,56 @@ const findProgram = (name: string, path: string): string | undefined =>
       }
     })
 
-/** Returns bubblewrap, if it can isolate on this machine. */
-const findBubblewrap = (path: string): Effect.Effect<string, SandboxError> => {
-  const file = findProgram("bwrap", path)
-  if (file === undefined) {
-    return Effect.fail(
-      new SandboxError({
-        reason: "missing",
-        message:
-          "bubblewrap (bwrap) is not installed, and sandbox kind native needs it; install it (Debian: apt-get install bubblewrap) or select another sandbox.kind"
-      })
-    )
-  }
-  return Effect.tryPromise({
-    try: () =>
-      promisify(execFile)(file, [...isolation, ...system(), "--", "/bin/sh", "-c", "exit 0"], { timeout: 10_000 }),
-    catch: (cause) =>
-      new SandboxError({
-        reason: "missing",
-        message: `bubblewrap (${file}) cannot isolate programs on this machine: ${errorText(cause)}; permit user namespaces to the service (in a container also a new /proc) or select another sandbox.kind`
-      })
-  }).pipe(Effect.as(file))
+const missing = (message: string): SandboxError => new SandboxError({ reason: "missing", message })
+
+/** Parts with which every native sandbox of this machine is started. */
+interface Tools {
+  readonly bubblewrap: string
+  /** Only where the service is root. */
+  readonly setpriv: string | undefined
+  readonly filter: Buffer
 }
+
+/** Finds the parts. Fails for an architecture without a filter of system calls, and where root cannot give up its rights. */
+const findTools = (path: string, arch: string, isRoot: boolean): Effect.Effect<Tools, SandboxError> =>
+  Effect.suspend(() => {
+    const bubblewrap = findProgram("bwrap", path)
+    const setpriv = isRoot ? findProgram("setpriv", path) : undefined
+    if (bubblewrap === undefined)
+      return missing(
+        "bubblewrap (bwrap) is not installed, and sandbox kind native needs it; install it (Debian: apt-get install bubblewrap) or select another sandbox.kind"
+      )
+    if (!isFilterArch(arch))
+      return missing(
+        `sandbox kind native has no filter of system calls for the processor architecture ${arch}, only for x64 and arm64; select another sandbox.kind`
+      )
+    if (isRoot && setpriv === undefined)
+      return missing(
+        "the service runs as root, and sandbox kind native needs setpriv to start agents as another user; start the service as a user without rights, or install setpriv (Debian: apt-get install util-linux)"
+      )
+    return Effect.succeed({ bubblewrap, setpriv, filter: seccompFilter(arch) })
+  })
+
+const isolationOf = ({ bubblewrap, setpriv }: Tools, uid: number, filterFd: number): Isolation => ({
+  bubblewrap,
+  user: setpriv === undefined ? undefined : { setpriv, uid },
+  filterFd
+})
+
+/** Checks that this machine permits the isolation. */
+const probe = (tools: Tools, uid: number): Effect.Effect<Tools, SandboxError> =>
+  Effect.tryPromise({
+    try: () => {
+      const [command = "", ...args] = probeArgs(isolationOf(tools, uid, 0))
+      const running = promisify(execFile)(command, args, { timeout: 10_000 })
+      running.child.stdin?.on("error", () => {}).end(tools.filter)
+      return running
+    },
+    catch: (cause) =>
+      missing(
+        `bubblewrap (${tools.bubblewrap}) cannot isolate programs on this machine: ${errorText(cause)}; permit user namespaces to the service (in a container also a new /proc) or select another sandbox.kind`
+      )
+  }).pipe(Effect.as(tools))
 
 const errorText = (cause: unknown): string => {
   const stderr = typeof cause === "object" && cause !== null && "stderr" in cause ? String(cause.stderr).trim() : ""
@@ -62,23 +99,29 @@ const errorText = (cause: unknown): string => {
 }
 
 const startConfined = Effect.fnUntraced(function* (
-  bubblewrap: string,
+  tools: Tools,
+  uid: number,
   makeGroup: MakeCgroup,
   request: SandboxRequest,
-  { folder, mark }: SandboxSlot
+  slot: SandboxSlot
 ): Effect.fn.Return<StartedSandbox, SandboxError, Scope.Scope> {
+  const { folder, mark } = slot
   yield* Effect.tryPromise({
     try: async () => {
       for (const [name, text] of Object.entries(systemFiles)) await writeFile(join(folder, name), text)
+      if (tools.setpriv !== undefined) await permitReading(request, [slot.inside, ...systemPaths(folder)])
     },
     catch: (cause) => new SandboxError({ reason: "failed", message: `cannot write to ${folder}: ${String(cause)}` })
   })
   const { limits } = request
+  let maxTasks: number | undefined
   const running = yield* acquireProcess(() => {
     const cgroup = makeGroup(mark, limits)
-    const processes = cgroup === undefined ? limits.processes : undefined
-    const args = bubblewrapArgs({ request, node: process.execPath, folder, processes, statusFd })
-    const child = spawnLimited([bubblewrap, ...args], { limits, cgroup, environment: {}, cwd: "/" })
+    const processes = cgroup === undefined ? limits.processes + spareTasks : undefined
+    if (cgroup === undefined) maxTasks = limits.processes
+    const start = isolationOf(tools, uid, inputFd)
+    const args = bubblewrapArgs({ ...start, request, node: process.execPath, folder, processes, statusFd })
+    const child = spawnLimited(args, { limits, cgroup, environment: {}, cwd: "/", input: tools.filter })
     let first: number | undefined
     child.stdio[statusFd]?.on("data", (chunk: Buffer) => {
       first ??= Number(/"child-pid": (\d+)/.exec(chunk.toString())?.[1] ?? 0) || undefined
@@ -89,8 +132,12 @@ const startConfined = Effect.fnUntraced(function* (
     const fileBytes = () => (first === undefined ? 0 : usedBytes(`/proc/${first}/root${ownPaths.scratch}`))
     return controlProcess(child, { limits, cgroup, roots, list, fileBytes })
   })
-  return { ...running, notices: [], paths: ownPaths, sockets: ownSockets, environment: {}, watchesCgroup: false }
+  const found = { paths: ownPaths, sockets: ownSockets, environment: {}, watchesCgroup: false, maxTasks }
+  return { ...running, ...found, notices: [] }
 })
+
+const systemPaths = (folder: string): ReadonlyArray<string> =>
+  Object.keys(systemFiles).map((name) => join(folder, name))
 
 const usedBytes = (folder: string): number => {
   try {
@@ -102,26 +149,49 @@ const usedBytes = (folder: string): number => {
   }
 }
 
-/** `path` is the search path of programs. */
-export const nativeDriver = (path: string, makeGroup: MakeCgroup = makeCgroup): SandboxDriver => {
+/** Users of the passes of a service that is root, one after another from a random one. */
+const usersOf = () => {
+  let next = randomInt(userCount)
+  return ({ native }: Pick<SandboxConfig, "native">): number => native.first_uid + (next++ % userCount)
+}
+
+export interface NativeMachine {
+  /** Search path of programs. */
+  readonly path: string
+  readonly makeGroup?: MakeCgroup
+  readonly arch?: string
+  readonly isRoot?: boolean
+}
+
+export const nativeDriver = ({
+  arch = process.arch,
+  isRoot = process.getuid?.() === 0,
+  makeGroup = makeCgroup,
+  path
+}: NativeMachine): SandboxDriver => {
+  const nextUser = usersOf()
   // Once it has isolated, a later failure is that of a run.
-  let working: string | undefined
-  const find = Effect.suspend(() =>
-    working === undefined
-      ? Effect.tap(findBubblewrap(path), (file) => Effect.sync(() => (working = file)))
-      : Effect.succeed(working)
-  )
+  let working: Tools | undefined
+  const find = (config: SandboxConfig) =>
+    Effect.suspend(() =>
+      working === undefined
+        ? findTools(path, arch, isRoot).pipe(
+            Effect.flatMap((tools) => probe(tools, nextUser(config))),
+            Effect.tap((tools) => Effect.sync(() => (working = tools)))
+          )
+        : Effect.succeed(working)
+    )
   return {
-    problem: ({ native }) =>
-      native.unconfined
+    problem: (config) =>
+      config.native.unconfined
         ? Effect.succeed(undefined)
-        : find.pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })),
-    start: ({ native }, request, slot) =>
-      find.pipe(
+        : find(config).pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })),
+    start: (config, request, slot) =>
+      find(config).pipe(
         Effect.matchEffect({
-          onSuccess: (file) => startConfined(file, makeGroup, request, slot),
+          onSuccess: (tools) => startConfined(tools, nextUser(config), makeGroup, request, slot),
           onFailure: (error) =>
-            native.unconfined ? startUnconfined(makeGroup, request, slot, error) : Effect.fail(error)
+            config.native.unconfined ? startUnconfined(makeGroup, request, slot, error) : Effect.fail(error)
         })
       ),
     sweep: (mark) =>

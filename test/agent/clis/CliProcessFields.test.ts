@@ -146,6 +146,7 @@ describe("the sandbox of a CLI", () => {
     ["engine", { engine: "docker" }],
     ["image", { image: "registry.example/agents:1" }],
     ["native.unconfined", { native: { unconfined: true } }],
+    ["native.first_uid", { native: { first_uid: 70_000 } }],
     ["kubernetes.namespace", { kubernetes: { namespace: "sandboxes" } }],
     ["kubernetes.service_account_dir", { kubernetes: { service_account_dir: "/account" } }],
     ["kubernetes.start_timeout_seconds", { kubernetes: { start_timeout_seconds: 7 } }],

@@ -30,6 +30,7 @@ describeConformance([
       environment: environment(),
       installation,
       maxShare: 0.5,
+      hasOpenProcesses: true,
       count: async () => podman.run("ps", "--all", "--quiet").split("\n").length - 1
     })
   ]

@@ -43,6 +43,7 @@ describeConformance([
       config: configOf(),
       drivers: makeDrivers(cluster.environment),
       environment: cluster.environment,
+      hasOpenProcesses: true,
       maxShare: 0.5,
       uid: expect.toSatisfy((uid: number) => uid > 10_000),
       count: async () => {

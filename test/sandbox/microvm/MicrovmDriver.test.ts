@@ -51,6 +51,7 @@ describeHere([
       // Programs run about ten times slower.
       limits: { timeMillis: 200_000 },
       maxShare: 0.6,
+      hasOpenProcesses: true,
       // Processes of the machine are not visible here, but its monitor is.
       mark: ({ folder }) => `${folder}/microvm/`,
       notices: ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]

@@ -5,7 +5,7 @@ import { nativeDriver } from "../../../src/sandbox/native/Native.ts"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
 import { provide } from "../../harness/Provide.ts"
 import { waitUntil } from "../../harness/Wait.ts"
-import { describeConformance, describeOnlyLimits } from "../Conformance.ts"
+import { describeConformance, describeOnlyLimits, describeOtherUser } from "../Conformance.ts"
 import {
   brokenBubblewrap,
   resolveConfig,
@@ -18,6 +18,7 @@ import {
 } from "../Fixture.ts"
 import type { Fixture, KindUnderTest } from "../Fixture.ts"
 import { killedService } from "../KilledService.ts"
+import { isRoot, otherUser } from "../OtherUser.ts"
 
 const searchPath = () => `${provide("bubblewrap")}:${process.env["PATH"] ?? ""}`
 const withNative = (native: ReturnType<typeof nativeDriver>): KindUnderTest["drivers"] => ({
@@ -25,10 +26,16 @@ const withNative = (native: ReturnType<typeof nativeDriver>): KindUnderTest["dri
   native
 })
 
+const forkBomb = "exec perl -e 'for (;;) { fork }'"
+
 describeConformance([
   [
     "native",
-    async () => ({ config: { kind: "native" }, drivers: withNative(nativeDriver(searchPath())), maxShare: 0.5 })
+    async () => ({
+      config: { kind: "native" },
+      drivers: withNative(nativeDriver({ path: searchPath() })),
+      maxShare: 0.5
+    })
   ]
 ])
 
@@ -37,13 +44,28 @@ describeOnlyLimits([
     "native without control groups",
     async () => ({
       config: { kind: "native" },
-      drivers: withNative(nativeDriver(searchPath(), () => undefined)),
-      // The kernel does not limit processes of root: an exponential one keeps the machine busy until the watch ends it.
-      forkBomb: "while :; do sleep 60 & done",
+      drivers: withNative(nativeDriver({ path: searchPath(), makeGroup: () => undefined })),
+      forkBomb,
       maxShare: 1.2
     })
   ]
 ])
+
+if (isRoot)
+  describeOtherUser([
+    [
+      "native of a service that is not root",
+      async () => ({
+        config: { kind: "native" },
+        drivers: makeDrivers({}),
+        environment: { PATH: searchPath() },
+        user: otherUser,
+        forkBomb,
+        // Whether it may create control groups depends on the machine.
+        maxShare: 1.2
+      })
+    ]
+  ])
 
 describe("native without bubblewrap", () => {
   let fixture: Fixture
@@ -51,7 +73,7 @@ describe("native without bubblewrap", () => {
     fixture = await makeFixture()
   })
   afterAll(() => fixture.close())
-  const drivers = withNative(nativeDriver("/no/such/folder"))
+  const drivers = withNative(nativeDriver({ path: "/no/such/folder" }))
   const unconfined = { kind: "native", native: { unconfined: true } } as const
 
   it("refuses to run, and names what to install", async () => {
@@ -63,7 +85,10 @@ describe("native without bubblewrap", () => {
   it("refuses a bubblewrap that cannot isolate, with its message", async () => {
     const refused = run(
       fixture,
-      { config: { kind: "native" }, drivers: withNative(nativeDriver(brokenBubblewrap(fixture))) },
+      {
+        config: { kind: "native" },
+        drivers: withNative(nativeDriver({ path: `${brokenBubblewrap(fixture)}:${process.env["PATH"]}` }))
+      },
       "echo started"
     )
     await expect(refused).rejects.toThrow(/cannot isolate programs on this machine: bwrap: No permissions/)
@@ -80,7 +105,7 @@ describe("native without bubblewrap", () => {
   })
 
   it("isolates where it can, although the configuration permits to run without", async () => {
-    const kind = { config: unconfined, drivers: withNative(nativeDriver(searchPath())) }
+    const kind = { config: unconfined, drivers: withNative(nativeDriver({ path: searchPath() })) }
     const { lines, notices } = await run(fixture, kind, "pwd")
     expect({ lines, notices }).toEqual({ lines: ["/repository"], notices: [] })
   })

@@ -1,0 +1,81 @@
+/**
+ * Programs of tests as another user of this machine, where the tests run as root: services that are not root. The repository may be in a folder
+ * that only root enters, so it is mounted where every user reaches it.
+ */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { makeDrivers } from "../../src/sandbox/SandboxKinds.ts"
+import { requestOver, run } from "./Fixture.ts"
+import type { Fixture, KindUnderTest, Outcome, Program } from "./Fixture.ts"
+
+const repository = join(import.meta.dirname, "../..")
+const mounted = "/mnt"
+/** An id without an account. */
+export const otherUser = 12_345
+export const isRoot = process.getuid?.() === 0
+
+/** Returns where a file of the repository is for another user. */
+const toMounted = (path: string): string => path.replace(repository, mounted)
+const script = `mount --bind "$1" ${mounted} && cd / && shift && exec "$@"`
+
+/** Returns the command line that runs `argv` as that user. */
+const asUser = (user: number, argv: ReadonlyArray<string>): readonly [string, ...ReadonlyArray<string>] => [
+  "unshare",
+  "--mount",
+  "--propagation=private",
+  "/bin/sh",
+  "-c",
+  script,
+  "sh",
+  repository,
+  "setpriv",
+  `--reuid=${user}`,
+  `--regid=${user}`,
+  "--clear-groups",
+  "--bounding-set=-all",
+  "--inh-caps=-all",
+  ...argv
+]
+
+/** Adds a key to a new session keyring, and runs the rest of its arguments with it. */
+const withKey = (secret: string): ReadonlyArray<string> => {
+  const [addKey, keyctl] = process.arch === "arm64" ? [217, 219] : [248, 250]
+  const text = `($type, $name, $text) = ("user", "aicr-test", "${secret}"); syscall(${keyctl}, 1, 0) > 0 or die "no keyring: $!"; syscall(${addKey}, $type, $name, $text, ${secret.length}, -3) > 0 or die "no key: $!"; exec @ARGV`
+  return ["perl", "-e", text]
+}
+
+export interface ServiceOptions {
+  /** Default: that of the tests. */
+  readonly user?: number | undefined
+  /** Content of a key in the session keyring of the service. */
+  readonly key?: string
+}
+
+/** Runs a program in a sandbox of a service of its own, to the end. */
+export const runInService = async (
+  fixture: Fixture,
+  { config, environment, installation }: Omit<KindUnderTest, "drivers">,
+  program: Program,
+  limits: object = {},
+  { key, user }: ServiceOptions = {}
+): Promise<Outcome> => {
+  const { folder, repository: checkout, root, sockets } = fixture
+  const job = { place: { root, repository: checkout, sockets, folder }, config, installation, program, limits }
+  const at = user === undefined ? (path: string) => path : toMounted
+  const service = [at(process.execPath), "--disable-warning=ExperimentalWarning", at(import.meta.filename)]
+  const own = [...(key === undefined ? [] : withKey(key)), ...service, JSON.stringify(job)]
+  const [command = "", ...args] = user === undefined ? own : asUser(user, own)
+  const env = { ...process.env, ...environment, HOME: root, TMPDIR: root }
+  const { stderr, stdout } = await promisify(execFile)(command, args, { env, maxBuffer: 1e8 })
+  const line = stdout.split("\n").find((text) => text.startsWith("{"))
+  if (line === undefined) throw new Error(stderr.slice(-4000))
+  return JSON.parse(line)
+}
+
+if (import.meta.main) {
+  const { config, installation, limits, place, program } = JSON.parse(process.argv[2] ?? "")
+  const fixture: Fixture = { ...place, request: requestOver(place), close: () => Promise.resolve() }
+  const kind = { config, installation, drivers: makeDrivers(process.env) }
+  process.stdout.write(`${JSON.stringify(await run(fixture, kind, program, limits))}\n`)
+}
