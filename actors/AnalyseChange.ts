@@ -15,6 +15,7 @@ import { Outputs } from "../src/outputs/Outputs.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import type { ProgressNews } from "../src/observability/Progress.ts"
 import type { Lease } from "../src/queue/Queue.ts"
+import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { CheckoutError, Vcs } from "../src/vcs/Checkout.ts"
@@ -22,7 +23,7 @@ import type { CheckoutRequest, GitCheckoutRequest } from "../src/vcs/Checkout.ts
 import { toTriggerServer } from "../src/vcs/ConfiguredServer.ts"
 import { whileUnavailable } from "./SaveAnalysis.ts"
 import { fileFilters } from "./FileFilters.ts"
-import { findOutsider } from "./Outsider.ts"
+import { findOutsider, maxPushers } from "./Outsider.ts"
 import { readLinkedIssues } from "./ReadLinkedIssues.ts"
 import { lessonsFor } from "./Reflect.ts"
 import { isLastAttempt } from "./ReviewWork.ts"
@@ -106,6 +107,13 @@ const readIssueCode = Effect.fnUntraced(function* (run: Run, workspace: Workspac
     )
 })
 
+/** Reads who pushed to the head of a pull request, which deliveries name. */
+const pushersOf = ({ change, head }: Run) => {
+  const { repo, target } = change
+  const pull = { trigger: hostTrigger(change), repo: repo.fullName, number: target.number ?? 0, head }
+  return Receipts.use((receipts) => receipts.pushers(pull, maxPushers))
+}
+
 /** Reads the lessons, issues, rules and credentials of a change at its host. */
 const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind: ForgeKind) {
   const { workspace, profile } = work
@@ -119,7 +127,7 @@ const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind
       client.gitAuthorization(change.repo),
       lessonsFor(run, workspace, client),
       rulesRevision(change, client),
-      findOutsider(change, workspace, client),
+      findOutsider(change, workspace, client, pushersOf(run)),
       readLinkedIssues(change, client)
     ],
     { concurrency: "unbounded" }

@@ -59,6 +59,14 @@ const branchJson = (repository: DemoRepository, branch: string, sha: string, url
   repo: repositoryJson(repository, url, state)
 })
 
+const headJson = (pull: DemoPull, url: string, state: DemoState) => {
+  const own = branchJson(pull.repository, pull.headBranch, pull.head, url, state)
+  const { headRepository: fork } = pull
+  return fork === undefined
+    ? own
+    : { ...own, repo: fork === null ? null : { ...own.repo, id: fork.id, full_name: fork.fullName, fork: true } }
+}
+
 export const pullJson = (pull: DemoPull, url: string, state: DemoState) => {
   const web = `${url}/${pull.repository.fullName}/pulls/${pull.number}`
   return {
@@ -94,7 +102,7 @@ export const pullJson = (pull: DemoPull, url: string, state: DemoState) => {
     merge_commit_sha: null,
     merged_by: null,
     base: branchJson(pull.repository, pull.baseBranch, pull.base, url, state),
-    head: branchJson(pull.repository, pull.headBranch, pull.head, url, state),
+    head: headJson(pull, url, state),
     merge_base: pull.base,
     due_date: null,
     created_at: pull.createdAt,

@@ -37,6 +37,8 @@ export interface DemoPull {
   readonly number: number
   readonly repository: DemoRepository
   readonly headBranch: string
+  /** The fork that has the head, by default the repository itself; null after it was deleted. */
+  headRepository?: Pick<DemoRepository, "id" | "owner" | "fullName"> | null
   readonly author: DemoUser
   readonly createdAt: string
   readonly comments: Array<DemoComment>

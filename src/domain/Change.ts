@@ -24,6 +24,13 @@ export const Person = Schema.Struct({
 })
 export type Person = typeof Person.Type
 
+/** Repository of the head of a pull request, as far as the host names it. */
+export const HeadRepo = Schema.Struct({
+  fullName: Schema.optional(Schema.String),
+  hostId: Schema.optional(Schema.Int)
+})
+export type HeadRepo = typeof HeadRepo.Type
+
 /** The unit whose reviews are serial and published together: one PR/MR, branch, issue or manual range. */
 export const Target = Schema.Struct({
   kind: TargetKind,
@@ -48,6 +55,8 @@ export const Change = Schema.Struct({
   /** Tip of the base branch (PR/MR) or the commit before the push. Absent: read before the run. */
   base: Schema.optional(Schema.String),
   headRef: Schema.optional(Schema.String),
+  /** Repository to which the head of a pull request is pushed; absent if it was deleted or is hidden. */
+  headRepo: Schema.optional(HeadRepo),
   baseRef: Schema.optional(Schema.String),
   title: Schema.optional(Schema.String),
   description: Schema.optional(Schema.String),

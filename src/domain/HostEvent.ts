@@ -14,6 +14,8 @@ export interface DeliverySubject {
   readonly branch: string | undefined
   /** Username of the author of the pull request or issue. */
   readonly author: string | undefined
+  /** Username of the person who pushed the head of a pull request, or opened it with that head as its author. */
+  readonly pusher: string | undefined
 }
 
 export const noSubject: DeliverySubject = {
@@ -21,7 +23,8 @@ export const noSubject: DeliverySubject = {
   number: undefined,
   head: undefined,
   branch: undefined,
-  author: undefined
+  author: undefined,
+  pusher: undefined
 }
 
 export interface EventFacts {

@@ -33,9 +33,20 @@ export const readPushedSubject = (payload: PayloadJson): DeliverySubject => {
     number: undefined,
     head: readSubjectHead(payload, "after"),
     branch: optional(() => branch(name, "ref")),
-    author: undefined
+    author: undefined,
+    pusher: undefined
   }
 }
+
+/**
+ * Returns who is known to have pushed the head. Other actions have the same head and come from any account, for example from the person who
+ * adds a label.
+ */
+export const readPusher = (
+  delivery: { readonly pushes: boolean; readonly opens: boolean },
+  sender: string | undefined,
+  author: string | undefined
+): string | undefined => (delivery.pushes || (delivery.opens && sender === author) ? sender : undefined)
 
 /** Returns the subject of a payload of GitHub, Gitea or Forgejo. */
 export const readGithubSubject = (payload: PayloadJson): DeliverySubject => {
@@ -47,7 +58,8 @@ export const readGithubSubject = (payload: PayloadJson): DeliverySubject => {
   if (about === undefined && check === undefined) return readPushedSubject(payload)
   const onPull =
     (pull ?? checked) !== undefined || child(issue, "pull_request") !== undefined || flag(payload, "is_pull")
-  const user = child(about, "user")
+  const action = pull === undefined ? undefined : optional(() => text(payload, "action", 100))
+  const author = readLogin(child(about, "user"))
   return {
     kind: onPull ? "pull_request" : issue === undefined ? undefined : "issue",
     // Some servers send the number only next to the pull request.
@@ -55,6 +67,14 @@ export const readGithubSubject = (payload: PayloadJson): DeliverySubject => {
       readSubjectNumber(about, "number") ?? (pull === undefined ? undefined : readSubjectNumber(payload, "number")),
     head: readSubjectHead(child(pull ?? checked, "head"), "sha") ?? readSubjectHead(check, "head_sha"),
     branch: readSubjectBranch(child(pull ?? checked, "base"), "ref"),
-    author: readSubjectName(user, "login") ?? readSubjectName(user, "username")
+    author,
+    pusher: readPusher(
+      { pushes: action === "synchronize" || action === "synchronized", opens: action === "opened" },
+      readLogin(child(payload, "sender")),
+      author
+    )
   }
 }
+
+const readLogin = (user: PayloadJson | undefined): string | undefined =>
+  readSubjectName(user, "login") ?? readSubjectName(user, "username")

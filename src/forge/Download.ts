@@ -2,10 +2,13 @@
  * Downloads of files of a host, which it often redirects to a storage with a signed URL. The credential is sent to the origin of the
  * host only: after a redirect elsewhere no further request has it. The storage is named in no message, because its URL is a secret.
  */
-import { BlockList, isIP } from "node:net"
+import { isIP } from "node:net"
 import { request as requestHttp } from "undici"
 import type { Dispatcher } from "undici"
 import type { Download } from "./HostCi.ts"
+import { findReach, reaches } from "./AddressReach.ts"
+import type { Reach } from "./AddressReach.ts"
+import { RefusedAddress } from "./CheckedConnect.ts"
 import { flatHeaders } from "./HostResponse.ts"
 import type { HostResponse } from "./HostResponse.ts"
 
@@ -25,11 +28,24 @@ export type Downloaded = Download | { readonly _tag: "Refused"; readonly respons
 const maxRedirects = 3
 const maxErrorBytes = 64 * 1024
 
+/** Sends one request; the address of the server may be refused. */
+const send = async (
+  url: URL,
+  options: NonNullable<Parameters<typeof requestHttp<null>>[1]>
+): Promise<Dispatcher.ResponseData | RefusedAddress> => {
+  try {
+    return await requestHttp<null>(url, options)
+  } catch (error) {
+    if (error instanceof RefusedAddress) return error
+    throw error
+  }
+}
+
 export const download = async (sent: DownloadRequest, signal: AbortSignal): Promise<Downloaded> => {
   let url = new URL(sent.url)
   let headers = sent.headers
   for (let redirects = 0; ; redirects++) {
-    const response = await requestHttp(url, {
+    const response = await send(url, {
       method: "GET",
       headers,
       signal: AbortSignal.any([signal, AbortSignal.timeout(sent.timeout)]),
@@ -37,6 +53,7 @@ export const download = async (sent: DownloadRequest, signal: AbortSignal): Prom
       bodyTimeout: sent.timeout,
       ...(sent.dispatcher === undefined ? {} : { dispatcher: sent.dispatcher })
     })
+    if (response instanceof RefusedAddress) return { _tag: "Impossible", why: response.message }
     const { statusCode: status } = response
     const isElsewhere = headers !== sent.headers
     if (status >= 200 && status <= 299) return readBytes(response, sent.maxBytes)
@@ -92,37 +109,28 @@ const readText = async (body: Dispatcher.ResponseData["body"]): Promise<string> 
   return Buffer.concat(chunks).subarray(0, maxErrorBytes).toString("utf8")
 }
 
-const localOnly = new BlockList()
-localOnly.addSubnet("127.0.0.0", 8, "ipv4")
-localOnly.addSubnet("0.0.0.0", 8, "ipv4")
-localOnly.addAddress("::1", "ipv6")
-localOnly.addAddress("::", "ipv6")
-
-const linkLocal = new BlockList()
-linkLocal.addSubnet("169.254.0.0", 16, "ipv4")
-linkLocal.addSubnet("fe80::", 10, "ipv6")
-
-const bare = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "")
-
-const isIn = (list: BlockList, url: URL): boolean => {
-  const name = bare(url)
-  const version = isIP(name)
-  return version !== 0 && list.check(name, version === 4 ? "ipv4" : "ipv6")
+/** Returns what a URL reaches by its address alone; undefined for a name. */
+const literalReach = ({ hostname }: URL): Reach | "forbidden" | undefined => {
+  if (/^(?:.*\.)?localhost\.?$/.test(hostname)) return "machine"
+  return isIP(hostname.replace(/^\[|\]$/g, "")) === 0 ? undefined : (findReach(hostname) ?? "forbidden")
 }
 
-const isLocal = (url: URL): boolean => bare(url) === "localhost" || isIn(localOnly, url)
-
 /**
- * Returns where a redirect leads, or why it is not followed. `host` is the configured address: a host in the network of the service may
- * have its storage there, but none is at an address of this machine unless the host is, and none at the address of a cloud's metadata.
+ * Returns where a redirect leads, or why it is not followed. `host` is the configured address. Names, and addresses in the network of a host
+ * that is a name, are checked when the connection is made (CheckedConnect.ts); through a proxy the proxy resolves them.
  */
 export const nextUrl = (from: URL, location: string, host: URL): URL | string => {
   const target = URL.parse(location, from.href)
   if (target === null) return "the host redirects to no URL"
-  if (target.protocol !== "https:" && target.protocol !== host.protocol)
-    return `the host redirects to ${target.protocol}//`
+  const isDowngrade = from.protocol === "https:" || host.protocol !== target.protocol
+  if (target.protocol !== "https:" && isDowngrade) return `the host redirects to ${target.protocol}//`
   if (target.username !== "" || target.password !== "") return "the host redirects to a URL with a password"
-  if (isIn(linkLocal, target) || (isLocal(target) && !isLocal(host)))
-    return "the host redirects to an address that belongs to this machine or its network link"
+  if (target.origin === host.origin) return target
+  const [reach, hostReach] = [literalReach(target), literalReach(host)]
+  if (reach === "forbidden" || (reach === "machine" && hostReach !== "machine") || isNearer(reach, hostReach))
+    return new RefusedAddress().message
   return target
 }
+
+const isNearer = (reach: Reach | undefined, host: Reach | "forbidden" | undefined): boolean =>
+  reach !== undefined && host !== undefined && (host === "forbidden" || reaches.indexOf(reach) > reaches.indexOf(host))

@@ -7,7 +7,7 @@ import type { RejectReason } from "../domain/Decision.ts"
 import type { EventFacts, HostEvent } from "../domain/HostEvent.ts"
 import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent, StatusState } from "../domain/Publication.ts"
-import type { Person, Repo } from "../domain/Change.ts"
+import type { HeadRepo, Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { HostWebhook } from "./HostWebhook.ts"
 import type { ForgeError } from "./ForgeError.ts"
@@ -91,10 +91,23 @@ export interface HostPull {
   readonly author: Person | undefined
   readonly labels: ReadonlyArray<string>
   readonly repo: Repo
+  /** Repository of the head; undefined if the host does not name it. */
+  readonly headRepo: HeadRepo | undefined
 }
 
 /** Returns the fields of a change that come from its pull request. Without an author where the host names none. */
-export const toChange = ({ repo, head, base, headRef, baseRef, title, description, url, author }: HostPull) => ({
+export const toChange = ({
+  repo,
+  head,
+  base,
+  headRef,
+  headRepo,
+  baseRef,
+  title,
+  description,
+  url,
+  author
+}: HostPull) => ({
   repo,
   head,
   base,
@@ -103,6 +116,7 @@ export const toChange = ({ repo, head, base, headRef, baseRef, title, descriptio
   title,
   description,
   url,
+  ...(headRepo === undefined ? {} : { headRepo }),
   ...(author === undefined ? {} : { author })
 })
 
@@ -139,7 +153,10 @@ export interface ForgeClient {
   readonly self: Effect.Effect<Person, ForgeError>
   /** Numeric id of the repository at the host. */
   readonly repositoryId: (repo: Repo) => Effect.Effect<number, ForgeError>
+  /** Fails with `forbidden` where the host does not disclose it to the account. */
   readonly canWrite: (repo: Repo, username: string) => Effect.Effect<boolean, ForgeError>
+  /** Account of the person to whom a fork of `original` belongs; undefined for that of a group, and for one that is hidden. */
+  readonly ownerOf: (fork: HeadRepo, original: Repo) => Effect.Effect<string | undefined, ForgeError>
   /**
    * Lists the permissions for this repository that reviews need and the credential lacks, as text for operators; empty when none
    * is known to be missing. Reads only.

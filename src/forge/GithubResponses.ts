@@ -23,7 +23,11 @@ interface ResponsePull<User> {
   readonly html_url: string
   readonly user?: User | undefined
   readonly labels?: Optional<ReadonlyArray<{ readonly name: string }>>
-  readonly head: { readonly ref: string; readonly sha: string }
+  readonly head: {
+    readonly ref: string
+    readonly sha: string
+    readonly repo?: Optional<{ readonly id: number; readonly full_name: string }>
+  }
   readonly base: {
     readonly ref: string
     readonly sha: string
@@ -73,6 +77,7 @@ export const toHostPull = <User>(
           webUrl: base.repo.html_url,
           hostId: base.repo.id
         }
-      : requested
+      : requested,
+    headRepo: head.repo ? { fullName: head.repo.full_name, hostId: head.repo.id } : undefined
   }
 }

@@ -7,7 +7,8 @@ import { Duration, Effect, Redacted } from "effect"
 import { Agent, EnvHttpProxyAgent, ProxyAgent } from "undici"
 import type { Dispatcher } from "undici"
 import type { TriggerProfile } from "../config/Snapshot.ts"
-import type { Repo } from "../domain/Change.ts"
+import type { HeadRepo, Repo } from "../domain/Change.ts"
+import { checkedConnect } from "./CheckedConnect.ts"
 import { ForgeError } from "./ForgeError.ts"
 import type { Credential } from "./Http.ts"
 
@@ -76,21 +77,19 @@ export interface HostRoute {
 
 /**
  * Returns the dispatcher for connections of a trigger or a channel: with its own proxy and certificate authorities where configured,
- * else with the proxy variables of the environment. Undefined where neither applies.
+ * else with the proxy variables of the environment. Without a proxy, connections to other servers than the host are checked.
  */
 export const makeDispatcher = (
   owner: string,
   { caPath, proxy, url }: HostRoute
-): Effect.Effect<Dispatcher | undefined, ForgeError> => {
+): Effect.Effect<Dispatcher, ForgeError> => {
   const fromEnvironment = !isLoopback(url) && proxyVariables.some((name) => process.env[name])
-  if (proxy === undefined && caPath === undefined && !fromEnvironment) return Effect.succeed(undefined)
   return memoize(
     Effect.gen(function* () {
       const roots = caPath === undefined ? {} : { ca: [...rootCertificates, yield* certificates(owner, caPath)] }
       if (proxy !== undefined) return new ProxyAgent({ uri: proxy, requestTls: roots })
-      return fromEnvironment
-        ? new EnvHttpProxyAgent({ connect: roots, requestTls: roots })
-        : new Agent({ connect: roots })
+      const connect = checkedConnect(url, roots)
+      return fromEnvironment ? new EnvHttpProxyAgent({ connect, requestTls: roots }) : new Agent({ connect })
     })
   )
 }
@@ -105,6 +104,15 @@ const certificates = (owner: string, path: string): Effect.Effect<string, ForgeE
 export const ownerAndName = (repo: Repo): { readonly owner: string; readonly repo: string } => {
   const slash = repo.fullName.indexOf("/")
   return { owner: repo.fullName.slice(0, Math.max(0, slash)), repo: repo.fullName.slice(slash + 1) }
+}
+
+/**
+ * Returns the owner in the name of a repository. A fork with the owner of its original belongs to an organisation: undefined. The name of another
+ * organisation has write access to nothing.
+ */
+export const ownerByName = ({ fullName = "" }: HeadRepo, original: Repo): Effect.Effect<string | undefined> => {
+  const [owner = ""] = fullName.split("/")
+  return Effect.succeed(owner === "" || sameName(owner, ownerAndName(original).owner) ? undefined : owner)
 }
 
 /** Caches the first success, so that the account of a credential is requested once. */

@@ -99,8 +99,8 @@ const toFacts = (
   { sender, subject }: Pick<EventFacts, "sender" | "subject">,
   command: DeliveryFacts["command"]
 ): DeliveryFacts => {
-  const { author, branch, head, number } = subject
-  return { number, head, branch, author, sender: sender?.username, command }
+  const { author, branch, head, number, pusher } = subject
+  return { number, head, branch, author, sender: sender?.username, pusher, command }
 }
 
 /** Returns the key of the pull request or issue of a delivery that starts no work. Pushes have no number. */

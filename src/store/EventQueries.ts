@@ -52,6 +52,21 @@ export const list =
         ORDER BY id ${direction(sql, filter)}`.pipe(unavailable("receipts.list"))
     )
 
+export const pushers =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["pushers"] =>
+  ({ head, number, repo, trigger }, limit) =>
+    sql<{ pusher: string; heads: number }>`
+      SELECT pusher, SUM(CASE WHEN head = ${head} THEN 1 ELSE 0 END) AS heads FROM events
+      WHERE ${conditions(sql, { number, repo, trigger })} AND pusher IS NOT NULL
+      GROUP BY pusher ORDER BY 2 DESC, 1 LIMIT ${limit + 1}`.pipe(
+      Effect.map((rows) => ({
+        usernames: rows.slice(0, limit).map(({ pusher }) => pusher),
+        pushedHead: rows.some(({ heads }) => Number(heads) > 0),
+        isPart: rows.length > limit
+      })),
+      unavailable("receipts.pushers")
+    )
+
 /** Reasons in a result; there are fewer than this many literals, and the reasons of accepted deliveries are not counted apart. */
 const maxReasons = 200
 

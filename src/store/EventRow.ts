@@ -39,6 +39,7 @@ const EventRow = Schema.Struct({
   branch: Schema.NullOr(Schema.String),
   author: Schema.NullOr(Schema.String),
   sender: Schema.NullOr(Schema.String),
+  pusher: Schema.NullOr(Schema.String),
   command: Schema.NullOr(Schema.Literals(["review", "help", "cancel"])),
   rule: Schema.NullOr(Schema.String),
   duplicates: Schema.NullOr(Schema.Int),
@@ -48,12 +49,13 @@ const EventRow = Schema.Struct({
 export const decodeEventRows = Schema.decodeUnknownEffect(Schema.Array(EventRow))
 
 /** Returns the facts of a row, without those that it does not have. */
-const toFacts = ({ author, branch, command, head, number, sender }: typeof EventRow.Type): DeliveryFacts => ({
+const toFacts = ({ author, branch, command, head, number, pusher, sender }: typeof EventRow.Type): DeliveryFacts => ({
   ...(number === null ? {} : { number }),
   ...(head === null ? {} : { head }),
   ...(branch === null ? {} : { branch }),
   ...(author === null ? {} : { author }),
   ...(sender === null ? {} : { sender }),
+  ...(pusher === null ? {} : { pusher }),
   ...(command === null ? {} : { command })
 })
 
@@ -105,6 +107,7 @@ export const eventColumns = [
   "branch",
   "author",
   "sender",
+  "pusher",
   "command",
   "rule"
 ] as const
@@ -131,6 +134,7 @@ export const toEventRow = (record: EventRecord): ReadonlyArray<string | number |
   record.facts.branch ?? null,
   record.facts.author ?? null,
   record.facts.sender ?? null,
+  record.facts.pusher ?? null,
   record.facts.command ?? null,
   record.rule ?? null
 ]

@@ -22,6 +22,8 @@ export interface DeliveryFacts {
   readonly author?: string | undefined
   /** Person whose action caused the delivery: of a command, its writer. */
   readonly sender?: string | undefined
+  /** Person who pushed the head of a pull request, or opened it with that head. */
+  readonly pusher?: string | undefined
   readonly command?: "review" | "help" | "cancel" | undefined
 }
 
@@ -115,6 +117,15 @@ export interface TriggerActivity {
   readonly recentIgnored: number
 }
 
+/** Accounts that pushed to the head of a pull request, according to its deliveries. */
+export interface Pushers {
+  readonly usernames: ReadonlyArray<string>
+  /** Whether one of them pushed this head. */
+  readonly pushedHead: boolean
+  /** Whether there are more than were read. */
+  readonly isPart: boolean
+}
+
 export type Receipt =
   | { readonly _tag: "Stored" }
   /** The delivery was stored before; `first` is its record. */
@@ -152,6 +163,10 @@ export class Receipts extends Context.Service<
     readonly note: (notes: EventNotes) => Effect.Effect<void, StoreError>
     /** Removes the outcome of these events when an operator retries their work. */
     readonly reopen: (eventIds: ReadonlyArray<string>) => Effect.Effect<void, StoreError>
+    readonly pushers: (
+      pull: { readonly trigger: string; readonly repo: string; readonly number: number; readonly head: string },
+      limit: number
+    ) => Effect.Effect<Pushers, StoreError>
     /** Returns accepted records without an outcome, oldest first, after the given id; at most `limit`. */
     readonly unsettled: (
       after: string | undefined,

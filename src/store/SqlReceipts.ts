@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { firstIdAt } from "../domain/Ids.ts"
 import { DeliveryKey } from "../domain/Keys.ts"
 import { truncate } from "../domain/Text.ts"
-import { activity, countDecisions, list, select } from "./EventQueries.ts"
+import { activity, countDecisions, list, pushers, select } from "./EventQueries.ts"
 import { eventReplays, removeReplays } from "./EventReplays.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
@@ -245,6 +245,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       list: list(sql),
       ...eventReplays(sql),
       countDecisions: countDecisions(sql),
+      pushers: pushers(sql),
       activity: activity(sql),
       prune: prune(sql, deliveries)
     })

@@ -74,7 +74,8 @@ const rightsOf = async ({ forge, pull }: Host, person: string) => {
         const subject = yield* loadSubject(work)
         const mayDismiss = yield* findDismissers(client, change, "maintainers", [person])
         const { requestedBy: _, ...opened } = change
-        const outsider = yield* findOutsider({ ...opened, author: { username: person } }, workspace, client)
+        const own = { ...opened, author: { username: person }, headRepo: { fullName: repoName } }
+        const outsider = yield* findOutsider(own, workspace, client, Effect.die("the head is in the repository"))
         return { reviews: subject._tag === "Review", dismisses: mayDismiss(person), reads: outsider === undefined }
       }).pipe(Effect.provide(layers), Effect.orDie)
     )

@@ -100,6 +100,25 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
     expect(await run(host.client.canWrite(host.repo, login))).toBe(may)
   })
 
+  it("names the repository of the head, and the person to whom it belongs", async () => {
+    const { client, pull, repo } = host
+    const read = async (fork?: NonNullable<typeof pull.headRepository> | null) => {
+      if (fork === undefined) delete pull.headRepository
+      else pull.headRepository = fork
+      const { headRepo } = await run(client.pull(repo, 1))
+      return { headRepo, owner: fork && headRepo ? await run(client.ownerOf(headRepo, repo)) : undefined }
+    }
+    expect((await read()).headRepo).toMatchObject({ fullName: repoName, hostId: pull.repository.id })
+    const fork = { id: 901, owner: "erin", fullName: "erin/shop" }
+    expect(await read(fork)).toMatchObject({ headRepo: { hostId: 901 }, owner: "erin" })
+    expect(await read(null)).toEqual({ headRepo: undefined, owner: undefined })
+    const beside = { id: 902, owner: kind === "gitlab" ? "team/sub" : "team", fullName: "team/shop-2" }
+    expect((await read(beside)).owner).toBeUndefined()
+    delete pull.headRepository
+    const hidden = kind === "gitlab" ? { hostId: 1234 } : {}
+    expect(await run(client.ownerOf(hidden, repo))).toBeUndefined()
+  })
+
   it("puts each comment on exactly its line and side, in one review", async () => {
     const { client, repo, pull } = host
     const comments = [changed("a"), removed("b"), context("c")]

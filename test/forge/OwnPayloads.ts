@@ -34,7 +34,8 @@ export const Target = Schema.Struct({
   before: optional(Schema.String),
   after: optional(Schema.String),
   created: optional(Schema.Boolean),
-  body: optional(Schema.String)
+  body: optional(Schema.String),
+  pusher: optional(Schema.String)
 })
 export type Target = typeof Target.Type
 
@@ -50,8 +51,11 @@ export interface OwnPayload {
 const head = "a1".repeat(20)
 const base = "b2".repeat(20)
 const none = "0".repeat(40)
+/** Value of `pusher` where the delivery names none. */
+export const nobody = "-"
 const name = "shop/till"
 const ada = { login: "ada", username: "ada" }
+const eve = { login: "eve", username: "eve" }
 
 const repository = { full_name: name, html_url: `https://host.test/${name}`, default_branch: "main" }
 
@@ -98,11 +102,24 @@ const comment = { id: 5, body: "What about refunds?", user: ada }
 type Row = readonly [event: string, action: string, decision: Decision, target: Target, payload: object]
 
 const commonRows = (synchronized: string): ReadonlyArray<Row> => [
-  ["pull_request", "opened", "review_pull_request", pullTarget, { pull_request: pull() }],
-  ["pull_request", "reopened", "review_pull_request", pullTarget, { pull_request: pull() }],
-  ["pull_request", synchronized, "review_pull_request", pullTarget, { pull_request: pull() }],
+  ["pull_request", "opened", "review_pull_request", { ...pullTarget, pusher: "ada" }, { pull_request: pull() }],
+  [
+    "pull_request",
+    "opened",
+    "review_pull_request",
+    { ...pullTarget, pusher: nobody },
+    { pull_request: pull(), sender: eve }
+  ],
+  ["pull_request", "reopened", "review_pull_request", { ...pullTarget, pusher: nobody }, { pull_request: pull() }],
+  [
+    "pull_request",
+    synchronized,
+    "review_pull_request",
+    { ...pullTarget, pusher: "eve" },
+    { pull_request: pull(), sender: eve }
+  ],
   ["pull_request", "closed", "ignore", { repo: name, number: 12 }, { pull_request: pull({ merged: true }) }],
-  ["pull_request", "assigned", "ignore", { repo: name }, { pull_request: pull() }],
+  ["pull_request", "assigned", "ignore", { repo: name, pusher: nobody }, { pull_request: pull() }],
   ["issues", "opened", "issue", { repo: name, number: 3 }, { issue: { number: 3, title: "Wrong total", user: ada } }],
   ["issues", "closed", "ignore", { repo: name }, { issue: { number: 3, title: "Wrong total", user: ada } }],
   ["release", "published", "ignore", { repo: name }, { release: { tag_name: "v1" } }]
@@ -194,13 +211,25 @@ const gitlabPush = (fields: object = {}) => ({
 
 const gitlab = [
   ["Merge Request Hook", "open", "review_pull_request", mergeTarget, merge({ action: "open" })],
-  ["Merge Request Hook", "reopen", "review_pull_request", mergeTarget, merge({ action: "reopen" })],
-  ["Merge Request Hook", "update", "review_pull_request", mergeTarget, merge({ action: "update", oldrev: base })],
+  [
+    "Merge Request Hook",
+    "reopen",
+    "review_pull_request",
+    { ...mergeTarget, pusher: nobody },
+    merge({ action: "reopen" })
+  ],
+  [
+    "Merge Request Hook",
+    "update",
+    "review_pull_request",
+    { ...mergeTarget, pusher: "eve" },
+    { ...merge({ action: "update", oldrev: base }), user: eve }
+  ],
   [
     "Merge Request Hook",
     "update",
     "ignore",
-    { repo: name },
+    { repo: name, pusher: nobody },
     { ...merge({ action: "update" }), changes: { title: { previous: "a", current: "b" } } }
   ],
   ["Merge Request Hook", "merge", "ignore", { repo: name, number: 12 }, merge({ action: "merge", state: "merged" })],

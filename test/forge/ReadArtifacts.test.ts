@@ -12,6 +12,8 @@ import type { Host } from "./Clients.ts"
 const sarif = (text: string) => makeZip([{ name: "out/report.sarif", content: text }])
 const other = "f".repeat(40)
 
+const refused = "the host redirects to an address of this machine, its network, or a cloud's metadata"
+
 let storage: FakeStorage
 beforeAll(async () => void (storage = await startStorage()))
 afterAll(() => storage.close())
@@ -109,11 +111,9 @@ describe.each(["github", "gitlab", "gitea"] as const)("CI of %s", (kind) => {
   it.each([
     ["another scheme", "ftp://storage.test/x", "the host redirects to ftp://"],
     ["a password", "http://user:pass@storage.test/x", "the host redirects to a URL with a password"],
-    [
-      "the metadata of a cloud",
-      "http://169.254.169.254/latest/meta-data",
-      "the host redirects to an address that belongs to this machine or its network link"
-    ],
+    ["the metadata of a cloud", "http://169.254.169.254/latest/meta-data", refused],
+    ["the metadata of a cloud, by IPv6", "http://[fd00:ec2::254]/latest/meta-data", refused],
+    ["the same, translated", "http://[64:ff9b::a9fe:a9fe]/latest/meta-data", refused],
     ["no URL", "http://", "the host redirects to no URL"]
   ])("is not followed to %s", async (_, location, why) => {
     const { fake, read } = await start({ id: 14, name: "sarif", zip: sarif("x") })

@@ -13,7 +13,7 @@ import { findCommand, isOwnComment } from "../../src/forge/Command.ts"
 import { webhooks } from "../../src/forge/Webhooks.ts"
 import { contractBytes, hasContracts, readContract } from "../harness/Contracts.ts"
 import { isSignedBy, parseBody } from "../harness/Verify.ts"
-import { Decision, ownPayloads, Target } from "./OwnPayloads.ts"
+import { Decision, nobody, ownPayloads, Target } from "./OwnPayloads.ts"
 
 const hmac = (secret: string, bytes: Buffer) => createHmac("sha256", secret).update(bytes).digest("hex")
 
@@ -93,6 +93,7 @@ describe("payloads", () => {
       assert.strictEqual(event.provider, expected.host)
       if ("repo" in event) same(event.repo?.fullName, target.repo, "repository")
       same(event.subject.number, target.number, "number of the subject")
+      same(event.subject.pusher ?? nobody, target.pusher, "pusher")
       if (event.subject.kind === "pull_request") same(event.subject.branch, target.base_ref, "branch of the subject")
       switch (event._tag) {
         case "PullRequestUpdated":

@@ -47,6 +47,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
         author: undefined,
         labels: [],
         repo,
+        headRepo: repo,
         ...known
       })),
     openPulls: () => unexpected,
@@ -55,6 +56,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     newestCommit: () => unexpected,
     self: unexpected,
     canWrite: () => unexpected,
+    ownerOf: () => unexpected,
     repositoryId: () => unexpected,
     missing: () => unexpected,
     createReview: () => unexpected,

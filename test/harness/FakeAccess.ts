@@ -152,6 +152,18 @@ const gitlab: ReadonlyArray<DemoRoute> = [
       const found = [...context.state.repositories.values()].find(({ fullName, id }) =>
         [fullName, String(id)].includes(given ?? "")
       )
+      const fork = [...context.state.repositories.values()]
+        .flatMap(({ pulls }) => [...pulls.values()].flatMap(({ headRepository }) => headRepository ?? []))
+        .find(({ id }) => String(id) === given)
+      // Only accounts with a name of one part are people here.
+      if (fork !== undefined)
+        return {
+          status: 200,
+          body: {
+            id: fork.id,
+            namespace: { kind: fork.owner.includes("/") ? "group" : "user", full_path: fork.owner }
+          }
+        }
       if (found === undefined) return { status: 404, body: { message: "404 Project Not Found" } }
       return {
         status: 200,

@@ -63,7 +63,7 @@ const pullJson = (pull: DemoPull, url: string) => ({
     label: `${pull.repository.owner}:${pull.headBranch}`,
     ref: pull.headBranch,
     sha: pull.head,
-    repo: repositoryJson(pull.repository, url)
+    repo: pull.headRepository === null ? null : repositoryJson({ ...pull.repository, ...pull.headRepository }, url)
   },
   base: {
     label: `${pull.repository.owner}:${pull.baseBranch}`,

@@ -53,6 +53,7 @@ const mergeJson = async (pull: DemoPull, url: string) => ({
   id: pull.id,
   iid: pull.number,
   project_id: pull.repository.id,
+  source_project_id: pull.headRepository === undefined ? pull.repository.id : (pull.headRepository?.id ?? null),
   title: pull.title,
   description: pull.description,
   state: pull.merged ? "merged" : pull.state === "open" ? "opened" : "closed",

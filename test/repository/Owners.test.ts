@@ -31,6 +31,7 @@ type Reads =
   | "missing"
   | "newestCommit"
   | "openPulls"
+  | "ownerOf"
   | "protectedTip"
   | "pull"
   | "reviewTexts"

@@ -265,6 +265,28 @@ it("a private context repository is read for authors with write access only, whi
   expect(prompt("outsider")).not.toContain("alias:path")
   expect(summary(outsiders)).toContain("The context repository private was not read: mallory has no write access")
   expect(prompt("member")).toContain("as `alias:path`: private.")
+
+  // People who may push to the head control the change, too.
+  const opened = async (name: string, owner: string) => {
+    const headBranch = `change-${++branches}`
+    await at.forge.push("team/one", { branch: headBranch, from: "main", message: "Change", files: changed(name) })
+    const pull = await at.forge.createPull("team/one", { headBranch, title: "Change", author: "dana" })
+    pull.headRepository = { id: 900 + branches, owner, fullName: `${owner}/one` }
+    await at.forge.notify(pull, "opened", "dana")
+    return pull
+  }
+  const forked = await opened("forked", "dana")
+  await verdict(forked)
+  expect(prompt("forked")).toContain("as `alias:path`: private.")
+  const foreign = await opened("foreign", "mallory")
+  await verdict(foreign)
+  expect(prompt("foreign")).not.toContain("alias:path")
+  expect(summary(foreign)).toContain("The context repository private was not read: mallory has no write access")
+  await at.forge.push("team/one", { branch: forked.headBranch, message: "More", files: changed("pushed") })
+  await at.forge.notify(forked, "synchronized", "mallory")
+  await verdict(forked)
+  expect(prompt("pushed")).not.toContain("alias:path")
+  expect(summary(forked)).toContain("The context repository private was not read: mallory has no write access")
 })
 
 it("an author over the limit of reviews per hour is refused while others are reviewed", async () => {

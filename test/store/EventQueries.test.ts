@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Pushers } from "../../src/store/Receipts.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { databases } from "./Databases.ts"
 import { event, ignored } from "./Fixtures.ts"
@@ -21,6 +22,31 @@ describe.each(databases)("event records in $name", ({ layer }) => {
       assert.deepStrictEqual(yield* select({ since: 20 }), [last.id, other.id])
       assert.deepStrictEqual(yield* select({ until: 20 }), [done.id])
       assert.deepStrictEqual(yield* select({ since: 20, until: 30 }), [other.id])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("name who pushed to the head of a pull request", () =>
+    Effect.gen(function* () {
+      const { pushers, storeAll } = yield* Receipts
+      const push = (pusher: string | undefined, head: string, over: object = {}) =>
+        event({ repo: "Team/App", facts: { number: 5, head, pusher }, ...over })
+      yield* storeAll([
+        push("dana", "a"),
+        push("eve", "b"),
+        push("eve", "c"),
+        push(undefined, "d"),
+        push("other", "b", { trigger: "second" }),
+        push("another", "b", { repo: "team/other" }),
+        ignored({ repo: "team/app", facts: { number: 5, head: "e", pusher: "draft" } })
+      ])
+      const pull = { trigger: "main", repo: "team/app", number: 5 }
+      const all = ["dana", "draft", "eve"]
+      const read = (head: string, limit = 5) => pushers({ ...pull, head }, limit)
+      const of = ({ isPart, pushedHead, usernames }: Pushers) => [usernames.toSorted(), pushedHead, isPart]
+      assert.deepStrictEqual(of(yield* read("b")), [all, true, false])
+      assert.deepStrictEqual(of(yield* read("d")), [all, false, false])
+      assert.deepStrictEqual(of(yield* read("b", 2)).slice(1), [true, true])
+      assert.deepStrictEqual(of(yield* pushers({ ...pull, number: 6, head: "b" }, 5)), [[], false, false])
     }).pipe(Effect.provide(layer()))
   )
 

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
-import { ownerAndName } from "../Profile.ts"
+import { ownerAndName, ownerByName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess } from "../WriteAccess.ts"
 import { Repository } from "./Responses.ts"
@@ -18,7 +18,9 @@ const missingAdministration = (permissions: (typeof Repository.Type)["permission
         "the account does not administer the repository, so the host refuses to it the permissions of others (/aicr commands and dismissals count, and context repositories for members are read, only for members of its own teams that may write code), ending a request for changes, and deleting issues; make it an administrator of the repository"
       ]
 
-export const giteaPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "repositoryId" | "missing"> => {
+export const giteaPermissions = (
+  rest: Rest
+): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing"> => {
   const repositoryId: ForgeClient["repositoryId"] = (repo) =>
     Effect.map(rest.get({ path: repoPath, params: ownerAndName(repo) }, RepositoryId), ({ id }) => id)
 
@@ -30,5 +32,5 @@ export const giteaPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "re
     return [...missingWriteAccess(permissions), ...missingAdministration(permissions)]
   })
 
-  return { canWrite: writesCodeAt(rest), repositoryId, missing }
+  return { canWrite: writesCodeAt(rest), ownerOf: ownerByName, repositoryId, missing }
 }

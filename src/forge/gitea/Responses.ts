@@ -23,7 +23,11 @@ export const Pull = Schema.Struct({
   html_url: Schema.String,
   user: Schema.optional(Schema.NullOr(User)),
   labels: Schema.optional(Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String })))),
-  head: Schema.Struct({ ref: Schema.String, sha: Schema.String }),
+  head: Schema.Struct({
+    ref: Schema.String,
+    sha: Schema.String,
+    repo: Schema.optional(Schema.NullOr(Schema.Struct({ id: Schema.Int, full_name: Schema.String })))
+  }),
   base: Schema.Struct({
     ref: Schema.String,
     sha: Schema.String,

@@ -1,7 +1,7 @@
 /** Permissions of an account and a credential at GitHub. */
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import { ownerAndName } from "../Profile.ts"
+import { ownerAndName, ownerByName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess } from "../WriteAccess.ts"
 import type { Access } from "./Access.ts"
@@ -12,7 +12,8 @@ const repoPath = "/repos/{owner}/{repo}"
 export const githubPermissions = (
   { rest, missing }: Pick<Access, "rest" | "missing">,
   isApp: boolean
-): Pick<ForgeClient, "canWrite" | "repositoryId" | "missing"> => ({
+): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing"> => ({
+  ownerOf: ownerByName,
   canWrite: (repo, username) =>
     rest(repo)
       .get(

@@ -4,7 +4,8 @@ import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { sameName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
-import { Member, Project, Token } from "./Responses.ts"
+import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
+import { Member, Project, ProjectNamespace, Token } from "./Responses.ts"
 import { missingOfRole, missingOfScopes } from "./Missing.ts"
 import { projectId, projectPath } from "./Paths.ts"
 
@@ -12,7 +13,16 @@ const pages = { name: "per_page", value: 100 } as const
 /** Developer: the lowest role that may push. */
 const writerLevel = 30
 
-export const gitlabPermissions = (rest: Rest): Pick<ForgeClient, "canWrite" | "repositoryId" | "missing"> => ({
+export const gitlabPermissions = (
+  rest: Rest
+): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing"> => ({
+  ownerOf: ({ hostId }) =>
+    hostId === undefined
+      ? Effect.undefined
+      : rest.get({ path: projectPath, params: { id: hostId } }, ProjectNamespace).pipe(
+          Effect.map(({ namespace }) => (namespace.kind === "user" ? namespace.full_path : undefined)),
+          undefinedIfMissing
+        ),
   repositoryId: (repo) =>
     Effect.map(rest.get({ path: projectPath, params: { id: projectId(repo) } }, RepositoryId), ({ id }) => id),
   canWrite: (repo, username) =>

@@ -23,8 +23,17 @@ const toPull = (source: typeof MergeRequest.Type, repo: Repo): HostPull => ({
   url: source.web_url,
   author: source.author ? toPerson(source.author) : undefined,
   labels: source.labels ?? [],
-  repo: source.project_id === undefined ? repo : { ...repo, hostId: source.project_id }
+  repo: source.project_id === undefined ? repo : { ...repo, hostId: source.project_id },
+  headRepo: toHeadRepo(source, repo)
 })
+
+const toHeadRepo = (
+  { project_id: target, source_project_id: head }: typeof MergeRequest.Type,
+  repo: Repo
+): HostPull["headRepo"] => {
+  if (head === undefined || head === null) return undefined
+  return head === target ? { fullName: repo.fullName, hostId: head } : { hostId: head }
+}
 
 export const gitlabPulls = (
   rest: Rest

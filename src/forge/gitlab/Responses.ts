@@ -13,6 +13,10 @@ export const Project = Schema.Struct({
   permissions: Schema.optional(Schema.NullOr(Schema.Struct({ project_access: Role, group_access: Role })))
 })
 
+export const ProjectNamespace = Schema.Struct({
+  namespace: Schema.Struct({ kind: Schema.String, full_path: Schema.String })
+})
+
 export const Token = Schema.Struct({ scopes: Schema.Array(Schema.String) })
 
 /** The three commits to which a position is relative. */
@@ -23,6 +27,8 @@ export const MergeRequest = Schema.Struct({
   iid: Schema.Int,
   /** Target project. */
   project_id: Schema.optional(Schema.Int),
+  /** Absent where the source project was deleted. */
+  source_project_id: Schema.optional(Schema.NullOr(Schema.Int)),
   state: Schema.Literals(["opened", "closed", "locked", "merged"]),
   draft: Schema.optional(Schema.NullOr(Schema.Boolean)),
   work_in_progress: Schema.optional(Schema.NullOr(Schema.Boolean)),

@@ -34,6 +34,7 @@ import type { PayloadJson } from "../Payload.ts"
 import { isSigningToken, sentToken, standardWebhook } from "../Signature.ts"
 import {
   readPushedSubject,
+  readPusher,
   readSubjectBranch,
   readSubjectHead,
   readSubjectName,
@@ -127,16 +128,19 @@ const toSubject = (event: string, payload: PayloadJson): DeliverySubject => {
   const issue = hook === "Issue Hook" ? attributes : child(payload, "issue")
   const about = request ?? issue
   if (about === undefined) return readPushedSubject(payload)
+  const user = child(payload, "user")
+  const sender = readSubjectName(user, "username")
   const author = integer(about, "author_id")
+  const writer = author !== undefined && author === integer(user, "id") ? sender : undefined
+  const action = hook === "Merge Request Hook" ? optional(() => text(attributes, "action", 100)) : undefined
+  const pushes = action === "update" && optional(() => text(attributes, "oldrev")) !== undefined
   return {
     kind: request === undefined ? "issue" : "pull_request",
     number: readSubjectNumber(about, "iid"),
     head: readSubjectHead(child(request, "last_commit"), "id"),
     branch: readSubjectBranch(request, "target_branch"),
-    author:
-      author !== undefined && author === integer(child(payload, "user"), "id")
-        ? readSubjectName(child(payload, "user"), "username")
-        : undefined
+    author: writer,
+    pusher: readPusher({ pushes, opens: action === "open" }, sender, writer)
   }
 }
 

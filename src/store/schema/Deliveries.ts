@@ -33,6 +33,7 @@ export const deliveries: Statements = (dialect) => [
     branch TEXT,
     author TEXT,
     sender TEXT,
+    pusher TEXT,
     command TEXT,
     rule TEXT,
     duplicates BIGINT,
