@@ -45,8 +45,8 @@ export const perforceRange = Effect.fnUntraced(function* (
     return yield* refused(
       "--uncommitted compares a Perforce workspace with the revisions that it was synced to: leave out --base"
     )
-  yield* checkSettings(path, process.env["P4CONFIG"])
-  const session = openOwnSession(options.scratch, path, program, options.limits, replyMillis)
+  const port = yield* checkSettings(path, process.env)
+  const session = openOwnSession({ folder: options.scratch, cwd: path, port }, program, options.limits, replyMillis)
   const workspace = yield* findRoot(session, path)
   const { root } = workspace
   const common = { vcs: "perforce", root, shallow: false, notices: [] } as const
@@ -55,7 +55,7 @@ export const perforceRange = Effect.fnUntraced(function* (
     (): Effect.Effect<Checkout, CheckoutError, Scope.Scope> =>
       Effect.gen(function* () {
         const folder = yield* makePrivateFolder(options.scratch)
-        const own = openOwnSession(folder, root, program, options.limits, replyMillis)
+        const own = openOwnSession({ folder, cwd: root, port }, program, options.limits, replyMillis)
         return yield* checkOutSource(yield* open(own), { limits: options.limits, root: options.scratch })
       })
   if (changes === "uncommitted") {

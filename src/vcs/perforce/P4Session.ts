@@ -157,10 +157,12 @@ const writtenFolders = (folder: string, writes: string | undefined): string =>
 /** Programs that the client would start to show something to a person. */
 const interactive = new Set(["P4DIFF", "P4MERGE", "P4PAGER", "P4EDITOR"])
 
-/** Opens a session with the user's own settings and login, for a client workspace on the user's own machine. `cwd` selects the settings. */
+/**
+ * Opens a session with the user's own settings and login, for a client workspace on the user's own machine. `cwd` selects the settings, of
+ * which `port` is the server if it is known.
+ */
 export const openOwnSession = (
-  folder: string,
-  cwd: string,
+  { cwd, folder, port = "" }: Pick<P4Session, "cwd" | "folder"> & { readonly port: string | undefined },
   program: string,
   limits: () => ProcessLimits,
   replyMillis: number
@@ -174,7 +176,7 @@ export const openOwnSession = (
     )
   )
   return {
-    server: { vcs: "perforce", port: process.env["P4PORT"] ?? "", program, ticket, ...unset },
+    server: { vcs: "perforce", port, program, ticket, ...unset },
     folder,
     cwd,
     // The client looks for its settings from PWD upwards.
@@ -195,7 +197,13 @@ export const startP4 = (
 ) =>
   startProgram({
     program: session.server.program,
-    args: [...options, ...(session.modes.unicode ? ["-C", "utf8"] : []), ...args],
+    // No file of settings changes the server.
+    args: [
+      ...(session.server.port === "" ? [] : ["-p", session.server.port]),
+      ...options,
+      ...(session.modes.unicode ? ["-C", "utf8"] : []),
+      ...args
+    ],
     cwd: session.cwd,
     environment: session.environment(writes),
     limits: session.limits()

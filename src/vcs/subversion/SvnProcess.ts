@@ -1,5 +1,5 @@
 /**
- * Runs svn without prompts, and reads its output. The password goes to standard input. Externals are followed by no command.
+ * Runs svn without prompts, and reads its output. The password goes to standard input, or into the store of the session. Externals are followed by no command.
  */
 import { Effect, Redacted, Semaphore } from "effect"
 import { CheckoutError } from "../Checkout.ts"
@@ -7,6 +7,7 @@ import { limitError } from "../ProcessLimit.ts"
 import { collect, startProgram } from "../Program.ts"
 import type { ProgramChild, ProgramEnd } from "../Program.ts"
 import { readReply } from "../server/ReadReply.ts"
+import { forgetRealms, isHttp } from "./SvnRealms.ts"
 import { svnFailure } from "./SvnFailure.ts"
 import type { SvnSession } from "./SvnSession.ts"
 import { makeXmlReader } from "./SvnXml.ts"
@@ -29,8 +30,8 @@ const start = (session: SvnSession, args: ReadonlyArray<string>) =>
       limits: session.limits()
     }),
     (child) => {
-      const { password } = session.server
-      child.stdin.end(password === undefined ? "" : `${Redacted.value(password)}\n`)
+      const { password, url } = session.server
+      child.stdin.end(password === undefined || isHttp(url) ? "" : `${Redacted.value(password)}\n`)
       return child
     }
   )
@@ -51,7 +52,9 @@ const endError = (
   const secrets = [server.password, server.proxy].flatMap((one) =>
     one === undefined ? [] : [String(Redacted.value(one))]
   )
-  return svnFailure(command, end.stderr, secrets, isOwn)
+  const failure = svnFailure(command, end.stderr, secrets, isOwn)
+  if (failure.reason === "unauthorized") forgetRealms(server.url)
+  return failure
 }
 
 const withinTime = (args: ReadonlyArray<string>, millis: number) =>

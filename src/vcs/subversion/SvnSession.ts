@@ -1,6 +1,6 @@
 /**
  * Settings and credentials of svn: no configuration of the user and no store of passwords, except for the user's own working copy. The
- * proxy with its password goes into a private file.
+ * proxy with its password goes into a private file, and so does the password for a server over HTTP.
  */
 import { writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
@@ -12,6 +12,7 @@ import { io } from "../git/Mirror.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 import { makePrivateFolder } from "../server/PrivateFolder.ts"
 import type { SubversionServer } from "../VcsServer.ts"
+import { isHttp, storePassword } from "./SvnRealms.ts"
 import { checkSvnUrl } from "./SvnUrl.ts"
 
 export interface SvnSession {
@@ -44,6 +45,7 @@ export const openSession = Effect.fnUntraced(function* (
     await writeFile(join(folder, "servers"), servers, { mode: 0o600 })
     await writeFile(join(folder, "config"), "[auth]\nstore-passwords = no\nstore-auth-creds = no\npassword-stores =\n")
   })
+  yield* storePassword(folder, server)
   const own = { server, folder, cwd: folder, isOwn: false, limits }
   return { ...own, options: options(server, folder), environment: environment(server, folder) }
 })
@@ -88,22 +90,26 @@ const environment = (server: SubversionServer, folder: string): Record<string, s
     const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
   })
-  const ssh = server.url.startsWith("svn+ssh:")
+  const ssh = /^svn\+ssh:/i.test(server.url)
   return {
     ...Object.fromEntries(kept),
     // Keys and known hosts of ssh are in the home of the service's user.
     HOME: ssh ? homedir() : folder,
-    ...(ssh ? { SVN_SSH: "ssh -q -o BatchMode=yes -o StrictHostKeyChecking=yes" } : {}),
+    // A redirect starts no ssh.
+    SVN_SSH: ssh ? "ssh -q -o BatchMode=yes -o StrictHostKeyChecking=yes" : "false",
     LC_ALL: "C.UTF-8"
   }
 }
 
-const options = ({ password, trustServerCert, username }: SubversionServer, folder: string): ReadonlyArray<string> => [
+const options = (
+  { password, trustServerCert, url, username }: SubversionServer,
+  folder: string
+): ReadonlyArray<string> => [
   "--non-interactive",
   "--no-auth-cache",
   "--config-dir",
   folder,
   ...(username === undefined ? [] : ["--username", username]),
-  ...(password === undefined ? [] : ["--password-from-stdin"]),
+  ...(password === undefined || isHttp(url) ? [] : ["--password-from-stdin"]),
   ...(trustServerCert ? ["--trust-server-cert-failures", "unknown-ca"] : [])
 ]

@@ -48,7 +48,12 @@ const readSettings = ({ P4CONFIG: name, PWD: start }: FakeCall["env"]): Readonly
 
 /** Undefined: the command never ends. */
 export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: FakeCall): FakeReply | undefined => {
-  const env = { ...environment, ...readSettings(environment) }
+  const ported = argv[0] === "-p"
+  const env: FakeCall["env"] = {
+    ...environment,
+    ...readSettings(environment),
+    ...(ported ? { P4PORT: argv[1] ?? "" } : {})
+  }
   const out: Array<Buffer> = []
   let errors = ""
   const state = readState(folder)
@@ -86,6 +91,7 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
     const option = rest.shift()
     if (option === "-ztag") globals.tagged = true
     else if (option === "-Mj") globals.json = true
+    else if (option === "-p") rest.shift()
     else if (option === "-C") globals.charset = rest.shift() ?? ""
     else if (option === "-x") {
       rest.shift()

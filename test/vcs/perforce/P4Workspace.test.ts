@@ -1,5 +1,5 @@
 /** The opened files, shelves and changelists of a Perforce workspace. The client is the fake one, with the settings of a person. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
@@ -189,15 +189,54 @@ it("without its client, or with an expired login, is an error with the next step
   await expect(review({}, () => Effect.void)).rejects.toThrow("client ada-laptop does not exist; set P4CLIENT")
 })
 
-it.each(["P4PORT=rsh:touch /tmp/owned", "# x\n p4port = jsh:touch /tmp/owned"])(
-  "settings that start a program are refused before the client reads them: %s",
-  async (line) => {
-    const calls = depot.calls().length
-    writeFileSync(join(dirname(root), ".p4config"), `P4USER=ada\n${line}\n`)
-    await expect(review({ changes: "uncommitted" }, () => Effect.void)).rejects.toThrow("names a program")
-    expect(depot.calls()).toHaveLength(calls)
+const program = "rsh:touch /tmp/owned"
+it.each([
+  ["a program", `P4PORT=${program}`, "sets P4PORT to something else"],
+  ["another program", "# x\n p4port = jsh:touch /tmp/owned", "sets P4PORT to something else"],
+  ["a program after many remarks", `${"# remark\n".repeat(8000)}P4PORT=${program}`, "is larger than 65536 bytes"],
+  ["a program after a mark of the encoding", `\ufeffP4PORT=${program}`, "has a character that is not shown"],
+  ["a program in quotes", `"P4PORT"="${program}"`, "sets P4PORT to something else"],
+  ["a value in quotes", `P4PORT="${program}"`, "sets P4PORT to something else"],
+  ["a vertical tab", `# x\vP4PORT=${program}`, "has a character that is not shown"],
+  ["a form feed", `# x\fP4PORT=${program}`, "has a character that is not shown"],
+  ["a carriage return", `# x\rP4PORT=${program}`, "has a character that is not shown"],
+  ["a NUL", `P4USER=ada\0P4PORT=${program}`, "has a character that is not shown"],
+  ["a line separator", `# x\u2028P4PORT=${program}`, "has a character that is not shown"],
+  ["UTF-16", Buffer.from(`P4PORT=${program}`, "utf16le").toString("latin1"), "has a character that is not shown"],
+  ["invalid UTF-8", Buffer.from([0x50, 0xff]), "has a character that is not shown"],
+  ["a remark that ends in a buffer", `# ${"x".repeat(254)}P4PORT=${program}`, "sets P4PORT to something else"],
+  ["a long line", `P4USER=${"x".repeat(600)}`, "has a line of over 500 characters"],
+  ["a second server", `P4PORT=a.test:1666\nP4PORT=${program}`, "sets P4PORT to something else"],
+  ["folders to write to", "P4CLIENTPATH=/", "sets P4CLIENTPATH"]
+])("settings with %s are refused before the client reads them", async (_, content, why) => {
+  const calls = depot.calls().length
+  for (const folder of [dirname(root), root]) {
+    const own = readFileSync(join(root, ".p4config"))
+    writeFileSync(join(folder, ".p4config"), Buffer.concat([Buffer.from("P4USER=ada\n"), Buffer.from(content)]))
+    await expect(review({ changes: "uncommitted" }, () => Effect.void)).rejects.toThrow(why)
+    writeFileSync(join(root, ".p4config"), own)
   }
-)
+  expect(depot.calls()).toHaveLength(calls)
+})
+
+it("its server is an option of every call, and a remark or a file for others changes nothing", async () => {
+  write("same.c", "other\n")
+  open({ depotFile: "//Ace/main/same.c", action: "edit", type: "text", rev: 1 })
+  writeFileSync(join(root, ".p4config"), `# P4PORT=${program}\r\n\n${readFileSync(join(root, ".p4config"), "utf8")}`)
+  await review({ changes: "uncommitted" }, () => Effect.void)
+  expect(depot.calls().length).toBeGreaterThan(0)
+  for (const { argv } of depot.calls()) expect(argv.slice(0, 2)).toEqual(["-p", depot.port])
+})
+
+it("settings are found by the name in the user's file, too", async () => {
+  vi.stubEnv("P4CONFIG", undefined)
+  vi.stubEnv("P4ENVIRO", join(dirname(root), "enviro"))
+  writeFileSync(join(dirname(root), "enviro"), "P4CONFIG=.p4config\n")
+  writeFileSync(join(root, ".p4config"), `P4PORT=${program}\n`)
+  const calls = depot.calls().length
+  await expect(review({ changes: "uncommitted" }, () => Effect.void)).rejects.toThrow("sets P4PORT to something else")
+  expect(depot.calls()).toHaveLength(calls)
+})
 
 it("with more changed files than the limit is refused, and at the limit is not", async () => {
   write("same.c", "other\n")
