@@ -155,6 +155,11 @@ export interface ForgeClient {
   readonly repositoryId: (repo: Repo) => Effect.Effect<number, ForgeError>
   /** Fails with `forbidden` where the host does not disclose it to the account. */
   readonly canWrite: (repo: Repo, username: string) => Effect.Effect<boolean, ForgeError>
+  /**
+   * Names of accounts that may write, folded to lower case, in one list of bounded length; undefined where the host has no such list, and
+   * where only people with rights resolve conversations.
+   */
+  readonly writers: ((repo: Repo) => Effect.Effect<ReadonlySet<string>, ForgeError>) | undefined
   /** Account of the person to whom a fork of `original` belongs; undefined for that of a group, and for one that is hidden. */
   readonly ownerOf: (fork: HeadRepo, original: Repo) => Effect.Effect<string | undefined, ForgeError>
   /**

@@ -141,15 +141,16 @@ const block = (grammar: TextGrammar, node: Block): string => {
   }
 }
 
-const blocks = (grammar: TextGrammar, all: ReadonlyArray<Block>): string =>
-  all
-    .map((one) => block(grammar, one))
-    .filter((text) => text !== "")
-    .join("\n\n")
+/** Blocks with their text, without those that are dropped because nothing remains of them. */
+const writtenBlocks = (grammar: TextGrammar, all: ReadonlyArray<Block>) =>
+  all.map((node) => ({ node, text: block(grammar, node) })).filter(({ text }) => text !== "")
+
+const join = (written: ReadonlyArray<{ readonly text: string }>): string => written.map(({ text }) => text).join("\n\n")
+
+const blocks = (grammar: TextGrammar, all: ReadonlyArray<Block>): string => join(writtenBlocks(grammar, all))
 
 /** A template may put the first line of a value where backticks have no effect. */
-const startsActive = ([first]: ReadonlyArray<Block>): boolean =>
-  first !== undefined && (first._tag !== "Paragraph" || hasActiveCode(first.children))
+const startsActive = (first: Block): boolean => first._tag !== "Paragraph" || hasActiveCode(first.children)
 
 const hasActiveCode = (children: ReadonlyArray<Inline>): boolean =>
   children.some((child) =>
@@ -166,10 +167,10 @@ const safeText = (grammar: TextGrammar): SafeText => {
     grammar.codeSpan(inertText(unlinked(withoutTags(oneLine(code))))).replaceAll("|", grammar.codeBar)
   return {
     markdown: (markdown) => {
-      const all = parseBlocks(markdown)
-      const text = blocks(grammar, all)
-      const first = startsActive(all) ? "\n\n" : ""
-      return text === "" ? "" : `${first}${text}${all.at(-1)?._tag === "Paragraph" ? "" : "\n"}`
+      const written = writtenBlocks(grammar, parseBlocks(markdown))
+      const [first, last] = [written[0]?.node, written.at(-1)?.node]
+      if (first === undefined) return ""
+      return `${startsActive(first) ? "\n\n" : ""}${join(written)}${last?._tag === "Paragraph" ? "" : "\n"}`
     },
     line: (text) => toText({ grammar, code: span, children: parseLine(text) }),
     plain: (text) => grammar.text(unlinked(oneLine(withoutMarkers(withoutControls(text))).trim()), true),

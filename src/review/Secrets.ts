@@ -2,6 +2,7 @@
  * Finds secrets in texts: known formats, values assigned to names of secrets, and runs of characters with high entropy.
  * A secret is replaced within its line, so that a scrubbed diff still matches quotes from it. Pure.
  */
+import { showInvisible } from "./Invisible.ts"
 import { mayHoldSecret } from "./SecretHints.ts"
 
 export const secretMark = "[secret removed]"
@@ -40,7 +41,8 @@ const run = /[A-Za-z0-9+/_=-]{24,}/g
 const standIn =
   /^(?:\$|\{\{|<|%|\[secret removed\]|process\.env|os\.environ|env[.:])|^[xX*.•]+$|example|placeholder|changeme|your[_-]/i
 
-export const scrubSecrets = (text: string): string => (mayHoldSecret(text) ? removeSecrets(text) : text)
+/** Returns a text as models read it: without secrets, and with invisible characters by their names. */
+export const scrubSecrets = (text: string): string => showInvisible(mayHoldSecret(text) ? removeSecrets(text) : text)
 
 /** Looks for every shape. */
 export const removeSecrets = (text: string): string => {

@@ -56,6 +56,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     newestCommit: () => unexpected,
     self: unexpected,
     canWrite: () => unexpected,
+    writers: undefined,
     ownerOf: () => unexpected,
     repositoryId: () => unexpected,
     missing: () => unexpected,

@@ -213,6 +213,21 @@ const routes: ReadonlyArray<DemoRoute> = [
   },
   {
     method: "GET",
+    path: `${repo}/collaborators`,
+    answer: (context) => {
+      const least = context.request.query.get("permission") === "push" ? ["write", "admin", "owner"] : undefined
+      const people = [...(findRepository(context)?.permissions ?? [])]
+        .filter(([, granted]) => least === undefined || least.includes(granted))
+        .map(([login]) => ({
+          ...userJson(context.state.user(login), context.url),
+          permissions: { pull: true, push: true }
+        }))
+      const { items, headers } = page(context, people, pages)
+      return { status: 200, headers, body: items }
+    }
+  },
+  {
+    method: "GET",
     path: `${repo}/collaborators/{username}/permission`,
     answer: (context) => {
       const granted = findRepository(context)?.permissions.get(context.params["username"] ?? "") ?? "read"

@@ -123,7 +123,11 @@ export const wrappings: ReadonlyArray<(payload: string) => string> = [
   (payload) => `\`\`\`ts\nnot closed\n${payload}`,
   (payload) => `**${payload}** _${payload}_`,
   (payload) => `1. a\n\n   ${payload}\n   1. ${payload}`,
-  (payload) => `# ${payload}`
+  (payload) => `# ${payload}`,
+  // Nothing remains of the first block.
+  ...["# ", ">", "<!-- x -->", "- ", "![]()"].map(
+    (dropped) => (payload: string) => `${dropped}\n\`\`\`\n@everyone\n\n${payload}\n\n<img src=x>\n\`\`\``
+  )
 ]
 
 export const inputs: ReadonlyArray<string> = wrappings.flatMap((wrap) => payloads.map(wrap))

@@ -123,6 +123,9 @@ describe("text from outside is inert", () => {
       "```\n{{problem.message}}\n```\n\n~~~text\n{{problem.suggestion}}\n~~~",
       "[{{problem.title}}](http://forge.test/x) **{{problem.message}}**\n{{problem.suggestion_block}}",
       "- {{problem.suggestion_block}}\n> {{problem.code_block}}",
+      "Problem: {{problem.message}} Advice: {{problem.suggestion}}",
+      "- Problem: {{problem.message}}\n> Problem: {{problem.message}}",
+      "**Problem**: {{problem.message}}",
       "### {{problem.title}}\n{{{problem.message}}}\n{{{target.branch}}} {{{event.requested_by}}} {{{vcs.head_ref}}} {{problem.file}}",
       "{{#if problem.suggestion}}```suggestion\n{{problem.suggestion}}\n```{{/if}}\n\n{{problem.suggestion}}"
     ].map((template, at) => [template, at] as const)

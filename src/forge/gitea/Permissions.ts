@@ -20,7 +20,7 @@ const missingAdministration = (permissions: (typeof Repository.Type)["permission
 
 export const giteaPermissions = (
   rest: Rest
-): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing"> => {
+): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing" | "writers"> => {
   const repositoryId: ForgeClient["repositoryId"] = (repo) =>
     Effect.map(rest.get({ path: repoPath, params: ownerAndName(repo) }, RepositoryId), ({ id }) => id)
 
@@ -32,5 +32,5 @@ export const giteaPermissions = (
     return [...missingWriteAccess(permissions), ...missingAdministration(permissions)]
   })
 
-  return { canWrite: writesCodeAt(rest), ownerOf: ownerByName, repositoryId, missing }
+  return { canWrite: writesCodeAt(rest), writers: undefined, ownerOf: ownerByName, repositoryId, missing }
 }

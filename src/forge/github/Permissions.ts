@@ -5,14 +5,26 @@ import { ownerAndName, ownerByName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess } from "../WriteAccess.ts"
 import type { Access } from "./Access.ts"
-import { Permission, Repository } from "./Responses.ts"
+import { Collaborator, Permission, Repository } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
+/** Accounts of a list of writers; those beyond are asked for one by one. */
+const pages = { name: "per_page", value: 100, max: 2000 } as const
 
 export const githubPermissions = (
   { rest, missing }: Pick<Access, "rest" | "missing">,
   isApp: boolean
-): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing"> => ({
+): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing" | "writers"> => ({
+  writers: (repo) =>
+    Effect.map(
+      rest(repo).pages(
+        { path: `${repoPath}/collaborators`, params: ownerAndName(repo), query: { permission: "push" } },
+        Collaborator,
+        pages
+      ),
+      (people) =>
+        new Set(people.flatMap(({ login, permissions }) => (permissions?.push === true ? [login.toLowerCase()] : [])))
+    ),
   ownerOf: ownerByName,
   canWrite: (repo, username) =>
     rest(repo)

@@ -125,6 +125,7 @@ export const WrittenCommit = Schema.Struct({
   commit: Schema.Struct({ author: Schema.optional(Schema.NullOr(Schema.Struct({ email: Text, name: Text }))) })
 })
 export const Status = Schema.Struct({ id: Schema.Int, url: Text })
+export const Collaborator = Schema.Struct({ login: Schema.String, permissions: Permissions })
 export const Permission = Schema.Struct({ permission: Schema.String })
 export const App = Schema.Struct({ slug: Schema.String, name: Text })
 export const Installation = Schema.Struct({

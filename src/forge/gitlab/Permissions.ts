@@ -15,7 +15,8 @@ const writerLevel = 30
 
 export const gitlabPermissions = (
   rest: Rest
-): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing"> => ({
+): Pick<ForgeClient, "canWrite" | "ownerOf" | "repositoryId" | "missing" | "writers"> => ({
+  writers: undefined,
   ownerOf: ({ hostId }) =>
     hostId === undefined
       ? Effect.undefined

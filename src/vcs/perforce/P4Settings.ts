@@ -17,7 +17,12 @@ const maxLine = 500
 /** A remark that the client may divide where its buffers end. */
 const maxRemark = 100
 
-const setting = /^[ \t]*([A-Za-z0-9_.]+)[ \t]*=[ \t]*(.*?)[ \t]*$/
+/** Splits a line into name and value; both are empty where it is no setting. */
+const splitSetting = (line: string): readonly [name: string, value: string] => {
+  const at = line.indexOf("=")
+  return at < 0 ? ["", ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+}
+
 /** Text of one line that every reader divides in the same way: no other control characters, separators or marks of an encoding. */
 const plainLine = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]*$/u
 
@@ -30,7 +35,7 @@ export const readSettings = (text: string): { readonly port: string | undefined 
     if (visible.length > maxLine) return `has a line of over ${maxLine} characters`
     const isRemark = /^ *#/.test(visible)
     if (isRemark && !(/p4port/i.test(visible) && visible.length > maxRemark)) continue
-    const [, name = "", value = ""] = setting.exec(line) ?? []
+    const [name, value] = splitSetting(line)
     if (/^P4CLIENTPATH$/i.test(name)) return "sets P4CLIENTPATH, which a review sets itself"
     if (!/p4port/i.test(visible)) continue
     if (!/^P4PORT$/.test(name) || !isServerAddress(value))
@@ -44,7 +49,8 @@ export const readSettings = (text: string): { readonly port: string | undefined 
 const findName = async (env: NodeJS.ProcessEnv): Promise<string | undefined> => {
   if (env["P4CONFIG"] !== undefined) return env["P4CONFIG"]
   const text = await readStart(env["P4ENVIRO"] ?? join(homedir(), ".p4enviro"))
-  return text === undefined ? undefined : /^[ \t]*P4CONFIG[ \t]*=[ \t]*(.*?)[ \t]*$/im.exec(text.text)?.[1]
+  const settings = (text?.text ?? "").split("\n").map(splitSetting)
+  return settings.find(([name]) => name === "P4CONFIG")?.[1]
 }
 
 /**

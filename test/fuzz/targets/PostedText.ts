@@ -41,7 +41,10 @@ const comment: FuzzTarget = {
   ],
   check: (input) => {
     const written = text(input)
-    for (const posted of [safeTexts.gfm.markdown(written), safeTexts.gfm.line(written)]) {
+    const { line, markdown } = safeTexts.gfm
+    const alone = [markdown(written), line(written)]
+    // A template of an operator may put a value behind text of its own.
+    for (const posted of [...alone, ...alone.flatMap((value) => [`Problem: ${value}`, `- Problem: ${value}`])]) {
       const found = activeNode(posted)
       ensure(found === undefined, `text of outsiders is inert, but ${JSON.stringify(posted)} has ${found}`)
       ensure(!/^\/[a-z]/m.test(posted.replace(/^```.+?\n```$/gms, "")), "no line is a quick action")

@@ -129,7 +129,7 @@ const targets: ReadonlyArray<readonly [string, "plain" | "tls", () => string]> =
 
 describe.each(commands)("svn %s", (_, args) => {
   it.each(targets)("that is redirected to %s sends the password nowhere else", async (_target, scheme, to) => {
-    const url = scheme === "tls" ? `https://127.0.0.1:${ports.tls}/x` : `http://127.0.0.1:${ports.plain}/x`
+    const url = scheme === "tls" ? `https://localhost:${ports.tls}/x` : `http://127.0.0.1:${ports.plain}/x`
     for (const [time, make] of Object.entries(times)) {
       forgetRealms(url)
       decide = make(time === "always" ? 307 : 301, to())
