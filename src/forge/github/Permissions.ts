@@ -8,7 +8,7 @@ import type { Access } from "./Access.ts"
 import { Collaborator, Permission, Repository } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-/** Accounts of a list of writers; those beyond are asked for one by one. */
+/** Maximum number of accounts in the list of writers. */
 const pages = { name: "per_page", value: 100, max: 2000 } as const
 
 export const githubPermissions = (
