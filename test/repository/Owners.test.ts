@@ -39,9 +39,15 @@ type Reads =
 /** Methods of the client that are neither known reads nor require an owner. */
 type Unowned = {
   [
-    K in Exclude<keyof ForgeClient, Reads | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers">
+    K in Exclude<
+      keyof ForgeClient,
+      Reads | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers"
+    >
   ]: Same<Requires<ForgeClient[K]>, Writing> extends true ? never : K
-}[Exclude<keyof ForgeClient, Reads | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers">]
+}[Exclude<
+  keyof ForgeClient,
+  Reads | "ci" | "commitComments" | "issues" | "threads" | "verdicts" | "webhooks" | "writers"
+>]
 
 describe("owners", () => {
   it("are required by types", () => {
