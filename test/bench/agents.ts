@@ -3,11 +3,13 @@
  * streams 200 KB in a second, faster than any provider; the same client reads it with and without the proxy, in alternating rounds. Servers
  * and clients share a process, so that the figures are upper bounds.
  */
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { Agent as HttpAgent, request as send } from "node:http"
 import { performance } from "node:perf_hooks"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Deferred, Effect, Redacted, Stream } from "effect"
+import { Sandboxes } from "../../src/sandbox/Sandbox.ts"
 import { makeDrivers } from "../../src/sandbox/SandboxKinds.ts"
 import { withTools } from "../agent/mcp/ToolFixture.ts"
 import { withProxy } from "../agent/proxy/ProxyFixture.ts"
@@ -15,13 +17,15 @@ import type { ProxyFixture } from "../agent/proxy/ProxyFixture.ts"
 import { startFakeModel } from "../harness/FakeModel.ts"
 import { startPodman } from "../harness/Podman.ts"
 import { provide } from "../harness/Provide.ts"
-import { makeFixture, start, using } from "../sandbox/Fixture.ts"
+import { makeFixture, resolveConfig, start, using } from "../sandbox/Fixture.ts"
 import type { KindUnderTest } from "../sandbox/Fixture.ts"
 import type { Benchmark } from "./main.ts"
 
 const starts = 7
 const rounds = 5
 const toolCalls = 1_000
+const shortCallCount = 100
+const warmCalls = 20
 const passes = 8
 const streamedBytes = 200_000
 const pieces = 500
@@ -123,6 +127,101 @@ const measureProxy = async () => {
   return { ratio: round(median(ratios), 3), unpaced: round(median(unpaced)) }
 }
 
+/**
+ * Program of an agent that makes short calls, one after the other over one connection, and prints the milliseconds until the first byte
+ * of each response.
+ */
+const shortCalls = `
+import { Agent, request } from "node:http"
+import { once } from "node:events"
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+const [port, token, path, body, count] = process.argv.slice(2)
+const times = []
+for (let at = 0; at < Number(count); at++) {
+  const headers = { "content-type": "application/json", authorization: "Bearer " + token, "x-api-key": token }
+  const since = performance.now()
+  const call = request({ host: "127.0.0.1", port, path, method: "POST", headers, agent }).end(body)
+  const [response] = await once(call, "response")
+  let first
+  for await (const chunk of response) first ??= performance.now() - since
+  if (response.statusCode !== 200) throw new Error(String(response.statusCode))
+  times.push(first)
+}
+process.stdout.write(JSON.stringify(times) + "\\n")
+process.exit(0)
+`
+
+/** Times of calls that a program makes at a port of this machine. */
+const callDirectly = async (port: string, path: string, text: string): Promise<ReadonlyArray<number>> => {
+  const args = ["--input-type=module", "-", port, "", path, text, `${shortCallCount + warmCalls}`]
+  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] })
+  child.stdin.end(shortCalls)
+  let output = ""
+  for await (const chunk of child.stdout) output += String(chunk)
+  return JSON.parse(output)
+}
+
+/** How much later the first byte of a short, translated call arrives in a sandbox than directly. */
+const measureFirstToken = async (kind: KindUnderTest): Promise<number> => {
+  const fake = await startFakeModel({ text: "a short reply" })
+  const { port } = new URL(fake.url)
+  const direct = await callDirectly(port, path, body)
+  const fixture = await makeFixture()
+  let sandboxed: ReadonlyArray<number> = []
+  const document = {
+    llm: {
+      providers: [{ id: "p", kind: "openai_compatible", base_url: `${fake.url}/v1` }],
+      model_chain: { default: [{ provider: "p", model: "m" }] }
+    }
+  }
+  const messages = JSON.stringify({ stream: true, messages: [{ role: "user", content: "x" }] })
+  await withProxy(
+    document,
+    { format: "anthropic-messages", maxCalls: shortCallCount + warmCalls },
+    async ({ proxy, token }) => {
+      const program = {
+        command: "node",
+        args: ["--input-type=module", "-"],
+        stdin: shortCalls
+      }
+      await using(
+        fixture,
+        kind,
+        Effect.gen(function* () {
+          const sandboxes = yield* Sandboxes
+          const request = fixture.request(program)
+          const running = yield* sandboxes.start(resolveConfig(kind.config), {
+            ...request,
+            program: (paths) => ({
+              ...request.program(paths),
+              args: [
+                ...program.args,
+                `${paths.modelPort}`,
+                token,
+                "/v1/messages",
+                messages,
+                `${shortCallCount + warmCalls}`
+              ]
+            }),
+            sockets: { ...request.sockets, model: proxy.socket }
+          })
+          const lines = yield* Stream.runCollect(running.lines)
+          const exit = yield* running.exit
+          const line = lines.find((text) => text.startsWith("["))
+          if (line === undefined) throw new Error(`${JSON.stringify(exit)}: ${yield* running.stderr}`)
+          sandboxed = JSON.parse(line)
+        })
+      )
+    }
+  )
+  await fixture.close()
+  await fake.close()
+  // Code is compiled in the first calls.
+  const difference = median(sandboxed.slice(warmCalls)) - median(direct.slice(warmCalls))
+  report("first_token_direct_ms", round(median(direct.slice(warmCalls)), 2))
+  return round(difference, 2)
+}
+
 const measureTools = async () => {
   const times: Array<number> = []
   await withTools({ maxCalls: 2 * toolCalls }, async ({ server }) => {
@@ -212,6 +311,7 @@ export const agents: Benchmark = {
     const { ratio, unpaced } = await measureProxy()
     add("proxy_overhead_ratio", ratio)
     add("proxy_unpaced_ms", unpaced)
+    add("first_token_ms", await measureFirstToken(kind))
     const tools = await measureTools()
     add("mcp_p50_ms", tools.median)
     add("mcp_p99_ms", tools.p99)

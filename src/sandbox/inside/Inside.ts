@@ -62,7 +62,7 @@ const connectStreams = async (folder: string): Promise<Streams> => {
 
 const listen = ({ port, socket }: Job["forwards"][number]): Promise<void> =>
   new Promise((resolve, reject) => {
-    const server = createServer({ allowHalfOpen: true }, (client) => {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
       const service = connect({ path: socket, allowHalfOpen: true })
       // The end of one side, whatever its reason, is the end of the other.
       client.on("error", () => service.destroy()).pipe(service)
