@@ -5,7 +5,7 @@
  */
 import type { LlmProvider } from "../config/schema/Llm.ts"
 
-type Thinking = Pick<LlmProvider, "reasoning_effort" | "thinking_level" | "thinking_budget_tokens">
+export type Thinking = Pick<LlmProvider, "reasoning_effort" | "thinking_level" | "thinking_budget_tokens">
 
 /** Chat completions and Responses: `reasoning_effort`, passed through unchanged. */
 export const openaiEffort = (config: Thinking): string | undefined =>

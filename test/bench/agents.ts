@@ -152,8 +152,8 @@ process.exit(0)
 `
 
 /** Times of calls that a program makes at a port of this machine. */
-const callDirectly = async (port: string, path: string, text: string): Promise<ReadonlyArray<number>> => {
-  const args = ["--input-type=module", "-", port, "", path, text, `${shortCallCount + warmCalls}`]
+const callDirectly = async (port: string): Promise<ReadonlyArray<number>> => {
+  const args = ["--input-type=module", "-", port, "", path, body, `${shortCallCount + warmCalls}`]
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] })
   child.stdin.end(shortCalls)
   let output = ""
@@ -161,11 +161,11 @@ const callDirectly = async (port: string, path: string, text: string): Promise<R
   return JSON.parse(output)
 }
 
-/** How much later the first byte of a short, translated call arrives in a sandbox than directly. */
+/** Measures how much later the first byte of a short, translated call arrives in a sandbox than directly. */
 const measureFirstToken = async (kind: KindUnderTest): Promise<number> => {
   const fake = await startFakeModel({ text: "a short reply" })
   const { port } = new URL(fake.url)
-  const direct = await callDirectly(port, path, body)
+  const direct = await callDirectly(port)
   const fixture = await makeFixture()
   let sandboxed: ReadonlyArray<number> = []
   const document = {
@@ -192,11 +192,11 @@ const measureFirstToken = async (kind: KindUnderTest): Promise<number> => {
           const request = fixture.request(program)
           const running = yield* sandboxes.start(resolveConfig(kind.config), {
             ...request,
-            program: (paths) => ({
-              ...request.program(paths),
+            program: (sandboxPaths) => ({
+              ...request.program(sandboxPaths),
               args: [
                 ...program.args,
-                `${paths.modelPort}`,
+                `${sandboxPaths.modelPort}`,
                 token,
                 "/v1/messages",
                 messages,

@@ -82,8 +82,6 @@ export interface AgentCli {
   /** The program and its first arguments, relative to the folder of packages. `node` is that of the sandbox. */
   readonly command: (platform: string) => ReadonlyArray<string>
   readonly format: WireFormat
-  /** Whether it calls the model without the tools if their server does not respond immediately, as on a busy machine. */
-  readonly startsWithoutTools?: boolean
   readonly support: CliSupport
   readonly program: (setup: CliSetup) => CliProgram
   /** Reads a line of JSON. Text of the program: untrusted. */

@@ -103,7 +103,7 @@ const runPass = Effect.fnUntraced(function* (
     format: cli.format,
     maxCalls: maxModelCalls,
     webSearch: workspace.agent.web_search.enabled,
-    awaitedTools: cli.startsWithoutTools === true ? { names: toolNames, listed: toolsListed } : undefined
+    awaitedTools: { names: toolNames, listed: toolsListed }
   })
   const reader = repositoryReader(brief.checkout, brief.code, workspace.review.fetch_extra, brief.context)
   const session = openSession({ passes: yield* AgentPasses, runId: run.id, pass }, reader, restored, proxy.report)

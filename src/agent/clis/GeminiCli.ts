@@ -31,11 +31,7 @@ const excluded = [
 ]
 
 /** A compression threshold of 1 is never exceeded. */
-const threshold = ({ agent: { context_compaction: compaction } }: CliSetup) => {
-  if (!compaction.auto) return { compressionThreshold: 1 }
-  const { threshold_percent: percent } = compaction
-  return percent === undefined ? {} : { compressionThreshold: percent / 100 }
-}
+const threshold = ({ agent }: CliSetup) => (agent.context_compaction.auto ? {} : { compressionThreshold: 1 })
 
 const settings = (setup: CliSetup) => ({
   general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
@@ -74,7 +70,10 @@ export const geminiCli: AgentCli = {
   command: () => ["node", "@google/gemini-cli/bundle/gemini.js"],
   format: "gemini",
   support: {
-    compaction: { prune: "it drops compacted history always" },
+    compaction: {
+      threshold: "it compacts between messages of a user only, and a review has one",
+      prune: "it drops compacted history always"
+    },
     webSearch: { by: "model", fields: new Set() }
   },
   program: (setup) => ({

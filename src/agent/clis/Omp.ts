@@ -65,7 +65,6 @@ export const omp: AgentCli = {
   command: (platform) => [`@oven/bun-${platform}/bin/bun`, "@oh-my-pi/pi-coding-agent/dist/cli.js"],
   format: "openai-chat",
   // It waits 250 ms for servers of tools.
-  startsWithoutTools: true,
   support: {
     approval: "without approvals it refuses every tool",
     webSearch: {

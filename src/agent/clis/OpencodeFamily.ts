@@ -36,15 +36,19 @@ export const searchProvider = ({ agent }: CliSetup, supported: ReadonlyArray<str
   return chosen.find((id) => supported.includes(id) && !exclude.includes(id))
 }
 
-/** Share of the window that is kept free, from which the CLI derives when it compacts. */
-const reserved = (setup: CliSetup) => {
+/** It compacts before its input has the limit minus what is reserved. Without a limit of the input it ignores what is reserved. */
+const compactionLimits = (setup: CliSetup) => {
   const tokens = compactionTokens(setup)
-  return tokens === undefined ? {} : { reserved: (setup.model.contextWindow ?? assumedWindow) - tokens }
+  const window = setup.model.contextWindow ?? assumedWindow
+  return tokens === undefined
+    ? { limit: {}, reserve: {} }
+    : { limit: { input: window }, reserve: { reserved: window - tokens } }
 }
 
 const config = (setup: CliSetup, search: string | undefined) => {
   const { agent, model, system } = setup
   const name = `${provider}/${model.name}`
+  const { limit, reserve } = compactionLimits(setup)
   return {
     autoupdate: false,
     share: "disabled",
@@ -60,7 +64,11 @@ const config = (setup: CliSetup, search: string | undefined) => {
         models: {
           [model.name]: {
             name: model.name,
-            limit: { context: model.contextWindow ?? assumedWindow, output: model.maxOutputTokens ?? assumedOutput },
+            limit: {
+              context: model.contextWindow ?? assumedWindow,
+              output: model.maxOutputTokens ?? assumedOutput,
+              ...limit
+            },
             tool_call: true
           }
         }
@@ -87,7 +95,7 @@ const config = (setup: CliSetup, search: string | undefined) => {
         }
       }
     },
-    compaction: { auto: agent.context_compaction.auto, prune: agent.context_compaction.prune, ...reserved(setup) }
+    compaction: { auto: agent.context_compaction.auto, prune: agent.context_compaction.prune, ...reserve }
   }
 }
 

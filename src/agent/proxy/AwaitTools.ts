@@ -1,5 +1,5 @@
 /**
- * Calls of an agent that does not wait for the server of its tools before it calls the model: on a busy machine its first call has none of
+ * Calls of an agent that did not wait for the server of its tools before it called the model: on a busy machine its first call has none of
  * them, and its review would end without a result. Such a call waits until the agent has the list of tools, and is refused in a way that
  * makes the agent, and not its client of HTTP, repeat the call: with tools.
  */
@@ -20,6 +20,7 @@ export const withoutTools = "service unavailable: the call has none of the tools
 
 export class AwaitTools {
   readonly #tools: AwaitedTools | undefined
+  #calls = 0
   #refusals = 0
   /** Whether a call had the tools. Later calls without them are intended, such as those that shorten a conversation. */
   #hasCalled = false
@@ -28,13 +29,19 @@ export class AwaitTools {
     this.#tools = tools
   }
 
+  /** Whether calls were made, and none of them had the tools: the agent could not report anything. */
+  get areMissing(): boolean {
+    return this.#calls > 0 && !this.#hasCalled
+  }
+
   /** Waits for the list of tools if the request has none of them. Succeeds with whether the request is refused. */
   refuses(body: Readonly<Record<string, unknown>>): Effect.Effect<boolean> {
     const tools = this.#tools
-    if (tools === undefined || this.#hasCalled || this.#refusals >= maxRefusals) return Effect.succeed(false)
+    if (tools === undefined || this.#hasCalled) return Effect.succeed(false)
+    this.#calls++
     const offered = JSON.stringify(body["tools"] ?? [])
     this.#hasCalled = tools.names.some((name) => offered.includes(name))
-    if (this.#hasCalled) return Effect.succeed(false)
+    if (this.#hasCalled || this.#refusals >= maxRefusals) return Effect.succeed(false)
     this.#refusals++
     return Effect.map(Effect.timeoutOption(Deferred.await(tools.listed), listTimeout), Option.isSome)
   }

@@ -55,7 +55,7 @@ const open = (root: string) =>
       model: name,
       contextWindow,
       maxOutputTokens,
-      report: Effect.sync(() => record.report)
+      report: Effect.sync(() => calls.report)
     }
     return proxy
   })

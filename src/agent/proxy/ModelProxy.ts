@@ -27,7 +27,7 @@ export interface ModelProxyRequest {
    * never passed on.
    */
   readonly webSearch: boolean
-  /** Tools without which the agent must not call a model, for one that does not wait for them itself. */
+  /** Tools without which the agent must not call a model: on a busy machine not every agent waits for them. */
   readonly awaitedTools?: AwaitedTools | undefined
 }
 

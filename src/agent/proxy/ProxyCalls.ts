@@ -4,6 +4,7 @@ import type { GatewayError } from "../../llm/Gateway.ts"
 import { WireGateway, WireMemory } from "../../llm/WireGateway.ts"
 import { wireFormat } from "../../llm/wire/WireFormats.ts"
 import type { WireFailureKind } from "../../llm/wire/WireRow.ts"
+import { AgentError } from "../Agent.ts"
 import { callMillis } from "../CallLimits.ts"
 import { parseAgentJson } from "../socket/AgentJson.ts"
 import type { AgentJson } from "../socket/AgentJson.ts"
@@ -12,7 +13,7 @@ import type { PassExchange } from "../socket/PassServer.ts"
 import { AwaitTools, withoutTools } from "./AwaitTools.ts"
 import { getModel, listModels } from "./ModelList.ts"
 import type { ListedModel } from "./ModelList.ts"
-import type { ModelProxyRequest } from "./ModelProxy.ts"
+import type { ModelProxyReport, ModelProxyRequest } from "./ModelProxy.ts"
 import type { CallRecord } from "./CallRecord.ts"
 import { findOperation } from "./ProxyPaths.ts"
 import type { ProxyOperation } from "./ProxyPaths.ts"
@@ -43,6 +44,12 @@ const passedHeaders = ["anthropic-beta"]
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** Another attempt may have them: it depends on how busy the machine is. */
+const withoutToolsError = new AgentError({
+  reason: "retryable",
+  message: "no model call of the agent had the tools of the review: their server did not respond in time"
+})
+
 type Generate = Extract<ProxyOperation, { readonly _tag: "Generate" }>
 
 export class ProxyCalls {
@@ -57,6 +64,13 @@ export class ProxyCalls {
     this.#record = record
     this.#model = model
     this.#tools = new AwaitTools(request.awaitedTools)
+  }
+
+  /** Returns the report of the calls so far. */
+  get report(): ModelProxyReport {
+    const { report } = this.#record
+    // A failed call explains more.
+    return this.#tools.areMissing ? { ...report, failure: report.failure ?? withoutToolsError } : report
   }
 
   handle(exchange: PassExchange) {

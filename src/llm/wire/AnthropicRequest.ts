@@ -1,7 +1,9 @@
 /** Requests of Anthropic's messages API: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolSpec } from "../Gateway.ts"
+import { anthropicThinking } from "../Thinking.ts"
+import type { Thinking } from "../Thinking.ts"
 import { objectSchema } from "./ChatRequest.ts"
-import { toJson, toList, toNumber, toText } from "./WireJson.ts"
+import { toJson, toList, toNumber, toText, without } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
 import type { PassedSettings, WireRequest } from "./WireRow.ts"
 
@@ -82,7 +84,39 @@ export const decodeAnthropic = (body: WireJson): WireRequest => {
   }
 }
 
-export const prepareAnthropic = (body: WireJson, { maxOutputTokens, model, streams }: PassedSettings): WireJson => {
-  const requested = toNumber(body["max_tokens"]) ?? maxOutputTokens
-  return { ...body, model, stream: streams, max_tokens: Math.min(requested, maxOutputTokens) }
+/** Fewest tokens of a budget for thinking that the API accepts. */
+const minBudget = 1024
+
+/** Thinking is not possible with a forced choice of a tool, and its budget is a part of the output. */
+const toThinking = (body: WireJson, thinking: Thinking, maxTokens: number): WireJson | undefined => {
+  const { thinking: own } = anthropicThinking(thinking)
+  const { type: choice } = toJson(body["tool_choice"])
+  if (own === undefined || (own.type !== "disabled" && (choice === "any" || choice === "tool"))) return undefined
+  if (own.budgetTokens === undefined) return { ...pickDisplay(body, own.type), type: own.type }
+  const budget = Math.min(own.budgetTokens, maxTokens - 1)
+  return budget < minBudget ? undefined : { ...pickDisplay(body, own.type), type: own.type, budget_tokens: budget }
+}
+
+const pickDisplay = (body: WireJson, type: string): WireJson => {
+  const { display } = toJson(body["thinking"])
+  return type === "disabled" || display === undefined ? {} : { display }
+}
+
+export const prepareAnthropic = (
+  body: WireJson,
+  { maxOutputTokens, model, streams, thinking }: PassedSettings
+): WireJson => {
+  const maxTokens = Math.min(toNumber(body["max_tokens"]) ?? maxOutputTokens, maxOutputTokens)
+  const { effort } = anthropicThinking(thinking)
+  const own = toThinking(body, thinking, maxTokens)
+  // What is done with the thinking of earlier responses is refused where there is none.
+  const kept = own?.["type"] === "disabled" ? without(body, ["context_management"]) : body
+  return {
+    ...kept,
+    model,
+    stream: streams,
+    max_tokens: maxTokens,
+    ...(own === undefined ? {} : { thinking: own }),
+    ...(effort === undefined ? {} : { output_config: { ...toJson(body["output_config"]), effort } })
+  }
 }

@@ -1,5 +1,6 @@
 /** Requests of OpenAI's chat completions: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
+import { openaiEffort } from "../Thinking.ts"
 import { isJson, parseArguments, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
 import type { PassedSettings, WireRequest } from "./WireRow.ts"
@@ -81,7 +82,9 @@ export const decodeChat = (body: WireJson): WireRequest => {
 }
 
 export const prepareChat = (body: WireJson, settings: PassedSettings): WireJson => {
-  const { effort, isOpenAi, maxOutputTokens, model, streams } = settings
+  const { isOpenAi, maxOutputTokens, model, streams, thinking } = settings
+  const effort = openaiEffort(thinking)
+  const budget = isOpenAi ? undefined : thinking.thinking_budget_tokens
   const requested = toNumber(body["max_completion_tokens"]) ?? toNumber(body["max_tokens"])
   const field = body["max_tokens"] === undefined && (isOpenAi || body["max_completion_tokens"] !== undefined)
   const limit = Math.min(requested ?? maxOutputTokens, maxOutputTokens)
@@ -91,6 +94,7 @@ export const prepareChat = (body: WireJson, settings: PassedSettings): WireJson 
     [field ? "max_completion_tokens" : "max_tokens"]: limit,
     stream: streams,
     ...(streams ? { stream_options: { ...toJson(body["stream_options"]), include_usage: true } } : {}),
-    ...(effort === undefined ? {} : { reasoning_effort: effort })
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
+    ...(budget === undefined ? {} : { thinking: { type: "enabled", budget_tokens: budget } })
   }
 }

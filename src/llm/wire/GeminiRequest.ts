@@ -1,7 +1,8 @@
 /** Requests of Gemini's API: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
+import { googleThinking } from "../Thinking.ts"
 import { objectSchema } from "./ChatRequest.ts"
-import { isJson, toJson, toList, toNumber, toText } from "./WireJson.ts"
+import { isJson, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
 import type { PassedSettings, WireRequest } from "./WireRow.ts"
 
@@ -94,13 +95,25 @@ export const decodeGemini = (body: WireJson): WireRequest => {
 }
 
 /** The model and the choice between a stream and a whole response are parts of the URL. */
-export const prepareGemini = (body: WireJson, { maxOutputTokens }: PassedSettings): WireJson => {
+export const prepareGemini = (body: WireJson, { maxOutputTokens, thinking }: PassedSettings): WireJson => {
   const config = toJson(body["generationConfig"])
+  const { thinkingConfig } = googleThinking(thinking)
+  // The API refuses a level and a budget in one request.
+  const own =
+    thinkingConfig === undefined
+      ? {}
+      : {
+          thinkingConfig: {
+            ...without(toJson(config["thinkingConfig"]), ["thinkingBudget", "thinkingLevel"]),
+            ...thinkingConfig
+          }
+        }
   const requested = toNumber(config["maxOutputTokens"]) ?? maxOutputTokens
   return {
     ...body,
     generationConfig: {
       ...config,
+      ...own,
       candidateCount: 1,
       maxOutputTokens: Math.min(requested, maxOutputTokens)
     }

@@ -17,7 +17,6 @@ import { listSecrets } from "../ProviderSettings.ts"
 import { exhaustedMillis } from "../RateLimitHeaders.ts"
 import type { Reception } from "../ResponseReader.ts"
 import { receivedUsage } from "../Spending.ts"
-import { openaiEffort } from "../Thinking.ts"
 import type { Transport } from "../Transport.ts"
 import type { WireCall } from "../WireGateway.ts"
 import { wholeAsStream } from "../WholeResponse.ts"
@@ -142,7 +141,7 @@ export const passThrough =
         model: entry.model,
         streams: call.streams,
         maxOutputTokens: outputLimit(settings.config, spec, characters),
-        effort: openaiEffort({ ...settings.config, reasoning_effort: effortFor(settings.config, spec) }),
+        thinking: { ...settings.config, reasoning_effort: effortFor(settings.config, spec) },
         isOpenAi: upstream.isOpenAi
       })
       const { fetch: plain } = transport.httpFor(settings)

@@ -1,5 +1,6 @@
 /** Requests of OpenAI's responses API: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
+import { openaiEffort } from "../Thinking.ts"
 import { objectSchema } from "./ChatRequest.ts"
 import { isJson, parseArguments, toJson, toList, toNumber, toText } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
@@ -125,8 +126,9 @@ export const decodeResponses = (body: WireJson): WireRequest => {
 
 export const prepareResponses = (
   body: WireJson,
-  { effort, maxOutputTokens, model, streams }: PassedSettings
+  { maxOutputTokens, model, streams, thinking }: PassedSettings
 ): WireJson => {
+  const effort = openaiEffort(thinking)
   const requested = toNumber(body["max_output_tokens"]) ?? maxOutputTokens
   return {
     ...body,

@@ -1,6 +1,7 @@
 /** Contract of a wire format: an API that agents speak. Each format is a row of one table (`WireFormats.ts`). */
 import type { GatewayError, GatewayUsage, Message, ToolCall, ToolSpec } from "../Gateway.ts"
 import type { PartialUsage } from "../PartialUsage.ts"
+import type { Thinking } from "../Thinking.ts"
 import type { RefusedField } from "./shape/RefusedField.ts"
 import type { WireJson } from "./WireJson.ts"
 
@@ -30,8 +31,8 @@ export interface PassedSettings {
   readonly model: string
   readonly streams: boolean
   readonly maxOutputTokens: number
-  /** Effort that the configuration states for the provider. */
-  readonly effort: string | undefined
+  /** Settings of the provider in the configuration; they take precedence over those of the agent. */
+  readonly thinking: Thinking
   /** Whether the provider is OpenAI itself, whose newer models refuse `max_tokens`. */
   readonly isOpenAi: boolean
 }

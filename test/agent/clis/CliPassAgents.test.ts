@@ -59,7 +59,35 @@ const harmless: Partial<Record<CliMode, ReadonlyArray<string>>> = {
   ]
 }
 
+/** Modes whose compaction has a threshold that applies to small contexts. Pi keeps 20,000 tokens in any case, which the test does not have. */
+const compacting: ReadonlyArray<CliMode> = ["kilo", "opencode", "claude-code", "codex", "omp"]
+const usageStep = 10_000
+
+/** A model that reads without end, and reports more input with every call, until the agent calls it to shorten the conversation. */
+const growingUsage = () => {
+  const state = { input: 0, before: undefined as number | undefined, longest: 0 }
+  const script = ({ body, text }: Recorded): Reply => {
+    const tools = offeredTools(body)
+    const list = tools.find((name) => name.endsWith("list_files"))
+    const end = tools.find((name) => name.endsWith("publish_summary"))
+    const isShorter = list === undefined || end === undefined || text.length < state.longest
+    if (state.input > 0 && isShorter) state.before ??= state.input
+    state.longest = Math.max(state.longest, text.length)
+    const group = text.includes('"type":"namespace"') ? { namespace: "mcp__review" } : {}
+    if (list === undefined || end === undefined) return { text: "A summary of the conversation." }
+    if (state.before !== undefined || state.input >= 190_000)
+      return { calls: [{ name: end, ...group, input: { markdown: "Nothing." } }] }
+    state.input += usageStep
+    return {
+      calls: [{ name: list, ...group, input: { path: `src/${state.input}` } }],
+      usage: { input: state.input, output: 20, cached: 0 }
+    }
+  }
+  return { state, script }
+}
+
 interface Scripted {
+  readonly provider?: object
   readonly agent?: object
   readonly env?: Record<string, string>
   readonly programs?: typeof installedPrograms
@@ -71,14 +99,14 @@ const review = (
   mode: CliMode,
   sandbox: object = {},
   sandboxes = nativeSandboxes,
-  { agent = {}, env = {}, programs = installedPrograms, script = reportOnce() }: Scripted = {}
+  { agent = {}, env = {}, provider = {}, programs = installedPrograms, script = reportOnce() }: Scripted = {}
 ) =>
   Effect.gen(function* () {
     const fake = yield* Effect.acquireRelease(
       Effect.promise(() => startFakeModel(script)),
       (model) => Effect.promise(() => model.close())
     )
-    const brief = yield* makeBrief(mode, { ...agent, sandbox }, { env, url: fake.url })
+    const brief = yield* makeBrief(mode, { ...agent, sandbox }, { env, provider, url: fake.url })
     const root = yield* temporary
     const report = yield* CliAgents.use((agents) => agents.analyse(mode, brief)).pipe(
       Effect.provide([
@@ -121,6 +149,29 @@ describe.each(modes)("%s", (mode) => {
           (name) => !toolNames.some((tool) => name.endsWith(tool)) && harmless[mode]?.includes(name) !== true
         )
         expect(foreign).toEqual([])
+      }),
+    120_000
+  )
+})
+
+describe.each(modes.filter((mode) => compacting.includes(mode)))("%s compacts its conversation", (mode) => {
+  beforeAll(() => provideCli(mode), 600_000)
+
+  it.live(
+    "at the share of the context window that the configuration states",
+    () =>
+      Effect.gen(function* () {
+        const { script, state } = growingUsage()
+        // Some end with the shortened conversation, which does not matter here.
+        yield* Effect.result(
+          review(mode, {}, nativeSandboxes, {
+            agent: { context_compaction: { threshold_percent: 50 } },
+            provider: { context_window: 200_000, max_output_tokens: 8_000 },
+            script
+          })
+        )
+        expect(state.before).toBeGreaterThanOrEqual(100_000)
+        expect(state.before).toBeLessThanOrEqual(100_000 + 2 * usageStep)
       }),
     120_000
   )

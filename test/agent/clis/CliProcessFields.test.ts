@@ -40,12 +40,6 @@ const table: ReadonlyArray<readonly [field: string, mode: CliMode, agent: object
     compaction({ threshold_percent: 60 }),
     "model_auto_compact_token_limit = 60000"
   ],
-  [
-    "context_compaction.threshold_percent",
-    "gemini-cli",
-    compaction({ threshold_percent: 60 }),
-    '"compressionThreshold": 0.6'
-  ],
   ["context_compaction.threshold_percent", "pi", compaction({ threshold_percent: 60 }), '"reserveTokens": 40000'],
   ["context_compaction.threshold_percent", "omp", compaction({ threshold_percent: 60 }), '"thresholdPercent": 60'],
   [

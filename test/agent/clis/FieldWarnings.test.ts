@@ -38,7 +38,15 @@ it.each([
   ["omp", ["agent.auto_approve", "agent.web_search.enabled"]],
   ["claude-code", ["agent.context_compaction.prune", ...fields, "agent.web_search.enabled"]],
   ["codex", ["agent.auto_approve", "agent.context_compaction.prune", ...fields, "agent.web_search.enabled"]],
-  ["gemini-cli", ["agent.context_compaction.prune", ...fields, "agent.web_search.enabled"]],
+  [
+    "gemini-cli",
+    [
+      "agent.context_compaction.threshold_percent",
+      "agent.context_compaction.prune",
+      ...fields,
+      "agent.web_search.enabled"
+    ]
+  ],
   [
     "copilot-cli",
     [

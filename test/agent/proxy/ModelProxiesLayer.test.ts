@@ -386,4 +386,17 @@ describe("an agent that does not wait for its tools", () => {
       expect((await post(path, body(false, []))).text).toContain("fine")
     })
   })
+
+  it("has failed, and may be repeated, if none of its calls had the tools", async () => {
+    await withAwaited(true, async ({ post, report }) => {
+      expect((await report()).failure).toBeUndefined()
+      for (let call = 0; call < 6; call++) await post(path, body(false, []))
+      expect(await report()).toMatchObject({
+        usage: { requests: 1 },
+        failure: { reason: "retryable", message: expect.stringContaining("had the tools of the review") }
+      })
+      await post(path, body(false, [skip]))
+      expect((await report()).failure).toBeUndefined()
+    })
+  })
 })

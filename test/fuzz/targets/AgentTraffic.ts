@@ -13,7 +13,7 @@ import { requestCorpus } from "../../llm/wire/RequestCorpus.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, json, text } from "../Target.ts"
 
-const settings = { model: "m", streams: true, maxOutputTokens: 100, effort: undefined, isOpenAi: true }
+const settings = { model: "m", streams: true, maxOutputTokens: 100, thinking: {}, isOpenAi: true }
 const usage = {
   inputTokens: 1,
   outputTokens: 1,

@@ -149,7 +149,7 @@ it("Gemini's calls without ids get them in order, also two of the same function"
   expect(tools[0]?.parameters).toEqual({ type: "object", properties: { n: { type: "integer" } } })
 })
 
-const settings = { model: "m", streams: true, maxOutputTokens: 100, effort: undefined, isOpenAi: false }
+const settings = { model: "m", streams: true, maxOutputTokens: 100, thinking: {}, isOpenAi: false }
 
 it.each([
   ["openai-chat", { max_tokens: 5_000 }, { max_tokens: 100, stream_options: { include_usage: true } }],
@@ -165,6 +165,54 @@ it.each([
   const prepared = wireFormats[format].prepare(body, settings)
   expect(prepared).toMatchObject(expected)
   expect(prepared["model"]).toBe(format === "gemini" ? undefined : "m")
+})
+
+const adaptive = { thinking: { type: "adaptive", display: "updates" }, output_config: { effort: "high" } }
+
+it.each([
+  ["openai-chat", { reasoning_effort: "low" }, { reasoning_effort: "medium" }, { reasoning_effort: "low" }],
+  ["openai-chat", { thinking_budget_tokens: 9 }, {}, { thinking: { type: "enabled", budget_tokens: 9 } }],
+  [
+    "openai-responses",
+    { thinking_level: "off" },
+    { reasoning: { summary: "auto" } },
+    { reasoning: { summary: "auto", effort: "none" } }
+  ],
+  ["anthropic-messages", { reasoning_effort: "low" }, adaptive, { ...adaptive, output_config: { effort: "low" } }],
+  [
+    "anthropic-messages",
+    { thinking_budget_tokens: 2_000 },
+    adaptive,
+    { thinking: { type: "enabled", budget_tokens: 2_000, display: "updates" } }
+  ],
+  [
+    "anthropic-messages",
+    { thinking_budget_tokens: 90_000 },
+    {},
+    { thinking: { type: "enabled", budget_tokens: 9_999 } }
+  ],
+  [
+    "anthropic-messages",
+    { thinking_level: "off" },
+    { ...adaptive, context_management: { edits: [] } },
+    { thinking: { type: "disabled" }, context_management: undefined }
+  ],
+  ["anthropic-messages", { thinking_budget_tokens: 2_000 }, { tool_choice: { type: "any" } }, { thinking: undefined }],
+  ["anthropic-messages", {}, adaptive, adaptive],
+  [
+    "gemini",
+    { thinking_level: "low" },
+    { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 8_192 } } },
+    { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: "low" } } }
+  ],
+  ["gemini", { thinking_budget_tokens: 500 }, {}, { generationConfig: { thinkingConfig: { thinkingBudget: 500 } } }]
+] as const)("%s: the thinking %j of the configuration replaces that of %j", (format, thinking, body, expected) => {
+  const prepared = wireFormats[format].prepare(body, { ...settings, maxOutputTokens: 10_000, thinking })
+  const limits = format === "gemini" ? { candidateCount: 1, maxOutputTokens: 10_000 } : {}
+  const own = Object.fromEntries(Object.keys(expected).map((name) => [name, prepared[name]]))
+  expect(own).toEqual(
+    "generationConfig" in expected ? { generationConfig: { ...limits, ...expected.generationConfig } } : expected
+  )
 })
 
 it("gemini: fields in the spelling of protocol buffers are restricted as well, and content of the agent is not changed", () => {
