@@ -11,6 +11,7 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { StoreError } from "../database/StoreError.ts"
 import * as RedisSource from "../store/source/RedisSource.ts"
 import { layerSql } from "../store/source/SqlSource.ts"
+import * as TemplateCheck from "./TemplateCheck.ts"
 
 /** Revisions that a start tries, newest first, before it fails. */
 const startAttempts = 10
@@ -31,9 +32,10 @@ const layerFor = ({ credential, document: { config_sources, storage } }: Snapsho
 export const sourceStores = fromConfig(layerFor)
 
 /** The editor; the node follows the newest revision. */
-export const configSource = Layer.merge(ConfigEditing.layer, FollowRevisions.layer).pipe(
-  Layer.provideMerge(sourceStores)
-)
+export const configSource = Layer.merge(
+  Layer.provide(ConfigEditing.layer, TemplateCheck.layer),
+  FollowRevisions.layer
+).pipe(Layer.provideMerge(sourceStores))
 
 const newest = Effect.gen(function* () {
   const store = yield* RevisionStore

@@ -16,6 +16,7 @@ import { endWithCode } from "../cli/ExitCodes.ts"
 import { UnfinishedReviews } from "../cli/UnfinishedReviews.ts"
 import type { OpenEditor, ResealPinned } from "../cli/ConfigSourceCommands.ts"
 import * as Logging from "../observability/Logging.ts"
+import * as TemplateCheck from "./TemplateCheck.ts"
 
 /** The records of the file, which a command does not migrate. */
 const records = fromConfig((snapshot) => layerRecords(snapshot, "verify"))
@@ -55,7 +56,7 @@ export const openEditor: OpenEditor = (config, operation) =>
     if (store.layered() === undefined)
       return yield* refused(`${config} does not enable the database: set config_sources.database.enabled: true`)
     if (location.kind === "sqlite" && !existsSync(location.path)) return yield* noRecords(location.path)
-    const editor = ConfigEditing.layer.pipe(Layer.provide(sourceStores))
+    const editor = ConfigEditing.layer.pipe(Layer.provide([sourceStores, TemplateCheck.layer]))
     return yield* Effect.provide(operation, Layer.provide(Layer.merge(editor, unfinishedReviews), records))
   }).pipe(
     Effect.provide(layerFile(config, process.env, { unset: "warnings", revisions: readExisting })),

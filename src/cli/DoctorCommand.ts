@@ -38,6 +38,15 @@ interface Runs {
   readonly modelAccess: (snapshot: Snapshot, roles: ReadonlySet<Role>) => Effect.Effect<ReadonlyArray<AccessReport>>
 }
 
+/** Prints issues; returns the number of errors. */
+const reportIssues = Effect.fnUntraced(function* (
+  issues: ReadonlyArray<ConfigIssue>,
+  line: (level: AccessReport["level"], text: string) => Effect.Effect<void>
+) {
+  for (const issue of issues) yield* line(issue.severity, formatIssue(issue))
+  return issues.filter(({ severity }) => severity === "error").length
+})
+
 export const doctorCommand = (runs: Effect.Effect<Runs>) =>
   Command.make(
     "doctor",
@@ -70,7 +79,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       for (const { level, text } of lines) yield* line(level, text)
       let bad = invalid
       if (snapshot !== undefined) {
-        for (const issue of buildProblems(snapshot, roles)) yield* line("warning", formatIssue(issue))
+        bad += yield* reportIssues(buildProblems(snapshot, roles), line)
         for (const program of listPrograms(snapshot)) {
           const found = yield* lookup(program)
           if (!found) bad++

@@ -12,7 +12,7 @@ interface Runs {
     workspace: Workspace,
     channel: Channel | undefined,
     part: "problem" | "summary"
-  ) => Result.Result<string, string>
+  ) => Result.Result<string, { readonly message: string }>
 }
 
 const render = (runs: Effect.Effect<Runs>) =>
@@ -38,7 +38,7 @@ const render = (runs: Effect.Effect<Runs>) =>
       const channel = Option.isNone(name) ? undefined : yield* named(`workspace ${id}`, "channel", channels, name.value)
       const { renderSample } = yield* runs
       const text = renderSample(workspace, channel, part)
-      if (Result.isFailure(text)) return yield* refused(`the ${part} template does not work: ${text.failure}`)
+      if (Result.isFailure(text)) return yield* refused(`the ${part} template does not work: ${text.failure.message}`)
       yield* Console.log(text.success)
     })
   ).pipe(

@@ -9,7 +9,7 @@ import { labelsFor, reviewLabels } from "./Labels.ts"
 import { lineUrl } from "./Links.ts"
 import { renderMarker } from "./Marker.ts"
 import type { Marker } from "./Marker.ts"
-import { compile } from "./Template.ts"
+import { compile, renderBuiltIn } from "./Template.ts"
 import { fillCode } from "./CodeSlot.ts"
 import { gfm } from "./SafeText.ts"
 import type { SafeText } from "./SafeText.ts"
@@ -40,13 +40,13 @@ const renderTemplate = (
     const own = Result.flatMap(compile(source), (template) => template(view))
     if (Result.isSuccess(own)) return { text: own.success, notice: undefined }
     const template = ownTemplate === undefined ? `template ${channel.name}.${part}.md.hbs` : `template ${name}`
-    return { text: builtInText(builtIn, view), notice: `${template}: ${own.failure}; the built-in template is used` }
+    return {
+      text: renderBuiltIn(builtIn, view),
+      notice: `${template}: ${own.failure.message}; the built-in template is used`
+    }
   }
-  return { text: builtInText(builtIn, view), notice: undefined }
+  return { text: renderBuiltIn(builtIn, view), notice: undefined }
 }
-
-const builtInText = (source: string, view: object): string =>
-  Result.getOrThrow(Result.flatMap(compile(source), (template) => template(view)))
 
 /** Reserved length for a mention, because its slot is filled after the text has been truncated to the host's limit. */
 const roomForMention = 250

@@ -18,6 +18,7 @@ import { reconcile } from "./Reconcile.ts"
 import { gfm } from "./SafeText.ts"
 import { toSummaryProblems, sinceText } from "./SinceLast.ts"
 import { compile } from "./Template.ts"
+import type { TemplateFailure } from "./Template.ts"
 import { tidy } from "./Tidy.ts"
 import { frameView, problemView, sinceSlot, summaryView } from "./View.ts"
 
@@ -102,11 +103,11 @@ export const renderSample = (
   workspace: Workspace,
   channel: ChannelConfig | undefined,
   part: TemplatePart
-): Result.Result<string, string> => {
+): Result.Result<string, TemplateFailure> => {
   const name = channel?.templates[part]
   const source = name === undefined ? builtIn(part, channel) : workspace.outputs.templates[name]
   return source === undefined
-    ? Result.fail(`outputs.templates has no ${name}`)
+    ? Result.fail({ message: `outputs.templates has no ${name}`, isOverBudget: false })
     : renderSource(workspace, channel, part, source)
 }
 
@@ -116,7 +117,7 @@ export const renderSource = (
   channel: ChannelConfig | undefined,
   part: TemplatePart,
   source: string
-): Result.Result<string, string> => {
+): Result.Result<string, TemplateFailure> => {
   const view = toView(workspace, part, channel?.mention_author === true)
   return Result.map(
     Result.flatMap(compile(source), (template) => template(view)),
@@ -136,20 +137,58 @@ const sampleSince = (workspace: Workspace): string => {
   return sinceText(reconcile(review, before), labelsFor(workspace.review.output_language).since)
 }
 
+/** Time for the templates of a configuration together. Those that it does not suffice for are checked when they are used. */
+const checkMillis = 2000
+
+/** Returns whether there is time left for another template of a check. */
+export const startCheck = (): (() => boolean) => {
+  const deadline = performance.now() + checkMillis
+  return () => performance.now() < deadline
+}
+
+export const uncheckedIssue = (path: string, templates: number): ConfigIssue => ({
+  severity: "warning",
+  path,
+  message: `${templates} templates were not rendered with the example, because the others took over ${checkMillis / 1000} seconds; an invalid one is replaced by the built-in one when it is used`
+})
+
+const parts = ["problem", "summary"] as const
+
+/** Returns the problem of a template. One over its budget is an error: its rendering would cost every node time. */
+export const describeFailure = (
+  path: string,
+  { isOverBudget, message }: TemplateFailure,
+  part: TemplatePart,
+  channel: string
+): ConfigIssue => ({
+  severity: isOverBudget ? "error" : "warning",
+  path,
+  message: `is invalid as the ${part} of channel ${channel}: ${message}; the built-in template is used`
+})
+
 /** Lists the invalid templates of a configuration, each once. */
 export const templateProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
   const issues = new Map<string, ConfigIssue>()
+  const checked = new Set<string>()
+  const hasTime = startCheck()
+  let unchecked = 0
   for (const workspace of snapshot.workspaces.values()) {
     for (const channel of workspace.outputs.channels) {
-      for (const part of ["problem", "summary"] as const) {
+      for (const part of parts) {
         const name = channel.templates[part]
-        if (name === undefined || issues.has(name)) continue
+        const source = name === undefined ? undefined : workspace.outputs.templates[name]
+        const check = JSON.stringify([name, part, source])
+        if (name === undefined || issues.has(name) || checked.has(check)) continue
+        checked.add(check)
+        if (!hasTime()) {
+          unchecked++
+          continue
+        }
         const rendered = renderSample(workspace, channel, part)
         if (Result.isSuccess(rendered)) continue
-        const message = `is invalid as the ${part} of channel ${channel.name}: ${rendered.failure}; the built-in template is used`
-        issues.set(name, { severity: "warning", path: `outputs.templates.${name}`, message })
+        issues.set(name, describeFailure(`outputs.templates.${name}`, rendered.failure, part, channel.name))
       }
     }
   }
-  return [...issues.values()]
+  return [...issues.values(), ...(unchecked === 0 ? [] : [uncheckedIssue("outputs.templates", unchecked)])]
 }

@@ -4,6 +4,7 @@ import { makeRecentEvents } from "../../domain/RecentEvents.ts"
 import { ConfigStore } from "../ConfigStore.ts"
 import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
 import { AuditLog } from "./AuditLog.ts"
+import { CheckTemplate } from "./CheckTemplates.ts"
 import { ConfigEditor } from "./ConfigEditor.ts"
 import type { EditRequest, RevisionDetails, SourceStatus } from "./ConfigEditor.ts"
 import { emptyDocument } from "./DatabaseDocument.ts"
@@ -143,6 +144,7 @@ export const layer: Layer.Layer<
       activations: yield* ActivationStore,
       reseals: yield* ResealStore,
       scope: yield* Effect.scope,
+      checkTemplate: yield* CheckTemplate,
       recentSaves: makeRecentEvents(recordedMillis)
     }
     yield* watchReseals(context)

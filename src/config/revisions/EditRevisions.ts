@@ -4,6 +4,7 @@ import type { LayeredFile } from "../ConfigStore.ts"
 import { sealingKeys } from "../Sealing.ts"
 import type { AuditAction } from "./AuditLog.ts"
 import { blastRadius, noBlast } from "./BlastRadius.ts"
+import { checkTemplates } from "./CheckTemplates.ts"
 import type {
   EditOutcome,
   EditPreview,
@@ -53,7 +54,7 @@ const decideEdit = Effect.fnUntraced(function* (
     base: { number: base, document: from.document },
     head: { number: head.head.number, document: head.document }
   }
-  return decide(changeset, ground)
+  return yield* checkTemplates(decide(changeset, ground), head.document, context.checkTemplate)
 })
 
 const decideRestore = Effect.fnUntraced(function* (
@@ -71,7 +72,8 @@ const decideRestore = Effect.fnUntraced(function* (
   const target = number > head.head.number ? undefined : yield* loadRevision(context.revisions, number)
   if (target === undefined) return { _tag: "Refused", problems: [notFound(number)] }
   if (target.unknown.length > 0) return { _tag: "Refused", problems: target.unknown }
-  return decideDocument({ number: head.head.number, document: head.document }, target.document, ground)
+  const decision = decideDocument({ number: head.head.number, document: head.document }, target.document, ground)
+  return yield* checkTemplates(decision, head.document, context.checkTemplate)
 })
 
 const toPreview = Effect.fnUntraced(function* (

@@ -24,6 +24,8 @@ export interface EditorContext {
   readonly audit: AuditLog["Service"]
   readonly activations: ActivationStore["Service"]
   readonly reseals: ResealStore["Service"]
+  /** Returns why a template is refused. */
+  readonly checkTemplate: (source: string) => string | undefined
   /** Attempts to save a draft that were recorded lately. */
   readonly recentSaves: RecentEvents
   /** Scope of work in the background. */
