@@ -20,8 +20,14 @@ const countBySeverity = ({ analysis }: Run): Readonly<Record<string, number>> =>
 const unreadParts = ({ analysis }: Run) => {
   if (analysis?.partial !== true) return {}
   const { coverage } = analysis
-  const { changed = coverage.lines, lines } = coverage
-  return { partial: true, read_lines: lines, changed_lines: changed, unread_files: countUnread(coverage) }
+  const { changed = coverage.lines, lines, unusable } = coverage
+  return {
+    partial: true,
+    read_lines: lines,
+    changed_lines: changed,
+    unread_files: countUnread(coverage),
+    ...(unusable === undefined ? {} : { unusable })
+  }
 }
 
 /** Logs and counts the end of a run, as an error if it failed. */

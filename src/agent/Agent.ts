@@ -4,6 +4,7 @@
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
+import type { Unusable } from "../domain/Coverage.ts"
 import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
@@ -33,6 +34,8 @@ export interface Brief {
   /** Tools of queries of the review. They are offered in every call, so that all calls have the same beginning. */
   readonly tools?: ReadonlyArray<ToolSpec> | undefined
   readonly checkout: Checkout
+  /** Whether the pass shows nothing that can be reviewed, so that `skip` is accepted. Default: false. */
+  readonly maySkip?: boolean | undefined
   /** Whether the files are read a second time, independently of the first. */
   readonly secondPass?: boolean | undefined
   /** Searches in the checkout and in further repositories. */
@@ -60,6 +63,8 @@ export interface AgentReport {
   readonly stopped?: string | undefined
   /** True if it ended early because responses were cut at their limit of output tokens; otherwise the budget ended it. */
   readonly isCutOff?: boolean | undefined
+  /** Reports and readings that could not be used. Absent: everything could. */
+  readonly unusable?: ReadonlyArray<Unusable> | undefined
   /** Failure after the problems were reported. */
   readonly failure?: AgentError | undefined
 }

@@ -5,8 +5,9 @@
  * call ──tool calls──▶ handle each ──▶ summary or skip, nothing to repair ──▶ done
  *  ▲               │  └── unknown tool or invalid input: corrected once ──▶ call
  *  │               └── problems, context, blame ──▶ call
- *  └──prose──▶ corrected once ──▶ call;  again ──▶ valid problems exist: done │ none: next model of the chain, from the start
+ *  └──prose──▶ corrected once ──▶ call;  again ──▶ problems exist: kept, the pass failed │ none: next model of the chain, from the start
  * ```
+ * A report that stays refused is counted (`unusable`): the pass then did not read its files in full.
  * Limits: steps and tokens per pass, time per call; problems (Reports.ts); extra context (ContextAllowance.ts). Reports are recorded
  * while a response streams in.
  */
@@ -37,12 +38,19 @@ export interface PassLimits {
 export const passLimits: PassLimits = { steps: 24, tokens: 2_000_000, millis: callMillis }
 
 interface Pass {
-  readonly reports: Reports
+  /** Reports of the last conversation that was begun. */
+  reports: Reports
   readonly models: Array<string>
   readonly notices: Set<string>
-  /** Models without valid tool calls, and their responses. */
-  readonly avoided: Map<string, string>
+  /** Models without valid tool calls, and their last responses. */
+  readonly avoided: Map<string, UnusableResponse>
   usage: Usage
+}
+
+/** A response without a call that could be used. */
+interface UnusableResponse {
+  readonly kind: "prose" | "empty" | "calls"
+  readonly why: string
 }
 
 /** Result of one conversation with one model. */
@@ -54,7 +62,7 @@ type Ending =
   /** Responses were cut at their limit of output tokens: what they reported is kept. */
   | { readonly _tag: "CutOff"; readonly why: string }
   | { readonly _tag: "Failed"; readonly error: AgentError }
-  | { readonly _tag: "Invalid"; readonly model: string; readonly why: string }
+  | { readonly _tag: "Invalid"; readonly model: string; readonly response: UnusableResponse }
 
 export const analyseNatively = (limits: PassLimits) =>
   Effect.fn("agent.native")(function* (brief: Brief): Effect.fn.Return<AgentReport, AgentError, Gateway | ModelRun> {
@@ -71,32 +79,65 @@ export const analyseNatively = (limits: PassLimits) =>
     }
     while (true) {
       const ending = yield* converse(brief, group, pass, limits)
-      if (ending._tag === "Invalid" && pass.reports.problems.length === 0) {
-        pass.avoided.set(ending.model, ending.why)
+      if (ending._tag === "Invalid" && pass.reports.count === 0) {
+        pass.avoided.set(ending.model, ending.response)
+        const chain = brief.snapshot.document.llm.model_chain[group] ?? []
+        if (chain.every(({ model, provider }) => pass.avoided.has(`${provider}/${model}`)))
+          return yield* withoutCalls(pass.avoided)
         pass.notices.add(`fell back from ${ending.model}: it sent no valid tool calls`)
+        // The next model reads everything again.
+        pass.reports = new Reports()
         continue
       }
       return yield* toReport(pass, ending)
     }
   })
 
+/** The next step of an operator, by the kind of the responses. */
+const advice: Readonly<Record<UnusableResponse["kind"], string>> = {
+  prose:
+    "the model responds with text instead of tool calls: choose one that calls tools in llm.model_chain, or enable tool calls at its server",
+  empty:
+    "the model responds with nothing: check the limit of its output and its server, or choose another one in llm.model_chain",
+  calls: "the model calls tools with input that cannot be read: choose a stronger one in llm.model_chain"
+}
+
+const describeAvoided = (avoided: Pass["avoided"]): ReadonlyArray<string> =>
+  [...avoided].map(([model, { why }]) => `${model}: ${why}`)
+
+const withoutCalls = (avoided: Pass["avoided"]): AgentError => {
+  const kinds = new Set([...avoided.values()].map(({ kind }) => kind))
+  return failed([...describeAvoided(avoided), ...[...kinds].map((kind) => advice[kind])].join("; "))
+}
+
+/** Returns why the model did not end its review. */
+const unendedReason = (ending: Ending): string | undefined => {
+  if (ending._tag === "Stopped") return ending.why
+  if (ending._tag === "Invalid") return ending.response.why
+  return undefined
+}
+
 const toReport = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentError> => {
   const { models, reports, usage } = pass
-  const { problems, dropped } = reports
+  const { dropped, problems, unusable } = reports.kept
   const notices = [...pass.notices]
   if (dropped > 0) notices.push(`${dropped} further problems beyond the limit of ${maxReported} were discarded`)
-  if (ending._tag === "Stopped" || ending._tag === "Invalid") {
-    if (problems.length === 0) return failed(`the review has no result: ${ending.why}`)
-    notices.push(`the model ended without a summary: ${ending.why}`)
+  const unended = unendedReason(ending)
+  if (unended !== undefined) {
+    if (problems.length === 0) return failed(`the review has no result: ${unended}`)
+    notices.push(`the model ended without a summary: ${unended}`)
   }
   if (ending._tag === "Failed" && problems.length === 0) return ending.error
   if (ending._tag === "OutOfBudget") notices.push(outOfBudget)
   if (ending._tag === "CutOff") notices.push(ending.why)
+  const failure =
+    ending._tag === "Failed" ? ending.error : unended === undefined ? undefined : failed(`no summary: ${unended}`)
   return Effect.succeed({
     problems,
     ...(ending._tag === "OutOfBudget" || ending._tag === "CutOff" ? { stopped: ending.why } : {}),
     ...(ending._tag === "CutOff" ? { isCutOff: true } : {}),
-    ...(ending._tag === "Failed" ? { failure: ending.error } : {}),
+    ...(failure === undefined ? {} : { failure }),
+    ...(unusable.length === 0 ? {} : { unusable }),
     summary: ending._tag === "Summary" ? ending.markdown : undefined,
     // Reported problems take precedence over a later request to skip.
     skipped: ending._tag === "Skip" && problems.length === 0 ? ending.reason : undefined,
@@ -113,7 +154,8 @@ const converse = Effect.fnUntraced(function* (
   limits: PassLimits
 ): Effect.fn.Return<Ending, never, Gateway | ModelRun> {
   const reader = repositoryReader(brief.checkout, brief.code, brief.workspace.review.fetch_extra, brief.context)
-  const streamed = new StreamedReports(pass.reports, reader)
+  const context = { reports: pass.reports, reader, maySkip: brief.maySkip === true }
+  const streamed = new StreamedReports(context)
   let messages: ReadonlyArray<Message> = [
     firstMessage(brief, brief.advice === undefined ? brief.prompt : `${brief.prompt}\n\n${brief.advice}`)
   ]
@@ -121,9 +163,9 @@ const converse = Effect.fnUntraced(function* (
   let repaired = false
   let cuts = 0
   // A summary next to invalid reports is accepted after the model had its one chance to repair them.
-  let pending: { readonly ending: Ending; readonly invalid: number } | undefined
+  let pending: Chosen | undefined
   for (let step = 1; step <= limits.steps; step++) {
-    const before = pass.reports.problems.length
+    pass.reports.round = step
     const called = yield* callStep(brief, group, pass, limits, streamed, { messages, prefer: holder, step })
     if (called._tag === "Failure") {
       if (called.failure.reason === "budget") return { _tag: "OutOfBudget", why: called.failure.message }
@@ -134,25 +176,16 @@ const converse = Effect.fnUntraced(function* (
     account(pass, response)
     if (brief.workspace.review.log_thinking) yield* logStep(step, response)
 
-    const turn = yield* handle(response, pass.reports, reader, streamed, before)
+    const turn = yield* handle(response, context, streamed)
     const isCut = response.isCutOff === true && turn.ending === undefined
     // The model is not at fault for the end of a response that the limit cut.
     const broken = !isCut && (response.calls.length === 0 || turn.invalid.length > 0)
-    const ending = turn.ending ?? pending?.ending
-    if (ending !== undefined && (pending !== undefined || !broken || repaired)) {
-      const lost = pending === undefined ? turn.invalid.length : Math.max(0, pending.invalid - turn.recorded)
-      if (lost > 0) pass.notices.add(leftOut(lost))
-      return ending
-    }
+    const ending = turn.ending ?? pending
+    if (ending !== undefined && (pending !== undefined || !broken || repaired)) return ending
     if (isCut && ++cuts > 1) return { _tag: "CutOff", why: cutOff }
-    if (broken && repaired && turn.valid === 0) {
-      return {
-        _tag: "Invalid",
-        model: response.model,
-        why: turn.invalid[0] ?? "the response is prose instead of tool calls"
-      }
-    }
-    if (ending !== undefined) pending = { ending, invalid: turn.invalid.length }
+    if (broken && repaired && !turn.isUseful)
+      return { _tag: "Invalid", model: response.model, response: unusableResponse(response, turn.invalid) }
+    pending = ending
     if (broken) repaired = true
     if (pass.usage.inputTokens + pass.usage.outputTokens >= limits.tokens) {
       return { _tag: "Stopped", why: `the limit of ${limits.tokens} tokens is exhausted` }
@@ -162,11 +195,17 @@ const converse = Effect.fnUntraced(function* (
   return { _tag: "Stopped", why: `the model did not finish within ${limits.steps} steps` }
 })
 
+const unusableResponse = ({ calls, text }: GatewayResponse, [error]: ReadonlyArray<string>): UnusableResponse => {
+  if (calls.length > 0) return { kind: "calls", why: error ?? "no call of it is of use" }
+  return text.trim() === ""
+    ? { kind: "empty", why: "the response is empty" }
+    : { kind: "prose", why: "the response is prose instead of tool calls" }
+}
+
 /** Names the models that sent no valid tool calls before, with the reasons. */
-const afterAvoided = (error: GatewayError, avoided: ReadonlyMap<string, string>): AgentError => {
+const afterAvoided = (error: GatewayError, avoided: Pass["avoided"]): AgentError => {
   const { message, reason, retryAfterMillis } = error
-  const before = [...avoided].map(([model, why]) => `${model}: ${why}`)
-  return toAgentError({ reason, message: [...before, message].join("; "), retryAfterMillis })
+  return toAgentError({ reason, message: [...describeAvoided(avoided), message].join("; "), retryAfterMillis })
 }
 
 /** Position of a call in its conversation. */
@@ -213,9 +252,6 @@ const goOn: Message = {
 
 const cutOff =
   "the responses of the model were cut at their limit of output tokens; what they reported until then is kept"
-
-const leftOut = (count: number): string =>
-  count === 1 ? "1 invalid report of the model was discarded" : `${count} invalid reports of the model were discarded`
 
 const account = (pass: Pass, response: GatewayResponse): void => {
   if (!pass.models.includes(response.model)) pass.models.push(response.model)

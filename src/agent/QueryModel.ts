@@ -11,6 +11,7 @@ import { AgentError, toAgentError } from "./Agent.ts"
 import type { AgentQuery, AgentQueryResult, Brief } from "./Agent.ts"
 import { callMillis } from "./CallLimits.ts"
 import { firstMessage, pruneResults } from "./Conversation.ts"
+import { parseJson } from "./Forms.ts"
 import { Reports } from "./Reports.ts"
 import { repositoryReader } from "./RepositoryReader.ts"
 import { readTools } from "./ReadTools.ts"
@@ -59,14 +60,17 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
     const response = called.success
     responses.push(response)
     const value = response.calls.flatMap(({ name, input }) =>
-      name === query.tool ? [query.read(parsed(input))] : []
+      name === query.tool ? [query.read(parseJson(input))] : []
     )[0]
     if (value !== undefined) return end({ _tag: "Returned", value, model: response.model })
     const reads = query.mayRead && response.calls.length > 0 && response.calls.every(({ name }) => reading.has(name))
     if (!reads && repaired) return fail(invalid(query.tool))
     if (!reads) repaired = true
     messages = reads
-      ? pruneResults([...messages, ...(yield* handle(response, new Reports(), reader)).messages])
+      ? pruneResults([
+          ...messages,
+          ...(yield* handle(response, { reports: new Reports(), reader, maySkip: false })).messages
+        ])
       : [...messages, ...refused(response, query.tool)]
   }
   return fail(invalid(query.tool))
@@ -78,33 +82,22 @@ const reading: ReadonlySet<string> = new Set(Object.keys(readTools))
 const invalid = (tool: string): AgentError =>
   new AgentError({ reason: "failed", message: `no valid call of ${tool} by the model` })
 
-/** Some models send input as JSON text. */
-const parsed = (input: unknown): unknown => {
-  if (typeof input !== "string") return input
-  try {
-    return JSON.parse(input)
-  } catch {
-    // Not JSON: it does not decode.
-    return input
-  }
-}
-
 const maxRepeatedCalls = 5
 
 /** Returns the messages that continue the conversation after an invalid response. */
-const refused = ({ calls, text }: GatewayResponse, tool: string): ReadonlyArray<Message> => {
+const refused = ({ calls, native, text }: GatewayResponse, tool: string): ReadonlyArray<Message> => {
   const output = `error: not accepted. Call ${tool} exactly once, with all of its fields.`
   const repeated = calls
     .slice(0, maxRepeatedCalls)
     .map((call) => (call.name === tool ? call : { ...call, name: "unknown_tool" }))
   if (repeated.length > 0) {
     return [
-      { role: "assistant", text: text.slice(0, 20_000), calls: repeated },
+      { role: "assistant", text: text.slice(0, 20_000), calls: repeated, native },
       { role: "tool", results: repeated.map(({ id, name }) => ({ id, name, output })) }
     ]
   }
   return [
-    ...(text.trim() === "" ? [] : [{ role: "assistant", text: text.slice(0, 20_000), calls: [] } as const]),
+    ...(text.trim() === "" ? [] : [{ role: "assistant", text: text.slice(0, 20_000), calls: [], native } as const]),
     { role: "user", text: output }
   ]
 }

@@ -1,29 +1,13 @@
 /** Tools with which a model reports problems and ends a review. */
 import { Effect, Schema } from "effect"
 import { Severity } from "../domain/Kinds.ts"
-import { ReportedProblem } from "../domain/Problem.ts"
+import { cutText, readText } from "./Forms.ts"
+import { readReports } from "./ReportForms.ts"
+import type { ReadReport } from "./ReportForms.ts"
 import { bounded, object, refusedText, text, tool } from "./Tool.ts"
+import type { Decoded, Tool, ToolSession } from "./Tool.ts"
 
-const Line = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_000 }))
-
-/** Prompts request 60 words; a longer message is accepted up to this length instead of being repaired. */
-const maxMessage = 4_000
 const requestedMessage = 800
-
-/** `ReportedProblem` as untrusted input: every text is bounded. */
-const Problem = Schema.Struct({
-  ...ReportedProblem.fields,
-  file: bounded(1024),
-  line: Schema.optional(Line),
-  end_line: Schema.optional(Line),
-  category: bounded(100),
-  title: Schema.optional(bounded(300)),
-  message: bounded(maxMessage),
-  suggestion: Schema.optional(Schema.String.check(Schema.isMaxLength(20_000))),
-  quote: Schema.optional(Schema.String.check(Schema.isMaxLength(20_000))),
-  confidence: Schema.optional(Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
-})
-
 const required = ["file", "severity", "category", "message", "quote"] as const
 const side = { type: "string", enum: ["new", "old"] }
 const severity = { type: "string", enum: Severity.literals }
@@ -44,56 +28,93 @@ const properties = {
   confidence: { type: "number", description: "0 to 1." }
 }
 
+const maxSummary = 60_000
+const maxTitle = 300
+const maxReason = 2_000
+
 const withTitle = ({ markdown, title }: { readonly markdown: string; readonly title?: string | undefined }): string =>
   title === undefined ? markdown : `## ${title.replace(/\s+/g, " ")}\n\n${markdown}`
 
-const reportProblem = tool({
-  description: "Report one problem, as in report_problems.",
-  input: Problem,
-  /** Few fields, because report_problems describes them all. */
-  properties: {
-    file: { type: "string" },
-    severity,
-    category: { type: "string" },
-    message: { type: "string", maxLength: requestedMessage },
-    quote: { type: "string" }
-  },
-  required,
-  run: (problem, { report }) => report(problem)
-})
+const recordReport = (read: ReadReport, session: ToolSession, prefix = ""): Effect.Effect<string> =>
+  read.ok
+    ? session.report(read.problem)
+    : Effect.as(session.refuse(`${prefix}${read.error}`, read.sketch), refusedText(read.error))
 
-export const reportTools = {
-  report_problems: tool({
-    description:
-      "Report all problems that the change introduces. `quote` is the faulty code exactly as in the diff, without line numbers and marks: the comment is placed where it is found.",
-    /** Each item is decoded as a report of its own, so that an invalid one does not cost the others. */
-    input: Schema.Struct({ problems: Schema.Array(Schema.Unknown) }),
-    properties: { problems: { type: "array", items: object(properties, required) } },
-    required: ["problems"],
-    run: ({ problems }, session) =>
+/** Decodes the reports of a call. Each is accepted by itself, so that an invalid one does not cost the others. */
+export const decodeReports = (input: unknown): Decoded => {
+  const { isList, reports } = readReports(input)
+  const [first] = reports
+  if (!isList && first !== undefined && reports.length === 1)
+    return first.ok
+      ? { ok: true, run: (session) => recordReport(first, session) }
+      : { ok: false, error: first.error, reports: [first.sketch] }
+  return {
+    ok: true,
+    run: (session) =>
       Effect.map(
-        Effect.forEach(problems, (problem, at) => {
-          const decoded = reportProblem.decode(problem)
-          if (decoded.ok) return decoded.run(session)
-          session.refuse(`${at + 1}: ${decoded.error}`)
-          return Effect.succeed(refusedText(decoded.error))
-        }),
+        Effect.forEach(reports, (read, at) => recordReport(read, session, `${at + 1}: `)),
         (outputs) => outputs.map((output, at) => `${at + 1}: ${output}`).join("\n")
       )
-  }),
-  report_problem: reportProblem,
+  }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Reads a summary: text alone is its Markdown, lists are joined, and a title alone is its text. */
+const summaryForms = (input: unknown): unknown => {
+  if (typeof input === "string" && !/^\s*[[{]/.test(input)) return summaryForms({ markdown: input })
+  if (!isObject(input)) return input
+  const given: Readonly<Record<string, unknown>> = { ...input }
+  const title = readText(given["title"], " ")
+  const markdown = readText(given["markdown"], "\n\n") ?? readText(given["summary"], "\n\n") ?? title
+  return {
+    ...(markdown === undefined ? {} : { markdown: cutText(markdown, maxSummary) }),
+    ...(title === undefined || title === markdown ? {} : { title: cutText(title, maxTitle) })
+  }
+}
+
+const notSkipped =
+  "the change has lines to review: report problems with report_problems, and end with publish_summary, which is needed without problems too"
+
+export const reportTools = {
+  report_problems: {
+    description:
+      "Report all problems that the change introduces. `quote` is the faulty code exactly as in the diff, without line numbers and marks: the comment is placed where it is found.",
+    parameters: object({ problems: { type: "array", items: object(properties, required) } }, ["problems"]),
+    decode: decodeReports
+  },
+  report_problem: {
+    description: "Report one problem, as in report_problems.",
+    /** Few fields, because report_problems describes them all. */
+    parameters: object(
+      {
+        file: { type: "string" },
+        severity,
+        category: { type: "string" },
+        message: { type: "string", maxLength: requestedMessage },
+        quote: { type: "string" }
+      },
+      required
+    ),
+    decode: decodeReports
+  },
   publish_summary: tool({
     description: "End the review, once, after all problems are reported.",
-    input: Schema.Struct({ markdown: bounded(60_000), title: Schema.optional(bounded(300)) }),
+    input: Schema.Struct({ markdown: bounded(maxSummary), title: Schema.optional(bounded(maxTitle)) }),
     properties: { markdown: text("The summary."), title: { type: "string" } },
     required: ["markdown"],
+    forms: summaryForms,
     run: (input, { end }) => Effect.as(end({ _tag: "Summary", markdown: withTitle(input) }), "recorded")
   }),
   skip: tool({
-    description: "End because nothing in the change can be reviewed.",
-    input: Schema.Struct({ reason: bounded(2_000) }),
+    description: "End the review of a change that only deletes or moves whole files.",
+    input: Schema.Struct({ reason: bounded(maxReason) }),
     properties: { reason: { type: "string" } },
     required: ["reason"],
-    run: ({ reason }, { end }) => Effect.as(end({ _tag: "Skip", reason }), "recorded")
+    run: ({ reason }, { end, maySkip, refuse }) =>
+      maySkip
+        ? Effect.as(end({ _tag: "Skip", reason }), "recorded")
+        : Effect.as(refuse(notSkipped), refusedText(notSkipped))
   })
-}
+} satisfies Readonly<Record<string, Tool>>

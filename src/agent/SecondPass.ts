@@ -1,10 +1,12 @@
 /**
  * A second, independent conversation about the same brief (`review.second_pass`), right after the first one. Its problems join those
- * of the first, and equal ones are merged later; it writes no summary. Its failure costs only what it would have added. It begins with the
- * same prompt, so it waits until providers have that in their cache.
+ * of the first, and equal ones are merged later; it writes no summary. Its failure does not fail the pass, but the files do not count as read
+ * in full then. It begins with the same prompt, so it waits until providers have that in their cache.
  */
 import { Effect } from "effect"
 import { addUsage } from "../domain/Analysis.ts"
+import { addUnusable } from "../domain/Coverage.ts"
+import type { Unusable } from "../domain/Coverage.ts"
 import type { AgentError, AgentReport, Brief } from "./Agent.ts"
 import { sharedPrompt } from "./SharedPrompt.ts"
 
@@ -29,8 +31,14 @@ const analyseTwice = Effect.fnUntraced(function* <R>(
   )
   if (second._tag === "Success") return join(first, second.success)
   yield* Effect.logWarning("second pass of a review failed", { error: second.failure.message })
-  return { ...first, notices: [...first.notices, "the second reading of some files failed"] }
+  return { ...first, unusable: addUnusable([...(first.unusable ?? []), failedReading]) }
 })
+
+const failedReading: Unusable = { reason: "second_reading", count: 1 }
+
+/** Returns what is missing of the second reading: lost reports, and its end. */
+const unusableOf = ({ failure, stopped, unusable = [] }: AgentReport): ReadonlyArray<Unusable> =>
+  failure === undefined && stopped === undefined ? unusable : [...unusable, failedReading]
 
 const join = (first: AgentReport, second: AgentReport): AgentReport => ({
   ...first,
@@ -39,5 +47,6 @@ const join = (first: AgentReport, second: AgentReport): AgentReport => ({
   skipped: second.problems.length === 0 ? first.skipped : undefined,
   models: [...new Set([...first.models, ...second.models])],
   usage: addUsage(first.usage, second.usage),
-  notices: [...new Set([...first.notices, ...second.notices])]
+  notices: [...new Set([...first.notices, ...second.notices])],
+  unusable: addUnusable([...(first.unusable ?? []), ...unusableOf(second)])
 })

@@ -1,6 +1,7 @@
 /** Executes one response of a model: decodes its tool calls, acts on them and replies, in order. */
 import { Effect } from "effect"
 import type { GatewayResponse, Message, ToolCall } from "../llm/Gateway.ts"
+import { readTools } from "./ReadTools.ts"
 import type { Reports } from "./Reports.ts"
 import type { RepositoryReader } from "./RepositoryReader.ts"
 import { refusedText } from "./Tool.ts"
@@ -15,9 +16,8 @@ export interface AgentStep {
   /** Messages with which the conversation continues. */
   readonly messages: ReadonlyArray<Message>
   readonly ending: Chosen | undefined
-  readonly valid: number
-  /** Number of new problems. */
-  readonly recorded: number
+  /** Whether a call was of use: it reported a new problem, read something or ended the review. */
+  readonly isUseful: boolean
   /** Error of each invalid call. */
   readonly invalid: ReadonlyArray<string>
 }
@@ -27,41 +27,65 @@ interface HandledCall {
   readonly output: string
   readonly ending: Chosen | undefined
   readonly invalid: ReadonlyArray<string>
+  readonly isUseful: boolean
 }
 
-const handleCall = Effect.fnUntraced(function* (call: ToolCall, reports: Reports, reader: RepositoryReader) {
+/** Objects that the calls of a conversation act on. */
+export interface TurnContext {
+  readonly reports: Reports
+  readonly reader: RepositoryReader
+  readonly maySkip: boolean
+}
+
+const handleCall = Effect.fnUntraced(function* (call: ToolCall, { maySkip, reader, reports }: TurnContext) {
   const invalid: Array<string> = []
-  const refuse = (error: string) => void invalid.push(`${call.name.slice(0, 80)}: ${error}`)
+  const note = (error: string) => void invalid.push(`${call.name.slice(0, 80)}: ${error}`)
   let ending: Chosen | undefined
+  let isUseful = Object.hasOwn(readTools, call.name)
   const session: ToolSession = {
     reader,
-    report: (problem) => Effect.sync(() => reports.add(problem)),
-    refuse,
-    end: (chosen) => Effect.sync(() => void (ending = chosen))
+    maySkip,
+    report: (problem) =>
+      Effect.sync(() => {
+        const result = reports.add(problem)
+        if (result === "recorded") isUseful = true
+        return result
+      }),
+    refuse: (error, report) =>
+      Effect.sync(() => {
+        note(error)
+        if (report !== undefined) reports.refuse(report)
+      }),
+    end: (chosen) =>
+      Effect.sync(() => {
+        ending = chosen
+        isUseful = true
+      })
   }
   const decoded = decodeToolCall(call.name, call.input)
-  if (!decoded.ok) refuse(decoded.error)
+  if (!decoded.ok) {
+    note(decoded.error)
+    for (const report of decoded.reports ?? []) reports.refuse(report)
+  }
   const output = decoded.ok ? yield* decoded.run(session) : refusedText(decoded.error)
-  const handled: HandledCall = { output, ending, invalid }
+  const handled: HandledCall = { output, ending, invalid, isUseful: decoded.ok && isUseful }
   return handled
 })
 
 /** Handles reports while a response still streams in, so that they are kept if it never ends. */
 export class StreamedReports {
-  readonly #reports: Reports
-  readonly #reader: RepositoryReader
+  readonly #context: TurnContext
   readonly #handled = new Map<string, HandledCall>()
 
-  constructor(reports: Reports, reader: RepositoryReader) {
-    this.#reports = reports
-    this.#reader = reader
+  constructor(context: TurnContext) {
+    this.#context = context
   }
 
   /** Records the problems of a call; calls of other tools wait for the whole response. */
   record(call: ToolCall): Effect.Effect<void> {
     const key = keyOf(call)
     if (!reportNames.has(call.name) || this.#handled.has(key)) return Effect.void
-    return Effect.map(handleCall(call, this.#reports, this.#reader), (handled) => void this.#handled.set(key, handled))
+    return Effect.map(handleCall(call, this.#context), (handled) => void this.#handled.set(key, handled))
   }
 
   /** Returns the result of a call that was recorded before. */
@@ -77,24 +101,22 @@ const reportNames: ReadonlySet<string> = new Set(["report_problems", "report_pro
 
 const keyOf = ({ id, name, input }: ToolCall): string => JSON.stringify([id, name, input])
 
-/** Executes the calls of a response. Problems go to `reports`; the reply to an invalid call contains its error. */
+/** Executes the calls of a response. Problems go to the reports; the reply to an invalid call contains its error. */
 export const handle = Effect.fnUntraced(function* (
   response: GatewayResponse,
-  reports: Reports,
-  reader: RepositoryReader,
-  streamed = new StreamedReports(reports, reader),
-  before = reports.problems.length
+  context: TurnContext,
+  streamed = new StreamedReports(context)
 ) {
   const results: Array<{ readonly id: string; readonly name: string; readonly output: string }> = []
   const repeated: Array<ToolCall> = []
   const invalid: Array<string> = []
-  let refused = 0
+  let isUseful = false
   let ending: Chosen | undefined
   for (const call of response.calls) {
-    const handled = streamed.take(call) ?? (yield* handleCall(call, reports, reader))
+    const handled = streamed.take(call) ?? (yield* handleCall(call, context))
     const { output } = handled
     invalid.push(...handled.invalid)
-    if (handled.invalid.length > 0) refused++
+    isUseful ||= handled.isUseful
     // A summary takes precedence over a request to skip.
     if (handled.ending?._tag === "Summary") ending = handled.ending
     else ending ??= handled.ending
@@ -105,27 +127,21 @@ export const handle = Effect.fnUntraced(function* (
       results.push({ id: call.id, name: shown, output })
     }
   }
-  const whole = repeated.length === response.calls.length && invalid.length === 0
-  const said: Message = {
-    role: "assistant",
-    text: response.text,
-    calls: repeated,
-    ...(whole ? { native: response.native } : {})
-  }
+  const { native, text } = response
+  const said: Message = { role: "assistant", text, calls: repeated, native }
   const turn: AgentStep = {
     messages:
       repeated.length === 0
-        ? [...(response.text.trim() === "" ? [] : [said]), { role: "user", text: proseReply(reports) }]
+        ? [...(text.trim() === "" ? [] : [said]), { role: "user", text: proseReply(context.reports) }]
         : [said, { role: "tool", results }],
     ending,
-    valid: response.calls.length - refused,
-    recorded: reports.problems.length - before,
+    isUseful,
     invalid
   }
   return turn
 })
 
 const proseReply = (reports: Reports): string =>
-  reports.problems.length === 0
-    ? "That was no tool call, so nothing of it is used. Report the problems with report_problems and end with publish_summary or skip."
+  reports.count === 0
+    ? "That was no tool call, so nothing of it is used. Report the problems with report_problems and end with publish_summary."
     : "That was no tool call, so nothing of it is used. Report what is missing with report_problems and end with publish_summary."

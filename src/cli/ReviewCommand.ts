@@ -1,13 +1,13 @@
 /** Implements `aicr review`: runs the service's engine on a local repository, without any server. The review is a parameter. */
 import { Console, Effect, Option, Result } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import { Severity, VcsKind } from "../domain/Kinds.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { print } from "./Print.ts"
 import { count } from "./Wording.ts"
 import { engineFlags, engineOptions } from "./local/EngineFlags.ts"
 import { renderJson } from "./local/Json.ts"
+import { isPartial } from "./local/Report.ts"
 import type { LocalReview } from "./local/Report.ts"
 import type { LocalReviewOptions } from "./local/ReviewLocally.ts"
 import { renderSarif } from "./local/Sarif.ts"
@@ -87,7 +87,9 @@ const flags = {
     Flag.optional
   ),
   failOn: Flag.Literals("fail-on", Severity.literals).pipe(
-    Flag.withDescription("Exit with 1 when a problem of this severity or above is found"),
+    Flag.withDescription(
+      "Exit with 1 when a problem of this severity or above is found, or a report of the model could not be read"
+    ),
     Flag.optional
   ),
   failOnPartial: Flag.Boolean("fail-on-partial").pipe(
@@ -96,17 +98,23 @@ const flags = {
   )
 }
 
-/** Returns why the command ends with 1: problems of the severity, and what was not read. */
+/**
+ * Returns why the command ends with 1: problems of the severity, reports of the model that could not be read (they may be of any severity),
+ * and what was not read.
+ */
 export const listFailures = (
   { analysis }: Pick<LocalReview, "analysis">,
   failOn: Severity | undefined,
   failOnPartial: boolean
 ): ReadonlyArray<string> => {
   const serious = failOn === undefined ? 0 : atOrAbove(analysis.findings, failOn).length
-  const isPartial = analysis.partial === true || hasUnreadText(analysis.coverage) || !isMostlyRead(analysis.coverage)
+  const lost = (analysis.coverage.unusable ?? []).find(({ reason }) => reason === "report")?.count ?? 0
   return [
+    ...(failOn === undefined || lost === 0
+      ? []
+      : [`${count(lost, "report")} of the model could not be read, of unknown severity (--fail-on ${failOn})`]),
     ...(serious === 0 ? [] : [`${count(serious, "problem")} of severity ${failOn} or above (--fail-on ${failOn})`]),
-    ...(failOnPartial && isPartial ? ["a part of the change was not read (--fail-on-partial)"] : [])
+    ...(failOnPartial && isPartial(analysis) ? ["a part of the change was not read (--fail-on-partial)"] : [])
   ]
 }
 

@@ -5,11 +5,16 @@
 import { Schema } from "effect"
 import { noUsage, Usage } from "./Analysis.ts"
 import { ReportedProblem } from "./Problem.ts"
+import { ReportSketch } from "./ReportSketch.ts"
+import type { RecordedProblem, RefusedReport } from "./ReportSketch.ts"
 
 const spent = { models: Schema.Array(Schema.String), usage: Usage }
 
 export const AgentPassRecord = Schema.Union([
-  Schema.TaggedStruct("Problem", { problem: ReportedProblem }),
+  /** `round`: number of model responses until then. Absent in records of earlier versions. */
+  Schema.TaggedStruct("Problem", { problem: ReportedProblem, round: Schema.optional(Schema.Int) }),
+  /** A report that was not accepted, as far as it could be read. */
+  Schema.TaggedStruct("Refused", { report: ReportSketch, round: Schema.Int }),
   /** The end as requested by the model, with what was spent until then. */
   Schema.TaggedStruct("Summary", { ...spent, markdown: Schema.String }),
   Schema.TaggedStruct("Skip", { ...spent, reason: Schema.String }),
@@ -22,7 +27,8 @@ export type PassEnd = Extract<AgentPassRecord, { readonly _tag: "Summary" | "Ski
 
 /** State of a pass by its records, over all attempts. */
 export interface RestoredPass {
-  readonly problems: ReadonlyArray<ReportedProblem>
+  readonly problems: ReadonlyArray<RecordedProblem>
+  readonly refused: ReadonlyArray<RefusedReport>
   /** A summary takes precedence over a request to skip. */
   readonly end: PassEnd | undefined
   readonly models: ReadonlyArray<string>
@@ -32,9 +38,14 @@ export interface RestoredPass {
 /** Joins records, which are in the order of their writing. */
 export const restorePass = (records: ReadonlyArray<AgentPassRecord>): RestoredPass => {
   const ends = records.filter((record): record is PassEnd => record._tag === "Summary" || record._tag === "Skip")
-  const total = records.findLast((record) => record._tag !== "Problem")
+  const total = records.findLast((record) => record._tag !== "Problem" && record._tag !== "Refused")
   return {
-    problems: records.flatMap((record) => (record._tag === "Problem" ? [record.problem] : [])),
+    problems: records.flatMap((record) =>
+      record._tag === "Problem" ? [{ problem: record.problem, round: record.round ?? 0 }] : []
+    ),
+    refused: records.flatMap((record) =>
+      record._tag === "Refused" ? [{ ...record.report, round: record.round }] : []
+    ),
     end: ends.find(({ _tag }) => _tag === "Summary") ?? ends[0],
     models: total?.models ?? [],
     usage: total?.usage ?? noUsage

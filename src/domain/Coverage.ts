@@ -16,6 +16,7 @@ export const SkipReason = Schema.Literals([
   "compressed",
   "long_lines",
   "output_limit",
+  "unusable",
   "failed",
   "unchanged"
 ])
@@ -34,6 +35,21 @@ export const SkippedFile = Schema.Struct({
 })
 export type SkippedFile = typeof SkippedFile.Type
 
+/**
+ * Reason why a part of a review could not be used although its pass ended: the model did not correct a report, or a second reading failed.
+ * The files of the pass do not count as read in full.
+ */
+export const UnusableReason = Schema.Literals(["report", "second_reading"])
+export const Unusable = Schema.Struct({ reason: UnusableReason, count: Schema.Int })
+export type Unusable = typeof Unusable.Type
+
+/** Adds the counts of each reason. */
+export const addUnusable = (all: ReadonlyArray<Unusable>): ReadonlyArray<Unusable> =>
+  UnusableReason.literals.flatMap((reason) => {
+    const count = all.reduce((sum, one) => sum + (one.reason === reason ? one.count : 0), 0)
+    return count === 0 ? [] : [{ reason, count }]
+  })
+
 export const Coverage = Schema.Struct({
   reviewed: Schema.Array(Schema.String),
   skipped: Schema.Array(SkippedFile),
@@ -41,6 +57,8 @@ export const Coverage = Schema.Struct({
   lines: Schema.Int,
   /** Number of changed lines of the files that were to be read. Absent if all were read. */
   changed: Schema.optional(Schema.Int),
+  /** Absent if everything could be used. */
+  unusable: Schema.optional(Schema.Array(Unusable)),
   /** Counts of the files that are not named, because there are too many. */
   unnamed: Schema.optional(
     Schema.Struct({
@@ -91,7 +109,9 @@ export const unreadPaths = ({ skipped }: Coverage): ReadonlyArray<string> => [
 export const countUnread = (coverage: Coverage): number =>
   unreadPaths(coverage).length + (coverage.unnamed?.unread ?? 0)
 
-export const hasUnreadText = (coverage: Coverage): boolean => countUnread(coverage) > 0
+/** Returns whether the change adds text that was not read, or that was read without all of the reports being usable. */
+export const hasUnreadText = (coverage: Coverage): boolean =>
+  coverage.unusable !== undefined || countUnread(coverage) > 0
 
 /**
  * Returns whether at least 90 % of the changed lines were read. Files with unread text whose lines were not counted are compared by

@@ -38,6 +38,8 @@ export const describe = ({
     return `Not reviewed: the budget for model calls is exhausted${findings.length === 0 ? "" : `; ${counted(findings.length, "known problem")}`}`
   const unread = countUnread(coverage)
   const found = `${findings.length === 0 ? "No problems" : counted(findings.length, "problem")} found`
+  const lost = coverage.unusable?.find(({ reason }) => reason === "report")?.count ?? 0
+  if (lost > 0) return `${found} in what could be used; ${counted(lost, "report")} of the model could not be read`
   if (unread > 0) return `${found} in what was read; ${counted(unread, "file")} not read in full`
   if (!isMostlyRead(coverage))
     return `${found} in what was read; ${coverage.lines} of ${coverage.changed ?? 0} changed lines read`

@@ -8,6 +8,7 @@ import type { Catalog } from "../llm/catalog/Catalog.ts"
 import type { LinkedIssue } from "../review/LinkedIssues.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { selectHints, reflectionMode } from "../review/Reflection.ts"
+import { hasNothingToReview } from "../review/NothingToReview.ts"
 import { needsSecondPass } from "../review/Risk.ts"
 import { verdictsTool } from "../review/VerifyPrompt.ts"
 import { advicePrompt } from "../review/Prompt.ts"
@@ -139,7 +140,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
       parts,
       brief: change.run("renderPass", index).pipe(
         Effect.flatMap(own.addTo(fence, [...new Set(parts.map(({ path }) => path))])),
-        Effect.map((prompt) => ({ ...whole, prompt, advice, ...passSettings(input, parts, index) }))
+        Effect.map((prompt) => ({ ...whole, prompt, advice, ...passSettings(input, files, parts, index) }))
       )
     })),
     notices: [
@@ -189,7 +190,16 @@ const tokensOfPass = Effect.fnUntraced(function* (change: ChangeThread, input: P
 /** Tokens of the change that a pass holds at least, however long the rest of the prompt is. */
 const minimumRoom = 1_024
 
-const passSettings = ({ onProgress, workspace }: PlanInput, parts: ReadonlyArray<ShownPart>, index: number) => ({
+const passSettings = (
+  { onProgress, workspace }: PlanInput,
+  files: CarriedFiles["files"],
+  parts: ReadonlyArray<ShownPart>,
+  index: number
+) => ({
+  maySkip: hasNothingToReview(
+    parts.map(({ path }) => path),
+    files
+  ),
   secondPass: isReadTwice(workspace, parts),
   onProgress: (progress: PassProgress) => onProgress?.(index + 1, progress) ?? Effect.void
 })

@@ -3,7 +3,7 @@
  * lines over the limit, or belong to a pass that did not complete.
  */
 import { countUnread, unreadPaths } from "../domain/Coverage.ts"
-import type { Coverage, SkippedFile } from "../domain/Coverage.ts"
+import type { Coverage, SkippedFile, Unusable } from "../domain/Coverage.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { readLength } from "../review/HunkText.ts"
 import { unreadIf } from "../review/SelectFiles.ts"
@@ -24,6 +24,12 @@ export interface CarriedFiles {
 /** Reason why a pass did not get to read everything: the money was used up, it failed, or its responses were cut at their limit. */
 export type EndedEarly = "budget" | "failed" | "output_limit"
 
+/** Positions of the passes with something that could not be used, and what that was in all passes. */
+export interface UnusableParts {
+  readonly passes: ReadonlySet<number>
+  readonly counts: ReadonlyArray<Unusable>
+}
+
 /** Parts of the change that the passes showed, and how these ended. */
 export interface ReadParts {
   readonly passes: ReadonlyArray<{ readonly parts: ReadonlyArray<ShownPart> }>
@@ -32,6 +38,7 @@ export interface ReadParts {
   /** Paths of files with lines that are longer than is read of a line. */
   readonly unread: ReadonlySet<string>
   readonly ended: ReadonlyMap<number, EndedEarly>
+  readonly unusable: UnusableParts
 }
 
 export const measureCoverage = ({ skipped, unnamed }: ReadChange, { files, unchanged }: CarriedFiles): Coverage => {
@@ -55,6 +62,8 @@ interface ReadLines {
   read: number
   ended?: EndedEarly
   isCut: boolean
+  /** Whether reports about it could not be used. */
+  isUnusable: boolean
 }
 
 /** Returns the coverage after the passes: per file the changed lines that were read, and why others were not. */
@@ -65,12 +74,14 @@ export const coverageAfter = (coverage: Coverage, files: ReadonlyArray<FileFacts
   for (const file of files) {
     const own = lines(file)
     const changed = linesOf(file)
-    const reason = own.ended ?? (own.isCut ? "compressed" : isAmong(file, parts.unread) ? "long_lines" : undefined)
+    const reason = own.ended ?? (own.isUnusable ? "unusable" : own.isCut ? "compressed" : longLines(file, parts))
     const share = own.shown === 0 ? (own.ended === undefined ? 1 : 0) : own.read / own.shown
     const count = Math.floor(changed * share)
     read += count
     if (reason !== undefined) {
-      skipped.push({ path: file.path, reason, ...unreadIf(file.additions > 0), read: count, changed })
+      // A lost report may be about removed lines as well.
+      const unread = unreadIf(file.additions > 0 || reason === "unusable")
+      skipped.push({ path: file.path, reason, ...unread, read: count, changed })
     }
   }
   const left = new Set(skipped.map(({ path }) => path))
@@ -78,15 +89,16 @@ export const coverageAfter = (coverage: Coverage, files: ReadonlyArray<FileFacts
     ...coverage,
     reviewed: coverage.reviewed.filter((path) => !left.has(path)),
     skipped: [...coverage.skipped, ...skipped],
-    lines: read
+    lines: read,
+    ...(parts.unusable.counts.length === 0 ? {} : { unusable: parts.unusable.counts })
   }
 }
 
 /** Passes name files as they show them: a commit of the change may show a file under its earlier name. */
-const readLines = ({ ended, left, passes }: ReadParts) => {
+const readLines = ({ ended, left, passes, unusable }: ReadParts) => {
   const byPath = new Map<string, ReadLines>()
   const at = (path: string): ReadLines => {
-    const lines = byPath.get(path) ?? { shown: 0, read: 0, isCut: false }
+    const lines = byPath.get(path) ?? { shown: 0, read: 0, isCut: false, isUnusable: false }
     byPath.set(path, lines)
     return lines
   }
@@ -95,6 +107,7 @@ const readLines = ({ ended, left, passes }: ReadParts) => {
     for (const { path, lines } of parts) {
       const one = at(path)
       one.shown += lines
+      one.isUnusable ||= unusable.passes.has(index)
       if (reason === undefined) one.read += lines
       else one.ended = reason
     }
@@ -112,28 +125,48 @@ const readLines = ({ ended, left, passes }: ReadParts) => {
       shown: (own?.shown ?? 0) + (old?.shown ?? 0),
       read: (own?.read ?? 0) + (old?.read ?? 0),
       isCut: own?.isCut === true || old?.isCut === true,
+      isUnusable: own?.isUnusable === true || old?.isUnusable === true,
       ...(reason === undefined ? {} : { ended: reason })
     }
   }
 }
 
-const isAmong = ({ path, oldPath }: FileFacts, paths: ReadonlySet<string>): boolean =>
-  paths.has(path) || (oldPath !== undefined && paths.has(oldPath))
+const longLines = ({ path, oldPath }: FileFacts, { unread }: ReadParts): "long_lines" | undefined =>
+  unread.has(path) || (oldPath !== undefined && unread.has(oldPath)) ? "long_lines" : undefined
+
+/** Sentences about what could not be used, by its reason. */
+const describeUnusable: Readonly<Record<Unusable["reason"], (count: number, paths: string) => string>> = {
+  report: (count, paths) =>
+    count === 1
+      ? `1 report of the model could not be read, and the model did not correct it: a problem may be missing. Not read in full: ${paths}.`
+      : `${count} reports of the model could not be read, and the model did not correct them: problems may be missing. Not read in full: ${paths}.`,
+  second_reading: (count, paths) =>
+    count === 1
+      ? `The second reading of a part of the change failed: problems may be missing. Not read in full: ${paths}.`
+      : `The second reading of ${count} parts of the change failed: problems may be missing. Not read in full: ${paths}.`
+}
 
 const maxNamed = 10
 
+const listPaths = (paths: ReadonlyArray<string>, count: number): string =>
+  `${paths.slice(0, maxNamed).join(", ")}${count > maxNamed ? ` and ${count - maxNamed} more` : ""}`
+
+/** Returns notices about what could not be used, with the files that do not count as read in full. */
+const unusableNotices = ({ skipped, unusable = [] }: Coverage): ReadonlyArray<string> => {
+  // Of a pass that also ended early, the files have that reason.
+  const paths = skipped.flatMap(({ path, changed }) => (changed === undefined ? [] : [path]))
+  return unusable.map(({ count, reason }) => describeUnusable[reason](count, listPaths(paths, paths.length)))
+}
+
 /** Returns notices that are always visible, because the list of skipped files is folded. */
 export const unreadNotices = (coverage: Coverage): ReadonlyArray<string> => {
-  const count = countUnread(coverage)
   const { changed = coverage.lines, lines, skipped } = coverage
+  const read = new Set(skipped.flatMap(({ path, reason }) => (reason === "unusable" ? [path] : [])))
+  const paths = unreadPaths(coverage).filter((path) => !read.has(path))
+  const count = countUnread(coverage) - read.size
   const notices = lines < changed ? [`${lines} of ${changed} changed lines were read.`] : []
-  if (count > 0) {
-    const more = count > maxNamed ? ` and ${count - maxNamed} more` : ""
-    notices.push(
-      `The change adds text that was not read, in: ${unreadPaths(coverage).slice(0, maxNamed).join(", ")}${more}.`
-    )
-  }
+  if (count > 0) notices.push(`The change adds text that was not read, in: ${listPaths(paths, count)}.`)
   if (skipped.some(({ reason }) => reason === "long_lines"))
     notices.push(`Of a line ${readLength} characters are read.`)
-  return notices
+  return [...notices, ...unusableNotices(coverage)]
 }

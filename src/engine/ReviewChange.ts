@@ -178,7 +178,7 @@ const analyse = Effect.fnUntraced(function* (
   )
   const fresh = withoutDismissed(passes.findings, input.lessons ?? [], workspace.review)
   const merged = mergeFindings([...carried.findings, ...fresh.findings], limits)
-  const read = coverageAfter(coverage, carried.files, { ...plan, ended: passes.ended })
+  const read = coverageAfter(coverage, carried.files, { ...plan, ended: passes.ended, unusable: passes.unusable })
   yield* tell(input, analysedStep(passes.report.problems.length, merged.findings))
   const { summaries } = plan.fitted
   const cutPaths = new Set([...merged.cutPaths, ...passes.cutPaths])
@@ -201,7 +201,7 @@ const analyse = Effect.fnUntraced(function* (
       ...leftOut(merged, passes, workspace),
       ...unreadNotices(read)
     ],
-    ...(passes.ended.size === 0 && isMostlyRead(read) ? {} : { partial: true }),
+    ...(passes.ended.size === 0 && read.unusable === undefined && isMostlyRead(read) ? {} : { partial: true }),
     ...(passes.refuted.length === 0 ? {} : { refuted: passes.refuted }),
     patches: yield* patchesOf(change, all, ({ path }) => !cutPaths.has(path) && !incomplete.has(path), merged.findings)
   }

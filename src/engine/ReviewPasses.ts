@@ -15,6 +15,8 @@ import { Agent } from "../agent/Agent.ts"
 import type { AgentError, AgentReport } from "../agent/Agent.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { RefutedFinding } from "../domain/Analysis.ts"
+import { addUnusable } from "../domain/Coverage.ts"
+import type { Unusable } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
@@ -25,7 +27,7 @@ import type { CheckoutError } from "../vcs/Checkout.ts"
 import { inCacheOrder } from "./CacheOrder.ts"
 import { buildFindings } from "./Findings.ts"
 import type { PassPlan, PlannedPass } from "./PlanPasses.ts"
-import type { EndedEarly } from "./ReadCoverage.ts"
+import type { EndedEarly, UnusableParts } from "./ReadCoverage.ts"
 import { noSummary, collectNotes, writeSummary } from "./ReviewSummary.ts"
 import type { WrittenSummary } from "./ReviewSummary.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
@@ -57,6 +59,7 @@ export interface ReviewedPasses {
   readonly cutPaths: ReadonlySet<string>
   /** Positions of the passes that did not get to read everything, and why. */
   readonly ended: ReadonlyMap<number, EndedEarly>
+  readonly unusable: UnusableParts
   readonly notices: ReadonlyArray<string>
 }
 
@@ -183,6 +186,10 @@ const endedEarly = ({ result }: AnalysedPass): EndedEarly | undefined => {
   return result.success.isCutOff === true ? "output_limit" : "budget"
 }
 
+/** Returns what of the reports of a pass could not be used. */
+const unusableOf = ({ result }: AnalysedPass): ReadonlyArray<Unusable> =>
+  result._tag === "Success" ? (result.success.unusable ?? []) : []
+
 const joinPasses = (
   analysed: ReadonlyArray<AnalysedPass>,
   injected: Merged,
@@ -216,6 +223,10 @@ const joinPasses = (
         return reason === undefined ? [] : [[index, reason]]
       })
     ),
+    unusable: {
+      passes: new Set(analysed.flatMap((one, index) => (unusableOf(one).length === 0 ? [] : [index]))),
+      counts: addUnusable(analysed.flatMap(unusableOf))
+    },
     notices: [
       ...report.notices,
       ...counted(

@@ -83,17 +83,28 @@ class NativeTurn {
   }
 }
 
-const nativeContent = (turn: AssistantTurn, model: string): AssistantModelMessage | undefined =>
-  turn.native instanceof NativeTurn && turn.native.model === model
-    ? { role: "assistant", content: turn.native.content }
-    : undefined
-
-// A call that the SDK could not parse has an error result of the SDK; the plain form is sent instead.
-const nativeTurn = (messages: ResponseMessages, model: string): NativeTurn | undefined => {
-  const [message, ...more] = messages
-  if (more.length > 0 || message?.role !== "assistant" || typeof message.content === "string") return undefined
-  return new NativeTurn(model, message.content)
+/** Returns the own form of the response with the calls of the turn: each by its offered name, and without those that are not repeated. */
+const nativeContent = (turn: AssistantTurn, model: string): AssistantModelMessage | undefined => {
+  if (!(turn.native instanceof NativeTurn) || turn.native.model !== model) return undefined
+  const named = new Map(turn.calls.map(({ id, name }) => [id, name]))
+  const content: AssistantParts = []
+  for (const part of turn.native.content) {
+    const name = part.type === "tool-call" ? named.get(part.toolCallId) : undefined
+    if (part.type !== "tool-call" || part.providerExecuted === true) content.push(part)
+    else if (name !== undefined) content.push({ ...part, toolName: name, input: toInput(part.input) })
+  }
+  return { role: "assistant", content }
 }
+
+// A call that the SDK could not parse has an error result of the SDK in a message of its own.
+const nativeTurn = ([message]: ResponseMessages, model: string): NativeTurn | undefined =>
+  message?.role !== "assistant" || typeof message.content === "string"
+    ? undefined
+    : new NativeTurn(model, message.content)
+
+/** Providers refuse arguments that are not an object; the record of the call keeps the original. */
+const toInput = (input: unknown): unknown =>
+  typeof input === "object" && input !== null && !Array.isArray(input) ? input : {}
 
 /** Encodes as JSON the parts of a response that the plain form lacks: reasoning, and additions of the provider. */
 export const recordNative = (native: unknown): unknown =>
@@ -116,8 +127,7 @@ const plainTurn = (turn: AssistantTurn): AssistantModelMessage => ({
       type: "tool-call" as const,
       toolCallId: call.id,
       toolName: call.name,
-      // Providers refuse arguments that are not an object; the record of the call keeps the original.
-      input: typeof call.input === "object" && call.input !== null && !Array.isArray(call.input) ? call.input : {}
+      input: toInput(call.input)
     }))
   ]
 })

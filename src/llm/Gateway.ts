@@ -139,7 +139,8 @@ export const gatewayAdvice: Readonly<Record<GatewayError["reason"], string>> = {
   unauthorized: "the key is refused: check api_key_env of the provider, or its sign-in",
   not_configured: "check the model and the provider in llm.model_chain and llm.providers",
   invalid: "the provider refuses the request: check the name of the model, and base_url of the provider",
-  refused: "the provider refuses the request: check the rules of the account",
+  refused:
+    "the provider or its filter refuses the text: check the rules of the account, or add a model of another provider",
   overflow: "the provider refuses the request: check the limits of the model",
   budget: "llm.budget prevents the call: raise it",
   unpriced: "llm.budget prevents calls of an unknown price: name one in llm.model_catalog.overrides",

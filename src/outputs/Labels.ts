@@ -14,6 +14,8 @@ export interface Labels {
   readonly clean: string
   /** Replaces `clean` where added text was not read. */
   readonly cleanAsRead: string
+  /** Replaces `clean` where reports of the model could not be used. */
+  readonly cleanAsReported: string
   /** Replaces `clean` where the budget refused the first model call. */
   readonly cleanUnread: string
   readonly skipped: string
@@ -74,6 +76,7 @@ const english: Labels = {
     compressed: "over the limit of passes",
     long_lines: "a line exceeds the length limit",
     output_limit: "the response of the model was cut at its limit",
+    unusable: "not everything that the model reported could be used",
     failed: "its review failed",
     submodule: "submodule",
     unchanged: "unchanged since the last review"
@@ -82,6 +85,7 @@ const english: Labels = {
   atLines: "See the comments on the affected lines.",
   clean: "No problems found.",
   cleanAsRead: "No problems found in the parts that were read. Some parts of the change were not read.",
+  cleanAsReported: "No problems found in what could be used. Not everything that the model reported could be read.",
   cleanUnread: "Not reviewed.",
   skipped: "Not reviewed",
   listed: "Problems without a line comment",
@@ -138,6 +142,7 @@ const chinese: Labels = {
     compressed: "超出评审轮次上限",
     long_lines: "有一行超出单行读取长度",
     output_limit: "模型的回复超出长度上限被截断",
+    unusable: "模型报告的内容未能全部使用",
     failed: "评审失败",
     submodule: "子模块",
     unchanged: "自上次评审以来没有变化"
@@ -146,6 +151,7 @@ const chinese: Labels = {
   atLines: "评论位于对应的代码行。",
   clean: "没有发现问题。",
   cleanAsRead: "已读部分没有发现问题；部分改动未被读取。",
+  cleanAsReported: "可用的部分没有发现问题；模型报告的内容未能全部读取。",
   cleanUnread: "未进行评审。",
   skipped: "未评审",
   listed: "没有行评论的问题",
@@ -189,11 +195,15 @@ const chinese: Labels = {
 /** Returns the texts for a language tag; English for an unsupported language. */
 export const labelsFor = (language: string): Labels => (/^zh\b/i.test(language) ? chinese : english)
 
-/** Returns the texts for a review: it is not called clean where added text was not read, unless the configuration permits it. */
+/**
+ * Returns the texts for a review: it is not called clean where reports of the model could not be used, nor where added text was not read,
+ * unless the configuration permits the latter.
+ */
 export const reviewLabels = ({ analysis, workspace }: PublishInput): Labels => {
   const labels = labelsFor(workspace.review.output_language)
   const { coverage } = analysis
   if (isRefusedByBudget(analysis)) return { ...labels, clean: labels.cleanUnread }
+  if (coverage.unusable !== undefined) return { ...labels, clean: labels.cleanAsReported }
   const isClean = isMostlyRead(coverage) && (workspace.review.unread === "ignore" || !hasUnreadText(coverage))
   return isClean ? labels : { ...labels, clean: labels.cleanAsRead }
 }

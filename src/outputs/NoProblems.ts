@@ -1,6 +1,6 @@
 /**
  * Determines how a review without visible problems is published: the channel's action, else the action for all channels, else
- * `review.skip_lgtm`. Pure.
+ * `review.skip_lgtm`. A review of which reports of the model could not be used is published whatever the action is. Pure.
  */
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
@@ -18,6 +18,8 @@ export const cleanPolicy = (
   channel: ChannelConfig,
   analysis: Analysis
 ): CleanPolicy => {
+  // Otherwise a problem whose report could not be read would go unnoticed.
+  if (analysis.coverage.unusable !== undefined) return "publish"
   const action = channel.no_problems?.action ?? outputs.no_problems.action
   if (action === "publish_if_summary") return analysis.summary.trim() === "" ? "suppress" : "publish"
   if (action !== undefined) return action

@@ -13,7 +13,7 @@ export interface SystemPromptInput {
   readonly base: string
   readonly extra: string | undefined
   readonly outputLanguage: string
-  /** The model may end with `skip` when there is nothing to review. */
+  /** The model may end with `skip` when the change only deletes or moves whole files. */
   readonly maySkip: boolean
   /** Aliases of the further repositories that may be read. */
   readonly context?: ReadonlyArray<string>
@@ -41,10 +41,8 @@ report_problems with all problems, and publish_summary in the same response. Lea
 - \`quote\` is copied from the diff letter by letter, whole lines, without number and mark: the comment is placed where the quote is found. Quote the faulty lines only, usually one to five. \`line\` is the number of the first one. \`suggestion\` replaces exactly the quoted lines.
 - \`category\` is one of: correctness, security, concurrency, performance, resource-leak, error-handling, api-contract, data-loss, testing, maintainability.
 - Before you report that callers break or that something is missing, look for it with find_references or search_code.
-- publish_summary takes what the change does and what you think of it, short.${
-  maySkip
-    ? " skip replaces it when nothing in the change can be reviewed."
-    : " It is needed without problems too, instead of skip."
+- publish_summary takes what the change does and what you think of it, short. It is needed without problems too${
+  maySkip ? "; skip replaces it only where the change just deletes or moves whole files." : ", instead of skip."
 }`
 
 const furtherRepositories = (aliases: ReadonlyArray<string>): string =>

@@ -103,7 +103,7 @@ describe("native agent", () => {
         ["two is wrong", "three is wrong"]
       )
       assert.strictEqual(found.summary, "Reviewed.")
-      assert.deepStrictEqual(found.notices, ["1 invalid report of the model was discarded"])
+      assert.deepStrictEqual(found.unusable, [{ reason: "report", count: 1 }])
       const sent = fake.requests[1]?.text ?? ""
       for (const part of [
         "1: recorded",
@@ -167,12 +167,12 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("a report that stays invalid is dropped and counted", () =>
+  it.live("a report that stays invalid is counted as lost", () =>
     Effect.gen(function* () {
       const fake = yield* fakeModel(review([problem(), { nonsense: true }]))
       const found = yield* analyse(brief([fake]))
       assert.strictEqual(found.problems.length, 1)
-      assert.deepStrictEqual(found.notices, ["1 invalid report of the model was discarded"])
+      assert.deepStrictEqual(found.unusable, [{ reason: "report", count: 1 }])
       assert.strictEqual(fake.requests.length, 2)
     }).pipe(Effect.scoped, run)
   )
@@ -205,6 +205,21 @@ describe("native agent", () => {
       assert.strictEqual(error.reason, "failed")
       assert.include(error.message, "p0/m: ")
       assert.include(error.message, "p1/m: ")
+      assert.notInclude(error.message, "check the name of the model")
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live.each<readonly [string, Reply, string]>([
+    ["prose", { text: "The change has a bug in line 2." }, "choose one that calls tools"],
+    ["nothing at all", { text: "" }, "check the limit of its output"],
+    ["inputs that cannot be read", { calls: [report("{")] }, "choose a stronger one"],
+    ["a filter of the provider", faults.refusal, "or its filter refuses the text"]
+  ])("%s each time: the failure names the next step", ([, reply, advice]) =>
+    Effect.gen(function* () {
+      const fake = yield* fakeModel(reply)
+      const { message } = yield* Effect.flip(analyse(brief([fake])))
+      assert.include(message, advice)
+      assert.notInclude(message, "check the name of the model")
     }).pipe(Effect.scoped, run)
   )
 
@@ -219,14 +234,30 @@ describe("native agent", () => {
     }).pipe(Effect.scoped, run)
   )
 
-  it.live("skip ends the review with its reason; next to problems it is ignored", () =>
+  it.live("skip ends a pass that shows nothing to review; next to problems it is ignored", () =>
     Effect.gen(function* () {
-      const fake = yield* fakeModel({ calls: [{ name: "skip", input: { reason: "only a version bump" } }] })
-      assert.strictEqual((yield* analyse(brief([fake]))).skipped, "only a version bump")
+      const fake = yield* fakeModel({ calls: [{ name: "skip", input: { reason: "only deletions" } }] })
+      assert.strictEqual((yield* analyse(brief([fake], { maySkip: true }))).skipped, "only deletions")
       fake.script({ calls: [report(problem()), { name: "skip", input: { reason: "nothing" } }] })
-      const found = yield* analyse(brief([fake]))
+      const found = yield* analyse(brief([fake], { maySkip: true }))
       assert.strictEqual(found.skipped, undefined)
       assert.strictEqual(found.problems.length, 1)
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("skip is refused where there are lines to review, and is no end then", () =>
+    Effect.gen(function* () {
+      const skip = { name: "skip", input: { reason: "only a version bump" } }
+      const fake = yield* fakeModel([{ calls: [skip] }, { calls: [summary] }])
+      const found = yield* analyse(brief([fake]))
+      assert.deepStrictEqual([found.skipped, found.summary, found.unusable], [undefined, "Reviewed.", undefined])
+      assert.include(fake.requests[1]?.text, "the change has lines to review")
+      fake.script({ calls: [skip] })
+      assert.strictEqual((yield* Effect.flip(analyse(brief([fake])))).reason, "failed")
+      const requests = fake.requests.length
+      fake.script({ calls: [report(problem()), skip] })
+      assert.strictEqual((yield* analyse(brief([fake]))).failure?.reason, "failed")
+      assert.strictEqual(fake.requests.length - requests, 2)
     }).pipe(Effect.scoped, run)
   )
 

@@ -10,7 +10,7 @@ import { testOwners } from "../harness/Owners.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { fakeCheckout, fakeCode } from "./FakeCheckout.ts"
 
-const analyse = (script: Script, secondPass: boolean) =>
+const analyse = (script: Script, secondPass: boolean, maySkip = false) =>
   Effect.gen(function* () {
     const fake = yield* Effect.acquireRelease(
       Effect.promise(() => startFakeModel(script)),
@@ -29,6 +29,7 @@ const analyse = (script: Script, secondPass: boolean) =>
         system: "You review.",
         prompt: "the diff",
         secondPass,
+        maySkip,
         checkout: fakeCheckout({}),
         code: fakeCode
       })
@@ -70,22 +71,34 @@ describe("a second pass", () => {
       const skip = { name: "skip", input: { reason: "nothing" } }
       const found = yield* analyse(
         ({ text }) => ({ calls: isSecond(text) ? [problem("two"), summary("B")] : [skip] }),
+        true,
         true
       )
       assert.strictEqual(found.report.skipped, undefined)
-      const both = yield* analyse({ calls: [skip] }, true)
+      const both = yield* analyse({ calls: [skip] }, true, true)
       assert.strictEqual(both.report.skipped, "nothing")
     })
   )
 
-  it.live("that fails costs only itself", () =>
+  it.live("that fails costs only its problems, and is counted", () =>
     Effect.gen(function* () {
       const { report } = yield* analyse(
         ({ text }) => (isSecond(text) ? faults.serverError : { calls: [problem("one"), summary("A")] }),
         true
       )
       assert.strictEqual(report.problems.length, 1)
-      assert.include(report.notices, "the second reading of some files failed")
+      assert.deepStrictEqual(report.unusable, [{ reason: "second_reading", count: 1 }])
+    })
+  )
+
+  it.live("loses a report, and both readings together are not clean", () =>
+    Effect.gen(function* () {
+      const lost = { name: "report_problem", input: { file: "a.ts", message: "three" } }
+      const { report } = yield* analyse(
+        ({ text }) => ({ calls: isSecond(text) ? [lost, summary("B")] : [summary("A")] }),
+        true
+      )
+      assert.deepStrictEqual(report.unusable, [{ reason: "report", count: 1 }])
     })
   )
 

@@ -24,6 +24,17 @@ it.each<readonly [string, Partial<Analysis>, ReadonlyArray<string>]>([
   expect(listFailures(review, undefined, false)).toEqual([])
 })
 
+it("--fail-on does not pass over a report that could not be read", () => {
+  const lost = { ...coverage, unusable: [{ reason: "report", count: 2 }] as const }
+  const review = { analysis: analysis([], { coverage: lost, partial: true }) }
+  const expected = "2 reports of the model could not be read, of unknown severity (--fail-on critical)"
+  expect(listFailures(review, "critical", false)).toEqual([expected])
+  expect(listFailures(review, "critical", true)).toEqual([expected, partial])
+  expect(listFailures(review, undefined, false)).toEqual([])
+  const second = { ...coverage, unusable: [{ reason: "second_reading", count: 1 }] as const }
+  expect(listFailures({ analysis: analysis([], { coverage: second }) }, "low", true)).toEqual([partial])
+})
+
 it("--fail-on counts the problems of the severity and above", () => {
   const findings = (["low", "high", "critical"] as const).map((severity, n) => finding(n, { severity }))
   const review = { analysis: analysis(findings, { coverage }) }

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { copyFile, mkdir, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { startFakeModel } from "../harness/FakeModel.ts"
+import { review as fakeReview, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { honest } from "../harness/Installation.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
@@ -114,6 +114,32 @@ describe("aicr review", () => {
     ])
   }, 120_000)
 })
+
+it("does not pass over a report that the model does not correct, in any format", async () => {
+  const fault = { file: "src/own.ts", category: "bug", message: "The marker is wrong.", quote: "marker-own-end" }
+  await using lost = await startFakeModel((_, number) => (number % 2 === 0 ? fakeReview([fault]) : { text: "Done." }))
+  await using odd = await startFakeModel(fakeReview([{ ...fault, severity: " High", line: "2-2", confidence: "95%" }]))
+  const repository = start()
+  repository.write("src/own.ts", marked("own"))
+  const run = ({ url }: FakeModel, ...args: ReadonlyArray<string>) =>
+    call(program, ["review", "--uncommitted", ...args], repository.path, { OPENAI_BASE_URL: `${url}/v1` })
+  const text = await run(lost, "--fail-on", "critical")
+  expect([text.code, text.err]).toEqual([1, expect.stringContaining("1 report of the model could not be read")])
+  expect(text.out).toContain("0 problems in 0 files, 3 changed lines; problems may be missing")
+  expect(text.out).toContain("Not read in full: src/own.ts.")
+  const json = await run(lost, "--format", "json", "--fail-on-partial")
+  expect(json.code).toBe(1)
+  expect(JSON.parse(json.out)).toMatchObject({
+    partial: true,
+    findings: [],
+    coverage: { unusable: [{ reason: "report", count: 1 }], skipped: [{ path: "src/own.ts", reason: "unusable" }] }
+  })
+  const sarif = await run(lost, "--format", "sarif")
+  expect(JSON.parse(sarif.out).runs[0].invocations[0].executionSuccessful).toBe(false)
+  const meant = await run(odd, "--format", "json", "--fail-on", "high")
+  expect([meant.code, filesOf(meant.out)]).toEqual([1, ["src/own.ts"]])
+  expect(JSON.parse(meant.out)).not.toHaveProperty("partial")
+}, 120_000)
 
 it("the example of a pre-push hook stops a push with a severe problem", async () => {
   const repository = start()

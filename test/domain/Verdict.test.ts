@@ -11,6 +11,10 @@ const analysis = (skipped: ReadonlyArray<SkippedFile>) => ({
 })
 const unread = analysis([{ path: "b", reason: "long_lines", unread: true, read: 1, changed: 1 }])
 const little = { ...analysis([]), coverage: { reviewed: ["a"], skipped: [], lines: 89, changed: 100 } }
+const lost = {
+  ...analysis([]),
+  coverage: { reviewed: ["a"], skipped: [], lines: 1, unusable: [{ reason: "report" as const, count: 2 }] }
+}
 const overBudget = [{ path: "b", reason: "budget", unread: true, read: 0, changed: 1 }] as const
 const refused = {
   ...analysis([]),
@@ -25,6 +29,9 @@ describe("the verdict on a commit", () => {
     ["added text was not read", unread, "neutral", "neutral"],
     ["added text was not read", unread, "fail", "failure"],
     ["added text was not read", unread, "ignore", "success"],
+    ["reports could not be read", lost, "neutral", "neutral"],
+    ["reports could not be read", lost, "fail", "failure"],
+    ["reports could not be read", lost, "ignore", "success"],
     ["less than 90 % was read", little, "ignore", "neutral"],
     ["less than 90 % was read", little, "fail", "failure"],
     ["the budget refused the first call", refused, "neutral", "neutral"],
@@ -54,6 +61,9 @@ describe("the verdict on a commit", () => {
     expect(describeVerdict({ ...analysis([]), skipped: "nothing" })).toBe("Nothing to review")
     expect(describeVerdict({ ...unread, skipped: "nothing" })).toBe(
       "No problems found in what was read; 1 file not read in full"
+    )
+    expect(describeVerdict(lost)).toBe(
+      "No problems found in what could be used; 2 reports of the model could not be read"
     )
     expect(describeVerdict(refused)).toBe("Not reviewed: the budget for model calls is exhausted")
     expect(describeVerdict({ ...refused, findings: [finding(1, { severity: "low" })] })).toBe(

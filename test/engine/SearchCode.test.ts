@@ -71,7 +71,13 @@ const reply = (brief: Brief, [name, input]: Call): Effect.Effect<string> => {
   const reader = repositoryReader(checkout, code, workspace.review.fetch_extra, context)
   const decoded = decodeToolCall(name, input)
   return decoded.ok
-    ? decoded.run({ reader, report: () => Effect.succeed(""), refuse: () => {}, end: () => Effect.void })
+    ? decoded.run({
+        reader,
+        maySkip: false,
+        report: () => Effect.succeed(""),
+        refuse: () => Effect.void,
+        end: () => Effect.void
+      })
     : Effect.succeed(`not accepted: ${decoded.error}`)
 }
 

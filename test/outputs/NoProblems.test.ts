@@ -10,6 +10,17 @@ describe("a review that shows no problem", () => {
     return cleanPolicy(own, channel({}), of)
   }
 
+  it.each(["publish_if_summary", "suppress", undefined] as const)(
+    "is published where reports were lost: %s",
+    (action) => {
+      const coverage = { reviewed: [], skipped: [], lines: 1, unusable: [{ reason: "report" as const, count: 1 }] }
+      const of = analysis([], { coverage, partial: true, summary: "" })
+      expect(cleanPolicy(workspace(), channel(action === undefined ? {} : { no_problems: { action } }), of)).toBe(
+        "publish"
+      )
+    }
+  )
+
   it.each([
     ["all was read", [], "neutral", "update"],
     ["what was left out is as configured", [{ path: "b", reason: "excluded" }], "fail", "update"],

@@ -133,6 +133,26 @@ describe("plan", () => {
     expect(list.map((one) => [one._tag, "onlyUpdate" in one])).toEqual([["Summary", false]])
   })
 
+  it("writes a summary that names lost reports, though nothing was found", () => {
+    const notices = [
+      "1 report of the model could not be read, and the model did not correct it: a problem may be missing."
+    ]
+    const skipped = [{ path: "src/a.ts", reason: "unusable", unread: true, read: 3, changed: 3 }] as const
+    const coverage = {
+      reviewed: [],
+      skipped,
+      lines: 3,
+      changed: 3,
+      unusable: [{ reason: "report" as const, count: 1 }]
+    }
+    const body = visible(
+      summaryOf(operations(input([], { analysis: analysis([], { coverage, notices, partial: true }) })))
+    )
+    expect(body).toContain("No problems found in what could be used.")
+    expect(body).toContain("1 report of the model could not be read")
+    expect(body).toContain("not everything that the model reported could be used")
+  })
+
   it("writes only a summary if the budget refused the first model call", () => {
     const coverage: Coverage = {
       reviewed: [],

@@ -28,7 +28,7 @@ describe.each(databases)("passes of agents in $name", ({ layer }) => {
       assert.deepStrictEqual(records, [problem("first"), problem("second"), summary, { _tag: "Spent", ...spent(3) }])
       const { end, problems, usage } = restorePass(records)
       assert.deepStrictEqual(
-        problems.map(({ message }) => message),
+        problems.map((one) => one.problem.message),
         ["first", "second"]
       )
       assert.deepStrictEqual([end, usage.requests], [summary, 3])

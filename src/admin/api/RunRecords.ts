@@ -1,6 +1,6 @@
 /** Defines the records of runs: findings, coverage, cost and publications. */
 import { Schema } from "effect"
-import { SkipReason } from "../../domain/Coverage.ts"
+import { SkipReason, UnusableReason } from "../../domain/Coverage.ts"
 import { FindingOutcome } from "../../domain/FindingOutcome.ts"
 import { Severity } from "../../domain/Kinds.ts"
 import { Side } from "../../domain/Problem.ts"
@@ -138,6 +138,12 @@ const Coverage = Schema.Struct({
   ).annotate({ description: "Files that were not read, with reasons" }),
   lines: count("Changed lines that were read"),
   changed: maybeCount("Changed lines of the files to read"),
+  unusable: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ reason: UnusableReason, count: count("Number of reports or readings") }))
+  ).annotateKey({
+    description:
+      "What could not be used although the model ended its review; its files do not count as read in full. `report`: reports that could not be read and that the model did not correct; `second_reading`: second readings that failed"
+  }),
   unnamed: Schema.optionalKey(
     Schema.Struct({
       reviewed: Schema.Int,

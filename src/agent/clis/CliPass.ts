@@ -1,6 +1,6 @@
 /**
  * A pass by an agent CLI: opens the model proxy and the tool server of the pass, starts the CLI in its sandbox, and watches it. A pass is
- * successful if the agent called `publish_summary` or `skip`, whatever its exit code is. Problems are stored when they arrive.
+ * successful if a call of `publish_summary` (or `skip`) was accepted, whatever its exit code is. Problems are stored when they arrive.
  *
  * ```
  * records of earlier attempts ──ended──▶ their result
@@ -24,13 +24,14 @@ import { ToolServers } from "../mcp/ToolServer.ts"
 import { ModelProxies } from "../proxy/ModelProxy.ts"
 import type { OpenModelProxy } from "../proxy/ModelProxy.ts"
 import { repositoryReader } from "../RepositoryReader.ts"
+import { Reports } from "../Reports.ts"
 import { toolNames } from "../Tools.ts"
 import type { CliNews } from "./Cli.ts"
 import { readOutput, startCli, toAgentError } from "./CliProcess.ts"
 import { findCli } from "./CliTable.ts"
 import { maxLoggedTexts, maxModelCalls, maxReplyBytes, maxToolCalls } from "./PassLimits.ts"
 import type { PassTimes } from "./PassLimits.ts"
-import { decideOutcome } from "./PassOutcome.ts"
+import { decideOutcome, toReport } from "./PassOutcome.ts"
 import type { PassEnding } from "./PassOutcome.ts"
 import { passKey, promptText, systemText } from "./PassPrompt.ts"
 import { openSession } from "./PassSession.ts"
@@ -45,12 +46,10 @@ export const analyseByCli = (mode: CliMode, times: PassTimes) =>
     const run = yield* ModelRun
     const pass = passKey(mode, brief)
     const restored = restorePass(yield* loadRecords([...(run.resumes?.earlier ?? []), run.id], pass))
-    const { end, models, problems, usage } = restored
-    if (end !== undefined) {
+    const { end, models, usage } = restored
+    if (end !== undefined && (end._tag === "Summary" || brief.maySkip === true)) {
       if (brief.onBegin !== undefined) yield* brief.onBegin
-      const summary = end._tag === "Summary" ? end.markdown : undefined
-      const skipped = end._tag === "Skip" && problems.length === 0 ? end.reason : undefined
-      return { problems, summary, skipped, models, usage, notices: [] }
+      return toReport({ ...new Reports(restored).kept, end, spent: { models, usage }, notices: [] })
     }
     return yield* runPass(mode, times, brief, { run, pass, restored })
   })
@@ -106,7 +105,12 @@ const runPass = Effect.fnUntraced(function* (
     awaitedTools: { names: toolNames, listed: toolsListed }
   })
   const reader = repositoryReader(brief.checkout, brief.code, workspace.review.fetch_extra, brief.context)
-  const session = openSession({ passes: yield* AgentPasses, runId: run.id, pass }, reader, restored, proxy.report)
+  const session = openSession(
+    { passes: yield* AgentPasses, runId: run.id, pass },
+    { reader, maySkip: brief.maySkip === true },
+    restored,
+    proxy.report
+  )
   const seen = { toolCalls: 0, texts: 0, error: undefined as string | undefined }
   const tools = yield* (yield* ToolServers).open({
     session: session.tools,
@@ -142,7 +146,6 @@ const runPass = Effect.fnUntraced(function* (
   const outcome = decideOutcome({
     mode,
     ...session.reports.kept,
-    refused: session.refused(),
     end: session.end(),
     proxy: report,
     spent: session.total(report),

@@ -1,4 +1,5 @@
 /** Decides on the result of a pass of an agent CLI, from what it reported, its model calls, and how it ended. Pure. */
+import type { Unusable } from "../../domain/Coverage.ts"
 import type { ReportedProblem } from "../../domain/Problem.ts"
 import type { SandboxExit } from "../../sandbox/Sandbox.ts"
 import { AgentError } from "../Agent.ts"
@@ -17,7 +18,7 @@ export interface PassFacts {
   readonly mode: string
   readonly problems: ReadonlyArray<ReportedProblem>
   readonly dropped: number
-  readonly refused: number
+  readonly unusable: ReadonlyArray<Unusable>
   readonly end: Chosen | undefined
   readonly proxy: Pick<ModelProxyReport, "notices" | "stopped" | "failure">
   /** Includes earlier attempts. */
@@ -46,7 +47,7 @@ const exitError = ({ mode, printed, toolCalls }: PassFacts, exit: SandboxExit): 
     return new AgentError({ reason: isTransient ? "retryable" : "failed", message: `${mode}: ${exit.message}` })
   }
   const detail = toDetail(printed.error ?? printed.stderr)
-  const called = toolCalls === 0 ? "no tool call arrived" : "neither publish_summary nor skip arrived"
+  const called = toolCalls === 0 ? "no tool call arrived" : "no publish_summary was accepted"
   return new AgentError({
     // A program that fails may work the next time. One that ends regularly without a result would do the same again.
     reason: exit.code === 0 && printed.error === undefined ? "failed" : "retryable",
@@ -62,27 +63,33 @@ const failureOf = (facts: PassFacts): AgentError => {
   return ending.error ?? new AgentError({ reason: "failed", message: `${facts.mode}: the pass has no result` })
 }
 
+/** Result of a pass that the model ended, or that ended with problems. */
+export const toReport = ({
+  dropped,
+  end,
+  notices,
+  problems,
+  spent,
+  unusable
+}: Pick<PassFacts, "dropped" | "end" | "notices" | "problems" | "spent" | "unusable">): AgentReport => ({
+  ...spent,
+  problems,
+  notices:
+    dropped === 0
+      ? notices
+      : [...notices, `${dropped} further problems beyond the limit of ${maxReported} were discarded`],
+  summary: end?._tag === "Summary" ? end.markdown : undefined,
+  // Reported problems take precedence over a later request to skip.
+  skipped: end?._tag === "Skip" && problems.length === 0 ? end.reason : undefined,
+  ...(unusable.length === 0 ? {} : { unusable })
+})
+
 export const decideOutcome = (facts: PassFacts): AgentReport | AgentError => {
-  const { dropped, end, problems, proxy, refused, spent } = facts
-  const notices = [...facts.notices, ...proxy.notices]
-  if (dropped > 0) notices.push(`${dropped} further problems beyond the limit of ${maxReported} were discarded`)
-  if (refused > 0 && end === undefined) notices.push(`${refused} invalid reports of the agent were discarded`)
-  const report: AgentReport = { ...spent, problems, notices, summary: undefined, skipped: undefined }
-  if (end !== undefined) {
-    return {
-      ...report,
-      summary: end._tag === "Summary" ? end.markdown : undefined,
-      // Reported problems take precedence over a later request to skip.
-      skipped: end._tag === "Skip" && problems.length === 0 ? end.reason : undefined
-    }
-  }
-  if (proxy.stopped !== undefined) {
-    return {
-      ...report,
-      notices: [...notices, `the review ended early: ${proxy.stopped}`],
-      stopped: proxy.stopped
-    }
-  }
+  const { end, problems, proxy } = facts
+  // The notices of the proxy have the reason for which it stopped.
+  const report = toReport({ ...facts, notices: [...facts.notices, ...proxy.notices] })
+  if (end !== undefined) return report
+  if (proxy.stopped !== undefined) return { ...report, stopped: proxy.stopped }
   const failure = failureOf(facts)
   return problems.length === 0 ? failure : { ...report, failure }
 }

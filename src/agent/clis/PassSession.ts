@@ -21,8 +21,6 @@ export interface PassSession {
   readonly tools: ToolSession
   readonly reports: Reports
   readonly end: () => Chosen | undefined
-  /** Number of parts of calls that were not accepted. */
-  readonly refused: () => number
   /** Adds what earlier attempts spent. */
   readonly total: (spent: Spent) => Spent
   /** Stores what this attempt has spent so far, if it is more than before: a service that is killed loses only calls in flight. */
@@ -35,17 +33,21 @@ export interface PassPlace {
   readonly pass: string
 }
 
-/** Problems of earlier attempts are kept. `spent` returns what this attempt has spent so far. */
+/** Objects that the tools act on. */
+interface PassTools {
+  readonly reader: RepositoryReader
+  readonly maySkip: boolean
+}
+
+/** Problems of earlier attempts, and their refused reports, are kept. `spent` returns what this attempt has spent so far. */
 export const openSession = (
   { pass, passes, runId }: PassPlace,
-  reader: RepositoryReader,
+  { maySkip, reader }: PassTools,
   restored: RestoredPass,
   spent: Effect.Effect<Spent>
 ): PassSession => {
-  const reports = new Reports()
-  for (const problem of restored.problems) reports.add(problem)
+  const reports = new Reports(restored)
   let end: Chosen | undefined
-  let refused = 0
   /** Model calls whose usage is stored. */
   let recorded = 0
   const total = ({ models, usage }: Spent): Spent => ({
@@ -60,10 +62,13 @@ export const openSession = (
       )
     )
   })
+  const earlier = [...restored.problems, ...restored.refused].map(({ round }) => round)
+  const firstRound = 1 + Math.max(-1, ...earlier)
+  /** Numbers the reports by the responses of the model so far, after those of earlier attempts. */
+  const inRound = Effect.map(spent, ({ usage }) => (reports.round = firstRound + usage.requests))
   return {
     reports,
     end: () => end,
-    refused: () => refused,
     total,
     recordSpent: (all) =>
       Effect.suspend(() => {
@@ -73,11 +78,20 @@ export const openSession = (
       }),
     tools: {
       reader,
-      refuse: () => void refused++,
+      maySkip,
+      refuse: (_, report) =>
+        report === undefined
+          ? Effect.void
+          : Effect.flatMap(inRound, (round) => {
+              reports.refuse(report)
+              return store({ _tag: "Refused", report, round })
+            }),
       report: (problem) =>
-        Effect.suspend(() => {
+        Effect.flatMap(inRound, (round) => {
           const result = reports.add(problem)
-          return result === "recorded" ? Effect.as(store({ _tag: "Problem", problem }), result) : Effect.succeed(result)
+          return result === "recorded"
+            ? Effect.as(store({ _tag: "Problem", problem, round }), result)
+            : Effect.succeed(result)
         }),
       end: (chosen) =>
         Effect.suspend(() => {

@@ -1,5 +1,9 @@
 /** Checks the messages of an agent before the MCP server reads them, and gives tool calls the names of the offered tools. Pure. */
 import { resolveToolName } from "../../llm/ToolNames.ts"
+import { mayReport } from "../Tools.ts"
+
+/** Tool that takes calls of unknown tools that may be reports, so that they are accepted, or refused and counted. */
+const reporting = "report_problems"
 
 /** Maximum number of messages in one request. */
 const maxBatch = 32
@@ -33,12 +37,15 @@ export const readMessages = (body: string, offered: ReadonlyArray<string>): McpM
     const params = message["params"]
     if (message["method"] !== "tools/call" || !isObject(params)) continue
     const called = params["name"]
-    const name = typeof called === "string" ? resolveToolName(called, offered) : undefined
+    const name = typeof called === "string" ? toOfferedName(called, offered) : undefined
     if (name === undefined || name === called) continue
     params["name"] = name
     isRenamed = true
   }
   return { ok: true, text: isRenamed ? JSON.stringify(parsed) : body, initialises, lists }
 }
+
+const toOfferedName = (called: string, offered: ReadonlyArray<string>): string | undefined =>
+  resolveToolName(called, offered) ?? (offered.includes(reporting) && mayReport(called) ? reporting : undefined)
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null

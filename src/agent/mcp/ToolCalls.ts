@@ -79,15 +79,19 @@ export class ToolCalls {
     const decoded = decodeToolCall(name, rest)
     const { session } = this.#request
     if (!decoded.ok) {
-      session.refuse(`${name}: ${decoded.error}`)
-      return Effect.succeed(this.#refuse(decoded.error))
+      const { error, reports = [] } = decoded
+      const refused = reports.length === 0 ? [undefined] : reports
+      const refuseEach = Effect.forEach(refused, (report) => session.refuse(`${name}: ${error}`, report), {
+        discard: true
+      })
+      return Effect.as(refuseEach, this.#refuse(error))
     }
     let isError = false
     const run = decoded.run({
       ...session,
-      refuse: (error) => {
+      refuse: (error, report) => {
         isError = true
-        session.refuse(error)
+        return session.refuse(error, report)
       },
       end: (chosen) =>
         Effect.tap(session.end(chosen), () =>

@@ -1,5 +1,6 @@
 /** Formats a review as one JSON object with stable field names. */
 import { usageJson } from "../../domain/Analysis.ts"
+import { isPartial } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 
 export const renderJson = ({ analysis, baseName, from, head, root, vcs }: LocalReview): string => {
@@ -9,6 +10,8 @@ export const renderJson = ({ analysis, baseName, from, head, root, vcs }: LocalR
     vcs,
     base: { name: baseName, commit: from },
     head,
+    // A part of the change was not read, or reports of the model could not be used.
+    ...(isPartial(analysis) ? { partial: true } : {}),
     ...(analysis.skipped === undefined ? {} : { skipped: analysis.skipped }),
     findings: analysis.findings.map(({ fingerprint, problem, anchor }) => ({
       fingerprint,

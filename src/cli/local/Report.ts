@@ -1,7 +1,7 @@
 /** Content of the output of `aicr review`, independent of the format. */
 import type { Result } from "effect"
 import type { Analysis } from "../../domain/Analysis.ts"
-import { countReviewed } from "../../domain/Coverage.ts"
+import { countReviewed, hasUnreadText, isMostlyRead } from "../../domain/Coverage.ts"
 import type { VcsKind } from "../../domain/Kinds.ts"
 import type { SkippedFile } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
@@ -21,6 +21,10 @@ export interface LocalReview {
   /** Result of the publication; absent if it was not requested. */
   readonly published?: Result.Result<PublishedReview, ExitWith>
 }
+
+/** Returns whether a part of the change was not read in full. */
+export const isPartial = ({ coverage, partial }: Analysis): boolean =>
+  partial === true || hasUnreadText(coverage) || !isMostlyRead(coverage)
 
 export const formatTitle = ({ problem }: Finding): string =>
   problem.title ?? problem.message.split("\n", 1)[0]?.slice(0, 120) ?? problem.category
@@ -45,5 +49,6 @@ export const formatVerdict = ({ analysis, baseName, headName }: LocalReview): st
   const range = `${baseName}...${headName}`
   if (skipped !== undefined) return `${range}: not reviewed. ${skipped}`
   const read = `${count(countReviewed(coverage), "file")}, ${count(coverage.lines, "changed line")}`
-  return `${range}: ${count(findings.length, "problem")} in ${read}`
+  const missing = coverage.unusable === undefined ? "" : "; problems may be missing"
+  return `${range}: ${count(findings.length, "problem")} in ${read}${missing}`
 }

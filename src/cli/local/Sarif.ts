@@ -21,7 +21,10 @@ const scores = { critical: "9.5", high: "8.0", medium: "5.5", low: "3.0", info: 
 >
 
 export const renderSarif = (review: LocalReview): string => {
-  const { findings, notices } = review.analysis
+  const { coverage, findings, notices } = review.analysis
+  // Otherwise a list without the lost results would look complete.
+  const isComplete = coverage.unusable === undefined
+  const level = isComplete ? "note" : "warning"
   const ids = [...new Set(findings.map(({ problem }) => problem.category))]
   const rules = ids.map((id) => ruleOf(id, findings))
   const log = {
@@ -40,8 +43,8 @@ export const renderSarif = (review: LocalReview): string => {
         columnKind: "utf16CodeUnits",
         invocations: [
           {
-            executionSuccessful: true,
-            toolExecutionNotifications: notices.map((text) => ({ level: "note", message: { text } }))
+            executionSuccessful: isComplete,
+            toolExecutionNotifications: notices.map((text) => ({ level, message: { text } }))
           }
         ],
         properties: { base: review.from, head: review.head },

@@ -267,7 +267,7 @@ export const ReviewConfig = Schema.Struct({
   unread: defaulted(
     choice("neutral", "fail", "ignore"),
     "neutral",
-    "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding): neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files."
+    "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding), or a report of the model could not be read: neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files."
   ),
   ignore_file_scope: defaulted(
     choice("unprotected", "all", "none"),

@@ -449,8 +449,8 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "What receive_id is.": "receive_id 的类型。",
   "What the change looks like; all given matchers must hit. Each has exactly one of glob and regex.":
     "变更的特征，所有给定的匹配条件都必须满足。每个条件恰有 glob 和 regex 之一。",
-  "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding): neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files.":
-    "变更中有未读取的文本（超出限制，或编码未知）时提交状态如何显示：neutral（Gitea 和 Forgejo 为 `warning`，GitHub 为 `error`，GitLab 为 `skipped`）、failed 或 ignored。无论哪种，摘要都会注明这些文件。",
+  "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding), or a report of the model could not be read: neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files.":
+    "变更中有未读取的文本（超出限制，或编码未知）或模型的报告无法读取时提交状态如何显示：neutral（Gitea 和 Forgejo 为 `warning`，GitHub 为 `error`，GitLab 为 `skipped`）、failed 或 ignored。无论哪种，摘要都会注明这些文件。",
   "What the ignore file may hide: everything but security-relevant paths (CI workflows, container files, dependency manifests, build scripts, the rules of reviews themselves), all paths, or none. Whatever it hides is named in the coverage with the rule.":
     "忽略文件可以隐藏什么：除安全相关路径（CI 工作流、容器文件、依赖清单、构建脚本、评审规则本身）以外的一切、所有路径，或什么都不隐藏。被隐藏的内容会连同规则在覆盖范围中注明。",
   "What this channel does when no problem was found. Default: outputs.no_problems.":

@@ -340,7 +340,7 @@ export type FieldHelp =
   | "What one managed issue represents."
   | "What receive_id is."
   | "What the change looks like; all given matchers must hit. Each has exactly one of glob and regex."
-  | "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding): neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files."
+  | "What the commit status says when the change adds text that was not read (over a limit, or in no known encoding), or a report of the model could not be read: neutral (Gitea and Forgejo `warning`, GitHub `error`, GitLab `skipped`), failed, or ignored. Whatever it is, the summary names the files."
   | "What the ignore file may hide: everything but security-relevant paths (CI workflows, container files, dependency manifests, build scripts, the rules of reviews themselves), all paths, or none. Whatever it hides is named in the coverage with the rule."
   | "What this channel does when no problem was found. Default: outputs.no_problems."
   | "What to review on schedule."

@@ -734,6 +734,7 @@ export const chinese = {
   "skip.too_large": "过大",
   "skip.unchanged": "已评审过",
   "skip.unreadable": "不可读",
+  "skip.unusable": "未能全部使用",
   "state.closed": "已关闭",
   "state.loading": "加载中",
   "state.merged": "已合并",

@@ -746,6 +746,7 @@ export const english = {
   "skip.too_large": "too large",
   "skip.unchanged": "reviewed before",
   "skip.unreadable": "unreadable",
+  "skip.unusable": "not usable in full",
   "state.closed": "closed",
   "state.loading": "Loading",
   "state.merged": "merged",

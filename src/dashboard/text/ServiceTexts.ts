@@ -317,7 +317,25 @@ const outcomes: ReadonlyArray<Row> = [
     "the provider refuses the request: check the name of the model, and base_url of the provider",
     "提供商拒绝请求：请检查模型名称和提供商的 base_url"
   ],
-  ["the provider refuses the request: check the rules of the account", "提供商拒绝请求：请检查账号的规则"],
+  [
+    "the provider or its filter refuses the text: check the rules of the account, or add a model of another provider",
+    "提供商或其过滤器拒绝了该文本：请检查账号的规则，或添加其他提供商的模型"
+  ],
+  [
+    "the model responds with text instead of tool calls: choose one that calls tools in llm.model_chain, or enable tool calls at its server",
+    "模型以文字回复，没有调用工具：请在 llm.model_chain 中选择会调用工具的模型，或在其服务器上启用工具调用"
+  ],
+  [
+    "the model responds with nothing: check the limit of its output and its server, or choose another one in llm.model_chain",
+    "模型的回复为空：请检查其输出上限和服务器，或在 llm.model_chain 中选择其他模型"
+  ],
+  [
+    "the model calls tools with input that cannot be read: choose a stronger one in llm.model_chain",
+    "模型调用工具的输入无法读取：请在 llm.model_chain 中选择更强的模型"
+  ],
+  ["no summary: {why}", "没有摘要：{why}"],
+  ["no call of it is of use", "其中没有可用的调用"],
+  ["the response is empty", "回复为空"],
   ["the provider refuses the request: check the limits of the model", "提供商拒绝请求：请检查模型的限制"],
   ["llm.budget prevents the call: raise it", "llm.budget 阻止了调用：请提高上限"],
   [
@@ -571,6 +589,22 @@ const notices: ReadonlyArray<Row> = [
   ],
   ["{count} of {total} changed lines were read.", "已读取 {total} 行变更中的 {count} 行。"],
   ["The change adds text that was not read, in: {paths}.", "变更新增了未读取的文字：{paths}。"],
+  [
+    "1 report of the model could not be read, and the model did not correct it: a problem may be missing. Not read in full: {paths}.",
+    "模型的 1 份报告无法读取，模型也没有更正：可能遗漏了一个问题。未完整读取：{paths}。"
+  ],
+  [
+    "{count} reports of the model could not be read, and the model did not correct them: problems may be missing. Not read in full: {paths}.",
+    "模型的 {count} 份报告无法读取，模型也没有更正：可能遗漏了问题。未完整读取：{paths}。"
+  ],
+  [
+    "The second reading of a part of the change failed: problems may be missing. Not read in full: {paths}.",
+    "部分变更的第二次阅读失败：可能遗漏了问题。未完整读取：{paths}。"
+  ],
+  [
+    "The second reading of {count} parts of the change failed: problems may be missing. Not read in full: {paths}.",
+    "变更中 {count} 个部分的第二次阅读失败：可能遗漏了问题。未完整读取：{paths}。"
+  ],
   ["Of a line {count} characters are read.", "每行读取 {count} 个字符。"],
   [
     "{path} (review.evidence.sarif) was not read: no such text file, or it is too large.",
@@ -642,15 +676,11 @@ const notices: ReadonlyArray<Row> = [
     "the responses of the model were cut at their limit of output tokens; what they reported until then is kept",
     "模型的响应在输出 token 上限处被截断；保留此前报告的内容"
   ],
-  ["1 invalid report of the model was discarded", "丢弃了模型的 1 个无效报告"],
-  ["{count} invalid reports of the model were discarded", "丢弃了模型的 {count} 个无效报告"],
-  ["{count} invalid reports of the agent were discarded", "丢弃了代理的 {count} 个无效报告"],
   [
     "the review ended early: the budget for model calls (llm.budget) is exhausted",
     "评审提前结束：模型调用的预算（llm.budget）已用完"
   ],
   ["the review ended early: {why}", "评审提前结束：{why}"],
-  ["the second reading of some files failed", "部分文件的第二次阅读失败"],
   ["{file}, {rule}: the rule is not used.", "{file}，{rule}：未使用该规则。"]
 ]
 

@@ -83,8 +83,25 @@ describe("a pass of an agent CLI", () => {
       const result = yield* alone(["report first", "report second", "summary Two", "exit 9"])
       expect(result).toMatchObject({ _tag: "Success", success: { summary: "Two", skipped: undefined, notices: [] } })
       if (result._tag === "Success") expect(messages(result.success)).toEqual(["first", "second"])
-      const skipped = yield* alone(["skip generated", "exit 0"])
+      const skipped = yield* alone(["skip generated", "exit 0"], { brief: { maySkip: true } })
       expect(skipped).toMatchObject({ _tag: "Success", success: { skipped: "generated", problems: [] } })
+    })
+  )
+
+  it.live("does not end with a skip where there are lines to review", () =>
+    Effect.gen(function* () {
+      const result = yield* alone(["skip trivial", "exit 0"])
+      expect(result).toMatchObject({ _tag: "Failure", failure: { reason: "failed" } })
+      expect(yield* alone(["skip trivial", "summary Two"])).toMatchObject({ success: { summary: "Two" } })
+    })
+  )
+
+  it.live("reports a budget that ended it once", () =>
+    Effect.gen(function* () {
+      const stopped = "the review ended early: the budget for model calls (llm.budget) is exhausted"
+      const proxy: FakeProxyState = { calls: 1, report: { stopped, notices: [stopped] } }
+      const result = yield* alone(["report a", "exit 0"], { proxy })
+      expect(result).toMatchObject({ _tag: "Success", success: { stopped, notices: [stopped] } })
     })
   )
 

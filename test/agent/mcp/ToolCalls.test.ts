@@ -13,7 +13,8 @@ const makeCalls = (report: () => Effect.Effect<string>, maxCalls = 10) =>
   new ToolCalls({
     session: {
       report,
-      refuse: () => {},
+      refuse: () => Effect.void,
+      maySkip: false,
       end: () => Effect.void,
       reader: repositoryReader(fakeCheckout({}), fakeCode, testWorkspace().review.fetch_extra)
     },

@@ -70,7 +70,8 @@ export const withTools = (
   const request: ToolServerRequest = {
     session: {
       report: (problem) => Effect.sync(() => (recorded.problems.push(problem), "recorded")),
-      refuse: (error) => void recorded.refused.push(error),
+      refuse: (error) => Effect.sync(() => void recorded.refused.push(error)),
+      maySkip: true,
       end: (chosen) => Effect.sync(() => void recorded.endings.push(chosen)),
       reader: repositoryReader(fakeCheckout(settings.files ?? {}), fakeCode, review.fetch_extra)
     },

@@ -1,16 +1,27 @@
 import { expect, it } from "vitest"
 import { renderSarif } from "../../../src/cli/local/Sarif.ts"
+import type { Analysis } from "../../../src/domain/Analysis.ts"
 import type { Severity } from "../../../src/domain/Kinds.ts"
 import packageJson from "../../../package.json" with { type: "json" }
 import { analysis, finding } from "../../outputs/Fixtures.ts"
 
-const render = (...severities: ReadonlyArray<Severity>) => {
-  const findings = severities.map((severity, index) => finding(index, { severity, category: "security" }))
+const renderRun = (given: Analysis) => {
   const range = { root: "/r", baseName: "main", from: "a", head: "b", headName: "b" }
-  const review = { vcs: "git" as const, ...range, analysis: analysis(findings) }
-  const log = JSON.parse(renderSarif(review))
+  const log = JSON.parse(renderSarif({ vcs: "git", ...range, analysis: given }))
   return log.runs[0]
 }
+const render = (...severities: ReadonlyArray<Severity>) =>
+  renderRun(analysis(severities.map((severity, index) => finding(index, { severity, category: "security" }))))
+
+it("a run that lost reports is not successful, and warns of it", () => {
+  const notices = ["1 report of the model could not be read"]
+  const coverage = { reviewed: [], skipped: [], lines: 1 }
+  const lost = { ...coverage, unusable: [{ reason: "report" as const, count: 1 }] }
+  const [warning] = renderRun(analysis([], { notices, coverage: lost })).invocations
+  expect(warning).toMatchObject({ executionSuccessful: false, toolExecutionNotifications: [{ level: "warning" }] })
+  const [note] = renderRun(analysis([], { notices, coverage })).invocations
+  expect(note).toMatchObject({ executionSuccessful: true, toolExecutionNotifications: [{ level: "note" }] })
+})
 
 it("a rule has the highest severity of its results, and each result its own", () => {
   const { results, tool } = render("low", "critical", "info")
