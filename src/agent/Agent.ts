@@ -78,8 +78,8 @@ export interface AgentQuery<A> {
   readonly tool: string
   /** Whether the model may read files before it responds. */
   readonly mayRead: boolean
-  /** Decodes the input of the tool; undefined if it is invalid. */
-  readonly read: (input: unknown) => A | undefined
+  /** Decodes the inputs of the tool in one response, at least one; undefined if they are invalid. */
+  readonly read: (inputs: ReadonlyArray<unknown>) => A | undefined
 }
 
 export interface AgentQueryResult<A> {

@@ -59,9 +59,8 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
     if (called._tag === "Failure") return fail(toAgentError(called.failure))
     const response = called.success
     responses.push(response)
-    const value = response.calls.flatMap(({ name, input }) =>
-      name === query.tool ? [query.read(parseJson(input))] : []
-    )[0]
+    const inputs = response.calls.flatMap(({ name, input }) => (name === query.tool ? [parseJson(input)] : []))
+    const value = inputs.length === 0 ? undefined : query.read(inputs)
     if (value !== undefined) return end({ _tag: "Returned", value, model: response.model })
     const reads = query.mayRead && response.calls.length > 0 && response.calls.every(({ name }) => reading.has(name))
     if (!reads && repaired) return fail(invalid(query.tool))

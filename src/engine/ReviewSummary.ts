@@ -38,7 +38,7 @@ export const writeSummary = Effect.fn("writeSummary")(function* (
     role: "heavy",
     tool: "publish_summary",
     mayRead: false,
-    read: readMarkdown
+    read: ([input]) => readMarkdown(input)
   })
   if (outcome._tag === "Failed") {
     yield* Effect.logWarning("summary of a review not written, the notes of its passes are used", {

@@ -46,7 +46,7 @@ export const summarise = Effect.fn("summarise")(function* (
         role: snapshot.document.compression.summarize_model_role,
         tool: "publish_summary",
         mayRead: false,
-        read: readMarkdown
+        read: ([input]) => readMarkdown(input)
       }),
     { concurrency: atOnce }
   )

@@ -97,10 +97,7 @@ const verifyGroup = Effect.fnUntraced(function* (
     role: "heavy",
     tool: verdictsTool.name,
     mayRead: true,
-    read: (input) => {
-      const verdicts = readVerdicts(input)
-      return verdicts.size === 0 ? undefined : verdicts
-    }
+    read: readVerdicts
   })
   if (outcome._tag === "Failed") {
     yield* Effect.logWarning("verification of findings failed", {

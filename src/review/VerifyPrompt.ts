@@ -55,19 +55,30 @@ const decodeNumber = Schema.decodeUnknownOption(Numbered)
 const decodeVerdict = Schema.decodeUnknownOption(Verdict)
 const decodeList = Schema.decodeUnknownOption(Schema.Struct({ verdicts: Schema.Array(Schema.Unknown) }))
 
-/** Reads the input of a call: the valid verdicts by the number of their finding, the first one of each. Others are dropped. */
-export const readVerdicts = (input: unknown): ReadonlyMap<number, Verdict> => {
-  const list = decodeList(input)
-  const found = new Map<number, Verdict>()
-  if (list._tag === "None") return found
-  for (const item of list.value.verdicts) {
+const isSameVerdict = (one: Verdict, other: Verdict): boolean =>
+  one.verdict === other.verdict &&
+  (one.verdict !== "downgrade" || other.verdict !== "downgrade" || one.severity === other.severity)
+
+/**
+ * Reads the input of the calls of a response: the valid verdicts by the number of their finding. Others are dropped, and so are those of a
+ * number that contradict each other. Undefined if there is no valid one.
+ */
+export const readVerdicts = (inputs: ReadonlyArray<unknown>): ReadonlyMap<number, Verdict> | undefined => {
+  const found = new Map<number, Verdict | "contradictory">()
+  for (const item of inputs
+    .map((input) => decodeList(input))
+    .flatMap((list) => (list._tag === "None" ? [] : list.value.verdicts))) {
     const number = decodeNumber(item)
     const verdict = decodeVerdict(plain(item))
-    if (number._tag === "Some" && verdict._tag === "Some" && !found.has(number.value.number)) {
-      found.set(number.value.number, verdict.value)
-    }
+    if (number._tag === "None" || verdict._tag === "None") continue
+    const before = found.get(number.value.number) ?? verdict.value
+    const isClear = before !== "contradictory" && isSameVerdict(before, verdict.value)
+    found.set(number.value.number, isClear ? before : "contradictory")
   }
-  return found
+  const clear = [...found].flatMap(([number, verdict]) =>
+    verdict === "contradictory" ? [] : [[number, verdict] as const]
+  )
+  return found.size === 0 ? undefined : new Map(clear)
 }
 
 /** Absent values that are sent as null are absent. */

@@ -115,6 +115,46 @@ describe("verification", () => {
   })
 
   it.each([
+    ["refute", "confirm"],
+    ["confirm", "refute"],
+    ["refute", "downgrade"]
+  ])("keeps a finding, unverified, on which the verdicts are both %s and %s", async (first, second) => {
+    const verdict = (name: string) => ({ number: 1, verdict: name, reason: "x", severity: "low" })
+    const twice = { verdicts: [verdict(first), verdict(second)] }
+    const inOne = calling("verdicts", twice)
+    const inTwo = {
+      ...inOne,
+      calls: twice.verdicts.map((one, at) => ({ id: `${at}`, name: "verdicts", input: { verdicts: [one] } }))
+    }
+    for (const response of [inOne, inTwo]) {
+      const { analysis, calls } = await runEngine({
+        ...change(),
+        agent,
+        review: { verification: "always" },
+        gateway: () => Effect.succeed(response)
+      })
+      expect(calls).toHaveLength(1)
+      expect(aboutOf(analysis)).toEqual(all)
+      expect(analysis.notices.join()).toContain("4 problems are published unverified")
+    }
+  })
+
+  it("takes the same verdict twice as one", async () => {
+    const { analysis } = await runEngine({
+      ...change(),
+      agent,
+      review: { verification: "always" },
+      gateway: () =>
+        Effect.succeed(
+          calling("verdicts", {
+            verdicts: ["it is checked", "checked above"].map((reason) => ({ number: 1, verdict: "refute", reason }))
+          })
+        )
+    })
+    expect(aboutOf(analysis)).toEqual(all.slice(1))
+  })
+
+  it.each([
     ["a response in prose", { ...calling("verdicts", {}), calls: [] }],
     ["another tool", calling("report_problem", { verdict: "refute", reason: "x" })],
     ["an unknown verdict", verdicts({ verdict: "approve", reason: "x" })],

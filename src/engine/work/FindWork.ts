@@ -9,6 +9,7 @@ import { hunksAround } from "../../review/HunksAround.ts"
 import { linesOfText } from "../../review/HunkText.ts"
 import { fingerprint } from "../../review/Identity.ts"
 import { renderFile } from "../../review/RenderDiff.ts"
+import { indentSuggestion } from "../../review/SuggestionIndent.ts"
 import { scrubFile, scrubProblem } from "../../review/Scrub.ts"
 import type { Chains } from "./DefinitionWork.ts"
 import type { FitState } from "./FitState.ts"
@@ -150,8 +151,10 @@ const numbered = ({ lines, text }: FileLines, shown: ReadonlySet<number | undefi
     .slice(0, characters)
 }
 
-/** A suggestion is only as good as its place: it stays where it replaces exactly the lines it was written for. */
+/** A suggestion is only as good as its place: it stays where it replaces exactly the lines it was written for, with their indentation. */
 const fitted = (problem: ReportedProblem, place: Anchored | undefined): ReportedProblem => {
   const { suggestion, ...rest } = { ...problem, file: place?.anchor.path ?? problem.file }
-  return suggestion !== undefined && place?.whole === true ? { ...rest, suggestion } : rest
+  return suggestion !== undefined && place?.whole === true
+    ? { ...rest, suggestion: indentSuggestion(suggestion, place.code) }
+    : rest
 }
