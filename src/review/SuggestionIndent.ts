@@ -10,7 +10,7 @@ const isBlank = (line: string): boolean => line.trim() === ""
 const continues = (line: string): boolean => /(?:[:{([,=+*/&|\\?<>.-]|\b(?:do|then|begin|else))$/.test(line.trimEnd())
 
 /**
- * Returns whether only the first line lacks the indentation: the others have it, and the second is as far to the right as it is in the file.
+ * Returns whether only the first line lacks the indentation: the others have it, and the second is as far to the right as in the file.
  * Otherwise the whole suggestion begins at the left.
  */
 const isFirstAlone = (first: string, rest: ReadonlyArray<string>, indent: string): boolean => {
@@ -19,7 +19,7 @@ const isFirstAlone = (first: string, rest: ReadonlyArray<string>, indent: string
   return indentOf(second) === indent ? !continues(first) : true
 }
 
-/** Returns the suggestion for these lines of a file. A suggestion whose first line is indented stays as it is. */
+/** Returns the suggestion for these lines of a file. A suggestion whose first line is indented is not changed. */
 export const indentSuggestion = (suggestion: string, replaced: string): string => {
   const indent = indentOf(replaced.split("\n").find((line) => !isBlank(line)) ?? "")
   const lines = suggestion.split("\n")
