@@ -15,6 +15,8 @@ export type McpMessages =
       readonly initialises: boolean
       /** Whether a message requests the list of tools. */
       readonly lists: boolean
+      /** Offered names of the tools by the other names that calls have. */
+      readonly renamed: ReadonlyMap<string, string>
     }
   | { readonly ok: false; readonly error: string }
 
@@ -29,7 +31,7 @@ export const readMessages = (body: string, offered: ReadonlyArray<string>): McpM
   if (messages.length > maxBatch) return { ok: false, error: `a request has at most ${maxBatch} messages` }
   let initialises = false
   let lists = false
-  let isRenamed = false
+  const renamed = new Map<string, string>()
   for (const message of messages) {
     if (!isObject(message)) continue
     if (message["method"] === "initialize") initialises = true
@@ -37,12 +39,13 @@ export const readMessages = (body: string, offered: ReadonlyArray<string>): McpM
     const params = message["params"]
     if (message["method"] !== "tools/call" || !isObject(params)) continue
     const called = params["name"]
-    const name = typeof called === "string" ? toOfferedName(called, offered) : undefined
+    if (typeof called !== "string") continue
+    const name = toOfferedName(called, offered)
     if (name === undefined || name === called) continue
     params["name"] = name
-    isRenamed = true
+    renamed.set(called, name)
   }
-  return { ok: true, text: isRenamed ? JSON.stringify(parsed) : body, initialises, lists }
+  return { ok: true, text: renamed.size > 0 ? JSON.stringify(parsed) : body, initialises, lists, renamed }
 }
 
 const toOfferedName = (called: string, offered: ReadonlyArray<string>): string | undefined =>

@@ -57,7 +57,9 @@ const handleWith = (handler: McpHandler, request: ToolServerRequest) => {
         return respondJson(response, 429, error("too many handshakes; use an existing session"))
       const passed = passedHeaders.flatMap((name): ReadonlyArray<[string, string]> => {
         const value = headers[name]
-        return typeof value === "string" ? [[name, value]] : []
+        if (typeof value !== "string") return []
+        // The header repeats the name of the call.
+        return [[name, name === "mcp-name" ? (messages.renamed.get(value) ?? value) : value]]
       })
       const web = new Request(`http://127.0.0.1${path}`, {
         method,

@@ -47,6 +47,15 @@ describe("an agent", () => {
     }
   )
 
+  it("may report under another name, and a report that cannot be read under one is refused", async () => {
+    await withTools({}, async ({ call, problems, refused }) => {
+      expect(await call("report_bug", problem)).toMatchObject({ text: "recorded", isError: false })
+      expect(problems).toEqual([problem])
+      expect(await call("post_comment", { text: "a bug" })).toMatchObject({ isError: true })
+      expect(refused).toHaveLength(1)
+    })
+  })
+
   it("gets the error of an invalid call, and of the invalid part of one, as a result that it can repair", async () => {
     await withTools({}, async ({ call, problems, refused, server }) => {
       expect(await call("report_problem", { ...problem, severity: "awful" })).toEqual({
