@@ -23,6 +23,8 @@ export interface ToolSession {
   /** Records the end, durably where the session keeps records. */
   readonly end: (chosen: Chosen) => Effect.Effect<void>
   readonly reader: RepositoryReader
+  /** Searches the web and returns the text of the reply. Only where that is offered. */
+  readonly search?: ((query: string) => Effect.Effect<string>) | undefined
 }
 
 /** Returns the text of the reply. */

@@ -1,18 +1,22 @@
-/** The table of the tools that every model and agent is offered: one row per tool. The native loop and a tool server use the same rows. */
+/** The table of the tools that models and agents are offered: one row per tool. The native loop and a tool server use the same rows. */
 import type { ToolSpec } from "../llm/Gateway.ts"
 import { readReports } from "./ReportForms.ts"
 import { readTools } from "./ReadTools.ts"
 import { decodeReports, reportTools } from "./ReportTools.ts"
+import { searchTools } from "./SearchTool.ts"
 import type { Decoded, Tool } from "./Tool.ts"
 
-const tools: ReadonlyMap<string, Tool> = new Map(Object.entries({ ...reportTools, ...readTools }))
+const tools: ReadonlyMap<string, Tool> = new Map(Object.entries({ ...reportTools, ...readTools, ...searchTools }))
 
-export const toolSpecs: ReadonlyArray<ToolSpec> = [...tools].map(([name, { description, parameters }]) => ({
-  name,
-  description,
-  parameters
-}))
-export const toolNames: ReadonlyArray<string> = [...tools.keys()]
+/** Names of the tools that every model and agent is offered. */
+export const toolNames: ReadonlyArray<string> = Object.keys({ ...reportTools, ...readTools })
+
+export const listToolSpecs = (offered: ReadonlyArray<string>): ReadonlyArray<ToolSpec> =>
+  [...tools].flatMap(([name, { description, parameters }]) =>
+    offered.includes(name) ? [{ name, description, parameters }] : []
+  )
+
+export const toolSpecs: ReadonlyArray<ToolSpec> = listToolSpecs(toolNames)
 
 /** Words in names of tools of other agents, which read, plan or end: their calls report nothing. */
 const otherWords: ReadonlySet<string> = new Set(
@@ -30,10 +34,10 @@ export const mayReport = (name: string): boolean =>
     .some((word) => otherWords.has(word))
 
 /** A call of an unknown tool whose input is a report is one. Otherwise the reports that may be in it are refused with it. */
-const decodeUnknown = (name: string, input: unknown): Decoded => {
+const decodeUnknown = (name: string, input: unknown, offered: ReadonlyArray<string>): Decoded => {
   const { reports } = readReports(input)
   if (reports.some(({ ok }) => ok)) return decodeReports(input)
-  const error = `unknown tool; the tools are ${toolNames.join(", ")}`
+  const error = `unknown tool; the tools are ${offered.join(", ")}`
   return {
     ok: false,
     error,
@@ -42,5 +46,5 @@ const decodeUnknown = (name: string, input: unknown): Decoded => {
 }
 
 /** Decodes a call. `name` is the offered name. */
-export const decodeToolCall = (name: string, input: unknown): Decoded =>
-  tools.get(name)?.decode(input) ?? decodeUnknown(name, input)
+export const decodeToolCall = (name: string, input: unknown, offered: ReadonlyArray<string> = toolNames): Decoded =>
+  (offered.includes(name) ? tools.get(name)?.decode(input) : undefined) ?? decodeUnknown(name, input, offered)

@@ -5,9 +5,11 @@ import { findAgent, listUsedAgents } from "../agent/check/UsedAgents.ts"
 import { layer as programs } from "../agent/clis/ProgramFolder.ts"
 import { toolServersLayer } from "../agent/mcp/ToolServersLayer.ts"
 import { modelProxiesLayer } from "../agent/proxy/ModelProxiesLayer.ts"
+import { webSearchLayer } from "../agent/search/WebSearchLayer.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { toSnapshot } from "../config/LoadConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { scrubSecrets } from "../review/Secrets.ts"
 import { sandboxesLayer } from "../sandbox/SandboxesLayer.ts"
 import { AgentPasses } from "../store/AgentPasses.ts"
 import { agentsFolder, sandboxFolder } from "./AgentFolders.ts"
@@ -23,7 +25,8 @@ const passServices = (snapshot: Snapshot) => {
     programs(agentsFolder(snapshot)),
     sandboxesLayer(`${folder}/kinds`, process.env),
     toolServersLayer(`${folder}/tools`),
-    modelProxiesLayer(`${folder}/models`)
+    modelProxiesLayer(`${folder}/models`),
+    webSearchLayer(scrubSecrets)
   )
 }
 

@@ -8,6 +8,10 @@ import { ReportedProblem } from "./Problem.ts"
 import { ReportSketch } from "./ReportSketch.ts"
 import type { RecordedProblem, RefusedReport } from "./ReportSketch.ts"
 
+/** A query that was sent to a search provider, and how that ended. */
+export const SearchRecord = Schema.Struct({ query: Schema.String, provider: Schema.String, status: Schema.String })
+export type SearchRecord = typeof SearchRecord.Type
+
 const spent = { models: Schema.Array(Schema.String), usage: Usage }
 
 export const AgentPassRecord = Schema.Union([
@@ -15,6 +19,7 @@ export const AgentPassRecord = Schema.Union([
   Schema.TaggedStruct("Problem", { problem: ReportedProblem, round: Schema.optional(Schema.Int) }),
   /** A report that was not accepted, as far as it could be read. */
   Schema.TaggedStruct("Refused", { report: ReportSketch, round: Schema.Int }),
+  Schema.TaggedStruct("Search", SearchRecord.fields),
   /** The end as requested by the model, with what was spent until then. */
   Schema.TaggedStruct("Summary", { ...spent, markdown: Schema.String }),
   Schema.TaggedStruct("Skip", { ...spent, reason: Schema.String }),
@@ -33,12 +38,16 @@ export interface RestoredPass {
   readonly end: PassEnd | undefined
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
+  /** Number of queries that were sent to search providers. */
+  readonly searches: number
 }
 
 /** Joins records, which are in the order of their writing. */
 export const restorePass = (records: ReadonlyArray<AgentPassRecord>): RestoredPass => {
   const ends = records.filter((record): record is PassEnd => record._tag === "Summary" || record._tag === "Skip")
-  const total = records.findLast((record) => record._tag !== "Problem" && record._tag !== "Refused")
+  const total = records.findLast(
+    (record) => record._tag !== "Problem" && record._tag !== "Refused" && record._tag !== "Search"
+  )
   return {
     problems: records.flatMap((record) =>
       record._tag === "Problem" ? [{ problem: record.problem, round: record.round ?? 0 }] : []
@@ -48,6 +57,7 @@ export const restorePass = (records: ReadonlyArray<AgentPassRecord>): RestoredPa
     ),
     end: ends.find(({ _tag }) => _tag === "Summary") ?? ends[0],
     models: total?.models ?? [],
-    usage: total?.usage ?? noUsage
+    usage: total?.usage ?? noUsage,
+    searches: records.filter(({ _tag }) => _tag === "Search").length
   }
 }

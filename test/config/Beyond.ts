@@ -7,6 +7,7 @@ const credential = (path: string, meaning: string): ReadonlyArray<Row> => [
 ]
 
 export const beyond: ReadonlyArray<Row> = [
+  ["agent.web_search.max_queries", "int 1-1000", "20", "Queries of one pass"],
   ["im.connections.<id>.accounts", "int 1-10000000", "100 (runtime)", "wecom_app"],
   ["im.command_bindings.<id>.ask", "boolean", "false", "Questions about reviews"],
   ["config_sources.database.approvals", "int 0-10", "0", "Approvals of a draft"],

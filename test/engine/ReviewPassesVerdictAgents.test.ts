@@ -13,6 +13,7 @@ import { readMessages } from "../../src/agent/mcp/McpMessages.ts"
 import { ToolCalls } from "../../src/agent/mcp/ToolCalls.ts"
 import { ToolServers } from "../../src/agent/mcp/ToolServer.ts"
 import { ModelProxies } from "../../src/agent/proxy/ModelProxy.ts"
+import { webSearchLayer } from "../../src/agent/search/WebSearchLayer.ts"
 import { noUsage } from "../../src/domain/Analysis.ts"
 import type { AgentPassRecord } from "../../src/domain/AgentPass.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
@@ -109,6 +110,7 @@ const attempt = (
       prune: () => Effect.succeed(0)
     }),
     Layer.succeed(ModelRun, { id: "run", repository: "test" }),
+    webSearchLayer((text) => text),
     Logger.layer([])
   )
 }

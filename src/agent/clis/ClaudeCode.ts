@@ -37,7 +37,7 @@ export const claudeCode: AgentCli = {
   format: "anthropic-messages",
   support: {
     compaction: { prune: "it drops compacted history always" },
-    webSearch: { by: "model", fields: new Set() }
+    webSearch: { by: "model" }
   },
   program: (setup) => ({
     args: [

@@ -6,6 +6,9 @@
 import type { AgentConfig } from "../../config/schema/Agent.ts"
 import type { SandboxFile, SandboxPaths } from "../../sandbox/Sandbox.ts"
 import type { WireFormat } from "../proxy/ModelProxy.ts"
+import { everyProvider } from "../search/SearchChain.ts"
+import type { SearchReach } from "../search/SearchChain.ts"
+import { searchToolName } from "../SearchTool.ts"
 
 /** Name of the tool server in the settings of a CLI. */
 export const serverName = "review"
@@ -34,10 +37,14 @@ export interface CliSetup {
     readonly contextWindow: number | undefined
     readonly maxOutputTokens: number | undefined
   }
-  readonly tools: { readonly path: string; readonly token: string; readonly names: ReadonlyArray<string> }
+  readonly tools: {
+    readonly path: string
+    readonly token: string
+    readonly names: ReadonlyArray<string>
+    /** Maximum time of a call. */
+    readonly callSeconds: number
+  }
   readonly agent: AgentConfig
-  /** Credentials of search providers by id. */
-  readonly searchKeys: Readonly<Record<string, string>>
 }
 
 /** The program without its command, which depends on the installation. */
@@ -62,13 +69,17 @@ export interface CliSupport {
   /** The reason why `auto_approve: false` changes nothing. */
   readonly approval?: string
   readonly compaction?: { readonly auto?: string; readonly threshold?: string; readonly prune?: string }
-  /** `model`: the provider of the model searches; `sandbox`: the CLI itself does, which needs a network. */
+  /**
+   * `model`: the provider of the model searches. `service`: this service does, with the tool `web_search` in place of the CLI's own search,
+   * which is off: that one needs a network and credentials inside of the sandbox.
+   */
   readonly webSearch:
-    | { readonly by: "model" | "sandbox"; readonly fields: ReadonlySet<WebSearchField> }
+    | { readonly by: "model" }
+    | { readonly by: "service"; readonly reach: SearchReach }
     | { readonly by: "none" }
 }
 
-export type WebSearchField = "providers" | "exclude" | "timeout_seconds" | "credentials" | "searxng"
+export const searchedByService: CliSupport["webSearch"] = { by: "service", reach: everyProvider }
 
 export interface AgentCli {
   /** Package of npm; undefined if no release exists there. */
@@ -92,6 +103,8 @@ export type CliEvent = Readonly<Record<string, unknown>>
 
 export const modelUrl = ({ paths }: CliSetup): string => `http://127.0.0.1:${paths.modelPort}`
 export const toolsUrl = ({ paths, tools }: CliSetup): string => `http://127.0.0.1:${paths.toolsPort}${tools.path}`
+/** Whether the tool `web_search` of this service is offered. */
+export const offersSearch = ({ tools }: CliSetup): boolean => tools.names.includes(searchToolName)
 export const bearer = ({ tools }: CliSetup): string => `Bearer ${tools.token}`
 
 /** Returns the path of a file of `files`, which are relative to the scratch folder, inside of the sandbox. */

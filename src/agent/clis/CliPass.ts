@@ -25,9 +25,11 @@ import { ModelProxies } from "../proxy/ModelProxy.ts"
 import type { OpenModelProxy } from "../proxy/ModelProxy.ts"
 import { repositoryReader } from "../RepositoryReader.ts"
 import { Reports } from "../Reports.ts"
+import type { WebSearch } from "../search/WebSearch.ts"
 import { toolNames } from "../Tools.ts"
 import type { CliNews } from "./Cli.ts"
 import { readOutput, startCli, toAgentError } from "./CliProcess.ts"
+import { openCliSearch } from "./CliSearch.ts"
 import { findCli } from "./CliTable.ts"
 import { maxLoggedTexts, maxModelCalls, maxReplyBytes, maxToolCalls } from "./PassLimits.ts"
 import type { PassTimes } from "./PassLimits.ts"
@@ -39,7 +41,7 @@ import type { PassSession } from "./PassSession.ts"
 import { newClock, watchPass } from "./PassWatch.ts"
 import { testedRange } from "./ProgramFolder.ts"
 
-export type CliServices = AgentPasses | AgentPrograms | ModelProxies | Sandboxes | ToolServers
+export type CliServices = AgentPasses | AgentPrograms | ModelProxies | Sandboxes | ToolServers | WebSearch
 
 export const analyseByCli = (mode: CliMode, times: PassTimes) =>
   Effect.fn("agent.cli")(function* (brief: Brief): Effect.fn.Return<AgentReport, AgentError, CliServices | ModelRun> {
@@ -101,7 +103,7 @@ const runPass = Effect.fnUntraced(function* (
     role: "heavy",
     format: cli.format,
     maxCalls: maxModelCalls,
-    webSearch: workspace.agent.web_search.enabled,
+    webSearch: workspace.agent.web_search.enabled && cli.support.webSearch.by === "model",
     awaitedTools: { names: toolNames, listed: toolsListed }
   })
   const reader = repositoryReader(brief.checkout, brief.code, workspace.review.fetch_extra, brief.context)
@@ -112,9 +114,10 @@ const runPass = Effect.fnUntraced(function* (
     proxy.report
   )
   const seen = { toolCalls: 0, texts: 0, error: undefined as string | undefined }
+  const search = yield* openCliSearch(cli, brief, { used: restored.searches, record: session.recordSearch })
   const tools = yield* (yield* ToolServers).open({
-    session: session.tools,
-    tools: toolNames,
+    session: { ...session.tools, search: search.search },
+    tools: search.names,
     maxReplyBytes,
     maxCalls: maxToolCalls,
     onCall: () => Effect.sync(() => void seen.toolCalls++),
@@ -122,7 +125,8 @@ const runPass = Effect.fnUntraced(function* (
   })
   const labels = { run: run.id, pass: pass.slice(0, 12) }
   const texts = { system: systemText(brief), prompt: promptText(brief) }
-  const cliRun = { cli, program, snapshot, workspace, ...texts, toolNames, proxy, tools, labels }
+  const offered = { toolNames: search.names, callSeconds: search.callSeconds }
+  const cliRun = { cli, program, workspace, ...texts, ...offered, proxy, tools, labels }
   const onNews = (news: CliNews) =>
     Effect.suspend(() => {
       seen.error = news.error ?? seen.error
@@ -152,7 +156,7 @@ const runPass = Effect.fnUntraced(function* (
     ending: ended.ending,
     toolCalls: seen.toolCalls,
     printed: { error: seen.error, stderr: ended.stderr },
-    notices: [...ended.notices, ...versionNotice(program)]
+    notices: [...ended.notices, ...search.notices, ...versionNotice(program)]
   })
   return outcome instanceof AgentError ? yield* outcome : outcome
 }, Effect.scoped)

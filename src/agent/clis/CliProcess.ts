@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Redacted, Stream } from "effect"
 import type { Scope } from "effect"
-import type { Workspace, Snapshot } from "../../config/Snapshot.ts"
+import type { Workspace } from "../../config/Snapshot.ts"
 import { Sandboxes } from "../../sandbox/Sandbox.ts"
 import type { SandboxError, SandboxPaths, SandboxProcess, SandboxProgram } from "../../sandbox/Sandbox.ts"
 import { toSandboxLimits } from "../../sandbox/SandboxLimits.ts"
@@ -15,16 +15,16 @@ import { AgentError } from "../Agent.ts"
 import type { AgentCli, CliNews, CliSetup } from "./Cli.ts"
 import { isRecord } from "./Cli.ts"
 import { commonEnvironment, homeFolder, settingsFolder, workFolder } from "./CliEnvironment.ts"
-import { searchKeys } from "./SearchKeys.ts"
 
 export interface CliRun {
   readonly cli: AgentCli
   readonly program: AgentProgram
-  readonly snapshot: Snapshot
   readonly workspace: Pick<Workspace, "agent" | "sandbox">
   readonly system: string
   readonly prompt: string
   readonly toolNames: ReadonlyArray<string>
+  /** Maximum time of a call of a tool. */
+  readonly callSeconds: number
   readonly proxy: OpenModelProxy
   readonly tools: OpenToolServer
   readonly labels: { readonly run: string; readonly pass: string }
@@ -38,7 +38,7 @@ const enter = 'mkdir -p "$1" "$2" && cd "$1" && shift 2 && exec "$@"'
 
 /** Builds the program for the locations of a sandbox. */
 export const cliProgram =
-  ({ cli, program, prompt, proxy, snapshot, system, toolNames, tools, workspace: { agent } }: CliRun) =>
+  ({ callSeconds, cli, program, prompt, proxy, system, toolNames, tools, workspace: { agent } }: CliRun) =>
   (paths: SandboxPaths): SandboxProgram => {
     const folders = { home: `${paths.scratch}/${homeFolder}`, settings: `${paths.scratch}/${settingsFolder}` }
     const work = `${paths.scratch}/${workFolder}`
@@ -55,9 +55,8 @@ export const cliProgram =
         contextWindow: proxy.contextWindow,
         maxOutputTokens: proxy.maxOutputTokens
       },
-      tools: { path: tools.path, token: Redacted.value(tools.token), names: toolNames },
-      agent,
-      searchKeys: searchKeys(snapshot, { web_search: agent.web_search })
+      tools: { path: tools.path, token: Redacted.value(tools.token), names: toolNames, callSeconds },
+      agent
     }
     const { args, environment, files, stdin } = cli.program(setup)
     return {

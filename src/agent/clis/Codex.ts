@@ -43,7 +43,7 @@ const config = (setup: CliSetup): string => {
     `url = ${quoted(toolsUrl(setup))}`,
     `bearer_token_env_var = ${quoted(toolsVariable)}`,
     "startup_timeout_sec = 60",
-    "tool_timeout_sec = 120",
+    `tool_timeout_sec = ${tools.callSeconds}`,
     "required = true",
     `enabled_tools = ${JSON.stringify(tools.names)}`,
     // Without it all tools are refused, whatever the policy is.
@@ -69,7 +69,7 @@ export const codex: AgentCli = {
   support: {
     approval: "it runs without approvals always",
     compaction: { prune: "it drops compacted history always" },
-    webSearch: { by: "model", fields: new Set() }
+    webSearch: { by: "model" }
   },
   program: (setup) => ({
     args: [

@@ -7,6 +7,7 @@ import {
   inScratch,
   jsonFile,
   modelUrl,
+  searchedByService,
   serverName,
   textAt,
   toolsUrl
@@ -76,7 +77,7 @@ export const copilotCli: AgentCli = {
       threshold: "it has no such setting",
       prune: "it drops compacted history always"
     },
-    webSearch: { by: "none" }
+    webSearch: searchedByService
   },
   program: (setup) => ({
     args: args(setup),

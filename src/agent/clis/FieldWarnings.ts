@@ -1,11 +1,17 @@
 /** Reports fields of `agent` that the configured CLI does not support, before their first review. */
 import type { ConfigIssue } from "../../config/ConfigIssue.ts"
+import { defaultQueries } from "../../config/schema/Agent.ts"
 import type { AgentConfig } from "../../config/schema/Agent.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import { hasFormat } from "../../llm/wire/ProviderFormat.ts"
 import type { CliMode } from "../AgentPrograms.ts"
-import type { AgentCli, WebSearchField } from "./Cli.ts"
+import { planSearch } from "../search/SearchChain.ts"
+import type { SearchGap } from "../search/SearchChain.ts"
+import { searchIds } from "../search/SearchProviders.ts"
+import type { AgentCli } from "./Cli.ts"
 import { findCli } from "./CliTable.ts"
+
+type WebSearchConfig = AgentConfig["web_search"]
 
 interface Unsupported {
   readonly field: string
@@ -28,39 +34,62 @@ const compaction = (
   ]
 }
 
-const isSet: Record<WebSearchField, (search: AgentConfig["web_search"]) => boolean> = {
+/** Whether a field of `web_search` differs from its default. */
+const isSet: Readonly<Record<string, (search: WebSearchConfig) => boolean>> = {
   providers: ({ providers }) => providers.length > 0,
   exclude: ({ exclude }) => exclude.length > 0,
   timeout_seconds: ({ timeout_seconds: seconds }) => seconds !== undefined,
+  max_queries: ({ max_queries: queries }) => queries !== defaultQueries,
   credentials: ({ credentials }) => Object.keys(credentials).length > 0,
   searxng: ({ searxng }) => Object.values(searxng).some((value) => value !== undefined)
 }
-const searchFields: ReadonlyArray<WebSearchField> = [
-  "providers",
-  "exclude",
-  "timeout_seconds",
-  "credentials",
-  "searxng"
-]
+
+const list = (ids: ReadonlyArray<string>): string => ids.join(", ")
+
+const describeGap = (gap: SearchGap): Unsupported => {
+  switch (gap._tag) {
+    case "Unknown":
+      return {
+        field: `web_search.${gap.field}`,
+        reason: `${gap.id} is not a search provider; the providers are ${list(searchIds)}`
+      }
+    case "OfOtherModes":
+      return {
+        field: "web_search.providers",
+        reason: `${gap.id} is never called: this mode calls ${list(gap.reach.ids)} only`
+      }
+    case "NotFirst":
+      return {
+        field: "web_search.providers",
+        reason: `${gap.id} is never called: this mode calls one provider, and ${gap.first} precedes it`
+      }
+    case "Needs":
+      return {
+        field: "web_search.providers",
+        reason: `${gap.id} is never called: it needs web_search.${gap.needs === "endpoint" ? "searxng.endpoint" : `credentials.${gap.id}`}`
+      }
+    case "SearxngUnused":
+      return {
+        field: "web_search.searxng",
+        reason: "has no effect: searxng is not among the providers that are called"
+      }
+    case "NoneLeft":
+      return { field: "web_search.enabled", reason: "finds nothing: no search provider is left that can be called" }
+  }
+}
 
 const webSearch = (
   { webSearch: support }: AgentCli["support"],
-  { sandbox, web_search: search }: Pick<AgentConfig, "sandbox" | "web_search">
+  search: WebSearchConfig,
+  snapshot: Pick<Snapshot, "credential">
 ): ReadonlyArray<Unsupported> => {
   if (!search.enabled) return []
   if (support.by === "none") return [{ field: "web_search.enabled", reason: "has no effect: it has no such tool" }]
-  const fields = searchFields
-    .filter((field) => isSet[field](search) && !support.fields.has(field))
-    .map((field) => ({ field: `web_search.${field}`, reason: "has no effect: it has no such setting" }))
-  return support.by === "model" || sandbox.native.unconfined
-    ? fields
-    : [
-        {
-          field: "web_search.enabled",
-          reason: "finds nothing: this CLI searches by itself, and its sandbox has no network"
-        },
-        ...fields
-      ]
+  return support.by === "model"
+    ? Object.entries(isSet).flatMap(([name, differs]) =>
+        differs(search) ? [{ field: `web_search.${name}`, reason: "has no effect: it has no such setting" }] : []
+      )
+    : planSearch(snapshot, search, support.reach).gaps.map(describeGap)
 }
 
 /** A search that the provider of the model runs, where no model of the chain has such a provider. */
@@ -83,9 +112,13 @@ const unsearchable = (
 }
 
 /** Returns the fields without effect in this mode. */
-export const unsupportedFields = (mode: CliMode, agent: AgentConfig): ReadonlyArray<Unsupported> => {
+export const unsupportedFields = (
+  mode: CliMode,
+  agent: AgentConfig,
+  snapshot: Pick<Snapshot, "credential">
+): ReadonlyArray<Unsupported> => {
   const { support } = findCli(mode)
-  return [...approval(support, agent), ...compaction(support, agent), ...webSearch(support, agent)]
+  return [...approval(support, agent), ...compaction(support, agent), ...webSearch(support, agent.web_search, snapshot)]
 }
 
 /** Fields that only CLIs have, of a workspace without any. Those that the reference calls unused by native-llm are not among them. */
@@ -98,9 +131,9 @@ const withoutCli: AgentCli["support"] = {
   webSearch: { by: "none" }
 }
 
-const unusedFields = (agent: AgentConfig): ReadonlyArray<Unsupported> => [
+const unusedFields = (agent: AgentConfig, snapshot: Snapshot): ReadonlyArray<Unsupported> => [
   ...compaction(withoutCli, agent),
-  ...webSearch(withoutCli, agent)
+  ...webSearch(withoutCli, agent.web_search, snapshot)
 ]
 
 /** Modes of a workspace: its own, and those of its routes. */
@@ -114,16 +147,19 @@ export const agentProblems = ({
   workspaces
 }: Pick<Snapshot, "document" | "workspaces">): ReadonlyArray<ConfigIssue> =>
   [...workspaces.values()].flatMap((workspace): ReadonlyArray<ConfigIssue> => {
-    const { enabled, id, sandbox } = workspace
+    const { agent, enabled, id } = workspace
     if (!enabled) return []
-    const agent = { ...workspace.agent, sandbox }
+    const snapshot = workspace.snapshot()
     const modes = listCliModes(workspace)
     const found =
       modes.length === 0
-        ? [["native-llm", unusedFields(agent)] as const]
+        ? [["native-llm", unusedFields(agent, snapshot)] as const]
         : modes.map(
             (mode) =>
-              [mode, [...unsupportedFields(mode, agent), ...unsearchable(mode, workspace, document.llm)]] as const
+              [
+                mode,
+                [...unsupportedFields(mode, agent, snapshot), ...unsearchable(mode, workspace, document.llm)]
+              ] as const
           )
     return found.flatMap(([mode, fields]) =>
       fields.map(({ field, reason }) => ({

@@ -46,7 +46,7 @@ const settings = (setup: CliSetup) => ({
       httpUrl: toolsUrl(setup),
       headers: { Authorization: bearer(setup) },
       trust: true,
-      timeout: 120_000
+      timeout: setup.tools.callSeconds * 1_000
     }
   }
 })
@@ -74,7 +74,7 @@ export const geminiCli: AgentCli = {
       threshold: "it compacts between messages of a user only, and a review has one",
       prune: "it drops compacted history always"
     },
-    webSearch: { by: "model", fields: new Set() }
+    webSearch: { by: "model" }
   },
   program: (setup) => ({
     args: [

@@ -19,7 +19,7 @@ export const kilo: AgentCli = {
   install: "npm",
   command: (platform) => [`@kilocode/cli-${platform}/bin/kilo`],
   format: "openai-chat",
-  support: { webSearch: { by: "sandbox", fields: new Set(["providers", "exclude", "credentials"]) } },
-  program: (setup) => opencodeProgram("KILO", setup, ["exa", "parallel", "kilo-exa"], own),
+  support: { webSearch: { by: "service", reach: { ids: ["exa", "parallel", "kilo-exa"], isSingle: true } } },
+  program: (setup) => opencodeProgram("KILO", setup, own),
   read: readOpencodeEvent
 }

@@ -1,6 +1,6 @@
 /** The CLI oh-my-pi (omp), a fork of pi that runs in bun. JSON is YAML, too, so its settings are written as JSON. */
 import type { AgentCli, CliSetup } from "./Cli.ts"
-import { bearer, jsonFile, serverName, toolsUrl } from "./Cli.ts"
+import { bearer, jsonFile, searchedByService, serverName, toolsUrl } from "./Cli.ts"
 import { modelVariable, piModels, piProvider, readPiEvent } from "./PiFamily.ts"
 
 /** Maximum length of one argument on Linux is 131 072 bytes. */
@@ -12,31 +12,14 @@ const texts = ({ prompt, system }: CliSetup) =>
     ? { system, prompt }
     : { system: "The first message begins with your instructions.", prompt: `${system}\n\n${prompt}` }
 
-const searxng = ({ agent }: CliSetup) => {
-  const { categories, endpoint, engines, language, safesearch } = agent.web_search.searxng
-  return Object.fromEntries(
-    Object.entries({ endpoint, categories, engines, language, safesearch }).filter(([, value]) => value !== undefined)
-  )
-}
-
 const config = (setup: CliSetup) => {
-  const { context_compaction: compaction, web_search: search } = setup.agent
+  const { context_compaction: compaction } = setup.agent
   const { threshold_percent: thresholdPercent } = compaction
   return {
     startup: { checkUpdate: false, setupWizard: false, quiet: true },
     mcp: { enableProjectConfig: false },
     tools: { xdev: false },
-    web_search: { enabled: search.enabled },
-    ...(search.enabled
-      ? {
-          providers: {
-            ...(search.providers.length === 0 ? {} : { webSearchOrder: search.providers }),
-            webSearchExclude: search.exclude,
-            ...(search.timeout_seconds === undefined ? {} : { webSearchTimeoutSeconds: search.timeout_seconds })
-          },
-          searxng: searxng(setup)
-        }
-      : {}),
+    web_search: { enabled: false },
     retry: { maxRetries: 1 },
     compaction: {
       enabled: compaction.auto,
@@ -45,17 +28,6 @@ const config = (setup: CliSetup) => {
     }
   }
 }
-
-/** Variables with the keys of search providers: `EXA_API_KEY` for `exa`. */
-const searchKeys = ({ agent, searchKeys: keys }: CliSetup): Readonly<Record<string, string>> =>
-  agent.web_search.enabled
-    ? Object.fromEntries(
-        Object.entries(keys).map(([id, key]) => [
-          id === "searxng" ? "SEARXNG_TOKEN" : `${id.toUpperCase().replaceAll("-", "_")}_API_KEY`,
-          key
-        ])
-      )
-    : {}
 
 export const omp: AgentCli = {
   package: "@oh-my-pi/pi-coding-agent",
@@ -67,10 +39,7 @@ export const omp: AgentCli = {
   // It waits 250 ms for servers of tools.
   support: {
     approval: "without approvals it refuses every tool",
-    webSearch: {
-      by: "sandbox",
-      fields: new Set(["providers", "exclude", "timeout_seconds", "credentials", "searxng"])
-    }
+    webSearch: searchedByService
   },
   program: (setup) => {
     const { prompt, system } = texts(setup)
@@ -90,15 +59,14 @@ export const omp: AgentCli = {
         "--no-extensions",
         "--no-skills",
         "--no-rules",
-        ...(setup.agent.web_search.enabled ? ["--tools", "web_search"] : ["--no-tools"]),
+        "--no-tools",
         "--approval-mode",
         "yolo"
       ],
       environment: {
         PI_CODING_AGENT_DIR: setup.folders.settings,
         PI_OFFLINE: "1",
-        [modelVariable]: setup.model.token,
-        ...searchKeys(setup)
+        [modelVariable]: setup.model.token
       },
       stdin: prompt,
       files: [
@@ -110,7 +78,7 @@ export const omp: AgentCli = {
               type: "http",
               url: toolsUrl(setup),
               headers: { Authorization: bearer(setup) },
-              timeout: 120_000
+              timeout: setup.tools.callSeconds * 1_000
             }
           }
         })

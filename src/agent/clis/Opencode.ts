@@ -9,7 +9,7 @@ export const opencode: AgentCli = {
   install: "npm",
   command: (platform) => [`opencode-${platform}/bin/opencode`],
   format: "openai-chat",
-  support: { webSearch: { by: "sandbox", fields: new Set(["providers", "exclude", "credentials"]) } },
-  program: (setup) => opencodeProgram("OPENCODE", setup, ["exa", "parallel"]),
+  support: { webSearch: { by: "service", reach: { ids: ["exa", "parallel"], isSingle: true } } },
+  program: (setup) => opencodeProgram("OPENCODE", setup),
   read: readOpencodeEvent
 }

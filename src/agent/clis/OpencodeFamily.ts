@@ -8,10 +8,12 @@ import {
   inScratch,
   jsonFile,
   modelUrl,
+  offersSearch,
   serverName,
   textAt,
   toolsUrl
 } from "./Cli.ts"
+import { searchToolName } from "../SearchTool.ts"
 
 const provider = "aicr"
 const agentName = "reviewer"
@@ -28,14 +30,6 @@ const switches = [
   "DISABLE_SHARE"
 ]
 
-/** Searches with the first of the supported providers that is configured and not excluded. */
-export const searchProvider = ({ agent }: CliSetup, supported: ReadonlyArray<string>): string | undefined => {
-  const { enabled, exclude, providers } = agent.web_search
-  if (!enabled) return undefined
-  const chosen = providers.length === 0 ? supported : providers
-  return chosen.find((id) => supported.includes(id) && !exclude.includes(id))
-}
-
 /** It compacts before its input has the limit minus what is reserved. Without a limit of the input it ignores what is reserved. */
 const compactionLimits = (setup: CliSetup) => {
   const tokens = compactionTokens(setup)
@@ -45,7 +39,7 @@ const compactionLimits = (setup: CliSetup) => {
     : { limit: { input: window }, reserve: { reserved: window - tokens } }
 }
 
-const config = (setup: CliSetup, search: string | undefined) => {
+const config = (setup: CliSetup) => {
   const { agent, model, system } = setup
   const name = `${provider}/${model.name}`
   const { limit, reserve } = compactionLimits(setup)
@@ -80,7 +74,8 @@ const config = (setup: CliSetup, search: string | undefined) => {
         url: toolsUrl(setup),
         oauth: false,
         enabled: true,
-        headers: { Authorization: bearer(setup) }
+        headers: { Authorization: bearer(setup) },
+        timeout: setup.tools.callSeconds * 1_000
       }
     },
     agent: {
@@ -91,7 +86,8 @@ const config = (setup: CliSetup, search: string | undefined) => {
         permission: {
           "*": "deny",
           [`${serverName}_*`]: "allow",
-          websearch: search === undefined ? "deny" : "allow"
+          [`${serverName}_${searchToolName}`]: offersSearch(setup) ? "allow" : "deny",
+          websearch: "deny"
         }
       }
     },
@@ -103,12 +99,10 @@ const config = (setup: CliSetup, search: string | undefined) => {
 export const opencodeProgram = (
   prefix: string,
   setup: CliSetup,
-  supported: ReadonlyArray<string>,
   further: Readonly<Record<string, string>> = {}
 ): CliProgram => {
-  const { agent, model, prompt, searchKeys } = setup
+  const { agent, model, prompt } = setup
   const { auto, prune } = agent.context_compaction
-  const search = searchProvider(setup, supported)
   return {
     args: [
       "run",
@@ -128,27 +122,11 @@ export const opencodeProgram = (
       ...Object.fromEntries(switches.map((name) => [`${prefix}_${name}`, "1"])),
       ...(auto ? {} : { [`${prefix}_DISABLE_AUTOCOMPACT`]: "1" }),
       ...(prune ? {} : { [`${prefix}_DISABLE_PRUNE`]: "1" }),
-      ...searchVariables(prefix, search, searchKeys),
       [keyVariable]: model.token,
       ...further
     },
     stdin: prompt,
-    files: [jsonFile(configFile, config(setup, search))]
-  }
-}
-
-const searchVariables = (
-  prefix: string,
-  search: string | undefined,
-  keys: CliSetup["searchKeys"]
-): Readonly<Record<string, string>> => {
-  if (search === undefined) return {}
-  const kind = search === "parallel" ? "PARALLEL" : "EXA"
-  const key = keys[search] ?? keys[kind.toLowerCase()]
-  return {
-    [`${prefix}_ENABLE_${kind}`]: "1",
-    [`${prefix}_WEBSEARCH_PROVIDER`]: search,
-    ...(key === undefined ? {} : { [`${kind}_API_KEY`]: key })
+    files: [jsonFile(configFile, config(setup))]
   }
 }
 

@@ -5,7 +5,7 @@
 import { Clock, Effect } from "effect"
 import { addUsage } from "../../domain/Analysis.ts"
 import type { Usage } from "../../domain/Analysis.ts"
-import type { AgentPassRecord, RestoredPass } from "../../domain/AgentPass.ts"
+import type { AgentPassRecord, RestoredPass, SearchRecord } from "../../domain/AgentPass.ts"
 import type { AgentPasses } from "../../store/AgentPasses.ts"
 import { limitWarning } from "../../observability/LimitedWarnings.ts"
 import { Reports } from "../Reports.ts"
@@ -25,6 +25,7 @@ export interface PassSession {
   readonly total: (spent: Spent) => Spent
   /** Stores what this attempt has spent so far, if it is more than before: a service that is killed loses only calls in flight. */
   readonly recordSpent: (spent: Spent) => Effect.Effect<void>
+  readonly recordSearch: (search: SearchRecord) => Effect.Effect<void>
 }
 
 export interface PassPlace {
@@ -76,6 +77,7 @@ export const openSession = (
         recorded = all.usage.requests
         return store({ _tag: "Spent", ...total(all) })
       }),
+    recordSearch: (search) => store({ _tag: "Search", ...search }),
     tools: {
       reader,
       maySkip,

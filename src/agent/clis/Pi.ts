@@ -1,6 +1,6 @@
 /** The CLI pi. Each tool that its list names runs without approval, so the list has the tools of the review alone. */
 import type { AgentCli, CliSetup } from "./Cli.ts"
-import { assumedWindow, compactionTokens, inScratch, jsonFile, serverName, toolsUrl } from "./Cli.ts"
+import { assumedWindow, compactionTokens, inScratch, jsonFile, searchedByService, serverName, toolsUrl } from "./Cli.ts"
 import { modelVariable, piModels, piProvider, readPiEvent } from "./PiFamily.ts"
 
 const systemFile = "settings/system.md"
@@ -29,7 +29,7 @@ export const pi: AgentCli = {
   support: {
     approval: "it has no approvals",
     compaction: { prune: "it drops compacted history always" },
-    webSearch: { by: "none" }
+    webSearch: searchedByService
   },
   program: (setup) => ({
     args: [
@@ -70,7 +70,7 @@ export const pi: AgentCli = {
             url: toolsUrl(setup),
             headers: { Authorization: `Bearer \${${toolsVariable}}` },
             exposure: "direct",
-            timeout: 120
+            timeout: setup.tools.callSeconds
           }
         }
       })

@@ -3,7 +3,7 @@
  * empty folder, because it starts the servers that a workspace configures.
  */
 import type { AgentCli, CliEvent, CliNews, CliSetup } from "./Cli.ts"
-import { bearer, compactionTokens, jsonFile, modelUrl, serverName, textAt, toolsUrl } from "./Cli.ts"
+import { bearer, compactionTokens, jsonFile, modelUrl, searchedByService, serverName, textAt, toolsUrl } from "./Cli.ts"
 
 const mode = "aicr-review"
 const storage = "home/.vscode-mock/global-storage"
@@ -35,7 +35,7 @@ export const zoo: AgentCli = {
   support: {
     approval: "it approves everything in this mode",
     compaction: { prune: "it drops compacted history always" },
-    webSearch: { by: "none" }
+    webSearch: searchedByService
   },
   program: (setup) => ({
     args: [
@@ -76,7 +76,7 @@ export const zoo: AgentCli = {
             headers: { Authorization: bearer(setup) },
             // A tool that is not listed waits for an approval without end.
             alwaysAllow: setup.tools.names,
-            timeout: 120
+            timeout: setup.tools.callSeconds
           }
         }
       }),

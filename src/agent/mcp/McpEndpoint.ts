@@ -3,7 +3,8 @@ import { Context, Effect, Layer } from "effect"
 import { McpProtocol, McpSchema, McpServer } from "effect/ai"
 import { HttpRouter, HttpServer } from "effect/http"
 import { AgentError } from "../Agent.ts"
-import { toolSpecs } from "../Tools.ts"
+import { searchToolName } from "../SearchTool.ts"
+import { listToolSpecs } from "../Tools.ts"
 import type { ToolSpec } from "../../llm/Gateway.ts"
 import { isReport } from "./ToolCalls.ts"
 import type { ToolCalls } from "./ToolCalls.ts"
@@ -27,15 +28,14 @@ const registrations = (calls: ToolCalls, offered: ReadonlyArray<string>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const server = yield* McpServer.McpServer
-      for (const spec of toolSpecs) {
+      for (const spec of listToolSpecs(offered)) {
         const { description, name } = spec
-        if (!offered.includes(name)) continue
         yield* server.addTool({
           tool: new McpSchema.Tool({
             name,
             description,
             inputSchema: inputSchema(spec),
-            annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
+            annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: name === searchToolName }
           }),
           annotations: Context.empty(),
           handle: (input: unknown) =>

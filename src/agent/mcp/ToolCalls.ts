@@ -1,10 +1,11 @@
 /**
  * Executes the tool calls of one pass. Calls that read and calls that report are executed one at a time each, so that a slow search does
- * not delay a report. The number of calls is limited; reports have a limit of their own, so that an agent at its limit can still report.
+ * not delay a report. Searches of the web limit their time themselves, and delay neither. The number of calls is limited; reports have a limit of their own, so that an agent at its limit can still report.
  */
 import { Duration, Effect, Option, Semaphore } from "effect"
 import { refusedText } from "../Tool.ts"
 import { reportTools } from "../ReportTools.ts"
+import { searchToolName } from "../SearchTool.ts"
 import { decodeToolCall } from "../Tools.ts"
 import { ReplyParts } from "./ReplyParts.ts"
 import type { ToolServerRequest } from "./ToolServer.ts"
@@ -44,6 +45,7 @@ export class ToolCalls {
     return Effect.suspend(() => {
       const limit = this.#count(name)
       if (limit !== undefined) return Effect.succeed(this.#refuse(limit))
+      if (name === searchToolName) return Effect.andThen(this.#request.onCall(name), this.#execute(name, input))
       const lock = isReport(name) ? this.#reporting : this.#reading
       const executed = lock.withPermit(this.#execute(name, input))
       return Effect.andThen(
@@ -76,7 +78,7 @@ export class ToolCalls {
     const key = JSON.stringify([name, rest])
     const kept = part > 1 ? this.#parts.take(key, part) : undefined
     if (kept !== undefined) return Effect.succeed({ text: kept, isError: false })
-    const decoded = decodeToolCall(name, rest)
+    const decoded = decodeToolCall(name, rest, this.#request.tools)
     const { session } = this.#request
     if (!decoded.ok) {
       const { error, reports = [] } = decoded

@@ -107,6 +107,9 @@ export const SandboxConfig = Schema.Struct({
 })
 export type SandboxConfig = Resolved<typeof SandboxConfig>
 
+/** Default of `web_search.max_queries`. */
+export const defaultQueries = 20
+
 const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
   default: defaulted(named("agentMode"), "kilo", "Execution mode."),
   timeout_seconds: defaulted(
@@ -136,15 +139,20 @@ const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
       enabled: defaulted(
         Flag,
         false,
-        "Built-in search tool for reviews. The switch is always written out for the CLI: omp by configuration, kilo and opencode by permission and activation variable, claude-code and copilot-cli by a command line switch; zoo and pi have no control."
+        "Search tool for reviews. claude-code, codex and gemini-cli search with the provider of the model; in every other mode but native-llm this service searches for the agent. The switch is always written out for the CLI."
       ),
       providers: defaulted(
         list(Text, { unique: true }),
         [],
-        "Ordered search providers: the whole chain for omp, one id for kilo, the first of two supported ids for opencode."
+        "Ordered search providers; others are never called. kilo uses one of exa, parallel and kilo-exa, opencode the first of exa and parallel, the others the whole chain. Default: those with a credential or an endpoint; if there is none, exa and parallel without an account."
       ),
       exclude: defaulted(list(Text, { unique: true }), [], "Provider ids removed from the chain."),
-      timeout_seconds: optional(int(1, 300), "Timeout of one provider in seconds."),
+      timeout_seconds: optional(int(1, 300), "Timeout of one provider in seconds. Default: 30."),
+      max_queries: defaulted(
+        int(1, 1000),
+        defaultQueries,
+        "Maximum number of queries that one pass sends to search providers. Further ones are refused."
+      ),
       credentials,
       searxng: group(
         {

@@ -26,8 +26,6 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Branch to review. Default: the default branch.": "要评审的分支。默认：默认分支。",
   "Branch without refs/heads/.": "不含 refs/heads/ 的分支名。",
   "Branch.": "分支。",
-  "Built-in search tool for reviews. The switch is always written out for the CLI: omp by configuration, kilo and opencode by permission and activation variable, claude-code and copilot-cli by a command line switch; zoo and pi have no control.":
-    "评审可用的内置搜索工具。开关总会明确传给 CLI：omp 通过配置，kilo 和 opencode 通过权限和启用变量，claude-code 和 copilot-cli 通过命令行开关；zoo 和 pi 无法控制。",
   "Case-sensitive equality.": "区分大小写的完全相等。",
   "Categories that close an issue.": "使议题关闭的类别。",
   "Categories, comma-separated.": "类别，以逗号分隔。",
@@ -292,8 +290,8 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
     "为每个问题建立一个任务。问题消失时标记为已处理；没有任务时评论会被归档。",
   "Open windows of these days, `HH:mm-HH:mm`.": "这些日子的开放时段，`HH:mm-HH:mm`。",
   "Ordered rules; the first that matches applies.": "有序的规则，应用第一条匹配的规则。",
-  "Ordered search providers: the whole chain for omp, one id for kilo, the first of two supported ids for opencode.":
-    "按顺序排列的搜索提供商：omp 使用整个列表，kilo 使用一个，opencode 使用两个受支持 id 中的第一个。",
+  "Ordered search providers; others are never called. kilo uses one of exa, parallel and kilo-exa, opencode the first of exa and parallel, the others the whole chain. Default: those with a credential or an endpoint; if there is none, exa and parallel without an account.":
+    "按顺序排列的搜索提供商；其他提供商从不调用。kilo 使用 exa、parallel 和 kilo-exa 中的一个，opencode 使用 exa 和 parallel 中的第一个，其余模式使用整个列表。默认：已配置凭据或端点的提供商；若都没有，则使用无需账号的 exa 和 parallel。",
   "Organization id sent with each request.": "随每个请求发送的组织 id。",
   "Overrides of `agent`.": "对 `agent` 的覆盖。",
   "Overrides of `outputs`.": "对 `outputs` 的覆盖。",
@@ -334,6 +332,8 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Prompt caching.": "提示词缓存。",
   "Prompts.": "提示词。",
   "Provider API base URL.": "提供商 API 的基础地址。",
+  "Maximum number of queries that one pass sends to search providers. Further ones are refused.":
+    "一次分析最多向搜索提供商发送的查询数。超出的查询会被拒绝。",
   "Provider ids removed from the chain.": "从列表中移除的提供商 id。",
   "Pull and merge requests.": "拉取请求和合并请求。",
   "Reasoning effort, passed through to the provider.": "推理强度，传给提供商。",
@@ -405,7 +405,9 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Seconds to wait until Swarm has created the review of a changelist. After that nothing is published, and the run names the reason.":
     "等待变更列表的评审出现的时间，因为 Swarm 在后台创建评审。之后不发布任何内容，运行会说明。",
   "Time zone of cron.": "cron 的时区。",
-  "Timeout of one provider in seconds.": "一个提供商的超时秒数。",
+  "Search tool for reviews. claude-code, codex and gemini-cli search with the provider of the model; in every other mode but native-llm this service searches for the agent. The switch is always written out for the CLI.":
+    "评审可用的搜索工具。claude-code、codex 和 gemini-cli 由模型提供商搜索；除 native-llm 外的其他模式由本服务代智能体搜索。开关总会明确传给 CLI。",
+  "Timeout of one provider in seconds. Default: 30.": "一个提供商的超时秒数。默认：30。",
   "Title prefix of managed issues.": "受管议题的标题前缀。",
   "Triage issues.": "对议题进行分类。",
   "Triage of issues; gitea and forgejo only.": "议题分类，仅限 gitea 和 forgejo。",

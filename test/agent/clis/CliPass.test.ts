@@ -11,6 +11,7 @@ import type { AgentProgram, CliMode } from "../../../src/agent/AgentPrograms.ts"
 import { CliAgents } from "../../../src/agent/CliAgents.ts"
 import { maxLoggedTexts, passTimes } from "../../../src/agent/clis/PassLimits.ts"
 import * as ProgramFolder from "../../../src/agent/clis/ProgramFolder.ts"
+import { webSearchLayer } from "../../../src/agent/search/WebSearchLayer.ts"
 import { toolNames } from "../../../src/agent/Tools.ts"
 import { ModelRun } from "../../../src/llm/ModelRun.ts"
 import type { ModelAccount } from "../../../src/llm/ModelRun.ts"
@@ -63,6 +64,7 @@ const pass = (lines: ReadonlyArray<string>, options: Options = {}) =>
         programs({ mode, ...options.found }),
         nativeSandboxes(yield* temporary),
         fakeToolServers,
+        webSearchLayer((text) => text),
         fakeProxies("http://127.0.0.1:9", options.proxy ?? { calls: 1 })
       ])
     )
@@ -292,6 +294,7 @@ it.live("a mode that is not installed fails with what to run", () =>
         ProgramFolder.layer(folder),
         nativeSandboxes(folder),
         fakeToolServers,
+        webSearchLayer((text) => text),
         fakeProxies("http://127.0.0.1:9", { calls: 0 })
       ])
     )

@@ -4,8 +4,6 @@
  */
 import { it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect } from "vitest"
@@ -15,11 +13,15 @@ import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
 import * as ProgramFolder from "../../../src/agent/clis/ProgramFolder.ts"
 import { toolServersLayer } from "../../../src/agent/mcp/ToolServersLayer.ts"
 import { modelProxiesLayer } from "../../../src/agent/proxy/ModelProxiesLayer.ts"
+import { webSearchLayer } from "../../../src/agent/search/WebSearchLayer.ts"
 import { toolNames } from "../../../src/agent/Tools.ts"
 import { gatewayLayer } from "../../../src/llm/GatewayLayer.ts"
 import { defaultImage } from "../../../src/sandbox/DefaultImage.ts"
 import { sandboxesLayer } from "../../../src/sandbox/SandboxesLayer.ts"
+import { scrubSecrets } from "../../../src/review/Secrets.ts"
 import { AgentPasses } from "../../../src/store/AgentPasses.ts"
+import { startFakeSearch } from "../../harness/FakeSearch.ts"
+import type { FakeSearch } from "../../harness/FakeSearch.ts"
 import { agentFolder, provideCli } from "../../harness/AgentClis.ts"
 import { startFakeModel } from "../../harness/FakeModel.ts"
 import type { Recorded } from "../../harness/FakeModel.ts"
@@ -27,7 +29,6 @@ import type { Reply } from "../../harness/FakeModelReply.ts"
 import { testOwners } from "../../harness/Owners.ts"
 import { startPodman } from "../../harness/Podman.ts"
 import type { Podman } from "../../harness/Podman.ts"
-import { brokenBubblewrap } from "../../sandbox/Fixture.ts"
 import {
   installedPrograms,
   makeBrief,
@@ -92,6 +93,8 @@ interface Scripted {
   readonly env?: Record<string, string>
   readonly programs?: typeof installedPrograms
   readonly script?: ReturnType<typeof reportOnce>
+  /** Connects to search providers. */
+  readonly search?: FakeSearch["dispatcher"]
 }
 
 /** Reviews with this configuration of the sandbox, by default the native one. */
@@ -99,7 +102,7 @@ const review = (
   mode: CliMode,
   sandbox: object = {},
   sandboxes = nativeSandboxes,
-  { agent = {}, env = {}, provider = {}, programs = installedPrograms, script = reportOnce() }: Scripted = {}
+  { agent = {}, env = {}, provider = {}, programs = installedPrograms, script = reportOnce(), search }: Scripted = {}
 ) =>
   Effect.gen(function* () {
     const fake = yield* Effect.acquireRelease(
@@ -116,6 +119,7 @@ const review = (
             sandboxes(root),
             toolServersLayer(join(root, "tools")),
             modelProxiesLayer(join(root, "models")).pipe(Layer.provide(gatewayLayer)),
+            webSearchLayer(scrubSecrets, search),
             AgentPasses.layerNone
           ])
         ),
@@ -123,6 +127,52 @@ const review = (
       ])
     )
     return { report, requests: fake.requests }
+  }).pipe(Effect.scoped)
+
+/** Searches, then reports. */
+const searchFirst = () => {
+  const rest = reportOnce()
+  let isSearched = false
+  return (request: Recorded): Reply => {
+    const tool = offeredTools(request.body).find((name) => name.endsWith("web_search"))
+    if (isSearched || tool === undefined) return rest(request)
+    isSearched = true
+    return { calls: [{ name: tool, input: { query: "list index" } }] }
+  }
+}
+
+/** Searches once with a search server in the place of every provider. */
+const searchOnce = (mode: CliMode, sandbox: object = {}, sandboxes = nativeSandboxes) =>
+  Effect.gen(function* () {
+    const results = [{ title: "Found", url: "https://found.example/", content: "a result" }]
+    const search = yield* Effect.acquireRelease(
+      Effect.promise(() => startFakeSearch(() => ({ body: { results } }))),
+      (server) => Effect.promise(() => server.close())
+    )
+    const { webSearch } = findCli(mode).support
+    const id = webSearch.by === "service" && webSearch.reach.isSingle ? "exa" : "searxng"
+    const secret = "search-secret-0123456789"
+    const web_search = {
+      enabled: true,
+      providers: [id],
+      credentials: { [id]: "SEARCH_KEY" },
+      searxng: { endpoint: search.url }
+    }
+    const { report, requests } = yield* review(mode, sandbox, sandboxes, {
+      agent: { web_search },
+      env: { SEARCH_KEY: secret },
+      script: searchFirst(),
+      search: search.dispatcher
+    })
+    expect(report).toMatchObject({ problems: [problem], summary: "One problem.", notices: [] })
+    const offered = offeredTools(requests.find(({ text }) => text.includes("publish_summary"))?.body)
+    expect(offered.filter((name) => /search/i.test(name.replace("search_code", "")))).toEqual([
+      expect.stringMatching(/review.*web_search$/)
+    ])
+    expect(search.requests.map(({ path }) => path)).toEqual(["/search"])
+    const sent = requests.map(({ text }) => text).join("\n")
+    expect(sent).toContain("https://found.example/")
+    expect(sent).not.toContain(secret)
   }).pipe(Effect.scoped)
 
 describe.each(modes)("%s", (mode) => {
@@ -150,6 +200,12 @@ describe.each(modes)("%s", (mode) => {
         )
         expect(foreign).toEqual([])
       }),
+    120_000
+  )
+
+  it.live.runIf(findCli(mode).support.webSearch.by === "service")(
+    "searches the web with the tool of this service, and has no other search",
+    () => searchOnce(mode),
     120_000
   )
 })
@@ -215,87 +271,6 @@ describe("zoo, by a program that accepts and prints what it does", () => {
   )
 })
 
-describe.runIf(modes.includes("omp"))("omp", () => {
-  beforeAll(() => provideCli("omp"), 600_000)
-
-  /** A SearXNG that has one result for everything. */
-  const search = Effect.acquireRelease(
-    Effect.promise(async () => {
-      const requests: Array<{ readonly path: string; readonly query: object; readonly token: string | undefined }> = []
-      const server = createServer((request, response) => {
-        const url = new URL(request.url ?? "/", "http://searxng.test")
-        const query = Object.fromEntries(url.searchParams)
-        requests.push({ path: url.pathname, query, token: request.headers.authorization })
-        response.writeHead(200, { "content-type": "application/json" })
-        response.end(
-          JSON.stringify({
-            query: "q",
-            results: [{ title: "Found", url: "https://found.example/", content: "a result" }]
-          })
-        )
-      })
-      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-      return { requests, server, port: (server.address() as AddressInfo).port }
-    }),
-    ({ server }) =>
-      Effect.promise(async () => {
-        server.closeAllConnections()
-        await new Promise((done) => server.close(done))
-      })
-  )
-
-  const searchFirst = () => {
-    const rest = reportOnce()
-    let isSearched = false
-    return (request: Recorded): Reply => {
-      const tool = offeredTools(request.body).find((name) => name === "web_search")
-      if (isSearched || tool === undefined) return rest(request)
-      isSearched = true
-      return { calls: [{ name: tool, input: { query: "list index" } }] }
-    }
-  }
-
-  it.live(
-    "searches with the SearXNG of agent.web_search, without a sandbox",
-    () =>
-      Effect.gen(function* () {
-        const { port, requests } = yield* search
-        const web_search = {
-          enabled: true,
-          providers: ["searxng"],
-          exclude: ["duckduckgo"],
-          timeout_seconds: 20,
-          credentials: { searxng: "SEARX" },
-          searxng: {
-            endpoint: `http://127.0.0.1:${port}`,
-            categories: "it",
-            engines: "wikipedia",
-            language: "de",
-            safesearch: 2
-          }
-        }
-        const root = yield* temporary
-        const unconfined = () =>
-          sandboxesLayer(join(root, "s"), { PATH: `${brokenBubblewrap({ root })}:${process.env["PATH"]}` })
-        const { report, requests: calls } = yield* review("omp", { native: { unconfined: true } }, unconfined, {
-          agent: { web_search },
-          env: { SEARX: "searx-secret" },
-          script: searchFirst()
-        })
-        expect(report).toMatchObject({ problems: [problem], summary: "One problem." })
-        expect(requests.filter(({ path }) => path === "/search")).toEqual([
-          {
-            path: "/search",
-            query: expect.objectContaining({ categories: "it", engines: "wikipedia", language: "de", safesearch: "2" }),
-            token: "Bearer searx-secret"
-          }
-        ])
-        expect(calls.some(({ text }) => text.includes("https://found.example/"))).toBe(true)
-      }).pipe(Effect.scoped),
-    180_000
-  )
-})
-
 describe("in podman", () => {
   let podman: Podman
   beforeAll(async () => {
@@ -316,6 +291,8 @@ describe("in podman", () => {
       }),
     120_000
   )
+
+  it.live("pi searches the web through the service", () => searchOnce("pi", { kind: "podman" }, inPodman), 120_000)
 
   it.live(
     "codex of this machine does so in another image",

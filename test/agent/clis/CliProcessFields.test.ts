@@ -2,13 +2,12 @@
 import { Effect, Exit, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
-import { cliProgram, startCli } from "../../../src/agent/clis/CliProcess.ts"
+import { startCli } from "../../../src/agent/clis/CliProcess.ts"
+import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
 import { Sandboxes } from "../../../src/sandbox/Sandbox.ts"
 import type { SandboxRequest } from "../../../src/sandbox/Sandbox.ts"
 import type { SandboxConfig } from "../../../src/config/schema/Agent.ts"
-import { ownPaths } from "../../../src/sandbox/Locations.ts"
-import { makeBrief } from "./Fixture.ts"
-import { makeRun, written } from "./WrittenProgram.ts"
+import { makeRun, searched, written } from "./WrittenProgram.ts"
 
 const search = (more: object = {}) => ({ web_search: { enabled: true, ...more } })
 const compaction = (more: object) => ({ context_compaction: more })
@@ -50,34 +49,16 @@ const table: ReadonlyArray<readonly [field: string, mode: CliMode, agent: object
   ],
   ["context_compaction.prune", "opencode", compaction({ prune: false }), "OPENCODE_DISABLE_PRUNE=1"],
   ["context_compaction.prune", "omp", compaction({ prune: false }), '"dropUseless": false'],
-  ["web_search.enabled", "kilo", search(), "KILO_ENABLE_EXA=1"],
-  ["web_search.enabled", "opencode", search(), '"websearch": "allow"'],
+  ["web_search.enabled", "kilo", search(), '"review_web_search": "allow"'],
+  ["web_search.enabled", "opencode", search(), '"review_web_search": "allow"'],
   ["web_search.enabled", "claude-code", search(), "--tools WebSearch"],
   ["web_search.enabled", "codex", search(), 'web_search = "live"'],
-  ["web_search.enabled", "omp", search(), '"web_search": { "enabled": true }'],
-  ["web_search.providers", "kilo", search({ providers: ["kilo-exa"] }), "KILO_WEBSEARCH_PROVIDER=kilo-exa"],
-  [
-    "web_search.providers",
-    "opencode",
-    search({ providers: ["brave", "parallel", "exa"] }),
-    "OPENCODE_WEBSEARCH_PROVIDER=parallel"
-  ],
-  ["web_search.providers", "omp", search({ providers: ["brave", "exa"] }), '"webSearchOrder": [ "brave", "exa" ]'],
-  ["web_search.exclude", "opencode", search({ exclude: ["exa"] }), "OPENCODE_WEBSEARCH_PROVIDER=parallel"],
-  ["web_search.exclude", "omp", search({ exclude: ["exa"] }), '"webSearchExclude": [ "exa" ]'],
-  ["web_search.timeout_seconds", "omp", search({ timeout_seconds: 7 }), '"webSearchTimeoutSeconds": 7'],
-  ["web_search.credentials", "kilo", search({ credentials: { exa: "EXA_KEY" } }), "EXA_API_KEY=exa-secret"],
-  ["web_search.credentials", "omp", search({ credentials: { searxng: "SEARX" } }), "SEARXNG_TOKEN=searx-secret"],
-  [
-    "web_search.searxng.endpoint",
-    "omp",
-    search({ searxng: { endpoint: "https://s.example" } }),
-    '"endpoint": "https://s.example'
-  ],
-  ["web_search.searxng.categories", "omp", search({ searxng: { categories: "it" } }), '"categories": "it"'],
-  ["web_search.searxng.engines", "omp", search({ searxng: { engines: "wiki" } }), '"engines": "wiki"'],
-  ["web_search.searxng.language", "omp", search({ searxng: { language: "de" } }), '"language": "de"'],
-  ["web_search.searxng.safesearch", "omp", search({ searxng: { safesearch: 2 } }), '"safesearch": 2']
+  ["web_search.enabled", "copilot-cli", search(), "review-web_search"],
+  ["web_search.enabled", "zoo", search(), '"web_search"'],
+  // The chain of a whole list may take as long as each of its providers.
+  ["web_search.timeout_seconds", "omp", search({ timeout_seconds: 200 }), '"timeout": 410000'],
+  ["web_search.timeout_seconds", "kilo", search({ timeout_seconds: 200 }), '"timeout": 210000'],
+  ["web_search.timeout_seconds", "pi", search({ timeout_seconds: 300 }), '"timeout": 610']
 ]
 
 it.each(table)("agent.%s is written for %s", async (_, mode, agent, text) => {
@@ -85,15 +66,52 @@ it.each(table)("agent.%s is written for %s", async (_, mode, agent, text) => {
   expect(await written(mode, {})).not.toContain(text)
 })
 
-it("agent.web_search.credentials.<id>.value: a literal of a workspace is written, unless its provider is excluded", async () => {
-  const literal = { exa: { value: "literal-secret" } }
-  const { snapshot, workspace } = await Effect.runPromise(
-    makeBrief("kilo", {}, { own: { web_search: { enabled: true, credentials: literal } } })
-  )
-  const run = { ...(await makeRun("kilo", {})), snapshot, workspace }
-  expect(cliProgram(run)(ownPaths).environment["EXA_API_KEY"]).toBe("literal-secret")
-  const without = await written("omp", search({ credentials: { exa: "EXA_KEY" }, exclude: ["exa"] }))
-  expect(without).not.toContain("exa-secret")
+describe.each(cliModes)("%s", (mode) => {
+  it("gets no credential of a search provider, neither of a variable nor a literal of a workspace", async () => {
+    const credentials = { exa: "EXA_KEY", parallel: "EXA_KEY", "kilo-exa": "EXA_KEY", searxng: "SEARX", brave: "SEARX" }
+    const searxng = { endpoint: "https://s.example" }
+    const own = { web_search: { credentials: { tavily: { value: "literal-secret" } } } }
+    const text = await written(mode, search({ credentials, searxng }), own)
+    expect(text).not.toMatch(/exa-secret|searx-secret|literal-secret|_API_KEY=(?!model-token)|s\.example/)
+  })
+
+  it("has its own search off, except for one of the provider of its model", async () => {
+    const text = await written(mode, search())
+    if (findCli(mode).support.webSearch.by === "model") return
+    expect(text).not.toMatch(/ENABLE_(EXA|PARALLEL)|"websearch": "allow"|--tools web_search/)
+    const off: Partial<Record<CliMode, string>> = {
+      kilo: '"websearch": "deny"',
+      opencode: '"websearch": "deny"',
+      omp: '"web_search": { "enabled": false }',
+      "copilot-cli": "--deny-tool web_search"
+    }
+    expect(text).toContain(off[mode] ?? "")
+  })
+})
+
+const endpoint = "https://s.example/base"
+/** Field, configuration, a text that only this configuration adds to what the service sends for the agent. */
+const sent: ReadonlyArray<readonly [field: string, web_search: object, text: string]> = [
+  ["providers", { providers: ["parallel"] }, '{"calls":[{"method":"POST","url":"https://search.parallel.ai/mcp"'],
+  ["exclude", { exclude: ["exa"] }, '{"calls":[{"method":"POST","url":"https://search.parallel.ai/mcp"'],
+  ["max_queries", { max_queries: 1 }, "the limit of 1 searches"],
+  ["credentials", { credentials: { exa: "EXA_KEY" } }, '"x-api-key":"exa-secret"'],
+  ["searxng.endpoint", { searxng: { endpoint } }, "https://s.example/base/search?q=first"],
+  ["searxng.categories", { searxng: { endpoint, categories: "it" } }, "categories=it"],
+  ["searxng.engines", { searxng: { endpoint, engines: "wiki" } }, "engines=wiki"],
+  ["searxng.language", { searxng: { endpoint, language: "de" } }, "language=de"],
+  ["searxng.safesearch", { searxng: { endpoint, safesearch: 2 } }, "safesearch=2"]
+]
+
+it.each(sent)("agent.web_search.%s decides what the service sends", async (_, web_search, text) => {
+  expect(await searched("pi", search(web_search))).toContain(text)
+  expect(await searched("pi", search())).not.toContain(text)
+})
+
+it("agent.web_search.credentials.<id>.value: a literal of a workspace is sent, unless its provider is excluded", async () => {
+  const own = { web_search: { credentials: { tavily: { value: "literal-secret" } } } }
+  expect(await searched("copilot-cli", search(), own)).toContain("Bearer literal-secret")
+  expect(await searched("copilot-cli", search({ exclude: ["tavily"] }), own)).not.toContain("literal-secret")
 })
 
 describe("the sandbox of a CLI", () => {

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
 import type { AgentConfig } from "../../../src/config/schema/Agent.ts"
-import { cliModes } from "../../../src/agent/clis/CliTable.ts"
+import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
 import { agentProblems } from "../../../src/agent/clis/FieldWarnings.ts"
 import { toSandboxLimits } from "../../../src/sandbox/SandboxLimits.ts"
 import { fieldPaths } from "../../mutate/FieldPaths.ts"
 import { makeBrief } from "./Fixture.ts"
-import { makeRun, written } from "./WrittenProgram.ts"
+import { makeRun, searched, written } from "./WrittenProgram.ts"
 
 const warnings = async (mode: AgentConfig["default"], agent: object) => {
   const { snapshot } = await Effect.runPromise(makeBrief(mode, agent))
@@ -23,19 +23,20 @@ const everything = {
     providers: ["exa"],
     exclude: ["brave"],
     timeout_seconds: 5,
+    max_queries: 3,
     credentials: { exa: "EXA_KEY" },
     searxng: { endpoint: "https://s.example" }
   }
 }
 
-const fields = ["providers", "exclude", "timeout_seconds", "credentials", "searxng"].map(
+const fields = ["providers", "exclude", "timeout_seconds", "max_queries", "credentials", "searxng"].map(
   (name) => `agent.web_search.${name}`
 )
 
 it.each([
-  ["kilo", ["agent.web_search.enabled", ...fields.slice(2, 3), ...fields.slice(4)]],
-  ["opencode", ["agent.web_search.enabled", ...fields.slice(2, 3), ...fields.slice(4)]],
-  ["omp", ["agent.auto_approve", "agent.web_search.enabled"]],
+  ["kilo", ["agent.web_search.searxng"]],
+  ["opencode", ["agent.web_search.searxng"]],
+  ["omp", ["agent.auto_approve", "agent.web_search.searxng"]],
   ["claude-code", ["agent.context_compaction.prune", ...fields, "agent.web_search.enabled"]],
   ["codex", ["agent.auto_approve", "agent.context_compaction.prune", ...fields, "agent.web_search.enabled"]],
   [
@@ -53,13 +54,31 @@ it.each([
       "agent.context_compaction.auto",
       "agent.context_compaction.threshold_percent",
       "agent.context_compaction.prune",
-      "agent.web_search.enabled"
+      "agent.web_search.searxng"
     ]
   ],
-  ["pi", ["agent.auto_approve", "agent.context_compaction.prune", "agent.web_search.enabled"]],
-  ["zoo", ["agent.auto_approve", "agent.context_compaction.prune", "agent.web_search.enabled"]]
+  ["pi", ["agent.auto_approve", "agent.context_compaction.prune", "agent.web_search.searxng"]],
+  ["zoo", ["agent.auto_approve", "agent.context_compaction.prune", "agent.web_search.searxng"]]
 ] as const)("of %s", async (mode, expected) => {
   expect(await warnings(mode, everything)).toEqual(expected)
+})
+
+const messages = async (mode: AgentConfig["default"], web_search: object) => {
+  const { snapshot } = await Effect.runPromise(makeBrief(mode, { web_search: { enabled: true, ...web_search } }))
+  return agentProblems(snapshot).map(({ message }) => message.replace(/^.*?: /, ""))
+}
+
+it.each([
+  ["omp", { providers: ["exa", "gogle"] }, /^gogle is not a search provider; the providers are searxng, exa, /],
+  ["omp", { exclude: ["Exa"] }, /^Exa is not a search provider/],
+  ["omp", { providers: ["exa", "brave"] }, /^brave is never called: it needs web_search\.credentials\.brave$/],
+  ["omp", { providers: ["exa", "searxng"] }, /^searxng is never called: it needs web_search\.searxng\.endpoint$/],
+  ["kilo", { providers: ["brave", "exa"] }, /^brave is never called: this mode calls exa, parallel, kilo-exa only$/],
+  ["opencode", { providers: ["parallel", "exa"] }, /^exa is never called: .* one provider, and parallel precedes it$/],
+  ["pi", { providers: ["exa"], exclude: ["exa"] }, /^finds nothing: no search provider is left that can be called$/],
+  ["zoo", { searxng: { language: "de" } }, /^has no effect: searxng is not among the providers that are called$/]
+] as const)("of %s with %j", async (mode, web_search, expected) => {
+  expect(await messages(mode, web_search)).toEqual([expect.stringMatching(expected)])
 })
 
 it("of native-llm, which has neither compaction nor a search", async () => {
@@ -97,10 +116,10 @@ it.each([
   expect(useless.every(({ message }) => message.includes("has the API of this CLI"))).toBe(true)
 })
 
-it("without such fields nothing is reported, and without a sandbox a CLI may search by itself", async () => {
+it("without such fields nothing is reported, nor for a search with its defaults", async () => {
   for (const mode of cliModes) expect(await warnings(mode, {})).toEqual([])
-  const unconfined = { sandbox: { native: { unconfined: true } }, web_search: { enabled: true } }
-  expect(await warnings("omp", unconfined)).toEqual([])
+  for (const mode of cliModes.filter((one) => findCli(one).support.webSearch.by === "service"))
+    expect(await warnings(mode, { web_search: { enabled: true } })).toEqual([])
 })
 
 /** Other values than the defaults. */
@@ -113,7 +132,8 @@ const changed: ReadonlyArray<readonly [path: string, value: unknown]> = [
   ["web_search.enabled", true],
   ["web_search.providers", ["parallel"]],
   ["web_search.exclude", ["exa"]],
-  ["web_search.timeout_seconds", 9],
+  ["web_search.timeout_seconds", 299],
+  ["web_search.max_queries", 1],
   ["web_search.credentials", { exa: "EXA_KEY" }],
   ["web_search.searxng.endpoint", "https://search.example"],
   ["web_search.searxng.categories", "it"],
@@ -122,12 +142,25 @@ const changed: ReadonlyArray<readonly [path: string, value: unknown]> = [
   ["web_search.searxng.safesearch", 2]
 ]
 
-/** An `agent` block with one value. The search is on, so that its fields can have an effect. */
-const blockWith = (path: string, value: unknown): object => {
-  const nested = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
-  const { web_search: search, ...rest }: { readonly web_search?: object } = Object(nested)
-  return path.startsWith("web_search.") ? { ...rest, web_search: { enabled: true, ...search } } : rest
-}
+/** The search is on, so that its fields can have an effect; with a SearXNG for the fields of SearXNG. */
+const searchBase = (path: string): object => ({
+  web_search: {
+    enabled: true,
+    ...(/searxng\.(?!endpoint)/.test(path) ? { searxng: { endpoint: "https://search.example" } } : {})
+  }
+})
+
+const merge = (base: object, more: object): object =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(base), ...Object.keys(more)])].map((name) => {
+      const [first, second] = [Reflect.get(base, name), Reflect.get(more, name)]
+      const isNested = Object(first) === first && Object(second) === second && !Array.isArray(second)
+      return [name, isNested ? merge(first, second) : (second ?? first)]
+    })
+  )
+
+const nest = (path: string, value: unknown): object =>
+  Object(path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value))
 
 /** Limits of the sandbox, which ends a pass of every CLI. */
 const limitsOf = async (mode: CliMode, agent: object): Promise<string> => {
@@ -145,20 +178,13 @@ describe("each field of agent changes what a CLI gets, or is reported", () => {
   it.each(cliModes.flatMap((mode) => changed.map(([path, value]) => [mode, path, value] as const)))(
     "%s: %s",
     async (mode, path, value) => {
-      const isSearch = path.startsWith("web_search.") && path !== "web_search.enabled"
-      // A CLI that searches by itself is not reported then.
-      const sandbox = { native: { unconfined: true } }
-      const block = { sandbox, ...blockWith(path, value) }
-      const [limits, base] = [
-        await limitsOf(mode, block),
-        { sandbox, ...(isSearch ? { web_search: { enabled: true } } : {}) }
-      ]
-      const isWritten =
-        (await written(mode, block)) !== (await written(mode, base)) || limits !== (await limitsOf(mode, base))
+      const base = path.startsWith("web_search.") && path !== "web_search.enabled" ? searchBase(path) : {}
+      const block = merge(base, nest(path, value))
+      const gets = async (agent: object) =>
+        [await written(mode, agent), await limitsOf(mode, agent), await searched(mode, agent)].join("\n")
+      const isWritten = (await gets(block)) !== (await gets(base))
       const reported = await warnings(mode, block)
-      const isReported = reported.some(
-        (field) => `agent.${path}`.startsWith(field) || (isSearch && field === "agent.web_search.enabled")
-      )
+      const isReported = reported.some((field) => `agent.${path}`.startsWith(field))
       expect([isWritten, isReported]).toContain(true)
     }
   )

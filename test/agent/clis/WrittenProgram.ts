@@ -1,10 +1,13 @@
 /** Writes the program of a CLI for a block of `agent`, as text. */
-import { Effect, Redacted } from "effect"
+import { Effect, Logger, Redacted } from "effect"
 import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
 import { cliProgram } from "../../../src/agent/clis/CliProcess.ts"
 import type { CliRun } from "../../../src/agent/clis/CliProcess.ts"
 import { findCli } from "../../../src/agent/clis/CliTable.ts"
-import { toolNames } from "../../../src/agent/Tools.ts"
+import { openCliSearch } from "../../../src/agent/clis/CliSearch.ts"
+import type { SearchCall } from "../../../src/agent/search/SearchProviders.ts"
+import { SearchFailure, WebSearch } from "../../../src/agent/search/WebSearch.ts"
+import { webSearchLayer } from "../../../src/agent/search/WebSearchLayer.ts"
 import { noUsage } from "../../../src/domain/Analysis.ts"
 import { ownPaths } from "../../../src/sandbox/Locations.ts"
 import { makeBrief } from "./Fixture.ts"
@@ -12,10 +15,16 @@ import { makeBrief } from "./Fixture.ts"
 const env = { EXA_KEY: "exa-secret", SEARX: "searx-secret" }
 
 /** A run of a CLI with this block of `agent`. */
-export const makeRun = async (mode: CliMode, agent: object): Promise<CliRun> => {
-  const { snapshot, workspace } = await Effect.runPromise(makeBrief(mode, agent, { env }))
+export const makeRun = async (mode: CliMode, agent: object, own: object = {}): Promise<CliRun> => {
+  const brief = await Effect.runPromise(makeBrief(mode, agent, { env, own }))
+  const cli = findCli(mode)
+  const { callSeconds, names } = await Effect.runPromise(
+    openCliSearch(cli, brief, { used: 0, record: () => Effect.void }).pipe(
+      Effect.provide(webSearchLayer((text) => text))
+    )
+  )
   return {
-    cli: findCli(mode),
+    cli,
     program: {
       mode,
       version: "1",
@@ -24,11 +33,11 @@ export const makeRun = async (mode: CliMode, agent: object): Promise<CliRun> => 
       packages: "/agents",
       installation: ["/agents"]
     },
-    snapshot,
-    workspace,
+    workspace: brief.workspace,
     system: "SYSTEM",
     prompt: "PROMPT",
-    toolNames,
+    toolNames: names,
+    callSeconds,
     proxy: {
       socket: "/model.sock",
       token: Redacted.make("model-token"),
@@ -48,10 +57,27 @@ export const makeRun = async (mode: CliMode, agent: object): Promise<CliRun> => 
 }
 
 /** Everything that a CLI gets, as text. */
-export const written = async (mode: CliMode, agent: object): Promise<string> => {
-  const { args, environment, files } = cliProgram(await makeRun(mode, agent))(ownPaths)
+export const written = async (mode: CliMode, agent: object, own: object = {}): Promise<string> => {
+  const { args, environment, files } = cliProgram(await makeRun(mode, agent, own))(ownPaths)
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   // Settings in one line, whatever their form is.
   const texts = files.map(({ text }) => text.replaceAll(/\s+/g, " "))
   return [args.join(" "), ...variables, ...texts].join("\n")
+}
+
+/** Returns what the service does for two searches of the agent: requests to providers, replies, offered tools, time of a call. */
+export const searched = async (mode: CliMode, agent: object, own: object = {}): Promise<string> => {
+  const calls: Array<SearchCall> = []
+  const web = WebSearch.of({
+    scrub: (text) => text,
+    send: (call) => Effect.suspend(() => (calls.push(call), Effect.fail(new SearchFailure({ status: "unreachable" }))))
+  })
+  const run = Effect.gen(function* () {
+    const brief = yield* makeBrief(mode, agent, { env, own })
+    const { search, ...offered } = yield* openCliSearch(findCli(mode), brief, { used: 0, record: () => Effect.void })
+    const replies: Array<string> = []
+    if (search !== undefined) for (const query of ["first", "second"]) replies.push(yield* search(query))
+    return JSON.stringify({ calls, replies, offered })
+  })
+  return Effect.runPromise(run.pipe(Effect.provideService(WebSearch, web), Effect.provide(Logger.layer([]))))
 }

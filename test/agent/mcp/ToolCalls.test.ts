@@ -2,6 +2,7 @@
 import { Effect, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
 import { divide } from "../../../src/agent/mcp/ReplyParts.ts"
+import { toolNames } from "../../../src/agent/Tools.ts"
 import { ToolCalls } from "../../../src/agent/mcp/ToolCalls.ts"
 import { repositoryReader } from "../../../src/agent/RepositoryReader.ts"
 import { testWorkspace } from "../../harness/TestSnapshot.ts"
@@ -18,7 +19,7 @@ const makeCalls = (report: () => Effect.Effect<string>, maxCalls = 10) =>
       end: () => Effect.void,
       reader: repositoryReader(fakeCheckout({}), fakeCode, testWorkspace().review.fetch_extra)
     },
-    tools: [],
+    tools: toolNames,
     maxReplyBytes: 1000,
     maxCalls,
     onCall: () => Effect.void,
