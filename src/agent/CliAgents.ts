@@ -14,6 +14,12 @@ import type { PassTimes } from "./clis/PassLimits.ts"
 const bytesOfOne = 1_073_741_824
 const maxAtOnce = 8
 
+/** Returns how many passes run at a time, from the memory of the machine and the limit of this process, 0 if it has none. */
+export const countPasses = (machineBytes: number, limitBytes: number): number => {
+  const bytes = limitBytes > 0 ? Math.min(machineBytes, limitBytes) : machineBytes
+  return Math.max(1, Math.min(maxAtOnce, Math.floor(bytes / bytesOfOne)))
+}
+
 export class CliAgents extends Context.Service<
   CliAgents,
   { readonly analyse: (mode: CliMode, brief: Brief) => Effect.Effect<AgentReport, AgentError, ModelRun> }
@@ -23,7 +29,7 @@ export class CliAgents extends Context.Service<
       CliAgents,
       Effect.gen(function* () {
         const services = yield* Effect.context<CliServices>()
-        const slots = yield* Semaphore.make(Math.max(1, Math.min(maxAtOnce, Math.floor(totalmem() / bytesOfOne))))
+        const slots = yield* Semaphore.make(countPasses(totalmem(), process.constrainedMemory()))
         return CliAgents.of({
           analyse: (mode, brief) =>
             slots.withPermits(1)(Effect.provideContext(analyseByCli(mode, times)(brief), services))

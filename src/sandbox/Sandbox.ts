@@ -62,6 +62,9 @@ export interface SandboxFile {
   readonly text: string
 }
 
+/** A request as callers make it. Without a repository, the program gets an empty folder. */
+export type SandboxOrder = Omit<SandboxRequest, "repository"> & { readonly repository?: string | undefined }
+
 export interface SandboxRequest {
   /** Ids under which operators find the sandbox. */
   readonly labels: { readonly run: string; readonly pass: string }
@@ -119,7 +122,7 @@ export class Sandboxes extends Context.Service<
     /** Starts a program in a sandbox that ends with the scope. */
     readonly start: (
       config: SandboxConfig,
-      request: SandboxRequest
+      request: SandboxOrder
     ) => Effect.Effect<SandboxProcess, SandboxError, Scope.Scope>
   }
 >()("aicr/sandbox/Sandboxes") {}

@@ -43,6 +43,8 @@ export interface SandboxSlot {
   readonly folder: string
   /** `inside.mjs` in that folder. */
   readonly inside: string
+  /** An empty folder in that folder. */
+  readonly empty: string
 }
 
 export interface SandboxDriver {

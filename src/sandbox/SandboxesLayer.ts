@@ -1,5 +1,5 @@
 /** Starts sandboxes of every kind, each with a folder of its own, and removes those of processes that no longer run. */
-import { readdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import type { Env } from "../config/Credentials.ts"
@@ -49,8 +49,10 @@ const openSlot = (root: string, kind: SandboxKind) =>
       const folder = join(root, kind, mark)
       makeFolder(folder)
       const inside = join(folder, "inside.mjs")
+      const empty = join(folder, "repository")
+      await mkdir(empty)
       await writeFile(inside, await readInside())
-      return { mark, folder, inside }
+      return { mark, folder, inside, empty }
     }),
     ({ folder }) =>
       io(`cannot remove ${folder}`, () => rm(folder, { recursive: true, force: true })).pipe(
@@ -96,10 +98,11 @@ export const sandboxesOver = (root: string, drivers: Drivers): Layer.Layer<Sandb
       if (orphans > 0) yield* Effect.logInfo("orphaned sandboxes removed", { orphans })
       return Sandboxes.of({
         select: (config) => select(drivers, config),
-        start: Effect.fnUntraced(function* (config, request) {
-          yield* checkRequest(request)
+        start: Effect.fnUntraced(function* (config, order) {
           const kind = yield* select(drivers, config)
           const slot = yield* openSlot(root, kind)
+          const request = { ...order, repository: order.repository ?? slot.empty }
+          yield* checkRequest(request)
           const sandbox = yield* drivers[kind].start(config, request, slot)
           return yield* supervise(kind, request, sandbox)
         })

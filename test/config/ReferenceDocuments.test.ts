@@ -32,6 +32,7 @@ it("docs/config.schema.json is the JSON Schema; regenerate it with `aicr config 
 it("there is an example per situation", () => {
   expect(examples.toSorted()).toEqual([
     "config.example.yaml",
+    "examples/agent.yaml",
     "examples/cluster.yaml",
     "examples/github-app.yaml",
     "examples/gitlab.yaml",

@@ -97,6 +97,16 @@ const services = Object.entries(compose.services)
 const sources = ({ volumes }: (typeof Service)["Type"]): ReadonlyArray<string> =>
   volumes.map((volume) => (typeof volume === "string" ? (volume.split(":")[0] ?? "") : volume.source))
 
+it("deploy/agents/compose.yml adds the socket of docker and its group to the service, and nothing else", () => {
+  const { services: added } = parse(read("deploy/agents/compose.yml"))
+  expect(added).toEqual({
+    aicr: {
+      group_add: [expect.stringMatching(/^\$\{DOCKER_GID:\?/)],
+      volumes: ["/var/run/docker.sock:/var/run/docker.sock"]
+    }
+  })
+})
+
 describe("docker-compose.yml", () => {
   it("has the service, the servers it can use, and a cluster", () => {
     const named = (profile?: string) =>

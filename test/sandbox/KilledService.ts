@@ -7,19 +7,22 @@ import { makeDrivers } from "../../src/sandbox/SandboxKinds.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { requestOver, start, using } from "./Fixture.ts"
 import type { Fixture, KindUnderTest } from "./Fixture.ts"
+import { serviceArgv } from "./OtherUser.ts"
 
 /** Kills the service once its program has printed a line, or once it is ready. */
 export const killedService = async (
   fixture: Fixture,
   { config, environment, installation }: Omit<KindUnderTest, "drivers">,
   script: string,
-  isReady?: () => boolean
+  isReady?: () => boolean,
+  user?: number
 ): Promise<void> => {
   const place = { root: fixture.root, repository: fixture.repository, sockets: fixture.sockets, folder: fixture.folder }
-  const args = [import.meta.filename, JSON.stringify(place), JSON.stringify({ config, installation }), script]
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], {
+  const job = [JSON.stringify(place), JSON.stringify({ config, installation }), script]
+  const [command, args] = serviceArgv(user, import.meta.filename, environment?.["PATH"], job)
+  const child = spawn(command, args, {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...environment }
+    env: { ...process.env, ...environment, PATH: process.env["PATH"] }
   })
   const ended = once(child, "exit")
   if (isReady !== undefined) {

@@ -16,10 +16,32 @@ export const otherUser = 12_345
 export const isRoot = process.getuid?.() === 0
 
 /** Returns where a file of the repository is for another user. */
-const toMounted = (path: string): string => path.replace(repository, mounted)
+export const toMounted = (path: string): string => path.replace(repository, mounted)
 const script = `mount --bind "$1" ${mounted} && cd / && shift && exec "$@"`
 
-/** Returns the command line that runs `argv` as that user. */
+/** Returns the command line that runs a file of the repository with this node, as that user or that of the tests. */
+export const serviceArgv = (
+  user: number | undefined,
+  file: string,
+  path: string | undefined,
+  args: ReadonlyArray<string>,
+  before: ReadonlyArray<string> = []
+): readonly [string, ReadonlyArray<string>] => {
+  const at = user === undefined ? (name: string) => name : toMounted
+  // Programs that start the service are found in the PATH of the tests.
+  const environment = path === undefined ? [] : ["/usr/bin/env", `PATH=${path}`]
+  const own = [
+    ...before,
+    ...environment,
+    at(process.execPath),
+    "--disable-warning=ExperimentalWarning",
+    at(file),
+    ...args
+  ]
+  const [command = "", ...rest] = user === undefined ? own : asUser(user, own)
+  return [command, rest]
+}
+
 const asUser = (user: number, argv: ReadonlyArray<string>): readonly [string, ...ReadonlyArray<string>] => [
   "unshare",
   "--mount",
@@ -62,11 +84,9 @@ export const runInService = async (
 ): Promise<Outcome> => {
   const { folder, repository: checkout, root, sockets } = fixture
   const job = { place: { root, repository: checkout, sockets, folder }, config, installation, program, limits }
-  const at = user === undefined ? (path: string) => path : toMounted
-  const service = [at(process.execPath), "--disable-warning=ExperimentalWarning", at(import.meta.filename)]
-  const own = [...(key === undefined ? [] : withKey(key)), ...service, JSON.stringify(job)]
-  const [command = "", ...args] = user === undefined ? own : asUser(user, own)
-  const env = { ...process.env, ...environment, HOME: root, TMPDIR: root }
+  const before = key === undefined ? [] : withKey(key)
+  const [command, args] = serviceArgv(user, import.meta.filename, environment?.["PATH"], [JSON.stringify(job)], before)
+  const env = { ...process.env, ...environment, PATH: process.env["PATH"], HOME: root, TMPDIR: root }
   const { stderr, stdout } = await promisify(execFile)(command, args, { env, maxBuffer: 1e8 })
   const line = stdout.split("\n").find((text) => text.startsWith("{"))
   if (line === undefined) throw new Error(stderr.slice(-4000))

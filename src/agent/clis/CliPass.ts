@@ -31,7 +31,7 @@ import type { CliNews } from "./Cli.ts"
 import { readOutput, startCli, toAgentError } from "./CliProcess.ts"
 import { openCliSearch } from "./CliSearch.ts"
 import { findCli } from "./CliTable.ts"
-import { maxLoggedTexts, maxModelCalls, maxReplyBytes, maxToolCalls } from "./PassLimits.ts"
+import { maxLoggedTexts, maxReplyBytes } from "./PassLimits.ts"
 import type { PassTimes } from "./PassLimits.ts"
 import { decideOutcome, toReport } from "./PassOutcome.ts"
 import type { PassEnding } from "./PassOutcome.ts"
@@ -102,7 +102,7 @@ const runPass = Effect.fnUntraced(function* (
     group,
     role: "heavy",
     format: cli.format,
-    maxCalls: maxModelCalls,
+    maxCalls: workspace.sandbox.limits.model_calls,
     webSearch: workspace.agent.web_search.enabled && cli.support.webSearch.by === "model",
     awaitedTools: { names: toolNames, listed: toolsListed }
   })
@@ -119,7 +119,7 @@ const runPass = Effect.fnUntraced(function* (
     session: { ...session.tools, search: search.search },
     tools: search.names,
     maxReplyBytes,
-    maxCalls: maxToolCalls,
+    maxCalls: workspace.sandbox.limits.tool_calls,
     onCall: () => Effect.sync(() => void seen.toolCalls++),
     onListed: () => Deferred.doneUnsafe(toolsListed, Effect.void)
   })

@@ -1,7 +1,4 @@
 /** Starts an agent CLI in its sandbox, and reads its output until it ends or is ended. */
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { Effect, Redacted, Stream } from "effect"
 import type { Scope } from "effect"
 import type { Workspace } from "../../config/Snapshot.ts"
@@ -72,21 +69,14 @@ export const cliProgram =
  * The agent gets no files of the repository: it reads them with its tools, which remove secrets and keep to `review.fetch_extra`, and
  * settings among them cannot take effect.
  */
-const emptyRepository = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "aicr-empty-"))),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-)
-
 export const startCli = Effect.fnUntraced(function* (
   run: CliRun
 ): Effect.fn.Return<SandboxProcess, AgentError, Sandboxes | Scope.Scope> {
   const { labels, program, proxy, tools, workspace } = run
-  const repository = yield* emptyRepository
   return yield* (yield* Sandboxes)
     .start(workspace.sandbox, {
       labels,
       program: cliProgram(run),
-      repository,
       installation: program.installation,
       limits: toSandboxLimits({ sandbox: workspace.sandbox, timeout_seconds: workspace.agent.timeout_seconds }),
       sockets: { model: proxy.socket, tools: tools.socket }

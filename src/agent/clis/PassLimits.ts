@@ -1,8 +1,5 @@
 /** Limits of one pass of an agent CLI, in addition to those of its sandbox. */
 
-/** Model calls. An agent makes several where the native loop makes one, and some repeat failed calls without end. */
-export const maxModelCalls = 80
-export const maxToolCalls = 300
 /** Bytes of one reply of a tool. Above about ten thousand, some agents cut replies. */
 export const maxReplyBytes = 9_000
 /** Texts of one pass that are logged. */

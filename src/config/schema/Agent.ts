@@ -34,9 +34,19 @@ export const SandboxConfig = Schema.Struct({
       ),
       processes: defaulted(int(16, 65_536), 512, "Maximum number of processes and threads of a run."),
       file_mb: defaulted(int(1, 1_048_576), 512, "Maximum size of all files that a run writes."),
-      output_mb: defaulted(int(1, 4096), 64, "Maximum size of the output of a run.")
+      output_mb: defaulted(int(1, 4096), 64, "Maximum size of the output of a run."),
+      model_calls: defaulted(
+        int(1, 10_000),
+        80,
+        "Maximum number of model calls of a pass. Further calls are refused, and the pass ends with what was reported."
+      ),
+      tool_calls: defaulted(
+        int(1, 100_000),
+        300,
+        "Maximum number of tool calls of a pass. After it, only reports are accepted."
+      )
     },
-    "Limits of the processes of one pass. A pass that exceeds one is ended. The time is agent.timeout_seconds."
+    "Limits of one pass. A pass that exceeds one is ended. The time is agent.timeout_seconds."
   ),
   native: group(
     {

@@ -16,7 +16,7 @@ import { containerName, containerOptions } from "./ContainerOptions.ts"
 import { demultiplex } from "./Demultiplex.ts"
 import { connectEngine, createContainer, errorText, findOwnMounts, isStatus, pingEngine } from "./Engine.ts"
 import type { Engine } from "./Engine.ts"
-import { findEngineSocket } from "./EngineSocket.ts"
+import { findEngineSocket, isNamed } from "./EngineSocket.ts"
 import type { EngineKind } from "./EngineSocket.ts"
 import { toHostPath } from "./HostPaths.ts"
 
@@ -152,7 +152,7 @@ const start = Effect.fnUntraced(function* (
 export const containerDriver = (kind: EngineKind, env: Env): SandboxDriver => ({
   problem: () =>
     open(kind, env).pipe(
-      Effect.flatMap((engine) => pingEngine(kind, engine)),
+      Effect.flatMap((engine) => pingEngine(isNamed(kind, env) ? "failed" : "missing", kind, engine)),
       Effect.catch((error) => Effect.succeed(error))
     ),
   start: ({ image = defaultImage }, request, slot) => start(kind, env, image, request, slot),

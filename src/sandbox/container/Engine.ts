@@ -30,21 +30,25 @@ export const isStatus = (cause: unknown, ...codes: ReadonlyArray<number>): boole
   "statusCode" in cause &&
   codes.some((code) => code === cause.statusCode)
 
-const unresponsive = (kind: string, socket: string, text: string): SandboxError =>
+const unresponsive = (reason: SandboxError["reason"], kind: string, socket: string, text: string): SandboxError =>
   new SandboxError({
-    reason: "missing",
+    reason,
     message: `the engine of sandbox kind ${kind} does not respond at ${socket}: ${text}; start it`
   })
 
-/** Returns why the engine does not respond, or undefined. */
-export const pingEngine = (kind: string, { docker, socket }: Engine): Effect.Effect<SandboxError | undefined> =>
+/** Returns why the engine does not respond, or undefined. One that the environment names has failed; another is missing. */
+export const pingEngine = (
+  reason: "missing" | "failed",
+  kind: string,
+  { docker, socket }: Engine
+): Effect.Effect<SandboxError | undefined> =>
   Effect.tryPromise({
     try: () => docker.ping(),
-    catch: (cause) => unresponsive(kind, socket, errorText(cause))
+    catch: (cause) => unresponsive(reason, kind, socket, errorText(cause))
   }).pipe(
     Effect.timeoutOrElse({
       duration: pingMillis,
-      orElse: () => Effect.fail(unresponsive(kind, socket, `no response within ${pingMillis / 1000} s`))
+      orElse: () => Effect.fail(unresponsive(reason, kind, socket, `no response within ${pingMillis / 1000} s`))
     }),
     Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
   )

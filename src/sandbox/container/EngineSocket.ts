@@ -50,14 +50,23 @@ export const findEngineSocket = (
         reason: "invalid",
         message: `${variable} is not a unix socket, and sandbox kind ${kind} needs an engine on this machine; set it to unix:///path`
       })
-    return exists(path) ? path : missing(kind, [path], `${advice}, or correct ${variable}`)
+    // An engine that is named is a choice: nothing else is tried.
+    return exists(path) ? path : noSocket("failed", kind, [path], `${advice}, or correct ${variable}`)
   }
   const candidates = sockets(env["XDG_RUNTIME_DIR"])
-  return candidates.find(exists) ?? missing(kind, candidates, `${advice}, or set ${variable}`)
+  return candidates.find(exists) ?? noSocket("missing", kind, candidates, `${advice}, or set ${variable}`)
 }
 
-const missing = (kind: EngineKind, paths: ReadonlyArray<string>, advice: string): SandboxError =>
+/** Returns whether a variable of the environment names the engine. */
+export const isNamed = (kind: EngineKind, env: Env): boolean => (env[rows[kind].variable] ?? "") !== ""
+
+const noSocket = (
+  reason: SandboxError["reason"],
+  kind: EngineKind,
+  paths: ReadonlyArray<string>,
+  advice: string
+): SandboxError =>
   new SandboxError({
-    reason: "missing",
+    reason,
     message: `sandbox kind ${kind} has no engine: no socket at ${paths.join(" or ")}; ${advice}`
   })

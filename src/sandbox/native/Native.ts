@@ -8,6 +8,7 @@ import { promisify } from "node:util"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { SandboxConfig } from "../../config/schema/Agent.ts"
+import { newMark } from "../../vcs/ProcessMark.ts"
 import { ownPaths, ownSockets } from "../Locations.ts"
 import { permitReading } from "../PermitReading.ts"
 import { SandboxError } from "../Sandbox.ts"
@@ -17,15 +18,19 @@ import { bubblewrapArgs, probeArgs, systemFiles } from "./Bubblewrap.ts"
 import type { Isolation } from "./Bubblewrap.ts"
 import { findCgroup, makeCgroup } from "./Cgroup.ts"
 import type { MakeCgroup } from "./Cgroup.ts"
+import { errorText } from "./CommandError.ts"
 import { inputFd, spawnLimited } from "./LimitedShell.ts"
 import { acquireProcess, controlProcess, endAll } from "./NativeProcess.ts"
 import { listDescendants, listMarked } from "./ProcessTree.ts"
 import { isFilterArch, seccompFilter } from "./Seccomp.ts"
-import { startUnconfined } from "./Unconfined.ts"
+import { findEndOfAll, startUnconfined } from "./Unconfined.ts"
+import type { EndOfAll } from "./Unconfined.ts"
 
 const statusFd = 3
 /** Tasks between the limit that is reported and the one that the kernel enforces: what is refused at the first would never exceed it. */
 const spareTasks = 32
+/** Limits of a control group that is only tried. */
+const anyLimits = { memoryBytes: 67_108_864, cpus: 1, processes: 16, fileBytes: 0, outputBytes: 0, timeMillis: 0 }
 /** Number of users of a service that is root, from `sandbox.native.first_uid`. */
 const userCount = 65_536
 
@@ -93,11 +98,6 @@ const probe = (tools: Tools, uid: number): Effect.Effect<Tools, SandboxError> =>
       )
   }).pipe(Effect.as(tools))
 
-const errorText = (cause: unknown): string => {
-  const stderr = typeof cause === "object" && cause !== null && "stderr" in cause ? String(cause.stderr).trim() : ""
-  return stderr === "" ? String(cause) : stderr
-}
-
 const startConfined = Effect.fnUntraced(function* (
   tools: Tools,
   uid: number,
@@ -149,6 +149,12 @@ const usedBytes = (folder: string): number => {
   }
 }
 
+const tryGroup = (makeGroup: MakeCgroup): boolean => {
+  const cgroup = makeGroup(newMark(), anyLimits)
+  cgroup?.remove()
+  return cgroup !== undefined
+}
+
 /** Users of the passes of a service that is root, one after another from a random one. */
 const usersOf = () => {
   let next = randomInt(userCount)
@@ -181,18 +187,31 @@ export const nativeDriver = ({
           )
         : Effect.succeed(working)
     )
+  let endOfAll: EndOfAll | undefined
+  const findEnd = Effect.suspend(() =>
+    endOfAll === undefined
+      ? Effect.tap(
+          findEndOfAll(findProgram("unshare", path), isRoot, () => tryGroup(makeGroup)),
+          (found) => Effect.sync(() => (endOfAll = found))
+        )
+      : Effect.succeed(endOfAll)
+  )
+  const choose = (config: SandboxConfig) =>
+    find(config).pipe(
+      Effect.map((tools) => ({ _tag: "Confined", tools }) as const),
+      Effect.catch((reason) =>
+        config.native.unconfined
+          ? Effect.map(findEnd, (found) => ({ _tag: "Unconfined", makeGroup, endOfAll: found, reason }) as const)
+          : Effect.fail(reason)
+      )
+    )
   return {
-    problem: (config) =>
-      config.native.unconfined
-        ? Effect.succeed(undefined)
-        : find(config).pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })),
+    problem: (config) => choose(config).pipe(Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })),
     start: (config, request, slot) =>
-      find(config).pipe(
-        Effect.matchEffect({
-          onSuccess: (tools) => startConfined(tools, nextUser(config), makeGroup, request, slot),
-          onFailure: (error) =>
-            config.native.unconfined ? startUnconfined(makeGroup, request, slot, error) : Effect.fail(error)
-        })
+      Effect.flatMap(choose(config), (chosen) =>
+        chosen._tag === "Confined"
+          ? startConfined(chosen.tools, nextUser(config), makeGroup, request, slot)
+          : startUnconfined(chosen, request, slot)
       ),
     sweep: (mark) =>
       Effect.promise(async () => {

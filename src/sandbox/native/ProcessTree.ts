@@ -2,7 +2,7 @@
  * The processes of a native sandbox, found in `/proc`: the descendants of its first process, and processes that carry its mark in their
  * environment, which also those do that left their parent and their session.
  */
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
 
 /** Name of the variable with the mark. Only programs without isolation have it. */
 export const markVariable = "AICR_SANDBOX"
@@ -16,16 +16,19 @@ const read = (path: string): string => {
   }
 }
 
-const listProcesses = (): ReadonlyArray<number> => {
+const listNames = (folder: string): ReadonlyArray<string> => {
   try {
-    return readdirSync("/proc")
-      .map(Number)
-      .filter((pid) => pid > 0)
+    return readdirSync(folder)
   } catch {
-    // A system without /proc.
+    // A system without /proc, or a process that has ended.
     return []
   }
 }
+
+const listProcesses = (): ReadonlyArray<number> =>
+  listNames("/proc")
+    .map(Number)
+    .filter((pid) => pid > 0)
 
 /** Fields of `/proc/<pid>/stat` after the name, which may contain spaces and parentheses. */
 const statOf = (pid: number): ReadonlyArray<string> => {
@@ -57,15 +60,44 @@ export const listMarked = (mark: string): ReadonlyArray<number> => {
   return listProcesses().filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(entry) && isRunning(pid))
 }
 
-/** Returns the private memory and the number of processes and threads. */
+/** A shared mapping of memory without a file: anonymous, of a `memfd`, or of System V; with its part of that memory and its inode. */
+const sharedMapping = /^([0-9a-f]+)-([0-9a-f]+) ..?.?s ([0-9a-f]+) \S+ (\d+) +\/(?:dev\/zero|memfd:|SYSV)/gm
+
+/** Returns the bytes of each shared memory that a process has mapped or open, by inode; pages that it does not touch now count too. */
+const sharedOf = (pid: number): ReadonlyArray<readonly [inode: number, bytes: number]> => {
+  const mapped = [...read(`/proc/${pid}/maps`).matchAll(sharedMapping)].map(
+    ([, from = "", to = "", offset = "", inode]) =>
+      [Number(inode), parseInt(offset, 16) + parseInt(to, 16) - parseInt(from, 16)] as const
+  )
+  const open = listNames(`/proc/${pid}/fd`).flatMap((name) => {
+    const path = `/proc/${pid}/fd/${name}`
+    try {
+      if (!readlinkSync(path).startsWith("/memfd:")) return []
+      const { blocks, ino } = statSync(path)
+      return [[ino, blocks * blockBytes] as const]
+    } catch {
+      // It was closed.
+      return []
+    }
+  })
+  return [...mapped, ...open]
+}
+
+const blockBytes = 512
+const firstNumber = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0)
+
+/** Returns the private and shared memory, each shared memory once, and the number of processes and threads. */
 export const measureProcesses = (pids: ReadonlyArray<number>): { readonly bytes: number; readonly threads: number } => {
   let bytes = 0
   let threads = 0
+  const shared = new Map<number, number>()
   for (const pid of pids) {
     const status = read(`/proc/${pid}/status`)
-    bytes += Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
-    threads += Number(/^Threads:\s+(\d+)$/m.exec(status)?.[1] ?? 0)
+    bytes += (firstNumber(status, /^RssAnon:\s+(\d+)/m) + firstNumber(status, /^VmSwap:\s+(\d+)/m)) * 1024
+    threads += firstNumber(status, /^Threads:\s+(\d+)/m)
+    for (const [inode, size] of sharedOf(pid)) shared.set(inode, Math.max(size, shared.get(inode) ?? 0))
   }
+  for (const size of shared.values()) bytes += size
   return { bytes, threads }
 }
 

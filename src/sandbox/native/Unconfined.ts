@@ -2,9 +2,11 @@
  * An agent without isolation, which only `sandbox.native.unconfined` permits: own scratch folder and environment, limits of memory,
  * processes, output and time, and an end of all its processes. It can read and write what the service can.
  */
+import { execFile } from "node:child_process"
 import { mkdir } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { withoutPeriod } from "../../domain/Text.ts"
@@ -12,6 +14,7 @@ import { SandboxError } from "../Sandbox.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import type { SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
 import type { MakeCgroup } from "./Cgroup.ts"
+import { errorText } from "./CommandError.ts"
 import { spawnLimited } from "./LimitedShell.ts"
 import { acquireProcess, controlProcess } from "./NativeProcess.ts"
 import { listDescendants, listMarked, markVariable } from "./ProcessTree.ts"
@@ -35,11 +38,69 @@ const freePorts = async (): Promise<readonly [number, number]> => {
   return [model, tools]
 }
 
+/** First process of a namespace: it waits for processes that left their parent, and ends with the program. Its end is that of them all. */
+const firstProcess = `exec 4<&0 </dev/null
+"$@" <&4 3<&- 4<&- &
+program=$!
+exec 3<&- 4<&-
+wait $program
+exit $?`
+
+const namespaceArgs = (unshare: string): ReadonlyArray<string> => [
+  unshare,
+  "--user",
+  "--map-current-user",
+  "--pid",
+  "--fork",
+  "--kill-child"
+]
+
+/** Way in which all processes of an agent are found at its end, also those that left their session and cleared their environment. */
+export type EndOfAll =
+  | { readonly _tag: "Namespace"; readonly argv: ReadonlyArray<string> }
+  | { readonly _tag: "ControlGroup" }
+
+/** Finds a way, or fails: an agent is not started whose processes nothing could end. */
+export const findEndOfAll = Effect.fnUntraced(function* (
+  unshare: string | undefined,
+  isRoot: boolean,
+  canMakeGroup: () => boolean
+): Effect.fn.Return<EndOfAll, SandboxError> {
+  if (isRoot)
+    return yield* new SandboxError({
+      reason: "missing",
+      message:
+        "the service runs as root, and an agent without a sandbox would too; start the service as a user without rights, or install bubblewrap and remove sandbox.native.unconfined"
+    })
+  const argv = unshare === undefined ? undefined : namespaceArgs(unshare)
+  const problem =
+    argv === undefined
+      ? "unshare is not installed"
+      : yield* Effect.promise(() =>
+          promisify(execFile)(argv[0] ?? "", [...argv.slice(1), "/bin/sh", "-c", "exit 0"], { timeout: 10_000 }).then(
+            () => undefined,
+            (cause: unknown) => errorText(cause)
+          )
+        )
+  if (argv !== undefined && problem === undefined) return { _tag: "Namespace", argv }
+  if (canMakeGroup()) return { _tag: "ControlGroup" }
+  return yield* new SandboxError({
+    reason: "missing",
+    message: `nothing on this machine could end all processes of an agent without a sandbox: a process namespace is missing (${problem}), and a control group too; permit user namespaces to the service and install unshare (Debian: apt-get install util-linux), or set Delegate=yes in its systemd unit`
+  })
+})
+
+export interface UnconfinedStart {
+  readonly makeGroup: MakeCgroup
+  readonly endOfAll: EndOfAll
+  /** Reason for which there is no isolation. */
+  readonly reason: SandboxError
+}
+
 export const startUnconfined = Effect.fnUntraced(function* (
-  makeGroup: MakeCgroup,
+  { endOfAll, makeGroup, reason }: UnconfinedStart,
   request: SandboxRequest,
-  { folder, inside, mark }: SandboxSlot,
-  reason: SandboxError
+  { folder, inside, mark }: SandboxSlot
 ): Effect.fn.Return<StartedSandbox, SandboxError, Scope.Scope> {
   const scratch = join(folder, "scratch")
   const [modelPort, toolsPort] = yield* Effect.tryPromise({
@@ -51,14 +112,16 @@ export const startUnconfined = Effect.fnUntraced(function* (
   })
   const { limits, repository, sockets } = request
   const environment = { [markVariable]: mark }
+  const own = endOfAll._tag === "Namespace" ? [...endOfAll.argv, "/bin/sh", "-c", firstProcess, "sh"] : []
   const running = yield* acquireProcess(() => {
     const cgroup = makeGroup(mark, limits)
-    const child = spawnLimited([process.execPath, inside], { limits, cgroup, environment, cwd: repository })
-    const roots = () => (child.pid === undefined ? [] : [child.pid])
-    const list = () => [
-      ...new Set([...roots().flatMap(listDescendants), ...listMarked(mark), ...(cgroup?.list() ?? [])])
-    ]
-    return controlProcess(child, { limits, cgroup, roots, list, fileBytes: () => 0 })
+    const child = spawnLimited([...own, process.execPath, inside], { limits, cgroup, environment, cwd: repository })
+    const tree = () => (child.pid === undefined ? [] : listDescendants(child.pid))
+    // The parent of a namespace ends by itself, when no process is left in it.
+    const inNamespace = () => (own.length > 0 && tree().length > 1 ? tree().slice(1) : tree())
+    const list = () =>
+      own.length > 0 ? inNamespace() : [...new Set([...tree(), ...listMarked(mark), ...(cgroup?.list() ?? [])])]
+    return controlProcess(child, { limits, cgroup, roots: () => list().slice(0, 1), list, fileBytes: () => 0 })
   })
   return {
     ...running,

@@ -18,7 +18,7 @@ import type { ModelAccount } from "../../../src/llm/ModelRun.ts"
 import * as Store from "../../../src/store/Store.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { processesWith, uniqueSeconds } from "../../sandbox/Fixture.ts"
-import { fakeProxies, fakeToolServers } from "./FakeServices.ts"
+import { fakeProxies, fakeToolServers, lastToolServer } from "./FakeServices.ts"
 import type { FakeProxyState } from "./FakeServices.ts"
 import { makeBrief, nativeSandboxes, temporary } from "./Fixture.ts"
 
@@ -131,6 +131,16 @@ describe("a pass of an agent CLI", () => {
       })
       expect(yield* awaited([])).toEqual({ names: toolNames, isListed: false })
       expect(yield* awaited(["list"])).toEqual({ names: toolNames, isListed: true })
+    })
+  )
+
+  it.live("has the numbers of calls of sandbox.limits", () =>
+    Effect.gen(function* () {
+      const proxy: FakeProxyState = { calls: 1 }
+      yield* alone(["summary Read"], { proxy, agent: { sandbox: { limits: { model_calls: 7, tool_calls: 9 } } } })
+      expect([proxy.request?.maxCalls, lastToolServer.request?.maxCalls]).toEqual([7, 9])
+      yield* alone(["summary Read"], { proxy })
+      expect([proxy.request?.maxCalls, lastToolServer.request?.maxCalls]).toEqual([80, 300])
     })
   )
 

@@ -5,7 +5,7 @@ import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
 import { startCli } from "../../../src/agent/clis/CliProcess.ts"
 import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
 import { Sandboxes } from "../../../src/sandbox/Sandbox.ts"
-import type { SandboxRequest } from "../../../src/sandbox/Sandbox.ts"
+import type { SandboxOrder } from "../../../src/sandbox/Sandbox.ts"
 import type { SandboxConfig } from "../../../src/config/schema/Agent.ts"
 import { makeRun, searched, written } from "./WrittenProgram.ts"
 
@@ -117,7 +117,7 @@ it("agent.web_search.credentials.<id>.value: a literal of a workspace is sent, u
 describe("the sandbox of a CLI", () => {
   /** Returns the configuration and the request that the sandbox gets. */
   const started = async (sandbox: object, agent: object = {}) => {
-    const seen: Array<{ readonly config: SandboxConfig; readonly request: SandboxRequest }> = []
+    const seen: Array<{ readonly config: SandboxConfig; readonly request: SandboxOrder }> = []
     const capture = Sandboxes.of({
       select: () => Effect.succeed("native"),
       start: (config, request) =>

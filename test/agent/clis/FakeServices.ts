@@ -108,11 +108,15 @@ const reply = async (request: ToolServerRequest, method: string, params: Paramet
   return { content: [{ type: "text", text }], isError: !decoded.ok }
 }
 
+/** Request of the last tool server that was opened. */
+export const lastToolServer: { request?: ToolServerRequest } = {}
+
 export const fakeToolServers: Layer.Layer<ToolServers> = Layer.succeed(
   ToolServers,
   ToolServers.of({
     open: (request) =>
       Effect.gen(function* () {
+        lastToolServer.request = request
         const counts = { calls: 0, refused: 0 }
         const { socket } = yield* serveOn((incoming, response) => {
           const respond = async () => {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
-import { Sandboxes } from "../../../src/sandbox/Sandbox.ts"
+import { SandboxError, Sandboxes } from "../../../src/sandbox/Sandbox.ts"
 import { startPodman } from "../../harness/Podman.ts"
 import type { Podman } from "../../harness/Podman.ts"
 import { describeConformance } from "../Conformance.ts"
@@ -58,7 +58,7 @@ describe("a container", () => {
       "no engine",
       { kind: "docker", image: "i" },
       { DOCKER_HOST: "unix:///no/such" },
-      /missing.*kind docker has no engine: no socket at \/no\/such/
+      /failed.*kind docker has no engine: no socket at \/no\/such/
     ],
     [
       "an engine of another machine",
@@ -94,15 +94,33 @@ describe("a container", () => {
     server.close()
   })
 
+  const selected = Effect.flatMap(Sandboxes, ({ select }) =>
+    select(resolveConfig({ image: podman.image, engine: "auto" }))
+  )
+  const absent = (name: "podman" | "docker") => ({
+    ...makeDrivers(environment())[name],
+    problem: () => Effect.succeed(new SandboxError({ reason: "missing", message: `no ${name}` }))
+  })
   it.each([
-    ["podman", { engine: "auto" }, {}],
-    ["docker", { engine: "auto" }, { CONTAINER_HOST: "/no/such" }],
-    ["native", { engine: "auto" }, { CONTAINER_HOST: "/no/such", DOCKER_HOST: "/no/such", PATH: process.env["PATH"] }]
-  ])("is selected automatically: %s", async (expected, config, env) => {
-    const kinds = kind({}, { ...environment(), ...env })
-    const selected = Effect.flatMap(Sandboxes, ({ select }) =>
-      select(resolveConfig({ image: podman.image, ...config } as never))
-    )
-    expect(await using(fixture, kinds, selected)).toBe(expected)
+    ["podman", []],
+    ["docker", ["podman"]],
+    ["native", ["podman", "docker"]]
+  ] as const)("is selected automatically: %s", async (expected, missing) => {
+    const own = makeDrivers({ ...environment(), PATH: process.env["PATH"] })
+    const drivers = { ...own, ...Object.fromEntries(missing.map((name) => [name, absent(name)])) }
+    expect(await using(fixture, { config: {}, drivers }, selected)).toBe(expected)
+  })
+
+  it.each([
+    ["without a socket", () => ({ CONTAINER_HOST: "/no/such" })],
+    ["that does not respond", (dead: string) => ({ CONTAINER_HOST: `unix://${dead}` })]
+  ])("is not replaced by native, if CONTAINER_HOST names an engine %s", async (_, env) => {
+    const socket = join(fixture.root, "named.sock")
+    const server = createServer((client) => client.destroy()).listen(socket)
+    await once(server, "listening")
+    const kinds = kind({}, { ...environment(), PATH: process.env["PATH"], ...env(socket) })
+    const refused = await using(fixture, kinds, selected).catch((error: unknown) => error)
+    server.close()
+    expect(refused).toMatchObject({ reason: "failed", message: expect.stringMatching(/\/(no\/such|.*named\.sock)/) })
   })
 })

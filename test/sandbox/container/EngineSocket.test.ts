@@ -21,9 +21,9 @@ it.each([
 it.each([
   ["podman", { CONTAINER_HOST: "ssh://host" }, "invalid", /^CONTAINER_HOST is not a unix socket.*unix:\/\/\/path/],
   ["docker", { DOCKER_HOST: "tcp://a:2375" }, "invalid", /^DOCKER_HOST is not/],
-  ["docker", { DOCKER_HOST: "unix:///own.sock" }, "missing", /no socket at \/own\.sock; .*or correct DOCKER_HOST/],
+  ["docker", { DOCKER_HOST: "unix:///own.sock" }, "failed", /no socket at \/own\.sock; .*or correct DOCKER_HOST/],
   ["podman", { XDG_RUNTIME_DIR: "/u" }, "missing", /no socket at \/u\/podman\/podman\.sock or \/run\/podman/],
   ["docker_socket", {}, "missing", /mount the socket of the host's docker/]
-] as const)("of %s is missing with %j", (kind, env, reason, message) =>
+] as const)("of %s does not exist with %j", (kind, env, reason, message) =>
   expect(findEngineSocket(kind, env, () => false)).toMatchObject({ reason, message: expect.stringMatching(message) })
 )

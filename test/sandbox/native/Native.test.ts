@@ -1,7 +1,11 @@
 /** The native kind: with bubblewrap and control groups, with bubblewrap alone, and without isolation. */
+import { mkdirSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { SandboxConfig } from "../../../src/config/schema/Agent.ts"
 import { nativeDriver } from "../../../src/sandbox/native/Native.ts"
+import type { NativeMachine } from "../../../src/sandbox/native/Native.ts"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
 import { provide } from "../../harness/Provide.ts"
 import { waitUntil } from "../../harness/Wait.ts"
@@ -16,9 +20,9 @@ import {
   uniqueSeconds,
   using
 } from "../Fixture.ts"
-import type { Fixture, KindUnderTest } from "../Fixture.ts"
+import type { Fixture, KindUnderTest, Program } from "../Fixture.ts"
 import { killedService } from "../KilledService.ts"
-import { isRoot, otherUser } from "../OtherUser.ts"
+import { isRoot, otherUser, runInService, toMounted } from "../OtherUser.ts"
 
 const searchPath = () => `${provide("bubblewrap")}:${process.env["PATH"] ?? ""}`
 const withNative = (native: ReturnType<typeof nativeDriver>): KindUnderTest["drivers"] => ({
@@ -69,12 +73,21 @@ if (isRoot)
 
 describe("native without bubblewrap", () => {
   let fixture: Fixture
+  let environment: { readonly PATH: string }
+  const user = isRoot ? otherUser : undefined
   beforeAll(async () => {
-    fixture = await makeFixture()
+    fixture = await makeFixture(user)
+    const folder = join(fixture.root, "programs")
+    mkdirSync(folder)
+    symlinkSync("/usr/bin/unshare", join(folder, "unshare"))
+    environment = { PATH: folder }
   })
   afterAll(() => fixture.close())
   const drivers = withNative(nativeDriver({ path: "/no/such/folder" }))
   const unconfined = { kind: "native", native: { unconfined: true } } as const
+  /** Runs without isolation, in a service that is not root. */
+  const runFree = (program: Program, limits?: object) =>
+    runInService(fixture, { config: unconfined, environment }, program, limits, { user })
 
   it("refuses to run, and names what to install", async () => {
     const refused = run(fixture, { config: { kind: "native" }, drivers }, "echo started")
@@ -83,20 +96,15 @@ describe("native without bubblewrap", () => {
   })
 
   it("refuses a bubblewrap that cannot isolate, with its message", async () => {
-    const refused = run(
-      fixture,
-      {
-        config: { kind: "native" },
-        drivers: withNative(nativeDriver({ path: `${brokenBubblewrap(fixture)}:${process.env["PATH"]}` }))
-      },
-      "echo started"
-    )
+    const path = `${brokenBubblewrap(fixture)}:${process.env["PATH"]}`
+    const kind = { config: { kind: "native" } as const, drivers: withNative(nativeDriver({ path })) }
+    const refused = run(fixture, kind, "echo started")
     await expect(refused).rejects.toThrow(/cannot isolate programs on this machine: bwrap: No permissions/)
   })
 
   it("runs without isolation where the configuration permits it, with a notice on every run", async () => {
     const script = 'echo "$PWD" "$REPO" "$SCRATCH"; env | cut -d= -f1 | sort | tr "\\n" " "; touch $SCRATCH/file'
-    const { exit, lines, notices } = await run(fixture, { config: unconfined, drivers }, script)
+    const { exit, lines, notices } = await runFree(script)
     expect(exit).toEqual({ reason: "exited", code: 0 })
     expect(lines[0]?.split(" ")).toEqual([fixture.repository, fixture.repository, expect.stringContaining("/scratch")])
     expect(lines[1]).toBe("AICR_SANDBOX HOME MODEL PATH PWD REPO SCRATCH TOOLS ")
@@ -111,49 +119,100 @@ describe("native without bubblewrap", () => {
   })
 
   it("leads its ports to the model and the tools", async () => {
-    const program = {
-      command: process.execPath,
-      args: [
-        "-e",
-        "for (const port of [process.env.MODEL, process.env.TOOLS]) fetch('http://127.0.0.1:' + port).then((r) => r.text()).then(console.log)"
-      ]
-    }
-    const { lines } = await run(fixture, { config: unconfined, drivers }, program)
+    const script =
+      "for (const port of [process.env.MODEL, process.env.TOOLS]) fetch('http://127.0.0.1:' + port).then((r) => r.text()).then(console.log)"
+    // The other user reaches the node of the tests at another path.
+    const node = user === undefined ? process.execPath : toMounted(process.execPath)
+    const { lines } = await runFree(`exec ${node} -e "${script}"`)
     expect(lines.toSorted()).toEqual(["model ", "tools "])
   })
 
-  it.each([
-    ["processes", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 60 & done; wait", { processes: 12 }],
+  const inMemory = (...calls: ReadonlyArray<string>): Program => ({
+    command: "perl",
+    args: ["-e", `$size = 48 << 20; open(Z, "<", "/dev/zero"); ${calls.join("; ")}; sleep 60`]
+  })
+  const x64 = process.arch !== "arm64"
+  const fill =
+    "$text = chr(0) x $size; for (1 .. 8) { $name = 'm'; $fd = syscall(NR, $name, 0); open($f[$_], '>&=', $fd); syswrite($f[$_], $text) }"
+  const attach =
+    "for (1 .. 8) { $id = syscall(GET, 0, $size, 0x380); $at = syscall(AT, $id, 0, 0); sysread(Z, $part, 1); syscall(READ, fileno(Z), $at, $size) }"
+  const system = x64 ? { GET: 29, AT: 30, READ: 0 } : { GET: 194, AT: 196, READ: 63 }
+  const exceeded: ReadonlyArray<readonly [name: string, reason: string, program: Program, limits: object]> = [
+    ["processes", "processes", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 60 & done; wait", { processes: 12 }],
     [
+      "the time",
       "time",
       "trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 60; sleep 60' &); sleep 60; sleep 60",
-      { timeMillis: 500 }
+      { timeMillis: 1500 }
+    ],
+    [
+      "memory in files without a name",
+      "memory",
+      inMemory(fill.replace("NR", x64 ? "319" : "279")),
+      { fileBytes: 64 << 20 }
+    ],
+    [
+      "memory of System V",
+      "memory",
+      inMemory(
+        attach.replace(/GET|AT|READ/g, (name) => String(Object.entries(system).find(([key]) => key === name)?.[1]))
+      ),
+      {}
     ]
-  ])("limits %s", async (reason, script, limits) => {
-    const { exit } = await run(fixture, { config: unconfined, drivers }, script, limits)
-    expect(exit).toMatchObject({ reason })
+  ]
+  it.each(exceeded)("limits %s", async (_, reason, program, limits) => {
+    expect((await runFree(program, limits)).exit).toMatchObject({ reason })
   })
 
-  it("ends processes that left their session, and the next start those of a killed service", async () => {
+  it("ends processes that left their session and cleared their environment, also of a killed service", async () => {
     const seconds = uniqueSeconds()
-    await run(fixture, { config: unconfined, drivers }, `(setsid sleep ${seconds} &) ; sleep 0.1`)
+    const leave = `setsid env -i /bin/sh -c '(setsid /bin/sleep ${seconds} &)'; sleep 0.3`
+    expect((await runFree(leave)).exit).toEqual({ reason: "exited", code: 0 })
     expect(processesWith(seconds)).toEqual([])
     await killedService(
       fixture,
-      { config: unconfined, environment: { PATH: "/no/such" } },
-      `(setsid sleep ${seconds} &); sleep 0.1; echo started; sleep 60`
+      { config: unconfined, environment },
+      `${leave}; echo started; sleep 60`,
+      undefined,
+      user
     )
-    await waitUntil(() => processesWith(seconds).length === 1, {
-      describe: () => "only the process of another session runs"
-    })
+    await waitUntil(() => processesWith(seconds).length === 0, { describe: () => processesWith(seconds).join(", ") })
     await using(fixture, { config: unconfined, drivers }, Effect.void)
-    expect(processesWith(seconds)).toEqual([])
     expect(listOrphans(fixture)).toEqual([])
   })
 
-  it("is selected only when it can run", async () => {
-    const { native } = drivers
-    expect(await Effect.runPromise(native.problem(resolveConfig({})))).toMatchObject({ reason: "missing" })
-    expect(await Effect.runPromise(native.problem(resolveConfig(unconfined)))).toBeUndefined()
+  it("is refused to root, and where nothing could end all processes", async () => {
+    const problemOf = (machine: Partial<NativeMachine>, config: typeof SandboxConfig.Type = unconfined) =>
+      Effect.runPromise(nativeDriver({ path: "/no/such", isRoot: false, ...machine }).problem(resolveConfig(config)))
+    expect(await problemOf({}, {})).toMatchObject({ reason: "missing" })
+    expect(await problemOf({ isRoot: true })).toMatchObject({
+      message: expect.stringMatching(/runs as root.*without rights/)
+    })
+    expect(await problemOf({ makeGroup: () => undefined })).toMatchObject({
+      reason: "missing",
+      message: expect.stringMatching(/process namespace is missing.*control group too.*permit user namespaces/)
+    })
+    expect(await problemOf({ path: environment.PATH, makeGroup: () => undefined })).toBeUndefined()
+  })
+})
+
+describe("native without control groups", () => {
+  let fixture: Fixture
+  beforeAll(async () => {
+    fixture = await makeFixture()
+  })
+  afterAll(() => fixture.close())
+
+  it("counts shared memory that no process touches any more", async () => {
+    const drivers = withNative(nativeDriver({ path: searchPath(), makeGroup: () => undefined }))
+    const [map, advise, read] = process.arch === "arm64" ? [222, 233, 63] : [9, 28, 0]
+    const text = `$size = 48 << 20; open(Z, "<", "/dev/zero"); for (1 .. 8) {
+      $at = syscall(${map}, 0, $size, 3, 0x21, -1, 0); syscall(${read}, fileno(Z), $at, $size); syscall(${advise}, $at, $size, 4) } sleep 60`
+    const { exit } = await run(
+      fixture,
+      { config: { kind: "native" }, drivers },
+      { command: "perl", args: ["-e", text] }
+    )
+    expect(exit).toMatchObject({ reason: "memory" })
   })
 })
