@@ -13,6 +13,7 @@ const maxRefused = 100
 export class Reports {
   #kept = new Map<string, RecordedProblem>()
   #refused = new Map<string, RefusedReport>()
+  readonly #restored: Set<string>
   #dropped = 0
   #overRefused = 0
   /** Number of the response of the model. */
@@ -21,12 +22,15 @@ export class Reports {
   /** `problems` and `refused` are those of earlier attempts at the pass. */
   constructor({ problems, refused }: Pick<RestoredPass, "problems" | "refused"> = { problems: [], refused: [] }) {
     for (const one of problems) this.#kept.set(identity(one.problem), one)
+    // An agent that starts from the beginning reports them again.
+    this.#restored = new Set(this.#kept.keys())
     for (const { round, ...sketch } of refused) this.#refuse(sketch, round)
   }
 
-  /** Returns the result for the tool's reply. */
+  /** Returns the result for the tool's reply: for a restored problem that of the earlier attempt. */
   add(problem: ReportedProblem): "recorded" | "duplicate" | "over_limit" {
     const key = identity(problem)
+    if (this.#restored.delete(key)) return "recorded"
     if (this.#kept.has(key)) return "duplicate"
     if (this.#kept.size >= maxReported) {
       this.#dropped++

@@ -10,6 +10,7 @@ import type {
 } from "ai"
 import type { ProviderOptions } from "@ai-sdk/provider-utils"
 import type { GatewayRequest, GatewayUsage, Message, ToolSpec } from "./Gateway.ts"
+import { recordBytes, restoreBytes, WireBytes } from "./wire/WireBytes.ts"
 import type { ResponseReader } from "./ResponseReader.ts"
 
 /** Tools without `execute`: the SDK makes one step and returns the calls. The caller that offered a tool validates its inputs. */
@@ -108,16 +109,18 @@ const toInput = (input: unknown): unknown =>
 
 /** Encodes as JSON the parts of a response that the plain form lacks: reasoning, and additions of the provider. */
 export const recordNative = (native: unknown): unknown =>
-  native instanceof NativeTurn &&
-  native.content.some(
-    (part) => (part.type !== "text" && part.type !== "tool-call") || part.providerOptions !== undefined
-  )
-    ? native.content
-    : undefined
+  native instanceof WireBytes
+    ? recordBytes(native)
+    : native instanceof NativeTurn &&
+        native.content.some(
+          (part) => (part.type !== "text" && part.type !== "tool-call") || part.providerOptions !== undefined
+        )
+      ? native.content
+      : undefined
 
 /** Decodes it again, for the model of the response. */
 export const restoreNative = (model: string, content: unknown): unknown =>
-  Array.isArray(content) ? new NativeTurn(model, content) : undefined
+  Array.isArray(content) ? new NativeTurn(model, content) : restoreBytes(content)
 
 const plainTurn = (turn: AssistantTurn): AssistantModelMessage => ({
   role: "assistant",

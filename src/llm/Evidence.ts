@@ -36,7 +36,7 @@ export interface AskedModel {
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly millis: number
-  readonly request: Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role">
+  readonly request: Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role" | "isOfAgent">
   readonly outcome:
     | { readonly _tag: "Answered"; readonly answer: RecordedResponse }
     | {

@@ -64,6 +64,8 @@ export interface GatewayRequest {
   readonly toolChoice?: "auto" | "required" | undefined
   /** True if the conversation may continue after the response, so that its end is worth a cache mark. */
   readonly continues?: boolean | undefined
+  /** Whether the texts are those of an agent, which adds times to them. */
+  readonly isOfAgent?: boolean | undefined
   /** Runs when the response begins: from then on the provider has cached the prompt. */
   readonly onBegin?: Effect.Effect<void> | undefined
   /** Receives the text of the response as it arrives. */

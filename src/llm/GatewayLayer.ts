@@ -29,13 +29,11 @@ const make = Effect.gen(function* () {
     limiter: yield* Limiter,
     reusable: reusableResponses(evidence)
   }
-  // Agents keep no conversation over attempts: a recorded response would not belong to theirs.
-  const unrecorded: GatewayServices = { ...services, reusable: { take: () => Effect.undefined } }
   const gateway = Gateway.of({
     call: (request) => Effect.flatMap(chain, ({ callChain }) => callChain(services, catalog, request))
   })
   const wireGateway = WireGateway.of({
-    call: (call) => Effect.flatMap(wire, ({ callWire }) => callWire(unrecorded, transport, catalog, call)),
+    call: (call) => Effect.flatMap(wire, ({ callWire }) => callWire(services, transport, catalog, call)),
     models: (request) => Effect.flatMap(wire, ({ listWireModels }) => listWireModels(catalog, request))
   })
   return Context.empty().pipe(Context.add(Gateway, gateway), Context.add(WireGateway, wireGateway))

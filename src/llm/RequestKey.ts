@@ -6,10 +6,13 @@ import { createHash } from "node:crypto"
 import { keptText, messageText } from "./KeptText.ts"
 import type { GatewayRequest } from "./Gateway.ts"
 
-type Asked = Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role">
+type Asked = Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role" | "isOfAgent">
 
 /** The closing fence contains the word. */
 const closing = /<\/[\w-]+ ([0-9a-f]{24})>/g
+
+/** Times that agents add to their prompts and to results of tools. */
+const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?|Wall time: \d{1,9}(\.\d{1,9})? seconds/g
 
 /** Returns a hex digest of `model` (`provider/model`) and the request, with its texts in the form of evidence. */
 export const requestKey = (model: string, request: Asked): string => {
@@ -24,7 +27,8 @@ export const requestKey = (model: string, request: Asked): string => {
   const fences = new Set(parts.flatMap((part) => [...part.matchAll(closing)].map(([, word = ""]) => word)))
   const digest = createHash("sha256")
   for (const part of parts) {
-    const text = [...fences].reduce((all, word) => all.replaceAll(word, "fence"), part)
+    const unfenced = [...fences].reduce((all, word) => all.replaceAll(word, "fence"), part)
+    const text = request.isOfAgent === true ? unfenced.replace(times, "time") : unfenced
     digest.update(`${text.length}:`).update(text)
   }
   return digest.digest("hex")

@@ -90,8 +90,9 @@ export const openSession = (
             }),
       report: (problem) =>
         Effect.flatMap(inRound, (round) => {
+          const before = reports.problems.length
           const result = reports.add(problem)
-          return result === "recorded"
+          return reports.problems.length > before
             ? Effect.as(store({ _tag: "Problem", problem, round }), result)
             : Effect.succeed(result)
         }),

@@ -50,6 +50,8 @@ export class CallRecord {
 
   succeeded(model: string, fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>): void {
     this.last = model
+    // A recorded response of an earlier attempt costs nothing, but is the response of this model.
+    this.#models.add(model)
     this.#failure = undefined
     // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
     for (const { model: failed, reason } of fallbacks)

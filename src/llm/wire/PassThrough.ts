@@ -23,6 +23,7 @@ import { wholeAsStream } from "../WholeResponse.ts"
 import { isJson } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
 import type { ResponseProgress } from "./ResponseProgress.ts"
+import { WireBytes } from "./WireBytes.ts"
 import { SseEvents } from "./SseEvents.ts"
 import type { Upstream } from "./Upstream.ts"
 import { wireFormat } from "./WireFormats.ts"
@@ -183,7 +184,7 @@ export const passThrough =
           reasoningTokens: 0,
           costUsd: undefined
         },
-        native: undefined,
+        native: new WireBytes(call.format, call.streams, progress.text),
         ...(reader.isCutOff() ? { isCutOff: true } : {})
       }
     })

@@ -1,10 +1,12 @@
 /** Whether the response to an agent has begun, and its writer. Once it has, no failure can be repaired by another attempt. */
 import type { Failure } from "../Failure.ts"
+import { WireText } from "./WireBytes.ts"
 import type { WireSink } from "../WireGateway.ts"
 
 export class ResponseProgress {
   readonly #sink: WireSink
   hasBegun = false
+  readonly #written = new WireText()
 
   constructor(sink: WireSink) {
     this.#sink = sink
@@ -16,7 +18,12 @@ export class ResponseProgress {
     this.#sink.begin(contentType)
   }
   write(bytes: Uint8Array | string): Promise<void> {
+    this.#written.add(bytes)
     return this.#sink.write(bytes)
+  }
+  /** Returns the text that was written, if it is not too long. */
+  get text(): string | undefined {
+    return this.#written.text
   }
   /** Returns the failure as it applies to the rest of the chain. */
   toFailure(failure: Failure): Failure {

@@ -5,7 +5,7 @@ import { callChain } from "../CallChain.ts"
 import type { Catalog } from "../catalog/Catalog.ts"
 import { candidates, modelKey } from "../Chain.ts"
 import { GatewayError } from "../Gateway.ts"
-import type { GatewayRequest, Message } from "../Gateway.ts"
+import type { GatewayRequest, GatewayResponse, Message } from "../Gateway.ts"
 import { promptCharacters } from "../PromptSize.ts"
 import { receivedUsage } from "../Spending.ts"
 import type { Transport } from "../Transport.ts"
@@ -15,7 +15,9 @@ import { ResponseProgress } from "./ResponseProgress.ts"
 import { describeRefusal } from "./shape/RefusedField.ts"
 import { translate } from "./Translate.ts"
 import { findUpstream } from "./Upstream.ts"
+import { restoreBytes, WireBytes } from "./WireBytes.ts"
 import { wireFormat } from "./WireFormats.ts"
+import type { WireJson } from "./WireJson.ts"
 import type { WireRequest } from "./WireRow.ts"
 
 /** Providers refuse empty texts. */
@@ -38,9 +40,44 @@ const toRequest = (call: WireCall, { messages, system, toolChoice, tools }: Wire
   tools,
   toolChoice,
   continues: true,
+  isOfAgent: true,
   deadlineMillis: call.deadlineMillis,
   prefer: call.prefer
 })
+
+/**
+ * Recorded responses in the form that the agent requests. One without calls ended the conversation of a pass without a result, and another
+ * attempt needs another end.
+ */
+const reusableFor = ({ reusable }: GatewayServices, { format, streams }: WireCall): GatewayServices["reusable"] => ({
+  take: (run, model, request) =>
+    Effect.map(reusable.take(run, model, request), (recorded) => {
+      if (recorded === undefined || recorded.calls.length === 0) return undefined
+      const bytes = restoreBytes(recorded.native)
+      const isSameForm = bytes?.format === format && bytes.streams === streams && bytes.text !== undefined
+      return bytes === undefined || isSameForm ? recorded : undefined
+    })
+})
+
+/** Writes the recorded response of an earlier attempt. */
+const repeat = (
+  call: WireCall,
+  body: WireJson,
+  response: Omit<GatewayResponse, "fallbacks">,
+  progress: ResponseProgress
+) =>
+  Effect.promise(async () => {
+    const { calls, isCutOff = false, native, text, usage } = response
+    progress.begin(call.streams ? "text/event-stream" : "application/json")
+    if (native instanceof WireBytes) return progress.write(native.text ?? "")
+    call.memory.add(calls, native)
+    const row = wireFormat(call.format)
+    if (!call.streams)
+      return progress.write(JSON.stringify(row.whole(call.model, body, { calls, isCutOff, text, usage })))
+    const encoder = row.encoder(call.model, body)
+    const parts = [encoder.begin(), text === "" ? "" : encoder.text(text), ...calls.map((one) => encoder.call(one))]
+    return progress.write([...parts, encoder.end({ isCutOff, usage })].join(""))
+  })
 
 export const callWire = Effect.fnUntraced(function* (
   services: GatewayServices,
@@ -74,7 +111,13 @@ export const callWire = Effect.fnUntraced(function* (
       )
     )
   }
-  return yield* callChain({ ...services, send }, catalog, toRequest(call, decoded))
+  const response = yield* callChain(
+    { ...services, reusable: reusableFor(services, call), send },
+    catalog,
+    toRequest(call, decoded)
+  )
+  if (!progress.hasBegun) yield* repeat(call, body, response, progress)
+  return response
 })
 
 /** Returns the models of the chain and their smallest limits. */

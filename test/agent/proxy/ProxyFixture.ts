@@ -8,13 +8,15 @@ import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
 import { Effect, Logger, Redacted } from "effect"
+import type { Layer } from "effect"
 import { Agent, fetch as undiciFetch } from "undici"
 import { ModelProxies } from "../../../src/agent/proxy/ModelProxy.ts"
 import type { ModelProxyReport, ModelProxyRequest, OpenModelProxy } from "../../../src/agent/proxy/ModelProxy.ts"
 import { modelProxiesLayer } from "../../../src/agent/proxy/ModelProxiesLayer.ts"
 import { gatewayLayer } from "../../../src/llm/GatewayLayer.ts"
-import type { WireFormat } from "../../../src/llm/WireGateway.ts"
-import { testOwners } from "../../harness/Owners.ts"
+import { ModelRun } from "../../../src/llm/ModelRun.ts"
+import type { ModelAccount } from "../../../src/llm/ModelRun.ts"
+import type { WireFormat, WireGateway } from "../../../src/llm/WireGateway.ts"
 import { testSnapshot } from "../../harness/TestSnapshot.ts"
 import { env } from "../../llm/Protocols.ts"
 import { overSocket } from "../mcp/ToolFixture.ts"
@@ -29,10 +31,16 @@ export interface ProxyFixture {
   readonly get: (path: string) => Promise<Received>
 }
 
+export interface ProxyServices {
+  readonly account?: ModelAccount
+  readonly gateway?: Layer.Layer<WireGateway>
+}
+
 export const withProxy = async (
   document: unknown,
   settings: Partial<ModelProxyRequest> & Pick<ModelProxyRequest, "format">,
-  use: (fixture: ProxyFixture) => Promise<void>
+  use: (fixture: ProxyFixture) => Promise<void>,
+  { account = { id: "test", repository: "test" }, gateway = gatewayLayer }: ProxyServices = {}
 ): Promise<void> => {
   const root = mkdtempSync(join(tmpdir(), "aicr-proxy-"))
   const request: ModelProxyRequest = {
@@ -66,7 +74,8 @@ export const withProxy = async (
     await Effect.runPromise(
       Effect.scoped(program).pipe(
         Effect.provide(modelProxiesLayer(root)),
-        Effect.provide([gatewayLayer, testOwners, Logger.layer([])])
+        Effect.provideService(ModelRun, account),
+        Effect.provide([gateway, Logger.layer([])])
       )
     )
   } finally {
