@@ -114,6 +114,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "PlanNotices.ts",
     "SendNotice.ts",
     "Outputs.ts",
+    "RecordedOperations.ts",
     "Marker.ts",
     "SafeText.ts",
     "ExistingThreads.ts",

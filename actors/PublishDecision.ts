@@ -74,6 +74,9 @@ export interface SendFailure {
   readonly ageMillis: number
 }
 
+/** Age of a run up to which its review waits for a person who has an unpublished review under the same account. */
+const maxPendingWait = Duration.toMillis("1 hour")
+
 /** Minimum pause in milliseconds during an outage of the host. The client waits for the host itself; this spaces calls that do not wait. */
 const outagePause = 1000
 
@@ -90,6 +93,12 @@ export const afterFailure = (failure: SendFailure, now: number, random: number):
     return isBegun
       ? { status: "unknown", error: message }
       : { status: from, error: message, notBefore: now + Math.max(outagePause, retryAfter) }
+  }
+  if (error.reason === "pending_review") {
+    // Nothing was written, so a row that was being sent is not doubtful.
+    if (ageMillis > maxPendingWait || attempts + 1 >= maxAttempts) return { status: "failed", error: message }
+    const notBefore = now + pauseMillis(attempts + 1, random)
+    return { status: isBegun ? "pending" : from, error: message, notBefore, isAttempt: true }
   }
   const isAttempt = isBegun || ageMillis > maxDeferral
   if (isAttempt && attempts + 1 >= maxAttempts) return { status: "failed", error: message }

@@ -19,6 +19,7 @@ import * as Metrics from "../src/observability/Metrics.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
 import type { SentRow } from "../src/outputs/Outputs.ts"
+import { RecordedOperations } from "../src/outputs/RecordedOperations.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../src/store/Outbox.ts"
 import { Runs } from "../src/store/Runs.ts"
@@ -27,6 +28,7 @@ import type { StoreError } from "../src/database/StoreError.ts"
 import { afterFailure, checkFor, isContent, sentSummary, withNote } from "./PublishDecision.ts"
 import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
 import { openStatus, RowWrite } from "./RowWrite.ts"
+import { storeFailed } from "./TargetHold.ts"
 import type { TargetHold } from "./TargetHold.ts"
 
 /** Delay before the lookup of a write whose response was lost, so that the host can make the write visible. */
@@ -141,6 +143,12 @@ const callHost = Effect.fnUntraced(function* (
   const context = yield* Effect.context<ConfigStore | Runs>()
   const guard = Effect.andThen(checks.guard, Effect.provideContext(write.guard, context))
   const fence = Effect.provideContext(write.fence, context)
+  const outbox = yield* Outbox
+  const recorded: typeof RecordedOperations.Service = (id) =>
+    outbox.recorded(id).pipe(
+      Effect.map((entry) => entry?.operation),
+      Effect.mapError(storeFailed)
+    )
   while (true) {
     const { row } = write
     const result = yield* (yield* Outputs)
@@ -148,6 +156,7 @@ const callHost = Effect.fnUntraced(function* (
       .pipe(
         Effect.provideService(WriteOwner, { fence, guard }),
         Effect.provideService(DuringOutage, "wait"),
+        Effect.provideService(RecordedOperations, recorded),
         Effect.withSpan("publication", {
           kind: "client",
           attributes: { channel: row.channel, operation: row.operation._tag, run: run.id }

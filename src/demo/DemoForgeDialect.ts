@@ -13,6 +13,8 @@ export interface ApiRequest {
   readonly body: unknown
   /** The account behind the credential. */
   readonly user: DemoUser
+  /** Number of transactions after which a request fails that has several; undefined: it does not fail. */
+  readonly transactions?: number | undefined
 }
 
 export interface ApiAnswer {

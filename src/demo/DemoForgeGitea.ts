@@ -1,7 +1,7 @@
 /** Gitea as the demo forge speaks it: the operations a reviewer needs, with Gitea's refusals and page sizes, and its signatures. */
 import { createHmac } from "node:crypto"
 import { git, hasCommit } from "./DemoForgeGit.ts"
-import { computeDiff } from "./DemoForgeState.ts"
+import { computeDiff, removePending, reviewsFor } from "./DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoReview } from "./DemoForgeState.ts"
 import { delivered } from "./DemoForgeGiteaEvents.ts"
 import {
@@ -82,18 +82,37 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
   })
   const wrong = placed.find((comment) => comment.at === undefined)
   if (wrong !== undefined) return refusal(422, `line ${wrong.line} of ${wrong.path} is not part of the diff`)
+  // As the server does: the comments are written one by one into the pending review of the account, which may exist already and
+  // have other comments, and all of them are submitted with this commit.
+  let transactions = request.transactions ?? Number.POSITIVE_INFINITY
+  let pending = pull.pendingReviews.find(({ user }) => user.login === request.user.login)
+  for (const { at, ...comment } of placed) {
+    if (transactions-- <= 0) return refusal(500, "the server ended")
+    if (pending === undefined) {
+      const { user } = request
+      pending = { id: state.nextId(), user, state: "PENDING", body: "", commit, createdAt: state.now(), comments: [] }
+      pull.pendingReviews.push(pending)
+    }
+    pending.comments.push({ id: state.nextId(), hunk: at?.text ?? "", ...comment })
+  }
+  if (transactions <= 0) return refusal(500, "the server ended")
+  if (pending !== undefined) removePending(pull, pending)
+  const submitted = { state: verdict, body, commit, createdAt: state.now() }
   const review: DemoReview = {
-    id: state.nextId(),
-    user: request.user,
-    state: verdict,
-    body,
-    commit,
-    createdAt: state.now(),
-    comments: placed.map(({ at, ...comment }) => ({ id: state.nextId(), hunk: at?.text ?? "", ...comment }))
+    ...(pending ?? { id: state.nextId(), user: request.user, comments: [] }),
+    ...submitted
   }
   pull.reviews.push(review)
   state.version++
   return { status: 200, body: reviewJson(review, pull, url) }
+}
+
+const deleteReview = ({ params, request }: ApiContext, pull: DemoPull): ApiAnswer => {
+  const review = reviewsFor(pull, request.user).find(({ id }) => id === Number(params["id"]))
+  if (review === undefined) return notFound
+  if (review.state === "PENDING") removePending(pull, review)
+  else pull.reviews.splice(pull.reviews.indexOf(review), 1)
+  return { status: 204 }
 }
 
 const editComment = (context: ApiContext): ApiAnswer => {
@@ -248,16 +267,17 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/pulls/{index}/reviews`,
     answer: onPull("index", (context, pull) => {
-      const { items, headers } = page(context, pull.reviews, pages)
+      const { items, headers } = page(context, reviewsFor(pull, context.request.user), pages)
       return { status: 200, headers, body: items.map((review) => reviewJson(review, pull, context.url)) }
     })
   },
   { method: "POST", path: `${repo}/pulls/{index}/reviews`, answer: onPull("index", createReview) },
+  { method: "DELETE", path: `${repo}/pulls/{index}/reviews/{id}`, answer: onPull("index", deleteReview) },
   {
     method: "GET",
     path: `${repo}/pulls/{index}/reviews/{id}/comments`,
-    answer: onPull("index", ({ params, url }, pull) => {
-      const review = pull.reviews.find((candidate) => candidate.id === Number(params["id"]))
+    answer: onPull("index", ({ params, request, url }, pull) => {
+      const review = reviewsFor(pull, request.user).find((candidate) => candidate.id === Number(params["id"]))
       return review === undefined ? notFound : { status: 200, body: reviewCommentsJson(review, pull, url) }
     })
   },

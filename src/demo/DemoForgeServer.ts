@@ -18,6 +18,8 @@ export type Fault =
   | { readonly kind: "cut" }
   /** Executes the request and closes the connection instead of responding. */
   | { readonly kind: "lost" }
+  /** Executes this number of transactions of the request and closes the connection, as a server that ends. */
+  | { readonly kind: "partial"; readonly transactions: number }
   /** Executes the request without responding. */
   | { readonly kind: "hung" }
   | { readonly kind: "slow"; readonly millis: number }
@@ -103,9 +105,11 @@ const respondToApi = async (
   const fault = options.onRequest?.(call)
   if (fault?.kind === "cut") return void response.destroy()
   if (fault?.kind === "slow") await new Promise((resolve) => setTimeout(resolve, fault.millis))
-  const answer = fault?.kind === "answer" ? fault.answer : await dispatch(dialect, { state, request: call, url })
+  const transactions = fault?.kind === "partial" ? fault.transactions : undefined
+  const executed = { state, request: { ...call, transactions }, url }
+  const answer = fault?.kind === "answer" ? fault.answer : await dispatch(dialect, executed)
   options.onAnswer?.(call, answer)
-  if (fault?.kind === "lost") return void response.destroy()
+  if (fault?.kind === "lost" || fault?.kind === "partial") return void response.destroy()
   if (fault?.kind === "hung") return
   writeJson(response, answer)
 }

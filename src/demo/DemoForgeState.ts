@@ -43,6 +43,8 @@ export interface DemoPull {
   readonly createdAt: string
   readonly comments: Array<DemoComment>
   readonly reviews: Array<DemoReview>
+  /** Reviews that are not submitted: only their account sees them. */
+  readonly pendingReviews: Array<DemoReview>
   baseBranch: string
   title: string
   description: string
@@ -81,7 +83,7 @@ export interface DemoReview {
   readonly body: string
   readonly commit: string
   readonly createdAt: string
-  readonly comments: ReadonlyArray<DemoReviewComment>
+  readonly comments: Array<DemoReviewComment>
 }
 
 export interface DemoStatus {
@@ -192,6 +194,16 @@ export const push = async (state: DemoState, repository: DemoRepository, change:
   return id
 }
 
+/** Reviews that an account sees. */
+export const reviewsFor = (pull: DemoPull, user: DemoUser): ReadonlyArray<DemoReview> => [
+  ...pull.reviews,
+  ...pull.pendingReviews.filter((review) => review.user.login === user.login)
+]
+
+export const removePending = (pull: DemoPull, review: DemoReview): void => {
+  pull.pendingReviews.splice(pull.pendingReviews.indexOf(review), 1)
+}
+
 export const createPull = async (state: DemoState, repository: DemoRepository, wanted: NewPull): Promise<DemoPull> => {
   const baseBranch = wanted.baseBranch ?? repository.defaultBranch
   const [head, base] = await Promise.all([findTip(repository, wanted.headBranch), findTip(repository, baseBranch)])
@@ -206,6 +218,7 @@ export const createPull = async (state: DemoState, repository: DemoRepository, w
     createdAt: state.now(),
     comments: [],
     reviews: [],
+    pendingReviews: [],
     title: wanted.title,
     description: wanted.description ?? "",
     head,

@@ -120,11 +120,27 @@ export const toChange = ({
   ...(author === undefined ? {} : { author })
 })
 
+/** A review or draft that only its account sees. */
+export interface PendingReview {
+  /** Its own text and those of its comments. */
+  readonly texts: ReadonlyArray<string>
+  readonly discard: Effect.Effect<void, ForgeError, Writing>
+}
+
+/** Treatment of reviews and drafts that are pending under the same account, because hosts publish them together with the new review. */
+export interface PendingPolicy {
+  /** True if an earlier attempt may have left a part of this review. */
+  readonly isResumed: boolean
+  /** Discards what the service wrote. Fails with `pending_review` if there is anything else. */
+  readonly settle: (pending: ReadonlyArray<PendingReview>) => Effect.Effect<void, ForgeError, Writing>
+}
+
 export interface NewReview {
   readonly head: string
   readonly event: ReviewEvent
   readonly body: string
   readonly comments: ReadonlyArray<InlineComment>
+  readonly pending: PendingPolicy
 }
 
 /** The outbound half for the credentials of one trigger. Each method acts on one repository. */
@@ -171,7 +187,8 @@ export interface ForgeClient {
   readonly webhooks: ((repo: Repo) => Effect.Effect<ReadonlyArray<HostWebhook>, ForgeError>) | undefined
   /**
    * Creates one review with all comments. A host that accepts a review only as a whole fails with `invalid` (422) when it refuses
-   * a line; one that accepts comments one by one posts the others and returns the refused ones in `refused`.
+   * a line; one that accepts comments one by one posts the others and returns the refused ones in `refused`. Nothing that is pending
+   * under the account is published with it.
    */
   readonly createReview: (
     repo: Repo,
@@ -190,7 +207,7 @@ export interface ForgeClient {
         ) => Effect.Effect<HostWrite, ForgeError, Writing>
       }
     | undefined
-  /** Reviews by the own account on the pull request: their bodies and inline comments, each once. Reads all pages. */
+  /** Published reviews by the own account on the pull request: their bodies and inline comments, each once. Reads all pages. */
   readonly reviewTexts: (repo: Repo, number: number) => Effect.Effect<ReadonlyArray<OwnText>, ForgeError>
   readonly createComment: (repo: Repo, number: number, body: string) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly updateComment: (

@@ -5,7 +5,8 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   /**
    * Determines what the caller does next. `unauthorized`, `forbidden`, `not_found`, `invalid`: do not retry. `rate_limited`,
    * `unavailable`: retry after `retryAfterMillis`. `unknown_outcome`: the request was sent and its response is missing, so read
-   * the current state before retrying.
+   * the current state before retrying. `pending_review`: a person has an unpublished review or draft under the account of the
+   * service, which the write would publish; nothing was written, so wait until that person has published or deleted it.
    */
   reason: Schema.Literals([
     "unauthorized",
@@ -15,7 +16,8 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
     "invalid",
     "rate_limited",
     "unavailable",
-    "unknown_outcome"
+    "unknown_outcome",
+    "pending_review"
   ]),
   status: Schema.optional(Schema.Int),
   retryAfterMillis: Schema.optional(Schema.Int),

@@ -9,10 +9,11 @@ import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { InlineComment, Operation, Publication } from "../domain/Publication.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
-import type { ForgeClient } from "../forge/Forge.ts"
+import type { ForgeClient, PendingPolicy } from "../forge/Forge.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import { shorten } from "./Cut.ts"
 import { toSearchText, parseMarkers, renderMarker, splitMarkers } from "./Marker.ts"
+import { makePendingPolicy } from "./PendingTexts.ts"
 import { reconcile } from "./Reconcile.ts"
 import type { Renderer } from "./Render.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
@@ -139,7 +140,11 @@ export const sendReview = Effect.fnUntraced(function* (
     const existingReview = mayExist ? yield* findReview(client, change, publication, operation) : undefined
     return existingReview ?? toUnwritten(publication)
   }
-  const { write, refused } = yield* post(client, change, number, { ...operation, comments: pending })
+  const policy = makePendingPolicy(
+    [operation.body, ...operation.comments.map(({ body }) => body)],
+    publication.status === "unknown" || publication.attempts > 0
+  )
+  const { write, refused } = yield* post(client, change, number, { ...operation, comments: pending }, policy)
   const moved =
     refused.length === 0 ? undefined : yield* addToSummary(client, change, number, publication, refused, renderer)
   return write ?? moved ?? toUnwritten(publication)
@@ -172,7 +177,8 @@ const post = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   number: number,
-  review: ReviewOperation
+  review: ReviewOperation,
+  pending: PendingPolicy
 ): Effect.fn.Return<Posted, ForgeError, Writing> {
   const { head, event, body } = review
   let write: HostWrite | undefined
@@ -184,7 +190,7 @@ const post = Effect.fnUntraced(function* (
       refused.push(...comments)
       continue
     }
-    const result = yield* client.createReview(change.repo, number, { head, event, body, comments }).pipe(
+    const result = yield* client.createReview(change.repo, number, { head, event, body, comments, pending }).pipe(
       Effect.catchIf(
         (error) => error.reason === "invalid" && comments.length > 0,
         () => Effect.succeed(undefined)

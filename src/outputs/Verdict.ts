@@ -9,6 +9,7 @@ import type { Operation } from "../domain/Publication.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import { parseMarkers, renderMarker } from "./Marker.ts"
+import { makePendingPolicy } from "./PendingTexts.ts"
 import { requireNumber } from "./ReviewSend.ts"
 
 type VerdictOperation = Extract<Operation, { readonly _tag: "Verdict" }>
@@ -31,7 +32,9 @@ export const sendVerdict = Effect.fnUntraced(function* (
   })
   if (!approves) return yield* dismiss
   const text = `${body}\n\n${renderMarker({ op: operationId })}`
-  return yield* client.createReview(change.repo, number, { head, event: "APPROVE", body: text, comments: [] }).pipe(
+  const pending = makePendingPolicy([text], false)
+  const approval = { head, event: "APPROVE", body: text, comments: [], pending } as const
+  return yield* client.createReview(change.repo, number, approval).pipe(
     // Hosts refuse approvals of an own change, and some accounts may not approve.
     Effect.catchIf(
       ({ reason }) => reason === "invalid" || reason === "forbidden",

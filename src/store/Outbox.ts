@@ -7,6 +7,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { PublisherToken } from "../domain/FencingToken.ts"
+import type { OperationId } from "../domain/Keys.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import type { IgnoredDismissal, Operation, Publication, PublicationStatus, Reaction } from "../domain/Publication.ts"
 import type { StoreError } from "../database/StoreError.ts"
@@ -41,6 +42,8 @@ export class Outbox extends Context.Service<
     readonly open: (targetKey: TargetKey) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /** Returns all rows of a run with their times, in order. */
     readonly history: (runId: string) => Effect.Effect<ReadonlyArray<DatedPublication>, StoreError>
+    /** Returns the row of an operation, whatever became of it. */
+    readonly recorded: (operationId: OperationId) => Effect.Effect<Publication | undefined, StoreError>
     /** Returns all rows of a run, in order. */
     readonly ofRun: (runId: string) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
     /**

@@ -41,6 +41,14 @@ const open =
         ORDER BY run_id, position, seq`
     )
 
+const recorded =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["recorded"] =>
+  (operationId) =>
+    Effect.map(
+      select("outbox.recorded", sql`SELECT * FROM publications WHERE operation_id = ${operationId}`),
+      ([row]) => row
+    )
+
 const ofRun =
   (sql: SqlClient.SqlClient): Outbox["Service"]["ofRun"] =>
   (runId) =>
@@ -179,6 +187,7 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       add: add(sql),
       open: open(sql),
       ofRun: ofRun(sql),
+      recorded: recorded(sql),
       history: history(sql),
       takeOver: takeOver(sql),
       starts: starts(sql),

@@ -52,6 +52,18 @@ describe("a row that could not be sent", () => {
     assert.deepStrictEqual(after(new ChannelMissing({ message: "m" })), failed)
   })
 
+  it("a pending review of a person is waited for during an hour, without a doubt about the row", () => {
+    const wait = { error: "m", notBefore: 10_750, isAttempt: true }
+    assert.deepStrictEqual(after(failure("pending_review")), { ...wait, status: "pending" })
+    assert.deepStrictEqual(after(failure("pending_review"), { isBegun: false }), { ...wait, status: "pending" })
+    assert.deepStrictEqual(after(failure("pending_review"), { isBegun: false, from: "unknown" }), {
+      ...wait,
+      status: "unknown"
+    })
+    assert.deepStrictEqual(after(failure("pending_review"), { ageMillis: 3_600_001 }), failed)
+    assert.deepStrictEqual(after(failure("pending_review"), { attempts: maxAttempts - 1 }), failed)
+  })
+
   const cases: ReadonlyArray<readonly [string, ForgeError, Partial<SendFailure>, PublicationUpdate]> = [
     ["a refusal for now counts", failure("unavailable"), {}, { status: "pending", notBefore: 10_750, isAttempt: true }],
     [

@@ -20,7 +20,7 @@ import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/Store.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
-import { changed, context, removed, repoName, startHost } from "../forge/Clients.ts"
+import { alone, changed, context, removed, repoName, startHost } from "../forge/Clients.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { testForges } from "../harness/ActorParts.ts"
 import { testWorkspace } from "../harness/TestSnapshot.ts"
@@ -244,7 +244,8 @@ describe.each(ForgeKind.literals)("reflection on %s", (kind) => {
         head: host.pull.head,
         event: "COMMENT",
         body: "Review",
-        comments: [changed(text(1)), removed(text(2)), context(text(3))]
+        comments: [changed(text(1)), removed(text(2)), context(text(3))],
+        pending: alone
       })
       const comments = host.pull.reviews.flatMap((one) => one.comments)
       const [dismissed, , settled] = comments

@@ -2,7 +2,7 @@
 import { Duration, Effect } from "effect"
 import type { Repo } from "../../src/domain/Change.ts"
 import type { InlineComment } from "../../src/domain/Publication.ts"
-import type { ForgeClient } from "../../src/forge/Forge.ts"
+import type { ForgeClient, PendingPolicy } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { Paces, WriteGap } from "../../src/forge/Pacing.ts"
@@ -21,6 +21,9 @@ export interface Host {
 }
 
 export const repoName = "team/shop"
+
+/** Policy of a review under an account of its own. */
+export const alone: PendingPolicy = { isResumed: false, settle: () => Effect.void }
 
 const before = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`).join("\n")
 const after = before

@@ -2,7 +2,7 @@
 import { Effect, Redacted, Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
-import { changed, context, failure, file, outside, range, removed, repoName, run, startHost } from "./Clients.ts"
+import { alone, changed, context, failure, file, outside, range, removed, repoName, run, startHost } from "./Clients.ts"
 import type { Host } from "./Clients.ts"
 
 describe.each(ForgeKind.literals)("client of %s", (kind) => {
@@ -122,7 +122,9 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
   it("puts each comment on exactly its line and side, in one review", async () => {
     const { client, repo, pull } = host
     const comments = [changed("a"), removed("b"), context("c")]
-    const made = await run(client.createReview(repo, 1, { head: pull.head, event: "COMMENT", body: "look", comments }))
+    const made = await run(
+      client.createReview(repo, 1, { head: pull.head, event: "COMMENT", body: "look", comments, pending: alone })
+    )
     expect(made.refused).toEqual([])
     const posted = pull.reviews.at(-1)
     expect(posted?.commit).toBe(pull.head)
@@ -136,7 +138,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
   it("spans lines where the host can, and is on the last line where it cannot", async () => {
     const { client, repo, pull } = host
     const review = { head: pull.head, event: "COMMENT", body: "two lines", comments: [range("r")] } as const
-    await run(client.createReview(repo, 1, review))
+    await run(client.createReview(repo, 1, { ...review, pending: alone }))
     const spans = kind !== "gitea"
     expect(pull.reviews.at(-1)?.comments).toMatchObject([{ line: 30, startLine: spans ? 29 : undefined }])
   })
@@ -150,7 +152,7 @@ describe.each(ForgeKind.literals)("client of %s", (kind) => {
       body: "x",
       comments: [outside("far"), changed("near")]
     } as const
-    const made = await run(Effect.result(client.createReview(repo, 1, review)))
+    const made = await run(Effect.result(client.createReview(repo, 1, { ...review, pending: alone })))
     const said = Result.match(made, {
       onFailure: ({ reason, status }) => ({ reason, status }),
       onSuccess: ({ refused }) => ({ refused })

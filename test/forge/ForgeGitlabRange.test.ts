@@ -10,7 +10,7 @@ import { git } from "../../src/demo/DemoForgeGit.ts"
 import { fault, startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
 import { field, isObject } from "../harness/Fields.ts"
-import { run } from "./Clients.ts"
+import { alone, run } from "./Clients.ts"
 
 const repo = { fullName: "team/ranges" }
 const lines = Array.from({ length: 60 }, (_, i) => `const value${i + 1} = ${i + 1}`)
@@ -72,7 +72,7 @@ describe("a comment on several lines at GitLab", () => {
   const post = async (...comments: ReadonlyArray<InlineComment>) => {
     const client = forgeTable.gitlab.client(forge.profile())
     const review = { head: pull.head, event: "COMMENT", body: "b", comments } as const
-    const { refused } = await run(client.createReview(repo, pull.number, review))
+    const { refused } = await run(client.createReview(repo, pull.number, { ...review, pending: alone }))
     const shown = pull.reviews.flatMap((made) => made.comments)
     return { refused, shown: shown.map(({ side, startLine, line }) => [side, startLine, line]) }
   }

@@ -25,7 +25,7 @@ import { blamed, changedFiles, generatedCommits, gitIn, realCommits, readTruth }
 import type { Changed, Commit, Truth } from "../harness/History.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 import { wholeDiff } from "../vcs/WholeDiff.ts"
-import { run } from "./Clients.ts"
+import { alone, run } from "./Clients.ts"
 
 const wanted = Number(process.env["AICR_TEST_COMMITS"] ?? 30)
 const filesPerCommit = 2
@@ -301,7 +301,8 @@ describe("lines of the history", () => {
               head: commit.head,
               event: "COMMENT",
               body: "b",
-              comments
+              comments,
+              pending: alone
             })
           )
           expect(refused).toEqual([])

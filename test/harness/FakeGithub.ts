@@ -5,7 +5,7 @@ import { newestFirst, readTip } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page, findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import { computeDiff } from "../../src/demo/DemoForgeState.ts"
+import { computeDiff, removePending, reviewsFor } from "../../src/demo/DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
 
@@ -143,6 +143,9 @@ const createReview = async ({ state, request, url }: ApiContext, pull: DemoPull)
   if (placed.some(({ fits }) => !fits)) {
     return refusal(422, "Unprocessable Entity", ["Pull request review thread line must be part of the diff"])
   }
+  if (pull.pendingReviews.some(({ user }) => user.login === request.user.login)) {
+    return refusal(422, "Unprocessable Entity", ["User can only have one pending review per pull request"])
+  }
   const review = {
     id: state.nextId(),
     user: request.user,
@@ -240,11 +243,34 @@ const routes: ReadonlyArray<DemoRoute> = [
     method: "GET",
     path: `${repo}/pulls/{number}/reviews`,
     answer: onPull("number", (context, pull) => {
-      const { items, headers } = page(context, pull.reviews, pages)
+      const { items, headers } = page(context, reviewsFor(pull, context.request.user), pages)
       return { status: 200, headers, body: items.map((review) => reviewJson(review, pull, context.url)) }
     })
   },
   { method: "POST", path: `${repo}/pulls/{number}/reviews`, answer: onPull("number", createReview) },
+  {
+    method: "GET",
+    path: `${repo}/pulls/{number}/reviews/{id}/comments`,
+    answer: onPull("number", (context, pull) => {
+      const { params, request } = context
+      const review = reviewsFor(pull, request.user).find(({ id }) => id === Number(params["id"]))
+      if (review === undefined) return notFound
+      const { items, headers } = page(context, review.comments, pages)
+      const user = userJson(review.user, context.url)
+      return { status: 200, headers, body: items.map(({ id, body, path }) => ({ id, body, path, user })) }
+    })
+  },
+  {
+    method: "DELETE",
+    path: `${repo}/pulls/{number}/reviews/{id}`,
+    answer: onPull("number", ({ params, request, url }, pull) => {
+      const review = reviewsFor(pull, request.user).find(({ id }) => id === Number(params["id"]))
+      if (review === undefined) return notFound
+      if (review.state !== "PENDING") return refusal(422, "Can not delete a non-pending pull request review")
+      removePending(pull, review)
+      return { status: 200, body: reviewJson(review, pull, url) }
+    })
+  },
   {
     method: "GET",
     path: `${repo}/pulls/{number}/comments`,

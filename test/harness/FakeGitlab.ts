@@ -16,12 +16,15 @@ const pages = { name: "per_page", standard: 20, most: 100 }
 
 interface Draft {
   readonly id: number
+  readonly user: DemoUser
   readonly note: string
+  /** Commit of its position. */
+  readonly commit: string | undefined
   readonly at: Omit<DemoReviewComment, "id" | "body"> | undefined
 }
 
 const drafts = new WeakMap<DemoPull, Array<Draft>>()
-const draftsOf = (pull: DemoPull): Array<Draft> => {
+export const getDrafts = (pull: DemoPull): Array<Draft> => {
   const known = drafts.get(pull) ?? []
   drafts.set(pull, known)
   return known
@@ -234,7 +237,12 @@ const routes: ReadonlyArray<DemoRoute> = [
   {
     method: "GET",
     path: `${mr}/draft_notes`,
-    answer: onMerge((_, pull) => ({ status: 200, body: draftsOf(pull).map(({ id, note }) => ({ id, note })) }))
+    answer: onMerge(({ request }, pull) => ({
+      status: 200,
+      body: getDrafts(pull)
+        .filter(({ user }) => user.login === request.user.login)
+        .map(({ id, note }) => ({ id, note }))
+    }))
   },
   {
     method: "POST",
@@ -244,8 +252,9 @@ const routes: ReadonlyArray<DemoRoute> = [
       const position = field(request.body, "position", isObject)
       const at = position === undefined ? undefined : await placeOf(pull, position)
       if (position !== undefined && at === undefined) return refusal(400, "400 Bad request - line_code can't be blank")
-      const draft: Draft = { id: state.nextId(), note, at }
-      draftsOf(pull).push(draft)
+      const commit = field(position, "head_sha", isText)
+      const draft: Draft = { id: state.nextId(), user: request.user, note, commit, at }
+      getDrafts(pull).push(draft)
       return { status: 201, body: { id: draft.id, note } }
     })
   },
@@ -255,7 +264,7 @@ const routes: ReadonlyArray<DemoRoute> = [
     answer: onMerge(({ params }, pull) => {
       drafts.set(
         pull,
-        draftsOf(pull).filter((draft) => draft.id !== Number(params["draft"]))
+        getDrafts(pull).filter((draft) => draft.id !== Number(params["draft"]))
       )
       return { status: 204 }
     })
@@ -265,8 +274,12 @@ const routes: ReadonlyArray<DemoRoute> = [
     path: `${mr}/draft_notes/bulk_publish`,
     answer: onMerge(({ state, request }, pull) => {
       const now = state.now()
-      const published = draftsOf(pull)
-      drafts.set(pull, [])
+      const isOwn = ({ user }: Draft) => user.login === request.user.login
+      const published = getDrafts(pull).filter(isOwn)
+      drafts.set(
+        pull,
+        getDrafts(pull).filter((draft) => !isOwn(draft))
+      )
       for (const draft of published.filter(({ at }) => at === undefined)) {
         pull.comments.push({ id: state.nextId(), user: request.user, createdAt: now, updatedAt: now, body: draft.note })
       }
@@ -279,7 +292,7 @@ const routes: ReadonlyArray<DemoRoute> = [
           user: request.user,
           state: "COMMENT",
           body: "",
-          commit: pull.head,
+          commit: published.find(({ commit }) => commit !== undefined)?.commit ?? pull.head,
           createdAt: now,
           comments
         }

@@ -26,6 +26,8 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "POST /api/graphql",
     "GET /repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions",
     "PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals",
+    "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments",
+    "DELETE /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}",
     "GET /repos/{owner}/{repo}/collaborators/{username}/permission",
     "GET /repos/{owner}/{repo}/branches/{branch}",
     "GET /repos/{owner}/{repo}/commits",

@@ -16,6 +16,7 @@ import { giteaWebhooks } from "./Webhooks.ts"
 import { giteaPulls } from "./Pulls.ts"
 import { giteaReviews } from "./Reviews.ts"
 import type { GiteaDialect } from "./Reviews.ts"
+import { giteaReviewList } from "./ReviewList.ts"
 import { giteaThreads } from "./Threads.ts"
 
 export const giteaClient =
@@ -36,18 +37,19 @@ export const giteaClient =
     )
     const { token } = profile
     const comments = giteaComments(rest, self)
+    const reviews = giteaReviewList(rest, self)
     return {
       self,
       gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("aicr", token)),
       ...giteaPulls(rest),
       ...giteaPermissions(rest),
       webhooks: giteaWebhooks(rest),
-      ...giteaReviews(rest, self, dialect),
+      ...giteaReviews(rest, self, dialect, reviews),
       ...comments,
       setStatus: giteaStatus(rest),
       ...giteaIssues(rest, self),
       ...giteaContents(rest),
-      threads: giteaThreads(rest, self, comments.updateComment),
+      threads: giteaThreads(reviews, self, comments.updateComment),
       ci: dialect.hasActions ? actionsCi(() => rest, { name: "limit", value: 50 }) : undefined,
       findAccount: undefined,
       commitComments: undefined

@@ -2,13 +2,15 @@
  * Reviews of Gitea and Forgejo. A Gitea comment is on one line, so a range becomes a comment on its last line. Only one of the
  * two positions may be set; if both are, the old one takes precedence.
  */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { InlineComment } from "../../domain/Publication.ts"
 import type { ForgeClient } from "../Forge.ts"
 import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
-import { Review, ReviewComment, toUsername } from "./Responses.ts"
+import { Review, toUsername } from "./Responses.ts"
+import { reviewsPath } from "./ReviewList.ts"
+import type { GiteaReviewList } from "./ReviewList.ts"
 import { toOwnText } from "./Comments.ts"
 
 export interface GiteaDialect {
@@ -17,9 +19,6 @@ export interface GiteaDialect {
   /** True where the API has runs of CI and their artifacts. */
   readonly hasActions: boolean
 }
-
-const reviewsPath = "/repos/{owner}/{repo}/pulls/{index}/reviews"
-const pages = { name: "limit", value: 50 } as const
 
 /** Returns the position of a comment. The values are line numbers, despite the name `position`. */
 const toPosition = (comment: InlineComment, dialect: GiteaDialect) => {
@@ -36,34 +35,36 @@ const toPosition = (comment: InlineComment, dialect: GiteaDialect) => {
 export const giteaReviews = (
   rest: Rest,
   self: ForgeClient["self"],
-  dialect: GiteaDialect
+  dialect: GiteaDialect,
+  list: GiteaReviewList
 ): Pick<ForgeClient, "createReview" | "verdicts" | "reviewTexts"> => {
-  const createReview: ForgeClient["createReview"] = (repo, number, review) =>
-    Effect.map(
-      rest.write(
-        {
-          method: "POST",
-          path: reviewsPath,
-          params: { ...ownerAndName(repo), index: number },
-          body: {
-            event: review.event === "APPROVE" ? "APPROVED" : review.event,
-            commit_id: review.head,
-            body: review.body,
-            comments: review.comments.map((comment) => toPosition(comment, dialect))
-          },
-          content: true
+  const createReview: ForgeClient["createReview"] = Effect.fnUntraced(function* (repo, number, review) {
+    // The server writes the comments one by one into the pending review of the account and submits that: it would submit whatever
+    // an earlier attempt or a person left in it, too.
+    yield* review.pending.settle(yield* list.pending(repo, number))
+    const created = yield* rest.write(
+      {
+        method: "POST",
+        path: reviewsPath,
+        params: { ...ownerAndName(repo), index: number },
+        body: {
+          event: review.event === "APPROVE" ? "APPROVED" : review.event,
+          commit_id: review.head,
+          body: review.body,
+          comments: review.comments.map((comment) => toPosition(comment, dialect))
         },
-        Review
-      ),
-      (created) => ({ hostId: String(created.id), url: created.html_url ?? undefined, refused: [] })
+        content: true
+      },
+      Review
     )
+    yield* list.submitted(repo, number)
+    return { hostId: String(created.id), url: created.html_url ?? undefined, refused: [] }
+  })
 
   const verdicts: ForgeClient["verdicts"] = {
     requests: Effect.fnUntraced(function* (repo, number) {
       const account = yield* self
-      const params = { ...ownerAndName(repo), index: number }
-      const all = yield* rest.pages({ path: reviewsPath, params }, Review, pages)
-      return all
+      return (yield* list.published(repo, number))
         .filter(({ state, dismissed }) => state === "REQUEST_CHANGES" && dismissed !== true)
         .filter(({ user }) => sameName(toUsername(user), account.username))
         .map(toOwnText)
@@ -86,18 +87,13 @@ export const giteaReviews = (
 
   const reviewTexts: ForgeClient["reviewTexts"] = Effect.fnUntraced(function* (repo, number) {
     const account = yield* self
-    const params = { ...ownerAndName(repo), index: number }
-    const reviews = yield* rest.pages({ path: reviewsPath, params }, Review, pages)
-    const own = reviews.filter((review) => sameName(toUsername(review.user), account.username))
+    const own = (yield* list.published(repo, number)).filter((review) =>
+      sameName(toUsername(review.user), account.username)
+    )
     const texts: Array<OwnText> = []
     for (const review of own) {
       texts.push(toOwnText(review))
-      if (review.comments_count === 0) continue
-      const comments = yield* rest.get(
-        { path: `${reviewsPath}/{id}/comments`, params: { ...params, id: review.id } },
-        Schema.NullOr(Schema.Array(ReviewComment))
-      )
-      texts.push(...(comments ?? []).map(toOwnText))
+      texts.push(...(yield* list.comments(repo, number, review)).map(toOwnText))
     }
     return texts
   })

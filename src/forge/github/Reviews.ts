@@ -1,7 +1,9 @@
 /** Reviews of GitHub. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+import type { Repo } from "../../domain/Change.ts"
 import type { InlineComment } from "../../domain/Publication.ts"
-import type { ForgeClient } from "../Forge.ts"
+import type { ForgeClient, NewReview, PendingReview } from "../Forge.ts"
+import type { ForgeError } from "../ForgeError.ts"
 import { ownerAndName, sameName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
 import { Note, Review } from "./Responses.ts"
@@ -24,7 +26,9 @@ const toPosition = (comment: InlineComment) => {
   }
 }
 
-const githubVerdicts = ({ rest, self }: Pick<Access, "rest" | "self">): ForgeClient["verdicts"] => ({
+type Host = Pick<Access, "rest" | "self">
+
+const githubVerdicts = ({ rest, self }: Host): ForgeClient["verdicts"] => ({
   requests: Effect.fnUntraced(function* (repo, number) {
     const account = yield* self
     const path = `${pullPath}/reviews`
@@ -50,35 +54,66 @@ const githubVerdicts = ({ rest, self }: Pick<Access, "rest" | "self">): ForgeCli
     )
 })
 
-export const githubReviews = (
-  host: Pick<Access, "rest" | "self">
-): Pick<ForgeClient, "createReview" | "verdicts" | "reviewTexts"> => {
+/** Returns the pending reviews of the own account, of which GitHub permits one. */
+const listPending = Effect.fnUntraced(function* ({ rest, self }: Host, repo: Repo, number: number) {
+  const account = yield* self
+  const params = { ...ownerAndName(repo), pull_number: number }
+  const all = yield* rest(repo).pages({ path: `${pullPath}/reviews`, params }, Review, pages)
+  const own = all.filter(({ state, user }) => state === "PENDING" && sameName(user?.login, account.username))
+  return yield* Effect.forEach(own, (review) => {
+    const path = `${pullPath}/reviews/{review_id}`
+    const id = { ...params, review_id: review.id }
+    const comments = rest(repo).pages({ path: `${path}/comments`, params: id }, Note, pages)
+    const request = { method: "DELETE", path, params: id, content: false } as const
+    return Effect.map(comments, (found): PendingReview => ({
+      texts: [review, ...found].map(({ body }) => body ?? "").filter((text) => text.trim() !== ""),
+      discard: Effect.asVoid(rest(repo).write(request, Schema.Unknown))
+    }))
+  })
+})
+
+export const githubReviews = (host: Host): Pick<ForgeClient, "createReview" | "verdicts" | "reviewTexts"> => {
   const own = ownNotes(host)
+  const post = (repo: Repo, number: number, review: NewReview) =>
+    host.rest(repo).write(
+      {
+        method: "POST",
+        path: `${pullPath}/reviews`,
+        params: { ...ownerAndName(repo), pull_number: number },
+        body: {
+          event: review.event,
+          commit_id: review.head,
+          body: review.body,
+          comments: review.comments.map(toPosition)
+        },
+        content: true
+      },
+      Note
+    )
   return {
-    createReview: (repo, number, review) =>
-      Effect.map(
-        host.rest(repo).write(
-          {
-            method: "POST",
-            path: `${pullPath}/reviews`,
-            params: { ...ownerAndName(repo), pull_number: number },
-            body: {
-              event: review.event,
-              commit_id: review.head,
-              body: review.body,
-              comments: review.comments.map(toPosition)
-            },
-            content: true
-          },
-          Note
-        ),
-        (created) => ({ hostId: String(created.id), url: created.html_url ?? undefined, refused: [] })
-      ),
+    createReview: Effect.fnUntraced(function* (repo, number, review) {
+      // GitHub refuses a review with 422 while one is pending, and lines with 422, too.
+      const created = yield* Effect.catchIf(
+        post(repo, number, review),
+        ({ reason }) => reason === "invalid",
+        Effect.fnUntraced(function* (error: ForgeError) {
+          const pending = yield* listPending(host, repo, number)
+          if (pending.length === 0) return yield* error
+          yield* review.pending.settle(pending)
+          return yield* post(repo, number, review)
+        })
+      )
+      return { hostId: String(created.id), url: created.html_url ?? undefined, refused: [] }
+    }),
     verdicts: githubVerdicts(host),
     reviewTexts: Effect.fnUntraced(function* (repo, number) {
-      const reviews = yield* own(repo, `${pullPath}/reviews`, { pull_number: number })
+      const account = yield* host.self
+      const params = { ...ownerAndName(repo), pull_number: number }
+      const all = yield* host.rest(repo).pages({ path: `${pullPath}/reviews`, params }, Review, pages)
+      const reviews = all.filter(({ state, user }) => state !== "PENDING" && sameName(user?.login, account.username))
+      // This list has no comments of pending reviews.
       const comments = yield* own(repo, `${pullPath}/comments`, { pull_number: number })
-      return [...reviews, ...comments]
+      return [...reviews.map(toOwnText), ...comments]
     })
   }
 }

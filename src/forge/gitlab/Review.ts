@@ -1,25 +1,20 @@
 /**
- * A review on GitLab: comments are created as drafts, which are invisible, and published together. A process that dies in between
- * leaves drafts behind; the next attempt reuses those that are still needed and removes the others, so that publishing never
- * duplicates a comment and never shows one of an older head. GitLab refuses lines one by one, so the refused ones are returned
- * and the others are published.
+ * A review on GitLab: comments are created as drafts, which only their account sees, and published together with all other drafts of
+ * this account. An attempt that ended in between left drafts: those of this review are used, and those of other reviews of the service
+ * are deleted. GitLab refuses lines one by one, so the refused ones are returned and the others are published.
  */
 import { Effect, Schema } from "effect"
 import type { InlineComment } from "../../domain/Publication.ts"
 import { ForgeError } from "../ForgeError.ts"
-import type { NewReview } from "../Forge.ts"
+import type { NewReview, PendingReview } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { DraftNote, MergeRequest, Version } from "./Responses.ts"
+import type { DiffRefs } from "./Responses.ts"
 import { toPosition, rangeForms } from "./Position.ts"
 import type { Writing } from "../WriteOwner.ts"
 
 const mr = "/projects/{id}/merge_requests/{merge_request_iid}"
 const pages = { name: "per_page", value: 100 } as const
-/**
- * Start of the marker in the service's own texts (outputs/Marker.ts); drafts without it belong to a person and are not touched.
- */
-const ours = "<!-- aicr:"
-
 interface MergeRequestParams {
   readonly id: string | number
   readonly merge_request_iid: number
@@ -47,37 +42,35 @@ const diffRefs = Effect.fnUntraced(function* (rest: Rest, mergeRequestParams: Me
  */
 const refusesForm = ({ message }: ForgeError): boolean => message.includes("valid json schema")
 
-export const createReview = Effect.fnUntraced(function* (
-  rest: Rest,
-  mergeRequestParams: MergeRequestParams,
-  review: NewReview
-) {
-  const params = { ...mergeRequestParams }
-  const refs = yield* diffRefs(rest, mergeRequestParams, review.head)
-  const existingDrafts = yield* rest.get({ path: `${mr}/draft_notes`, params }, Schema.Array(DraftNote))
-  const wanted = new Set([review.body, ...review.comments.map((comment) => comment.body)])
-  for (const draft of existingDrafts) {
-    if (!draft.note.includes(ours) || wanted.has(draft.note)) continue
-    yield* rest.write(
+type Draft = typeof DraftNote.Type
+
+const listDrafts = (rest: Rest, params: MergeRequestParams) =>
+  rest.get({ path: `${mr}/draft_notes`, params: { ...params } }, Schema.Array(DraftNote))
+
+const removeDraft = (rest: Rest, params: MergeRequestParams, id: number) =>
+  Effect.asVoid(
+    rest.write(
       {
         method: "DELETE",
         path: `${mr}/draft_notes/{draft_note_id}`,
-        params: { ...params, draft_note_id: draft.id },
+        params: { ...params, draft_note_id: id },
         content: false
       },
       Schema.Unknown
     )
-  }
-  const drafted = new Map(existingDrafts.map((draft) => [draft.note, draft.id]))
-  const draft = Effect.fnUntraced(function* (note: string, position: ReturnType<typeof toPosition> | undefined) {
-    if (drafted.has(note)) return
-    const body = position === undefined ? { note } : { note, position }
-    const created = yield* rest.write(
-      { method: "POST", path: `${mr}/draft_notes`, params, body, content: false },
-      DraftNote
-    )
-    drafted.set(note, created.id)
-  })
+  )
+
+const toPending = (rest: Rest, params: MergeRequestParams, { id, note }: Draft): PendingReview => ({
+  texts: [note],
+  discard: removeDraft(rest, params, id)
+})
+
+/** Creates a draft of each comment. Returns those that GitLab refuses. */
+const draftComments = Effect.fnUntraced(function* (
+  comments: ReadonlyArray<InlineComment>,
+  refs: DiffRefs,
+  draft: (note: string, position: ReturnType<typeof toPosition>) => Effect.Effect<void, ForgeError, Writing>
+) {
   const refused: Array<InlineComment> = []
   let form = 0
   const postComment = (comment: InlineComment): Effect.Effect<void, ForgeError, Writing> =>
@@ -93,11 +86,50 @@ export const createReview = Effect.fnUntraced(function* (
         return postComment(comment)
       }
     )
-  for (const comment of review.comments) yield* postComment(comment)
+  for (const comment of comments) yield* postComment(comment)
+  return refused
+})
+
+export const createReview = Effect.fnUntraced(function* (
+  rest: Rest,
+  mergeRequestParams: MergeRequestParams,
+  review: NewReview
+) {
+  const params = { ...mergeRequestParams }
+  const refs = yield* diffRefs(rest, mergeRequestParams, review.head)
+  const { isResumed, settle } = review.pending
+  const texts = new Set([review.body, ...review.comments.map((comment) => comment.body)])
+  /** Ids of the drafts of this review by text: an earlier attempt may have left some. */
+  const drafted = new Map<string, number>()
+  if (isResumed) {
+    const others: Array<Draft> = []
+    for (const draft of yield* listDrafts(rest, mergeRequestParams)) {
+      if (texts.has(draft.note) && !drafted.has(draft.note)) drafted.set(draft.note, draft.id)
+      else others.push(draft)
+    }
+    yield* settle(others.map((draft) => toPending(rest, mergeRequestParams, draft)))
+  }
+  const draft = Effect.fnUntraced(function* (note: string, position: ReturnType<typeof toPosition> | undefined) {
+    if (drafted.has(note)) return
+    const body = position === undefined ? { note } : { note, position }
+    const created = yield* rest.write(
+      { method: "POST", path: `${mr}/draft_notes`, params, body, content: false },
+      DraftNote
+    )
+    drafted.set(note, created.id)
+  })
+  const refused = yield* draftComments(review.comments, refs, draft)
   // A review has no body on GitLab; the body would become one more comment next to the summary.
   if (review.comments.length === 0) yield* draft(review.body, undefined)
-  const draftIds = [...wanted].flatMap((note) => drafted.get(note) ?? [])
+  const draftIds = [...texts].flatMap((note) => drafted.get(note) ?? [])
   if (draftIds.length > 0) {
+    const own = new Set(draftIds)
+    // Publishing applies to all drafts of the account, also to those of a person who uses it.
+    const others = (yield* listDrafts(rest, mergeRequestParams)).filter(({ id }) => !own.has(id))
+    yield* settle(others.map((other) => toPending(rest, mergeRequestParams, other))).pipe(
+      // A person who publishes the other drafts would publish these, too.
+      Effect.tapError(() => Effect.forEach(own, (id) => removeDraft(rest, mergeRequestParams, id)))
+    )
     yield* rest.write({ method: "POST", path: `${mr}/draft_notes/bulk_publish`, params, content: true }, Schema.Unknown)
   }
   return { hostId: String(draftIds[0] ?? review.head), url: undefined, refused }

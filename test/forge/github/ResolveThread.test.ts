@@ -10,7 +10,7 @@ import { fault } from "../../harness/FakeForge.ts"
 import type { Seen } from "../../harness/FakeForge.ts"
 import { graphqlError } from "../../harness/FakeGraphql.ts"
 import { getThread } from "../../harness/FakeThreads.ts"
-import { changed, failure, run, startHost } from "../Clients.ts"
+import { alone, changed, failure, run, startHost } from "../Clients.ts"
 import type { Host } from "../Clients.ts"
 
 let host: Host
@@ -24,7 +24,7 @@ const comments = async (count: number): Promise<ReadonlyArray<string>> => {
   for (let left = count; left > 0; left -= 60) {
     const some = Array.from({ length: Math.min(60, left) }, (_, n) => changed(`Comment ${left - n}`))
     const review = { head: host.pull.head, event: "COMMENT" as const, body: "Found", comments: some }
-    await run(host.client.createReview(host.repo, 1, review))
+    await run(host.client.createReview(host.repo, 1, { ...review, pending: alone }))
   }
   return host.pull.reviews.flatMap((review) => review.comments).map(({ id }) => String(id))
 }
