@@ -18,7 +18,7 @@ import { CutLine } from "./CutLine.ts"
 import { startFakeModel } from "./FakeModel.ts"
 import type { FakeModel } from "./FakeModel.ts"
 import { freePort } from "./FreePort.ts"
-import type { InstallationOptions } from "./Installation.ts"
+import type { HostHooks, InstallationOptions } from "./Installation.ts"
 import {
   renderContent,
   makeDocument,
@@ -51,6 +51,8 @@ export interface ClusterOptions {
   readonly im?: object
   /** Fields of `agent`. Default: native-llm. */
   readonly agent?: InstallationOptions["agent"]
+  /** Fields of `review`, in addition to the defaults of the tests. */
+  readonly review?: InstallationOptions["review"]
   /** `outputs.routes.rules`. */
   readonly rules?: ReadonlyArray<object>
   readonly notices?: Pick<InstallationOptions, "channels" | "noticeRoutes">
@@ -67,6 +69,8 @@ export interface ClusterOptions {
 export class ClusterInstallation implements AsyncDisposable {
   readonly directory: string
   readonly forge: DemoForge
+  /** May be replaced at any time. */
+  readonly host: Pick<HostHooks, "onRequest">
   readonly model: FakeModel
   readonly nats: NatsServer
   readonly line: CutLine
@@ -88,12 +92,13 @@ export class ClusterInstallation implements AsyncDisposable {
     options: ClusterOptions,
     parts: Pick<
       ClusterInstallation,
-      "directory" | "forge" | "model" | "nats" | "line" | "postgres" | "redis" | "repositories" | "writes"
+      "directory" | "forge" | "host" | "model" | "nats" | "line" | "postgres" | "redis" | "repositories" | "writes"
     >
   ) {
     this.#options = options
     this.directory = parts.directory
     this.forge = parts.forge
+    this.host = parts.host
     this.model = parts.model
     this.nats = parts.nats
     this.line = parts.line
@@ -115,12 +120,15 @@ export class ClusterInstallation implements AsyncDisposable {
     ])
     const line = await CutLine.to({ host: "127.0.0.1", port: nats.port })
     const writes = new Map<string, Array<number>>()
+    const host: Pick<HostHooks, "onRequest"> = { onRequest: () => undefined }
     const forge = await startDemoForge({
       directory: join(directory, "forge"),
       token: makeToken(0),
       accounts: Object.fromEntries(repositories.map((_, index) => [makeToken(index), "aicr"])),
       secret,
       onRequest: (request) => {
+        const fault = host.onRequest(request)
+        if (fault !== undefined) return fault
         if (!isContentWrite(request)) return undefined
         const account = String(request.headers.authorization)
         writes.set(account, [...(writes.get(account) ?? []), performance.now()])
@@ -134,6 +142,7 @@ export class ClusterInstallation implements AsyncDisposable {
     return new ClusterInstallation(options, {
       directory,
       forge,
+      host,
       model,
       nats,
       line,
@@ -324,6 +333,7 @@ export class ClusterInstallation implements AsyncDisposable {
       notices,
       perWorkspaceConcurrency = 1,
       queue = "redis",
+      review = {},
       rules = [],
       slots = 4,
       writeIntervalMs
@@ -336,6 +346,7 @@ export class ClusterInstallation implements AsyncDisposable {
         maxWaitingForModel,
         writeIntervalMs,
         agent,
+        review,
         ...notices
       },
       repositories,

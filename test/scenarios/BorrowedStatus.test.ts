@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
@@ -79,3 +80,43 @@ it("a change of the base to a branch that has everything, and back, shows no suc
   await at.forge.notify(pull, "synchronized")
   await waitUntil(() => last(pull)?.state === "success", { describe: () => at.aicr.log })
 }, 120_000)
+
+it("two nodes write the status of one commit, and a node is killed at every second write", async () => {
+  await using at = await ClusterInstallation.make({
+    repositories: 1,
+    perWorkspaceConcurrency: 3,
+    review: { status_fail_on: "medium" }
+  })
+  const names = ["one", "two"]
+  await Promise.all(names.map((name) => at.start(name, "all")))
+  const [repo = ""] = at.repositories
+  const faulty = await at.push("change", 1, repo)
+  await at.forge.push(repo, { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
+  const pulls = [await at.forge.createPull(repo, { headBranch: "change", title: "Change" })]
+  for (const side of ["side", "next"]) {
+    await at.forge.push(repo, { branch: side, from: faulty, message: side, files: { [`docs/${side}.txt`]: "x\n" } })
+    pulls.push(await at.forge.createPull(repo, { headBranch: "change", baseBranch: side, title: side }))
+  }
+  let writes = 0
+  let restarted: Promise<unknown> = Promise.resolve()
+  at.host.onRequest = ({ method, path }) => {
+    if (method !== "POST" || !path.includes("/statuses/") || ++writes % 2 !== 0 || writes > 6) return undefined
+    // Either node may have sent it; the host has processed it or not.
+    const node = at.node(names[(writes / 2) % 2] ?? "")
+    restarted = restarted.then(() => node.kill()).then(() => node.start())
+    return writes % 4 === 0 ? { kind: "cut" } : { kind: "lost" }
+  }
+  await Promise.all(pulls.map((pull) => at.deliver(pull)))
+  const [first] = pulls
+  if (first === undefined) throw new Error("no pull request was opened")
+  await waitUntil(() => writes >= 6, { timeout: 90_000, describe: () => at.logs(40) })
+  await restarted
+  await at.settled(90_000)
+  expect(last(first)).toMatchObject({ state: "failure", description: expect.stringMatching(/^1 problem found/) })
+  // The review into main began before any of the others ended, or its verdict was the first.
+  expect(
+    statuses(first)
+      .slice(-3)
+      .map(({ state }) => state)
+  ).not.toContain("success")
+}, 300_000)
