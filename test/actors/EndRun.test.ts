@@ -30,6 +30,7 @@ const world = Publisher.layer.pipe(
       actorStores(),
       NodeIdentity.layer("node"),
       Layer.mock(Outputs, {
+        issueCode: () => Effect.succeed([]),
         anyFor: () => true,
         plan: () => [],
         status: (_input, state) => {

@@ -69,6 +69,7 @@ const worldWith = (
           anyFor: () => true,
           plan: () => [],
           status: () => [],
+          issueCode: () => Effect.succeed([]),
           send: (_workspace, _change, row) => Effect.succeed({ hostId: row.operationId, url: undefined, next: [] })
         }),
         Layer.succeed(Forges, testForges(Effect.die("no pull request is asked for"))),

@@ -89,7 +89,12 @@ const worldWith = (
         Layer.mock(Agent, { analyse }),
         Layer.mock(Gateway, {}),
         Layer.mock(Catalog, {}),
-        Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
+        Layer.mock(Outputs, {
+          anyFor: () => true,
+          plan: () => [],
+          status: () => [],
+          issueCode: () => Effect.succeed([])
+        }),
         Layer.succeed(Forges, forges),
         Layer.succeed(ConfigStore, makeStaticStore({ ...testSnapshotWith("app", "main").current(), document }))
       )

@@ -124,6 +124,7 @@ const parts = Effect.fnUntraced(function* (root: string, head: Ref.Ref<string>, 
         silentGateway,
         Catalog.layerOffline,
         Layer.mock(Outputs, {
+          issueCode: () => Effect.succeed([]),
           anyFor: () => true,
           plan: ({ head: reviewed, runId }) => [
             publication({ runId, targetKey: target, operation: { _tag: "Summary", head: reviewed, body: "text" } })

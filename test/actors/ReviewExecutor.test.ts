@@ -47,6 +47,7 @@ const worldWith = (config: ConfigStore["Service"]) =>
     Layer.mergeAll(
       endlessVcs,
       Layer.mock(Outputs, {
+        issueCode: () => Effect.succeed([]),
         anyFor: (_workspace, { target }) => target.branch !== "branch-9",
         plan: () => [],
         status: () => []

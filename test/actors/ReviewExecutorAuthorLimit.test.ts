@@ -24,6 +24,7 @@ const world = executorWorld(
   Layer.mergeAll(
     endlessVcs,
     Layer.mock(Outputs, {
+      issueCode: () => Effect.succeed([]),
       anyFor: () => true,
       plan: () => [],
       status: (input, state, description) => {

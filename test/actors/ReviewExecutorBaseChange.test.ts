@@ -59,6 +59,7 @@ const world = executorWorld(
   Layer.mergeAll(
     vcs,
     Layer.mock(Outputs, {
+      issueCode: () => Effect.succeed([]),
       anyFor: () => true,
       plan: () => [],
       status: ({ isRepeated }) => {

@@ -28,7 +28,7 @@ const full = Effect.fail(new CheckoutError({ reason: "disk", message: "mirror: E
 const world = executorWorld(
   Layer.mergeAll(
     Layer.mock(Vcs, { checkout: () => full }),
-    Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
+    Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [], issueCode: () => Effect.succeed([]) }),
     Layer.succeed(Forges, reviewedForges(Effect.die("no pull request is read"))),
     Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
   ),

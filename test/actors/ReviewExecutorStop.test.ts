@@ -57,7 +57,12 @@ it.effect("a stop interrupts reviews together: none waits until another one has 
     )
     const parts = Layer.mergeAll(
       vcs,
-      Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
+      Layer.mock(Outputs, {
+        anyFor: () => true,
+        plan: () => [],
+        status: () => [],
+        issueCode: () => Effect.succeed([])
+      }),
       Layer.succeed(Forges, {
         ...noForge,
         client: (profile: TriggerProfile) => ({

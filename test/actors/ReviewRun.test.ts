@@ -32,7 +32,12 @@ const other: Snapshot = {
 }
 const config = ConfigStore.of({ ...own, pinned: (hash) => Effect.succeed(hash === "other" ? other : current) })
 
-const outputs = Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] })
+const outputs = Layer.mock(Outputs, {
+  anyFor: () => true,
+  plan: () => [],
+  status: () => [],
+  issueCode: () => Effect.succeed([])
+})
 const forges = Layer.succeed(Forges, reviewedForges(Effect.die("no host is read")))
 const world = executorWorld(
   Layer.mergeAll(Layer.mock(Vcs, {}), outputs, forges, Layer.succeed(ConfigStore, config)),

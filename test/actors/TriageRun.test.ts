@@ -109,7 +109,12 @@ const world = Executor.layer.pipe(
       Layer.mock(Agent, {}),
       Layer.mock(Catalog, {}),
       // Nothing is routed anywhere: an issue is triaged all the same.
-      Layer.mock(Outputs, { anyFor: () => false, plan: () => [], status: () => [] }),
+      Layer.mock(Outputs, {
+        anyFor: () => false,
+        plan: () => [],
+        status: () => [],
+        issueCode: () => Effect.succeed([])
+      }),
       forges,
       gateway,
       config

@@ -81,7 +81,12 @@ const begun = (loads: ReadonlyArray<Load>) =>
           Layer.mock(Gateway, {}),
           Layer.mock(Catalog, {}),
           Layer.mock(Objects, { get: () => Effect.undefined, put: () => Effect.void }),
-          Layer.mock(Outputs, { anyFor: () => true, plan: () => [], status: () => [] }),
+          Layer.mock(Outputs, {
+            anyFor: () => true,
+            plan: () => [],
+            status: () => [],
+            issueCode: () => Effect.succeed([])
+          }),
           Layer.succeed(Forges, {
             ...forge,
             client: (profile) => ({
