@@ -49,6 +49,10 @@ const special: Readonly<Record<string, Samples>> = {
   "outputs.channels[].resolved_action": { takes: ["none", "close", "mark_resolved", "delete"], refuses: ["reopen"] },
   "im.command_bindings.<id>.actors[].kind": { takes: ["feishu_chat", "im_a_chat"], refuses: ["everyone", 1] },
   "im.command_bindings.<id>.actors[].type": { takes: ["feishu_open_id", "im_a_open_id"], refuses: ["name", 1] },
+  "workspaces.defaults.context_repositories[].port": {
+    takes: ["host:1666", "1666"],
+    refuses: ["", "host", "rsh:p4d -i", "jsh:1666", 7]
+  },
   "workspaces.defaults.context_repositories[].kind": { takes: ["git"], refuses: ["hg", 1] },
   "llm.default_model_chain": { takes: ["default"], refuses: ["other", 7] },
   "llm.triage_model_chain": { takes: ["default"], refuses: ["other", 7] },
@@ -79,6 +83,10 @@ const special: Readonly<Record<string, Samples>> = {
   "triggers[].app": {
     takes: [{ client_id: "a", private_key_path: "k.pem" }],
     refuses: [{}, { app_id: 1 }, { private_key: "k" }, 5]
+  },
+  "triggers[].port": {
+    takes: ["host:1666", "ssl:host:1666", 1666],
+    refuses: ["", "host", "rsh:p4d -i", "rsh:1666", 0]
   },
   "triggers[].cron": { takes: ["0 3 * * 1-5"], refuses: ["0 3 * *", "x", 7] },
   "triggers[].timezone": { takes: ["UTC", "Europe/Berlin"], refuses: ["Mars/Olympus", "+02:00", 7] },
