@@ -255,7 +255,6 @@ const startHost = Effect.fnUntraced(function* (directory: string, change: DemoCh
   const pull = yield* Effect.promise(async () => {
     const { repository, branch, title, description, commit } = change
     await forge.createRepository(repository)
-    forge.setPermission(repository, reviewer, "write")
     forge.setPermission(repository, maintainer, "write")
     await forge.push(repository, { branch: "main", message: "Parcels", files: change.base })
     await forge.push(repository, { branch, from: "main", message: commit, files: change.head })
