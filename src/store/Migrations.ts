@@ -87,7 +87,8 @@ const applyPending = Effect.fnUntraced(function* (steps: SchemaSteps, sql: SqlCl
     name TEXT PRIMARY KEY NOT NULL, digest TEXT NOT NULL, applied_at BIGINT NOT NULL)`
   for (const name of current.pending) {
     const statements = steps[name]?.(dialectOf(sql)) ?? []
-    for (const statement of statements) yield* sql.unsafe(statement)
+    // Other fibers run between the statements, of which a step may have a hundred.
+    for (const statement of statements) yield* Effect.andThen(sql.unsafe(statement), Effect.yieldNow)
     const row = { name, digest: digestOf(statements), applied_at: yield* Clock.currentTimeMillis }
     yield* sql`INSERT INTO ${sql(table)} ${sql.insert(row)}`
   }
