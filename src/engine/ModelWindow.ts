@@ -1,5 +1,6 @@
 /** The review model of a workspace as far as planning needs it: its names and its context window, by settings, overrides or catalog. */
 import { Effect } from "effect"
+import { agentModelChain } from "../config/AgentModelChain.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import { Catalog } from "../llm/catalog/Catalog.ts"
 
@@ -16,7 +17,7 @@ export const reviewModel = Effect.fnUntraced(function* (
   workspace: Workspace
 ): Effect.fn.Return<ReviewModel, never, Catalog> {
   const { llm } = snapshot.document
-  const group = workspace.modelChain === undefined ? [] : (llm.model_chain[workspace.modelChain] ?? [])
+  const group = llm.model_chain[agentModelChain(workspace, workspace.agent.default) ?? ""] ?? []
   const entry = group.find(({ role }) => role !== "light") ?? group[0]
   if (entry === undefined) return { names: [], contextWindow: undefined }
   const provider = llm.providers.find(({ id }) => id === entry.provider)

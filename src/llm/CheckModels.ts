@@ -45,6 +45,10 @@ const checkModel = Effect.fnUntraced(function* (
   const { llm } = snapshot.document
   const alone = { ...llm, model_chain: { [group]: [entry] }, retry: { ...llm.retry, max_attempts: 1 } }
   const name = `model ${modelKey(entry)} (model_chain ${chains})`
+  if (llm.providers.find(({ id }) => id === entry.provider)?.subscription === true) {
+    const text = `${name}: not checked, only the agent of its maker may use the token of its subscription`
+    return { level: "warning", text } satisfies ModelReport
+  }
   return yield* (yield* Gateway)
     .call({
       snapshot: { ...snapshot, document: { ...snapshot.document, llm: alone } },

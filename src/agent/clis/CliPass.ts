@@ -12,6 +12,7 @@
 import { Clock, Deferred, Effect } from "effect"
 import type { Scope } from "effect"
 import { restorePass } from "../../domain/AgentPass.ts"
+import { agentModelChain } from "../../config/AgentModelChain.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
 import { limitWarning } from "../../observability/LimitedWarnings.ts"
 import { Sandboxes } from "../../sandbox/Sandbox.ts"
@@ -89,7 +90,7 @@ const runPass = Effect.fnUntraced(function* (
   { pass, restored, run }: PassIdentity
 ): Effect.fn.Return<AgentReport, AgentError, CliServices | ModelRun | Scope.Scope> {
   const { snapshot, workspace } = brief
-  const group = workspace.modelChain
+  const group = agentModelChain(workspace, mode)
   if (group === undefined) {
     const message = "no model groups are configured; add llm.providers and llm.model_chain"
     return yield* new AgentError({ reason: "failed", message })

@@ -1,4 +1,5 @@
 /** Reports fields of `agent` that the configured CLI does not support, before their first review. */
+import { agentModelChain } from "../../config/AgentModelChain.ts"
 import type { ConfigIssue } from "../../config/ConfigIssue.ts"
 import { defaultQueries } from "../../config/schema/Agent.ts"
 import type { AgentConfig } from "../../config/schema/Agent.ts"
@@ -95,10 +96,12 @@ const webSearch = (
 /** A search that the provider of the model runs, where no model of the chain has such a provider. */
 const unsearchable = (
   mode: CliMode,
-  { agent, modelChain }: Pick<Workspace, "agent" | "modelChain">,
+  workspace: Pick<Workspace, "agent" | "modelChain">,
   { model_chain: chains, providers }: Snapshot["document"]["llm"]
 ): ReadonlyArray<Unsupported> => {
   const { format, support } = findCli(mode)
+  const { agent } = workspace
+  const modelChain = agentModelChain(workspace, mode)
   if (!agent.web_search.enabled || support.webSearch.by !== "model" || modelChain === undefined) return []
   const ids = new Set((chains[modelChain] ?? []).map(({ provider }) => provider))
   return providers.some((config) => ids.has(config.id) && hasFormat(config, format))

@@ -6,6 +6,7 @@ import { checkChat } from "./Chat.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkFields } from "./Fields.ts"
 import { checkLlm } from "./Llm.ts"
+import { checkSignIn } from "./SignIn.ts"
 import { checkTriggers } from "./Triggers.ts"
 import { checkUnread } from "./Unread.ts"
 import { checkWorkspaces } from "./Workspaces.ts"
@@ -13,6 +14,7 @@ import { checkWorkspaces } from "./Workspaces.ts"
 const checks: ReadonlyArray<Check> = [
   checkFields,
   checkLlm,
+  checkSignIn,
   checkTriggers,
   checkWorkspaces,
   checkChannels,

@@ -4,6 +4,7 @@ import type { Path } from "../Path.ts"
 import type { Report } from "../Normalise.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkReference, checkUnique, declared } from "./Names.ts"
+import { signInGroups } from "./SignIn.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 
 export const checkLlm: Check = (tree, reports) => {
@@ -11,7 +12,8 @@ export const checkLlm: Check = (tree, reports) => {
   const names = declared(tree)
   checkUnique(recordsAt(tree, "llm", "providers"), "id", error)
   const main = textAt(tree, "llm", "default_model_chain")
-  if (main !== undefined || names.chain.names.size > 0) {
+  const common = names.chain.names.size - signInGroups(tree).size
+  if (main !== undefined || common > 0) {
     const path = main === undefined ? ["llm", "model_chain"] : ["llm", "default_model_chain"]
     if (main === undefined && !names.chain.names.has("default"))
       error({
@@ -26,7 +28,7 @@ export const checkLlm: Check = (tree, reports) => {
     ["queue", "rate_limit", "per_provider_rps"]
   ])
     for (const id of Object.keys(recordAt(tree, ...path))) checkReference(id, [...path, id], names.provider, error)
-  checkNative(tree, names.chain.names.size, error)
+  checkNative(tree, common, error)
   checkBackoff(tree, ["llm", "retry", "backoff"], {}, reports)
   checkBackoff(tree, ["queue", "retry", "backoff"], { base_ms: 5000, max_ms: 60_000 }, reports)
 }

@@ -120,6 +120,9 @@ export type SandboxConfig = Resolved<typeof SandboxConfig>
 /** Default of `web_search.max_queries`. */
 export const defaultQueries = 20
 
+const signInGroup = (use: string) =>
+  optional(Text, `Model group of the mode ${use}, in place of the workspace's.`, { refers: "chain" })
+
 const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
   default: defaulted(named("agentMode"), "kilo", "Execution mode."),
   timeout_seconds: defaulted(
@@ -135,6 +138,15 @@ const agentFields = <const C extends Schema.Constraint>(credentials: C) => ({
   sandbox: group(
     SandboxConfig.fields,
     "Sandbox of agent CLIs for all workspaces. A workspace sets its own under `sandbox`; kind is refused here below the global level."
+  ),
+  auth: group(
+    {
+      "claude-code": signInGroup("claude-code, for a Claude subscription, Bedrock or Vertex AI"),
+      codex: signInGroup("codex, for a ChatGPT workspace"),
+      "copilot-cli": signInGroup("copilot-cli, for GitHub Copilot"),
+      "gemini-cli": signInGroup("gemini-cli, for Vertex AI")
+    },
+    "Model groups of agents that sign in with what their maker sells for automation. The credentials stay in the service."
   ),
   context_compaction: group(
     {

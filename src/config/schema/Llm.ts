@@ -42,6 +42,11 @@ export const LlmProvider = Schema.Struct({
   api_key: optional(Secret, "Literal API key. Sealed when published to the database.", {
     winsOver: "api_key_env"
   }),
+  subscription: optional(
+    Flag,
+    "Whether the key is the token of a subscription instead of an API key: of Claude (claude setup-token) with kind anthropic, of a ChatGPT workspace (Codex access token) with kind openai_compatible. Only the agent of its maker may use it, through agent.auth.",
+    { when: kinds("anthropic", "openai_compatible"), destination: true }
+  ),
   api_version: optional(Text, "API version, for providers that need one."),
   catalog_provider: optional(Text, "Overrides the catalog's provider id used for metadata."),
   catalog_id: optional(Text, "Overrides the catalog's `<provider>/<model>` id."),

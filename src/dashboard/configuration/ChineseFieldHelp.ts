@@ -249,6 +249,18 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Minimum time in milliseconds between the starts of two writes with this account that people see, over all nodes. Public hosts limit bursts of comments: less than 1000 is for hosts of your own.":
     "使用此账号的两次对人可见的写入的开始时间之间的最小毫秒数，跨所有节点。公共主机限制密集的评论：小于 1000 适用于您自己的主机。",
   "Mobile numbers to mention.": "要提及的手机号码。",
+  "Model group of the mode claude-code, for a Claude subscription, Bedrock or Vertex AI, in place of the workspace's.":
+    "claude-code 模式的模型组，用于 Claude 订阅、Bedrock 或 Vertex AI，代替工作区的模型组。",
+  "Model group of the mode codex, for a ChatGPT workspace, in place of the workspace's.":
+    "codex 模式的模型组，用于 ChatGPT 工作区，代替工作区的模型组。",
+  "Model group of the mode copilot-cli, for GitHub Copilot, in place of the workspace's.":
+    "copilot-cli 模式的模型组，用于 GitHub Copilot，代替工作区的模型组。",
+  "Model group of the mode gemini-cli, for Vertex AI, in place of the workspace's.":
+    "gemini-cli 模式的模型组，用于 Vertex AI，代替工作区的模型组。",
+  "Model groups of agents that sign in with what their maker sells for automation. The credentials stay in the service.":
+    "使用厂商为自动化出售的登录方式的代理的模型组。凭据留在服务内。",
+  "Whether the key is the token of a subscription instead of an API key: of Claude (claude setup-token) with kind anthropic, of a ChatGPT workspace (Codex access token) with kind openai_compatible. Only the agent of its maker may use it, through agent.auth.":
+    "密钥是否为订阅的令牌而不是 API 密钥：kind 为 anthropic 时是 Claude 的令牌（claude setup-token），kind 为 openai_compatible 时是 ChatGPT 工作区的令牌（Codex access token）。只有其厂商的代理可以通过 agent.auth 使用它。",
   "Model group of these reviews, in place of the workspace's.": "这些评审的模型组，代替工作区的模型组。",
   "Model name as the provider knows it.": "提供商所用的模型名称。",
   "Maximum number of files that are read, of those that pass the filters. The summary names the others.":

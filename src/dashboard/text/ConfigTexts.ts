@@ -132,6 +132,14 @@ const fields: ReadonlyArray<Row> = [
     "missing; workspace {name} uses agent mode native-llm, which calls the models of a group; add llm.providers and llm.model_chain.default",
     "缺少；工作区 {name} 使用 native-llm，它调用模型组中的模型；请添加 llm.providers 和 llm.model_chain.default"
   ],
+  [
+    "the group {name} has a provider with subscription: true, which only the agent of its maker may use; name the group in agent.auth, and another group here",
+    "模型组 {name} 含有 subscription: true 的提供商，只有其厂商的代理可以使用；请在 agent.auth 中写明该组，并在此处使用其他组"
+  ],
+  [
+    "{mode} cannot sign in with the provider {id} of kind {kind}; its group may have providers of kind {kinds}",
+    "{mode} 不能用 {kind} 类型的提供商 {id} 登录；它的模型组可以含有的提供商类型：{kinds}"
+  ],
   ["base_ms ({base}) is above max_ms ({maximum})", "base_ms（{base}）大于 max_ms（{maximum}）"]
 ]
 

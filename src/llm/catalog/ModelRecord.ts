@@ -18,6 +18,9 @@ const Rates = Schema.Struct({
 export const Price = Schema.Struct({ ...Rates.fields, context_over_200k: Schema.optional(Rates) })
 export type Price = typeof Price.Type
 
+const free = UsdPerMillionTokens.make(0)
+const noPrice: Price = { input: free, output: free }
+
 export interface ModelSpec {
   readonly contextWindow: number | undefined
   readonly maxOutputTokens: number | undefined
@@ -57,7 +60,7 @@ const mergeRecords = (catalog: RawRecord, override: RawRecord): RawRecord => ({
 /** Returns the specification of a model: from the provider's own settings, then overrides, then the catalog. */
 export const toSpec = (
   llm: LlmConfig,
-  provider: Pick<LlmProvider, "context_window" | "max_output_tokens">,
+  provider: Pick<LlmProvider, "context_window" | "max_output_tokens" | "subscription">,
   catalog: RawRecord,
   override: RawRecord
 ): ModelSpec => {
@@ -66,7 +69,8 @@ export const toSpec = (
   return {
     contextWindow: provider.context_window ?? readTokens(limits["context"]),
     maxOutputTokens: provider.max_output_tokens ?? readTokens(limits["output"]),
-    price: readPrice(merged["cost"]),
+    // Calls of a subscription are paid for with it.
+    price: provider.subscription === true && override["cost"] === undefined ? noPrice : readPrice(merged["cost"]),
     supportedEfforts: readTexts(merged["supported_reasoning_efforts"]),
     defaultEffort: readText(merged["default_reasoning_effort"]),
     toolCall: readFlag((llm.model_catalog.apply_to_model_spec ? merged : override)["tool_call"])

@@ -148,13 +148,14 @@ export const passThrough =
       const { fetch: plain } = transport.httpFor(settings)
       const fetch = call.format === "openai-chat" && call.streams ? wholeAsStream(plain) : plain
       const reader = row.reader()
-      const { url } = upstream
+      const { refused = [], url } = upstream
+      const absent = Object.fromEntries(refused.map((field) => [field, undefined]))
       yield* Effect.tryPromise({
         try: async (signal) => {
           const response = await fetch(url, {
             method: "POST",
             headers: { ...upstream.headers, "content-type": "application/json" },
-            body: JSON.stringify(prepared),
+            body: JSON.stringify({ ...prepared, ...absent }),
             signal
           })
           const exhausted = exhaustedMillis(Object.fromEntries(response.headers), clock.currentTimeMillisUnsafe())

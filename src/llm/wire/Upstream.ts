@@ -7,12 +7,14 @@ import { requireKey, toHeaders } from "../ProviderRow.ts"
 import { versioned } from "../ProviderSettings.ts"
 import type { ProviderSettings } from "../ProviderSettings.ts"
 import type { WireCall } from "../WireGateway.ts"
-import { hasFormat, isOpenAiHost, openaiHost } from "./ProviderFormat.ts"
+import { chatgptHost, hasFormat, isOpenAiHost, openaiHost } from "./ProviderFormat.ts"
 
 export interface Upstream {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly isOpenAi: boolean
+  /** Fields of the body that the server refuses. */
+  readonly refused?: ReadonlyArray<string>
 }
 
 type Request = Pick<WireCall, "format" | "streams" | "headers">
@@ -21,6 +23,18 @@ const trim = (url: string): string => url.replace(/(?<!\/)\/+$/, "")
 
 const query = (version: string | undefined): string =>
   version === undefined ? "" : `?api-version=${encodeURIComponent(version)}`
+
+/** Sends the token of a ChatGPT workspace. `organization` is the id of the workspace. */
+const chatgpt = (settings: ProviderSettings): Upstream => ({
+  url: `${trim(settings.config.base_url ?? chatgptHost)}/responses`,
+  headers: {
+    authorization: `Bearer ${requireKey(settings)}`,
+    ...(settings.config.organization === undefined ? {} : { "chatgpt-account-id": settings.config.organization }),
+    ...toHeaders(settings)
+  },
+  isOpenAi: true,
+  refused: ["max_output_tokens"]
+})
 
 const openAi = (settings: ProviderSettings, { format }: Request): Upstream => {
   const { config, key } = settings
@@ -54,15 +68,24 @@ const azure = (settings: ProviderSettings, model: string): Upstream => {
 const agentBeta =
   /^(claude-code|context-management|effort|fine-grained-tool-streaming|interleaved-thinking|mid-conversation-tool-changes|prompt-caching|redact-thinking|structured-outputs|thinking-display-updates|thinking-token-count|token-efficient-tools|web-search)-\d{4}-\d{2}-\d{2}$/
 
+/** Anthropic accepts tokens of subscriptions with this addition only. */
+const subscriptionBeta = "oauth-2025-04-20"
+
 const anthropic = (settings: ProviderSettings, { headers }: Request): Upstream => {
   const { config } = settings
   const requested = headers["anthropic-beta"]?.split(",").map((beta) => beta.trim()) ?? []
-  const betas = [...(config.anthropic_beta ?? []), ...requested.filter((beta) => agentBeta.test(beta))]
+  const betas = [
+    ...(config.subscription === true ? [subscriptionBeta] : []),
+    ...(config.anthropic_beta ?? []),
+    ...requested.filter((beta) => agentBeta.test(beta))
+  ]
   const version = config.anthropic_version ?? config.api_version ?? "2023-06-01"
   return {
     url: `${versioned(config.base_url ?? "https://api.anthropic.com", "/v1")}/messages`,
     headers: {
-      "x-api-key": requireKey(settings),
+      ...(config.subscription === true
+        ? { authorization: `Bearer ${requireKey(settings)}` }
+        : { "x-api-key": requireKey(settings) }),
       "anthropic-version": version,
       ...(betas.length === 0 ? {} : { "anthropic-beta": [...new Set(betas)].slice(0, 32).join(",") }),
       ...toHeaders(settings)
@@ -90,7 +113,7 @@ export const findUpstream = (settings: ProviderSettings, model: string, request:
   if (!hasFormat(settings.config, request.format)) return undefined
   switch (settings.config.kind) {
     case "openai_compatible":
-      return openAi(settings, request)
+      return settings.config.subscription === true ? chatgpt(settings) : openAi(settings, request)
     case "azure_openai":
       return azure(settings, model)
     case "anthropic":

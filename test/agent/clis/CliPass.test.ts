@@ -58,7 +58,11 @@ const times = { ...passTimes, endMillis: 300, failingMillis: 300, refusedMillis:
 const pass = (lines: ReadonlyArray<string>, options: Options = {}) =>
   Effect.gen(function* () {
     const mode = options.mode ?? "codex"
-    const brief = { ...(yield* makeBrief(mode, options.agent)), common: undefined, prompt: lines.join("\n") }
+    const brief = {
+      ...(yield* makeBrief(mode, options.agent)),
+      common: undefined,
+      prompt: lines.join("\n")
+    }
     const layer = CliAgents.layerWith(times).pipe(
       Layer.provide([
         programs({ mode, ...options.found }),
@@ -141,6 +145,18 @@ describe("a pass of an agent CLI", () => {
       expect([proxy.request?.maxCalls, lastToolServer.request?.maxCalls]).toEqual([7, 9])
       yield* alone(["summary Read"], { proxy })
       expect([proxy.request?.maxCalls, lastToolServer.request?.maxCalls]).toEqual([80, 300])
+    })
+  )
+
+  it.live("calls the model group of agent.auth, else that of the workspace", () =>
+    Effect.gen(function* () {
+      const groupOf = Effect.fnUntraced(function* (agent: object) {
+        const proxy: FakeProxyState = { calls: 1 }
+        expect(yield* alone(["summary Read"], { agent, proxy })).toMatchObject({ _tag: "Success" })
+        return proxy.request?.group
+      })
+      expect(yield* groupOf({ auth: { codex: "plan" } })).toBe("plan")
+      expect(yield* groupOf({})).toBe("default")
     })
   )
 

@@ -51,7 +51,7 @@ export const makeBrief = (
         triggers: [{ name: "hub", kind: "github", webhook_secret: "s" }],
         llm: {
           providers: [without({ id: "p", kind: "openai_compatible", base_url: `${url}/v1`, ...provider })],
-          model_chain: { default: [{ provider: "p", model: "m" }] }
+          model_chain: { default: [{ provider: "p", model: "m" }], plan: [{ provider: "p", model: "plan" }] }
         },
         workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: "acme/app" }, agent: own } } }
       },

@@ -1,0 +1,102 @@
+/**
+ * Checks who uses which model group: a token of a subscription only the agent of its maker, through `agent.auth`; and the groups of
+ * `agent.auth` contain only providers that the mode may sign in with.
+ */
+import type { LlmProvider } from "../schema/Llm.ts"
+import type { Path } from "../Path.ts"
+import type { Check } from "./Check.ts"
+import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
+
+type Kind = LlmProvider["kind"]
+
+/** Kinds of providers per field of `agent.auth`. An API key of the same maker may follow as fallback. */
+const permitted: Readonly<Record<string, ReadonlyArray<Kind>>> = {
+  "claude-code": ["anthropic", "bedrock", "vertex_ai"],
+  codex: ["openai_compatible", "azure_openai"],
+  "copilot-cli": ["copilot"],
+  "gemini-cli": ["vertex_ai", "google_ai_studio"]
+}
+
+interface Provider {
+  readonly kind: string | undefined
+  readonly isSubscription: boolean
+}
+
+/** Returns the providers of each group, by id. */
+const listGroups = (tree: unknown): ReadonlyMap<string, ReadonlyMap<string, Provider>> => {
+  const providers = new Map(
+    recordsAt(tree, "llm", "providers").flatMap(({ value }): ReadonlyArray<readonly [string, Provider]> => {
+      const id = textAt(value, "id")
+      return id === undefined
+        ? []
+        : [[id, { kind: textAt(value, "kind"), isSubscription: value["subscription"] === true }]]
+    })
+  )
+  return new Map(
+    Object.keys(recordAt(tree, "llm", "model_chain")).map((name) => [
+      name,
+      new Map(
+        recordsAt(tree, "llm", "model_chain", name).flatMap(({ value }): ReadonlyArray<readonly [string, Provider]> => {
+          const id = textAt(value, "provider") ?? ""
+          const provider = providers.get(id)
+          return provider === undefined ? [] : [[id, provider]]
+        })
+      )
+    ])
+  )
+}
+
+/** Returns the names of groups that only `agent.auth` may use. */
+export const signInGroups = (tree: unknown): ReadonlySet<string> =>
+  new Set(
+    [...listGroups(tree)].flatMap(([name, providers]) =>
+      [...providers.values()].some(({ isSubscription }) => isSubscription) ? [name] : []
+    )
+  )
+
+const workspaceLayers = (tree: unknown): ReadonlyArray<Path> => [
+  ["workspaces", "defaults"],
+  ...entriesAt(tree, "workspaces", "instances").map(({ path }) => path)
+]
+
+const chainFields = ["model_chain", "triage_model_chain", "author_resolution_model_chain"]
+
+/** Returns the paths of all references to model groups but those of `agent.auth`. */
+const listUses = (tree: unknown): ReadonlyArray<Path> => {
+  const layers = workspaceLayers(tree)
+  const rules = [["outputs"], ...layers.map((layer) => [...layer, "outputs"])].flatMap((outputs) =>
+    recordsAt(tree, ...outputs, "routes", "rules").map(({ path }) => [...path, "analysis", "model_chain"])
+  )
+  return [
+    ...["default_model_chain", "triage_model_chain", "author_resolution_model_chain"].map((field) => ["llm", field]),
+    ...layers.flatMap((layer) => chainFields.map((field) => [...layer, field])),
+    ...rules
+  ]
+}
+
+export const checkSignIn: Check = (tree, { error }) => {
+  const groups = listGroups(tree)
+  const reserved = signInGroups(tree)
+  for (const path of listUses(tree)) {
+    const name = textAt(tree, ...path)
+    if (name !== undefined && reserved.has(name))
+      error({
+        path,
+        message: `the group ${JSON.stringify(name)} has a provider with subscription: true, which only the agent of its maker may use; name the group in agent.auth, and another group here`,
+        at: "value"
+      })
+  }
+  for (const layer of [[], ...workspaceLayers(tree)]) {
+    for (const [mode, kinds] of Object.entries(permitted)) {
+      const path = [...layer, "agent", "auth", mode]
+      for (const [id, { kind }] of groups.get(textAt(tree, ...path) ?? "") ?? []) {
+        if (kind === undefined || kinds.some((name) => name === kind)) continue
+        error({
+          path,
+          message: `${mode} cannot sign in with the provider ${id} of kind ${kind}; its group may have providers of kind ${kinds.join(", ")}`,
+          at: "value"
+        })
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest"
+import { readDocument } from "../../../src/config/Snapshots.ts"
+
+const llm = {
+  providers: [
+    { id: "plan", kind: "anthropic", subscription: true, api_key: "token" },
+    { id: "key", kind: "anthropic", api_key: "key" },
+    { id: "chat", kind: "openai_compatible", base_url: "https://models.example.com/v1", api_key: "key" },
+    { id: "hub", kind: "copilot", api_key: "key" }
+  ],
+  model_chain: {
+    default: [{ provider: "key", model: "m" }],
+    claude: [
+      { provider: "plan", model: "m" },
+      { provider: "key", model: "m" }
+    ],
+    chat: [{ provider: "chat", model: "m" }],
+    hub: [{ provider: "hub", model: "m" }]
+  }
+}
+
+const errors = (document: object): ReadonlyArray<string> =>
+  readDocument({ llm, ...document }, {}, { baseDir: "/base", unset: "warnings" })
+    .issues.filter(({ severity }) => severity === "error")
+    .map(({ path, message }) => `${path}: ${message}`)
+
+const instance = (more: object) => ({
+  triggers: [{ name: "hub", kind: "github", webhook_secret: "s" }],
+  workspaces: { instances: { app: { source_repo: { trigger: "hub", repo: "acme/app" }, ...more } } }
+})
+
+const refused = "has a provider with subscription: true, which only the agent of its maker may use"
+
+describe("agent.auth", () => {
+  it("takes groups with the providers of the maker, in every layer", () => {
+    expect(errors({ agent: { auth: { "claude-code": "claude", codex: "chat", "copilot-cli": "hub" } } })).toEqual([])
+    expect(errors(instance({ agent: { auth: { "claude-code": "claude" } } }))).toEqual([])
+  })
+
+  it.each([
+    ["copilot-cli", "claude", "of kind anthropic; its group may have providers of kind copilot"],
+    ["codex", "claude", "of kind anthropic; its group may have providers of kind openai_compatible, azure_openai"],
+    [
+      "claude-code",
+      "chat",
+      "of kind openai_compatible; its group may have providers of kind anthropic, bedrock, vertex_ai"
+    ]
+  ])("refuses providers with which %s cannot sign in", (mode, group, message) => {
+    expect(errors({ agent: { auth: { [mode]: group } } }).join("\n")).toContain(message)
+    expect(errors(instance({ agent: { auth: { [mode]: group } } })).join("\n")).toContain(
+      `workspaces.instances.app.agent.auth.${mode}: `
+    )
+  })
+
+  it("refuses a group that does not exist, and modes without a sign-in", () => {
+    expect(errors({ agent: { auth: { codex: "chta" } } }).join("\n")).toContain('"chta" does not exist')
+    expect(errors({ agent: { auth: { kilo: "chat" } } }).join("\n")).toContain("agent.auth.kilo")
+  })
+})
+
+describe("a group with a subscription", () => {
+  it.each([
+    ["llm.default_model_chain", { llm: { ...llm, default_model_chain: "claude" } }],
+    ["llm.triage_model_chain", { llm: { ...llm, triage_model_chain: "claude" } }],
+    ["llm.author_resolution_model_chain", { llm: { ...llm, author_resolution_model_chain: "claude" } }],
+    ["workspaces.instances.app.model_chain", instance({ model_chain: "claude" })],
+    ["workspaces.instances.app.triage_model_chain", instance({ triage_model_chain: "claude" })],
+    [
+      "outputs.routes.rules[0].analysis.model_chain",
+      {
+        ...instance({}),
+        outputs: { routes: { rules: [{ match: { trigger: "hub" }, analysis: { model_chain: "claude" } }] } }
+      }
+    ]
+  ])("is refused as %s", (path, document) => {
+    expect(errors(document).find((text) => text.startsWith(`${path}: `))).toContain(refused)
+  })
+
+  it("needs no default group", () => {
+    const { claude } = llm.model_chain
+    expect(errors({ llm: { ...llm, model_chain: { claude } }, agent: { auth: { "claude-code": "claude" } } })).toEqual(
+      []
+    )
+  })
+})
