@@ -7,6 +7,11 @@ const credential = (path: string, meaning: string): ReadonlyArray<Row> => [
 ]
 
 export const beyond: ReadonlyArray<Row> = [
+  ["agent.auth.claude-code", "string", "—", "Model group"],
+  ["agent.auth.codex", "string", "—", "Model group"],
+  ["agent.auth.copilot-cli", "string", "—", "Model group"],
+  ["agent.auth.gemini-cli", "string", "—", "Model group"],
+  ["llm.providers[].subscription", "boolean", "—", "Token of a subscription"],
   ["agent.web_search.max_queries", "int 1-1000", "20", "Queries of one pass"],
   ["im.connections.<id>.accounts", "int 1-10000000", "100 (runtime)", "wecom_app"],
   ["im.command_bindings.<id>.ask", "boolean", "false", "Questions about reviews"],

@@ -118,6 +118,10 @@ const special: Readonly<Record<string, Samples>> = {
     ],
     refuses: ["/a", "../a", "{{other}}", "{{#if a}}b{{/if}}", "a//b", "C:/x", "nul", 7]
   },
+  "agent.auth.claude-code": { takes: ["default"], refuses: ["other", 7] },
+  "agent.auth.codex": { takes: ["default"], refuses: ["other", 7] },
+  "agent.auth.copilot-cli": { takes: ["default"], refuses: ["other", 7] },
+  "agent.auth.gemini-cli": { takes: ["default"], refuses: ["other", 7] },
   "outputs.routes.rules[].analysis.model_chain": { takes: ["default"], refuses: ["other", 7] },
   "workspaces.instances.<id>.model_chain": { takes: ["default"], refuses: ["other", 7] },
   "workspaces.instances.<id>.triage_model_chain": { takes: ["default"], refuses: ["other", 7] },

@@ -1,6 +1,6 @@
 /**
- * Checks who uses which model group: a token of a subscription only the agent of its maker, through `agent.auth`; and the groups of
- * `agent.auth` contain only providers that the mode may sign in with.
+ * Checks who uses which model group: a token of a subscription only the agent of its maker, through `agent.auth`; and no
+ * mode that of another maker.
  */
 import type { LlmProvider } from "../schema/Llm.ts"
 import type { Path } from "../Path.ts"
@@ -9,12 +9,12 @@ import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 
 type Kind = LlmProvider["kind"]
 
-/** Kinds of providers per field of `agent.auth`. An API key of the same maker may follow as fallback. */
-const permitted: Readonly<Record<string, ReadonlyArray<Kind>>> = {
-  "claude-code": ["anthropic", "bedrock", "vertex_ai"],
-  codex: ["openai_compatible", "azure_openai"],
-  "copilot-cli": ["copilot"],
-  "gemini-cli": ["vertex_ai", "google_ai_studio"]
+/** Kind of the providers whose subscription a mode may use, per field of `agent.auth`; undefined: none. */
+const subscriptions: Readonly<Record<string, Kind | undefined>> = {
+  "claude-code": "anthropic",
+  codex: "openai_compatible",
+  "copilot-cli": undefined,
+  "gemini-cli": undefined
 }
 
 interface Provider {
@@ -87,13 +87,13 @@ export const checkSignIn: Check = (tree, { error }) => {
       })
   }
   for (const layer of [[], ...workspaceLayers(tree)]) {
-    for (const [mode, kinds] of Object.entries(permitted)) {
+    for (const [mode, own] of Object.entries(subscriptions)) {
       const path = [...layer, "agent", "auth", mode]
-      for (const [id, { kind }] of groups.get(textAt(tree, ...path) ?? "") ?? []) {
-        if (kind === undefined || kinds.some((name) => name === kind)) continue
+      for (const [id, { isSubscription, kind }] of groups.get(textAt(tree, ...path) ?? "") ?? []) {
+        if (!isSubscription || kind === own) continue
         error({
           path,
-          message: `${mode} cannot sign in with the provider ${id} of kind ${kind}; its group may have providers of kind ${kinds.join(", ")}`,
+          message: `${mode} may not use the subscription of the provider ${id}, which belongs to the agent of another maker; name a group without it`,
           at: "value"
         })
       }

@@ -137,8 +137,8 @@ const fields: ReadonlyArray<Row> = [
     "模型组 {name} 含有 subscription: true 的提供商，只有其厂商的代理可以使用；请在 agent.auth 中写明该组，并在此处使用其他组"
   ],
   [
-    "{mode} cannot sign in with the provider {id} of kind {kind}; its group may have providers of kind {kinds}",
-    "{mode} 不能用 {kind} 类型的提供商 {id} 登录；它的模型组可以含有的提供商类型：{kinds}"
+    "{mode} may not use the subscription of the provider {id}, which belongs to the agent of another maker; name a group without it",
+    "{mode} 不能使用提供商 {id} 的订阅，它属于另一厂商的代理；请写明不含它的模型组"
   ],
   ["base_ms ({base}) is above max_ms ({maximum})", "base_ms（{base}）大于 max_ms（{maximum}）"]
 ]

@@ -37,18 +37,11 @@ describe("agent.auth", () => {
     expect(errors(instance({ agent: { auth: { "claude-code": "claude" } } }))).toEqual([])
   })
 
-  it.each([
-    ["copilot-cli", "claude", "of kind anthropic; its group may have providers of kind copilot"],
-    ["codex", "claude", "of kind anthropic; its group may have providers of kind openai_compatible, azure_openai"],
-    [
-      "claude-code",
-      "chat",
-      "of kind openai_compatible; its group may have providers of kind anthropic, bedrock, vertex_ai"
-    ]
-  ])("refuses providers with which %s cannot sign in", (mode, group, message) => {
-    expect(errors({ agent: { auth: { [mode]: group } } }).join("\n")).toContain(message)
-    expect(errors(instance({ agent: { auth: { [mode]: group } } })).join("\n")).toContain(
-      `workspaces.instances.app.agent.auth.${mode}: `
+  it.each(["copilot-cli", "codex", "gemini-cli"])("refuses the subscription of another maker for %s", (mode) => {
+    const refusal = "may not use the subscription of the provider plan"
+    expect(errors({ agent: { auth: { [mode]: "claude" } } }).join("\n")).toContain(refusal)
+    expect(errors(instance({ agent: { auth: { [mode]: "claude" } } })).join("\n")).toContain(
+      `workspaces.instances.app.agent.auth.${mode}: ${mode} ${refusal}`
     )
   })
 
