@@ -198,8 +198,14 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
     "使提交状态为失败的最低严重程度。未设置：问题不会使其失败。",
   "Least severity that is published.": "发布的最低严重程度。",
   "Least severity that this channel publishes.": "此渠道发布的最低严重程度。",
-  "Limits of the processes of one pass. A pass that exceeds one is ended. The time is agent.timeout_seconds.":
-    "一轮中各进程的限制，超出的一轮会被结束。时间由 agent.timeout_seconds 限制。",
+  "Limits of one pass. A pass that exceeds one is ended. The time is agent.timeout_seconds.":
+    "单次执行的上限。超过任一上限即被终止。时间由 agent.timeout_seconds 限定。",
+  "Maximum number of model calls of a pass. Further calls are refused, and the pass ends with what was reported.":
+    "单次执行的模型调用次数上限。之后的调用会被拒绝，执行以已报告的内容结束。",
+  "Maximum number of tool calls of a pass. After it, only reports are accepted.":
+    "单次执行的工具调用次数上限。之后只接受报告。",
+  "First of the 65536 user and group ids of the agents of a service that runs as root: each pass gets one of its own. No user of the machine may have one of them.":
+    "以 root 运行的服务为其代理使用的 65536 个用户和组 id 中的第一个：每次执行使用各自的 id。机器上的用户不得占用其中任何一个。",
   "Linear-time regular expression; matches anywhere unless anchored with ^ and $.":
     "线性时间的正则表达式；除非用 ^ 和 $ 锚定，否则可在任意位置匹配。",
   "Link to a changelist.": "变更列表的链接。",
@@ -396,8 +402,8 @@ export const chineseFieldHelp: Readonly<Record<FieldHelp, string>> = {
   "Seconds between checks of the file's digest.": "两次检查文件摘要之间的秒数。",
   "Seconds that a member directory is kept; 0 disables reuse.": "成员目录保留的秒数；0 表示不重用。",
   "Self-hosted meta-search.": "自托管的元搜索。",
-  "Server address (P4PORT): `host:1666`, or `ssl:host:1666` with p4_fingerprint.":
-    "服务器地址（P4PORT）：`host:1666`，或有 p4_fingerprint 时 `ssl:host:1666`。",
+  "Server address (P4PORT): `host:1666`, or `ssl:host:1666` with p4_fingerprint. Forms that start a program (`rsh:`) are refused.":
+    "服务器地址（P4PORT）：`host:1666`，或有 p4_fingerprint 时 `ssl:host:1666`。会启动程序的形式（`rsh:`）会被拒绝。",
   "Severity to colour of labels that are created.": "从严重程度到所创建标签的颜色。",
   "Single recipients or one group chat.": "个人接收者或一个群聊。",
   "Size of the memory in KiB.": "记忆的大小，单位 KiB。",

@@ -19,6 +19,11 @@ const values: ReadonlyArray<Row> = [
   ["text that is not; write {text}", "不符合的文本；请写 {text}"],
   ['the text "{text}" (without quotes it is a number)', "文本“{text}”（去掉引号即为数字）"],
   ['the text "{text}"', "文本“{text}”"],
+  [
+    "a sealed value cannot be entered; enter the credential itself, which is sealed when it is stored",
+    "不能填写已加密的值；请填写凭据本身，存储时会加密"
+  ],
+  ["a server address such as host:1666 or ssl:host:1666", "服务器地址，例如 host:1666 或 ssl:host:1666"],
   ["empty text", "空文本"],
   ["other text", "其他文本"],
   ["text of 1 to 4096 characters", "1 至 4096 个字符的文本"],

@@ -368,6 +368,10 @@ const publications: ReadonlyArray<Row> = [
   ["its run is no longer on record", "其评审记录已不存在"],
   ["the change moved on before this was sent", "发送之前变更已更新"],
   ["another node publishes to this change now", "另一个节点正在发布到此变更"],
+  ["another publisher writes the status of this commit", "另一个发布者正在写入此提交的状态"],
+  ["the status of this commit has changed since then", "此提交的状态在此期间已改变"],
+  ["Not reviewed: its author has reached the limit of reviews per hour", "未评审：作者已达到每小时评审次数的上限"],
+  ["another user name", "其他用户名"],
   ["permits to write with this account are unavailable{why}", "暂时无法获得此账号的写入许可{why}"],
   ["the host rate-limits this account for another {seconds} s", "主机在 {seconds} 秒内限制此账号的请求"],
   [
