@@ -42,6 +42,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   config: [
     "Snapshot.ts",
+    "AgentModelChain.ts",
     "ConfigStore.ts",
     "ConfigIssue.ts",
     "Credentials.ts",
