@@ -152,7 +152,7 @@ describe("aicr review", () => {
     const { stdout } = await aicr([shop().path, "--format", "json"])
     const json = JSON.parse(stdout)
     expect(json.findings).toMatchObject([
-      { file: "src/a b.ts", line: 2, end_line: 2, side: "new", severity: "high", suggestion: "const fee = 0" },
+      { file: "src/a b.ts", line: 2, end_line: 2, side: "new", severity: "high", suggestion: "  const fee = 0" },
       { file: "src/a b.ts", severity: "low" }
     ])
     expect(json.findings[1]).not.toHaveProperty("line")
@@ -192,7 +192,7 @@ describe("aicr review", () => {
     expect(run.results[1].locations[0].physicalLocation).not.toHaveProperty("region")
     expect(run.results[0].fixes[0].artifactChanges[0].replacements[0]).toEqual({
       deletedRegion: { startLine: 2, endLine: 2 },
-      insertedContent: { text: "const fee = 0" }
+      insertedContent: { text: "  const fee = 0" }
     })
   })
 
