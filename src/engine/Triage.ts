@@ -10,7 +10,8 @@ import { noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { TriageDecision } from "../domain/Triage.ts"
 import type { Gateway } from "../llm/Gateway.ts"
-import { scrubSecrets } from "../review/Secrets.ts"
+import { removeSecrets } from "../review/Secrets.ts"
+import { showInvisible } from "../review/Invisible.ts"
 import { decideTriage, readTriage, triagePrompt, triageSystem, triageTool } from "../review/TriagePrompt.ts"
 import type { TriageIssue } from "../review/TriagePrompt.ts"
 import { queryStrictly } from "./StrictQuery.ts"
@@ -38,7 +39,8 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
 ): Effect.fn.Return<Triaged, never, Gateway | ModelRun> {
   const { triage: rules, triageModelChain: group } = workspace
   const prompt = triagePrompt(
-    { ...issue, title: scrubSecrets(issue.title), body: scrubSecrets(issue.body) },
+    // The filter for sentences that address the model reads the characters themselves; they are shown afterwards.
+    { ...issue, title: removeSecrets(issue.title), body: removeSecrets(issue.body) },
     randomBytes(12).toString("hex")
   )
   const { removed } = prompt
@@ -53,7 +55,7 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
     group,
     role: "any",
     system: triageSystem(rules, workspace.review.output_language),
-    prompt: prompt.text,
+    prompt: showInvisible(prompt.text),
     tool: triageTool(rules),
     read: readTriage(rules),
     deadlineMillis: callMillis
