@@ -11,7 +11,6 @@ import type { Usage } from "../domain/Analysis.ts"
 import type { TriageDecision } from "../domain/Triage.ts"
 import type { Gateway } from "../llm/Gateway.ts"
 import { removeSecrets } from "../review/Secrets.ts"
-import { showInvisible } from "../review/Invisible.ts"
 import { decideTriage, readTriage, triagePrompt, triageSystem, triageTool } from "../review/TriagePrompt.ts"
 import type { TriageIssue } from "../review/TriagePrompt.ts"
 import { queryStrictly } from "./StrictQuery.ts"
@@ -39,7 +38,7 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
 ): Effect.fn.Return<Triaged, never, Gateway | ModelRun> {
   const { triage: rules, triageModelChain: group } = workspace
   const prompt = triagePrompt(
-    // The filter for sentences that address the model reads the characters themselves; they are shown afterwards.
+    // The filter for sentences that address the model reads the characters themselves, not their names.
     { ...issue, title: removeSecrets(issue.title), body: removeSecrets(issue.body) },
     randomBytes(12).toString("hex")
   )
@@ -55,7 +54,7 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
     group,
     role: "any",
     system: triageSystem(rules, workspace.review.output_language),
-    prompt: showInvisible(prompt.text),
+    prompt: prompt.text,
     tool: triageTool(rules),
     read: readTriage(rules),
     deadlineMillis: callMillis
