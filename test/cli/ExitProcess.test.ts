@@ -86,7 +86,7 @@ describe("a command ends after its output", { timeout: 120_000 }, () => {
     ["queue resume --workspace team-one", "", 0],
     ["stats", "team/one", 0],
     ["dashboard", "#login=", 0],
-    ["db status", "0001_events", 0],
+    ["db status", "0001_schema", 0],
     ["replay", "succeeded", 0],
     ["agent list", "codex", 0]
   ])("aicr %s", async (command, text, expected) => {
@@ -123,7 +123,7 @@ describe("next to a cluster", { timeout: 180_000 }, () => {
     ["queue list --config", ""],
     ["stats --config", ""],
     ["memory show --config", ""],
-    ["db status --config", "0001_events"]
+    ["db status --config", "0001_schema"]
   ])("aicr %s", async (command, text) => {
     const file = join(at.directory, "one.yaml")
     const args = [...command.split(" "), ...(command.endsWith("--config") ? [file] : [])]

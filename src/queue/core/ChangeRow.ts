@@ -4,8 +4,9 @@
  */
 import { Predicate, Schema } from "effect"
 import { Change } from "../../domain/Change.ts"
+import type { HeadRepo } from "../../domain/Change.ts"
 
-type Value = string | number | null | undefined
+type Value = string | number | HeadRepo | null | undefined
 
 /** Later releases read these rows: a position keeps its meaning, and new values are appended. */
 export const toRow = (change: Change): ReadonlyArray<Value> => {
@@ -33,7 +34,8 @@ export const toRow = (change: Change): ReadonlyArray<Value> => {
     author?.name,
     change.commits,
     change.requestedBy,
-    change.client
+    change.client,
+    change.headRepo
   ]
 }
 
@@ -45,7 +47,21 @@ const decodeChange = Schema.decodeUnknownSync(Change)
 /** Throws if it is not the row of a change. */
 export const fromRow = (row: ReadonlyArray<unknown>): Change => {
   const [provider, trigger, host, workspace, fullName, cloneUrl, webUrl, hostId, kind, number, branch, ...rest] = row
-  const [head, base, headRef, baseRef, title, description, url, username, name, commits, requestedBy, client] = rest
+  const [
+    head,
+    base,
+    headRef,
+    baseRef,
+    title,
+    description,
+    url,
+    username,
+    name,
+    commits,
+    requestedBy,
+    client,
+    headRepo
+  ] = rest
   return decodeChange(
     present({
       provider,
@@ -57,6 +73,7 @@ export const fromRow = (row: ReadonlyArray<unknown>): Change => {
       head,
       base,
       headRef,
+      headRepo,
       baseRef,
       title,
       description,
