@@ -15,11 +15,15 @@ const sources = dirname(fileURLToPath(import.meta.url))
 const root = join(sources, "../..")
 const target = join(root, "dist/dashboard")
 
-/** Returns the digest of the sources and of the versions of packages. */
+const listFiles = async (folder) =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+/** Returns the digest of the sources, with their texts, and of the versions of packages. */
 const digestSources = async () => {
   const hash = createHash("sha256")
-  const names = await readdir(sources, { recursive: true, withFileTypes: true })
-  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const files = [...(await listFiles(sources)), ...(await listFiles(join(root, "src/text")))]
   for (const file of [...files.toSorted(), join(root, "package.json")]) hash.update(await readFile(file))
   return hash.digest("hex")
 }

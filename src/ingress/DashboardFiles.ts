@@ -9,8 +9,9 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 
 const root = join(import.meta.dirname, "../..")
-const sources = join(root, "src/dashboard")
-const builder = join(sources, "Build.mjs")
+/** The dashboard's own, and the texts of every language. */
+const sources = [join(root, "src/dashboard"), join(root, "src/text")]
+const builder = join(root, "src/dashboard/Build.mjs")
 const buildTimeout = 60_000
 
 export interface Asset {
@@ -56,7 +57,8 @@ const changedAt = async (path: string): Promise<number> => (await stat(path)).mt
 const isStale = async (folder: string): Promise<boolean> => {
   if (!existsSync(builder) || !existsSync(join(root, "node_modules/vite"))) return false
   if (!existsSync(join(folder, "sources"))) return true
-  const files = (await readdir(sources, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  const entries = await Promise.all(sources.map((source) => readdir(source, { recursive: true, withFileTypes: true })))
+  const files = entries.flat().filter((entry) => entry.isFile())
   const times = await Promise.all(files.map((entry) => changedAt(join(entry.parentPath, entry.name))))
   return Math.max(...times) > (await changedAt(join(folder, "sources")))
 }

@@ -1,14 +1,17 @@
 /** Texts of the dashboard in the selected language. A key without a text in every language does not compile. */
-import { chinese } from "./Chinese.ts"
-import { english } from "./English.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { findText, render, valueText } from "../../text/Render.ts"
+import type { PageKey, Texts } from "../../text/Render.ts"
+import { en } from "../../text/en.ts"
+import { zh } from "../../text/zh.ts"
 import { serviceTexts } from "./ServiceTexts.ts"
 import { makeTranslate } from "./TranslateService.ts"
 
-export type Key = keyof typeof english
+export type Key = PageKey
 export type Language = "en" | "zh-CN"
 export const languages: ReadonlyArray<Language> = ["en", "zh-CN"]
 
-const tables: Record<Language, Record<Key, string>> = { en: english, "zh-CN": chinese }
+const tables: Record<Language, Texts> = { en, "zh-CN": zh }
 const storageKey = "aicr.language"
 
 const initial = (): Language => {
@@ -35,19 +38,17 @@ export const changeLanguage = (next: Language): void => {
 
 /** Returns a text; `{name}` is replaced by the value of that name. */
 export const t = (key: Key, values?: Readonly<Record<string, string | number>>): string => {
-  const text = tables[language][key]
+  const text = tables[language].keys[key]
   return values === undefined
     ? text
     : text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))
 }
 
-const isKey = (key: string): key is Key => Object.hasOwn(english, key)
-
 /** Returns the text of a value of the API, such as a status, or the value itself if there is none. */
-export const tValue = (group: string, value: string): string => {
-  const key = `${group}.${value}`
-  return isKey(key) ? t(key) : value.replaceAll("_", " ")
-}
+export const tValue = (group: string, value: string): string => valueText(tables[language], group, value)
+
+/** Returns the text of a reason in the selected language. */
+export const tReason = (reason: Reason): string => render(tables[language], reason)
 
 let toChinese = makeTranslate(serviceTexts, tValue)
 
@@ -63,7 +64,5 @@ export const tService = (text: string): string => (language === "en" ? text : to
 export const tOrigin = (origin: string): string => tMaybe("origin", origin) ?? tService(origin)
 
 /** Returns the explanation of a value, if there is one. */
-export const tMaybe = (group: string, value: string | undefined): string | undefined => {
-  const key = `${group}.${value ?? ""}`
-  return isKey(key) ? t(key) : undefined
-}
+export const tMaybe = (group: string, value: string | undefined): string | undefined =>
+  findText(tables[language], `${group}.${value ?? ""}`)

@@ -13,7 +13,7 @@ import type { Target } from "../../domain/Change.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import type { Operation, PublicationStatus } from "../../domain/Publication.ts"
 import type { RunStatus } from "../../domain/Run.ts"
-import type { english } from "./English.ts"
+import type { PageKey } from "../../text/Render.ts"
 
 type Reason = IgnoreReason | RejectReason
 /** Codes of every error of the API, apart from those of refused edits, which have a message of their own. */
@@ -56,7 +56,7 @@ type Needed =
 /** Decisions and outcomes that a reason or a status explains. */
 type Explained = "why.executed" | "why.ignored" | "why.rejected"
 
-type Missing = Exclude<Needed, keyof typeof english | Explained>
+type Missing = Exclude<Needed, PageKey | Explained>
 
 /** Names the missing keys in the error of the compiler. */
 export const isComplete: [Missing] extends [never] ? true : Missing = true

@@ -1,5 +1,5 @@
-/** Texts of the dashboard in Chinese. A missing key does not compile, see T.ts. */
-export const chinese = {
+/** Texts of the pages, and of values that pages, commands and messages show, in Chinese. */
+export const pageTexts = {
   "action.again": "重试",
   "action.all": "全部显示",
   "action.back": "返回",

@@ -1,5 +1,5 @@
-/** Texts of the dashboard in English. Its keys are those of every language. */
-export const english = {
+/** Texts of the pages, and of values that pages, commands and messages show, in English. */
+export const pageTexts = {
   "action.again": "Retry",
   "action.all": "Show all",
   "action.back": "Back",

@@ -1,0 +1,74 @@
+/**
+ * Reasons: why an entry waits, a run ended, a delivery was ignored, a message was not sent, a field was refused. Records, the API and events
+ * carry the tag and its parameters. The text is made where it is shown, from `src/text/en.ts` or `src/text/zh.ts`; no code compares texts.
+ *
+ * A reason without a text in each language does not compile, nor does a text without a reason.
+ */
+import { Predicate, Schema, SchemaTransformation } from "effect"
+import type { Params } from "./ReasonParams.ts"
+import { isParam } from "./ReasonParams.ts"
+import { queueReasons } from "./reasons/Queue.ts"
+
+/**
+ * `Text`: what somebody else wrote (a person, a host, a model, a program), shown as it is in every language. `Unknown`: of a record of
+ * another release.
+ */
+const verbatim = { Text: { text: "text" }, Unknown: { tag: "text" } } as const satisfies Record<string, Params>
+
+/** Parameters by tag. A new reason is a row of one of these tables, and a text in each language. */
+export const reasons = {
+  ...verbatim,
+  ...queueReasons
+}
+
+export type ReasonTag = keyof typeof reasons
+export type ReasonOf<Tag extends ReasonTag> = { readonly _tag: Tag } & ParamsOf<(typeof reasons)[Tag]>
+export type Reason = { readonly [Tag in ReasonTag]: ReasonOf<Tag> }[ReasonTag]
+
+interface Values {
+  readonly text: string
+  readonly number: number
+  readonly texts: ReadonlyArray<string>
+  readonly reason: Reason
+  readonly reasons: ReadonlyArray<Reason>
+}
+
+type ValueOf<Kind> = Kind extends keyof Values ? Values[Kind] : never
+
+/** Parameters of a reason as its object has them. */
+type ParamsOf<P> = {
+  readonly [N in keyof P as P[N] extends `${string}?` ? never : N]: ValueOf<P[N]>
+} & {
+  readonly [N in keyof P as P[N] extends `${string}?` ? N : never]?: P[N] extends `${infer Kind}?`
+    ? ValueOf<Kind> | undefined
+    : never
+}
+
+/** A reason in the words of somebody else. */
+export const verbatimReason = (text: string): Reason => ({ _tag: "Text", text })
+
+const tables: Readonly<Record<string, Params>> = reasons
+
+const isReason = (value: unknown): value is Reason => {
+  if (!Predicate.hasProperty(value, "_tag") || !Predicate.isString(value._tag)) return false
+  const params = Object.hasOwn(tables, value._tag) ? tables[value._tag] : undefined
+  const values: Readonly<Record<string, unknown>> = { ...value }
+  return params !== undefined && Object.entries(params).every(([name, kind]) => isParam(kind, values[name], isReason))
+}
+
+/** Of a record of another release: the record stays readable, and the reason is its tag. */
+const unknownReason = (value: Schema.JsonObject): Reason => ({ _tag: "Unknown", tag: String(value["_tag"]) })
+
+/** Leaves out absent parameters. */
+const asJson = (reason: Reason): Schema.JsonObject => JSON.parse(JSON.stringify(reason))
+
+/** JSON of a reason: its tag and parameters. */
+export const Reason: Schema.Codec<Reason, Schema.JsonObject> = Schema.JsonObject.pipe(
+  Schema.decodeTo(
+    Schema.declare(isReason),
+    SchemaTransformation.transform<Reason, Schema.JsonObject>({
+      decode: (value) => (isReason(value) ? value : unknownReason(value)),
+      encode: (reason) => asJson(reason)
+    })
+  )
+).annotate({ identifier: "Reason" })

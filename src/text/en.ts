@@ -1,0 +1,15 @@
+/** Every text of the service in English. `zh.ts` has the same keys. */
+import type { Reason } from "../domain/Reason.ts"
+import { pageTexts } from "./en/Pages.ts"
+import { queueTexts } from "./en/Queue.ts"
+import type { Texts } from "./Render.ts"
+import { render } from "./Render.ts"
+
+export const en: Texts = {
+  reasons: { Text: "{text}", Unknown: "{tag}", ...queueTexts },
+  keys: pageTexts,
+  separators: [", ", "; "]
+}
+
+/** Text of a reason in English: for commands, and for what is published in English. */
+export const inEnglish = (reason: Reason): string => render(en, reason)

@@ -1,0 +1,15 @@
+/** Every text of the service in Chinese. `en.ts` has the same keys. */
+import type { Reason } from "../domain/Reason.ts"
+import type { Texts } from "./Render.ts"
+import { render } from "./Render.ts"
+import { pageTexts } from "./zh/Pages.ts"
+import { queueTexts } from "./zh/Queue.ts"
+
+export const zh: Texts = {
+  reasons: { Text: "{text}", Unknown: "{tag}", ...queueTexts },
+  keys: pageTexts,
+  separators: ["、", "；"]
+}
+
+/** Text of a reason in Chinese: for what is published in Chinese. */
+export const inChinese = (reason: Reason): string => render(zh, reason)

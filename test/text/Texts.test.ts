@@ -1,0 +1,87 @@
+/** Every reason has a text in each language, which shows its parameters and no others. */
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { Reason, reasons } from "../../src/domain/Reason.ts"
+import type { Params } from "../../src/domain/ReasonParams.ts"
+import { en, inEnglish } from "../../src/text/en.ts"
+import { inChinese, zh } from "../../src/text/zh.ts"
+
+const tables: Readonly<Record<string, Params>> = reasons
+const rows = Object.entries(tables)
+const languages = { en, zh }
+
+const shownIn = (text: string): ReadonlyArray<string> =>
+  [...new Set([...text.matchAll(/\{(\w+)/g)].map(([, name = ""]) => name))].toSorted()
+
+/** A value for each kind, whose text is recognised in the text of the reason. */
+const sample = (name: string, kind: string): unknown => {
+  const nested = { _tag: "Text", text: `<${name}>` }
+  const values: Readonly<Record<string, unknown>> = {
+    text: `<${name}>`,
+    number: 7,
+    texts: [`<${name}>`, "<other>"],
+    reason: nested,
+    reasons: [nested, { _tag: "Text", text: "<other>" }]
+  }
+  return values[kind.replace("?", "")]
+}
+
+const example = (tag: string, params: Params, optional: boolean): Reason =>
+  Schema.decodeUnknownSync(Reason)({
+    _tag: tag,
+    ...Object.fromEntries(
+      Object.entries(params)
+        .filter(([, kind]) => optional || !kind.endsWith("?"))
+        .map(([name, kind]) => [name, sample(name, kind)])
+    )
+  })
+
+describe.each(Object.entries(languages))("texts in %s", (_, { reasons: texts }) => {
+  it("show every parameter of their reason and no other", () => {
+    const wrong = Object.entries(texts).filter(
+      ([tag, text]) => String(shownIn(text)) !== String(Object.keys(tables[tag] ?? {}).toSorted())
+    )
+    assert.deepStrictEqual(wrong, [])
+  })
+  it("leave out what is absent", () => {
+    const unmarked = Object.entries(texts).filter(([tag, text]) => {
+      const always = shownIn(text.replaceAll(/\[\[.*?\]\]/g, ""))
+      return always.some((name) => tables[tag]?.[name]?.endsWith("?"))
+    })
+    assert.deepStrictEqual(unmarked, [])
+  })
+})
+
+it.each(rows)("%s is shown in both languages with its values", (tag, params) => {
+  for (const inLanguage of [inEnglish, inChinese])
+    for (const optional of [true, false]) {
+      const text = inLanguage(example(tag, params, optional))
+      assert.notMatch(text, /[{}]|\[\[|\]\]|undefined|\[object/)
+      if (optional)
+        for (const [name, kind] of Object.entries(params)) if (!kind.startsWith("number")) assert.include(text, name)
+    }
+})
+
+it("Chinese texts are Chinese", () => {
+  const words = (text: string) => text.replaceAll(/\{[^}]*\}/g, "")
+  const wrong = Object.entries(zh.reasons).filter(
+    ([, text]) => /[a-z]{3}/i.test(words(text)) && !/[\u4E00-\u9FFF]/.test(text)
+  )
+  assert.deepStrictEqual(wrong, [])
+})
+
+describe("a stored reason", () => {
+  const decode = Schema.decodeUnknownSync(Reason)
+  it.each(rows)("%s is the same after it was JSON", (tag, params) => {
+    const reason = example(tag, params, true)
+    assert.deepStrictEqual(decode(JSON.parse(JSON.stringify(Schema.encodeSync(Reason)(reason)))), reason)
+  })
+  it("of another release stays readable", () => {
+    const reason = decode({ _tag: "Later", of: { deep: [1] } })
+    assert.deepStrictEqual(reason, { _tag: "Unknown", tag: "Later" })
+    assert.strictEqual(inEnglish(reason), "Later")
+  })
+  it("with a parameter of another type is of another release", () => {
+    assert.deepStrictEqual(decode({ _tag: "NewerHead", head: 7 }), { _tag: "Unknown", tag: "NewerHead" })
+  })
+})
