@@ -70,8 +70,8 @@ const defer = Effect.fnUntraced(function* (
   progress: CiProgress,
   wait: { readonly since: number; readonly until: number }
 ) {
-  const ended = progress._tag === "Known" ? ` (${progress.ended} of ${progress.runs} have ended)` : ""
-  const reason = `waits for the CI runs of the commit${ended}`
+  const counts = progress._tag === "Known" ? { ended: progress.ended, count: progress.runs } : {}
+  const reason = { _tag: "AwaitsCi", ...counts } as const
   yield* (yield* Runs).wait(run.id, lease.token, { ...wait, reason })
   yield* Effect.logInfo("review waits for CI", { ...wait, progress })
   return { _tag: "Waiting", reason, until: wait.until } as const satisfies AwaitedCi

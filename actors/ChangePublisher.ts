@@ -93,7 +93,7 @@ const settleRun = Effect.fnUntraced(function* (run: Run) {
   const by = configured && { agent: configured.agent.default, maxProblems: configured.review.max_problems }
   if (!(yield* (yield* Runs).settle(run.id, to, { ...end, by }, yield* Clock.currentTimeMillis))) return
   if (to === "failed" || (to === "skipped" && configured === undefined))
-    yield* reportUnpublished(run, configured, reason ?? "")
+    yield* reportUnpublished(run, configured, reason)
   yield* logEnded(run, to, reason)
   const { workspace, targetKey, id: runId } = run
   yield* (yield* Progress).publish({ _tag: "Finished", workspace, targetKey, runId, status: to, reason })

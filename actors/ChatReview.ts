@@ -3,6 +3,7 @@
  * repeating it after a crash changes nothing.
  */
 import { Clock, Effect } from "effect"
+import { inEnglish } from "../src/text/en.ts"
 import { parseRevision } from "../src/chat/Command.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
@@ -102,7 +103,7 @@ export type ChatReviewState =
   | { readonly _tag: "Ended"; readonly outcome: ChatOutcome; readonly run: Run | undefined; readonly why: string }
 
 const toEnd = (event: StoredEvent, run: Run | undefined): ChatReviewState => {
-  const why = run?.reason ?? event.outcomeReason ?? event.outcome ?? "unknown"
+  const why = (run?.reason && inEnglish(run.reason)) ?? event.outcomeReason ?? event.outcome ?? "unknown"
   const ended = (outcome: ChatOutcome): ChatReviewState => ({ _tag: "Ended", outcome, run, why })
   if (event.outcome === "expired") return ended("expired")
   if (event.outcome === "superseded") return ended("rejected")

@@ -16,6 +16,7 @@ import { Forges } from "../src/forge/Forges.ts"
 import { renderMarker } from "../src/outputs/Marker.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { afterCommandFailure } from "./PublishDecision.ts"
+import { inEnglish } from "../src/text/en.ts"
 import { isBoundByBranch, noCommands, workspaceOfBase } from "./ReviewSubject.ts"
 import { missingToken } from "./MissingToken.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
@@ -89,7 +90,7 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
     return yield* settle("skipped", `${person ?? "the writer"} has no write permission on the repository`)
   }
   const workspace = yield* commandedWorkspace(snapshot, profile, change, client.pull(change.repo, number))
-  if (typeof workspace === "string") return yield* settle("skipped", workspace)
+  if ("_tag" in workspace) return yield* settle("skipped", inEnglish(workspace))
   if (command === "cancel") {
     const schedulerOf = yield* WorkspaceScheduler.client
     yield* schedulerOf(workspace.id).Cancel({ targetKey: targetKey(change), reason: `cancelled by ${person}` })
@@ -109,9 +110,9 @@ const commandedWorkspace = Effect.fnUntraced(function* (
   pull: Effect.Effect<HostPull, ForgeError>
 ) {
   const workspace = snapshot.workspaces.get(change.workspace)
-  if (workspace === undefined) return `workspace ${change.workspace} is no longer configured`
+  if (workspace === undefined) return { _tag: "WorkspaceUnconfigured", workspace: change.workspace } as const
   if (change.baseRef !== undefined || !isBoundByBranch(workspace)) return workspace
   const { baseRef } = yield* pull
   const routed = workspaceOfBase({ snapshot, workspace }, profile, change.repo, baseRef)
-  return typeof routed === "string" || routed.review.comment_commands ? routed : noCommands(routed)
+  return "_tag" in routed || routed.review.comment_commands ? routed : noCommands(routed)
 })

@@ -10,6 +10,7 @@ import { endDescriptions } from "../src/domain/HeadVerdict.ts"
 import type { RunVerdict } from "../src/domain/HeadVerdict.ts"
 import type { Publication, StatusState } from "../src/domain/Publication.ts"
 import { describe, decideVerdict } from "../src/domain/Verdict.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import { runUrl } from "../src/domain/RunLink.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
@@ -79,7 +80,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
     return (yield* runs.get(run.id))?.status === "publishing"
   })
   if (!(yield* saveSpooled(run, analysis, complete))) {
-    return failed("the lease was lost before the analysis could be stored", true)
+    return failed({ _tag: "LeaseLost" }, true)
   }
   for (const { problem } of analysis.findings) {
     yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
@@ -102,7 +103,7 @@ export const failRun = Effect.fnUntraced(function* (
   run: Run,
   work: ReviewWork,
   status: "failed" | "timeout",
-  reason: string
+  reason: Reason
 ) {
   const now = yield* Clock.currentTimeMillis
   if (!(yield* (yield* Runs).move(run.id, work.lease.token, status, now, reason))) return false
@@ -112,7 +113,7 @@ export const failRun = Effect.fnUntraced(function* (
 })
 
 /** Ends a run without a review: there is nothing to review, or the head was reviewed before. */
-export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
+export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: Reason) {
   const now = yield* Clock.currentTimeMillis
   if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
     if (isAnnounced(run)) yield* addStatus(run, work, "neutral", endDescriptions.skipped)
@@ -127,7 +128,7 @@ const isAnnounced = ({ startedAt }: Run): boolean => startedAt !== undefined
 const overAuthorLimit = "Not reviewed: its author has reached the limit of reviews per hour"
 
 /** Refuses a review because of its author's limit. Nothing is read, and the status of the commit shows the reason. */
-export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: string) {
+export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: Reason) {
   const now = yield* Clock.currentTimeMillis
   const verdict = run.verdict && { ...run.verdict, state: "failure" as const, description: overAuthorLimit }
   if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason, verdict)) {
@@ -142,7 +143,7 @@ export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork
 
 /** Cancels a run. A run whose analysis is stored is published all the same. */
 export const cancelRun = Effect.fnUntraced(
-  function* (run: Run, work: ReviewWork, reason: string) {
+  function* (run: Run, work: ReviewWork, reason: Reason) {
     const runs = yield* Runs
     const current = yield* runs.get(run.id)
     if (current === undefined || current.status === "publishing") return
@@ -157,7 +158,7 @@ export const cancelRun = Effect.fnUntraced(
     )
 )
 
-const finished = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: string) {
+const finished = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: Reason) {
   yield* logEnded(run, status, reason)
   yield* (yield* Progress).publish({
     _tag: "Finished",

@@ -19,7 +19,7 @@ export const noteExpiry = Effect.fnUntraced(function* (entryId: string) {
   const hours = queuedTimeoutHours(config.current(), entry.workspace)
   const planned = planExpiryNotice("", entry, workspace, hours)
   const isNoted = (yield* runs.list({ targetKey, limit: 100 })).some(
-    (run) => run.entryId === entryId && run.reason === "queued_timeout"
+    (run) => run.entryId === entryId && run.reason?._tag === "QueuedTimeout"
   )
   if (planned.length === 0 || isNoted) return
   const now = yield* Clock.currentTimeMillis
@@ -31,5 +31,5 @@ export const noteExpiry = Effect.fnUntraced(function* (entryId: string) {
     planned.map((row) => ({ ...row, runId: run.id })),
     now
   )
-  yield* runs.move(run.id, token, "skipped", now, "queued_timeout")
+  yield* runs.move(run.id, token, "skipped", now, { _tag: "QueuedTimeout" })
 })

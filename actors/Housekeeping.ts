@@ -16,13 +16,14 @@ import type { EventOutcome } from "../src/domain/Decision.ts"
 import { isTerminal } from "../src/domain/Entry.ts"
 import type { Entry, EntryStatus } from "../src/domain/Entry.ts"
 import { afterEveryLease } from "../src/domain/FencingToken.ts"
-import { lostReason } from "../src/domain/Run.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
-import { statusEnd, supersededReason } from "../src/outputs/StatusEnd.ts"
+import { statusEnd } from "../src/outputs/StatusEnd.ts"
 import { expiryCutoffs, queuedTimeoutHours } from "../src/queue/core/ExpiryCutoffs.ts"
 import { Queue, QueueError } from "../src/queue/Queue.ts"
 import { AdminActions, maxAdminActions } from "../src/store/AdminActions.ts"
@@ -151,16 +152,16 @@ const abandon = Effect.fnUntraced(function* (now: number) {
 })
 
 /** Returns the final status of a run whose entry ended while the run was in progress. */
-const abandonedAs = (entry: Entry | undefined): readonly [RunStatus, string | undefined] => {
+const abandonedAs = (entry: Entry | undefined): readonly [RunStatus, Reason | undefined] => {
   switch (entry?.status) {
     case "cancelled":
-      return ["cancelled", entry.reason]
+      return ["cancelled", entry.reason === undefined ? undefined : verbatimReason(entry.reason)]
     case "superseded":
-      return ["skipped", supersededReason]
+      return ["skipped", { _tag: "SupersededRun" }]
     case "expired":
-      return ["skipped", entry.reason]
+      return ["skipped", { _tag: "QueuedTimeout" }]
     default:
-      return ["failed", lostReason]
+      return ["failed", { _tag: "ProcessLost" }]
   }
 }
 

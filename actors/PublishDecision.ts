@@ -1,6 +1,8 @@
 /** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
 import type { Publication } from "../src/domain/Publication.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import type { ChannelMissing } from "../src/outputs/Outputs.ts"
 import { backoffMillis } from "../src/domain/Backoff.ts"
@@ -153,7 +155,7 @@ export const isUnpublished = (rows: ReadonlyArray<Pick<Publication, "operation" 
 export interface RunEnd {
   readonly to: "succeeded" | "failed" | "skipped"
   readonly partial: boolean
-  readonly reason: string | undefined
+  readonly reason: Reason | undefined
 }
 
 /** Returns the final state of a run in `publishing` from its rows, or undefined while one of them is open. */
@@ -173,7 +175,8 @@ export const runEnd = (
       : sent.length === 0 && dropped.length > 0
         ? "skipped"
         : "succeeded"
-  return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error }
+  const error = failed[0]?.error ?? dropped[0]?.error
+  return { to, partial: failed.length > 0 || isCut, reason: error === undefined ? undefined : verbatimReason(error) }
 }
 
 export type CommandRetry =

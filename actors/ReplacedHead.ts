@@ -2,7 +2,7 @@
 import { Deferred, Effect } from "effect"
 import { cloneUrl } from "../src/domain/HostUrls.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
-import { replacedReason } from "../src/domain/Run.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { Vcs } from "../src/vcs/Checkout.ts"
@@ -19,12 +19,12 @@ export const watchHead = Effect.fnUntraced(function* (
   run: Run,
   work: ReviewWork,
   heads: Effect.Effect<string>,
-  cancelled: Deferred.Deferred<string>
+  cancelled: Deferred.Deferred<Reason>
 ) {
   const check = Effect.gen(function* () {
     const head = yield* heads
     const isReplaced = head !== run.head && (yield* replace(run, work))
-    if (isReplaced) yield* Deferred.succeed(cancelled, replacedReason)
+    if (isReplaced) yield* Deferred.succeed(cancelled, { _tag: "HeadReplaced" })
   })
   return yield* Effect.forever(check)
 })

@@ -17,6 +17,7 @@ import type { ScheduledRepository, Trigger } from "../src/config/schema/Triggers
 import { foldRepo } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import { Runs } from "../src/store/Runs.ts"
@@ -36,26 +37,30 @@ const noBefore = "0".repeat(40)
 
 type Asked<A> = Effect.Effect<A, ForgeError>
 
-/** Returns a text with the reason if there is nothing to review. */
+/** Returns the reason if there is nothing to review. */
 export const resolveRange = Effect.fnUntraced(function* (
   entry: Entry,
   snapshot: Snapshot,
   client: ForgeClient
-): Effect.fn.Return<Range | string, ForgeError | StoreError, Runs> {
+): Effect.fn.Return<Range | Reason, ForgeError | StoreError, Runs> {
   const { change } = entry
   switch (change.target.kind) {
     case "push":
     case "manual": {
       const head = yield* headOf(change, client)
-      if (head === undefined) return `branch ${change.headRef ?? ""} has no commits`
+      if (head === undefined) return noCommits(change.headRef)
       return yield* against(change, head, client)
     }
     case "scheduled":
       return yield* sinceThen(entry, snapshot, client)
     default:
-      return "the delivery names no commits"
+      return { _tag: "NoCommits" }
   }
 })
+
+/** Without a name it is the default branch. */
+const noCommits = (branch: string | undefined): Reason =>
+  branch === undefined ? { _tag: "DefaultBranchEmpty" } : { _tag: "BranchEmpty", branch }
 
 const headOf = ({ head, headRef, repo }: Change, client: ForgeClient): Asked<string | undefined> =>
   head !== undefined || headRef === undefined ? Effect.succeed(head) : client.newestCommit(repo, { branch: headRef })
@@ -64,10 +69,10 @@ const against = Effect.fnUntraced(function* (
   { base, baseRef, repo }: Change,
   head: string,
   client: ForgeClient
-): Effect.fn.Return<Range | string, ForgeError> {
+): Effect.fn.Return<Range | Reason, ForgeError> {
   if (base !== undefined) return { head, base, baseRef }
   const tip = yield* client.newestCommit(repo, { branch: baseRef })
-  if (tip === undefined) return `${baseRef === undefined ? "the default branch" : `branch ${baseRef}`} has no commits`
+  if (tip === undefined) return noCommits(baseRef)
   return { head, base: tip, baseRef: baseRef ?? defaultBranch }
 })
 
@@ -75,18 +80,19 @@ const sinceThen = Effect.fnUntraced(function* (
   { admittedAt, change, targetKey }: Entry,
   snapshot: Snapshot,
   client: ForgeClient
-): Effect.fn.Return<Range | string, ForgeError | StoreError, Runs> {
+): Effect.fn.Return<Range | Reason, ForgeError | StoreError, Runs> {
   const trigger = snapshot.triggers.get(change.trigger)?.settings
   const scheduled = trigger?.repositories?.find((one) => isOf(one, change))
-  if (trigger === undefined || scheduled === undefined) return `trigger ${change.trigger} no longer has this repository`
+  if (trigger === undefined || scheduled === undefined)
+    return { _tag: "RepositoryUnscheduled", trigger: change.trigger }
   const { branch } = change.target
   const head = yield* client.newestCommit(change.repo, { branch })
-  if (head === undefined) return `branch ${branch ?? "by default"} has no commits`
+  if (head === undefined) return noCommits(branch)
   const [last] =
     scheduled.range === "last_run" ? yield* (yield* Runs).list({ targetKey, statuses: ["succeeded"], limit: 1 }) : []
   const base =
     last?.head ?? (yield* client.newestCommit(change.repo, { branch, until: startOf(trigger, scheduled, admittedAt) }))
-  if (base === head) return "there are no new commits since then"
+  if (base === head) return { _tag: "NoNewCommits" }
   return { head, base: base ?? noBefore, baseRef: undefined }
 })
 

@@ -14,7 +14,8 @@ import type { Entry } from "../src/domain/Entry.ts"
 import { ReservationId } from "../src/domain/Keys.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import { pendingVerdict } from "../src/domain/HeadVerdict.ts"
-import { lostReason, replacedReason } from "../src/domain/Run.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { ModelRun } from "../src/llm/ModelRun.ts"
 import type { ModelAccount } from "../src/llm/ModelRun.ts"
 import { Progress } from "../src/observability/Progress.ts"
@@ -52,7 +53,7 @@ const earlierAttempts = 5
 export const reviewEntry = Effect.fnUntraced(function* (
   entry: Entry,
   lease: Lease,
-  cancelled: Deferred.Deferred<string>
+  cancelled: Deferred.Deferred<Reason>
 ) {
   const work = yield* loadWork(entry, lease)
   if ("_tag" in work) return yield* Effect.catchTag(endWithoutWork(entry, lease, work), "StoreError", storeFailure)
@@ -61,7 +62,7 @@ export const reviewEntry = Effect.fnUntraced(function* (
   // The results of a review that was requested from chat are also sent to the conversation.
   const isSentToChat = isChatRequester(entry.change.requestedBy)
   if (kind !== "issue" && !isSentToChat && !(yield* Outputs).anyFor(work.workspace, entry.change)) {
-    const reason = `no channel publishes reviews of a ${kind} here; see outputs.routes`
+    const reason = { _tag: "NoChannel", kind } as const
     const skip = Effect.flatMap(openRun(entry, lease), (run) =>
       run === undefined ? Effect.succeed(skipped(reason)) : skipRun(run, work, reason)
     )
@@ -82,8 +83,7 @@ const endWithoutWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease, 
   const now = yield* Clock.currentTimeMillis
   if (!isPinned && now - entry.admittedAt < unknownConfigurationMillis) {
     const until = now + Math.round(unknownConfigurationPause * (0.5 + (yield* Random.next)))
-    const unknown = `${reason} on this node, whose configuration is another than that of the delivery`
-    return { _tag: "Waiting", reason: unknown, until } as const satisfies RunOutcome
+    return { _tag: "Waiting", reason: { _tag: "UnconfiguredHere", reason }, until } as const satisfies RunOutcome
   }
   const run = yield* openRun(entry, lease)
   if (run === undefined) return failed(reason, false)
@@ -92,9 +92,9 @@ const endWithoutWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease, 
 })
 
 /** Opens the run, which is stored from here on and shows what it waits for, and reviews. */
-const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferred.Deferred<string>) {
+const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferred.Deferred<Reason>) {
   const opened = yield* openRun(work.entry, work.lease)
-  if (opened === undefined) return failed("another worker has taken this run over", false)
+  if (opened === undefined) return failed({ _tag: "TakenOver" }, false)
   const cancel = Effect.map(Deferred.await(cancelled), (reason): RunOutcome => ({ _tag: "Cancelled", reason }))
   // Registered before the host is queried for the head, so that no notification is missed.
   const heads = yield* (yield* NewerHeads).listen(work.entry.targetKey)
@@ -110,7 +110,7 @@ const attempt = Effect.fnUntraced(function* (work: ReviewWork, cancelled: Deferr
 /** Reasons to end a review early. */
 interface Watch {
   readonly heads: Effect.Effect<string>
-  readonly cancelled: Deferred.Deferred<string>
+  readonly cancelled: Deferred.Deferred<Reason>
 }
 
 const openRun = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
@@ -126,7 +126,7 @@ const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, w
   const subject = yield* loadSubject(admitted)
   if (subject._tag === "Skip") return yield* skipRun(opened, admitted, subject.reason)
   const routed = routedWork(admitted, subject)
-  if (typeof routed === "string") return yield* skipRun(opened, admitted, routed)
+  if ("_tag" in routed) return yield* skipRun(opened, admitted, routed)
   const { head, base } = subject
   const change = { ...subject.change, workspace: routed.workspace.id }
   const { entry, lease, snapshot } = routed
@@ -135,7 +135,7 @@ const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, w
   const runs = yield* Runs
   const earlier = yield* runs.find(targetKey, head, ["publishing", "succeeded"])
   if (earlier !== undefined && (earlier.id === opened.id || isSameReview(earlier, change))) {
-    if (earlier.id !== opened.id) yield* skipRun(opened, routed, `run ${earlier.id} has reviewed this head`)
+    if (earlier.id !== opened.id) yield* skipRun(opened, routed, { _tag: "HeadReviewed", run: earlier.id })
     yield* publish(targetKey)
     return reviewed(earlier.id)
   }
@@ -148,7 +148,7 @@ const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, w
   const verdict = setsStatus(work.workspace, change) ? pendingVerdict(reviewInProgress) : undefined
   const begun = { entryId: entry.id, workspace, targetKey, change, head, base, configHash: snapshot.hash, verdict }
   const run = yield* runs.begin(begun, lease.token, yield* Clock.currentTimeMillis)
-  if (run === undefined) return failed("another worker has taken this run over", false)
+  if (run === undefined) return failed({ _tag: "TakenOver" }, false)
   yield* Effect.annotateCurrentSpan({ run: run.id, head, event_id: entry.events.join(" ") })
   yield* Effect.logInfo("run started", { run_id: run.id, repository: change.repo.fullName, head })
   yield* (yield* Progress).publish({ _tag: "Started", workspace, targetKey, runId: run.id, head })
@@ -157,8 +157,11 @@ const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, w
   return yield* execute(run, subject, work, watch)
 })
 
-/** Returns the message if the author of the change has reached the hourly limit. Other people's requests do not count. */
-const overAuthorLimit = Effect.fnUntraced(function* ({ entry, workspace }: ReviewWork, change: Change) {
+/** Returns the reason if the author of the change has reached the hourly limit. Other people's requests do not count. */
+const overAuthorLimit = Effect.fnUntraced(function* (
+  { entry, workspace }: ReviewWork,
+  change: Change
+): Effect.fn.Return<Reason | undefined, StoreError, Ledger> {
   const max = workspace.review.max_per_author_hour
   const author = authorKey(change)
   const isAuthors = change.requestedBy === undefined || change.requestedBy === change.author?.username
@@ -169,9 +172,7 @@ const overAuthorLimit = Effect.fnUntraced(function* ({ entry, workspace }: Revie
     { id: ReservationId.make(`review:${entry.id}`), author, hour, max },
     now
   )
-  return counted
-    ? undefined
-    : `author_limit: ${change.author?.username} has had the ${max} reviews of this hour (review.max_per_author_hour)`
+  return counted ? undefined : { _tag: "AuthorLimit", author: change.author?.username ?? author, count: max }
 })
 
 /** True if the target branch is the same and the review was not requested again after it was published. */
@@ -231,11 +232,11 @@ const modelAccount = Effect.fnUntraced(function* (run: Run, { lease }: ReviewWor
   } satisfies ModelAccount
 })
 
-const isReplaced = ({ reason, status }: Run): boolean => status === "cancelled" && reason === replacedReason
+const isReplaced = ({ reason, status }: Run): boolean => status === "cancelled" && reason?._tag === "HeadReplaced"
 
 const isLost = ({ analysis, reason, status }: Run): boolean =>
   analysis === undefined &&
-  (status === "preparing" || status === "analyzing" || (status === "failed" && reason === lostReason))
+  (status === "preparing" || status === "analyzing" || (status === "failed" && reason?._tag === "ProcessLost"))
 
 const analysisOf = Effect.fnUntraced(function* (
   run: Run,
@@ -251,42 +252,45 @@ const analysisOf = Effect.fnUntraced(function* (
 const analysisFailure = Effect.fnUntraced(function* (
   run: Run,
   work: ReviewWork,
-  error: AgentError | AnalysisError | CheckoutError | { readonly _tag: "PatchTooLarge"; readonly message: string }
+  error: AgentError | AnalysisError | CheckoutError | { readonly _tag: "PatchTooLarge"; readonly why: Reason }
 ) {
   if (error._tag === "AgentError" && error.reason === "throttled") {
     const now = yield* Clock.currentTimeMillis
     const current = (yield* (yield* Runs).get(run.id)) ?? run
     const notBefore = error.retryAfterMillis && now + error.retryAfterMillis
-    return yield* waitForServer(current, work, `the model provider refuses requests: ${error.message}`, notBefore)
+    const refusal = { _tag: "ProviderRefuses", reason: verbatimReason(error.message) } as const
+    return yield* waitForServer(current, work, refusal, notBefore)
   }
+  const reason =
+    error._tag === "PatchTooLarge" || error._tag === "AnalysisError" ? error.why : verbatimReason(error.message)
   const retryable = error._tag !== "PatchTooLarge" && passing.has(error.reason)
   const timedOut = error._tag === "AgentError" && error.reason === "timeout"
   const outage = error._tag === "CheckoutError" ? outages.get(error.reason) : undefined
   if (outage !== undefined) {
     const current = (yield* (yield* Runs).get(run.id)) ?? run
-    return yield* waitForServer(current, work, `${outage}: ${error.message}`, undefined)
+    return yield* waitForServer(current, work, { _tag: outage, reason }, undefined)
   }
   const wait = error._tag === "AgentError" ? error.retryAfterMillis : undefined
   const now = yield* Clock.currentTimeMillis
   const last = !retryable || isLastAttempt(work)
-  if (last) yield* failRun(run, work, timedOut ? "timeout" : "failed", error.message)
-  return failed(error.message, retryable, wait === undefined ? undefined : now + wait, run.id)
+  if (last) yield* failRun(run, work, timedOut ? "timeout" : "failed", reason)
+  return failed(reason, retryable, wait === undefined ? undefined : now + wait, run.id)
 })
 
 /** Failures that may not occur in another attempt. */
 const passing: ReadonlySet<string> = new Set(["retryable", "crashed"])
 
 /** Failures of a checkout that last for a while and end, or do not occur on another node, by reason. */
-const outages: ReadonlyMap<string, string> = new Map([
-  ["unreachable", "the repository could not be fetched"],
-  ["disk", "the disk of the node takes no writes"]
+const outages: ReadonlyMap<string, "RepositoryUnavailable" | "DiskUnwritable"> = new Map([
+  ["unreachable", "RepositoryUnavailable"],
+  ["disk", "DiskUnwritable"]
 ])
 
 const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, error: ForgeError) {
   const passes = error.reason === "rate_limited" || error.reason === "unavailable" || error.reason === "unknown_outcome"
   const now = yield* Clock.currentTimeMillis
   const run = (yield* (yield* Runs).get(opened.id)) ?? opened
-  const reason = `the request to the host failed: ${error.message}`
+  const reason = { _tag: "HostRequestFailed", reason: verbatimReason(error.message) } as const
   if (passes) return yield* waitForServer(run, work, reason, error.retryAfterMillis && now + error.retryAfterMillis)
   yield* failRun(run, work, "failed", reason)
   return failed(reason, false, undefined, run.id)
@@ -299,7 +303,7 @@ const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, 
 const waitForServer = Effect.fnUntraced(function* (
   run: Run,
   work: ReviewWork,
-  reason: string,
+  reason: Reason,
   notBefore: number | undefined
 ) {
   const now = yield* Clock.currentTimeMillis
@@ -307,7 +311,7 @@ const waitForServer = Effect.fnUntraced(function* (
   const limit = outageLimit(work.entry.expires, queuedTimeoutHours(work.snapshot, work.entry.workspace))
   const until = retryDuringOutage({ since, now, limit, notBefore, random: yield* Random.next })
   if (until === undefined) {
-    const ended = `${reason}; given up after ${Math.round(limit / 3_600_000)} hours`
+    const ended = { _tag: "GivenUp", reason, hours: Math.round(limit / 3_600_000) } as const
     yield* failRun(run, work, "failed", ended)
     return failed(ended, false, undefined, run.id)
   }
@@ -315,7 +319,7 @@ const waitForServer = Effect.fnUntraced(function* (
   yield* Effect.logWarning("review waits for a server", {
     since: new Date(since).toISOString(),
     retry_at: new Date(until).toISOString(),
-    error: reason,
+    reason,
     entry_id: work.entry.id
   })
   return { _tag: "Waiting", reason, until } as const satisfies RunOutcome
@@ -325,13 +329,14 @@ const waitForServer = Effect.fnUntraced(function* (
 const recordsPause = 10_000
 
 const storeFailure = Effect.fnUntraced(function* ({ message, reason }: StoreError) {
-  if (reason !== "unavailable") return failed(message, false)
+  if (reason !== "unavailable") return failed(verbatimReason(message), false)
   const until = (yield* Clock.currentTimeMillis) + Math.round(recordsPause * (0.5 + (yield* Random.next)))
-  return { _tag: "Waiting", reason: `the records are unavailable: ${message}`, until } as const satisfies RunOutcome
+  const outage = { _tag: "RecordsUnavailable", reason: verbatimReason(message) } as const
+  return { _tag: "Waiting", reason: outage, until } as const satisfies RunOutcome
 })
 
 /** Ends the run if it was cancelled. Interrupted for another reason, it continues in a later attempt. */
-const endCancelled = Effect.fnUntraced(function* (run: Run, work: ReviewWork, cancelled: Deferred.Deferred<string>) {
+const endCancelled = Effect.fnUntraced(function* (run: Run, work: ReviewWork, cancelled: Deferred.Deferred<Reason>) {
   const reason = yield* Deferred.poll(cancelled)
   if (Option.isSome(reason)) yield* cancelRun(run, work, yield* reason.value)
 })

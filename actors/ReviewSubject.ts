@@ -6,6 +6,8 @@ import { toSourceFacts } from "../src/admission/Select.ts"
 import { isTrustedRequester } from "../src/domain/Change.ts"
 import type { Change, Repo } from "../src/domain/Change.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { TriageIssue } from "../src/engine/Triage.ts"
 import { toChange } from "../src/forge/Forge.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
@@ -24,7 +26,7 @@ export type Subject =
       readonly base: undefined
       readonly issue: TriageIssue
     }
-  | { readonly _tag: "Skip"; readonly reason: string }
+  | { readonly _tag: "Skip"; readonly reason: Reason }
 
 /**
  * Returns the work of the workspace that reviews pull requests into this branch. A comment payload does not name the branch, so its review
@@ -33,11 +35,11 @@ export type Subject =
 export const routedWork = (
   work: ReviewWork,
   { change }: Subject & { readonly change: Change }
-): ReviewWork | string => {
+): ReviewWork | Reason => {
   const { entry, profile, workspace } = work
   if (change.target.kind !== "pull_request" || change.baseRef === undefined || !isBoundByBranch(workspace)) return work
   const routed = workspaceOfBase(work, profile, entry.change.repo, change.baseRef)
-  if (typeof routed === "string") return routed
+  if ("_tag" in routed) return routed
   if (routed === workspace) return work
   return { ...work, workspace: routed, entry: { ...entry, workspace: routed.id } }
 }
@@ -48,14 +50,14 @@ export const workspaceOfBase = (
   profile: TriggerProfile,
   repo: Repo,
   baseRef: string
-): Workspace | string => {
+): Workspace | Reason => {
   const routed = snapshot
     .route(profile.name, toSourceFacts(profile.kind, repo, baseRef))
     .filter(({ enabled }) => enabled)
   if (routed.some(({ id }) => id === workspace.id)) return workspace
   const [other] = routed
   return other === undefined || routed.length > 1
-    ? `no workspace reviews pull requests of ${repo.fullName} into ${baseRef}`
+    ? { _tag: "NoWorkspaceOfBase", repository: repo.fullName, branch: baseRef }
     : other
 }
 
@@ -75,14 +77,14 @@ export const loadSubject = Effect.fnUntraced(function* (work: ReviewWork) {
   if (kind === "issue") return yield* issueSubject(change, workspace, client)
   if (kind === "pull_request" && number !== undefined) return yield* pullSubject(work, number, client)
   const range = yield* resolveRange(entry, snapshot, client)
-  if (typeof range === "string") return skip(range)
+  if ("_tag" in range) return skip(range)
   return { _tag: "Review", ...range, change: { ...change, ...range } } as const satisfies Subject
 })
 
 /** A submitted change has no state at a host: what its server returned when it was routed does not change. */
 const serverSubject = (change: Change): Subject => {
   const { base, head } = change
-  if (head === undefined || base === undefined) return skip("the report names no revision")
+  if (head === undefined || base === undefined) return skip({ _tag: "NoRevision" })
   return { _tag: "Review", head, base, change }
 }
 
@@ -90,14 +92,14 @@ const serverSubject = (change: Change): Subject => {
 const isBoundById = ({ instance }: Workspace): boolean =>
   instance.match?.some(({ source }) => source?.project_key !== undefined) === true
 
-const anotherRepository = ({ repo }: Change, id: number | undefined): string | undefined =>
+const anotherRepository = ({ repo }: Change, id: number | undefined): Reason | undefined =>
   id === undefined || repo.hostId === undefined || repo.hostId === id
     ? undefined
-    : `the delivery is of the project with id ${repo.hostId}, but ${repo.fullName} has id ${id} at the host; check who may send deliveries`
+    : { _tag: "OtherRepository", id: repo.hostId, repository: repo.fullName, other: id }
 
 const issueSubject = Effect.fnUntraced(function* (change: Change, workspace: Workspace, client: ForgeClient) {
   const found = yield* loadIssue(change, workspace, client)
-  if (typeof found === "string") return skip(found)
+  if ("_tag" in found) return skip(found)
   const { issue, head } = found
   const { title } = issue
   return {
@@ -114,10 +116,10 @@ const refuseRequest = (repo: Repo, person: string, client: ForgeClient) =>
   isTrustedRequester(person)
     ? Effect.undefined
     : client.canWrite(repo, person).pipe(
-        Effect.map((may) => (may ? undefined : `${person} has no write permission on the repository`)),
+        Effect.map((may): Reason | undefined => (may ? undefined : { _tag: "NoWritePermission", person })),
         Effect.catchIf(
           ({ reason }) => reason === "forbidden",
-          ({ message }) => Effect.succeed(message)
+          ({ message }) => Effect.succeed(verbatimReason(message))
         )
       )
 
@@ -136,21 +138,21 @@ const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: numbe
   const pull = yield* client.pull(change.repo, number)
   const other = anotherRepository(change, pull.repo.hostId)
   if (other !== undefined && (change.provider === "gitlab" || isBoundById(work.workspace))) return skip(other)
-  if (pull.state !== "open") return skip(`the pull request is ${pull.state}`)
+  if (pull.state !== "open") return skip({ _tag: "NotOpen", kind: "pull_request", state: pull.state })
   const { head, base } = pull
   const subject = { _tag: "Review", head, base, change: { ...change, ...toChange(pull) } } as const satisfies Subject
   const routed = routedWork(work, subject)
-  if (typeof routed === "string") return skip(routed)
+  if ("_tag" in routed) return skip(routed)
   const { review } = routed.workspace
   if (routed !== work && person !== undefined && !isTrustedRequester(person) && !review.comment_commands)
     return skip(noCommands(routed.workspace))
-  if (pull.draft && review.skip_drafts && change.requestedBy === undefined) return skip("the pull request is a draft")
+  if (pull.draft && review.skip_drafts && change.requestedBy === undefined) return skip({ _tag: "Draft" })
   const ignored = pull.labels.find((label) => isIgnoredLabel(review, label))
-  if (ignored !== undefined) return skip(`the pull request has the label ${ignored}`)
+  if (ignored !== undefined) return skip({ _tag: "LabelIgnored", kind: "pull_request", label: ignored })
   return subject
 })
 
 /** The workspace of the branch may refuse commands that the admitted workspace accepts. */
-export const noCommands = ({ id }: Workspace): string => `workspace ${id} does not accept comment commands`
+export const noCommands = ({ id }: Workspace): Reason => ({ _tag: "NoCommentCommands", workspace: id })
 
-const skip = (reason: string) => ({ _tag: "Skip", reason }) as const satisfies Subject
+const skip = (reason: Reason) => ({ _tag: "Skip", reason }) as const satisfies Subject

@@ -4,6 +4,7 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import { hostTrigger } from "../src/domain/Change.ts"
 import type { Entry } from "../src/domain/Entry.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { Lease } from "../src/queue/Queue.ts"
 import { missingToken } from "./MissingToken.ts"
 
@@ -23,7 +24,7 @@ export interface ReviewWork {
  */
 export interface MissingWork {
   readonly _tag: "Missing"
-  readonly reason: string
+  readonly reason: Reason
   readonly isPinned: boolean
 }
 
@@ -31,18 +32,14 @@ export interface MissingWork {
 export const loadWork = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
   const snapshot = yield* (yield* ConfigStore).pinned(entry.configHash)
   const isPinned = snapshot.hash === entry.configHash
-  const missing = (what: string): MissingWork => ({
-    _tag: "Missing",
-    reason: `${what} is no longer configured`,
-    isPinned
-  })
+  const missing = (reason: Reason): MissingWork => ({ _tag: "Missing", reason, isPinned })
   const workspace = snapshot.workspaces.get(entry.workspace)
-  if (workspace === undefined) return missing(`workspace ${entry.workspace}`)
-  const profile = snapshot.triggers.get(hostTrigger(entry.change))
-  if (profile === undefined) return missing(`trigger ${hostTrigger(entry.change)}`)
+  if (workspace === undefined) return missing({ _tag: "WorkspaceUnconfigured", workspace: entry.workspace })
+  const trigger = hostTrigger(entry.change)
+  const profile = snapshot.triggers.get(trigger)
+  if (profile === undefined) return missing({ _tag: "TriggerUnconfigured", trigger })
   const variable = yield* missingToken(snapshot, profile.name)
-  if (variable !== undefined)
-    return { _tag: "Missing", reason: `variable ${variable} is not set`, isPinned: false } satisfies MissingWork
+  if (variable !== undefined) return { ...missing({ _tag: "VariableUnset", variable }), isPinned: false }
   return { entry, lease, snapshot, workspace, profile } satisfies ReviewWork
 })
 

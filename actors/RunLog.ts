@@ -3,6 +3,7 @@ import { Clock, Effect, Metric } from "effect"
 import { countUnread } from "../src/domain/Coverage.ts"
 import { inEventTrace } from "../src/domain/EventTrace.ts"
 import { usageJson } from "../src/domain/Analysis.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { Queue } from "../src/queue/Queue.ts"
@@ -31,7 +32,7 @@ const unreadParts = ({ analysis }: Run) => {
 }
 
 /** Logs and counts the end of a run, as an error if it failed. */
-export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: string | undefined) {
+export const logEnded = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: Reason | undefined) {
   const now = yield* Clock.currentTimeMillis
   const seconds = Math.max(0, now - (run.startedAt ?? run.createdAt)) / 1000
   yield* Metric.update(Metric.withAttributes(Metrics.runs, { outcome: status }), 1)

@@ -7,21 +7,27 @@ import { isIgnoredLabel } from "../src/admission/IgnoredLabel.ts"
 import type { Snapshot, Workspace } from "../src/config/Snapshot.ts"
 import type { Analysis } from "../src/domain/Analysis.ts"
 import type { Change } from "../src/domain/Change.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { digestIssue } from "../src/forge/IssueHead.ts"
 import { AgentError } from "../src/agent/Agent.ts"
 import { triageIssue } from "../src/engine/Triage.ts"
 import type { Triaged, TriageIssue } from "../src/engine/Triage.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
+import type { ForgeError } from "../src/forge/ForgeError.ts"
 
-/** Returns a text with the reason if there is nothing to decide. */
-export const loadIssue = Effect.fnUntraced(function* (change: Change, workspace: Workspace, client: ForgeClient) {
-  if (!workspace.triage.enabled || !workspace.triage.events.includes("issues")) return "triage of issues is not enabled"
+/** Returns the reason if there is nothing to decide. */
+export const loadIssue = Effect.fnUntraced(function* (
+  change: Change,
+  workspace: Workspace,
+  client: ForgeClient
+): Effect.fn.Return<{ readonly issue: TriageIssue; readonly head: string } | Reason, ForgeError> {
+  if (!workspace.triage.enabled || !workspace.triage.events.includes("issues")) return { _tag: "TriageDisabled" }
   const { number } = change.target
-  if (number === undefined) return "the delivery names no issue"
+  if (number === undefined) return { _tag: "NoIssue" }
   const issue = yield* client.issues.read(change.repo, number)
-  if (issue.state !== "open") return `the issue is ${issue.state}`
+  if (issue.state !== "open") return { _tag: "NotOpen", kind: "issue", state: issue.state }
   const ignored = issue.labels.find((label) => isIgnoredLabel(workspace.review, label))
-  if (ignored !== undefined) return `the issue has the label ${ignored}`
+  if (ignored !== undefined) return { _tag: "LabelIgnored", kind: "issue", label: ignored }
   return { issue, head: digestIssue(issue) }
 })
 

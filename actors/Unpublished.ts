@@ -2,17 +2,19 @@
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../src/config/Snapshot.ts"
 import { endDescriptions } from "../src/domain/HeadVerdict.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import { inEnglish } from "../src/text/en.ts"
 import type { Run } from "../src/store/Runs.ts"
 
 /** `workspace` is undefined if the configuration under which the run was admitted is lost. */
 export const reportUnpublished = Effect.fnUntraced(function* (
   run: Run,
   workspace: Workspace | undefined,
-  reason: string
+  reason: Reason | undefined
 ) {
   const { id: runId, change, head, targetKey } = run
   const now = yield* Clock.currentTimeMillis
@@ -21,7 +23,11 @@ export const reportUnpublished = Effect.fnUntraced(function* (
   )
   const entry = yield* Effect.orElseSucceed((yield* Queue).get(run.entryId), () => undefined)
   if (entry !== undefined)
-    yield* (yield* Receipts).revise(entry.events, { outcome: "failed", reason: `not published: ${reason}`, runId }, now)
+    yield* (yield* Receipts).revise(
+      entry.events,
+      { outcome: "failed", reason: `not published: ${reason === undefined ? "" : inEnglish(reason)}`, runId },
+      now
+    )
   if (workspace === undefined) return
   const input = { runId, targetKey, change, head, workspace, runUrl: undefined }
   yield* (yield* Outbox).add((yield* Outputs).status(input, "failure", endDescriptions.unpublished), now)

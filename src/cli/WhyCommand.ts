@@ -3,6 +3,7 @@ import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { EventStoryRecord } from "../admin/api/EventGroup.ts"
 import type { EntryRecord } from "../admin/api/QueueRecords.ts"
+import { inEnglish } from "../text/en.ts"
 import { request, urlFlag } from "./AdminCall.ts"
 import type { OpenAdmin } from "./AdminCall.ts"
 import { configFlag } from "./ConfigFlag.ts"
@@ -32,7 +33,7 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
   return [
     `run ${run.id}: ${run.status}${run.partial ? ", partial" : ""}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`,
     ...(run.event_ids.length === 0 ? [] : [`deliveries: ${run.event_ids.join(", ")}`]),
-    ...(run.reason === undefined ? [] : [`reason: ${oneLine(run.reason)}`]),
+    ...(run.reason === undefined ? [] : [`reason: ${oneLine(inEnglish(run.reason))}`]),
     ...(run.notices ?? []).map((notice) => `notice: ${oneLine(notice)}`),
     ...run.publications.map(({ channel, error, operation, status, url }) => {
       const problem = error === undefined ? "" : `: ${oneLine(error)}`

@@ -28,6 +28,7 @@ import type { DemoChat } from "./DemoChat.ts"
 import { editConfiguration } from "./DemoEdits.ts"
 import { readDemoChange } from "./DemoChange.ts"
 import type { DemoChange } from "./DemoChange.ts"
+import { inEnglish } from "../text/en.ts"
 import { concerns, createHistory, pushToMain } from "./DemoHistory.ts"
 import { openDashboard } from "./DemoLogin.ts"
 import { demoDocument, secretVariable, tokenVariable } from "./DemoConfig.ts"
@@ -145,7 +146,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
       return yield* Effect.never
     }
     if (result.run.status !== "succeeded") {
-      const message = `the review ended as ${result.run.status}: ${result.run.reason ?? ""}`
+      const message = `the review ended as ${result.run.status}: ${result.run.reason === undefined ? "" : inEnglish(result.run.reason)}`
       return yield* new ExitWith({ code: 3, message })
     }
   }).pipe(Effect.provide(service))

@@ -1,5 +1,6 @@
 /** Result of the demo: the current state of the pull request at the host, not the records of the service. */
 import { Severity } from "../domain/Kinds.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { RunStatus } from "../domain/Run.ts"
 import type { DemoPull } from "./DemoForgeState.ts"
 
@@ -17,7 +18,7 @@ export interface DemoResult {
   readonly model: string
   /** The webhook was accepted. */
   readonly accepted: boolean
-  readonly run: { readonly id: string | undefined; readonly status: RunStatus; readonly reason: string | undefined }
+  readonly run: { readonly id: string | undefined; readonly status: RunStatus; readonly reason: Reason | undefined }
   readonly comments: ReadonlyArray<PostedComment>
   /** The managed summary comment; empty when none was posted. */
   readonly summary: string

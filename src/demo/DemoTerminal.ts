@@ -2,6 +2,7 @@
 import type { Finding } from "../domain/Problem.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { ProgressEvent } from "../observability/Progress.ts"
+import { inEnglish } from "../text/en.ts"
 
 export interface Terminal {
   readonly line: (text: string) => void
@@ -48,7 +49,10 @@ export const showProgress = (terminal: Terminal, event: ProgressEvent): void => 
         `${event.operation.toLowerCase()} ${terminal.dim(event.url ?? "")}`.trimEnd()
       )
     case "Finished":
-      return terminal.step(event.status, event.reason ?? "the review is on the pull request")
+      return terminal.step(
+        event.status,
+        event.reason === undefined ? "the review is on the pull request" : inEnglish(event.reason)
+      )
   }
 }
 

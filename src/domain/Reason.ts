@@ -8,6 +8,7 @@ import { Predicate, Schema, SchemaTransformation } from "effect"
 import type { Params } from "./ReasonParams.ts"
 import { isParam } from "./ReasonParams.ts"
 import { queueReasons } from "./reasons/Queue.ts"
+import { runReasons } from "./reasons/Run.ts"
 
 /**
  * `Text`: what somebody else wrote (a person, a host, a model, a program), shown as it is in every language. `Unknown`: of a record of
@@ -18,7 +19,8 @@ const verbatim = { Text: { text: "text" }, Unknown: { tag: "text" } } as const s
 /** Parameters by tag. A new reason is a row of one of these tables, and a text in each language. */
 export const reasons = {
   ...verbatim,
-  ...queueReasons
+  ...queueReasons,
+  ...runReasons
 }
 
 export type ReasonTag = keyof typeof reasons

@@ -40,12 +40,6 @@ const next: Record<RunStatus, ReadonlyArray<RunStatus>> = {
   skipped: []
 }
 
-/** Reason of a run whose process died; a later attempt at the review is another run. */
-export const lostReason = "its process ended before the analysis was stored"
-
-/** Reason of a run that was cancelled because its head no longer exists. */
-export const replacedReason = "the head was replaced by a force push"
-
 export const isTerminal = (status: RunStatus): boolean => next[status].length === 0
 /** Returns the states from which `to` may be entered, for the WHERE clause of a compare-and-set update. */
 export const listSources = (to: RunStatus): ReadonlyArray<RunStatus> =>

@@ -55,12 +55,6 @@ const check =
     if (malformed !== undefined)
       return Effect.fail(new CheckoutError({ reason: "failed", message: `the diff could not be read: ${malformed}` }))
     return keptBytes > room
-      ? Effect.fail(
-          new PatchTooLarge({
-            bytes: limit - room + keptBytes,
-            limit,
-            message: `the patch to analyse is over review.max_patch_bytes (${limit}); exclude generated paths with review.exclude or raise the limit`
-          })
-        )
+      ? Effect.fail(new PatchTooLarge({ bytes: limit - room + keptBytes, limit }))
       : Effect.succeed(keptBytes)
   }

@@ -4,6 +4,7 @@
  * recorded ones.
  */
 import { Effect, Schema } from "effect"
+import { inEnglish } from "../text/en.ts"
 import type { Agent, AgentError } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Analysis } from "../domain/Analysis.ts"
@@ -51,7 +52,7 @@ export const replayRun = Effect.fn("replayRun")(function* (
     return yield* new NotReplayable({ message: `run ${run.id} is the triage of an issue; only reviews are replayed` })
   }
   if (run.analysis === undefined) {
-    const reason = run.reason === undefined ? "" : ` (${run.reason})`
+    const reason = run.reason === undefined ? "" : ` (${inEnglish(run.reason)})`
     return yield* new NotReplayable({
       message: `run ${run.id} is ${run.status}${reason}: it has no analysis to compare with`
     })

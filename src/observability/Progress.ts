@@ -7,6 +7,7 @@ import { TargetKey } from "../domain/Keys.ts"
 import { Usd } from "../domain/Money.ts"
 import { Finding } from "../domain/Problem.ts"
 import { PublicationStatus } from "../domain/Publication.ts"
+import { Reason } from "../domain/Reason.ts"
 import { RunStatus } from "../domain/Run.ts"
 
 const about = { workspace: Schema.String, targetKey: TargetKey, at: Schema.Number }
@@ -47,7 +48,7 @@ export const ProgressEvent = Schema.Union([
     ...about,
     runId: Schema.UndefinedOr(Schema.String),
     status: RunStatus,
-    reason: Schema.UndefinedOr(Schema.String)
+    reason: Schema.UndefinedOr(Reason)
   })
 ])
 export type ProgressEvent = typeof ProgressEvent.Type

@@ -8,9 +8,6 @@ import type { Publication } from "../domain/Publication.ts"
 import type { Run } from "../store/Runs.ts"
 import { statusId } from "./OperationId.ts"
 
-/** Reason of runs that a newer head or another base superseded before they had a result. */
-export const supersededReason = "superseded by a newer review"
-
 /** Returns whether a change has a status: only the head commit of a pull request at a git host has one. */
 export const hasStatus = ({ target, provider }: Pick<Change, "target" | "provider">): boolean =>
   target.kind === "pull_request" && target.number !== undefined && isForgeKind(provider)
@@ -28,7 +25,7 @@ const wording = (
 ): { readonly state: "neutral" | "failure"; readonly description: string } => {
   if (newest !== undefined && newest.head !== head)
     return { state: "neutral", description: `Superseded by ${newest.head.slice(0, 12)}` }
-  if (reason === supersededReason) return { state: "neutral", description: endDescriptions.superseded }
+  if (reason?._tag === "SupersededRun") return { state: "neutral", description: endDescriptions.superseded }
   if (status === "cancelled") return { state: "failure", description: endDescriptions.cancelled }
   if (status === "skipped") return { state: "neutral", description: endDescriptions.skipped }
   return { state: "failure", description: endDescriptions.failed }

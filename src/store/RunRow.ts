@@ -6,6 +6,7 @@ import type { LeaseToken } from "../domain/FencingToken.ts"
 import { RunVerdict } from "../domain/HeadVerdict.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { RunStatus } from "../domain/Run.ts"
+import { ReasonText } from "./ReasonText.ts"
 import type { BegunRun, Run } from "./Runs.ts"
 
 export const VerdictText = Schema.fromJsonString(RunVerdict)
@@ -26,7 +27,7 @@ const RunRow = Schema.Struct({
   head: Schema.String,
   base: Schema.NullOr(Schema.String),
   status: RunStatus,
-  reason: Schema.NullOr(Schema.String),
+  reason: Schema.NullOr(ReasonText),
   partial: Schema.Int,
   config_hash: Schema.String,
   analysis: Schema.NullOr(AnalysisText),

@@ -11,6 +11,7 @@ import type { HeadVerdict, RunVerdict } from "../domain/HeadVerdict.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { toNanos } from "../domain/Money.ts"
 import type { Publication } from "../domain/Publication.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { RunStatus } from "../domain/Run.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { IdRange } from "./ListOrder.ts"
@@ -24,8 +25,8 @@ export interface Run {
   readonly head: string
   readonly base: string | undefined
   readonly status: RunStatus
-  /** Reason for skipping or failing, as text for an operator. */
-  readonly reason: string | undefined
+  /** Why it waits, was skipped or cancelled, or failed. */
+  readonly reason: Reason | undefined
   readonly partial: boolean
   readonly configHash: string
   readonly analysis: Analysis | undefined
@@ -109,7 +110,7 @@ export class Runs extends Context.Service<
     readonly wait: (
       runId: string,
       token: LeaseToken,
-      waiting: { readonly since: number; readonly until: number; readonly reason: string }
+      waiting: { readonly since: number; readonly until: number; readonly reason: Reason }
     ) => Effect.Effect<boolean, StoreError>
     /**
      * Returns the run of this entry and head: a new one in `preparing`, or the unfinished one of an earlier worker, taken over by the
@@ -125,7 +126,7 @@ export class Runs extends Context.Service<
       token: LeaseToken,
       to: RunStatus,
       now: number,
-      reason?: string,
+      reason?: Reason,
       verdict?: RunVerdict
     ) => Effect.Effect<boolean, StoreError>
     /**
@@ -149,7 +150,7 @@ export class Runs extends Context.Service<
       to: "succeeded" | "failed" | "skipped",
       options: {
         readonly partial: boolean
-        readonly reason?: string | undefined
+        readonly reason?: Reason | undefined
         /** Absent if its workspace is no longer configured. */
         readonly by?: SettledBy | undefined
       },

@@ -16,6 +16,7 @@ import { countEndedRun } from "./CountRun.ts"
 import type { RemovedRun } from "./HeadVerdicts.ts"
 import { headVerdicts, keepVerdicts, pruneVerdicts } from "./HeadVerdicts.ts"
 import { list, newest } from "./RunQueries.ts"
+import { encodeReason } from "./ReasonText.ts"
 import { decodeRunRows, encodeAnalysis, encodeVerdict, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
@@ -104,7 +105,7 @@ const wait =
   (sql: SqlClient.SqlClient): Runs["Service"]["wait"] =>
   (runId, token, { since, until, reason }) =>
     sql`
-      UPDATE runs SET status = 'queued', token = ${token}, reason = ${reason},
+      UPDATE runs SET status = 'queued', token = ${token}, reason = ${encodeReason(reason)},
         waiting_since = ${since}, waiting_until = ${until}
       WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources("queued"))} RETURNING id`.pipe(
       Effect.map((rows) => rows.length > 0),
@@ -119,7 +120,7 @@ const move = (sql: SqlClient.SqlClient): Runs["Service"]["move"] => {
     if (to === "publishing") return Effect.succeed(false)
     return sql`
       UPDATE runs
-      SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = NULL,
+      SET status = ${to}, token = ${token}, reason = ${encodeReason(reason)}, finished_at = NULL,
         waiting_until = NULL, waiting_since = ${to === "preparing" ? sql`waiting_since` : null}
       WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources(to))} RETURNING id`.pipe(
       Effect.map((rows) => rows.length > 0),
@@ -139,7 +140,7 @@ const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
       const [row] = yield* Effect.flatMap(
         sql`
           UPDATE runs
-          SET status = ${to}, token = ${token}, reason = ${reason ?? null}, finished_at = ${now}, waiting_until = NULL,
+          SET status = ${to}, token = ${token}, reason = ${encodeReason(reason)}, finished_at = ${now}, waiting_until = NULL,
             waiting_since = NULL,
             verdict = ${encodeVerdict(verdict ?? endVerdict(before.verdict ?? undefined, to))}
           WHERE id = ${runId} RETURNING *`,
@@ -164,7 +165,7 @@ const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
     function* (runId, to, { partial, reason, by }, now) {
       const verdict = to === "failed" ? yield* unpublished(sql, runId) : undefined
       const moved = yield* sql`
-        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${reason ?? null}, finished_at = ${now},
+        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${encodeReason(reason)}, finished_at = ${now},
           verdict = ${verdict === undefined ? sql`verdict` : encodeVerdict(verdict)}
         WHERE id = ${runId} AND status = 'publishing' RETURNING *`
       const [row] = yield* decode("runs.settle")(moved)

@@ -4,9 +4,10 @@ import type { Texts } from "./Render.ts"
 import { render } from "./Render.ts"
 import { pageTexts } from "./zh/Pages.ts"
 import { queueTexts } from "./zh/Queue.ts"
+import { runTexts } from "./zh/Run.ts"
 
 export const zh: Texts = {
-  reasons: { Text: "{text}", Unknown: "{tag}", ...queueTexts },
+  reasons: { Text: "{text}", Unknown: "{tag}", ...queueTexts, ...runTexts },
   keys: pageTexts,
   separators: ["、", "；"]
 }

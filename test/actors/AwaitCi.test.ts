@@ -1,6 +1,7 @@
 /** The evidence of CI for a review: read, waited for or named as missing, by the configuration of its workspace. */
 import { Effect, Layer } from "effect"
 import { expect, it } from "vitest"
+import { inEnglish } from "../../src/text/en.ts"
 import { awaitCi } from "../../actors/AwaitCi.ts"
 import type { CiArtifact, CiRun, ForgeClient, HostCi } from "../../src/forge/Forge.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
@@ -61,7 +62,7 @@ const attempt = ({ ci, evidence, root = temporaryFolder(), waitedMinutes }: Opti
     Layer.mock(Runs, {
       wait: (_id, _token, { reason }) =>
         Effect.as(
-          Effect.sync(() => waits.push(reason)),
+          Effect.sync(() => waits.push(inEnglish(reason))),
           true
         )
     }),
@@ -86,7 +87,7 @@ const attempt = ({ ci, evidence, root = temporaryFolder(), waitedMinutes }: Opti
 
 const notices = async (options: Options) => {
   const { outcome } = await attempt(options)
-  return outcome._tag === "Read" ? outcome.evidence?.notices : [outcome.reason]
+  return outcome._tag === "Read" ? outcome.evidence?.notices : [inEnglish(outcome.reason)]
 }
 
 it("is nothing unless artifacts are named", async () => {

@@ -348,7 +348,7 @@ each(
       // One message, from a run with the reason for not reviewing.
       const [run, ...more] = yield* (yield* Runs).list({ targetKey: targetKey(change(1)), limit: 9 })
       assert.deepStrictEqual(more, [])
-      assert.deepInclude(run, { entryId: automatic, status: "skipped", reason: "queued_timeout" })
+      assert.deepInclude(run, { entryId: automatic, status: "skipped", reason: { _tag: "QueuedTimeout" } })
       const rows = yield* (yield* Outbox).ofRun(run?.id ?? "")
       assert.deepStrictEqual(
         rows.map((row) => [row.channel, row.operation._tag]),

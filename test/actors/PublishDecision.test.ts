@@ -1,5 +1,6 @@
 /** Decisions of the publisher as a table: the next step of a row, the update after a failed write, the end of a run. */
 import { assert, describe, it } from "@effect/vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { afterFailure, checkFor, isUnpublished, maxAttempts, nextStep, runEnd } from "../../actors/PublishDecision.ts"
 import type { SendFailure } from "../../actors/PublishDecision.ts"
 import type { Operation, PublicationStatus } from "../../src/domain/Publication.ts"
@@ -161,12 +162,15 @@ describe("the end of a run", () => {
   it("is decided by what people read", () => {
     assert.deepInclude(end([status, "failed"]), { to: "succeeded", partial: false })
     assert.deepInclude(end([summary, "sent"], [review, "failed"]), { to: "succeeded", partial: true })
-    assert.deepInclude(end([summary, "failed"], [status, "sent"]), { to: "failed", reason: "failed" })
-    assert.deepInclude(end([summary, "dropped"], [status, "sent"]), { to: "skipped", reason: "dropped" })
+    assert.deepInclude(end([summary, "failed"], [status, "sent"]), { to: "failed", reason: verbatimReason("failed") })
+    assert.deepInclude(end([summary, "dropped"], [status, "sent"]), {
+      to: "skipped",
+      reason: verbatimReason("dropped")
+    })
     assert.deepInclude(runEnd([], true), { to: "succeeded", partial: true })
   })
   it("is not decided by a comparison that had nothing to do", () => {
-    assert.deepInclude(end([summary, "failed"], [threads, "sent"]), { to: "failed", reason: "failed" })
+    assert.deepInclude(end([summary, "failed"], [threads, "sent"]), { to: "failed", reason: verbatimReason("failed") })
   })
   it("is known before its commit status is sent, where nothing of it appears", () => {
     const rows = (...given: ReadonlyArray<readonly [Operation, PublicationStatus]>) =>

@@ -4,6 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Ref } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
@@ -131,7 +132,7 @@ layer(world)((it) => {
       )
       assert.strictEqual(yield* Ref.get(ended), 1)
       const [run] = yield* (yield* Runs).list({ targetKey: target, limit: 5 })
-      assert.deepInclude(run, { status: "cancelled", reason: "closed" })
+      assert.deepInclude(run, { status: "cancelled", reason: verbatimReason("closed") })
       yield* until(
         "the status has ended",
         Effect.map(Ref.get(statuses), (sent) => sent.join() === "pending,failure")

@@ -2,6 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
 import { keepLease } from "../../actors/ReviewExecutor.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { Queue, QueueError } from "../../src/queue/Queue.ts"
@@ -29,7 +31,7 @@ const leaseKept = Effect.fnUntraced(function* (renew: () => Effect.Effect<Renewa
   const queue = Layer.mock(Queue, {
     renew: () => Effect.suspend(() => (renewals.push(millis()), renew()))
   })
-  const cancelled = yield* Deferred.make<string>()
+  const cancelled = yield* Deferred.make<Reason>()
   const fiber = yield* keepLease({ entryId: "entry", token: LeaseToken.make(1) }, ttl, cancelled).pipe(
     Effect.provide(queue),
     Effect.provideService(Clock.Clock, jumping),
@@ -98,7 +100,7 @@ describe("a lease", () => {
     Effect.gen(function* () {
       const { cancelled } = yield* leaseKept(() => Effect.succeed<Renewal>({ _tag: "Cancelled", reason: "closed" }))
       yield* TestClock.adjust("100 seconds")
-      assert.strictEqual(yield* Deferred.await(cancelled), "closed")
+      assert.deepStrictEqual(yield* Deferred.await(cancelled), verbatimReason("closed"))
     })
   )
 })

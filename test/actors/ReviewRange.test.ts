@@ -1,6 +1,7 @@
 /** Ranges of reviews without a pull request, and the requests to the host for them. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { inEnglish } from "../../src/text/en.ts"
 import { resolveRange } from "../../actors/ReviewRange.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
@@ -78,7 +79,7 @@ const range = (of: Entry, commits: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const { asked, client } = host(commits)
     const answer = yield* resolveRange(of, yield* toSnapshot(document, {}), client)
-    return { asked, answer }
+    return { asked, answer: "_tag" in answer ? inEnglish(answer) : answer }
   })
 
 const push = (over: Partial<Change>) => entry({ target: { kind: "push", branch: "main" }, headRef: "main", ...over })

@@ -4,6 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
+import { inEnglish } from "../../src/text/en.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
@@ -110,7 +111,8 @@ layer(world)((it) => {
       const { entryId, target } = yield* admit(admitted)
       yield* untilDead(entryId)
       const [run] = yield* runsOf(target)
-      assert.deepInclude(run, { status: "failed", reason })
+      assert.strictEqual(run?.status, "failed")
+      assert.strictEqual(run?.reason && inEnglish(run.reason), reason)
     })
   )
 

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
+import type { Reason } from "../../src/domain/Reason.ts"
 import { logEnded } from "../../actors/RunLog.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
 import type { Run } from "../../src/store/Runs.ts"
@@ -23,7 +24,7 @@ const analysis = {
 }
 
 /** Returns level and fields of the line about the end of a run that was created at 1 s and started at 2 s, at 9.5 s. */
-const lineOf = (run: object, status: RunStatus, reason?: string) => {
+const lineOf = (run: object, status: RunStatus, reason?: Reason) => {
   const lines: Array<readonly [level: string, message: unknown]> = []
   const given = { id: "r1", createdAt: 1000, startedAt: 2000, analysis: undefined, ...run } as unknown as Run
   return Effect.gen(function* () {
@@ -82,9 +83,9 @@ describe("the line about the end of a run", () => {
     "%s has the level %s and the reason, and counts from its creation if it never started",
     ([status, level]) =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* lineOf({ startedAt: undefined }, status, "why"), [
+        assert.deepStrictEqual(yield* lineOf({ startedAt: undefined }, status, { _tag: "LeaseLost" }), [
           level,
-          ["run ended", { run_id: "r1", status, reason: "why", seconds: 8.5 }]
+          ["run ended", { run_id: "r1", status, reason: { _tag: "LeaseLost" }, seconds: 8.5 }]
         ])
       })
   )

@@ -5,6 +5,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Reason } from "../../src/domain/Reason.ts"
 import { demoChangeFolder } from "../../src/demo/DemoChange.ts"
 import { Severity } from "../../src/domain/Kinds.ts"
 import { faults as modelFaults, review, startFakeModel } from "../harness/FakeModel.ts"
@@ -15,7 +16,7 @@ const root = join(import.meta.dirname, "../..")
 const Result = Schema.Struct({
   model: Schema.String,
   accepted: Schema.Boolean,
-  run: Schema.Struct({ status: Schema.String, reason: Schema.optional(Schema.String) }),
+  run: Schema.Struct({ status: Schema.String, reason: Schema.optional(Reason) }),
   comments: Schema.Array(
     Schema.Struct({ path: Schema.String, line: Schema.Int, severity: Severity, body: Schema.String })
   ),
@@ -237,7 +238,7 @@ describe("aicr demo", () => {
     assert.strictEqual(code, 3)
     const result = decodeResult(stdout)
     assert.strictEqual(result.run.status, "failed")
-    assert.include(result.run.reason, "HTTP 401")
+    assert.include(JSON.stringify(result.run.reason), "HTTP 401")
     assert.deepStrictEqual(result.comments, [])
     assert.notInclude(stdout + stderr, "sk-test-1234567890abcdef")
     assert.deepStrictEqual(left, [])

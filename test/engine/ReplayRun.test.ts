@@ -4,6 +4,7 @@ import { join } from "node:path"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
@@ -298,7 +299,7 @@ describe("a replay", () => {
   })
 
   it.each([
-    [{ analysis: undefined, status: "failed", reason: "no money" } as const, "is failed (no money)"],
+    [{ analysis: undefined, status: "failed", reason: verbatimReason("no money") } as const, "is failed (no money)"],
     [{ change: { target: { kind: "issue", number: 1 } } } as const, "is the triage of an issue"]
   ])("of a run that is no finished review is refused: %j", async (overrides, message) => {
     const run = runOf({} as Analysis)

@@ -4,6 +4,7 @@
  */
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { inEnglish } from "../../src/text/en.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
@@ -164,7 +165,11 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
       const record = yield* runs.get(run.id)
       const judged: Judged = {
         head,
-        run: { status: record?.status ?? "none", partial: record?.partial ?? false, reason: record?.reason },
+        run: {
+          status: record?.status ?? "none",
+          partial: record?.partial ?? false,
+          reason: record?.reason && inEnglish(record.reason)
+        },
         rows: rows.map((row) => `${row.operation._tag} ${row.status}`),
         attempts: Math.max(...rows.map((row) => row.attempts))
       }

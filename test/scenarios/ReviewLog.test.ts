@@ -1,7 +1,10 @@
 /** The log of a whole review, as the process writes it. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { Schema } from "effect"
 import { expect, it } from "vitest"
+import { Reason } from "../../src/domain/Reason.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { faults } from "../harness/FakeModel.ts"
 import { honest, Installation, listStates, makeToken } from "../harness/Installation.ts"
@@ -16,6 +19,8 @@ const storyOf = (log: string, body: unknown) => {
     .map((line): Record<string, unknown> => Object(JSON.parse(line)))
   return { eventId, find: (text: string) => lines.find(({ msg }) => msg === text) }
 }
+
+const decodeReason = Schema.decodeUnknownSync(Reason)
 
 const section =
   readFileSync(join(import.meta.dirname, "../../docs/deliveries.md"), "utf8").split("## The log of one review")[1] ?? ""
@@ -73,7 +78,9 @@ it("logs the failure of a model as a warning and that of the run as an error, wi
   expect(find("call of a model failed, and no other model of its chain is called")).toMatchObject(left)
   const ended = find("run ended")
   expect(ended).toMatchObject({ level: "error", status: "failed", event_id: [eventId] })
-  expect(ended?.["reason"]).toMatch(/^fake\/fake: HTTP 401: .*; the key is refused: check api_key_env of the provider/)
+  expect(inEnglish(decodeReason(ended?.["reason"]))).toMatch(
+    /^fake\/fake: HTTP 401: .*; the key is refused: check api_key_env of the provider/
+  )
   expect(ended).toHaveProperty("run_id")
 })
 

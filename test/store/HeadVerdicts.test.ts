@@ -1,6 +1,7 @@
 /** The verdicts about a commit: through every end of a run and the removal of old runs. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { pendingVerdict } from "../../src/domain/HeadVerdict.ts"
 import type { RunVerdict } from "../../src/domain/HeadVerdict.ts"
@@ -91,7 +92,7 @@ describe.each(databases)("HeadVerdicts in $name", ({ layer: fresh }) => {
           const runs = yield* Runs
           const head = newHead()
           const id = yield* begin(head, "main")
-          yield* runs.wait(id, token, { since: 11, until: 12, reason: "the host is down" })
+          yield* runs.wait(id, token, { since: 11, until: 12, reason: verbatimReason("the host is down") })
           assert.deepStrictEqual(yield* read(head), ["7 main pending"])
           const stored = yield* runs.get(id)
           assert(stored !== undefined)

@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { OperationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
@@ -54,8 +55,18 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         const opened = yield* runs.open({ ...start("opened"), head: "" }, LeaseToken.make(1), 10)
         const id = opened?.id ?? ""
         assert.deepInclude(opened, { status: "queued", startedAt: undefined, head: "" })
-        assert.isTrue(yield* runs.wait(id, LeaseToken.make(1), { since: 10, until: 500, reason: "the host is down" }))
-        assert.deepInclude(yield* runs.get(id), { reason: "the host is down", waitingSince: 10, waitingUntil: 500 })
+        assert.isTrue(
+          yield* runs.wait(id, LeaseToken.make(1), {
+            since: 10,
+            until: 500,
+            reason: verbatimReason("the host is down")
+          })
+        )
+        assert.deepInclude(yield* runs.get(id), {
+          reason: verbatimReason("the host is down"),
+          waitingSince: 10,
+          waitingUntil: 500
+        })
         // Claimed again: the same run.
         assert.strictEqual((yield* runs.open(start("opened"), LeaseToken.make(2), 20))?.id, id)
         const run = yield* runs.begin(start("opened"), LeaseToken.make(2), 30)
@@ -67,9 +78,13 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
           reason: undefined
         })
         assert.deepInclude(run, { waitingSince: 10, waitingUntil: undefined })
-        assert.isFalse(yield* runs.wait(id, LeaseToken.make(1), { since: 10, until: 600, reason: "stale" }))
+        assert.isFalse(
+          yield* runs.wait(id, LeaseToken.make(1), { since: 10, until: 600, reason: verbatimReason("stale") })
+        )
         // The outage continues: its start does not change until the analysis begins.
-        assert.isTrue(yield* runs.wait(id, LeaseToken.make(2), { since: 10, until: 700, reason: "again" }))
+        assert.isTrue(
+          yield* runs.wait(id, LeaseToken.make(2), { since: 10, until: 700, reason: verbatimReason("again") })
+        )
         assert.isTrue(yield* runs.move(id, LeaseToken.make(2), "preparing", 31))
         assert.isTrue(yield* runs.move(id, LeaseToken.make(2), "analyzing", 32))
         assert.deepInclude(yield* runs.get(id), { waitingSince: undefined, waitingUntil: undefined, reason: undefined })
@@ -87,7 +102,7 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         assert.strictEqual(second.status, "preparing")
         assert.isUndefined(yield* runs.begin(start("two"), LeaseToken.make(1), 12))
         assert.isUndefined(yield* runs.begin(start("two", "b".repeat(40)), LeaseToken.make(1), 12))
-        assert.isFalse(yield* runs.move(first.id, LeaseToken.make(1), "failed", 13, "stale"))
+        assert.isFalse(yield* runs.move(first.id, LeaseToken.make(1), "failed", 13, verbatimReason("stale")))
         assert.isTrue(yield* runs.move(first.id, LeaseToken.make(2), "analyzing", 14))
         assert.isFalse(
           yield* runs.complete(first.id, LeaseToken.make(1), analysis, [publication({ runId: first.id })], 15)
@@ -112,8 +127,12 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       Effect.gen(function* () {
         const runs = yield* Runs
         const first = yield* begun("four", 1)
-        yield* runs.move(first.id, LeaseToken.make(1), "failed", 11, "no disk")
-        assert.deepInclude(yield* runs.get(first.id), { status: "failed", reason: "no disk", finishedAt: 11 })
+        yield* runs.move(first.id, LeaseToken.make(1), "failed", 11, verbatimReason("no disk"))
+        assert.deepInclude(yield* runs.get(first.id), {
+          status: "failed",
+          reason: verbatimReason("no disk"),
+          finishedAt: 11
+        })
         const second = yield* begun("four", 2)
         assert.notStrictEqual(second.id, first.id)
       })
@@ -130,13 +149,15 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
         assert.isTrue(yield* runs.move(id, LeaseToken.make(1), "analyzing", 12))
         assert.isFalse(yield* runs.move(id, LeaseToken.make(1), "publishing", 12))
         assert.isTrue(yield* runs.complete(id, LeaseToken.make(1), analysis, [], 13))
-        assert.isTrue(yield* runs.settle(id, "succeeded", { partial: true, reason: "one channel failed" }, 14))
+        assert.isTrue(
+          yield* runs.settle(id, "succeeded", { partial: true, reason: verbatimReason("one channel failed") }, 14)
+        )
         assert.isFalse(yield* runs.settle(id, "failed", { partial: false }, 15))
         assert.isFalse(yield* runs.move(id, LeaseToken.make(1), "failed", 15))
         assert.deepInclude(yield* runs.get(id), {
           status: "succeeded",
           partial: true,
-          reason: "one channel failed",
+          reason: verbatimReason("one channel failed"),
           analysis,
           finishedAt: 14
         })
@@ -278,7 +299,9 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
           ]
         }
         assert.isTrue(yield* runs.complete(first.id, LeaseToken.make(1), stored, [], 12))
-        assert.isTrue(yield* runs.settle(first.id, "skipped", { partial: false, reason: "the head moved on" }, 13))
+        assert.isTrue(
+          yield* runs.settle(first.id, "skipped", { partial: false, reason: verbatimReason("the head moved on") }, 13)
+        )
         yield* begun("la-2", 1, "b".repeat(40))
         const found = yield* runs.latestAnalysis(targetKey(change()))
         assert.strictEqual(found?.id, first.id)

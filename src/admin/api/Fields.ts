@@ -1,9 +1,12 @@
 /** Defines fields of records in responses: snake_case, times as texts. Fields without a value are absent. */
 import { Schema } from "effect"
+import { Reason } from "../../domain/Reason.ts"
 
 export const text = (description: string) => Schema.String.annotate({ description })
 /** A field that is absent if it has no value. */
 export const maybe = (description: string) => Schema.optionalKey(text(description))
+export const reason = (description: string) => Reason.annotate({ description })
+export const maybeReason = (description: string) => Schema.optionalKey(reason(description))
 export const count = (description: string) => Schema.Int.annotate({ description })
 export const maybeCount = (description: string) => Schema.optionalKey(count(description))
 export const time = (description: string) => Schema.String.annotate({ description: `${description}, in ISO 8601` })

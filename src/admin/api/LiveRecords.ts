@@ -1,6 +1,6 @@
 /** Defines the events of running reviews. */
 import { Schema } from "effect"
-import { maybe, maybeCount, time } from "./Fields.ts"
+import { maybe, maybeCount, maybeReason, time } from "./Fields.ts"
 
 export const LiveEvent = Schema.Struct({
   type: Schema.Literals([
@@ -30,6 +30,6 @@ export const LiveEvent = Schema.Struct({
   operation: maybe("Kind of the outbound operation (published)"),
   status: maybe("Status of the publication or of the run"),
   url: maybe("Address of what was posted (published)"),
-  reason: maybe("Reason of the status (finished)")
+  reason: maybeReason("Reason of the status (finished)")
 }).annotate({ identifier: "LiveEvent", description: "An event of a running review" })
 export type LiveEventRecord = typeof LiveEvent.Type

@@ -6,13 +6,25 @@ import { Severity } from "../../domain/Kinds.ts"
 import { Side } from "../../domain/Problem.ts"
 import { PublicationStatus } from "../../domain/Publication.ts"
 import { RunStatus } from "../../domain/Run.ts"
-import { change, count, maybe, maybeCount, maybeTime, recordId, targetKey, text, time, workspace } from "./Fields.ts"
+import {
+  change,
+  count,
+  maybe,
+  maybeCount,
+  maybeReason,
+  maybeTime,
+  recordId,
+  targetKey,
+  text,
+  time,
+  workspace
+} from "./Fields.ts"
 
 /** Fields of every record of a run. */
 export const run = {
   id: recordId,
   status: RunStatus,
-  reason: maybe("Reason of the status, or of the wait"),
+  reason: maybeReason("Reason of the status, or of the wait"),
   partial: Schema.Boolean.annotate({ description: "True if a part of the change was not read or not published" }),
   workspace,
   target_key: targetKey,

@@ -10,7 +10,7 @@ import { Commit, DeliveryStatus, RunStatus } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatDuration, formatUsd } from "../text/Format.ts"
-import { t, tMaybe, tService, tValue } from "../text/T.ts"
+import { t, tMaybe, tReason, tService, tValue } from "../text/T.ts"
 import { toCount } from "./Numbers.ts"
 
 type Story = Output<"GET /story">
@@ -76,7 +76,7 @@ const runStep = (run: StoryRun): Step => ({
         <span className="quiet">{formatDuration(run.duration_ms)}</span>
         {run.cost_usd === null ? null : <span className="quiet">{formatUsd(run.cost_usd)}</span>}
       </div>
-      {run.reason === undefined ? null : <p className="error-text">{tService(run.reason)}</p>}
+      {run.reason === undefined ? null : <p className="error-text">{tReason(run.reason)}</p>}
       <Publications run={run} />
     </>
   )

@@ -1,10 +1,11 @@
 /** How the run of a delivery ended: what was posted and where, and of what was not, why. */
 import type { SkipReason } from "../../domain/Coverage.ts"
+import { inEnglish } from "../../text/en.ts"
 import { useApi } from "../client/Queries.ts"
 import { ExternalLink } from "../parts/Facts.tsx"
 import { Prose } from "../parts/Prose.tsx"
 import { RunLink, RunStatus } from "../parts/Records.tsx"
-import { t, tService, tValue } from "../text/T.ts"
+import { t, tReason, tService, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { isEnded } from "./RunStates.ts"
 
@@ -57,7 +58,7 @@ export const DeliveredRun = ({ id, said }: { readonly id: string; readonly said:
       <p className="step-line">
         <RunLink id={id} /> <RunStatus {...run} />
       </p>
-      {run.reason === undefined || said?.includes(run.reason) === true ? null : <p>{tService(run.reason)}</p>}
+      {run.reason === undefined || said?.includes(inEnglish(run.reason)) === true ? null : <p>{tReason(run.reason)}</p>}
       <Posted run={run} />
       {run.findings.length > 0 ? null : (
         <p>

@@ -1,5 +1,6 @@
 /** One delivery: what was decided, by which rule on which line of the configuration, what it led to, and its content. */
 import { Link, useParams } from "@tanstack/react-router"
+import { inEnglish } from "../../text/en.ts"
 import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { Copy, Facts } from "../parts/Facts.tsx"
@@ -37,9 +38,12 @@ const Decided = ({
   readonly delivery: Details
 }) => {
   const run = useApi("GET /runs/:id", { params: { id: runId ?? "" } }, { enabled: runId !== undefined }).data
-  const texts = [outcomeReason, run?.reason, ...(run?.notices ?? []), ...skippedBy(run)].filter(
-    (text) => text !== undefined
-  )
+  const texts = [
+    outcomeReason,
+    run?.reason && inEnglish(run.reason),
+    ...(run?.notices ?? []),
+    ...skippedBy(run)
+  ].filter((text) => text !== undefined)
   return <DecidedBy rule={rule} texts={texts} workspace={workspace} />
 }
 

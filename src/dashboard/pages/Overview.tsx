@@ -1,6 +1,7 @@
 /** What needs attention, what runs, what waits, and how much was done and spent. */
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import type { Reason } from "../../domain/Reason.ts"
 import { useApi, usePages } from "../client/Queries.ts"
 import { Chart } from "../parts/Chart.tsx"
 import { Page } from "../parts/Page.tsx"
@@ -8,7 +9,7 @@ import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { changeName, RunStatus } from "../parts/Records.tsx"
 import { Time, useNow } from "../parts/Time.tsx"
 import { formatClock, formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
-import { t, tService } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import { Attention } from "./Attention.tsx"
 import { Budgets } from "./Budgets.tsx"
 import { failedStatuses, runningStatuses } from "./RunStates.ts"
@@ -94,7 +95,7 @@ interface RunRow {
   readonly title?: string
   readonly status: string
   readonly partial: boolean
-  readonly reason?: string
+  readonly reason?: Reason
   readonly created_at: string
   readonly started_at?: string
 }
@@ -108,7 +109,7 @@ const RunRows = ({ runs }: { readonly runs: ReadonlyArray<RunRow> }) => (
           <Link to="/runs/$id" params={{ id: run.id }}>
             {changeName(run)}
           </Link>{" "}
-          <span className="quiet">{run.reason === undefined ? run.title : tService(run.reason)}</span>
+          <span className="quiet">{run.reason === undefined ? run.title : tReason(run.reason)}</span>
         </div>
         <Time at={run.started_at ?? run.created_at} />
       </li>

@@ -13,7 +13,7 @@ import { StackedTable } from "../parts/StackedTable.tsx"
 import { Shape, Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount, formatDuration, formatUsd } from "../text/Format.ts"
-import { t, tMaybe, tService, tValue } from "../text/T.ts"
+import { t, tReason, tService, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { RunCoverage } from "./RunCoverage.tsx"
 import { RunFindings } from "./RunFindings.tsx"
@@ -151,8 +151,8 @@ const Reason = ({ run }: { readonly run: RunDetails }) => {
     <div className={`verdict tone-${isBad ? "bad" : "warn"}`}>
       <Shape tone={isBad ? "bad" : "warn"} />
       <div>
-        {reason === undefined ? null : <p className="verdict-title">{tService(reason)}</p>}
-        {tMaybe("why", reason) === undefined ? null : <p>{tMaybe("why", reason)}</p>}
+        {reason === undefined ? null : <p className="verdict-title">{tReason(reason)}</p>}
+        {reason?._tag === "QueuedTimeout" ? <p>{t("why.queued_timeout")}</p> : null}
         {run.notices.map((notice, index) => (
           <p key={index}>{tService(notice)}</p>
         ))}

@@ -10,7 +10,7 @@ import { Empty } from "../parts/Panel.tsx"
 import { changeName, RunStatus, useTriggerOptions, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatDuration, formatUsd } from "../text/Format.ts"
-import { t, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 import { toCount } from "./Numbers.ts"
 import { failedStatuses, runningStatuses, runStatuses } from "./RunStates.ts"
 
@@ -33,7 +33,7 @@ const makeColumns = (sortsByValue: boolean): ReadonlyArray<Column<RunItem>> => [
     key: "title",
     label: t("column.title"),
     width: "minmax(8rem, 1.8fr)",
-    render: (row) => (row.reason === undefined ? row.title : tService(row.reason))
+    render: (row) => (row.reason === undefined ? row.title : tReason(row.reason))
   },
   { key: "status", label: t("column.status"), width: "9.5rem", top: true, render: (row) => <RunStatus {...row} /> },
   {

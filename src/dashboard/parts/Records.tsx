@@ -1,8 +1,9 @@
 /** Links to records, and the parts of rows that several lists share. */
 import { Link } from "@tanstack/react-router"
+import type { Reason } from "../../domain/Reason.ts"
 import { useApi } from "../client/Queries.ts"
 import { shortCommit } from "../text/Format.ts"
-import { t, tMaybe } from "../text/T.ts"
+import { t, tMaybe, tReason } from "../text/T.ts"
 import { toneOf, Status } from "./Status.tsx"
 
 interface ChangeFields {
@@ -40,16 +41,18 @@ export const Commit = ({ id }: { readonly id: string | undefined }) =>
 interface RunFields {
   readonly status: string
   readonly partial: boolean
-  readonly reason?: string | undefined
+  readonly reason?: Reason | undefined
 }
 
 /** A run that read or published only a part is marked in its status. */
-export const RunStatus = ({ partial, reason, status }: RunFields) =>
-  partial && status === "succeeded" ? (
-    <Status group="run" value="partial" title={reason} />
+export const RunStatus = ({ partial, reason, status }: RunFields) => {
+  const title = reason && tReason(reason)
+  return partial && status === "succeeded" ? (
+    <Status group="run" value="partial" title={title} />
   ) : (
-    <Status group="run" value={status} tone={toneOf(status)} title={reason} />
+    <Status group="run" value={status} tone={toneOf(status)} title={title} />
   )
+}
 
 /** The decision about a delivery, or what became of it. */
 export const DeliveryStatus = ({

@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { Reason } from "../../domain/Reason.ts"
+import { inEnglish } from "../../text/en.ts"
 
 /** The thread of a change ended: this review fails, and other reviews and the service continue. */
 export class AnalysisError extends Schema.TaggedError<AnalysisError>()("AnalysisError", {
@@ -7,5 +9,9 @@ export class AnalysisError extends Schema.TaggedError<AnalysisError>()("Analysis
    * another reason.
    */
   reason: Schema.Literals(["limit", "crashed"]),
-  message: Schema.String
-}) {}
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}

@@ -157,17 +157,11 @@ const buffersOf = (input: unknown): ReadonlyArray<ArrayBuffer> =>
     one instanceof Uint8Array && one.buffer instanceof ArrayBuffer ? [one.buffer] : []
   )
 
-const crashed = (why: string): AnalysisError =>
-  new AnalysisError({ reason: "crashed", message: `the thread that analysed the change ended unexpectedly: ${why}` })
+const crashed = (cause: string): AnalysisError =>
+  new AnalysisError({ reason: "crashed", why: { _tag: "AnalysisCrashed", cause } })
 
-const outOfMemory = (memoryMb: number): AnalysisError =>
-  new AnalysisError({
-    reason: "limit",
-    message: `the analysis of the change needs more than ${memoryMb} MiB of memory; exclude generated paths with review.exclude or lower review.max_patch_bytes`
-  })
+const outOfMemory = (megabytes: number): AnalysisError =>
+  new AnalysisError({ reason: "limit", why: { _tag: "AnalysisOverMemory", megabytes } })
 
 const tookTooLong = (millis: number): AnalysisError =>
-  new AnalysisError({
-    reason: "limit",
-    message: `one step of the analysis of the change took more than ${millis / 1000} seconds; exclude generated paths with review.exclude or lower review.max_patch_bytes`
-  })
+  new AnalysisError({ reason: "limit", why: { _tag: "AnalysisOverTime", seconds: millis / 1000 } })

@@ -4,13 +4,15 @@
  */
 import { Context, Deferred, Effect, Layer } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export class Cancellations extends Context.Service<
   Cancellations,
   {
     readonly notify: (entryId: string, reason: string) => Effect.Effect<void>
     /** Returns a deferred that is completed with the reason when the entry is cancelled while the scope is open. */
-    readonly listen: (entryId: string) => Effect.Effect<Deferred.Deferred<string>, never, Scope.Scope>
+    readonly listen: (entryId: string) => Effect.Effect<Deferred.Deferred<Reason>, never, Scope.Scope>
   }
 >()("aicr/queue/Cancellations") {
   /** Notifies workers of this process only. */
@@ -28,15 +30,15 @@ export interface Listeners {
 
 /** Creates the listeners of this process, by entry. */
 export const makeListeners = (): Listeners => {
-  const listening = new Map<string, Deferred.Deferred<string>>()
+  const listening = new Map<string, Deferred.Deferred<Reason>>()
   return {
     notify: (entryId, reason) => {
       const waiting = listening.get(entryId)
-      if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(reason))
+      if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(verbatimReason(reason)))
     },
     listen: (entryId) =>
       Effect.acquireRelease(
-        Effect.map(Deferred.make<string>(), (waiting) => {
+        Effect.map(Deferred.make<Reason>(), (waiting) => {
           listening.set(entryId, waiting)
           return waiting
         }),

@@ -2,6 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Result, Stream } from "effect"
 import { v7 } from "uuid"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../../nats/NatsEvents.ts"
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
@@ -121,7 +122,7 @@ describe("between nodes", () => {
         const told = yield* Context.get(b, Cancellations).listen("e1")
         yield* at(a, Cancellations, ({ notify }) => notify("e2", "another"))
         yield* at(a, Cancellations, ({ notify }) => notify("e1", "not wanted"))
-        assert.strictEqual(yield* Effect.timeout(Deferred.await(told), "5 seconds"), "not wanted")
+        assert.deepStrictEqual(yield* Effect.timeout(Deferred.await(told), "5 seconds"), verbatimReason("not wanted"))
       }).pipe(Effect.scoped)
     )
 

@@ -1,0 +1,48 @@
+/** Why a run waits, and why it ended without a review. */
+import type { runReasons } from "../../domain/reasons/Run.ts"
+
+export const runTexts = {
+  ProcessLost: "其进程在分析结果保存之前结束",
+  HeadReplaced: "提交已被强制推送替换",
+  SupersededRun: "已被更新的评审取代",
+  TakenOver: "另一个进程已接手此评审",
+  LeaseLost: "在保存分析结果之前失去了租约",
+  HeadReviewed: "评审 {run} 已评审此提交",
+  AuthorLimit: "{author} 已用完本小时的 {count} 次评审（review.max_per_author_hour）",
+  NoChannel: "没有通道发布{kind:target}的评审；请见 outputs.routes",
+  WorkspaceUnconfigured: "工作区 {workspace} 已不在配置中",
+  TriggerUnconfigured: "触发器 {trigger} 已不在配置中",
+  VariableUnset: "环境变量 {variable} 未设置",
+  UnconfiguredHere: "在此节点上{reason}：其配置与投递时的不同",
+  QueuedTimeout: "排队超时",
+  NoRevision: "报告中没有修订",
+  OtherRepository: "投递来自编号为 {id} 的项目，但主机上 {repository} 的编号为 {other}；请检查谁可以发送投递",
+  NoWritePermission: "{person} 没有仓库的写权限",
+  Draft: "拉取请求是草稿",
+  NotOpen: "{kind:target}的状态：{state:state}",
+  LabelIgnored: "{kind:target}带有标签 {label}",
+  NoWorkspaceOfBase: "没有工作区评审 {repository} 合入 {branch} 的拉取请求",
+  NoCommentCommands: "工作区 {workspace} 不接受评论命令",
+  TriageDisabled: "未启用议题分类",
+  NoIssue: "投递中没有议题",
+  BranchEmpty: "分支 {branch} 没有提交",
+  DefaultBranchEmpty: "默认分支没有提交",
+  NoCommits: "投递中没有提交",
+  RepositoryUnscheduled: "触发器 {trigger} 已没有此仓库",
+  NoNewCommits: "此后没有新的提交",
+  ProviderRefuses: "模型提供商拒绝请求：{reason}",
+  HostRequestFailed: "对主机的请求失败：{reason}",
+  RepositoryUnavailable: "无法拉取仓库：{reason}",
+  DiskUnwritable: "节点的磁盘无法写入：{reason}",
+  RecordsUnavailable: "记录不可用：{reason}",
+  AwaitsCi: "等待该提交的 CI 运行[[（{count} 个中 {ended} 个已结束）]]",
+  GivenUp: "{reason}；{hours} 小时后放弃",
+  InternalError: "内部错误：{cause}",
+  IssueNotTriaged: "议题未分类，保持打开：{reason}",
+  PatchOverLimit: "要分析的补丁超过 review.max_patch_bytes（{limit}）；请用 review.exclude 排除生成的路径，或提高上限",
+  AnalysisCrashed: "分析变更的线程意外结束：{cause}",
+  AnalysisOverMemory:
+    "分析变更需要超过 {megabytes} MiB 内存；请用 review.exclude 排除生成的路径，或降低 review.max_patch_bytes",
+  AnalysisOverTime:
+    "分析变更的一个步骤超过 {seconds} 秒；请用 review.exclude 排除生成的路径，或降低 review.max_patch_bytes"
+} as const satisfies Record<keyof typeof runReasons, string>
