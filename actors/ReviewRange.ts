@@ -58,7 +58,7 @@ export const resolveRange = Effect.fnUntraced(function* (
   }
 })
 
-/** Without a name it is the default branch. */
+/** Returns the reason for a branch without a commit; undefined is the default branch. */
 const noCommits = (branch: string | undefined): Reason =>
   branch === undefined ? { _tag: "DefaultBranchEmpty" } : { _tag: "BranchEmpty", branch }
 

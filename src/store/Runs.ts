@@ -25,7 +25,7 @@ export interface Run {
   readonly head: string
   readonly base: string | undefined
   readonly status: RunStatus
-  /** Why it waits, was skipped or cancelled, or failed. */
+  /** Reason for waiting, skipping, cancelling or failing. */
   readonly reason: Reason | undefined
   readonly partial: boolean
   readonly configHash: string

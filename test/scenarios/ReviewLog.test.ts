@@ -99,7 +99,7 @@ it("logs a failed attempt with its number and the time of the next one", async (
     attempts: 2,
     event_id: [eventId],
     run_id: find("run started")?.["run_id"],
-    reason: expect.stringContaining("fake/fake")
+    reason: { _tag: "Text", text: expect.stringContaining("fake/fake") }
   })
   expect(find("review attempt failed, retry scheduled")?.["retry_at"]).toMatch(/^20\d\d-.*Z$/)
 })

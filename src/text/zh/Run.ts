@@ -1,4 +1,4 @@
-/** Why a run waits, and why it ended without a review. */
+/** Reasons for which a run waits, or ended without a review. */
 import type { runReasons } from "../../domain/reasons/Run.ts"
 
 export const runTexts = {
