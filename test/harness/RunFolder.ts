@@ -1,7 +1,11 @@
-/** Gives the temporary files of a run of the suites a folder of their own, and removes it with all that tests and their programs left. */
+/**
+ * Gives the temporary files of a run of the suites a folder of their own, and removes it with all that tests and their programs left. The
+ * processes of the suites keep the code that they compiled, as the service does.
+ */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { compiledCode } from "./BundledScript.ts"
 
 const name = "AICR_TEST_RUN_FOLDER"
 
@@ -13,6 +17,7 @@ const setup = (): (() => void) => {
   // Some servers run as users of their own.
   chmodSync(folder, 0o1777)
   process.env[name] = process.env["TMPDIR"] = folder
+  process.env["NODE_COMPILE_CACHE"] ??= compiledCode
   return () => {
     try {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })

@@ -17,6 +17,7 @@ import { makeRepository } from "../vcs/Repository.ts"
 import { attempts } from "./InjectionAttempts.ts"
 import type { Channel } from "./InjectionAttempts.ts"
 import { owned } from "../harness/Owners.ts"
+import { isWhole } from "../harness/Samples.ts"
 
 /** Made here, so that nothing in this file looks like a leaked secret. */
 const secret = `ghp_${"A1b2C3d4".repeat(5)}`
@@ -100,6 +101,16 @@ const placeOf = (channel: Channel, otherwise: unknown) =>
       ? expect.objectContaining({ path: "AGENTS.md", line: 2 })
       : otherwise
 
+/** Two of each channel. */
+const chosen = attempts.filter(
+  ([channel, text]) =>
+    isWhole("AICR_TEST_TEXTS") ||
+    attempts
+      .filter(([other]) => other === channel)
+      .slice(0, 2)
+      .some(([, other]) => other === text)
+)
+
 const isFault = ({ problem }: { readonly problem: { readonly category: string } }) => problem.category === "correctness"
 
 describe("instructions in a change", () => {
@@ -111,10 +122,10 @@ describe("instructions in a change", () => {
 
   it("the corpus has at least sixty attempts and every channel", () => {
     expect(attempts.length).toBeGreaterThanOrEqual(60)
-    expect(new Set(attempts.map(([channel]) => channel)).size).toBe(8)
+    expect(new Set(chosen.map(([channel]) => channel)).size).toBe(8)
   })
 
-  it.each(attempts)("%s: %s", async (channel, text) => {
+  it.each(chosen)("%s: %s", async (channel, text) => {
     const { analysis, requests } = await review(channel, text)
     // The same tools in every request, and nothing of the change among the instructions.
     for (const request of requests) {

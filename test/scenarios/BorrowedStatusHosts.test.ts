@@ -19,11 +19,11 @@ import { startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { honest, renderContent, toFilePath } from "../harness/Installation.ts"
+import { isWhole } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const repo = "team/one"
-const isWhole = process.env["AICR_TEST_HOST_KILLS"] === "all"
-const steps = isWhole ? 60 : 10
+const steps = isWhole("AICR_TEST_HOST_KILLS") ? 60 : 5
 
 /** Random numbers from 0 to 1 (mulberry32). */
 const makeRandom = (seed: number) => {

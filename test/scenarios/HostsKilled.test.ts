@@ -1,5 +1,5 @@
 /**
- * Every channel of every host concurrently, and a process that is killed at every third write, or with
+ * Every channel of every host concurrently, and a process that is killed at every sixth write, or with
  * AICR_TEST_HOST_KILLS=all at every single one: each process gets that much further. The host has processed every other
  * write at which a process dies, and not the rest. In the end every item exists exactly once.
  */
@@ -16,6 +16,7 @@ import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import { startFakeForge, makeHostTrigger } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
+import { isWhole as isWholeOf } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const quote = "  return total / 0"
@@ -83,8 +84,8 @@ const cases = [
   ["github", 0],
   ["gitlab", 1]
 ] as const
-const isWhole = process.env["AICR_TEST_HOST_KILLS"] === "all"
-const stride = isWhole ? 1 : 3
+const isWhole = isWholeOf("AICR_TEST_HOST_KILLS")
+const stride = isWhole ? 1 : 6
 const all = isWhole ? cases.flatMap(([kind, odd]) => [[kind, odd] as const, [kind, 1 - odd] as const]) : cases
 
 it.each(all)(

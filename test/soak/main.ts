@@ -4,9 +4,15 @@
  *
  * `npm run soak -- chaos [--shape apart|equal] [--changes N] [--faults N] [--seed N] [--json]`: a cluster under one fault after another.
  *
+ * `npm run soak -- NAME`: a suite of which `npm test` tries a sample, as a whole (test/harness/Samples.ts).
+ *
  * Exits with 1 and lists the faults when a change is lost, duplicated, misplaced or paid for twice.
  */
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { filesOf, findSample, isSampled, toName, wholes } from "../harness/Samples.ts"
+import type { Sampled } from "../harness/Samples.ts"
 import { chaos } from "./chaos/Chaos.ts"
 import type { Shape } from "./chaos/Chaos.ts"
 import { soak } from "./Soak.ts"
@@ -87,8 +93,22 @@ const runChaos = async (shape: Shape): Promise<void> => {
   )
 }
 
+/** Tries a suite as a whole, unless its variable is set to another value. */
+const runWhole = (variable: Sampled): void => {
+  const vitest = join(import.meta.dirname, "../../node_modules/vitest/vitest.mjs")
+  const env = { [variable]: wholes[variable], ...process.env }
+  const { status } = spawnSync(process.execPath, [vitest, "run", ...filesOf(variable)], { env, stdio: "inherit" })
+  process.exitCode = status ?? 1
+}
+
+const name = positionals.join(" ")
+const sampled = findSample(name)
 if (positionals.length === 0) await runSoak()
-else if (positionals.join() !== "chaos") refuse(`unknown series ${positionals.join(" ")}; it is chaos, or none`)
+else if (sampled !== undefined) runWhole(sampled)
+else if (name !== "chaos")
+  refuse(
+    `unknown series ${name}; it is chaos, none, or one of ${Object.keys(wholes).filter(isSampled).map(toName).join(", ")}`
+  )
 else if (values.shape === undefined) for (const shape of ["apart", "equal"] as const) await runChaos(shape)
 else if (values.shape === "apart" || values.shape === "equal") await runChaos(values.shape)
 else refuse(`unknown shape ${values.shape}; it is apart or equal`)

@@ -1,0 +1,21 @@
+/** The suites of which `npm test` tries a sample: each one can be tried as a whole, and CONTRIBUTING.md lists them. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { filesOf, findSample, isSampled, toName, wholes } from "./Samples.ts"
+
+const variables = Object.keys(wholes).filter(isSampled)
+
+it("a suite is named by its variable", () => {
+  for (const variable of variables) expect(findSample(toName(variable))).toBe(variable)
+  expect(findSample("host-kills")).toBe("AICR_TEST_HOST_KILLS")
+  expect(findSample("HOST_KILLS")).toBeUndefined()
+  expect(findSample("others")).toBeUndefined()
+})
+
+it("each variable has a test, and CONTRIBUTING.md lists it with its whole value", () => {
+  expect(variables.filter((variable) => filesOf(variable).length === 0)).toEqual([])
+  const text = readFileSync(join(import.meta.dirname, "../../CONTRIBUTING.md"), "utf8")
+  const listed = [...text.matchAll(/^\| `(AICR_TEST_\w+=\w+)` \|/gm)].map(([, row]) => row)
+  expect(listed.toSorted()).toEqual(variables.map((variable) => `${variable}=${wholes[variable]}`))
+})

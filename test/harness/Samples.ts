@@ -1,0 +1,54 @@
+/**
+ * `npm test` tries a sample of what is more than 12 kills, 40 cases or ten seconds of waiting. These variables extend it to the whole, and so
+ * does `npm run soak -- NAME`, with the name of the variable after its prefix: `host-kills` for `AICR_TEST_HOST_KILLS`.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const prefix = "AICR_TEST_"
+const root = join(import.meta.dirname, "../..")
+
+/** The value with which a suite is tried as a whole. */
+export const wholes = {
+  AICR_TEST_AGENTS: "all",
+  AICR_TEST_CHANGES: "500",
+  AICR_TEST_CHAT: "10000",
+  AICR_TEST_COMMITS: "300",
+  AICR_TEST_FAULTS: "all",
+  AICR_TEST_FILE_MB: "1024",
+  AICR_TEST_HOOK_KILLS: "all",
+  AICR_TEST_HOST_KILLS: "all",
+  AICR_TEST_KILLS: "500",
+  AICR_TEST_MICROVM: "all",
+  AICR_TEST_PENDING: "all",
+  AICR_TEST_PUSHED_ISSUES: "all",
+  AICR_TEST_RESPONSES: "1000",
+  AICR_TEST_REVISIONS: "500",
+  AICR_TEST_SCALE: "10",
+  AICR_TEST_TEXTS: "all"
+} as const
+
+export type Sampled = keyof typeof wholes
+
+export const isSampled = (variable: string): variable is Sampled => Object.hasOwn(wholes, variable)
+
+/** Whether the variable is set to `all`. */
+export const isWhole = (variable: Sampled): boolean => process.env[variable] === "all"
+
+/** Every `step`-th item, or all of them. */
+export const sampleOf = <A>(variable: Sampled, items: ReadonlyArray<A>, step: number): ReadonlyArray<A> =>
+  isWhole(variable) ? items : items.filter((_, index) => index % step === 0)
+
+export const toName = (variable: Sampled): string => variable.slice(prefix.length).toLowerCase().replaceAll("_", "-")
+
+/** Returns the variable of a name. */
+export const findSample = (name: string): Sampled | undefined => {
+  const variable = `${prefix}${name.toUpperCase().replaceAll("-", "_")}`
+  return isSampled(variable) && toName(variable) === name ? variable : undefined
+}
+
+/** Lists the files of tests that name a variable. */
+export const filesOf = (variable: Sampled): ReadonlyArray<string> =>
+  readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+    .map((name) => `test/${name}`)
+    .filter((name) => name.endsWith(".test.ts") && readFileSync(join(root, name), "utf8").includes(variable))
