@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
-import { jsonSchema } from "../config/JsonSchema.ts"
+import { jsonSchema, withTextKey } from "../config/JsonSchema.ts"
 import type { ConfigOperation } from "../config/revisions/Operations.ts"
 import type { EditPreview, PublishRequest, RouteRequest } from "../config/revisions/ConfigEditor.ts"
 import { effectiveValues } from "../config/revisions/Effective.ts"
@@ -212,7 +212,7 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "config", (handlers) =>
   handlers.handleAll({
     effective: () => orUnavailable(effective),
     workspace: ({ params }) => orUnavailable(workspace(params.id)),
-    schema: () => Effect.sync(jsonSchema),
+    schema: () => Effect.sync(() => jsonSchema(withTextKey)),
     options: ({ params }) => options(params.source),
     validate: ({ headers, payload }) => orUnavailable(validate(payload, headers["if-match"])),
     previewRoute: ({ payload }) => orUnavailable(previewRoute(payload)),

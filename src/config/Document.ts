@@ -23,26 +23,22 @@ import { Triggers } from "./schema/Triggers.ts"
 import { WorkspacesConfig } from "./schema/Workspaces.ts"
 
 export const Document = Schema.Struct({
-  llm: group(LlmConfig.fields, "LLM providers, model groups, retry, budgets, catalog."),
-  triggers: defaulted(Triggers, [], "Where changes come from."),
-  workspaces: group(WorkspacesConfig.fields, "What is reviewed."),
-  outputs: group(OutputsConfig.fields, "Where results go."),
-  prompts: group(PromptsConfig.fields, "Named system prompts."),
-  im: group(ImConfig.fields, "Chat platforms."),
-  agent: group(GlobalAgent.fields, "How reviews are executed."),
-  review: group(ReviewConfig.fields, "What is read, how much and when."),
-  queue: group(QueueConfig.fields, "Where work waits."),
-  config_sources: group(ConfigSourcesConfig.fields, "Where configuration comes from."),
-  storage: group(StorageConfig.fields, "Database, cache, objects, retention."),
-  compression: group(CompressionConfig.fields, "Diffs that are too large for the model."),
-  server: group(ServerConfig.fields, "HTTP listener and global API key."),
-  perforce: group(PerforceConfig.fields, "Client program of Perforce."),
-  admin: group(AdminConfig.fields, "Login of the dashboard."),
-  allow_empty: defaulted(
-    Flag,
-    false,
-    "Accept a document without anything else, or one without triggers in place of one that had some. Otherwise both are refused: a truncated file looks the same."
-  )
+  llm: group(LlmConfig.fields, "llm"),
+  triggers: defaulted(Triggers, [], "triggers"),
+  workspaces: group(WorkspacesConfig.fields, "workspaces"),
+  outputs: group(OutputsConfig.fields, "outputs"),
+  prompts: group(PromptsConfig.fields, "prompts"),
+  im: group(ImConfig.fields, "im"),
+  agent: group(GlobalAgent.fields, "agent"),
+  review: group(ReviewConfig.fields, "review"),
+  queue: group(QueueConfig.fields, "queue"),
+  config_sources: group(ConfigSourcesConfig.fields, "config_sources"),
+  storage: group(StorageConfig.fields, "storage"),
+  compression: group(CompressionConfig.fields, "compression"),
+  server: group(ServerConfig.fields, "server"),
+  perforce: group(PerforceConfig.fields, "perforce"),
+  admin: group(AdminConfig.fields, "admin"),
+  allow_empty: defaulted(Flag, false, "allow_empty")
 })
 export type Document = Resolved<typeof Document>
 export type GivenDocument = typeof Document.Type

@@ -6,6 +6,10 @@
  * the layers are merged, so that a default never overrides a value of another layer.
  */
 import { Schema } from "effect"
+import { fieldTexts } from "../text/en/Fields.ts"
+
+/** Path of a field. One that several locations share has the path of one of them. */
+export type FieldKey = keyof typeof fieldTexts
 
 /** Kinds of names that a field may refer to. */
 export type Reference =
@@ -65,11 +69,15 @@ export interface When {
 }
 
 export interface FieldMeta extends FieldRules {
-  readonly description: string
+  /** Key of its description in the texts of fields. */
+  readonly text: FieldKey
   readonly default?: unknown
   /** True for a layer over values of another location: its defaults are not filled in. */
   readonly layer?: boolean
 }
+
+/** Returns the description of a field in English, for documents and editors. */
+export const describeField = ({ text }: FieldMeta): string => fieldTexts[text]
 
 export const FieldMetaKey = "aicr/field"
 
@@ -84,46 +92,42 @@ export interface Layered<S extends Schema.Constraint> extends Schema.optionalKey
 }
 
 const annotated = <S extends Schema.Top>(schema: S, meta: FieldMeta): S["Rebuild"] =>
-  schema.pipe(Schema.annotateKey({ description: meta.description, [FieldMetaKey]: meta }))
+  schema.pipe(Schema.annotateKey({ [FieldMetaKey]: meta }))
 
 /** Defines a required field. */
-export const required = <S extends Schema.Top>(schema: S, description: string, rules: FieldRules = {}): S["Rebuild"] =>
-  annotated(schema, { ...rules, description })
+export const required = <S extends Schema.Top>(schema: S, text: FieldKey, rules: FieldRules = {}): S["Rebuild"] =>
+  annotated(schema, { ...rules, text })
 
 /** Defines a field without a default. */
 export const optional = <S extends Schema.Top>(
   schema: S,
-  description: string,
+  text: FieldKey,
   rules: FieldRules = {}
 ): Schema.optionalKey<S> =>
-  Schema.make<Schema.optionalKey<S>>(annotated(Schema.optionalKey(schema), { ...rules, description }).ast, { schema })
+  Schema.make<Schema.optionalKey<S>>(annotated(Schema.optionalKey(schema), { ...rules, text }).ast, { schema })
 
 /** Defines a field with a default, filled in when the document is resolved. */
 export const defaulted = <S extends Schema.Top>(
   schema: S,
   value: S["Type"],
-  description: string,
+  text: FieldKey,
   rules: FieldRules = {}
 ): Defaulted<S> =>
-  Schema.make<Defaulted<S>>(annotated(Schema.optionalKey(schema), { ...rules, description, default: value }).ast, {
+  Schema.make<Defaulted<S>>(annotated(Schema.optionalKey(schema), { ...rules, text, default: value }).ast, {
     schema
   })
 
 /** Defines a group of fields that is always present in the resolved document. */
-export const group = <const F extends Schema.Struct.Fields>(
-  fields: F,
-  description: string
-): Defaulted<Schema.Struct<F>> => {
+export const group = <const F extends Schema.Struct.Fields>(fields: F, text: FieldKey): Defaulted<Schema.Struct<F>> => {
   const schema = Schema.Struct(fields)
-  return Schema.make<Defaulted<Schema.Struct<F>>>(
-    annotated(Schema.optionalKey(schema), { description, default: {} }).ast,
-    { schema }
-  )
+  return Schema.make<Defaulted<Schema.Struct<F>>>(annotated(Schema.optionalKey(schema), { text, default: {} }).ast, {
+    schema
+  })
 }
 
 /** Defines a workspace's layer over values of another location: not resolved by itself. */
-export const layer = <S extends Schema.Top>(schema: S, description: string, rules: FieldRules = {}): Layered<S> =>
-  Schema.make<Layered<S>>(annotated(Schema.optionalKey(schema), { ...rules, description, layer: true }).ast, { schema })
+export const layer = <S extends Schema.Top>(schema: S, text: FieldKey, rules: FieldRules = {}): Layered<S> =>
+  Schema.make<Layered<S>>(annotated(Schema.optionalKey(schema), { ...rules, text, layer: true }).ast, { schema })
 
 type RequiredKeys<F> = {
   [K in keyof F]: F[K] extends { readonly "~type.optionality": "optional" }

@@ -3,6 +3,7 @@
  * between fields of one object that JSON Schema can express. `aicr config check` checks rules across the document (references, layers).
  */
 import { Document } from "./Document.ts"
+import { describeField } from "./Field.ts"
 import type { FieldMeta, When } from "./Field.ts"
 import type { NumberLimits } from "./Scalars.ts"
 import type { FieldShape, ObjectShape, Shape } from "./Shape.ts"
@@ -10,8 +11,17 @@ import { readShape, spellingsOfKey } from "./Shape.ts"
 
 export type Json = { readonly [key: string]: unknown }
 
-export const jsonSchema = (): Json => {
-  const root = schemaOf(readShape(Document))
+type Describe = (meta: FieldMeta) => Json
+
+const inEnglish: Describe = (meta) => ({
+  description: meta.reserved === undefined ? describeField(meta) : `${describeField(meta)} Reserved: ${meta.reserved}.`
+})
+
+/** Describes fields with the key of their description too, for readers that have it in several languages. */
+export const withTextKey: Describe = (meta) => ({ ...inEnglish(meta), "x-text": meta.text })
+
+export const jsonSchema = (describe = inEnglish): Json => {
+  const root = schemaOf(readShape(Document), describe)
   const { schema, definitions } = hoist(root)
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -22,16 +32,18 @@ export const jsonSchema = (): Json => {
   }
 }
 
-const schemaOf = (shape: Shape): Json => {
+const schemaOf = (shape: Shape, describe: Describe): Json => {
   switch (shape.type) {
     case "object":
-      return shape.limits.shorthand === undefined ? objectSchema(shape) : { anyOf: [objectSchema(shape), short] }
+      return shape.limits.shorthand === undefined
+        ? objectSchema(shape, describe)
+        : { anyOf: [objectSchema(shape, describe), short] }
     case "list":
-      return { type: "array", items: schemaOf(shape.item), ...listLimits(shape.limits) }
+      return { type: "array", items: schemaOf(shape.item, describe), ...listLimits(shape.limits) }
     case "enum":
       return { enum: [...shape.spellings.keys()] }
     case "union":
-      return { anyOf: shape.members.map(schemaOf) }
+      return { anyOf: shape.members.map((member) => schemaOf(member, describe)) }
     case "scalar":
       return scalarSchema(shape.scalar, shape.limits)
   }
@@ -67,16 +79,20 @@ const listLimits = ({ minItems, maxItems, unique }: NumberLimits): Json =>
 const compact = (value: Json): Json =>
   Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined))
 
-const objectSchema = (shape: ObjectShape): Json => {
+const objectSchema = (shape: ObjectShape, describe: Describe): Json => {
   const fields = [...shape.fields.values()]
   const properties = Object.fromEntries(
     fields.flatMap((field) => {
-      const own = fieldSchema(field)
+      const own = fieldSchema(field, describe)
       const others = spellingsOfKey(field).map(
         (other) =>
           [
             other,
-            { ...own, description: `Other spelling of \`${field.name}\`. ${field.meta.description}`, deprecated: true }
+            {
+              ...own,
+              description: `Other spelling of \`${field.name}\`. ${describeField(field.meta)}`,
+              deprecated: true
+            }
           ] as const
       )
       return [[field.name, own] as const, ...others]
@@ -87,7 +103,7 @@ const objectSchema = (shape: ObjectShape): Json => {
   return compact({
     type: "object",
     properties: fields.length === 0 ? undefined : properties,
-    additionalProperties: shape.rest === undefined ? false : nullable(schemaOf(shape.rest)),
+    additionalProperties: shape.rest === undefined ? false : nullable(schemaOf(shape.rest, describe)),
     propertyNames:
       keys === undefined && reservedKeys === undefined
         ? undefined
@@ -96,10 +112,10 @@ const objectSchema = (shape: ObjectShape): Json => {
   })
 }
 
-const fieldSchema = ({ meta, shape, required }: FieldShape): Json => {
-  const schema = schemaOf(shape)
+const fieldSchema = ({ meta, shape, required }: FieldShape, describe: Describe): Json => {
+  const schema = schemaOf(shape, describe)
   return compact({
-    description: describe(meta),
+    ...describe(meta),
     default: isPlainDefault(meta) ? (meta.default ?? meta.runtimeDefault) : undefined,
     ...(required ? schema : nullable(schema))
   })
@@ -107,9 +123,6 @@ const fieldSchema = ({ meta, shape, required }: FieldShape): Json => {
 
 const isPlainDefault = ({ default: value }: FieldMeta): boolean =>
   value === undefined || typeof value !== "object" || Array.isArray(value)
-
-const describe = (meta: FieldMeta): string =>
-  meta.reserved === undefined ? meta.description : `${meta.description} Reserved: ${meta.reserved}.`
 
 /** Null is equivalent to absent. */
 const nullable = (schema: Json): Json => {

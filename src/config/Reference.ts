@@ -2,6 +2,7 @@
 import { concepts, keyAliases, listNames, listSpellings } from "../domain/Vocabulary.ts"
 import type { Concept } from "../domain/Vocabulary.ts"
 import { Document } from "./Document.ts"
+import { describeField } from "./Field.ts"
 import type { FieldMeta, FileOnly } from "./Field.ts"
 import type { FieldShape, Shape } from "./Shape.ts"
 import { expected, readShape, spellingsOfKey } from "./Shape.ts"
@@ -24,7 +25,7 @@ export const reference = (): string => {
   return [
     introduction,
     ...[...root.fields.values()].flatMap((field) => [
-      `## ${field.name}\n\n${field.meta.description}${unreadNamespace(field.name)}\n`,
+      `## ${field.name}\n\n${describeField(field.meta)}${unreadNamespace(field.name)}\n`,
       table(listRows(field.name, field.shape))
     ]),
     "## Names\n\nA product can be written in any of these spellings, as a value and in the keys below.\n",
@@ -102,7 +103,7 @@ const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
       type: typeOf(shape),
       default: defaultOf(field),
       meaning: [
-        meta.description,
+        describeField(meta),
         spelledOut ? "" : elsewhere.trim(),
         others.length === 0 ? "" : `Also written ${others.map((other) => `\`${other}\``).join(", ")}.`,
         rules(meta),

@@ -43,8 +43,7 @@ export type Shape =
 
 export type Scalar = "string" | "integer" | "number" | "boolean" | "secret" | "any"
 
-const isMeta = (value: unknown): value is FieldMeta =>
-  typeof value === "object" && value !== null && "description" in value
+const isMeta = (value: unknown): value is FieldMeta => typeof value === "object" && value !== null && "text" in value
 
 const isLimits = (value: unknown): value is NumberLimits => typeof value === "object" && value !== null
 

@@ -11,8 +11,7 @@ import { queueReasons } from "./reasons/Queue.ts"
 import { runReasons } from "./reasons/Run.ts"
 
 /**
- * `Text`: what somebody else wrote (a person, a host, a model, a program), shown as it is in every language. `Unknown`: of a record of
- * another release.
+ * `Text`: the words of a person, a host, a model or a program, shown as they are in every language. `Unknown`: a reason of another release.
  */
 const verbatim = { Text: { text: "text" }, Unknown: { tag: "text" } } as const satisfies Record<string, Params>
 
@@ -24,8 +23,9 @@ export const reasons = {
 }
 
 export type ReasonTag = keyof typeof reasons
-export type ReasonOf<Tag extends ReasonTag> = { readonly _tag: Tag } & ParamsOf<(typeof reasons)[Tag]>
-export type Reason = { readonly [Tag in ReasonTag]: ReasonOf<Tag> }[ReasonTag]
+export type Reason = {
+  readonly [Tag in ReasonTag]: { readonly _tag: Tag } & ParamsOf<(typeof reasons)[Tag]>
+}[ReasonTag]
 
 interface Values {
   readonly text: string
@@ -46,7 +46,7 @@ type ParamsOf<P> = {
     : never
 }
 
-/** A reason in the words of somebody else. */
+/** Returns a reason in the words of a person, a host, a model or a program. */
 export const verbatimReason = (text: string): Reason => ({ _tag: "Text", text })
 
 const tables: Readonly<Record<string, Params>> = reasons
@@ -58,7 +58,7 @@ const isReason = (value: unknown): value is Reason => {
   return params !== undefined && Object.entries(params).every(([name, kind]) => isParam(kind, values[name], isReason))
 }
 
-/** Of a record of another release: the record stays readable, and the reason is its tag. */
+/** A record of another release stays readable: its reason is the tag. */
 const unknownReason = (value: Schema.JsonObject): Reason => ({ _tag: "Unknown", tag: String(value["_tag"]) })
 
 /** Leaves out absent parameters. */

@@ -1,4 +1,4 @@
-/** How the parameters of reasons are declared: by one word each, from which the type, the check of stored values and the test follow. */
+/** Parameters of reasons are declared by one word each, from which the type, the check of stored values and the test follow. */
 import { Predicate } from "effect"
 
 /**

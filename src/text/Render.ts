@@ -1,9 +1,9 @@
 /**
- * Makes the text of a reason from the texts of a language. A text may hold
+ * Makes the text of a reason from the texts of a language. A text may contain
  * - `{name}`: a parameter; a nested reason is rendered, a list is joined;
  * - `{name:group}`: the text of a value, such as a status: key `group.value` of the texts of pages;
  * - `{name|one|many}`: one of two words, by a number; they may hold `{name}`;
- * - `[[ since {name}]]`: left out if the parameter is absent.
+ * - `[[ since {name}]]`: nothing if the parameter is absent.
  */
 import { Predicate } from "effect"
 import type { Reason, ReasonTag } from "../domain/Reason.ts"
@@ -12,32 +12,31 @@ import type { pageTexts } from "./en/Pages.ts"
 /** A language without one of these keys does not compile. */
 export type PageKey = keyof typeof pageTexts
 
-export interface Texts {
+export interface LanguageTexts {
   readonly reasons: Readonly<Record<ReasonTag, string>>
-  /** Texts of pages and of values by key. */
+  /** LanguageTexts of pages and of values by key. */
   readonly keys: Readonly<Record<PageKey, string>>
-  /** Between the items of a list, and between reasons. */
+  /** Separators of the items of a list, and of reasons. */
   readonly separators: readonly [items: string, reasons: string]
 }
 
 const slot = /\{(\w+)(?::(\w+))?\}/g
 const choice = /\{(\w+)\|([^|]*)\|((?:[^{}]|\{\w+\})*)\}/g
-const section = /\[\[(.*?)\]\]/g
 
 /** Reasons nest; what is deeper is of a damaged record. */
 const maxDepth = 8
 
 /** Returns the text of a value of the API, such as a status, or the value itself if there is none. */
-export const valueText = (texts: Texts, group: string, value: string): string =>
+export const valueText = (texts: LanguageTexts, group: string, value: string): string =>
   findText(texts, `${group}.${value}`) ?? value.replaceAll("_", " ")
 
 /** Returns the text of a key that may not exist. */
-export const findText = ({ keys }: Texts, key: string): string | undefined => {
+export const findText = ({ keys }: LanguageTexts, key: string): string | undefined => {
   const found: Readonly<Record<string, string>> = keys
   return Object.hasOwn(found, key) ? found[key] : undefined
 }
 
-export const render = (texts: Texts, reason: Reason, depth = 0): string => {
+export const render = (texts: LanguageTexts, reason: Reason, depth = 0): string => {
   const template: string | undefined = Object.hasOwn(texts.reasons, reason._tag)
     ? texts.reasons[reason._tag]
     : undefined
@@ -55,7 +54,12 @@ export const render = (texts: Texts, reason: Reason, depth = 0): string => {
       )
   const isPresent = (text: string): boolean =>
     [...text.matchAll(slot)].every(([, name = ""]) => Predicate.isNotNullish(values[name]))
-  return fill(template.replaceAll(section, (_, text: string) => (isPresent(text) ? text : "")))
+  const [start = "", ...rest] = template.split("[[")
+  const parts = rest.map((part) => {
+    const [section = "", after = ""] = part.split("]]")
+    return isPresent(section) ? section + after : after
+  })
+  return fill(start + parts.join(""))
 }
 
 const isNested = (value: unknown): value is Reason =>

@@ -3,10 +3,10 @@ import type { Reason } from "../domain/Reason.ts"
 import { pageTexts } from "./en/Pages.ts"
 import { queueTexts } from "./en/Queue.ts"
 import { runTexts } from "./en/Run.ts"
-import type { Texts } from "./Render.ts"
+import type { LanguageTexts } from "./Render.ts"
 import { render } from "./Render.ts"
 
-export const en: Texts = {
+export const en: LanguageTexts = {
   reasons: { Text: "{text}", Unknown: "{tag}", ...queueTexts, ...runTexts },
   keys: pageTexts,
   separators: [", ", "; "]

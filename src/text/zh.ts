@@ -1,12 +1,12 @@
 /** Every text of the service in Chinese. `en.ts` has the same keys. */
 import type { Reason } from "../domain/Reason.ts"
-import type { Texts } from "./Render.ts"
+import type { LanguageTexts } from "./Render.ts"
 import { render } from "./Render.ts"
 import { pageTexts } from "./zh/Pages.ts"
 import { queueTexts } from "./zh/Queue.ts"
 import { runTexts } from "./zh/Run.ts"
 
-export const zh: Texts = {
+export const zh: LanguageTexts = {
   reasons: { Text: "{text}", Unknown: "{tag}", ...queueTexts, ...runTexts },
   keys: pageTexts,
   separators: ["、", "；"]

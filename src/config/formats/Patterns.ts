@@ -46,15 +46,13 @@ export const FieldGlob = checked(
 const exactText = checked("text to be equal to", "exact", (value) => value.length >= 1 && value.length <= maxPattern)
 
 const matcherFields = {
-  glob: optional(
-    FieldGlob,
-    "Glob over the whole field; `*` also matches `/`, `?` matches one character, all others match themselves.",
-    {
-      exclusive: ["regex"]
-    }
-  ),
-  regex: optional(Regex, "Linear-time regular expression; matches anywhere unless anchored with ^ and $."),
-  ignore_case: optional(Flag, "Ignore upper and lower case in the comparison.", { runtimeDefault: false })
+  glob: optional(FieldGlob, "review.auto_commit.exclude_sources[].match.author.glob", {
+    exclusive: ["regex"]
+  }),
+  regex: optional(Regex, "review.auto_commit.exclude_sources[].match.author.regex"),
+  ignore_case: optional(Flag, "review.auto_commit.exclude_sources[].match.author.ignore_case", {
+    runtimeDefault: false
+  })
 }
 
 /** A matcher with exactly one of glob and regex. */
@@ -65,7 +63,7 @@ export const Matcher = Schema.Struct(matcherFields).annotate({
 /** Defines a matcher with exactly one of exact, glob and regex. */
 export const sourceMatcher = <const S extends Schema.Top>(exact: S) =>
   Schema.Struct({
-    exact: optional(exact, "Case-sensitive equality.", { exclusive: ["glob", "regex"] }),
+    exact: optional(exact, "workspaces.instances.<id>.match[].source.repo_ref.exact", { exclusive: ["glob", "regex"] }),
     ...matcherFields
   }).annotate({ [LimitsKey]: { expected: "exactly one of exact, glob and regex", oneOf: ["exact", "glob", "regex"] } })
 

@@ -5,54 +5,35 @@ import { defaulted, group, optional, required } from "../Field.ts"
 import { EnvName, Flag, int, list, map, matching, named, Text } from "../Scalars.ts"
 
 export const SecretRef = Schema.Struct({
-  env: required(EnvName, "Environment variable that edits may refer to."),
-  target: required(
-    list(Text, { minItems: 1 }),
-    "Exact path of the field, part by part; ids, names and aliases replace array indices."
-  ),
-  destinations: optional(map(Schema.Unknown), "Exact destination: kind, endpoints, linked trigger.")
+  env: required(EnvName, "config_sources.secret_refs[].env"),
+  target: required(list(Text, { minItems: 1 }), "config_sources.secret_refs[].target"),
+  destinations: optional(map(Schema.Unknown), "config_sources.secret_refs[].destinations")
 })
 export type SecretRef = Resolved<typeof SecretRef>
 
 export const ConfigSourcesConfig = Schema.Struct({
   database: group(
     {
-      enabled: defaulted(
-        Flag,
-        false,
-        "Also read configuration from the database, which the dashboard, commands and the admin API edit."
-      ),
-      backend: defaulted(
-        named("sourceBackend"),
-        "storage",
-        "`storage` uses storage.database, `redis` the connection of storage.cache.redis."
-      ),
+      enabled: defaulted(Flag, false, "config_sources.database.enabled"),
+      backend: defaulted(named("sourceBackend"), "storage", "config_sources.database.backend"),
       namespace: defaulted(
         matching(
           /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
           "1 to 64 letters, digits, dots, underscores and hyphens, starting with a letter or digit"
         ),
         "default",
-        "Namespace of the revisions."
+        "config_sources.database.namespace"
       ),
-      approvals: defaulted(
-        int(0, 10),
-        0,
-        "Approvals that a draft needs before it is published, from administrators other than its owner. Direct publishing is refused if it is not 0."
-      )
+      approvals: defaulted(int(0, 10), 0, "config_sources.database.approvals")
     },
-    "Database source."
+    "config_sources.database"
   ),
   runtime: group(
     {
-      refresh_interval_seconds: defaulted(
-        int(1, 3600),
-        5,
-        "Seconds between checks for a new revision. Each delivery also checks for one."
-      )
+      refresh_interval_seconds: defaulted(int(1, 3600), 5, "config_sources.runtime.refresh_interval_seconds")
     },
-    "Refresh."
+    "config_sources.runtime"
   ),
-  secret_refs: defaulted(list(SecretRef), [], "Which environment variables database edits may use, and for what.")
+  secret_refs: defaulted(list(SecretRef), [], "config_sources.secret_refs")
 })
 export type ConfigSourcesConfig = Resolved<typeof ConfigSourcesConfig>

@@ -31,185 +31,148 @@ const anthropic = { when: kinds("anthropic") }
 export const LlmProvider = Schema.Struct({
   id: required(
     matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "an identifier of letters, digits, dots, underscores and hyphens"),
-    "Identifier referenced from model_chain. Unique."
+    "llm.providers[].id"
   ),
-  kind: required(named("providerKind"), "LLM provider kind."),
-  base_url: optional(Url, "Provider API base URL.", {
+  kind: required(named("providerKind"), "llm.providers[].kind"),
+  base_url: optional(Url, "llm.providers[].base_url", {
     requiredWhen: kinds("azure_openai"),
     destination: true
   }),
-  api_key_env: optional(EnvName, "Environment variable that holds the API key."),
-  api_key: optional(Secret, "Literal API key. Sealed when published to the database.", {
+  api_key_env: optional(EnvName, "llm.providers[].api_key_env"),
+  api_key: optional(Secret, "llm.providers[].api_key", {
     winsOver: "api_key_env"
   }),
-  subscription: optional(
-    Flag,
-    "Whether the key is the token of a subscription instead of an API key: of Claude (claude setup-token) with kind anthropic, of a ChatGPT workspace (Codex access token) with kind openai_compatible. Only the agent of its maker may use it, through agent.auth.",
-    { when: kinds("anthropic", "openai_compatible"), destination: true }
-  ),
-  api_version: optional(Text, "API version, for providers that need one."),
-  catalog_provider: optional(Text, "Overrides the catalog's provider id used for metadata."),
-  catalog_id: optional(Text, "Overrides the catalog's `<provider>/<model>` id."),
-  reasoning_effort: optional(
-    choice("minimal", "low", "medium", "high", "max"),
-    "Reasoning effort, passed through to the provider."
-  ),
-  thinking_level: optional(
-    choice("off", "minimal", "low", "medium", "high", "max"),
-    "Thinking level, passed through to the provider."
-  ),
-  thinking_budget_tokens: optional(int(), "Explicit thinking budget in tokens, passed through to the provider."),
-  organization: optional(Text, "Organization id sent with each request."),
-  extra_headers: optional(
-    map(LongText),
-    "HTTP headers added to each request. Not a place for secrets: values are shown in the configuration.",
-    { destination: true }
-  ),
-  extra_body: optional(map(Schema.Unknown), "Fields added to each request body."),
-  http_proxy: optional(Url, "HTTP proxy for requests to this provider.", { destination: true }),
-  timeout_ms: optional(
-    PositiveInt,
-    "Longest silence in milliseconds: between two pieces of a response, and before its first piece, for which Ollama and servers on private addresses have 12 times as long. Default: 5 minutes between pieces, 15 minutes before the first."
-  ),
-  context_window: optional(PositiveInt, "Context window in tokens; takes precedence over the catalog."),
-  max_output_tokens: optional(
-    PositiveInt,
-    "Maximum response length in tokens. Default: that of the catalog, else 16384, reduced to the room in the context window."
-  ),
-  aws_region: optional(Text, "AWS region.", bedrock),
-  aws_profile: optional(Text, "AWS profile of the shared credentials file.", { ...bedrock, fileOnly: nodeCredential }),
-  aws_access_key_env: optional(EnvName, "Environment variable that holds the AWS access key id.", bedrock),
-  aws_access_key: optional(Secret, "Literal AWS access key id.", {
+  subscription: optional(Flag, "llm.providers[].subscription", {
+    when: kinds("anthropic", "openai_compatible"),
+    destination: true
+  }),
+  api_version: optional(Text, "llm.providers[].api_version"),
+  catalog_provider: optional(Text, "llm.providers[].catalog_provider"),
+  catalog_id: optional(Text, "llm.providers[].catalog_id"),
+  reasoning_effort: optional(choice("minimal", "low", "medium", "high", "max"), "llm.providers[].reasoning_effort"),
+  thinking_level: optional(choice("off", "minimal", "low", "medium", "high", "max"), "llm.providers[].thinking_level"),
+  thinking_budget_tokens: optional(int(), "llm.providers[].thinking_budget_tokens"),
+  organization: optional(Text, "llm.providers[].organization"),
+  extra_headers: optional(map(LongText), "llm.providers[].extra_headers", { destination: true }),
+  extra_body: optional(map(Schema.Unknown), "llm.providers[].extra_body"),
+  http_proxy: optional(Url, "llm.providers[].http_proxy", { destination: true }),
+  timeout_ms: optional(PositiveInt, "llm.providers[].timeout_ms"),
+  context_window: optional(PositiveInt, "llm.providers[].context_window"),
+  max_output_tokens: optional(PositiveInt, "llm.providers[].max_output_tokens"),
+  aws_region: optional(Text, "llm.providers[].aws_region", bedrock),
+  aws_profile: optional(Text, "llm.providers[].aws_profile", { ...bedrock, fileOnly: nodeCredential }),
+  aws_access_key_env: optional(EnvName, "llm.providers[].aws_access_key_env", bedrock),
+  aws_access_key: optional(Secret, "llm.providers[].aws_access_key", {
     ...bedrock,
     exclusive: ["aws_access_key_env"]
   }),
-  aws_secret_key_env: optional(EnvName, "Environment variable that holds the AWS secret key.", bedrock),
-  aws_secret_key: optional(Secret, "Literal AWS secret key.", {
+  aws_secret_key_env: optional(EnvName, "llm.providers[].aws_secret_key_env", bedrock),
+  aws_secret_key: optional(Secret, "llm.providers[].aws_secret_key", {
     ...bedrock,
     exclusive: ["aws_secret_key_env"]
   }),
-  aws_session_token_env: optional(EnvName, "Environment variable that holds the AWS session token.", bedrock),
-  aws_session_token: optional(Secret, "Literal AWS session token.", {
+  aws_session_token_env: optional(EnvName, "llm.providers[].aws_session_token_env", bedrock),
+  aws_session_token: optional(Secret, "llm.providers[].aws_session_token", {
     ...bedrock,
     exclusive: ["aws_session_token_env"]
   }),
-  vertex_project: optional(Text, "Google Cloud project.", vertex),
-  vertex_location: optional(Text, "Google Cloud location.", vertex),
-  google_application_credentials_env: optional(
-    EnvName,
-    "Environment variable that holds the service account key (JSON, or the path of its file).",
-    vertex
-  ),
-  google_application_credentials: optional(Secret, "Literal service account key, or the path of its file.", {
+  vertex_project: optional(Text, "llm.providers[].vertex_project", vertex),
+  vertex_location: optional(Text, "llm.providers[].vertex_location", vertex),
+  google_application_credentials_env: optional(EnvName, "llm.providers[].google_application_credentials_env", vertex),
+  google_application_credentials: optional(Secret, "llm.providers[].google_application_credentials", {
     ...vertex,
     exclusive: ["google_application_credentials_env"],
     fileOnly: keyFile
   }),
-  anthropic_version: optional(Text, "Value of the anthropic-version header.", anthropic),
-  anthropic_beta: optional(list(Text), "Values of the anthropic-beta header.", anthropic),
-  cache_control: optional(choice("ephemeral", "off"), "Prompt caching.", anthropic)
+  anthropic_version: optional(Text, "llm.providers[].anthropic_version", anthropic),
+  anthropic_beta: optional(list(Text), "llm.providers[].anthropic_beta", anthropic),
+  cache_control: optional(choice("ephemeral", "off"), "llm.providers[].cache_control", anthropic)
 })
 export type LlmProvider = Resolved<typeof LlmProvider>
 
 export const ModelEntry = Schema.Struct({
-  provider: required(Text, "Id of a provider in llm.providers.", { refers: "provider" }),
-  model: required(Text, "Model name as the provider knows it."),
-  role: defaulted(choice("light", "heavy", "any"), "any", "Which stages may use the model.")
+  provider: required(Text, "llm.model_chain.<id>[].provider", { refers: "provider" }),
+  model: required(Text, "llm.model_chain.<id>[].model"),
+  role: defaulted(choice("light", "heavy", "any"), "any", "llm.model_chain.<id>[].role")
 })
 export type ModelEntry = Resolved<typeof ModelEntry>
 
 /** Delay between attempts. Used by llm.retry (no defaults) and queue.retry (with defaults). */
 export const Backoff = Schema.Struct({
-  kind: optional(choice("exponential", "linear", "constant"), "How the wait grows."),
-  base_ms: optional(int(0), "First wait in milliseconds. At most max_ms."),
-  max_ms: optional(int(0), "Longest wait in milliseconds."),
-  jitter: optional(Flag, "Randomise each wait.")
+  kind: optional(choice("exponential", "linear", "constant"), "llm.retry.backoff.kind"),
+  base_ms: optional(int(0), "llm.retry.backoff.base_ms"),
+  max_ms: optional(int(0), "llm.retry.backoff.max_ms"),
+  jitter: optional(Flag, "llm.retry.backoff.jitter")
 })
 export type Backoff = Resolved<typeof Backoff>
 
 const CatalogOverride = Schema.StructWithRest(
   Schema.Struct({
-    supported_reasoning_efforts: optional(list(Text), "Reasoning efforts that the model takes."),
-    default_reasoning_effort: optional(Text, "Reasoning effort used when none is configured.")
+    supported_reasoning_efforts: optional(list(Text), "llm.model_catalog.overrides.<id>.supported_reasoning_efforts"),
+    default_reasoning_effort: optional(Text, "llm.model_catalog.overrides.<id>.default_reasoning_effort")
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
 export const ModelCatalogConfig = Schema.Struct({
-  enabled: defaulted(Flag, false, "Look up model metadata in a catalog."),
-  source_url: defaulted(Url, "https://models.dev/api.json", "Catalog source."),
-  refresh_interval_hours: defaulted(PositiveInt, 24, "Hours between refreshes."),
-  fetch_timeout_ms: defaulted(PositiveInt, 10_000, "Deadline of a fetch in milliseconds."),
-  offline: defaulted(Flag, false, "Never use the network: cache and bundled snapshot only."),
-  apply_to_model_spec: defaulted(Flag, true, "Merge catalog metadata into the resolved model."),
+  enabled: defaulted(Flag, false, "llm.model_catalog.enabled"),
+  source_url: defaulted(Url, "https://models.dev/api.json", "llm.model_catalog.source_url"),
+  refresh_interval_hours: defaulted(PositiveInt, 24, "llm.model_catalog.refresh_interval_hours"),
+  fetch_timeout_ms: defaulted(PositiveInt, 10_000, "llm.model_catalog.fetch_timeout_ms"),
+  offline: defaulted(Flag, false, "llm.model_catalog.offline"),
+  apply_to_model_spec: defaulted(Flag, true, "llm.model_catalog.apply_to_model_spec"),
   cache: group(
     {
-      backend: defaulted(
-        named("catalogCache"),
-        "sqlite",
-        "Where refreshed data is kept. `redis` needs storage.cache.kind `redis` and storage.cache.redis.url_env."
-      )
+      backend: defaulted(named("catalogCache"), "sqlite", "llm.model_catalog.cache.backend")
     },
-    "Cache of the catalog."
+    "llm.model_catalog.cache"
   ),
   overrides: defaulted(
     map(CatalogOverride, { keys: /^[^/]+\/.+$/, expected: "a map with keys of the form <provider>/<model>" }),
     {},
-    "Metadata of models by `<provider>/<model>`, in the form of the catalog's records, over which they take precedence."
+    "llm.model_catalog.overrides"
   )
 })
 export type ModelCatalogConfig = Resolved<typeof ModelCatalogConfig>
 
 export const LlmConfig = Schema.Struct({
-  providers: defaulted(list(LlmProvider), [], "Provider connections."),
-  model_chain: defaulted(
-    map(list(ModelEntry, { minItems: 1 })),
-    {},
-    "Model groups: name to ordered list. The first entry is primary, later ones are tried in order."
-  ),
-  default_model_chain: defaulted(
-    Text,
-    "default",
-    "Model group that is used unless a workspace or a route names another one. Must exist when groups are configured."
-  ),
-  triage_model_chain: optional(Text, "Group for lifecycle analysis. Default: the workspace's main group.", {
+  providers: defaulted(list(LlmProvider), [], "llm.providers"),
+  model_chain: defaulted(map(list(ModelEntry, { minItems: 1 })), {}, "llm.model_chain"),
+  default_model_chain: defaulted(Text, "default", "llm.default_model_chain"),
+  triage_model_chain: optional(Text, "llm.triage_model_chain", {
     refers: "chain",
     defaultText: "inherit"
   }),
-  author_resolution_model_chain: optional(
-    Text,
-    "Group for directory identity analysis. Default: llm.default_model_chain.",
-    { refers: "chain", defaultText: "inherit" }
-  ),
+  author_resolution_model_chain: optional(Text, "llm.author_resolution_model_chain", {
+    refers: "chain",
+    defaultText: "inherit"
+  }),
   retry: group(
     {
-      max_attempts: optional(PositiveInt, "Most attempts per LLM call."),
-      respect_retry_after: optional(Flag, "Honour Retry-After headers."),
-      backoff: optional(Backoff, "Waiting between attempts."),
-      give_up_after_seconds: optional(PositiveNumber, "Hard wall-clock limit of a call with all its attempts.")
+      max_attempts: optional(PositiveInt, "llm.retry.max_attempts"),
+      respect_retry_after: optional(Flag, "llm.retry.respect_retry_after"),
+      backoff: optional(Backoff, "llm.retry.backoff"),
+      give_up_after_seconds: optional(PositiveNumber, "llm.retry.give_up_after_seconds")
     },
-    "Retry of LLM calls."
+    "llm.retry"
   ),
   budget: group(
     {
-      per_run_usd: optional(UsdAmount, "Most US dollars per run."),
-      per_repo_daily_usd: optional(UsdAmount, "Most US dollars per repository and UTC day."),
-      per_author_daily_usd: optional(
-        UsdAmount,
-        "Maximum cost in US dollars per author of changes and UTC day, over all repositories of a trigger."
-      )
+      per_run_usd: optional(UsdAmount, "llm.budget.per_run_usd"),
+      per_repo_daily_usd: optional(UsdAmount, "llm.budget.per_repo_daily_usd"),
+      per_author_daily_usd: optional(UsdAmount, "llm.budget.per_author_daily_usd")
     },
-    "Caps on spend."
+    "llm.budget"
   ),
   per_provider_overrides: optional(
     map(
       Schema.Struct({
-        max_attempts: optional(PositiveInt, "Most attempts per LLM call."),
-        give_up_after_seconds: optional(PositiveNumber, "Hard wall-clock limit of a call with all its attempts.")
+        max_attempts: optional(PositiveInt, "llm.per_provider_overrides.<id>.max_attempts"),
+        give_up_after_seconds: optional(PositiveNumber, "llm.per_provider_overrides.<id>.give_up_after_seconds")
       })
     ),
-    "Retry limits per provider id."
+    "llm.per_provider_overrides"
   ),
-  model_catalog: group(ModelCatalogConfig.fields, "Model metadata from a catalog.")
+  model_catalog: group(ModelCatalogConfig.fields, "llm.model_catalog")
 })
 export type LlmConfig = Resolved<typeof LlmConfig>

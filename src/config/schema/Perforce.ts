@@ -5,7 +5,7 @@ import { optional } from "../Field.ts"
 import { Text } from "../Scalars.ts"
 
 export const PerforceConfig = Schema.Struct({
-  client_path: optional(Text, "Path of the command-line client `p4`, absolute or relative to this file.", {
+  client_path: optional(Text, "perforce.client_path", {
     defaultText: "`p4` on the PATH"
   })
 })

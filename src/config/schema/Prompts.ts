@@ -5,10 +5,6 @@ import { defaulted } from "../Field.ts"
 import { LongText, map } from "../Scalars.ts"
 
 export const PromptsConfig = Schema.Struct({
-  system: defaulted(
-    map(LongText),
-    {},
-    "Named system prompts (markdown, frontmatter allowed; only the body reaches the model). The built-in base prompt is not stored here."
-  )
+  system: defaulted(map(LongText), {}, "prompts.system")
 })
 export type PromptsConfig = Resolved<typeof PromptsConfig>

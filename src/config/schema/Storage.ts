@@ -4,93 +4,74 @@ import type { Resolved } from "../Field.ts"
 import { defaulted, group, optional } from "../Field.ts"
 import { choice, EnvName, Flag, int, named, PositiveInt, Text } from "../Scalars.ts"
 
-const retention = (count: number, what: string, since: string) =>
+const retention = (of: "recent_runs" | "events" | "config_revisions" | "queue", count: number) =>
   group(
     {
-      max_count: defaulted(int(1, 1_000_000), count, `${what} kept.`),
-      max_age_months: defaulted(int(1, 1200), 6, `UTC calendar months kept, from ${since}.`)
+      max_count: defaulted(int(1, 1_000_000), count, `storage.retention.${of}.max_count`),
+      max_age_months: defaulted(int(1, 1200), 6, `storage.retention.${of}.max_age_months`)
     },
-    `Retention: ${what.toLowerCase()}.`
+    `storage.retention.${of}`
   )
 
 export const StorageConfig = Schema.Struct({
   database: group(
     {
-      kind: defaulted(named("databaseKind"), "sqlite", "Database backend."),
-      sqlite: group({ path: defaulted(Text, "/app/data/svc.db", "Path of the database.") }, "SQLite database."),
-      postgres: group(
-        { url_env: optional(EnvName, "Environment variable that holds the connection string.") },
-        "Postgres database."
+      kind: defaulted(named("databaseKind"), "sqlite", "storage.database.kind"),
+      sqlite: group(
+        { path: defaulted(Text, "/app/data/svc.db", "storage.database.sqlite.path") },
+        "storage.database.sqlite"
       ),
-      migrate: defaulted(
-        choice("auto", "verify"),
-        "auto",
-        "`auto` applies migrations at start, `verify` only checks that they are applied."
-      )
+      postgres: group({ url_env: optional(EnvName, "storage.database.postgres.url_env") }, "storage.database.postgres"),
+      migrate: defaulted(choice("auto", "verify"), "auto", "storage.database.migrate")
     },
-    "Database."
+    "storage.database"
   ),
   cache: group(
     {
-      kind: defaulted(
-        named("cacheKind"),
-        "memory",
-        "Cache for responses of hosts and models: in each process, in Redis for all nodes, or none."
-      ),
-      redis: group(
-        { url_env: optional(EnvName, "Environment variable that holds the connection string.") },
-        "Redis connection, shared with queue, catalog cache and configuration source where those use redis."
-      ),
-      ttl_seconds: optional(PositiveInt, "Seconds that a response is cached. Default: 3600.")
+      kind: defaulted(named("cacheKind"), "memory", "storage.cache.kind"),
+      redis: group({ url_env: optional(EnvName, "storage.cache.redis.url_env") }, "storage.cache.redis"),
+      ttl_seconds: optional(PositiveInt, "storage.cache.ttl_seconds")
     },
-    "Cache."
+    "storage.cache"
   ),
   object: group(
     {
-      kind: defaulted(named("objectKind"), "filesystem", "Object backend."),
-      filesystem: group({ root: defaulted(Text, "/app/data/objects", "Directory of the objects.") }, "Files."),
+      kind: defaulted(named("objectKind"), "filesystem", "storage.object.kind"),
+      filesystem: group(
+        { root: defaulted(Text, "/app/data/objects", "storage.object.filesystem.root") },
+        "storage.object.filesystem"
+      ),
       s3: group(
         {
-          endpoint_url_env: optional(EnvName, "Environment variable that holds the endpoint's URL."),
-          region_env: optional(EnvName, "Environment variable that holds the region."),
-          access_key_id_env: optional(EnvName, "Environment variable that holds the access key id."),
-          secret_access_key_env: optional(EnvName, "Environment variable that holds the secret access key."),
-          bucket: optional(Text, "Bucket."),
-          force_path_style: optional(
-            Flag,
-            "Address buckets by path instead of by host name. Default: by path at a configured endpoint, by host name at AWS."
-          )
+          endpoint_url_env: optional(EnvName, "storage.object.s3.endpoint_url_env"),
+          region_env: optional(EnvName, "storage.object.s3.region_env"),
+          access_key_id_env: optional(EnvName, "storage.object.s3.access_key_id_env"),
+          secret_access_key_env: optional(EnvName, "storage.object.s3.secret_access_key_env"),
+          bucket: optional(Text, "storage.object.s3.bucket"),
+          force_path_style: optional(Flag, "storage.object.s3.force_path_style")
         },
-        "S3-compatible storage."
+        "storage.object.s3"
       )
     },
-    "Objects."
+    "storage.object"
   ),
   retention: group(
     {
-      deleted_project_grace_days: defaulted(
-        int(0),
-        30,
-        "Days after which a project whose workspace or trigger is no longer configured, or that an administrator deleted, is removed with its statistics."
-      ),
-      recent_runs: retention(2000, "Run details", "the run's start; statistics remain"),
-      events: retention(2000, "Received events", "receipt"),
+      deleted_project_grace_days: defaulted(int(0), 30, "storage.retention.deleted_project_grace_days"),
+      recent_runs: retention("recent_runs", 2000),
+      events: retention("events", 2000),
       payloads: group(
         {
-          max_count: defaulted(int(0, 100_000), 500, "Bodies kept, the newest ones. 0 keeps none."),
-          max_age_days: defaulted(int(1, 3660), 14, "Days kept, from receipt."),
-          max_kb: defaulted(int(1, 1024), 128, "Size of a kept body in KiB; the rest of a larger one is cut off.")
+          max_count: defaulted(int(0, 100_000), 500, "storage.retention.payloads.max_count"),
+          max_age_days: defaulted(int(1, 3660), 14, "storage.retention.payloads.max_age_days"),
+          max_kb: defaulted(int(1, 1024), 128, "storage.retention.payloads.max_kb")
         },
-        "Retention: bodies of deliveries, with `[redacted]` in place of credentials, for `/api/admin/events/:id/payload` and replays."
+        "storage.retention.payloads"
       ),
-      config_revisions: retention(
-        200,
-        "Revisions of the database's configuration",
-        "publication; the newest 10 and those that unfinished work uses are protected. Audit records and results of operations have the same age"
-      ),
-      queue: retention(1000, "Ended automatic-commit batches", "creation; active and retrying work is protected")
+      config_revisions: retention("config_revisions", 200),
+      queue: retention("queue", 1000)
     },
-    "How long records are kept."
+    "storage.retention"
   )
 })
 export type StorageConfig = Resolved<typeof StorageConfig>

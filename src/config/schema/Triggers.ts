@@ -36,136 +36,97 @@ const Identifier = Schema.Union([Text, PositiveInt])
 const Template = checked("a URL template with {{variables}}", "uri-template", (value) => /^https?:\/\//.test(value))
 
 export const AppCredential = Schema.Struct({
-  app_id: optional(Identifier, "App id. This or client_id is required."),
-  client_id: optional(Text, "App client id, in place of app_id."),
-  private_key_env: optional(
-    EnvName,
-    "Environment variable that holds the private key (PEM or base64 PEM). Exactly one of private_key_env, private_key_path and private_key.",
-    { exclusive: ["private_key_path", "private_key"] }
-  ),
-  private_key_path: optional(Text, "Path of the private key's PEM file.", {
+  app_id: optional(Identifier, "triggers[].app.app_id"),
+  client_id: optional(Text, "triggers[].app.client_id"),
+  private_key_env: optional(EnvName, "triggers[].app.private_key_env", {
+    exclusive: ["private_key_path", "private_key"]
+  }),
+  private_key_path: optional(Text, "triggers[].app.private_key_path", {
     exclusive: ["private_key"],
     fileOnly: nodeFile
   }),
-  private_key: optional(Secret, "Literal PEM or base64 PEM. Sealed when published."),
-  installation_id: optional(Identifier, "Fixed installation id. Default: looked up per owner and repository.")
+  private_key: optional(Secret, "triggers[].app.private_key"),
+  installation_id: optional(Identifier, "triggers[].app.installation_id")
 })
 export type AppCredential = Resolved<typeof AppCredential>
 
 export const ScheduledRepository = Schema.Struct({
-  repo: required(Text, "Repository reference."),
-  branch: optional(Text, "Branch to review. Default: the default branch."),
+  repo: required(Text, "triggers[].repositories[].repo"),
+  branch: optional(Text, "triggers[].repositories[].branch"),
   range: defaulted(
     Schema.Union([
       choice("last_run"),
-      Schema.Struct({ days: required(PositiveInt, "Days back from the time of the run.") })
+      Schema.Struct({ days: required(PositiveInt, "triggers[].repositories[].range.days") })
     ]),
     "last_run",
-    "Commits to review: those since the last run, or of the last days (`{days: N}`)."
+    "triggers[].repositories[].range"
   )
 })
 export type ScheduledRepository = Resolved<typeof ScheduledRepository>
 
 export const Trigger = Schema.Struct({
-  name: required(Text, "Profile name, referenced by workspaces. Unique."),
-  kind: required(named("triggerKind"), "Trigger kind."),
-  enabled: defaulted(
-    Flag,
-    true,
-    "With false, deliveries of this trigger start no more reviews; existing work continues."
-  ),
-  watch_path: optional(list(Text), "Analyse only files under these depot- or repository-relative paths."),
-  include_cr_file: optional(list(Text), "Globs; a file must match at least one."),
-  exclude_cr_file: optional(list(Text), "Globs; a matching file is skipped."),
-  commit_url_template: optional(Template, "Link to a commit. Variables are URL-encoded."),
-  revision_url_template: optional(Template, "Link to a revision. Variables are URL-encoded."),
-  change_url_template: optional(Template, "Link to a changelist. Variables are URL-encoded."),
-  app: optional(AppCredential, "App credential.", {
+  name: required(Text, "triggers[].name"),
+  kind: required(named("triggerKind"), "triggers[].kind"),
+  enabled: defaulted(Flag, true, "triggers[].enabled"),
+  watch_path: optional(list(Text), "triggers[].watch_path"),
+  include_cr_file: optional(list(Text), "triggers[].include_cr_file"),
+  exclude_cr_file: optional(list(Text), "triggers[].exclude_cr_file"),
+  commit_url_template: optional(Template, "triggers[].commit_url_template"),
+  revision_url_template: optional(Template, "triggers[].revision_url_template"),
+  change_url_template: optional(Template, "triggers[].change_url_template"),
+  app: optional(AppCredential, "triggers[].app", {
     when: kinds("github"),
     exclusive: ["token", "token_env"]
   }),
-  token_env: optional(EnvName, "Environment variable that holds the token for the host's API.", git),
-  token: optional(Secret, "Literal token for the host's API. Sealed when published.", {
+  token_env: optional(EnvName, "triggers[].token_env", git),
+  token: optional(Secret, "triggers[].token", {
     ...git,
     exclusive: ["token_env"]
   }),
-  webhook_secret_env: optional(
-    EnvName,
-    "Environment variable that holds the secret of incoming webhooks. No secret at all: signatures are not checked.",
-    git
-  ),
-  webhook_secret: optional(Secret, "Literal secret of incoming webhooks. Sealed when published.", {
+  webhook_secret_env: optional(EnvName, "triggers[].webhook_secret_env", git),
+  webhook_secret: optional(Secret, "triggers[].webhook_secret", {
     ...git,
     exclusive: ["webhook_secret_env"]
   }),
-  base_url: optional(
-    Url,
-    "Web URL of the host. github and gitlab default to the public ones; gitea and forgejo need it with a credential. The API's URL and clone URLs are derived from it, and credentials go nowhere else.",
-    { ...git, destination: true }
-  ),
-  write_interval_ms: optional(
-    int(0, 60_000),
-    "Minimum time in milliseconds between the starts of two writes with this account that people see, over all nodes. Public hosts limit bursts of comments: less than 1000 is for hosts of your own.",
-    { ...git, runtimeDefault: 1000 }
-  ),
-  tls_ca_path: optional(Text, "Path of a PEM file with certificate authorities to trust in addition to the system's.", {
+  base_url: optional(Url, "triggers[].base_url", { ...git, destination: true }),
+  write_interval_ms: optional(int(0, 60_000), "triggers[].write_interval_ms", { ...git, runtimeDefault: 1000 }),
+  tls_ca_path: optional(Text, "triggers[].tls_ca_path", {
     ...http,
     fileOnly: nodeFile
   }),
-  http_proxy: optional(Url, "HTTP proxy for requests to the host.", { ...http, destination: true }),
-  port: optional(
-    Schema.Union([P4Port, PositiveInt]),
-    "Server address (P4PORT): `host:1666`, or `ssl:host:1666` with p4_fingerprint. Forms that start a program (`rsh:`) are refused.",
-    { ...perforce, destination: true }
-  ),
-  user_env: optional(EnvName, "Environment variable that holds the user.", perforce),
-  user: optional(Text, "User name (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
-  ticket_env: optional(EnvName, "Environment variable that holds the ticket.", perforce),
-  ticket: optional(Secret, "Literal ticket. Sealed when published.", { ...perforce, exclusive: ["ticket_env"] }),
-  password_env: optional(EnvName, "Environment variable that holds the password.", {
+  http_proxy: optional(Url, "triggers[].http_proxy", { ...http, destination: true }),
+  port: optional(Schema.Union([P4Port, PositiveInt]), "triggers[].port", { ...perforce, destination: true }),
+  user_env: optional(EnvName, "triggers[].user_env", perforce),
+  user: optional(Text, "triggers[].user", { ...perforce, exclusive: ["user_env"] }),
+  ticket_env: optional(EnvName, "triggers[].ticket_env", perforce),
+  ticket: optional(Secret, "triggers[].ticket", { ...perforce, exclusive: ["ticket_env"] }),
+  password_env: optional(EnvName, "triggers[].password_env", {
     when: kinds("perforce", "subversion")
   }),
-  password: optional(Secret, "Literal password. Sealed when published.", {
+  password: optional(Secret, "triggers[].password", {
     when: kinds("perforce", "subversion"),
     exclusive: ["password_env"]
   }),
-  p4_fingerprint: optional(
-    Text,
-    "Fingerprint of the key of a server over TLS (`ssl:host:port`), as `p4 trust -l` prints it. No other key is accepted.",
-    { ...perforce, destination: true }
-  ),
-  depot_path: optional(
-    Text,
-    "Depot path to watch, usually ending in `/...`. Without streams it is also the branch whose changes are reviewed together.",
-    perforce
-  ),
-  workspace: optional(
-    Text,
-    "Perforce client workspace (P4CLIENT). Files are read from the depot, so none is needed.",
-    perforce
-  ),
-  repository_url: optional(
-    Text,
-    "Repository URL: http, https, svn, svn+ssh or file, of the whole repository or of a folder in it, without credentials.",
-    { ...subversion, destination: true, fileOnly: localRepository }
-  ),
-  username_env: optional(EnvName, "Environment variable that holds the user name.", subversion),
-  username: optional(Text, "User name (an identifier, not sealed).", {
+  p4_fingerprint: optional(Text, "triggers[].p4_fingerprint", { ...perforce, destination: true }),
+  depot_path: optional(Text, "triggers[].depot_path", perforce),
+  workspace: optional(Text, "triggers[].workspace", perforce),
+  repository_url: optional(Text, "triggers[].repository_url", {
+    ...subversion,
+    destination: true,
+    fileOnly: localRepository
+  }),
+  username_env: optional(EnvName, "triggers[].username_env", subversion),
+  username: optional(Text, "triggers[].username", {
     ...subversion,
     exclusive: ["username_env"]
   }),
-  trust_server_cert: defaulted(
-    Flag,
-    false,
-    "Accept a server certificate of an unknown authority. Other failures, such as another host name, remain errors.",
-    { ...subversion, destination: true }
-  ),
-  cron: optional(CronExpression, "When to run: five fields (minute, hour, day, month, weekday).", {
+  trust_server_cert: defaulted(Flag, false, "triggers[].trust_server_cert", { ...subversion, destination: true }),
+  cron: optional(CronExpression, "triggers[].cron", {
     ...scheduled,
     requiredWhen: kinds("scheduled")
   }),
-  timezone: optional(TimeZone, "Time zone of cron.", { ...scheduled, runtimeDefault: "UTC" }),
-  repositories: optional(list(ScheduledRepository, { minItems: 1 }), "What to review on schedule.", {
+  timezone: optional(TimeZone, "triggers[].timezone", { ...scheduled, runtimeDefault: "UTC" }),
+  repositories: optional(list(ScheduledRepository, { minItems: 1 }), "triggers[].repositories", {
     ...scheduled,
     requiredWhen: kinds("scheduled")
   })

@@ -32,143 +32,133 @@ export const ContextRepository = Schema.Struct({
       /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
       "letters, digits, dots, underscores and hyphens, starting with a letter or digit"
     ),
-    "Names the mount path: the model reads `alias:path`. Unique in the workspace."
+    "workspaces.instances.<id>.context_repositories[].alias"
   ),
-  kind: required(named("repositoryKind"), "Kind of repository."),
-  url: optional(Text, "Git URL, http or https, without credentials.", {
+  kind: required(named("repositoryKind"), "workspaces.instances.<id>.context_repositories[].kind"),
+  url: optional(Text, "workspaces.instances.<id>.context_repositories[].url", {
     when: kinds("git"),
     requiredWhen: kinds("git"),
     destination: true
   }),
-  ref: optional(Text, "Git branch, tag or full commit id.", {
+  ref: optional(Text, "workspaces.instances.<id>.context_repositories[].ref", {
     when: kinds("git"),
     defaultText: "remote default branch"
   }),
-  token_env: optional(
-    EnvName,
-    "Environment variable that holds a token for git over HTTP; sent as a header, never written to disk.",
-    { when: kinds("git") }
-  ),
-  token: optional(Secret, "Literal git token. Sealed when published.", {
+  token_env: optional(EnvName, "workspaces.instances.<id>.context_repositories[].token_env", { when: kinds("git") }),
+  token: optional(Secret, "workspaces.instances.<id>.context_repositories[].token", {
     when: kinds("git"),
     exclusive: ["token_env"]
   }),
-  repository_url: optional(Text, "Subversion repository URL.", {
+  repository_url: optional(Text, "workspaces.instances.<id>.context_repositories[].repository_url", {
     when: kinds("subversion"),
     requiredWhen: kinds("subversion"),
     destination: true,
     fileOnly: localRepository
   }),
-  revision: optional(Schema.Union([Text, PositiveInt]), "Revision.", {
+  revision: optional(Schema.Union([Text, PositiveInt]), "workspaces.instances.<id>.context_repositories[].revision", {
     when: kinds("subversion", "perforce"),
     defaultText: "latest"
   }),
-  port: optional(P4Port, "Perforce server address: `host:1666`, or `ssl:host:1666` with p4_fingerprint.", {
+  port: optional(P4Port, "workspaces.instances.<id>.context_repositories[].port", {
     ...perforce,
     destination: true
   }),
-  p4_fingerprint: optional(Text, "Fingerprint of the key of a Perforce server over TLS. No other key is accepted.", {
+  p4_fingerprint: optional(Text, "workspaces.instances.<id>.context_repositories[].p4_fingerprint", {
     ...perforce,
     destination: true
   }),
-  user_env: optional(EnvName, "Environment variable that holds the Perforce user.", perforce),
-  user: optional(Text, "Perforce user (an identifier, not sealed).", { ...perforce, exclusive: ["user_env"] }),
-  ticket_env: optional(EnvName, "Environment variable that holds the Perforce ticket.", perforce),
-  ticket: optional(Secret, "Literal Perforce ticket. Sealed when published.", {
+  user_env: optional(EnvName, "workspaces.instances.<id>.context_repositories[].user_env", perforce),
+  user: optional(Text, "workspaces.instances.<id>.context_repositories[].user", {
+    ...perforce,
+    exclusive: ["user_env"]
+  }),
+  ticket_env: optional(EnvName, "workspaces.instances.<id>.context_repositories[].ticket_env", perforce),
+  ticket: optional(Secret, "workspaces.instances.<id>.context_repositories[].ticket", {
     ...perforce,
     exclusive: ["ticket_env"]
   }),
-  password_env: optional(EnvName, "Environment variable that holds the Perforce password.", {
+  password_env: optional(EnvName, "workspaces.instances.<id>.context_repositories[].password_env", {
     ...perforce,
     exclusive: ["ticket", "ticket_env"]
   }),
-  password: optional(Secret, "Literal Perforce password, in place of a ticket. Sealed when published.", {
+  password: optional(Secret, "workspaces.instances.<id>.context_repositories[].password", {
     ...perforce,
     exclusive: ["password_env", "ticket", "ticket_env"]
   }),
-  depot_path: optional(Text, "Depot path, usually ending in `/...`.", {
+  depot_path: optional(Text, "workspaces.instances.<id>.context_repositories[].depot_path", {
     ...perforce,
     requiredWhen: kinds("perforce")
   }),
   visibility: defaulted(
     choice("members", "any_author"),
     "members",
-    "Whose changes may have it read. `members`: pull requests of authors who may write to their repository, as the host says; `any_author`: all. What a review read may be quoted on the pull request."
+    "workspaces.instances.<id>.context_repositories[].visibility"
   ),
-  max_mb: defaulted(
-    PositiveInt,
-    512,
-    "Largest size of all files together in MiB; a larger repository is not read, and what was fetched of it is removed."
-  )
+  max_mb: defaulted(PositiveInt, 512, "workspaces.instances.<id>.context_repositories[].max_mb")
 })
 export type ContextRepository = Resolved<typeof ContextRepository>
 
 export const WorkspacePrompt = Schema.Struct({
-  base_system_prompt_file: optional(Text, "Custom base prompt file, relative to the deployment root.", {
+  base_system_prompt_file: optional(Text, "workspaces.instances.<id>.prompt.base_system_prompt_file", {
     fileOnly: nodeFile
   }),
-  system_prompt: optional(
-    Text,
-    "Name in prompts.system; replaces the base prompt. Takes precedence over base_system_prompt_file and the built-in base.",
-    { refers: "prompt" }
-  ),
-  extra_system_prompt: optional(Text, "Name in prompts.system; appended after the base.", { refers: "prompt" }),
-  force_skills: optional(list(Text), "Skills that are always active, whatever their Applies To globs say.")
+  system_prompt: optional(Text, "workspaces.instances.<id>.prompt.system_prompt", { refers: "prompt" }),
+  extra_system_prompt: optional(Text, "workspaces.instances.<id>.prompt.extra_system_prompt", { refers: "prompt" }),
+  force_skills: optional(list(Text), "workspaces.instances.<id>.prompt.force_skills")
 })
 export type WorkspacePrompt = Resolved<typeof WorkspacePrompt>
 
 export const Triage = Schema.Struct({
-  enabled: defaulted(Flag, false, "Triage issues."),
-  actions: defaulted(list(choice("close", "label", "comment")), ["close"], "What triage may do."),
-  categories_close: defaulted(list(Text), ["spam", "invalid"], "Categories that close an issue."),
-  events: defaulted(list(choice("issues")), ["issues"], "Events that start triage."),
-  custom_prompt: optional(LongText, "Instructions added to the triage prompt."),
-  dry_run: defaulted(Flag, false, "Record what would be done and do nothing.")
+  enabled: defaulted(Flag, false, "workspaces.instances.<id>.triage.enabled"),
+  actions: defaulted(list(choice("close", "label", "comment")), ["close"], "workspaces.instances.<id>.triage.actions"),
+  categories_close: defaulted(list(Text), ["spam", "invalid"], "workspaces.instances.<id>.triage.categories_close"),
+  events: defaulted(list(choice("issues")), ["issues"], "workspaces.instances.<id>.triage.events"),
+  custom_prompt: optional(LongText, "workspaces.instances.<id>.triage.custom_prompt"),
+  dry_run: defaulted(Flag, false, "workspaces.instances.<id>.triage.dry_run")
 })
 export type Triage = Resolved<typeof Triage>
 
 export const MatchRule = Schema.Struct({
-  id: optional(Text, "Name of the rule, shown in messages. Unique in the workspace."),
-  triggers: optional(list(Text, { minItems: 1 }), "Trigger profiles. Default: any.", { refers: "trigger" }),
+  id: optional(Text, "workspaces.instances.<id>.match[].id"),
+  triggers: optional(list(Text, { minItems: 1 }), "workspaces.instances.<id>.match[].triggers", { refers: "trigger" }),
   source: optional(
     Schema.Struct({
-      vcs: optional(sourceMatcher(named("triggerKind")), "Kind of trigger."),
-      repo_ref: optional(SourceMatcher, "Repository as the host names it, `owner/name`."),
-      repository: optional(SourceMatcher, "Repository name without its owner."),
-      namespace: optional(SourceMatcher, "Owner, organisation or group path."),
-      project_key: optional(SourceMatcher, "Project key, where the host has one."),
-      branch: optional(SourceMatcher, "Branch without refs/heads/."),
-      ref: optional(SourceMatcher, "Full ref.")
+      vcs: optional(sourceMatcher(named("triggerKind")), "workspaces.instances.<id>.match[].source.vcs"),
+      repo_ref: optional(SourceMatcher, "workspaces.instances.<id>.match[].source.repo_ref"),
+      repository: optional(SourceMatcher, "workspaces.instances.<id>.match[].source.repository"),
+      namespace: optional(SourceMatcher, "workspaces.instances.<id>.match[].source.namespace"),
+      project_key: optional(SourceMatcher, "workspaces.instances.<id>.match[].source.project_key"),
+      branch: optional(SourceMatcher, "workspaces.instances.<id>.match[].source.branch"),
+      ref: optional(SourceMatcher, "workspaces.instances.<id>.match[].source.ref")
     }),
-    "Fields of the source; all given matchers must hit."
+    "workspaces.instances.<id>.match[].source"
   )
 })
 export type MatchRule = Resolved<typeof MatchRule>
 
 const chains = {
-  model_chain: optional(Text, "Main model group.", { refers: "chain", defaultText: "inherit" }),
-  triage_model_chain: optional(Text, "Group for lifecycle analysis. Absent in all layers: the main group.", {
+  model_chain: optional(Text, "workspaces.instances.<id>.model_chain", { refers: "chain", defaultText: "inherit" }),
+  triage_model_chain: optional(Text, "workspaces.instances.<id>.triage_model_chain", {
     refers: "chain",
     defaultText: "inherit"
   }),
-  author_resolution_model_chain: optional(
-    Text,
-    "Group for identity analysis. Falls back to workspaces.defaults, the global identity group, then llm.default_model_chain.",
-    { refers: "chain", defaultText: "inherit" }
-  )
+  author_resolution_model_chain: optional(Text, "workspaces.instances.<id>.author_resolution_model_chain", {
+    refers: "chain",
+    defaultText: "inherit"
+  })
 }
 
 const layers = {
   ...chains,
-  agent: layer(AgentConfig, "Overrides of `agent`."),
-  review: layer(ReviewConfig, "Overrides of `review`."),
-  outputs: layer(OutputsConfig, "Overrides of `outputs`."),
-  sandbox: layer(SandboxConfig, "Sandbox, merged per field over the global one, defaults and instance."),
-  triage: layer(Triage, "Triage of issues; gitea and forgejo only."),
-  prompt: layer(WorkspacePrompt, "Prompts."),
+  agent: layer(AgentConfig, "workspaces.defaults.agent"),
+  review: layer(ReviewConfig, "workspaces.defaults.review"),
+  outputs: layer(OutputsConfig, "workspaces.defaults.outputs"),
+  sandbox: layer(SandboxConfig, "workspaces.instances.<id>.sandbox"),
+  triage: layer(Triage, "workspaces.instances.<id>.triage"),
+  prompt: layer(WorkspacePrompt, "workspaces.instances.<id>.prompt"),
   context_repositories: layer(
     list(ContextRepository, { maxItems: 64 }),
-    "Further repositories that the model may read. If one cannot be read, the review names it and continues without it. The list of a workspace replaces that of workspaces.defaults."
+    "workspaces.instances.<id>.context_repositories"
   )
 }
 
@@ -178,86 +168,59 @@ export type WorkspaceDefaults = Resolved<typeof WorkspaceDefaults>
 export const WorkspaceInstance = Schema.Struct({
   source_repo: optional(
     Schema.Struct({
-      trigger: required(Text, "Trigger profile name.", { refers: "trigger" }),
-      repo: required(Text, "Repository reference.")
+      trigger: required(Text, "workspaces.instances.<id>.source_repo.trigger", { refers: "trigger" }),
+      repo: required(Text, "workspaces.instances.<id>.source_repo.repo")
     }),
-    "The repository of this workspace. For several repositories, use match.",
+    "workspaces.instances.<id>.source_repo",
     { exclusive: ["match"] }
   ),
-  match: optional(
-    list(MatchRule, { minItems: 1, maxItems: 256 }),
-    "Rules that select several repositories; one match is enough. Not together with source_repo."
-  ),
-  work_path: optional(
-    Text,
-    "Template of the workspace's directory under workspaces.root, where its `templates/` are looked up, with the helpers segment, default, hash and lower. Requires match.",
-    { defaultText: "{{workspace.id}}" }
-  ),
-  enabled: defaulted(Flag, true, "False stops new admission and keeps what exists."),
+  match: optional(list(MatchRule, { minItems: 1, maxItems: 256 }), "workspaces.instances.<id>.match"),
+  work_path: optional(Text, "workspaces.instances.<id>.work_path", { defaultText: "{{workspace.id}}" }),
+  enabled: defaulted(Flag, true, "workspaces.instances.<id>.enabled"),
   ...layers,
   auth: group(
     {
-      api_key_env: optional(EnvName, "Environment variable that holds the workspace's API key."),
-      api_key: optional(Secret, "Literal API key of the workspace. Sealed when published.", {
+      api_key_env: optional(EnvName, "workspaces.instances.<id>.auth.api_key_env"),
+      api_key: optional(Secret, "workspaces.instances.<id>.auth.api_key", {
         exclusive: ["api_key_env"]
       }),
-      enabled: defaulted(Flag, true, "Whether the workspace's key opens anything.")
+      enabled: defaulted(Flag, true, "workspaces.instances.<id>.auth.enabled")
     },
-    "API key of this workspace for /triggers/*."
+    "workspaces.instances.<id>.auth"
   )
 })
 export type WorkspaceInstance = Resolved<typeof WorkspaceInstance>
 
 export const WorkspacesConfig = Schema.Struct({
-  root: optional(Text, "Root of the layout on disk. Relative paths start at the base directory.", {
+  root: optional(Text, "workspaces.root", {
     defaultText: "<baseDir>/workspaces",
     fileOnly: nodeFile
   }),
   cache: group(
     {
-      max_total_gb: defaulted(
-        PositiveNumber,
-        50,
-        "Largest size in GiB of everything kept under workspaces.root on one node. What a running review uses is never evicted."
-      ),
-      eviction: defaulted(
-        choice("lru", "mru", "ttl"),
-        "lru",
-        "What is removed first when the cache exceeds its size: the least recently used (`lru`, `ttl`) or the most recently used (`mru`). `ttl` also removes what was not used for ttl_days."
-      ),
-      ttl_days: defaulted(PositiveInt, 30, "Days unused before `ttl` evicts.")
+      max_total_gb: defaulted(PositiveNumber, 50, "workspaces.cache.max_total_gb"),
+      eviction: defaulted(choice("lru", "mru", "ttl"), "lru", "workspaces.cache.eviction"),
+      ttl_days: defaulted(PositiveInt, 30, "workspaces.cache.ttl_days")
     },
-    "Cache of checkouts."
+    "workspaces.cache"
   ),
   limits: group(
     {
-      git_memory_mb: defaulted(
-        int(64, 1_048_576),
-        512,
-        "Memory in MiB of one git command with the processes that it starts. A review whose repository needs more fails."
-      ),
-      git_total_memory_mb: defaulted(
-        int(64, 1_048_576),
-        1024,
-        "Memory in MiB of all git commands of a node together; over it the largest is ended, and its review fails."
-      ),
-      git_cpu_seconds: defaulted(int(1, 86_400), 600, "Seconds of processor time of one git process."),
-      git_file_mb: defaulted(
-        int(1, 16_777_216),
-        10_240,
-        "Size in MiB of a file that git writes: what one fetch may bring."
-      )
+      git_memory_mb: defaulted(int(64, 1_048_576), 512, "workspaces.limits.git_memory_mb"),
+      git_total_memory_mb: defaulted(int(64, 1_048_576), 1024, "workspaces.limits.git_total_memory_mb"),
+      git_cpu_seconds: defaulted(int(1, 86_400), 600, "workspaces.limits.git_cpu_seconds"),
+      git_file_mb: defaulted(int(1, 16_777_216), 10_240, "workspaces.limits.git_file_mb")
     },
-    "What git may use on one node."
+    "workspaces.limits"
   ),
-  defaults: group(WorkspaceDefaults.fields, "Merged into every instance."),
+  defaults: group(WorkspaceDefaults.fields, "workspaces.defaults"),
   instances: defaulted(
     map(WorkspaceInstance, {
       reserved: ["cache", "defaults", "instances"],
       expected: "a map from workspace id to workspace"
     }),
     {},
-    "Workspaces by id."
+    "workspaces.instances"
   )
 })
 export type WorkspacesConfig = Resolved<typeof WorkspacesConfig>

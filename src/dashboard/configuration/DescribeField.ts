@@ -1,10 +1,10 @@
-/** Describes fields of the configuration in the selected language. Fields that only the YAML editor has are described in English. */
+/** Describes fields of the configuration in the selected language. The texts are loaded with the pages that edit it. */
+import { fieldTexts as english } from "../../text/en/Fields.ts"
+import { fieldTexts as chinese } from "../../text/zh/Fields.ts"
 import { currentLanguage } from "../text/T.ts"
-import { chineseFieldHelp } from "./ChineseFieldHelp.ts"
-import type { FieldHelp } from "./FieldHelp.ts"
+import type { Language } from "../text/T.ts"
 
-const isFieldHelp = (description: string): description is FieldHelp => Object.hasOwn(chineseFieldHelp, description)
+const tables: Readonly<Record<Language, Readonly<Record<string, string>>>> = { en: english, "zh-CN": chinese }
 
-/** Returns a description of the schema in the selected language. */
-export const describeField = (description: string): string =>
-  currentLanguage() !== "en" && isFieldHelp(description) ? chineseFieldHelp[description] : description
+/** Returns the description with a key of the schema: empty if there is none. */
+export const describeField = (key: string): string => tables[currentLanguage()][key] ?? ""

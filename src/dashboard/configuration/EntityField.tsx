@@ -267,7 +267,7 @@ const GroupField = ({ field, onChange, path, stored, value }: FieldProps) => {
   return (
     <details className="form-group" open={isOpen || isSet} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <span className="mono">{field.name}</span> <span className="quiet">{describeField(field.description)}</span>
+        <span className="mono">{field.name}</span> <span className="quiet">{describeField(field.text)}</span>
       </summary>
       {isOpen || isSet ? (
         <FieldSet fields={listFields(field.schema)} value={value} stored={stored} path={path} onChange={onChange} />
@@ -286,7 +286,7 @@ export const ListField = ({ field, onChange, path, stored, value }: FieldProps) 
   return (
     <fieldset className="form-list">
       <legend>
-        <span className="mono">{field.name}</span> <span className="quiet">{describeField(field.description)}</span>
+        <span className="mono">{field.name}</span> <span className="quiet">{describeField(field.text)}</span>
       </legend>
       <FieldProblems path={path} />
       {items.map((item, index) => {
@@ -350,7 +350,7 @@ const Labelled = (props: FieldProps & { readonly children: (input: InputProps) =
         {children({ ...props, id, describedBy: `${id}-help`, isInvalid: problemsAt(path).length > 0 })}
         <FieldProblems path={path} />
         <p id={`${id}-help`} className="quiet small-text">
-          {describeField(field.description)}
+          {describeField(field.text)}
           {origin === undefined ? null : (
             <span className="origin"> {t("form.origin", { origin: tOrigin(origin) })}</span>
           )}

@@ -1,5 +1,5 @@
-/** Reads the fields of a form from the JSON Schema of the configuration: their kind of input, their description, and when they apply. Pure. */
-import { listProperties, listValues, readDescription } from "./SchemaPath.ts"
+/** Reads the fields of a form from the JSON Schema of the configuration: their kind of input, the key of their description, and when they apply. Pure. */
+import { listProperties, listValues, readTextKey } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
 
 /** `texts`: a list of texts. `list`: a list of groups. `json`: anything that has no input of its own. */
@@ -14,7 +14,8 @@ interface Condition {
 export interface FormField {
   readonly name: string
   readonly kind: InputKind
-  readonly description: string
+  /** Key of its description. */
+  readonly text: string
   readonly isRequired: boolean
   /** Default as text; empty: none. */
   readonly fallback: string
@@ -101,7 +102,7 @@ export const listFields = (schema: JsonSchema): ReadonlyArray<FormField> => {
     .map(([name, field]) => ({
       name,
       kind: inputKind(field),
-      description: readDescription(field),
+      text: readTextKey(field),
       isRequired: rules.some((rule) => rule["anyOf"] === undefined && names(rule)[0] === name),
       fallback: readFallback(field),
       values: listValues(field),

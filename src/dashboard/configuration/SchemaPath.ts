@@ -113,8 +113,9 @@ export const listValues = (schema: JsonSchema): ReadonlyArray<string> =>
       : []
   })
 
-export const readDescription = (schema: JsonSchema): string =>
-  typeof schema["description"] === "string" ? schema["description"] : ""
+/** Returns the key of the description. */
+export const readTextKey = (schema: JsonSchema): string =>
+  typeof schema["x-text"] === "string" ? schema["x-text"] : ""
 
 /** Returns the index of the line that a problem such as `triggers/main` and `base_url` is about: that of the longest matching path. */
 export const findLine = (lines: ReadonlyArray<string>, entity: string, path: string): number => {

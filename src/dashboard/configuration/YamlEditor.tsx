@@ -10,15 +10,8 @@ import { drawSelection, EditorView, hoverTooltip, keymap, lineNumbers } from "@c
 import { tags } from "@lezer/highlight"
 import { useEffect, useRef } from "react"
 import { tService } from "../text/T.ts"
-import {
-  readDescription,
-  indentOfLine,
-  findLine,
-  findPath,
-  listProperties,
-  schemaAt,
-  listValues
-} from "./SchemaPath.ts"
+import { describeField } from "./DescribeField.ts"
+import { readTextKey, indentOfLine, findLine, findPath, listProperties, schemaAt, listValues } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
 import type { FieldProblem } from "./CheckEdit.ts"
 
@@ -88,7 +81,7 @@ const complete =
       label,
       type: "property",
       apply: `${label}: `,
-      info: readDescription(inner)
+      info: describeField(readTextKey(inner))
     }))
     return options.length === 0 ? null : { from: context.pos - (name[2]?.length ?? 0), options }
   }
@@ -98,7 +91,7 @@ const explain = (schema: JsonSchema) =>
   hoverTooltip((view, position) => {
     const line = view.state.doc.lineAt(position)
     const found = schemaAt(schema, findPath(linesOf(view.state), line.number - 1, true, indentOfLine(line.text) + 1))
-    const text = found === undefined ? "" : readDescription(found)
+    const text = found === undefined ? "" : describeField(readTextKey(found))
     if (text === "") return null
     const create = () => {
       const dom = document.createElement("div")

@@ -1,7 +1,7 @@
-/** Texts of the dashboard in the selected language. A key without a text in every language does not compile. */
+/** LanguageTexts of the dashboard in the selected language. A key without a text in every language does not compile. */
 import type { Reason } from "../../domain/Reason.ts"
 import { findText, render, valueText } from "../../text/Render.ts"
-import type { PageKey, Texts } from "../../text/Render.ts"
+import type { PageKey, LanguageTexts } from "../../text/Render.ts"
 import { en } from "../../text/en.ts"
 import { zh } from "../../text/zh.ts"
 import { serviceTexts } from "./ServiceTexts.ts"
@@ -11,7 +11,7 @@ export type Key = PageKey
 export type Language = "en" | "zh-CN"
 export const languages: ReadonlyArray<Language> = ["en", "zh-CN"]
 
-const tables: Record<Language, Texts> = { en, "zh-CN": zh }
+const tables: Record<Language, LanguageTexts> = { en, "zh-CN": zh }
 const storageKey = "aicr.language"
 
 const initial = (): Language => {

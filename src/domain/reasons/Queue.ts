@@ -1,8 +1,8 @@
-/** Why an entry of the queue waits, and why it ended. */
+/** Reasons why an entry of the queue waits or ended. */
 import type { Params } from "../ReasonParams.ts"
 
 export const queueReasons = {
-  /** Of `entry.reason`. */
+  // Of `entry.reason`.
   BaseChanged: { branch: "text" },
   NewerHead: { head: "text" },
   WorkerLost: { count: "number" },
@@ -10,7 +10,7 @@ export const queueReasons = {
   RetriedByOperator: {},
   CollectsPushes: {},
   Quarantined: { what: "text", why: "text" },
-  /** Of its position. */
+  // Of its position.
   Runs: { node: "text" },
   AwaitsModel: { node: "text" },
   RunsUntilCancelled: { node: "text", reason: "reason" },

@@ -1,4 +1,4 @@
-/** Why an entry of the queue waits, and why it ended. */
+/** Reasons why an entry of the queue waits or ended. */
 import type { queueReasons } from "../../domain/reasons/Queue.ts"
 
 export const queueTexts = {

@@ -1,11 +1,12 @@
 /** Every entity of the real schema has a form: each field an input, and conditions that name a neighbour. */
 import { describe, expect, it } from "vitest"
-import { jsonSchema } from "../../../src/config/JsonSchema.ts"
+import { jsonSchema, withTextKey } from "../../../src/config/JsonSchema.ts"
 import { formKinds } from "../../../src/dashboard/configuration/EntityKinds.ts"
 import { applies, inputKind, listFields } from "../../../src/dashboard/configuration/FormFields.ts"
 import { inlineReferences, schemaAt } from "../../../src/dashboard/configuration/SchemaPath.ts"
+import { fieldTexts } from "../../../src/text/en/Fields.ts"
 
-const schema = inlineReferences(jsonSchema())
+const schema = inlineReferences(jsonSchema(withTextKey))
 const fieldsOf = (kind: string) => listFields(schemaAt(schema, ["entities", kind, "x"]) ?? {})
 const field = (kind: string, name: string) => {
   const found = fieldsOf(kind).find((one) => one.name === name)
@@ -37,9 +38,7 @@ describe("fields", () => {
     for (const kind of formKinds.filter((name) => name !== "model_groups")) {
       const all = fieldsOf(kind)
       expect([kind, all.length > 2]).toEqual([kind, true])
-      expect(all.filter(({ description }) => description === "" || description.startsWith("Other spelling"))).toEqual(
-        []
-      )
+      expect(all.filter(({ text }) => !Object.hasOwn(fieldTexts, text))).toEqual([])
     }
   })
 

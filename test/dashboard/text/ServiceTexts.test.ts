@@ -67,12 +67,6 @@ const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "src/admin/SchemaText.ts": ["{ [name]: {} }"],
   "src/agent/QueryModel.ts": ["error: not accepted. Call {} exactly once, with all of its fields."],
-  "src/config/formats/Patterns.ts": [
-    "Glob over the whole field; `*` also matches `/`, `?` matches one character, all others match themselves.",
-    "Linear-time regular expression; matches anywhere unless anchored with ^ and $.",
-    "Ignore upper and lower case in the comparison.",
-    "Case-sensitive equality."
-  ],
   "src/config/Shape.ts": [
     "field {} has no description",
     "a list without an item type cannot be described",
