@@ -227,7 +227,7 @@ export const zones = {
   nats: { of: ["nats"], open: [], contracts: "none", packages: ["effect", "@nats-io", "node:crypto", "node:fs"] },
   pure: { of: ["admission", "review"], open: ["domain"], contracts: "config", packages: pure },
   config: { of: ["config"], open: ["domain", "text"], contracts: "none" },
-  engine: { of: ["engine"], open: ["domain", "review"], contracts: "all" },
+  engine: { of: ["engine"], open: ["domain", "text", "review"], contracts: "all" },
   adapters: {
     of: ["forge", "vcs", "llm", "agent", "outputs", "sandbox", "chat"],
     open: ["domain"],
@@ -235,9 +235,9 @@ export const zones = {
   },
   stores: { of: ["queue", "store"], open: ["domain", "database"], contracts: "all" },
   database: { of: ["database"], open: ["domain"], contracts: "none" },
-  actors: { of: ["actors"], open: ["domain", "admission", "review"], contracts: "all" },
+  actors: { of: ["actors"], open: ["domain", "text", "admission", "review"], contracts: "all" },
   dashboard: { of: ["dashboard"], open: ["domain", "text"], contracts: "admin" },
-  edges: { of: ["ingress", "admin", "cli"], open: ["domain", "admission", "actors"], contracts: "all" },
+  edges: { of: ["ingress", "admin", "cli"], open: ["domain", "text", "admission", "actors"], contracts: "all" },
   observability: { of: ["observability"], open: ["domain"], contracts: "none" }
 } satisfies Record<string, Zone>
 
