@@ -127,6 +127,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Queue.ts",
     "core/ExpiryCutoffs.ts",
     "core/HostOutage.ts",
+    "UnreviewedHeads.ts",
     "core/Plan.ts",
     "dispatch/Cancellations.ts",
     "dispatch/NewerHeads.ts",

@@ -9,7 +9,7 @@
  * Right before each content write the head is read again. A head that is no longer the newest gets nothing more, and the newest is queued.
  * A closed or merged change gets the summary only.
  *
- * Messages: `Publish` (send open rows) and `Command` (execute a comment command, CommentCommand.ts) may be lost, because outbox and
+ * Messages: `Publish` (send open rows), `Unreviewed` (an entry of the target waits, and its head may be green; HeadStatus.ts) and `Command` (execute a comment command, CommentCommand.ts) may be lost, because outbox and
  * receipts are the source of truth. `NoteExpired` (an entry of the target expired: notify chat groups) replies when the messages are in the
  * outbox. `Dismiss` (a person dismissed a finding from chat, DismissFinding.ts) replies with its outcome. All may be repeated.
  */
@@ -40,6 +40,7 @@ import { executeCommand } from "./CommentCommand.ts"
 import type { FailedCommands } from "./CommentCommand.ts"
 import { DismissalRequest, DismissalOutcome, dismissFinding } from "./DismissFinding.ts"
 import { noteExpiry } from "./ExpiryNote.ts"
+import { recordUnreviewed } from "./HeadStatus.ts"
 import { everyOne } from "./Placement.ts"
 import { isFinalStatus, isSuccess, isUnpublished, maxStarts, nextStep, runEnd } from "./PublishDecision.ts"
 import { lookUpRow, sendRow } from "./PublishRow.ts"
@@ -52,6 +53,7 @@ import { missingToken } from "./MissingToken.ts"
 import { reportUnpublished } from "./Unpublished.ts"
 
 const Publish = Rpc.make("Publish")
+const Unreviewed = Rpc.make("Unreviewed", { payload: { entryId: Schema.String } })
 const Command = Rpc.make("Command", { payload: { eventId: Schema.String } })
 const NoteExpired = Rpc.make("NoteExpired", {
   payload: { entryId: Schema.String },
@@ -61,10 +63,13 @@ const NoteExpired = Rpc.make("NoteExpired", {
 
 const Dismiss = Rpc.make("Dismiss", { payload: DismissalRequest, success: DismissalOutcome })
 
-export const ChangePublisher = Entity.make("ChangePublisher", [Publish, Command, NoteExpired, Dismiss]).annotate(
-  ClusterSchema.ShardGroup,
-  everyOne("publisher")
-)
+export const ChangePublisher = Entity.make("ChangePublisher", [
+  Publish,
+  Unreviewed,
+  Command,
+  NoteExpired,
+  Dismiss
+]).annotate(ClusterSchema.ShardGroup, everyOne("publisher"))
 
 /** Returns the publisher of a target. */
 export const publishers = Effect.map(ChangePublisher.client, (clientOf) => (target: TargetKey) => clientOf(target))
@@ -201,6 +206,15 @@ const drain = Effect.fnUntraced(function* (hold: TargetHold, targetKey: TargetKe
     yield* withStory(settleRun(run), run)
 })
 
+/** Returns whether there is a pending status to publish. */
+const unreviewed = (target: TargetKey, entryId: string) =>
+  Effect.catch(recordUnreviewed(entryId), (error) =>
+    Effect.logWarning("commit not marked as unreviewed yet, housekeeping retries").pipe(
+      Effect.annotateLogs({ target, entry: entryId, error: error.message }),
+      Effect.as(false)
+    )
+  )
+
 type Services =
   | Batches
   | ConfigStore
@@ -276,6 +290,11 @@ export const layer = ChangePublisher.toLayer(
 
     return ChangePublisher.of({
       Publish: () => Effect.provideContext(publications.request, services),
+      Unreviewed: ({ payload: { entryId } }) =>
+        unreviewed(targetKey, entryId).pipe(
+          Effect.flatMap((isRecorded) => (isRecorded ? publications.request : Effect.void)),
+          Effect.provideContext(services)
+        ),
       NoteExpired: ({ payload }) =>
         noteExpiry(payload.entryId).pipe(
           Effect.as(true),

@@ -123,7 +123,7 @@ export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, 
 })
 
 /** True if the head has a pending status. */
-const isAnnounced = ({ startedAt }: Run): boolean => startedAt !== undefined
+const isAnnounced = ({ startedAt, verdict }: Run): boolean => startedAt !== undefined || verdict !== undefined
 
 const overAuthorLimit = "Not reviewed: its author has reached the limit of reviews per hour"
 

@@ -1,6 +1,7 @@
 /** Records that an entry expired: a run with the reason, and the messages for chat groups. */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
+import { expiredVerdict } from "../src/domain/HeadVerdict.ts"
 import { planExpiryNotice } from "../src/outputs/ExpiryNotice.ts"
 import { queuedTimeoutHours } from "../src/queue/core/ExpiryCutoffs.ts"
 import { Queue } from "../src/queue/Queue.ts"
@@ -18,18 +19,19 @@ export const noteExpiry = Effect.fnUntraced(function* (entryId: string) {
   if (workspace === undefined) return
   const hours = queuedTimeoutHours(config.current(), entry.workspace)
   const planned = planExpiryNotice("", entry, workspace, hours)
-  const isNoted = (yield* runs.list({ targetKey, limit: 100 })).some(
-    (run) => run.entryId === entryId && run.reason?._tag === "QueuedTimeout"
-  )
+  const recorded = (yield* runs.list({ targetKey, limit: 100 })).filter((run) => run.entryId === entryId)
+  const isNoted = recorded.some((run) => run.reason?._tag === "QueuedTimeout")
+  // Of a change that waited for its first review.
+  const verdict = expiredVerdict(recorded.find((run) => run.status === "queued")?.verdict)
   if (planned.length === 0 || isNoted) return
   const now = yield* Clock.currentTimeMillis
   const { base, head = "" } = change
-  const begun = { entryId, workspace: entry.workspace, targetKey, change, head, base, configHash }
+  const begun = { entryId, workspace: entry.workspace, targetKey, change, head, base, configHash, verdict }
   const run = yield* runs.begin(begun, token, now)
   if (run === undefined) return
   yield* (yield* Outbox).add(
     planned.map((row) => ({ ...row, runId: run.id })),
     now
   )
-  yield* runs.move(run.id, token, "skipped", now, { _tag: "QueuedTimeout" })
+  yield* runs.move(run.id, token, "skipped", now, { _tag: "QueuedTimeout" }, verdict)
 })

@@ -17,12 +17,16 @@ import { isTerminal } from "../src/domain/Entry.ts"
 import type { Entry, EntryStatus } from "../src/domain/Entry.ts"
 import { afterEveryLease } from "../src/domain/FencingToken.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
+import { expiredVerdict } from "../src/domain/HeadVerdict.ts"
+import type { RunVerdict } from "../src/domain/HeadVerdict.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
 import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
+import { selectUnreviewed } from "../src/queue/UnreviewedHeads.ts"
+import type { AdmittedChange } from "../src/queue/UnreviewedHeads.ts"
 import { statusEnd } from "../src/outputs/StatusEnd.ts"
 import { expiryCutoffs, queuedTimeoutHours } from "../src/queue/core/ExpiryCutoffs.ts"
 import { Queue, QueueError } from "../src/queue/Queue.ts"
@@ -85,7 +89,7 @@ const outcomeOf: Partial<Record<EntryStatus, EventOutcome>> = {
   dead: "failed"
 }
 
-/** Requeues receipts without an outcome. `before` excludes deliveries that are still being queued. */
+/** Requeues receipts without an outcome, and marks heads that were never reviewed for them. `before` excludes deliveries that are still being queued. */
 const requeue = Effect.fnUntraced(function* (before: number) {
   const receipts = yield* Receipts
   let after: string | undefined
@@ -94,31 +98,45 @@ const requeue = Effect.fnUntraced(function* (before: number) {
     const last = events.at(-1)
     if (last === undefined) return
     after = last.id
+    const waiting: Array<AdmittedChange> = []
     yield* each(
       events,
       ({ id }) => ({ event_id: id }),
-      (event) => requeueOne(event, before)
+      (event) =>
+        Effect.map(requeueOne(event, before), (admitted) => {
+          if (admitted !== undefined) waiting.push(admitted)
+        })
+    )
+    const publisherOf = yield* publishers
+    yield* each(
+      yield* selectUnreviewed(waiting),
+      ({ entryId }) => ({ entry_id: entryId }),
+      ({ change, entryId }) => publisherOf(targetKey(change)).Unreviewed({ entryId }, { discard: true })
     )
   }
 })
 
+/** Returns the queued change. */
 const requeueOne = Effect.fnUntraced(function* ({ id, work, receivedAt }: StoredEvent, before: number) {
-  if (work === undefined || receivedAt > before) return
+  if (work === undefined || receivedAt > before) return undefined
   const receipts = yield* Receipts
   const { change, command, configHash, priority, dueAt } = work
   const pinned = yield* (yield* ConfigStore).pinned(configHash)
   if (!pinned.workspaces.has(change.workspace)) {
     // Another node may have the configuration of the delivery.
-    if (pinned.hash !== configHash) return
+    if (pinned.hash !== configHash) return undefined
     const reason = `workspace ${change.workspace} is no longer configured`
-    return yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
+    yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
+    return undefined
   }
   if (command !== undefined) {
     const publisherOf = yield* publishers
-    return yield* publisherOf(targetKey(change)).Command({ eventId: id }, { discard: true })
+    yield* publisherOf(targetKey(change)).Command({ eventId: id }, { discard: true })
+    return undefined
   }
   const [admitted] = yield* enqueue([{ eventId: id, change, configHash, priority, dueAt, admittedAt: receivedAt }])
   if (admitted?.status === "duplicate") yield* settleEnded(id, admitted.entryId)
+  return admitted && { entryId: admitted.entryId, change }
 })
 
 const entryFields = ({ id, workspace }: Entry) => ({ entry_id: id, workspace })
@@ -144,24 +162,28 @@ const abandon = Effect.fnUntraced(function* (now: number) {
     const abandonOne = Effect.fnUntraced(function* (run: Run) {
       const entry = yield* queue.get(run.entryId)
       if (entry !== undefined && !isTerminal(entry.status)) return
-      const [to, reason] = abandonedAs(entry)
-      if (yield* runs.move(run.id, afterEveryLease, to, now, reason)) yield* withStory(logEnded(run, to, reason), run)
+      const [to, reason, verdict] = abandonedAs(run, entry)
+      if (yield* runs.move(run.id, afterEveryLease, to, now, reason, verdict))
+        yield* withStory(logEnded(run, to, reason), run)
     })
     yield* each(yield* runs.list({ statuses: [status], limit: page }), ({ id }) => ({ run_id: id }), abandonOne)
   }
 })
 
-/** Returns the final status of a run whose entry ended while the run was in progress. */
-const abandonedAs = (entry: Entry | undefined): readonly [RunStatus, Reason | undefined] => {
+/** Returns the final status of a run whose entry ended while the run waited or was in progress, its reason, and a verdict of its own. */
+const abandonedAs = (
+  run: Run,
+  entry: Entry | undefined
+): readonly [RunStatus, Reason | undefined, RunVerdict | undefined] => {
   switch (entry?.status) {
     case "cancelled":
-      return ["cancelled", entry.reason === undefined ? undefined : verbatimReason(entry.reason)]
+      return ["cancelled", entry.reason === undefined ? undefined : verbatimReason(entry.reason), undefined]
     case "superseded":
-      return ["skipped", { _tag: "SupersededRun" }]
+      return ["skipped", { _tag: "SupersededRun" }, undefined]
     case "expired":
-      return ["skipped", { _tag: "QueuedTimeout" }]
+      return ["skipped", { _tag: "QueuedTimeout" }, expiredVerdict(run.verdict)]
     default:
-      return ["failed", { _tag: "ProcessLost" }]
+      return ["failed", { _tag: "ProcessLost" }, undefined]
   }
 }
 

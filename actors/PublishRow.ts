@@ -28,6 +28,7 @@ import type { StoreError } from "../src/database/StoreError.ts"
 import { afterFailure, checkFor, isContent, sentSummary, withNote } from "./PublishDecision.ts"
 import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
 import { openStatus, RowWrite } from "./RowWrite.ts"
+import type { WriteServices } from "./RowWrite.ts"
 import { storeFailed } from "./TargetHold.ts"
 import type { TargetHold } from "./TargetHold.ts"
 
@@ -140,7 +141,7 @@ const callHost = Effect.fnUntraced(function* (
   previous: Publication | undefined,
   checks: { readonly note: string | undefined; readonly guard: Effect.Effect<void, ForgeError> }
 ) {
-  const context = yield* Effect.context<ConfigStore | Runs>()
+  const context = yield* Effect.context<WriteServices>()
   const guard = Effect.andThen(checks.guard, Effect.provideContext(write.guard, context))
   const fence = Effect.provideContext(write.fence, context)
   const outbox = yield* Outbox
@@ -167,7 +168,7 @@ const callHost = Effect.fnUntraced(function* (
   }
 })
 
-type Services = ConfigStore | Forges | Outbox | Outputs | Progress | Runs | WritePermits
+type Services = Forges | Outbox | Progress | WritePermits | WriteServices
 
 /** Sends a row that is pending, or one with an unknown outcome that the host does not have. `siblings`: the rows of its run, for a status. */
 export const sendRow = Effect.fnUntraced(function* (

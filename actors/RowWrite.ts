@@ -3,9 +3,10 @@
  *
  * The status of a commit is the worst of the last verdicts of all pull requests and base branches with this head (domain/HeadVerdict.ts). Several
  * publishers may write it, one for each pull request, on several nodes. Guarantee: the status that is written last is the worst of all
- * verdicts that were recorded before, and no write makes a commit green while a worse verdict is on record.
+ * verdicts that were recorded before, and no write makes a commit green while a worse verdict is on record, or a change with this head waits
+ * for its first review into its base branch.
  *
- * - A verdict is recorded before it is sent: `pending` when the review begins, the result together with its row. A crash between the record
+ * - A verdict is recorded before it is sent: `pending` when the review begins, or when its entry is queued if the head was reviewed before, the result together with its row. A crash between the record
  *   and the write leaves the row, which is sent later. Until then the record counts for the statuses that other publishers write.
  * - One publisher at a time writes the status of a commit: `startStatus` moves its row to `sending` only while no other row of the commit
  *   is. Then the records are read, right before the request. If they demand another status than the one to be sent, nothing is sent, and the
@@ -20,7 +21,9 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
-import { Runs } from "../src/store/Runs.ts"
+import type { Outputs } from "../src/outputs/Outputs.ts"
+import type { Queue } from "../src/queue/Queue.ts"
+import type { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { currentStatus, readObjection } from "./HeadStatus.ts"
 import { storeFailed, takenOver } from "./TargetHold.ts"
@@ -28,6 +31,9 @@ import type { TargetHold } from "./TargetHold.ts"
 
 /** Never recorded: the check rejects the write before it is sent. */
 const rejected = (message: string) => Effect.fail(new ForgeError({ reason: "conflict", operation: "publish", message }))
+
+/** Services of the checks. */
+export type WriteServices = ConfigStore | Outputs | Queue | Runs
 
 /** Returns the status of the row before it is sent. */
 export const openStatus = ({ status }: Publication): "pending" | "unknown" =>
@@ -87,7 +93,7 @@ export class RowWrite {
   }
 
   /** Runs before every write. The row is `sending` only from right before the first one, and not while the host is read. */
-  readonly fence: Effect.Effect<void, ForgeError, ConfigStore | Runs> = Effect.suspend(() =>
+  readonly fence: Effect.Effect<void, ForgeError, WriteServices> = Effect.suspend(() =>
     Effect.andThen(this.#isBegun ? this.#hold.fence : this.#begin, this.#compare)
   )
 
@@ -115,7 +121,7 @@ export class RowWrite {
   })
 
   /** Rejects a status that differs from the one that the records demand. */
-  readonly #compare: Effect.Effect<void, ForgeError, ConfigStore | Runs> = Effect.suspend(() => {
+  readonly #compare: Effect.Effect<void, ForgeError, WriteServices> = Effect.suspend(() => {
     const { operation: planned } = this.#row
     const { operation: sending } = this.#sending
     if (planned._tag !== "Status" || sending._tag !== "Status") return Effect.void

@@ -15,7 +15,7 @@ export const takenOver = Effect.fail(
   new ForgeError({ reason: "unavailable", operation: "publish", message: "another node publishes to this change now" })
 )
 
-export const storeFailed = ({ message }: StoreError): ForgeError =>
+export const storeFailed = ({ message }: Pick<StoreError, "message">): ForgeError =>
   new ForgeError({ reason: "unavailable", operation: "publish", message })
 
 export class TargetHold {

@@ -25,6 +25,7 @@ export const wakeActors = Layer.effect(
     return Wake.of({
       workspace: (id) => send(schedulerOf(id).Wake(undefined, { discard: true })),
       newerHead: (target, head) => send(newerHeads.notify(target, head)),
+      unreviewed: (target, entryId) => send(publisherOf(target).Unreviewed({ entryId }, { discard: true })),
       closed: (workspace, target) =>
         send(
           schedulerOf(workspace).Cancel({ targetKey: target, reason: "the pull request is closed" }, { discard: true })
@@ -44,6 +45,7 @@ export const wakeNobody = Layer.succeed(
   Wake.of({
     workspace: () => {},
     newerHead: () => {},
+    unreviewed: () => {},
     closed: () => {},
     reported: () => {},
     command: () => {},

@@ -34,8 +34,15 @@ export interface HeadVerdict {
   readonly verdict: RunVerdict
 }
 
+/** A pull request and a base branch, which a verdict belongs to. */
+export type VerdictKey = Pick<HeadVerdict, "targetKey" | "baseRef">
+
 /** The run whose status is written. */
-export type OwnRun = Pick<HeadVerdict, "runId" | "targetKey" | "baseRef">
+export interface OwnRun extends VerdictKey {
+  readonly runId: string
+  /** False for a run that waits for its review, or ended before the review began. */
+  readonly isBegun: boolean
+}
 
 type Status = Extract<Operation, { readonly _tag: "Status" }>
 
@@ -51,9 +58,13 @@ export const endDescriptions = {
   failed: "The review failed",
   cancelled: "The review was cancelled",
   unpublished: "The review could not be published",
+  expired: "Not reviewed: it waited for too long",
   skipped: "Not reviewed",
   superseded: "Superseded by a newer review"
 } as const
+
+/** Description of the status of a commit whose pull request waits for a review into a base branch that the commit was never reviewed against. */
+export const awaitsReview = "Waits for a review"
 
 export const pendingVerdict = (description: string): RunVerdict => ({
   state: "pending",
@@ -72,6 +83,10 @@ export const endVerdict = (begun: RunVerdict | undefined, to: RunStatus): RunVer
   return { ...begun, state: "failure", description, isClean: false }
 }
 
+/** Returns the verdict of a run that waited for longer than its entry may wait. */
+export const expiredVerdict = (pending: RunVerdict | undefined): RunVerdict | undefined =>
+  pending && { ...pending, state: "failure", description: endDescriptions.expired, isClean: false }
+
 /** Returns the verdict of a run whose review was stored, and then not published. */
 export const unpublishedVerdict = (stored: RunVerdict | undefined): RunVerdict | undefined =>
   stored && { ...stored, state: "failure", description: endDescriptions.unpublished, isClean: false }
@@ -80,7 +95,7 @@ const rank: Readonly<Record<StatusState, number>> = { success: 0, neutral: 1, pe
 
 const isWorse = (one: StatusState, other: StatusState): boolean => rank[one] > rank[other]
 
-const keyOf = ({ baseRef, targetKey }: OwnRun): string => JSON.stringify([targetKey, baseRef ?? null])
+const keyOf = ({ baseRef, targetKey }: VerdictKey): string => JSON.stringify([targetKey, baseRef ?? null])
 
 /** Returns the last verdict of each pull request and base branch, by key. Ids of runs are ordered by time. */
 const lastVerdicts = (verdicts: ReadonlyArray<HeadVerdict>): ReadonlyMap<string, HeadVerdict> => {
@@ -91,6 +106,16 @@ const lastVerdicts = (verdicts: ReadonlyArray<HeadVerdict>): ReadonlyMap<string,
   }
   return last
 }
+
+/**
+ * Returns whether a commit has verdicts of other pull requests or base branches, and none of this one: then its status must not stay green
+ * until the review.
+ */
+export const isUnreviewed = (own: VerdictKey, verdicts: ReadonlyArray<VerdictKey>): boolean =>
+  verdicts.length > 0 && verdicts.every((verdict) => keyOf(verdict) !== keyOf(own))
+
+/** Returns whether a status lets a commit be merged, or may. */
+export const isGreen = (state: StatusState): boolean => state === "success" || state === "neutral"
 
 /** Returns the status of the pull request and base branch of a run alone. `planned`: the status that the run planned. */
 const ownStatus = (own: OwnRun, planned: Status, recorded: HeadVerdict | undefined): Status => {
@@ -142,14 +167,14 @@ export const headStatus = (
   sign: "#" | "!"
 ): HeadStatus => {
   const last = lastVerdicts(verdicts.filter(({ verdict }) => verdict.isShown))
-  let status = ownStatus(own, planned, last.get(keyOf(own)))
-  let heldBy: HeadVerdict | undefined
-  for (const [key, other] of last) {
-    if (key === keyOf(own) || !isWorse(other.verdict.state, status.state)) continue
-    heldBy = other
-    status = { ...planned, state: other.verdict.state, description: describeHeld(other, sign) }
-  }
-  return { status, heldBy }
+  const recorded = last.get(keyOf(own))
+  const ownShown = ownStatus(own, planned, recorded)
+  const other = worstVerdict(verdicts.filter((verdict) => keyOf(verdict) !== keyOf(own)))
+  // A review that never began takes nothing from the others.
+  const isNone = !own.isBegun && recorded === undefined
+  if (other === undefined || !(isNone || isWorse(other.verdict.state, ownShown.state)))
+    return { status: ownShown, heldBy: undefined }
+  return { status: { ...planned, state: other.verdict.state, description: describeHeld(other, sign) }, heldBy: other }
 }
 
 /** Returns the verdict that the status of a head shows. */
@@ -161,7 +186,7 @@ export const worstVerdict = (verdicts: ReadonlyArray<HeadVerdict>): HeadVerdict 
 }
 
 /** Returns a verdict of another pull request or base branch for which the change of this run is not approved. Running reviews have none. */
-export const findObjection = (own: OwnRun, verdicts: ReadonlyArray<HeadVerdict>): HeadVerdict | undefined =>
+export const findObjection = (own: VerdictKey, verdicts: ReadonlyArray<HeadVerdict>): HeadVerdict | undefined =>
   [...lastVerdicts(verdicts.filter(({ verdict }) => verdict.state !== "pending"))]
     .filter(([key]) => key !== keyOf(own))
     .map(([, other]) => other)

@@ -4,19 +4,23 @@
  * fails, nothing was accepted. A workspace whose queue is full takes no receipts for a while, so that the work of recovery is limited too.
  */
 import { Clock, Context, Effect } from "effect"
+import { targetKey } from "../domain/Change.ts"
 import { admit } from "../queue/AutomaticCommits.ts"
 import type { EventDecision } from "../domain/Decision.ts"
+import { selectUnreviewed } from "../queue/UnreviewedHeads.ts"
 import type { Queue } from "../queue/Queue.ts"
 import type { QueueAdmission, QueueAdmitted, QueueError } from "../queue/Queue.ts"
 import type { Batches } from "../store/Batches.ts"
 import { PullBases } from "../store/PullBases.ts"
 import type { PullBase } from "../store/PullBases.ts"
 import { Receipts } from "../store/Receipts.ts"
+import type { Runs } from "../store/Runs.ts"
 import type { EventRecord, Receipt } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
 import { DeferredNotes } from "./DeferredNotes.ts"
 import { MicroBatch } from "./MicroBatch.ts"
+import type { Wake } from "./Wake.ts"
 
 /** Time in milliseconds for which a full queue gets no work. */
 const fullForMillis = 5000
@@ -53,10 +57,11 @@ const refused: IntakeResult = { _tag: "Refused" }
 const stored: IntakeResult = { _tag: "Stored" }
 
 /** Stores that deliveries are written to. */
-export type IntakeStores = Queue | Receipts | PullBases | Batches
+export type IntakeStores = Queue | Receipts | Runs | PullBases | Batches
 
 export class Intake {
   readonly #context: Context.Context<IntakeStores>
+  readonly #wake: Pick<Wake["Service"], "unreviewed">
   readonly #notes: DeferredNotes
   readonly #fullUntil = new Map<string, number>()
   readonly #failedUntil = { store: 0, queue: 0 }
@@ -64,8 +69,9 @@ export class Intake {
     Effect.runForkWith(this.#context)(this.#takeAll(waiting))
   })
 
-  constructor(context: Context.Context<IntakeStores>) {
+  constructor(context: Context.Context<IntakeStores>, wake: Pick<Wake["Service"], "unreviewed">) {
     this.#context = context
+    this.#wake = wake
     this.#notes = new DeferredNotes(context)
   }
 
@@ -142,6 +148,21 @@ export class Intake {
     )
   }
 
+  /** Notifies the publishers of changes whose head may be green without a review of them. Housekeeping repeats what fails. */
+  #notifyUnreviewed(works: ReadonlyArray<Work>, admitted: ReadonlyArray<QueueAdmitted>): Effect.Effect<void> {
+    return selectUnreviewed(listAdmitted(works, admitted)).pipe(
+      Effect.provideContext(this.#context),
+      Effect.map((unreviewed) => {
+        for (const { change, entryId } of unreviewed) this.#wake.unreviewed(targetKey(change), entryId)
+      }),
+      Effect.catchCause((cause) =>
+        limitWarning("unreviewed commits", (suppressed) =>
+          Effect.logWarning("verdicts of queued commits not read, housekeeping retries", { suppressed }, cause)
+        )
+      )
+    )
+  }
+
   /** Queues all works together; if the queue is full, per workspace, so that a full workspace does not block others. */
   #queue(
     works: ReadonlyArray<Work>,
@@ -151,7 +172,7 @@ export class Intake {
       Effect.provideContext(this.#context),
       Effect.matchCauseEffect({
         onSuccess: (admitted) =>
-          Effect.sync(() => {
+          Effect.suspend(() => {
             this.#failedUntil.queue = 0
             for (const [index, { decision, done, item }] of works.entries()) {
               const queued = admitted[index]
@@ -161,6 +182,7 @@ export class Intake {
               }
               done({ _tag: "Stored", queued: queued ?? "later" })
             }
+            return this.#notifyUnreviewed(works, admitted)
           }),
         onFailure: (cause) => {
           const failure = cause.reasons.find((reason) => reason._tag === "Fail")?.error
@@ -188,6 +210,13 @@ export class Intake {
     )
   }
 }
+
+/** Returns the queued changes. A repeated admission changed nothing. */
+const listAdmitted = (works: ReadonlyArray<Work>, admitted: ReadonlyArray<QueueAdmitted>) =>
+  works.flatMap(({ item: { change } }, index) => {
+    const queued = admitted[index]
+    return queued === undefined || queued.status === "duplicate" ? [] : [{ entryId: queued.entryId, change }]
+  })
 
 const isFull = (error: QueueError | StoreError | undefined): boolean =>
   error?._tag === "QueueError" && error.reason === "full"

@@ -21,6 +21,8 @@ export class Wake extends Context.Service<
     readonly workspace: (id: string) => void
     /** Another head of the target was queued: a review of the previous one may run. */
     readonly newerHead: (targetKey: TargetKey, head: string) => void
+    /** An entry was queued whose head was reviewed for other pull requests or base branches only. */
+    readonly unreviewed: (targetKey: TargetKey, entryId: string) => void
     /** The pull request was closed or merged: waiting entries are cancelled, running reviews may stop. */
     readonly closed: (workspace: string, targetKey: TargetKey) => void
     /** A report of a submitted change was stored. */

@@ -41,6 +41,11 @@ export interface QueueAdmitted {
 /** Reason of a delivery without a review, because a later one of its pull request replaced it before the review began. */
 export const replacedReason = "the pull request has a newer head or another base"
 
+/** An entry whose change has a certain head. */
+export interface EntryOfHead extends Pick<Entry, "id" | "targetKey"> {
+  readonly baseRef: string | undefined
+}
+
 /** Right of a worker to work on an entry. `token` fences its writes: a store refuses a token that is not the newest. */
 export interface Lease {
   readonly entryId: string
@@ -102,6 +107,8 @@ export class Queue extends Context.Service<
     /** Workspaces with active entries. */
     readonly workspaces: Effect.Effect<ReadonlyArray<string>, QueueError>
     readonly get: (entryId: string) => Effect.Effect<Entry | undefined, QueueError>
+    /** Returns the active entries of pull requests with this head, in any workspace. The cost grows with the number of active entries. */
+    readonly withHead: (head: string) => Effect.Effect<ReadonlyArray<EntryOfHead>, QueueError>
     /** Promotes entries (waiting -> ready) that still wait; returns those it moved. */
     readonly promote: (entryIds: ReadonlyArray<string>, now: number) => Effect.Effect<ReadonlyArray<string>, QueueError>
     /** Demotes entries (ready -> waiting) whose tickets were not claimed. */

@@ -1,6 +1,6 @@
 /**
  * Verdicts about commits (domain/HeadVerdict.ts), in the column `verdict` of runs. Those of removed runs move to the table `head_verdicts`,
- * which keeps the last one of each pull request and base branch, unless it is clean: a clean one changes no status.
+ * which keeps the last one of each pull request and base branch.
  */
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -9,7 +9,7 @@ import { RunVerdict } from "../domain/HeadVerdict.ts"
 import type { HeadVerdict } from "../domain/HeadVerdict.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import type { Runs } from "./Runs.ts"
+import type { ReviewedHead, Runs } from "./Runs.ts"
 
 const VerdictRow = Schema.Struct({
   run_id: Schema.String,
@@ -45,6 +45,33 @@ export const headVerdicts =
       Effect.map((rows) => rows.map(toHeadVerdict))
     )
 
+const ReviewedRow = Schema.Struct({
+  head: Schema.String,
+  repo: Schema.String,
+  target_key: TargetKey,
+  base_ref: Schema.NullOr(Schema.String)
+})
+const decodeReviewed = Schema.decodeUnknownEffect(Schema.Array(ReviewedRow))
+
+const toReviewedHead = (row: typeof ReviewedRow.Type): ReviewedHead => ({
+  head: row.head,
+  repo: row.repo,
+  targetKey: row.target_key,
+  baseRef: row.base_ref ?? undefined
+})
+
+export const reviewedHeads =
+  (sql: SqlClient.SqlClient): Runs["Service"]["reviewedHeads"] =>
+  (heads) =>
+    sql`
+      SELECT head, repo, target_key, base_ref FROM runs WHERE ${sql.in("head", heads)} AND verdict IS NOT NULL
+      UNION
+      SELECT head, repo, target_key, NULLIF(base_ref, '') FROM head_verdicts WHERE ${sql.in("head", heads)}`.pipe(
+      unavailable("runs.reviewedHeads"),
+      Effect.flatMap((rows) => Effect.mapError(decodeReviewed(rows), (error) => corrupt("runs.reviewedHeads", error))),
+      Effect.map((rows) => rows.map(toReviewedHead))
+    )
+
 /** Columns of a removed run. */
 export interface RemovedRun {
   readonly id: string
@@ -63,7 +90,7 @@ const rowsPerInsert = 200
 /** Returns the row of a verdict. A run without a verdict, or with an unreadable one, has none. */
 const toRow = (run: RemovedRun) => {
   if (run.verdict === null) return []
-  return Option.toArray(decodeVerdict(run.verdict)).map(({ isClean, state }) => ({
+  return Option.toArray(decodeVerdict(run.verdict)).map(() => ({
     head: run.head,
     repo: run.repo ?? "",
     target_key: run.target_key,
@@ -72,7 +99,6 @@ const toRow = (run: RemovedRun) => {
     trigger_name: run.trigger_name ?? "",
     number: run.number,
     verdict: run.verdict,
-    is_clean: state === "success" && isClean ? 1 : 0,
     finished_at: run.finished_at ?? 0
   }))
 }
@@ -89,11 +115,9 @@ export const keepVerdicts = Effect.fnUntraced(function* (
     yield* sql`
       INSERT INTO head_verdicts ${sql.insert(chunk)}
       ON CONFLICT (head, repo, target_key, base_ref) DO UPDATE
-      SET run_id = excluded.run_id, verdict = excluded.verdict, is_clean = excluded.is_clean,
-        finished_at = excluded.finished_at
+      SET run_id = excluded.run_id, verdict = excluded.verdict, finished_at = excluded.finished_at
       WHERE excluded.run_id > head_verdicts.run_id`
   }
-  yield* sql`DELETE FROM head_verdicts WHERE is_clean = 1`
 })
 
 /** Removes verdicts of runs that ended before this time. */

@@ -46,6 +46,14 @@ export type BegunRun = Pick<
   "entryId" | "workspace" | "targetKey" | "change" | "head" | "base" | "configHash" | "verdict"
 >
 
+/** A commit of a repository (case-folded) that has a verdict of a pull request and a base branch. */
+export interface ReviewedHead {
+  readonly head: string
+  readonly repo: string
+  readonly targetKey: TargetKey
+  readonly baseRef: string | undefined
+}
+
 /** Review that a run executed, for the outcomes of its findings. */
 export interface SettledBy {
   /** Agent mode. */
@@ -95,12 +103,21 @@ export class Runs extends Context.Service<
   Runs,
   {
     /**
-     * Returns the unfinished run of this entry, or a new one in `queued`; a later `begin` of the entry continues it. Undefined if a worker
-     * with a newer token has it.
+     * Returns the unfinished run of this entry, or a new one in `queued`; a later `begin` of the entry continues it. One from before the
+     * first claim (`openUnreviewed`) is created now. Undefined if a worker with a newer token has it.
      */
     readonly open: (
       run: Omit<BegunRun, "verdict">,
       token: LeaseToken,
+      now: number
+    ) => Effect.Effect<Run | undefined, StoreError>
+    /**
+     * Opens the run of an entry whose review has not begun, with a pending verdict and the publications that `plan` returns for the id of
+     * the run, in one transaction. Changes nothing if a run of the entry has begun or has a verdict, and returns undefined.
+     */
+    readonly openUnreviewed: (
+      run: BegunRun,
+      plan: (runId: string) => ReadonlyArray<Publication>,
       now: number
     ) => Effect.Effect<Run | undefined, StoreError>
     /**
@@ -114,7 +131,8 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<boolean, StoreError>
     /**
      * Returns the run of this entry and head: a new one in `preparing`, or the unfinished one of an earlier worker, taken over by the
-     * higher token. Undefined if a worker with a newer token has it.
+     * higher token. A queued one with a verdict about another head or base branch ends as skipped. Undefined if a worker with a newer token
+     * has it.
      */
     readonly begin: (run: BegunRun, token: LeaseToken, now: number) => Effect.Effect<Run | undefined, StoreError>
     /**
@@ -165,6 +183,8 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<Run | undefined, StoreError>
     /** Returns the verdicts about a commit of a repository, on every host: those of all runs, or of the last ones where runs were removed. */
     readonly headVerdicts: (head: string, repo: string) => Effect.Effect<ReadonlyArray<HeadVerdict>, StoreError>
+    /** Returns which of these commits have a verdict, of which pull requests and base branches. */
+    readonly reviewedHeads: (heads: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ReviewedHead>, StoreError>
     /** Returns the newest run of a target whose analysis is stored, published or not. */
     readonly latestAnalysis: (targetKey: TargetKey) => Effect.Effect<Run | undefined, StoreError>
     /** Lists runs. With an order by value, an index serves a filter by workspace only. */

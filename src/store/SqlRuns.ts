@@ -4,6 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { afterEveryLease, noLease } from "../domain/FencingToken.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import { endVerdict, unpublishedVerdict } from "../domain/HeadVerdict.ts"
 import { newId } from "../domain/Ids.ts"
@@ -14,12 +15,13 @@ import { insertPublications } from "./PublicationRow.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
 import { countEndedRun } from "./CountRun.ts"
 import type { RemovedRun } from "./HeadVerdicts.ts"
-import { headVerdicts, keepVerdicts, pruneVerdicts } from "./HeadVerdicts.ts"
+import { headVerdicts, keepVerdicts, pruneVerdicts, reviewedHeads } from "./HeadVerdicts.ts"
 import { list, newest } from "./RunQueries.ts"
 import { encodeReason } from "./ReasonText.ts"
 import { decodeRunRows, encodeAnalysis, encodeVerdict, newRunRow, toRun } from "./RunRow.ts"
 import type { RunRow } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
+import type { BegunRun } from "./Runs.ts"
 import { removeRunLogs } from "./SqlRunLogs.ts"
 import { pruneOutcomes } from "./SqlOutcomes.ts"
 import type { StoreError } from "../database/StoreError.ts"
@@ -50,16 +52,47 @@ const open = (sql: SqlClient.SqlClient): Runs["Service"]["open"] =>
       )
       if (earlier.some((row) => row.token > token)) return undefined
       const unfinished = earlier.find((row) => !isTerminal(row.status))
-      if (unfinished !== undefined) return toRun(unfinished)
-      const [row] = yield* decode("runs.open")(yield* insert(sql, run, "queued", token, now))
+      if (unfinished !== undefined && unfinished.token !== noLease) return toRun(unfinished)
+      const rows =
+        unfinished === undefined
+          ? yield* insert(sql, run, "queued", token, now)
+          : yield* sql`UPDATE runs SET token = ${token}, created_at = ${now} WHERE id = ${unfinished.id} RETURNING *`
+      const [row] = yield* decode("runs.open")(rows)
       return row === undefined ? undefined : toRun(row)
     },
     sql.withTransaction,
     unavailable("runs.open")
   )
 
-const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] =>
+const openUnreviewed = (sql: SqlClient.SqlClient): Runs["Service"]["openUnreviewed"] =>
   Effect.fnUntraced(
+    function* (run, plan, now) {
+      yield* lockNames(sql, [`runs:${run.entryId}`])
+      const [last] = yield* Effect.flatMap(
+        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id DESC LIMIT 1`,
+        decode("runs.openUnreviewed")
+      )
+      if (last !== undefined && (last.status !== "queued" || last.verdict !== null)) return undefined
+      const rows =
+        last === undefined
+          ? yield* insert(sql, run, "queued", noLease, now)
+          : yield* sql`UPDATE runs SET verdict = ${encodeVerdict(run.verdict)} WHERE id = ${last.id} RETURNING *`
+      const [row] = yield* decode("runs.openUnreviewed")(rows)
+      if (row === undefined) return undefined
+      yield* insertPublications(sql, plan(row.id), now)
+      return toRun(row)
+    },
+    sql.withTransaction,
+    unavailable("runs.openUnreviewed")
+  )
+
+/** Returns whether a run has a verdict about another head or base branch, which a run that begins now does not replace. */
+const isElsewhere = (row: RunRow, run: BegunRun): boolean =>
+  row.verdict !== null && (row.head !== run.head || row.change.baseRef !== run.change.baseRef)
+
+const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] => {
+  const endRun = end(sql)
+  return Effect.fnUntraced(
     function* (run, token, now) {
       yield* lockNames(sql, [`runs:${run.entryId}`])
       const earlier = yield* Effect.flatMap(
@@ -67,9 +100,12 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] =>
         decode("runs.begin")
       )
       if (earlier.some((row) => row.token > token)) return undefined
+      const queued = earlier.find((row) => row.status === "queued")
+      const isReplaced = queued !== undefined && isElsewhere(queued, run)
+      if (isReplaced) yield* endRun(queued.id, afterEveryLease, "skipped", now, { _tag: "SupersededRun" })
       const unfinished =
         earlier.find((row) => row.head === run.head && row.status !== "queued" && !isTerminal(row.status)) ??
-        earlier.find((row) => row.status === "queued")
+        (isReplaced ? undefined : queued)
       const rows =
         unfinished === undefined
           ? yield* insert(sql, run, "preparing", token, now)
@@ -84,6 +120,7 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] =>
     sql.withTransaction,
     unavailable("runs.begin")
   )
+}
 
 const complete = (sql: SqlClient.SqlClient): Runs["Service"]["complete"] =>
   Effect.fnUntraced(
@@ -265,6 +302,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
   Effect.map(SqlClient.SqlClient, (sql) =>
     Runs.of({
       open: open(sql),
+      openUnreviewed: openUnreviewed(sql),
       begin: begin(sql),
       wait: wait(sql),
       move: move(sql),
@@ -273,6 +311,7 @@ export const layer: Layer.Layer<Runs, never, SqlClient.SqlClient> = Layer.effect
       get: get(sql),
       find: find(sql),
       headVerdicts: headVerdicts(sql),
+      reviewedHeads: reviewedHeads(sql),
       latestAnalysis: latestAnalysis(sql),
       list: list(sql),
       newest: newest(sql),

@@ -35,6 +35,7 @@ import { Runs } from "../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 import { channel } from "../outputs/Fixtures.ts"
+import { analysis } from "../store/Fixtures.ts"
 
 /** Reviews go to the host, and to a chat group. */
 const tellingChat = (store: ConfigStore["Service"]): ConfigStore["Service"] => {
@@ -233,6 +234,46 @@ layer(worldWith(faulty("event-1")))((it) =>
       assert.match(row?.outcome_reason ?? "", /^quarantined: /)
     })
   )
+)
+
+each(
+  "a head that waits for its first review into a base branch has a pending verdict, which fails when it expires",
+  () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const queue = yield* Queue
+      const now = yield* Clock.currentTimeMillis
+      const subject = { ...change(9), baseRef: "side" }
+      const verdict = { state: "success", description: "clean", isShown: true, isClean: true } as const
+      const begun = {
+        entryId: newId(),
+        workspace: "w",
+        change: subject,
+        head: "h9",
+        base: "b",
+        configHash: "c",
+        verdict
+      }
+      const run = yield* runs.begin({ ...begun, targetKey: targetKey(subject) }, LeaseToken.make(1), now)
+      assert(run !== undefined)
+      assert.isTrue(yield* runs.complete(run.id, LeaseToken.make(1), analysis, [], now, verdict))
+      assert.isTrue(yield* runs.settle(run.id, "succeeded", { partial: false }, now))
+      const work = { configHash: "c", priority: Priority.automatic, dueAt: now + 3_600_000 }
+      yield* receive(9, work, { baseRef: "main" })
+      const states = Effect.map(runs.headVerdicts("h9", "team/app"), (verdicts) =>
+        verdicts.map((one) => `${one.baseRef} ${one.verdict.state}`).toSorted()
+      )
+      yield* swept(
+        "it is pending",
+        Effect.map(states, (all) => all.includes("main pending"))
+      )
+      assert.deepStrictEqual(yield* states, ["main pending", "side success"])
+      yield* queue.expire({ others: now + 1, workspaces: new Map() }, "queued_timeout")
+      yield* swept(
+        "it is a failure",
+        Effect.map(states, (all) => all.includes("main failure"))
+      )
+    })
 )
 
 each("an entry whose workers keep dying is dead in the end, and its receipt contains the reason", () =>

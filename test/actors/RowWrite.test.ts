@@ -16,6 +16,7 @@ import type { Operation, StatusState } from "../../src/domain/Publication.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
+import { Queue } from "../../src/queue/Queue.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
@@ -180,6 +181,18 @@ describe("RowWrite", () => {
       })
     )
   }
+
+  each("a success is not written while another change with this head waits for its first review", () =>
+    Effect.gen(function* () {
+      const admitted = { priority: 10, admittedAt: 0, dueAt: 1_000_000, configHash: "c" }
+      yield* (yield* Queue).admit([{ eventId: "one", change: pull(1, "main"), ...admitted }])
+      yield* review(2, "side", "success")
+      yield* publish(2)
+      assert.deepStrictEqual(yield* written, ["2 Waits for a review in #1 (into main)"])
+      const [waiting] = yield* (yield* Runs).list({ targetKey: targetKey(pull(1, "")), limit: 1 })
+      assert.deepInclude(waiting, { status: "queued", startedAt: undefined })
+    })
+  )
 
   each("a status waits while another publisher writes one of the same commit, and reads the records afterwards", () =>
     Effect.gen(function* () {

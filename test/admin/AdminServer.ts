@@ -54,6 +54,7 @@ export const startAdmin = async (settings: AdminSettings = {}) => {
     Layer.succeed(Wake, {
       workspace: () => {},
       newerHead: () => {},
+      unreviewed: () => {},
       closed: () => {},
       reported: () => {},
       command: () => {},

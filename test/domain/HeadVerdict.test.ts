@@ -1,6 +1,13 @@
 /** The status of a commit that is the head of several pull requests or was compared with several branches. */
 import { describe, expect, it } from "vitest"
-import { describeHeld, endVerdict, findObjection, headStatus } from "../../src/domain/HeadVerdict.ts"
+import {
+  describeHeld,
+  endVerdict,
+  expiredVerdict,
+  findObjection,
+  headStatus,
+  isUnreviewed
+} from "../../src/domain/HeadVerdict.ts"
 import type { HeadVerdict, RunVerdict } from "../../src/domain/HeadVerdict.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import type { StatusState } from "../../src/domain/Publication.ts"
@@ -32,7 +39,12 @@ const recorded = (
   baseRef,
   verdict: verdict(state, over)
 })
-const own = { runId: "run-5", targetKey: TargetKey.make("host:team/app:pull_request:1"), baseRef: "main" }
+const own = {
+  runId: "run-5",
+  targetKey: TargetKey.make("host:team/app:pull_request:1"),
+  baseRef: "main",
+  isBegun: true
+}
 const planned = (state: StatusState, description = descriptions[state]) =>
   ({ _tag: "Status", head: "h", state, description, url: "https://aicr/runs/5" }) as const
 const shown = (state: StatusState, verdicts: ReadonlyArray<HeadVerdict>, description?: string) => {
@@ -88,6 +100,19 @@ describe("headStatus", () => {
     expect(shown("neutral", [recorded(2, 1, "side", "success")], "Not reviewed")[0]).toBe("neutral")
   })
 
+  it("is that of the others for a run whose review never began, and its own verdict if it got one", () => {
+    const waiting = { ...own, isBegun: false }
+    const ended = planned("neutral", "Superseded by 0a1b2c3d4e5f")
+    const shownFor = (verdicts: ReadonlyArray<HeadVerdict>) => headStatus(waiting, ended, verdicts, "#").status
+    expect(shownFor([recorded(1, 2, "side", "success")])).toMatchObject({
+      state: "success",
+      description: "No problems found in #2 (into side)"
+    })
+    expect(shownFor([recorded(1, 2, "side", "success"), recorded(2, 3, "next", "failure")]).state).toBe("failure")
+    expect(shownFor([]).state).toBe("neutral")
+    expect(shownFor([recorded(1, 2, "side", "success"), recorded(5, 1, "main", "failure")]).state).toBe("failure")
+  })
+
   it("is no success for a superseded review that found a problem", () => {
     expect(shown("neutral", [recorded(5, 1, "main", "failure")], "Superseded by 0a1b2c3d4e5f")[0]).toBe("failure")
     expect(shown("neutral", [recorded(5, 1, "main", "success")], "Superseded by 0a1b2c3d4e5f")[0]).toBe("neutral")
@@ -100,6 +125,22 @@ describe("headStatus", () => {
 
   it("is that of workspaces that set statuses", () => {
     expect(shown("success", [recorded(6, 2, "side", "failure", { isShown: false })])[0]).toBe("success")
+  })
+})
+
+describe("isUnreviewed", () => {
+  it("is true for a head with verdicts of other pull requests or base branches only", () => {
+    expect(isUnreviewed(own, [])).toBe(false)
+    expect(isUnreviewed(own, [recorded(1, 2, "main", "success")])).toBe(true)
+    expect(isUnreviewed(own, [recorded(1, 1, "side", "failure")])).toBe(true)
+    expect(isUnreviewed(own, [recorded(1, 1, "side", "success"), recorded(2, 1, "main", "failure")])).toBe(false)
+  })
+})
+
+describe("expiredVerdict", () => {
+  it("is a failure of a run that waited with a verdict", () => {
+    expect(expiredVerdict(verdict("pending"))).toMatchObject({ state: "failure", isClean: false, isShown: true })
+    expect(expiredVerdict(undefined)).toBeUndefined()
   })
 })
 

@@ -38,6 +38,7 @@ describe("callbacks of chat", () => {
     wake: {
       workspace: nothing,
       newerHead: nothing,
+      unreviewed: nothing,
       closed: nothing,
       reported: nothing,
       command: nothing,

@@ -44,6 +44,8 @@ export const document = {
 export interface Woken {
   readonly workspaces: Array<string>
   readonly newerHeads: Array<string>
+  /** Ids of entries. */
+  readonly unreviewed: Array<string>
   readonly closed: Array<string>
   /** Number of notifications about stored reports. */
   reports: number
@@ -77,10 +79,19 @@ export interface IngressSettings extends IngressOptions {
 }
 
 export const startIngress = async (settings: IngressSettings = {}): Promise<Ingress> => {
-  const woken: Woken = { workspaces: [], newerHeads: [], closed: [], reports: 0, commands: [], installations: [] }
+  const woken: Woken = {
+    workspaces: [],
+    newerHeads: [],
+    unreviewed: [],
+    closed: [],
+    reports: 0,
+    commands: [],
+    installations: []
+  }
   const wake = Layer.succeed(Wake, {
     workspace: (id) => void woken.workspaces.push(id),
     newerHead: (target, head) => void woken.newerHeads.push(`${target} ${head}`),
+    unreviewed: (_target, entryId) => void woken.unreviewed.push(entryId),
     closed: (_workspace, target) => void woken.closed.push(target),
     command: (request) => void woken.commands.push(request),
     chat: () => undefined,

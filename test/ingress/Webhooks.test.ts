@@ -1,12 +1,28 @@
 /** The webhook path over HTTP: responses, records, queue entries and notifications of actors. */
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer, Scope } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
+import { targetKey } from "../../src/domain/Change.ts"
+import type { Change } from "../../src/domain/Change.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
+import { pendingVerdict } from "../../src/domain/HeadVerdict.ts"
+import { newId } from "../../src/domain/Ids.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import * as Store from "../../src/store/Store.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
 import { deliver, document, env, readEventId, head, hmac, pullRequest, secret, startIngress } from "./Ingress.ts"
+
+const reviewed: Change = {
+  provider: "github",
+  trigger: "hub",
+  workspace: "on-hub",
+  repo: { fullName: "acme/app" },
+  target: { kind: "pull_request", number: 7 },
+  head
+}
 
 let ingress: Ingress
 afterEach(() => ingress.stop())
@@ -50,6 +66,28 @@ describe("accepted", () => {
     assert.deepInclude(entry?.change, { head, workspace: "on-hub", trigger: "hub", baseRef: "main" })
     assert.deepStrictEqual(entry?.events, [readEventId({ body })])
     assert.deepStrictEqual(ingress.woken.workspaces, ["on-hub"])
+  })
+
+  it("notifies the publisher of a change whose head was reviewed against another base only", async () => {
+    const records = await Layer.buildWithScope(Store.layerMemory, Scope.makeUnsafe()).pipe(Effect.runPromise)
+    const runs = Context.get(records, Runs)
+    const review = (baseRef: string) => {
+      const change = { ...reviewed, baseRef }
+      const verdict = pendingVerdict("Review in progress")
+      const begun = { entryId: newId(), workspace: "on-hub", change, head, base: "b", configHash: "c", verdict }
+      return Effect.runPromise(runs.begin({ ...begun, targetKey: targetKey(change) }, LeaseToken.make(1), 1))
+    }
+    ingress = await startIngress({ records: Layer.succeedContext(records) })
+    await deliver(ingress, "pull_request", pullRequest(), { "x-github-delivery": "one" })
+    await review("side")
+    await deliver(ingress, "pull_request", pullRequest(), { "x-github-delivery": "two" })
+    const [entry] = await Effect.runPromise(ingress.queue.load("on-hub"))
+    await waitUntil(() => ingress.woken.unreviewed.length > 0, { describe: () => "no notification" })
+    assert.deepStrictEqual(ingress.woken.unreviewed, [entry?.id])
+    await review("main")
+    await deliver(ingress, "pull_request", pullRequest(), { "x-github-delivery": "three" })
+    await waitUntil(() => ingress.woken.workspaces.length === 3, { describe: () => "no third delivery" })
+    assert.lengthOf(ingress.woken.unreviewed, 1)
   })
 
   it("once per delivery, however often it is sent", async () => {

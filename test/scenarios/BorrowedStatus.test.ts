@@ -81,6 +81,85 @@ it("a change of the base to a branch that has everything, and back, shows no suc
   await waitUntil(() => last(pull)?.state === "success", { describe: () => at.aicr.log })
 }, 120_000)
 
+/** Opens a pull request into `side`, whose head has a problem that is part of `side` already. Waits for the success. */
+const openGreen = async (at: Installation) => {
+  const faulty = await at.push("change", 1)
+  await at.forge.push("team/one", { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
+  await at.forge.push("team/one", { branch: "side", from: faulty, message: "Side", files: { "docs/side.txt": "x\n" } })
+  const pull = await at.forge.createPull("team/one", { headBranch: "change", baseBranch: "side", title: "Change" })
+  await at.forge.notify(pull, "opened")
+  await waitUntil(() => last(pull)?.state === "success", { describe: () => at.aicr.log })
+  return pull
+}
+
+const command = async (at: Installation, ...words: ReadonlyArray<string>) => {
+  const argv = ["--disable-warning=ExperimentalWarning", "src/main.ts", ...words]
+  const config = ["--config", join(at.directory, "config.yaml")]
+  await promisify(execFile)(process.execPath, [...argv, ...config], { env: { PATH: process.env["PATH"] } })
+}
+
+it("a green head that moves to a base it was never reviewed against is pending while its review waits, over kills", async () => {
+  await using at = await Installation.make(settings)
+  await at.aicr.start()
+  const pull = await openGreen(at)
+  await command(at, "queue", "pause", "-w", "team-one")
+  let kills = 0
+  at.host.onRequest = ({ method, path }) => {
+    if (method !== "POST" || !path.includes("/statuses/") || ++kills > 1) return undefined
+    void at.aicr.kill()
+    return { kind: "cut" }
+  }
+  await at.forge.retarget(pull, "main")
+  await at.forge.notify(pull, "edited")
+  await waitUntil(() => kills > 0, { describe: () => at.aicr.log })
+  await at.aicr.kill()
+  await at.aicr.start()
+  await waitUntil(() => last(pull)?.state === "pending", { describe: () => at.aicr.log })
+  expect(last(pull)).toMatchObject({ description: "Waits for a review" })
+  expect(await printStory(at, pull.number)).toContain(
+    `status of ${pull.head.slice(0, 12)}: pending, Waits for a review`
+  )
+  await command(at, "queue", "resume", "-w", "team-one")
+  await waitUntil(() => last(pull)?.state === "failure", { describe: () => at.aicr.log })
+  const states = statuses(pull).map(({ state }) => state)
+  expect(states.slice(states.indexOf("success") + 1)).not.toContain("success")
+}, 120_000)
+
+it("a green head is green again once its pull request is back at the base that it was reviewed against", async () => {
+  await using at = await Installation.make(settings)
+  await at.aicr.start()
+  const pull = await openGreen(at)
+  await command(at, "queue", "pause", "-w", "team-one")
+  await at.forge.retarget(pull, "main")
+  await at.forge.notify(pull, "edited")
+  await waitUntil(() => last(pull)?.state === "pending", { describe: () => at.aicr.log })
+  await at.forge.retarget(pull, "side")
+  await at.forge.notify(pull, "edited")
+  await waitUntil(() => last(pull)?.state === "success", { timeout: 60_000, describe: () => at.aicr.log })
+  expect(last(pull)?.description).toBe("No problems found in #1 (into side)")
+}, 120_000)
+
+it("a second pull request of a head stays pending, whichever of them is reviewed first", async () => {
+  await using at = await Installation.make(settings)
+  await at.aicr.start()
+  const faulty = await at.push("change", 1)
+  await at.forge.push("team/one", { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
+  await at.forge.push("team/one", { branch: "side", from: faulty, message: "Side", files: { "docs/side.txt": "x\n" } })
+  await command(at, "queue", "pause", "-w", "team-one")
+  const pulls = []
+  for (const baseBranch of ["side", "main"]) {
+    const pull = await at.forge.createPull("team/one", { headBranch: "change", baseBranch, title: baseBranch })
+    await at.forge.notify(pull, "opened")
+    pulls.push(pull)
+  }
+  const [first] = pulls
+  if (first === undefined) throw new Error("no pull request was opened")
+  await command(at, "queue", "resume", "-w", "team-one")
+  await ended(at, 2)
+  await waitUntil(() => last(first)?.state === "failure", { describe: () => at.aicr.log })
+  expect(statuses(first).map(({ state }) => state)).not.toContain("success")
+}, 120_000)
+
 it("two nodes write the status of one commit, and a node is killed at every second write", async () => {
   await using at = await ClusterInstallation.make({
     repositories: 1,

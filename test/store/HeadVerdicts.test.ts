@@ -104,8 +104,87 @@ describe.each(databases)("HeadVerdicts in $name", ({ layer: fresh }) => {
     )
   })
 
+  layer(fresh())("of an entry that waits for its first review", (it) => {
+    const waitFor = Effect.fnUntraced(function* (head: string, baseRef: string, entryId = newId()) {
+      const subject = { ...change(7, head), baseRef }
+      const verdict = pendingVerdict("Waits for a review")
+      const waiting = { entryId, workspace: "app", change: subject, head, base: "b", configHash: "c", verdict }
+      const row = publication({ targetKey: targetKey(subject) })
+      const plan = (runId: string) => [{ ...row, runId }]
+      const run = yield* (yield* Runs).openUnreviewed({ ...waiting, targetKey: targetKey(subject) }, plan, 5)
+      return { waiting: { ...waiting, targetKey: targetKey(subject) }, run }
+    })
+
+    it.effect("is pending with its status, once, and belongs to the run that the first claim continues", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const head = newHead()
+        const { run, waiting } = yield* waitFor(head, "main")
+        assert(run !== undefined)
+        assert.deepStrictEqual(yield* read(head), ["7 main pending"])
+        assert.strictEqual((yield* (yield* Outbox).ofRun(run.id)).length, 1)
+        assert.isUndefined((yield* waitFor(head, "main", waiting.entryId)).run)
+        const opened = yield* runs.open(waiting, token, 90)
+        assert.deepInclude(opened, { id: run.id, status: "queued", createdAt: 90 })
+        const begun = yield* runs.begin({ ...waiting, verdict: pendingVerdict("Review in progress") }, token, 91)
+        assert.strictEqual(begun?.id, run.id)
+        assert.isUndefined((yield* waitFor(head, "main", waiting.entryId)).run)
+        assert.strictEqual((yield* (yield* Outbox).ofRun(run.id)).length, 1)
+      })
+    )
+
+    it.effect("is added to a run that was claimed and has not begun", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const head = newHead()
+        const subject = { ...change(7, head), baseRef: "main" }
+        const begun = { workspace: "app", targetKey: targetKey(subject), change: subject, head, base: "b" }
+        const opened = yield* runs.open({ ...begun, entryId: newId(), configHash: "c" }, token, 1)
+        assert(opened !== undefined)
+        assert.strictEqual((yield* waitFor(head, "main", opened.entryId)).run?.id, opened.id)
+        assert.deepStrictEqual(yield* read(head), ["7 main pending"])
+      })
+    )
+
+    it.effect("ends with its run when the review is of another head or base branch", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const [head, next] = [newHead(), newHead()]
+        for (const [reviewed, base] of [
+          [next, "main"],
+          [head, "side"]
+        ] as const) {
+          const { run, waiting } = yield* waitFor(head, "main")
+          yield* runs.open(waiting, token, 6)
+          const subject = { ...change(7, reviewed), baseRef: base }
+          const begun = yield* runs.begin({ ...waiting, change: subject, head: reviewed }, token, 7)
+          assert.notStrictEqual(begun?.id, run?.id)
+          assert.deepInclude(yield* runs.get(run?.id ?? ""), { status: "skipped", verdict: undefined })
+        }
+        assert.deepStrictEqual(yield* read(head), ["7 side pending"])
+        assert.deepStrictEqual(yield* read(next), ["7 main pending"])
+      })
+    )
+
+    it.effect("is found by its head, in runs and in kept verdicts", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const [kept, head] = [newHead(), newHead()]
+        yield* complete(yield* begin(kept, "main"), clean, "succeeded")
+        yield* begin(newHead(), "main")
+        yield* runs.prune({ maxCount: 1, before: 0 })
+        yield* waitFor(head, "side")
+        const heads = yield* runs.reviewedHeads([kept, head, newHead()])
+        assert.deepStrictEqual(
+          heads.map((row) => `${row.head} ${row.repo} ${row.targetKey} ${row.baseRef}`).toSorted(),
+          [`${kept} acme/app ${targetKey(change(7))} main`, `${head} acme/app ${targetKey(change(7))} side`]
+        )
+      })
+    )
+  })
+
   layer(fresh())("of removed runs", (it) => {
-    it.effect("stays by pull request and base branch unless it is clean, until its age", () =>
+    it.effect("stays by pull request and base branch, until its age", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
         const head = newHead()
@@ -122,7 +201,7 @@ describe.each(databases)("HeadVerdicts in $name", ({ layer: fresh }) => {
         assert.strictEqual(verdicts.filter(({ baseRef }) => baseRef === "side").length, 2)
         yield* begin(newHead(), "main")
         yield* runs.prune({ maxCount: 1, before: 0 })
-        assert.deepStrictEqual(yield* read(head), ["7 main failure", "9 undefined failure"])
+        assert.deepStrictEqual(yield* read(head), ["7 main failure", "7 side success", "9 undefined failure"])
         yield* runs.prune({ maxCount: 1, before: 14 })
         assert.deepStrictEqual(yield* read(head), [])
       })

@@ -1,24 +1,53 @@
 /**
- * Random histories of pull requests that share their heads: reviews that begin, find something, are skipped, cancelled, lost or refused by the
- * host; publishers that write the statuses in any order, are killed at any step, or are frozen while another one takes over; runs that are
- * removed. Whenever the status of a head is green, the last review is clean for each base branch that the head was reviewed against.
+ * Random histories of pull requests that share their heads: changes that wait in the queue, and are replaced, cancelled or expire there; reviews
+ * that begin, find something, are skipped, cancelled, lost or refused by the host; publishers that write the statuses in any order, are
+ * killed at any step, or are frozen while another one takes over; runs that are removed. Whenever the status of a head is green, the last
+ * review is clean for each base branch that the head was reviewed against, and none waits for its first review.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
+import { currentStatus, recordUnreviewed } from "../../actors/HeadStatus.ts"
+import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import type { PublisherToken } from "../../src/domain/FencingToken.ts"
-import { endDescriptions, headStatus, pendingVerdict, repeatedStatus } from "../../src/domain/HeadVerdict.ts"
+import { endDescriptions, expiredVerdict, pendingVerdict, repeatedStatus } from "../../src/domain/HeadVerdict.ts"
 import type { RunVerdict } from "../../src/domain/HeadVerdict.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { OperationId } from "../../src/domain/Keys.ts"
 import type { Publication, StatusState } from "../../src/domain/Publication.ts"
 import { isTerminal } from "../../src/domain/Run.ts"
+import { Outputs } from "../../src/outputs/Outputs.ts"
+import { statusEnd } from "../../src/outputs/StatusEnd.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import { selectUnreviewed } from "../../src/queue/UnreviewedHeads.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import * as Store from "../../src/store/Store.ts"
+import { actorStores, testSnapshotWith } from "../harness/ActorParts.ts"
 import { analysis, change, publication } from "./Fixtures.ts"
+
+const outputs = Layer.succeed(
+  Outputs,
+  Outputs.of({
+    dismiss: () => Effect.succeed("not_published"),
+    anyFor: () => true,
+    plan: () => [],
+    issueCode: () => Effect.succeed([]),
+    status: ({ head, runId, targetKey: target }, state, description) => [
+      publication({
+        id: newId(),
+        operationId: OperationId.make(newId()),
+        runId,
+        targetKey: target,
+        operation: { _tag: "Status", head, state, description }
+      })
+    ],
+    find: () => Effect.undefined,
+    send: () => Effect.die("the model writes itself")
+  })
+)
+const world = Layer.mergeAll(actorStores(), outputs, Layer.succeed(ConfigStore, testSnapshotWith("app", "t")))
 
 /** AICR_TEST_SCALE makes it as many times longer. */
 const scale = Number(process.env["AICR_TEST_SCALE"] ?? 1)
@@ -44,7 +73,37 @@ const step = fc.oneof(
     arbitrary: fc.record({
       _tag: fc.constant("End" as const),
       pull,
-      end: fc.constantFrom("clean", "problems", "unread", "failed", "cancelled", "skipped", "superseded", "unpublished")
+      end: fc.constantFrom(
+        "clean",
+        "clean",
+        "clean",
+        "clean",
+        "problems",
+        "unread",
+        "failed",
+        "cancelled",
+        "skipped",
+        "superseded",
+        "unpublished"
+      )
+    })
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      _tag: fc.constant("Wait" as const),
+      pull,
+      head: fc.constantFrom(...heads),
+      base: fc.constantFrom(...bases),
+      isLost: fc.boolean()
+    })
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      _tag: fc.constant("Drop" as const),
+      pull,
+      end: fc.constantFrom("superseded", "cancelled", "expired")
     })
   },
   { weight: 8, arbitrary: fc.record({ _tag: fc.constant("Write" as const), pull }) },
@@ -66,6 +125,13 @@ interface Unfinished {
   readonly base: string
 }
 
+/** A change that waits in the queue. */
+interface Waiting {
+  readonly entryId: string
+  readonly head: string
+  readonly base: string
+}
+
 /** A publisher: what it does next with the row that it is sending. */
 interface Publisher {
   token: PublisherToken | undefined
@@ -79,6 +145,9 @@ const isOpen = ({ status }: Publication) => status === "pending" || status === "
 const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const runs = yield* Runs
   const outbox = yield* Outbox
+  const queue = yield* Queue
+  const snapshot = (yield* ConfigStore).current()
+  const waiting = new Map<number, Waiting>()
   const running = new Map<number, Unfinished>()
   const publishers = new Map<number, Publisher>(
     pulls.map((number) => [number, { token: undefined, row: undefined, state: undefined }])
@@ -93,8 +162,10 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
 
   const subjectOf = (number: number, { base, head }: Pick<Unfinished, "base" | "head">) => ({
     ...change(number, head),
+    trigger: "t",
     baseRef: base
   })
+  const keyOf = (number: number) => targetKey(subjectOf(number, { base: "", head: "" }))
   const plan = (number: number, { id, head }: Unfinished, state: StatusState, description: string) =>
     outbox.add(
       [
@@ -102,20 +173,67 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
           id: newId(),
           operationId: OperationId.make(newId()),
           runId: id,
-          targetKey: targetKey(change(number)),
+          targetKey: keyOf(number),
           operation: { _tag: "Status", head, state, description }
         })
       ],
       ++now
     )
 
-  const begin = Effect.fnUntraced(function* (number: number, head: string, base: string) {
+  /** Ends a waiting entry without a review, as housekeeping does. */
+  const drop = Effect.fnUntraced(function* (number: number, how: "superseded" | "cancelled" | "expired") {
+    const entry = waiting.get(number)
+    if (entry === undefined) return
+    waiting.delete(number)
+    yield* queue.cancel(keyOf(number), how)
+    const [run] = yield* runs.list({ targetKey: keyOf(number), statuses: ["queued"], limit: 1 })
+    if (run === undefined) return
+    const verdict = how === "expired" ? expiredVerdict(run.verdict) : undefined
+    yield* runs.move(run.id, token, how === "cancelled" ? "cancelled" : "skipped", ++now, undefined, verdict)
+    if (how !== "superseded") last.get(entry.head)?.set(`${number} ${entry.base}`, "failure")
+    const ended = yield* runs.get(run.id)
+    assert(ended !== undefined)
+    const row = statusEnd(ended, yield* outbox.ofRun(run.id), ended)
+    if (row !== undefined) yield* outbox.add([row], ++now)
+  })
+
+  /** Queues a change. The message about it may be lost. */
+  const wait = Effect.fnUntraced(function* (number: number, head: string, base: string, isLost: boolean) {
+    const subject = subjectOf(number, { head, base })
+    yield* drop(number, "superseded")
+    const item = { eventId: newId(), change: subject, configHash: snapshot.hash, priority: 10 }
+    const [admitted] = yield* queue.admit([{ ...item, admittedAt: ++now, dueAt: now }])
+    assert(admitted !== undefined)
+    waiting.set(number, { entryId: admitted.entryId, head, base })
+    if (!isLost) yield* sweep(number)
+  })
+
+  /** Marks a waiting change, as its message or housekeeping does. */
+  const sweep = Effect.fnUntraced(function* (number: number) {
+    const entry = waiting.get(number)
+    if (entry === undefined) return
+    const selected = yield* selectUnreviewed([{ entryId: entry.entryId, change: subjectOf(number, entry) }])
+    for (const { entryId } of selected) yield* recordUnreviewed(entryId)
+  })
+
+  const begin = Effect.fnUntraced(function* (number: number, newest: string, into: string) {
     if (running.has(number)) return
+    const entry = waiting.get(number)
+    const { base, entryId, head } = entry ?? { head: newest, base: into, entryId: newId() }
+    if (entry !== undefined) {
+      yield* queue.promote([entryId], ++now)
+      const claimed = yield* queue.claim(entryId, "node", now, 1000)
+      assert(claimed !== undefined)
+      yield* queue.finish(claimed.lease, { _tag: "Done" })
+      waiting.delete(number)
+    }
     const subject = subjectOf(number, { head, base })
     const verdict = pendingVerdict("Review in progress")
-    const begun = { entryId: newId(), workspace: "app", change: subject, head, base: "b", configHash: "c", verdict }
+    const begun = { entryId, workspace: "app", change: subject, head, base: "b", configHash: snapshot.hash, verdict }
+    const opened = yield* runs.open({ ...begun, targetKey: targetKey(subject) }, token, ++now)
     const run = yield* runs.begin({ ...begun, targetKey: targetKey(subject) }, token, ++now)
     assert(run !== undefined)
+    assert.strictEqual(run.id, opened?.id)
     running.set(number, { id: run.id, head, base })
     yield* plan(number, { id: run.id, head, base }, "pending", "Review in progress")
   })
@@ -144,14 +262,17 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     }
   })
 
+  /** Returns the waiting changes of a head that was never reviewed for them. */
+  const listUnreviewed = (head: string) =>
+    [...waiting].filter(([number, entry]) => entry.head === head && !last.get(head)?.has(`${number} ${entry.base}`))
+
   const demanded = Effect.fnUntraced(function* (row: Publication) {
     const run = yield* runs.get(row.runId)
     const { operation } = row
     assert(operation._tag === "Status")
     // Removed with its run: the publisher drops it.
     if (run === undefined) return undefined
-    const own = { runId: run.id, targetKey: run.targetKey, baseRef: run.change.baseRef }
-    return headStatus(own, operation, yield* runs.headVerdicts(operation.head, "acme/app"), "#").status.state
+    return (yield* currentStatus(run, snapshot, operation)).status.state
   })
 
   /** Compares a green write with the model. A review that began since the records were read writes its own status later. */
@@ -165,10 +286,10 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const publish = Effect.fnUntraced(function* (number: number) {
     const publisher = publishers.get(number)
     assert(publisher !== undefined)
-    publisher.token ??= yield* outbox.takeOver(targetKey(change(number)), ++now)
+    publisher.token ??= yield* outbox.takeOver(keyOf(number), ++now)
     const { row } = publisher
     if (row === undefined) {
-      const [next] = yield* outbox.open(targetKey(change(number)))
+      const [next] = yield* outbox.open(keyOf(number))
       if (next === undefined) return false
       if (next.status === "sending") {
         yield* outbox.move(next.id, "sending", { status: "unknown" }, publisher.token, ++now)
@@ -193,6 +314,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
           (run) => next.operation._tag === "Status" && run.head === next.operation.head
         )
         assert.deepStrictEqual(inProgress, [], "green during a review")
+        assert.deepStrictEqual(listUnreviewed(next.operation.head), [], "green before a first review")
       }
       return true
     }
@@ -228,6 +350,10 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     switch (taken._tag) {
       case "Begin":
         return yield* begin(taken.pull, taken.head, taken.base)
+      case "Wait":
+        return yield* wait(taken.pull, taken.head, taken.base, taken.isLost)
+      case "Drop":
+        return yield* drop(taken.pull, taken.end)
       case "End":
         return yield* end(taken.pull, taken.end)
       case "Write":
@@ -252,14 +378,17 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
 
   for (const taken of steps) yield* take(taken)
   yield* wake
-  for (const number of pulls) yield* end(number, "skipped")
+  for (const number of pulls) {
+    yield* end(number, "skipped")
+    yield* sweep(number)
+  }
   let more = true
   while (more) {
     more = false
     for (const number of pulls) more = (yield* publish(number)) || more
   }
   for (const number of pulls) {
-    const open = (yield* outbox.open(targetKey(change(number)))).filter(isOpen)
+    const open = (yield* outbox.open(keyOf(number))).filter(isOpen)
     assert.deepStrictEqual(open, [])
   }
   for (const head of heads) {
@@ -267,6 +396,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const state = host.get(head)
     const context = `${head.slice(0, 1)}: ${results.join()} is ${state}; ${written.join(", ")}`
     if (state === "success") assert.isTrue(results.length > 0 && results.every((one) => one === "success"), context)
+    if (state === "success") assert.deepStrictEqual(listUnreviewed(head), [], context)
     if (results.includes("failure")) assert.strictEqual(state, "failure", context)
   }
 })
@@ -275,7 +405,7 @@ it.effect("a head is green only while each of its last reviews is clean, in any 
   Effect.promise(() =>
     fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) =>
-        Effect.runPromise(play(steps).pipe(Effect.provide(Layer.fresh(Store.layerMemory)), Effect.scoped))
+        Effect.runPromise(play(steps).pipe(Effect.provide(Layer.fresh(world)), Effect.scoped))
       ),
       { numRuns: sequences * scale, endOnFailure: false }
     )

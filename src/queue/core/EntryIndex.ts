@@ -80,6 +80,10 @@ export class EntryIndex {
     return Array.from(this.#running.values(), ({ id }) => id)
   }
 
+  activeIds(): ReadonlyArray<string> {
+    return [...this.#next.values(), ...this.#running.values()].map(({ id }) => id)
+  }
+
   /** Returns the ids of the active entries of a workspace, in the order of their creation. */
   active(workspace: string): ReadonlyArray<string> {
     return this.#schedule.ids(workspace).toSorted()

@@ -7,6 +7,7 @@ import type { TargetKey } from "../../domain/Keys.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import type { QueueSnapshot } from "./Plan.ts"
 import type { ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
+import type { EntryOfHead } from "../Queue.ts"
 import type { EntryPosition } from "./Transitions.ts"
 
 export interface EntryTable {
@@ -16,6 +17,8 @@ export interface EntryTable {
   readonly entryOf: (eventId: string) => string | undefined
   /** Returns the active entries of a workspace, in order of creation. */
   readonly active: (workspace: string) => ReadonlyArray<Entry>
+  /** Returns the active entries of pull requests with this head. The only lookup that reads all active entries. */
+  readonly withHead: (head: string) => ReadonlyArray<EntryOfHead>
   readonly snapshot: (workspace: string, now: number, places: number) => QueueSnapshot
   readonly workspaces: () => ReadonlyArray<string>
   readonly running: () => ReadonlyArray<Entry>

@@ -242,6 +242,7 @@ export class Replica {
         paused: this.#rows.pauses.has(pauseKey("workspace", workspace)),
         ...index().snapshot(workspace, now, places)
       }),
+      withHead: (head) => this.#rows.withHead(head),
       workspaces: () => index().workspaces(),
       running: () => this.#rows.all(index().allRunning()),
       expiring: (before) => this.#rows.all(index().expiring(before)),

@@ -5,6 +5,7 @@ import { EntryIndex } from "./EntryIndex.ts"
 import { compareBy, isAfter, toPage } from "./ListPage.ts"
 import { pauseKey } from "../operator/QueueControl.ts"
 import type { ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
+import type { EntryOfHead } from "../Queue.ts"
 import { listEvents, ReplicaRow, toEntry } from "./ReplicaRow.ts"
 import type { RowChange } from "./RowText.ts"
 
@@ -38,6 +39,15 @@ export class RowTable {
 
   all(ids: Iterable<string>): ReadonlyArray<Entry> {
     return [...ids].flatMap((id) => this.get(id) ?? [])
+  }
+
+  /** Returns the active entries of pull requests with this head. */
+  withHead(head: string): ReadonlyArray<EntryOfHead> {
+    return this.index.activeIds().flatMap((id) => {
+      const row = this.#rows.get(id)
+      if (row === undefined || row.head !== head || row.origin.target.kind !== "pull_request") return []
+      return [{ id, targetKey: row.targetKey, baseRef: row.origin.baseRef }]
+    })
   }
 
   /** `row` belongs to the table from now on. */

@@ -33,6 +33,7 @@ const queue = ({ write, read }: TableAccess, limits: QueueLimits): Queue["Servic
     loadSnapshot: (workspace, now, places) => read((table) => table.snapshot(workspace, now, places)),
     workspaces: read((table) => table.workspaces()),
     get: (entryId) => read((table) => table.get(entryId)),
+    withHead: (head) => read((table) => table.withHead(head)),
     promote: (entryIds, now) => write((table) => Steps.release(table, entryIds, now)),
     demote: (entryIds) => write((table) => Steps.withdraw(table, entryIds)),
     claim: (entryId, owner, now, ttlMillis) =>

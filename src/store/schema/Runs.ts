@@ -108,7 +108,6 @@ export const runs: Statements = (dialect) => [
     trigger_name TEXT NOT NULL,
     number BIGINT,
     verdict TEXT NOT NULL,
-    is_clean INTEGER NOT NULL,
     finished_at BIGINT NOT NULL,
     PRIMARY KEY (head, repo, target_key, base_ref)
   )`,

@@ -93,6 +93,7 @@ const ingress = IngressServer.layerWith({ port: 0 }).pipe(
     Layer.succeed(Wake, {
       workspace: () => undefined,
       newerHead: () => undefined,
+      unreviewed: () => undefined,
       closed: () => undefined,
       reported: () => undefined,
       command: () => undefined,

@@ -34,6 +34,7 @@ const document = {
 const quiet = Layer.succeed(Wake, {
   workspace: () => undefined,
   newerHead: () => undefined,
+  unreviewed: () => undefined,
   closed: () => undefined,
   reported: () => undefined,
   command: () => undefined,
