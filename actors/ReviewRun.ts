@@ -258,11 +258,10 @@ const analysisFailure = Effect.fnUntraced(function* (
     const now = yield* Clock.currentTimeMillis
     const current = (yield* (yield* Runs).get(run.id)) ?? run
     const notBefore = error.retryAfterMillis && now + error.retryAfterMillis
-    const refusal = { _tag: "ProviderRefuses", reason: verbatimReason(error.message) } as const
+    const refusal = { _tag: "ProviderRefuses", reason: error.why } as const
     return yield* waitForServer(current, work, refusal, notBefore)
   }
-  const reason =
-    error._tag === "PatchTooLarge" || error._tag === "AnalysisError" ? error.why : verbatimReason(error.message)
+  const reason = error._tag === "CheckoutError" ? verbatimReason(error.message) : error.why
   const retryable = error._tag !== "PatchTooLarge" && passing.has(error.reason)
   const timedOut = error._tag === "AgentError" && error.reason === "timeout"
   const outage = error._tag === "CheckoutError" ? outages.get(error.reason) : undefined

@@ -40,10 +40,10 @@ export const triageAnalysis = Effect.fnUntraced(function* (
   const triaged = yield* triageIssue(snapshot, workspace, issue)
   const { failed } = triaged
   if (failed === undefined) return analysisOf(triaged, workspace)
-  const { message, reason, retryAfterMillis } = failed
+  const { reason, retryAfterMillis, why } = failed
   return yield* new AgentError({
     reason,
-    message: `the issue was not triaged and stays open: ${message}`,
+    why: { _tag: "IssueNotTriaged", reason: why },
     ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
   })
 })

@@ -5,12 +5,13 @@
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { Unusable } from "../domain/Coverage.ts"
-import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import type { ReportedProblem } from "../domain/Problem.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
-import { gatewayAdvice } from "../llm/Gateway.ts"
-import type { GatewayError, ToolSpec } from "../llm/Gateway.ts"
+import { gatewayAdvice, joinFailures } from "../llm/Gateway.ts"
+import type { GatewayError, GatewayFailure, ToolSpec } from "../llm/Gateway.ts"
 import type { MountedContext } from "../vcs/ContextRepositories.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
@@ -60,7 +61,7 @@ export interface AgentReport {
   readonly usage: Usage
   readonly notices: ReadonlyArray<string>
   /** Reason why the pass ended early; its problems until then are kept. Absent: everything was read. */
-  readonly stopped?: string | undefined
+  readonly stopped?: Reason | undefined
   /** True if it ended early because responses were cut at their limit of output tokens; otherwise the budget ended it. */
   readonly isCutOff?: boolean | undefined
   /** Reports and readings that could not be used. Absent: everything could. */
@@ -96,9 +97,13 @@ export class AgentError extends Schema.TaggedError<AgentError>()("AgentError", {
    * `failed` is permanent; `timeout` exhausted its time.
    */
   reason: Schema.Literals(["throttled", "retryable", "failed", "timeout"]),
-  message: Schema.String,
+  why: Reason,
   retryAfterMillis: Schema.optional(Schema.Int)
-}) {}
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 const agentReasons: Record<GatewayError["reason"], AgentError["reason"]> = {
   rate_limited: "throttled",
@@ -117,17 +122,10 @@ const agentReasons: Record<GatewayError["reason"], AgentError["reason"]> = {
  * Returns what a failed call of a model means for its caller: whether it waits for the provider, tries again, or fails. Except for
  * waiting, it names the next step of an operator.
  */
-export const toAgentError = ({
-  message,
-  reason,
-  retryAfterMillis
-}: Pick<GatewayError, "message" | "reason" | "retryAfterMillis">): AgentError =>
+export const toAgentError = ({ advice, reason, retryAfterMillis, why }: GatewayFailure): AgentError =>
   new AgentError({
     reason: agentReasons[reason],
-    message:
-      agentReasons[reason] === "throttled"
-        ? message
-        : `${message}; ${findConnectionAdvice(message) ?? gatewayAdvice[reason]}`,
+    why: agentReasons[reason] === "throttled" ? why : joinFailures([why, advice ?? gatewayAdvice[reason]]),
     ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
   })
 

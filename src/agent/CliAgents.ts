@@ -43,10 +43,7 @@ export class CliAgents extends Context.Service<
   static readonly layerNone: Layer.Layer<CliAgents> = Layer.succeed(
     CliAgents,
     CliAgents.of({
-      analyse: (mode) =>
-        Effect.fail(
-          new AgentError({ reason: "failed", message: `agent mode ${mode} does not run here; use native-llm` })
-        )
+      analyse: (mode) => Effect.fail(new AgentError({ reason: "failed", why: { _tag: "AgentModeUnavailable", mode } }))
     })
   )
 }

@@ -12,9 +12,13 @@
  * while a response streams in.
  */
 import { Effect } from "effect"
+import { valueText } from "../text/Render.ts"
+import { en, inEnglish } from "../text/en.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
-import { Gateway, toUsage } from "../llm/Gateway.ts"
+import { Gateway, joinFailures, toUsage } from "../llm/Gateway.ts"
 import type { GatewayResponse, GatewayError, Message } from "../llm/Gateway.ts"
 import { AgentError, toAgentError } from "./Agent.ts"
 import type { AgentReport, Brief } from "./Agent.ts"
@@ -50,17 +54,17 @@ interface Pass {
 /** A response without a call that could be used. */
 interface UnusableResponse {
   readonly kind: "prose" | "empty" | "calls"
-  readonly why: string
+  readonly why: Reason
 }
 
 /** Result of one conversation with one model. */
 type Ending =
   | Chosen
-  | { readonly _tag: "Stopped"; readonly why: string }
+  | { readonly _tag: "Stopped"; readonly why: Reason }
   /** The budget is exhausted: problems are kept, and the remaining files are reported as not read. */
-  | { readonly _tag: "OutOfBudget"; readonly why: string }
+  | { readonly _tag: "OutOfBudget"; readonly why: Reason }
   /** Responses were cut at their limit of output tokens: what they reported is kept. */
-  | { readonly _tag: "CutOff"; readonly why: string }
+  | { readonly _tag: "CutOff"; readonly why: Reason }
   | { readonly _tag: "Failed"; readonly error: AgentError }
   | { readonly _tag: "Invalid"; readonly model: string; readonly response: UnusableResponse }
 
@@ -68,7 +72,7 @@ export const analyseNatively = (limits: PassLimits) =>
   Effect.fn("agent.native")(function* (brief: Brief): Effect.fn.Return<AgentReport, AgentError, Gateway | ModelRun> {
     const group = brief.workspace.modelChain
     if (group === undefined) {
-      return yield* failed("no model groups are configured; add llm.providers and llm.model_chain")
+      return yield* failed({ _tag: "NoModelGroups" })
     }
     const pass: Pass = {
       reports: new Reports(),
@@ -94,24 +98,22 @@ export const analyseNatively = (limits: PassLimits) =>
   })
 
 /** The next step of an operator, by the kind of the responses. */
-const advice: Readonly<Record<UnusableResponse["kind"], string>> = {
-  prose:
-    "the model responds with text instead of tool calls: choose one that calls tools in llm.model_chain, or enable tool calls at its server",
-  empty:
-    "the model responds with nothing: check the limit of its output and its server, or choose another one in llm.model_chain",
-  calls: "the model calls tools with input that cannot be read: choose a stronger one in llm.model_chain"
+const toolAdvice: Readonly<Record<UnusableResponse["kind"], Reason>> = {
+  prose: { _tag: "EnableToolCalls" },
+  empty: { _tag: "CheckOutputLimit" },
+  calls: { _tag: "ChooseStrongerModel" }
 }
 
-const describeAvoided = (avoided: Pass["avoided"]): ReadonlyArray<string> =>
-  [...avoided].map(([model, { why }]) => `${model}: ${why}`)
+const describeAvoided = (avoided: Pass["avoided"]): ReadonlyArray<Reason> =>
+  [...avoided].map(([model, { why }]) => ({ _tag: "ModelFailed", model, reason: why }))
 
 const withoutCalls = (avoided: Pass["avoided"]): AgentError => {
   const kinds = new Set([...avoided.values()].map(({ kind }) => kind))
-  return failed([...describeAvoided(avoided), ...[...kinds].map((kind) => advice[kind])].join("; "))
+  return failed(joinFailures([...describeAvoided(avoided), ...[...kinds].map((kind) => toolAdvice[kind])]))
 }
 
 /** Returns why the model did not end its review. */
-const unendedReason = (ending: Ending): string | undefined => {
+const unendedReason = (ending: Ending): Reason | undefined => {
   if (ending._tag === "Stopped") return ending.why
   if (ending._tag === "Invalid") return ending.response.why
   return undefined
@@ -124,14 +126,18 @@ const toReport = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentE
   if (dropped > 0) notices.push(`${dropped} further problems beyond the limit of ${maxReported} were discarded`)
   const unended = unendedReason(ending)
   if (unended !== undefined) {
-    if (problems.length === 0) return failed(`the review has no result: ${unended}`)
-    notices.push(`the model ended without a summary: ${unended}`)
+    if (problems.length === 0) return failed({ _tag: "NoResult", reason: unended })
+    notices.push(`the model ended without a summary: ${inEnglish(unended)}`)
   }
   if (ending._tag === "Failed" && problems.length === 0) return ending.error
-  if (ending._tag === "OutOfBudget") notices.push(outOfBudget)
-  if (ending._tag === "CutOff") notices.push(ending.why)
+  if (ending._tag === "OutOfBudget") notices.push(inEnglish({ _tag: "BudgetEndedReview" }))
+  if (ending._tag === "CutOff") notices.push(inEnglish(ending.why))
   const failure =
-    ending._tag === "Failed" ? ending.error : unended === undefined ? undefined : failed(`no summary: ${unended}`)
+    ending._tag === "Failed"
+      ? ending.error
+      : unended === undefined
+        ? undefined
+        : failed({ _tag: "NoSummary", reason: unended })
   return Effect.succeed({
     problems,
     ...(ending._tag === "OutOfBudget" || ending._tag === "CutOff" ? { stopped: ending.why } : {}),
@@ -168,7 +174,7 @@ const converse = Effect.fnUntraced(function* (
     pass.reports.round = step
     const called = yield* callStep(brief, group, pass, limits, streamed, { messages, prefer: holder, step })
     if (called._tag === "Failure") {
-      if (called.failure.reason === "budget") return { _tag: "OutOfBudget", why: called.failure.message }
+      if (called.failure.reason === "budget") return { _tag: "OutOfBudget", why: called.failure.why }
       return { _tag: "Failed", error: afterAvoided(called.failure, pass.avoided) }
     }
     const response = called.success
@@ -182,30 +188,31 @@ const converse = Effect.fnUntraced(function* (
     const broken = !isCut && (response.calls.length === 0 || turn.invalid.length > 0)
     const ending = turn.ending ?? pending
     if (ending !== undefined && (pending !== undefined || !broken || repaired)) return ending
-    if (isCut && ++cuts > 1) return { _tag: "CutOff", why: cutOff }
+    if (isCut && ++cuts > 1) return { _tag: "CutOff", why: { _tag: "ResponsesCut" } }
     if (broken && repaired && !turn.isUseful)
       return { _tag: "Invalid", model: response.model, response: unusableResponse(response, turn.invalid) }
     pending = ending
     if (broken) repaired = true
     if (pass.usage.inputTokens + pass.usage.outputTokens >= limits.tokens) {
-      return { _tag: "Stopped", why: `the limit of ${limits.tokens} tokens is exhausted` }
+      return { _tag: "Stopped", why: { _tag: "TokensUsedUp", count: limits.tokens } }
     }
     messages = pruneResults([...messages, ...turn.messages, ...(isCut ? [goOn] : [])])
   }
-  return { _tag: "Stopped", why: `the model did not finish within ${limits.steps} steps` }
+  return { _tag: "Stopped", why: { _tag: "StepsUsedUp", count: limits.steps } }
 })
 
 const unusableResponse = ({ calls, text }: GatewayResponse, [error]: ReadonlyArray<string>): UnusableResponse => {
-  if (calls.length > 0) return { kind: "calls", why: error ?? "no call of it is of use" }
+  if (calls.length > 0)
+    return { kind: "calls", why: error === undefined ? { _tag: "CallsUnusable" } : verbatimReason(error) }
   return text.trim() === ""
-    ? { kind: "empty", why: "the response is empty" }
-    : { kind: "prose", why: "the response is prose instead of tool calls" }
+    ? { kind: "empty", why: { _tag: "ResponseEmpty" } }
+    : { kind: "prose", why: { _tag: "ResponseProse" } }
 }
 
 /** Names the models that sent no valid tool calls before, with the reasons. */
 const afterAvoided = (error: GatewayError, avoided: Pass["avoided"]): AgentError => {
-  const { message, reason, retryAfterMillis } = error
-  return toAgentError({ reason, message: [...describeAvoided(avoided), message].join("; "), retryAfterMillis })
+  const { advice, reason, retryAfterMillis, why } = error
+  return toAgentError({ reason, why: joinFailures([...describeAvoided(avoided), why]), advice, retryAfterMillis })
 }
 
 /** Position of a call in its conversation. */
@@ -250,14 +257,11 @@ const goOn: Message = {
   text: "Your response was cut at its limit of output tokens. The complete reports in it are recorded. Go on: report what is missing, in few words, and end with publish_summary."
 }
 
-const cutOff =
-  "the responses of the model were cut at their limit of output tokens; what they reported until then is kept"
-
 const account = (pass: Pass, response: GatewayResponse): void => {
   if (!pass.models.includes(response.model)) pass.models.push(response.model)
   // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
   for (const { model, reason } of response.fallbacks) {
-    pass.notices.add(`fell back from ${model}: ${reason.split(":")[0]?.replaceAll("_", " ")}`)
+    pass.notices.add(`fell back from ${model}: ${valueText(en, "failure", reason)}`)
   }
   pass.usage = addUsage(pass.usage, toUsage(response))
 }
@@ -272,6 +276,4 @@ const logStep = (step: number, response: GatewayResponse) =>
     })
   )
 
-const outOfBudget = "the review ended early: the budget for model calls (llm.budget) is exhausted"
-
-const failed = (message: string): AgentError => new AgentError({ reason: "failed", message })
+const failed = (why: Reason): AgentError => new AgentError({ reason: "failed", why })

@@ -34,7 +34,7 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
   })
   const fail = (error: AgentError) => end({ _tag: "Failed", error })
   const group = workspace.modelChain
-  if (group === undefined) return fail(new AgentError({ reason: "failed", message: "no model groups are configured" }))
+  if (group === undefined) return fail(new AgentError({ reason: "failed", why: { _tag: "NoModelGroups" } }))
   const gateway = yield* Gateway
   const reader = repositoryReader(brief.checkout, brief.code, workspace.review.fetch_extra, brief.context)
   let messages: ReadonlyArray<Message> = query.showsPrompt
@@ -78,8 +78,7 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
 /** Tools that read. */
 const reading: ReadonlySet<string> = new Set(Object.keys(readTools))
 
-const invalid = (tool: string): AgentError =>
-  new AgentError({ reason: "failed", message: `no valid call of ${tool} by the model` })
+const invalid = (tool: string): AgentError => new AgentError({ reason: "failed", why: { _tag: "NoValidCall", tool } })
 
 const maxRepeatedCalls = 5
 

@@ -30,7 +30,7 @@ const analyseTwice = Effect.fnUntraced(function* <R>(
     { concurrency: 2 }
   )
   if (second._tag === "Success") return join(first, second.success)
-  yield* Effect.logWarning("second pass of a review failed", { error: second.failure.message })
+  yield* Effect.logWarning("second pass of a review failed", { reason: second.failure.why })
   return { ...first, unusable: addUnusable([...(first.unusable ?? []), failedReading]) }
 })
 

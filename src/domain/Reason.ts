@@ -7,6 +7,7 @@
 import { Predicate, Schema, SchemaTransformation } from "effect"
 import type { Params } from "./ReasonParams.ts"
 import { isParam } from "./ReasonParams.ts"
+import { modelReasons } from "./reasons/Model.ts"
 import { queueReasons } from "./reasons/Queue.ts"
 import { runReasons } from "./reasons/Run.ts"
 
@@ -18,6 +19,7 @@ const verbatim = { Text: { text: "text" }, Unknown: { tag: "text" } } as const s
 /** Parameters by tag. A new reason is a row of one of these tables, and a text in each language. */
 export const reasons = {
   ...verbatim,
+  ...modelReasons,
   ...queueReasons,
   ...runReasons
 }
@@ -49,6 +51,11 @@ type ParamsOf<P> = {
 /** Returns a reason in the words of a person, a host, a model or a program. */
 export const verbatimReason = (text: string): Reason => ({ _tag: "Text", text })
 
+/** Removes repetitions. */
+export const distinctReasons = (all: ReadonlyArray<Reason>): ReadonlyArray<Reason> => [
+  ...new Map(all.map((reason) => [JSON.stringify(reason), reason])).values()
+]
+
 const tables: Readonly<Record<string, Params>> = reasons
 
 const isReason = (value: unknown): value is Reason => {
@@ -65,7 +72,7 @@ const unknownReason = (value: Schema.JsonObject): Reason => ({ _tag: "Unknown", 
 const asJson = (reason: Reason): Schema.JsonObject => JSON.parse(JSON.stringify(reason))
 
 /** JSON of a reason: its tag and parameters. */
-export const Reason: Schema.Codec<Reason, Schema.JsonObject> = Schema.JsonObject.pipe(
+export const Reason = Schema.JsonObject.pipe(
   Schema.decodeTo(
     Schema.declare(isReason),
     SchemaTransformation.transform<Reason, Schema.JsonObject>({

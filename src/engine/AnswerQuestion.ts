@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { Effect, Layer } from "effect"
+import { inEnglish } from "../text/en.ts"
 import { ChatQuestions } from "../chat/ChatQuestions.ts"
 import type { ChatAnswer, ChatQuestion } from "../chat/ChatQuestions.ts"
 import { Gateway } from "../llm/Gateway.ts"
@@ -63,12 +64,12 @@ const answer = Effect.fn("answerQuestion")(function* (question: ChatQuestion) {
     maxThrottledMillis: maxMillis
   }).pipe(Effect.provideService(ModelRun, account))
   if (outcome._tag === "Returned") return { _tag: "Answered", text: scrubSecrets(outcome.value) } satisfies ChatAnswer
-  const { message, reason } = outcome.error
-  yield* Effect.logWarning("question from chat without a result", { chat_request_id: id, error: message })
+  const { reason, why } = outcome.error
+  yield* Effect.logWarning("question from chat without a result", { chat_request_id: id, reason: why })
   return {
     _tag: "Refused",
     reason: reason === "budget" || reason === "unpriced" ? "budget" : "unavailable",
-    why: message
+    why: inEnglish(why)
   } satisfies ChatAnswer
 })
 

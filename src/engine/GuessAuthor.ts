@@ -47,7 +47,7 @@ export const layer: Layer.Layer<AuthorGuess, never, Gateway | Cache> = Layer.eff
         if (outcome._tag === "Failed") {
           yield* Effect.logInfo("author of a commit not resolved by a model", {
             commit: author.commit,
-            error: outcome.error.message
+            reason: outcome.error.why
           })
           return undefined
         }

@@ -19,6 +19,8 @@ import { addUnusable } from "../domain/Coverage.ts"
 import type { Unusable } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { Finding } from "../domain/Problem.ts"
+import { distinctReasons } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
 import { calibrate } from "../review/Calibrate.ts"
 import { mergeFindings } from "../review/Merge.ts"
@@ -98,7 +100,7 @@ export const reviewPasses = Effect.fn("reviewPasses")(function* (
   const verdicts = [injected.verified, ...verified]
   const failure = failureOf(input, analysed, verdicts)
   if (failure !== undefined) return yield* failure
-  for (const { message } of errorsOf(analysed)) yield* Effect.logWarning("pass of a review failed", { error: message })
+  for (const { why } of errorsOf(analysed)) yield* Effect.logWarning("pass of a review failed", { reason: why })
   for (const reason of endedEarlyFor(analysed)) yield* Effect.logWarning("review ended early", { reason })
   return joinPasses(analysed, injected.merged, verdicts, summary)
 })
@@ -177,8 +179,8 @@ const failureOf = (
 }
 
 /** Returns the reasons why passes ended before they had read everything. */
-const endedEarlyFor = (analysed: ReadonlyArray<AnalysedPass>): ReadonlySet<string> =>
-  new Set(reportsOf(analysed).flatMap(({ stopped }) => stopped ?? []))
+const endedEarlyFor = (analysed: ReadonlyArray<AnalysedPass>): ReadonlyArray<Reason> =>
+  distinctReasons(reportsOf(analysed).flatMap(({ stopped }) => stopped ?? []))
 
 const endedEarly = ({ result }: AnalysedPass): EndedEarly | undefined => {
   if (result._tag === "Failure" || result.success.failure !== undefined) return "failed"

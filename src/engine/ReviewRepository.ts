@@ -69,7 +69,7 @@ export const reviewRepository = Effect.fn("reviewRepository")(function* (
 /** There is no change at a host whose readers a notice would reach: the caller gets the failure. */
 const overBudget = new AgentError({
   reason: "failed",
-  message: "the change was not reviewed: llm.budget does not allow a model call; raise its limits or remove them"
+  why: { _tag: "BudgetAllowsNoCall" }
 })
 
 const notLocal =

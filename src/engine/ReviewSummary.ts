@@ -42,7 +42,7 @@ export const writeSummary = Effect.fn("writeSummary")(function* (
   })
   if (outcome._tag === "Failed") {
     yield* Effect.logWarning("summary of a review not written, the notes of its passes are used", {
-      error: outcome.error.message
+      reason: outcome.error.why
     })
   }
   return { text: outcome._tag === "Returned" ? outcome.value : undefined, models, usage }

@@ -3,11 +3,13 @@
  * may repair an invalid response once; then the next model of the chain starts over. Prose is never parsed.
  */
 import { Effect } from "effect"
+import type { Reason } from "../domain/Reason.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
-import { Gateway, toUsage } from "../llm/Gateway.ts"
-import type { GatewayResponse, GatewayError, GatewayRequest, Message, ToolSpec } from "../llm/Gateway.ts"
+import { Gateway, joinFailures, toUsage } from "../llm/Gateway.ts"
+import type { GatewayResponse, GatewayFailure, GatewayRequest, Message, ToolSpec } from "../llm/Gateway.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 
 export interface Question<A> {
@@ -31,7 +33,7 @@ export interface Question<A> {
 export interface StrictResult<A> {
   readonly outcome:
     | { readonly _tag: "Returned"; readonly value: A; readonly model: string }
-    | { readonly _tag: "Failed"; readonly error: Pick<GatewayError, "reason" | "message" | "retryAfterMillis"> }
+    | { readonly _tag: "Failed"; readonly error: GatewayFailure }
   /** All models that were called, whatever the outcome. */
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
@@ -68,9 +70,14 @@ export const queryStrictly = Effect.fn("queryStrictly")(function* <A>(
         })
       )
       if (called._tag === "Failure") {
-        const { reason, message, retryAfterMillis } = called.failure
-        const before = [...wrong].map(([model, why]) => `${model}: ${why}`)
-        return end({ _tag: "Failed", error: { reason, message: [...before, message].join("; "), retryAfterMillis } })
+        const { advice, reason, retryAfterMillis, why } = called.failure
+        const before = [...wrong].map(([model, error]): Reason => ({
+          _tag: "ModelFailed",
+          model,
+          reason: verbatimReason(error)
+        }))
+        const error = { reason, why: joinFailures([...before, why]), advice, retryAfterMillis }
+        return end({ _tag: "Failed", error })
       }
       const response = called.success
       responses.push(response)

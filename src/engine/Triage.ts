@@ -46,8 +46,11 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
   const none = { removed, models: [], usage: noUsage }
   if (issue.state === "closed") return { decision: keptOpen("the issue is closed already"), ...none }
   if (group === undefined) {
-    const message = "no model groups are configured; add llm.providers and llm.model_chain"
-    return { decision: keptOpen(message), failed: new AgentError({ reason: "failed", message }), ...none }
+    return {
+      decision: keptOpen(noResult),
+      failed: new AgentError({ reason: "failed", why: { _tag: "NoModelGroups" } }),
+      ...none
+    }
   }
   const { outcome, models, usage } = yield* queryStrictly({
     snapshot,
@@ -62,14 +65,14 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
   const spent = { removed, models, usage }
   if (outcome._tag === "Failed") {
     const { error } = outcome
-    const { reason } = error
-    yield* Effect.logWarning("triage failed, the issue stays open", { error: error.message })
-    const failed = toAgentError(error)
-    return { decision: keptOpen(`no result from any model: ${reason.replaceAll("_", " ")}`), failed, ...spent }
+    yield* Effect.logWarning("triage failed, the issue stays open", { reason: error.why })
+    return { decision: keptOpen(noResult), failed: toAgentError(error), ...spent }
   }
   const decision = decideTriage(outcome.value, prompt, rules)
   return { decision: { ...decision, reason: scrubSecrets(decision.reason) }, ...spent }
 })
+
+const noResult = "no result from any model"
 
 const keptOpen = (reason: string): TriageDecision => ({
   verdict: "keep_open",

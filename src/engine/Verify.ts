@@ -102,7 +102,7 @@ const verifyGroup = Effect.fnUntraced(function* (
   if (outcome._tag === "Failed") {
     yield* Effect.logWarning("verification of findings failed", {
       findings: findings.length,
-      error: outcome.error.message
+      reason: outcome.error.why
     })
     return { verdicts: new Map(), models, usage, failed: findings.length, errors: [outcome.error] }
   }

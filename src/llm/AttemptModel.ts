@@ -121,12 +121,10 @@ const withPermit = Effect.fnUntraced(function* (
     yield* throttled.deduct(since)
     const wait = Math.max(outcome.retryAfterMillis, 1000)
     if (wait >= throttled.leftMillis || wait > maxPauseMillis)
-      return yield* Effect.fail(failure("rate_limited", notAccepted, wait))
+      return yield* Effect.fail(failure("rate_limited", { _tag: "NoPermit" }, wait))
     yield* throttled.spend(Effect.sleep(Math.min(wait, permitMillis)))
   }
 })
-
-const notAccepted = "the provider requested a pause, or too many requests are waiting for it"
 
 /** Returns what the end of a call shows about the limits of its provider. */
 const resultOf = (exit: Exit.Exit<unknown, Failure>, respectsRetryAfter: boolean): CallResult => {
@@ -173,9 +171,9 @@ const sendMeasured = Effect.fnUntraced(function* (
       spending(budget, llm, model.spec, characters, received),
       (counted) => measured({ provider: id, model: model.entry.model }, counted, received),
       Effect.tap((answer) => record({ _tag: "Answered", answer: recordedResponse(answer) })),
-      Effect.tapError(({ kind, message }) => record({ _tag: "Failed", kind, message, usage: received() })),
+      Effect.tapError(({ kind, why }) => record({ _tag: "Failed", kind, why, usage: received() })),
       Effect.onInterrupt(() =>
-        record({ _tag: "Failed", kind: "aborted", message: "the call was aborted", usage: received() })
+        record({ _tag: "Failed", kind: "aborted", why: { _tag: "CallAborted" }, usage: received() })
       )
     )
 }, Effect.scoped)

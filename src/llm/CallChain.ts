@@ -3,7 +3,6 @@
  * All attempts at one model are bounded by `give_up_after_seconds`, the whole call by the request's deadline; interrupting the call
  * aborts the request.
  */
-import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
 import { Effect, Metric } from "effect"
 import type { GatewayServices } from "./AttemptModel.ts"
 import { callModel } from "./CallModel.ts"
@@ -13,7 +12,7 @@ import * as Metrics from "../observability/Metrics.ts"
 import type { ModelEntry } from "../config/schema/Llm.ts"
 import { candidates, modelKey } from "./Chain.ts"
 import type { Failure } from "./Failure.ts"
-import { gatewayAdvice, GatewayError } from "./Gateway.ts"
+import { gatewayAdvice, GatewayError, joinFailures } from "./Gateway.ts"
 import type { GatewayRequest } from "./Gateway.ts"
 
 /** A model of the chain without a response. */
@@ -24,10 +23,10 @@ interface FailedModel {
 
 const noModel = (request: GatewayRequest): GatewayError =>
   request.avoid !== undefined && request.avoid.length > 0
-    ? new GatewayError({ reason: "invalid", message: `every model of the group "${request.group}" was tried` })
+    ? new GatewayError({ reason: "invalid", why: { _tag: "GroupUsedUp", group: request.group } })
     : new GatewayError({
         reason: "not_configured",
-        message: `llm.model_chain has no group "${request.group}"; add it, or name another in llm.default_model_chain`
+        why: { _tag: "GroupUnknown", group: request.group }
       })
 
 /**
@@ -40,16 +39,21 @@ const exhausted = (failures: ReadonlyArray<FailedModel>): GatewayError => {
   const waits = transient.flatMap(({ failed }) =>
     failed.retryAfterMillis === undefined ? [] : [failed.retryAfterMillis]
   )
+  const advice = failures.find(({ failed }) => failed.advice !== undefined)?.failed.advice
   return new GatewayError({
     reason: last?.failed.kind ?? "not_configured",
-    message: failures.map(({ model, failed }) => `${model}: ${failed.message}`).join("; "),
+    why: joinFailures(failures.map(({ model, failed }) => ({ _tag: "ModelFailed", model, reason: failed.why }))),
+    ...(advice === undefined ? {} : { advice }),
     ...(waits.length === 0 ? {} : { retryAfterMillis: Math.min(...waits) })
   })
 }
 
-const logFailure = (entry: ModelEntry, { kind, message }: Failure, next: ModelEntry | undefined) => {
-  const advice = findConnectionAdvice(message) ?? gatewayAdvice[kind]
-  const fields = { model: modelKey(entry), kind, reason: message, advice }
+const logFailure = (
+  entry: ModelEntry,
+  { kind, why, advice = gatewayAdvice[kind] }: Failure,
+  next: ModelEntry | undefined
+) => {
+  const fields = { model: modelKey(entry), kind, reason: why, advice }
   return next === undefined
     ? Effect.logWarning("call of a model failed, and no other model of its chain is called", fields)
     : Effect.logWarning("fell back from a model", { ...fields, next: modelKey(next) })
@@ -71,7 +75,7 @@ export const callChain = Effect.fn("llm.call")(function* (
       yield* Effect.annotateCurrentSpan({ model: modelKey(entry), fallbacks: failures.length })
       return {
         ...outcome.success,
-        fallbacks: failures.map(({ model, failed }) => ({ model, reason: `${failed.kind}: ${failed.message}` }))
+        fallbacks: failures.map(({ model, failed }) => ({ model, reason: failed.kind }))
       }
     }
     failures.push({ model: modelKey(entry), failed: outcome.failure })

@@ -1,5 +1,6 @@
 /** All attempts at one model: as often as the retry policy allows, until its time or the deadline of the call. */
 import { Duration, Effect, Metric, Random } from "effect"
+import { verbatimReason } from "../domain/Reason.ts"
 import type { ModelEntry } from "../config/schema/Llm.ts"
 import { attemptModel } from "./AttemptModel.ts"
 import type { GatewayServices, ModelResponse } from "./AttemptModel.ts"
@@ -26,17 +27,17 @@ const configured = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ConfiguredModel, Failure> {
   const { llm } = request.snapshot.document
   const config = llm.providers.find(({ id }) => id === entry.provider)
-  if (config === undefined) return yield* Effect.fail(failure("not_configured", "no provider with this id"))
+  if (config === undefined) return yield* Effect.fail(failure("not_configured", { _tag: "ProviderUnknown" }))
   const settings = providerSettings(config, request.snapshot)
   const problem = providerProblem(settings)
-  if (problem !== undefined) return yield* Effect.fail(failure("not_configured", problem))
+  if (problem !== undefined) return yield* Effect.fail(failure("not_configured", verbatimReason(problem)))
   const spec = yield* catalog.spec(llm, config, entry.model)
   const { contextWindow: window } = spec
   if (!mayFit(request, window)) {
-    return yield* Effect.fail(failure("overflow", `the prompt cannot fit the context window of ${window} tokens`))
+    return yield* Effect.fail(failure("overflow", { _tag: "PromptTooLong", count: window ?? 0 }))
   }
   if (spec.toolCall === false && request.tools.length > 0) {
-    return yield* Effect.fail(failure("invalid", "the model takes no tools, by its record in the catalog"))
+    return yield* Effect.fail(failure("invalid", { _tag: "TakesNoTools" }))
   }
   return { entry, settings, spec }
 })
@@ -72,7 +73,7 @@ export const callModel = Effect.fnUntraced(function* (
     const failed = outcome.failure
     if (failed.isThrottled && request.endsWhenRefused === true) return yield* Effect.fail(failed)
     if (failed.isThrottled) {
-      const fields = { model: modelKey(model.entry), reason: failed.message, retryAfterMillis: failed.retryAfterMillis }
+      const fields = { model: modelKey(model.entry), reason: failed.why, retryAfterMillis: failed.retryAfterMillis }
       yield* limitWarning(`throttled ${model.entry.provider}`, (suppressed) =>
         Effect.logWarning("requests refused by a provider, they wait", { ...fields, suppressed })
       )
@@ -89,7 +90,7 @@ export const callModel = Effect.fnUntraced(function* (
     number++
     const labels = { provider: model.entry.provider, model: model.entry.model, reason: failed.kind }
     yield* Metric.update(Metric.withAttributes(Metrics.modelRetries, labels), 1)
-    const fields = { model: modelKey(model.entry), attempt: number, wait, reason: failed.message }
+    const fields = { model: modelKey(model.entry), attempt: number, wait, reason: failed.why }
     yield* limitWarning(`failed ${model.entry.provider}`, (suppressed) =>
       Effect.logWarning("model call failed, retry scheduled", { ...fields, suppressed })
     )

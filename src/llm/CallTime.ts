@@ -32,7 +32,7 @@ export class CallTime {
       const end = begun.pipe(
         Effect.andThen(note),
         Effect.andThen(Effect.suspend(() => sleepMillis(this.#leftMillis))),
-        Effect.andThen(Effect.fail(failure("timeout", "the time for this call is used up")))
+        Effect.andThen(Effect.fail(failure("timeout", { _tag: "CallTimeUsedUp" })))
       )
       const spent = Effect.map(Clock.currentTimeMillis, (now) => {
         this.#leftMillis = Math.max(0, this.#leftMillis - (now - (since ?? now)))

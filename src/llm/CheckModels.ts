@@ -3,13 +3,13 @@
  * does not exist and a refused key are found before the first review. An entry that occurs in several chains is requested once.
  */
 import { Effect } from "effect"
-import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { modelKey } from "./Chain.ts"
 import { Gateway, gatewayAdvice } from "./Gateway.ts"
 import type { GatewayError } from "./Gateway.ts"
 import { ModelRun } from "./ModelRun.ts"
 import { withoutPeriod } from "../domain/Text.ts"
+import { inEnglish } from "../text/en.ts"
 
 export interface ModelReport {
   readonly level: "ok" | "warning" | "error"
@@ -67,10 +67,10 @@ const checkModel = Effect.fnUntraced(function* (
           ? { level: "warning", text: `${name}: no response within ${timeoutMillis / 1000} s: check the server` }
           : { level: "ok", text: `${name} responds` }
       ),
-      Effect.catch(({ reason, message }) =>
+      Effect.catch(({ advice, message, reason }) =>
         Effect.succeed<ModelReport>({
           level: transient.has(reason) ? "warning" : "error",
-          text: `${name}: ${withoutPeriod(findConnectionAdvice(message) ?? gatewayAdvice[reason])}. ${withoutPeriod(message)}`
+          text: `${name}: ${inEnglish(advice ?? gatewayAdvice[reason])}. ${withoutPeriod(message)}`
         })
       )
     )

@@ -9,6 +9,7 @@
  */
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Reason } from "../domain/Reason.ts"
 import { newId } from "../domain/Ids.ts"
 import { Usd } from "../domain/Money.ts"
 import { Objects } from "../store/Objects.ts"
@@ -42,7 +43,7 @@ export interface AskedModel {
     | {
         readonly _tag: "Failed"
         readonly kind: string
-        readonly message: string
+        readonly why: Reason
         /** Usage of the failed call, if a response had begun. */
         readonly usage?: GatewayUsage | undefined
       }
@@ -81,9 +82,7 @@ export const StoredCall = Schema.Struct({
       usage: Usage
     })
   ),
-  failure: Schema.optional(
-    Schema.Struct({ kind: Schema.String, message: Schema.String, usage: Schema.optional(Usage) })
-  )
+  failure: Schema.optional(Schema.Struct({ kind: Schema.String, why: Reason, usage: Schema.optional(Usage) }))
 })
 export type StoredCall = typeof StoredCall.Type
 const decodeCall = Schema.decodeUnknownOption(Schema.fromJsonString(StoredCall))
@@ -173,7 +172,7 @@ const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memor
     messages: messages.map(({ name }) => name),
     ...(outcome._tag === "Answered"
       ? { key: requestKey(call.model, request), answer: keptResponse(outcome.answer) }
-      : { failure: { kind: outcome.kind, message: keptText(outcome.message), usage: outcome.usage } })
+      : { failure: { kind: outcome.kind, why: keptData(outcome.why), usage: outcome.usage } })
   })
   if (stored.length > maxCallLength) {
     return yield* Effect.logWarning("model response too long to be recorded", { model: call.model, run_id: run.id })

@@ -16,6 +16,9 @@
  * | not_configured| no                   | no         | unknown model, no key, provider not in the build|
  */
 import { APICallError } from "ai"
+import type { Reason } from "../domain/Reason.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
 import { redactCredentials } from "../domain/RedactCredentials.ts"
 import { parseRetryAfter } from "../domain/RetryAfter.ts"
 import type { GatewayError } from "./Gateway.ts"
@@ -27,8 +30,10 @@ export type FailureKind = GatewayError["reason"]
 
 export interface Failure {
   readonly kind: FailureKind
-  /** One line, without secrets; names neither provider nor model. */
-  readonly message: string
+  /** Without secrets; names neither provider nor model. */
+  readonly why: Reason
+  /** Next step, if the connection failed. */
+  readonly advice?: Reason | undefined
   readonly repeat: boolean
   readonly next: boolean
   /** The provider limits the rate or is overloaded: the request waits and counts as no attempt. */
@@ -49,13 +54,24 @@ const rules: Record<FailureKind, { readonly repeat: boolean; readonly next: bool
   not_configured: { repeat: false, next: false }
 }
 
-export const failure = (kind: FailureKind, message: string, retryAfterMillis?: number): Failure => ({
+export const failure = (kind: FailureKind, why: Reason, retryAfterMillis?: number): Failure => ({
   kind,
-  message,
+  why,
   ...rules[kind],
   isThrottled: kind === "rate_limited",
   retryAfterMillis
 })
+
+/** Returns the failure of a connection. The text is that of Node.js or a library. */
+const unavailable = (text: string): Failure => ({
+  ...failure("unavailable", verbatimReason(text)),
+  advice: connectionAdvice(text)
+})
+
+const connectionAdvice = (text: string): Reason | undefined => {
+  const advice = findConnectionAdvice(text)
+  return advice === undefined ? undefined : verbatimReason(advice)
+}
 
 const overflowText =
   /context[ _-]?(length|window|size)|maximum context|too many (input )?tokens|prompt is too long|input is too long|exceeds? the (maximum|max|model)|token (count|limit)|reduce the length|request too large/i
@@ -67,43 +83,44 @@ const keyText = /api[ _-]?key|credential|unauthenticated/i
 
 /** Classifies an error. `secrets` are redacted from the message; provider text is truncated to 300 characters. */
 export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: number): Failure => {
-  if (error instanceof NotConfigured) return failure("not_configured", scrub(error.message, secrets))
+  if (error instanceof NotConfigured) return failure("not_configured", verbatimReason(scrub(error.message, secrets)))
   const cause = error instanceof Error ? error.cause : undefined
   for (const reason of [error, cause]) {
-    if (reason instanceof SilentProvider) return failure("timeout", reason.message)
-    if (reason instanceof ResponseTooLarge) return failure("invalid", reason.message)
+    if (reason instanceof SilentProvider) return failure("timeout", reason.why)
+    if (reason instanceof ResponseTooLarge) return failure("invalid", reason.why)
   }
   if (!APICallError.isInstance(error)) {
     const text = scrub(error instanceof Error ? error.message : String(error), secrets)
-    return failure("unavailable", text === "" ? "the request failed without a message" : text)
+    return text === "" ? failure("unavailable", { _tag: "FailedWithoutMessage" }) : unavailable(text)
   }
   const status = error.statusCode
   const text = scrub(error.message, secrets)
   const detail = `${error.message} ${error.responseBody ?? ""}`.slice(0, 20_000)
-  const said = (what: string) => (status === undefined ? what : `HTTP ${status}: ${what}`)
   const retryAfter = parseRetryAfter(error.responseHeaders, now) ?? exhaustedMillis(error.responseHeaders, now)
 
-  if (status === undefined) return failure("unavailable", text)
+  if (status === undefined) return unavailable(text)
+  const said = (reason: Reason): Reason => ({ _tag: "HttpFailed", status, reason })
+  const its = said(verbatimReason(text))
   // A 2xx response that violates the protocol: a truncated body, or the page of a proxy.
-  if (status < 300) return failure("unavailable", `unreadable response (${text})`)
-  if (status < 400) return failure("not_configured", said("a redirect; set base_url to the address it leads to"))
-  if (status === 401 || status === 403) return failure("unauthorized", said(text))
+  if (status < 300) return failure("unavailable", { _tag: "UnreadableResponse", text })
+  if (status < 400) return failure("not_configured", said({ _tag: "Redirected" }))
+  if (status === 401 || status === 403) return failure("unauthorized", its)
   if (status === 402 || (status === 429 && quotaText.test(detail))) {
     return {
-      ...failure("rate_limited", said(`quota used up (${text})`), retryAfter),
+      ...failure("rate_limited", said({ _tag: "QuotaUsedUp", text }), retryAfter),
       repeat: false,
       isThrottled: false
     }
   }
-  if (status === 429) return failure("rate_limited", said(text), retryAfter)
-  if (status === 404) return failure("not_configured", said(`no such model or address (${text})`))
-  if (status === 413) return failure("overflow", said(text))
+  if (status === 429) return failure("rate_limited", its, retryAfter)
+  if (status === 404) return failure("not_configured", said({ _tag: "NoSuchModel", text }))
+  if (status === 413) return failure("overflow", its)
   if (status === 408 || status === 409 || status === 425 || status >= 500) {
-    return { ...failure("unavailable", said(text), retryAfter), isThrottled: overloads.has(status) }
+    return { ...failure("unavailable", its, retryAfter), isThrottled: overloads.has(status) }
   }
-  if (overflowText.test(detail)) return failure("overflow", said(text))
-  if (status === 400 && keyText.test(text) && !modelText.test(text)) return failure("unauthorized", said(text))
-  return failure("invalid", said(text))
+  if (overflowText.test(detail)) return failure("overflow", its)
+  if (status === 400 && keyText.test(text) && !modelText.test(text)) return failure("unauthorized", its)
+  return failure("invalid", its)
 }
 
 // Redacts, in addition to the key itself, bearer tokens and key-like words that a provider or proxy may echo, and query strings.

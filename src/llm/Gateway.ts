@@ -7,6 +7,8 @@ import type { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { Usd } from "../domain/Money.ts"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import type { ModelRun } from "./ModelRun.ts"
 
 /** A tool the model may call. `parameters` is JSON Schema. */
@@ -101,7 +103,13 @@ export interface GatewayResponse {
   /** Opaque data for the assistant message that repeats this response; only the gateway reads it. */
   readonly native: unknown
   /** Models that failed before, with the reasons. */
-  readonly fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>
+  readonly fallbacks: ReadonlyArray<Fallback>
+}
+
+/** A model that failed, with the class of its failure. */
+export interface Fallback {
+  readonly model: string
+  readonly reason: GatewayError["reason"]
 }
 
 /** Returns the usage of one call as a review counts it. */
@@ -132,23 +140,37 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
     "unpriced"
   ]),
   /** Failure of each model, without secrets. */
-  message: Schema.String,
+  why: Reason,
+  /** Next step of an operator; default: that of `reason`. */
+  advice: Schema.optional(Reason),
   retryAfterMillis: Schema.optional(Schema.Int)
-}) {}
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
-/** Next step of an operator after a failure. */
-export const gatewayAdvice: Readonly<Record<GatewayError["reason"], string>> = {
-  unauthorized: "the key is refused: check api_key_env of the provider, or its sign-in",
-  not_configured: "check the model and the provider in llm.model_chain and llm.providers",
-  invalid: "the provider refuses the request: check the name of the model, and base_url of the provider",
-  refused:
-    "the provider or its filter refuses the text: check the rules of the account, or add a model of another provider",
-  overflow: "the provider refuses the request: check the limits of the model",
-  budget: "llm.budget prevents the call: raise it",
-  unpriced: "llm.budget prevents calls of an unknown price: name one in llm.model_catalog.overrides",
-  rate_limited: "the provider limits the rate or the quota is spent: try again later, or check the account",
-  unavailable: "the provider is unavailable: check base_url, the network and the server",
-  timeout: "the provider did not respond in time: check the server, or raise timeout_ms of the provider"
+/** A failure without its class of errors, as it is passed on. */
+export type GatewayFailure = Pick<GatewayError, "advice" | "reason" | "retryAfterMillis" | "why">
+
+/** Joins the failures of models, and next steps. */
+export const joinFailures = (reasons: ReadonlyArray<Reason>): Reason => {
+  const [first, ...others] = reasons
+  return first !== undefined && others.length === 0 ? first : { _tag: "ModelsFailed", reasons }
+}
+
+/** Next steps of an operator by the class of a failure. */
+export const gatewayAdvice: Readonly<Record<GatewayError["reason"], Reason>> = {
+  unauthorized: { _tag: "CheckKey" },
+  not_configured: { _tag: "CheckChain" },
+  invalid: { _tag: "CheckModelName" },
+  refused: { _tag: "CheckFilter" },
+  overflow: { _tag: "CheckModelLimits" },
+  budget: { _tag: "RaiseBudget" },
+  unpriced: { _tag: "NamePrice" },
+  rate_limited: { _tag: "CheckQuota" },
+  unavailable: { _tag: "CheckProvider" },
+  timeout: { _tag: "CheckTimeout" }
 }
 
 export class Gateway extends Context.Service<

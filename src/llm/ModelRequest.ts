@@ -109,7 +109,7 @@ export const sendRequest = Effect.fnUntraced(function* (
       if (request.onToolCall !== undefined) yield* request.onToolCall(call)
     }
     if (reader.finishReason === "content-filter") {
-      return yield* Effect.fail(failure("refused", "the model refused the request"))
+      return yield* Effect.fail(failure("refused", { _tag: "ModelRefused" }))
     }
     const answer = toResponse(reader, yield* attempt(async () => await streamed.responseMessages), modelKey(entry))
     return { ...answer, usage: { ...answer.usage, costUsd: costUsd(spec.price, answer.usage) } }

@@ -93,7 +93,7 @@ export const recordedResponses = Effect.fn("recordedResponses")(function* (
         unanswered++
         return new GatewayError({
           reason: "invalid",
-          message: "no recorded response to this request; call a model with --model"
+          why: { _tag: "NoRecordedResponse" }
         })
       }
       found.used = true

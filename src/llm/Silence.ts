@@ -12,6 +12,8 @@
  * only the time counts in which it sends nothing to other calls either (SilenceWatch.ts).
  */
 import { isIP } from "node:net"
+import { inEnglish } from "../text/en.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { LlmProvider } from "../config/schema/Llm.ts"
 
 const betweenMillis = 5 * 60_000
@@ -46,14 +48,22 @@ const isPrivateHost = (url: string): boolean => {
 
 /** The provider sent nothing for longer than its limit. */
 export class SilentProvider extends Error {
+  readonly why: Reason
+
   constructor(millis: number) {
-    super(`the provider sent nothing for ${millis} ms`)
+    const why = { _tag: "ProviderSilent", millis } as const
+    super(inEnglish(why))
+    this.why = why
   }
 }
 
 /** The provider sent more than the maximum response size. */
 export class ResponseTooLarge extends Error {
-  constructor(what: string) {
-    super(`the response is larger than ${what}`)
+  readonly why: Reason
+
+  constructor(limit: string) {
+    const why = { _tag: "ResponseTooLarge", limit } as const
+    super(inEnglish(why))
+    this.why = why
   }
 }

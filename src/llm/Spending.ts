@@ -1,5 +1,7 @@
 /** Executes one request to a model with a budget reservation before it, which is settled or refunded after every outcome. */
 import { Effect, Exit } from "effect"
+import type { Reason } from "../domain/Reason.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 import type { LlmConfig } from "../config/schema/Llm.ts"
 import { newId } from "../domain/Ids.ts"
 import { ReservationId } from "../domain/Keys.ts"
@@ -71,13 +73,17 @@ export const spending =
       if (usd === undefined) {
         return Object.values(caps).every((cap) => cap === undefined)
           ? yield* request
-          : yield* Effect.fail(failure("unpriced", unpriced))
+          : yield* Effect.fail(failure("unpriced", { _tag: "PriceMissing" }))
       }
       const reservation = { id: ReservationId.make(newId()), run: yield* ModelRun, usd, caps }
       const reserved = yield* budget
         .reserve(reservation)
-        .pipe(Effect.mapError(({ message }) => failure("unavailable", `budget ledger unavailable: ${message}`)))
-      if (reserved._tag === "Refused") return yield* Effect.fail(failure("budget", refusedText(reserved)))
+        .pipe(
+          Effect.mapError(({ message }) =>
+            failure("unavailable", { _tag: "LedgerUnavailable", reason: verbatimReason(message) })
+          )
+        )
+      if (reserved._tag === "Refused") return yield* Effect.fail(failure("budget", usedUp(reserved)))
       return yield* request.pipe(
         Effect.onExit((exit) => {
           const spent = spentUsd(exit, usd, received())
@@ -104,8 +110,9 @@ const spentUsd = <A extends { readonly usage: GatewayUsage }>(
     : estimate
 }
 
-const unpriced =
-  "its price is unknown and llm.budget is set, so it is not called; set cost.input and cost.output in llm.model_catalog.overrides, or enable llm.model_catalog"
-
-const refusedText = ({ cap, capUsd, committedUsd }: Extract<Reserved, { readonly _tag: "Refused" }>): string =>
-  `the budget is used up: ${formatUsd(committedUsd, 2)} of ${formatUsd(capUsd, 2)} US dollars of llm.budget.${cap} are spent or reserved`
+const usedUp = ({ cap, capUsd, committedUsd }: Extract<Reserved, { readonly _tag: "Refused" }>): Reason => ({
+  _tag: "BudgetUsedUp",
+  spent: formatUsd(committedUsd, 2),
+  limit: formatUsd(capUsd, 2),
+  cap
+})

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Executor from "../../actors/ReviewExecutor.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Agent, AgentError } from "../../src/agent/Agent.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
@@ -68,7 +69,7 @@ const worldWith = (
       ? Effect.never
       : Clock.currentTimeMillis.pipe(
           Effect.flatMap((now) => Ref.update(failedAt, (times) => [...times, now])),
-          Effect.andThen(Effect.fail(new AgentError({ reason: "retryable", message: "overloaded" })))
+          Effect.andThen(Effect.fail(new AgentError({ reason: "retryable", why: verbatimReason("overloaded") })))
         )
   return Executor.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(Publisher.layer, Scheduler.layer)),

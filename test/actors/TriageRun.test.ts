@@ -1,6 +1,7 @@
 /** The run of an issue: its state at the host, one recorded decision per text, and failures that leave the issue open. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Fiber, Layer, Ref } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { inEnglish } from "../../src/text/en.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Executor from "../../actors/ReviewExecutor.ts"
@@ -217,7 +218,10 @@ each("an issue that is closed, has an ignored label or whose triage is off is no
 each("a provider that refuses requests is waited for, which is no attempt", () =>
   Effect.gen(function* () {
     const { answer } = yield* Given
-    yield* Ref.set(answer, new GatewayError({ reason: "rate_limited", message: "busy", retryAfterMillis: 120_000 }))
+    yield* Ref.set(
+      answer,
+      new GatewayError({ reason: "rate_limited", why: verbatimReason("busy"), retryAfterMillis: 120_000 })
+    )
     const waiting = yield* Effect.forkChild(triaged("one"))
     const runs = yield* Runs
     const open = Effect.map(runs.list({ targetKey: targetKey(change), limit: 1 }), ([run]) => run)
@@ -238,7 +242,7 @@ each("a provider that refuses requests is waited for, which is no attempt", () =
 each("a model that is unavailable is called again with the entry; one that never can fails the run", () =>
   Effect.gen(function* () {
     const { answer, accounts } = yield* Given
-    yield* Ref.set(answer, new GatewayError({ reason: "unavailable", message: "down" }))
+    yield* Ref.set(answer, new GatewayError({ reason: "unavailable", why: verbatimReason("down") }))
     const { entry, runs } = yield* triaged("one")
     assert.deepInclude(entry, { status: "dead", attempts: 3 })
     assert.lengthOf(yield* Ref.get(accounts), 3)
@@ -246,9 +250,9 @@ each("a model that is unavailable is called again with the entry; one that never
     assert.deepInclude(run, { status: "failed", analysis: undefined })
     assert.strictEqual(
       run?.reason && inEnglish(run.reason),
-      `the issue was not triaged and stays open: down; ${gatewayAdvice.unavailable}`
+      `the issue was not triaged and stays open: down; ${inEnglish(gatewayAdvice.unavailable)}`
     )
-    yield* Ref.set(answer, new GatewayError({ reason: "budget", message: "no money" }))
+    yield* Ref.set(answer, new GatewayError({ reason: "budget", why: verbatimReason("no money") }))
     assert.deepInclude((yield* triaged("two")).entry, { status: "dead", attempts: 1 })
   })
 )

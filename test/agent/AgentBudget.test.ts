@@ -1,6 +1,7 @@
 /** A review whose money runs out keeps its findings, reports what it did not read, and fails when it has no result. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
+import { inEnglish } from "../../src/text/en.ts"
 import { Agent } from "../../src/agent/Agent.ts"
 import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
@@ -48,7 +49,10 @@ describe("out of budget", () => {
       const report = yield* analyse(fake.url, 0.3)
       assert.strictEqual(fake.requests.length, 1)
       assert.strictEqual(report.problems.length, 1)
-      assert.match(report.stopped ?? "", /the budget is used up: 0\.20 of 0\.30 US dollars of llm\.budget\.per_run_usd/)
+      assert.match(
+        report.stopped === undefined ? "" : inEnglish(report.stopped),
+        /the budget is used up: 0\.20 of 0\.30 US dollars of llm\.budget\.per_run_usd/
+      )
       assert.deepStrictEqual(report.notices, [
         "the review ended early: the budget for model calls (llm.budget) is exhausted"
       ])

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { AgentError } from "../../src/agent/Agent.ts"
 import { ExitWith } from "../../src/cli/Exit.ts"
 import { codeByTag, endWithCode } from "../../src/cli/ExitCodes.ts"
@@ -17,7 +18,7 @@ const errors: ReadonlyArray<readonly [CommandError, number]> = [
   [new NotReplayable({ message: "run 1 not found" }), 2],
   [new StoreError({ reason: "unavailable", operation: "open", message: "the disk is full" }), 3],
   [new QueueError({ reason: "unavailable", message: "Redis is unreachable" }), 3],
-  [new AgentError({ reason: "failed", message: "no model is left" }), 3],
+  [new AgentError({ reason: "failed", why: verbatimReason("no model is left") }), 3],
   [new ExitWith({ code: 1, message: "3 problems" }), 1]
 ]
 

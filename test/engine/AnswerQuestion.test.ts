@@ -1,6 +1,7 @@
 /** Replies to questions from chat: whose budget pays for them, and how a failure is reported. */
 import { Effect, Layer } from "effect"
 import { expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { ChatQuestions } from "../../src/chat/ChatQuestions.ts"
 import * as AnswerQuestion from "../../src/engine/AnswerQuestion.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
@@ -57,7 +58,7 @@ it.each([
   ["unavailable", "unavailable"],
   ["rate_limited", "unavailable"]
 ] as const)("a call that ends with %s is reported as %s, and not repeated", async (reason, reported) => {
-  const { accounts, reply } = await answer(new GatewayError({ reason, message: "p/m: no" }))
+  const { accounts, reply } = await answer(new GatewayError({ reason, why: verbatimReason("p/m: no") }))
   expect(reply).toEqual({ _tag: "Refused", reason: reported, why: "p/m: no" })
   expect(accounts.length).toBe(1)
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { GatewayError } from "../../src/llm/Gateway.ts"
 import { countTokens } from "../../src/review/Tokens.ts"
 import { makeRepository } from "../vcs/Repository.ts"
@@ -89,7 +90,7 @@ describe("compression", () => {
   })
 
   it("waits for a provider that refuses to summarise", async () => {
-    const refused = new GatewayError({ reason: "rate_limited", message: "busy" })
+    const refused = new GatewayError({ reason: "rate_limited", why: verbatimReason("busy") })
     const review = runEngine({
       ...large(),
       ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k: 2 }),

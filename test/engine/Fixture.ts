@@ -1,5 +1,6 @@
 /** Engine tests: a real repository and checkout, a real snapshot, and an agent with scripted results. */
 import { Effect, Layer } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { Agent, AgentError } from "../../src/agent/Agent.ts"
 import { queryModel } from "../../src/agent/QueryModel.ts"
@@ -32,7 +33,10 @@ export const emptyReport: AgentReport = {
   notices: []
 }
 
-const unavailable = new GatewayError({ reason: "unavailable", message: "this test's gateway answers nothing" })
+const unavailable = new GatewayError({
+  reason: "unavailable",
+  why: verbatimReason("this test's gateway answers nothing")
+})
 
 /** A gateway whose calls all fail. */
 export const silentGateway = Layer.succeed(Gateway, Gateway.of({ call: () => Effect.fail(unavailable) }))
@@ -40,7 +44,7 @@ export const silentGateway = Layer.succeed(Gateway, Gateway.of({ call: () => Eff
 /** Queries of an agent that all fail. */
 export const silentQuery: Agent["Service"]["query"] = () =>
   Effect.succeed({
-    outcome: { _tag: "Failed", error: new AgentError({ reason: "failed", message: unavailable.message }) },
+    outcome: { _tag: "Failed", error: new AgentError({ reason: "failed", why: verbatimReason(unavailable.message) }) },
     models: [],
     usage: noUsage
   })

@@ -1,6 +1,7 @@
 /** Guesses of authors without an exact match: only ever an existing account, and no model call without configuration. */
 import { describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { resolve } from "../../src/config/Defaults.ts"
 import { OutputsConfig } from "../../src/config/schema/Outputs.ts"
@@ -51,7 +52,7 @@ const resolved = async (given: Given = {}) => {
         requests.push(request)
         if (answer instanceof GatewayError) return Effect.fail(answer)
         return request.avoid?.includes(answer.model)
-          ? Effect.fail(new GatewayError({ reason: "invalid", message: "every model was tried" }))
+          ? Effect.fail(new GatewayError({ reason: "invalid", why: verbatimReason("every model was tried") }))
           : Effect.succeed(answer)
       }
     })
@@ -135,8 +136,8 @@ describe("author resolution by a model", () => {
     ["an account of Object", calling("author", { account: "constructor", confidence: 1 })],
     ["prose", { ...calling("author", {}), calls: [], text: "jdoe" }],
     ["another tool", calling("verdict", { account: "jdoe", confidence: 1 })],
-    ["a failure", new GatewayError({ reason: "unavailable", message: "down" })],
-    ["no money", new GatewayError({ reason: "budget", message: "used up" })]
+    ["a failure", new GatewayError({ reason: "unavailable", why: verbatimReason("down") })],
+    ["no money", new GatewayError({ reason: "budget", why: verbatimReason("used up") })]
   ])("after %s it is who pushed", async (_, answer) => {
     expect((await resolved({ answer })).account).toBe("pusher")
   })
@@ -158,7 +159,7 @@ describe("author resolution by a model", () => {
   })
 
   it("a failed model call is not cached for other commits", async () => {
-    const answer = new GatewayError({ reason: "unavailable", message: "down" })
+    const answer = new GatewayError({ reason: "unavailable", why: verbatimReason("down") })
     const { accounts, requests } = await resolved({ times: 3, otherCommits: true, answer })
     expect([accounts, requests.length]).toEqual([Array(3).fill("pusher"), 3])
   })

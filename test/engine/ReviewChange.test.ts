@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { AgentError } from "../../src/agent/Agent.ts"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
 import { makeRepository } from "../vcs/Repository.ts"
@@ -192,7 +193,7 @@ describe("reviewChange", () => {
   })
 
   it("fails with the agent's reason", async () => {
-    const error = new AgentError({ reason: "retryable", message: "overloaded" })
+    const error = new AgentError({ reason: "retryable", why: verbatimReason("overloaded") })
     await expect(runEngine({ ...shop(), agent: () => Effect.fail(error) })).rejects.toMatchObject({
       reason: "retryable"
     })

@@ -1,6 +1,7 @@
 /** Passes of a change that end in different ways: the others are kept, and the coverage names what was not read. */
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { AgentError } from "../../src/agent/Agent.ts"
 import type { AgentReport } from "../../src/agent/Agent.ts"
 import { isRefusedByBudget, noUsage } from "../../src/domain/Analysis.ts"
@@ -43,7 +44,8 @@ const foundIn = ({
   readonly findings: ReadonlyArray<{ readonly problem: { readonly message: string } }>
 }) => findings.map(({ problem }) => problem.message).toSorted()
 
-const failing = (reason: AgentError["reason"]) => Effect.fail(new AgentError({ reason, message: "no luck" }))
+const failing = (reason: AgentError["reason"]) =>
+  Effect.fail(new AgentError({ reason, why: verbatimReason("no luck") }))
 const skippedBeta = (reason: string) => [{ path: "src/beta.ts", reason, unread: true, read: 0, changed: 301 }]
 
 describe("a change of three passes", () => {
@@ -67,7 +69,7 @@ describe("a change of three passes", () => {
   })
 
   it("keeps what a pass reported before it failed", async () => {
-    const failure = new AgentError({ reason: "failed", message: "no luck" })
+    const failure = new AgentError({ reason: "failed", why: verbatimReason("no luck") })
     const { analysis } = await review(Effect.succeed({ failure }))
     expect(foundIn(analysis)).toEqual(["about alpha", "about beta", "about gamma"])
     expect(analysis.coverage.skipped).toEqual(skippedBeta("failed"))
@@ -77,13 +79,13 @@ describe("a change of three passes", () => {
     ["budget", {}],
     ["output_limit", { isCutOff: true }]
   ] as const)("names the reason of a pass that ended early: %s", async (reason, more) => {
-    const { analysis } = await review(Effect.succeed({ stopped: "it ended early", ...more }))
+    const { analysis } = await review(Effect.succeed({ stopped: { _tag: "BudgetEndedReview" } as const, ...more }))
     expect(foundIn(analysis)).toEqual(["about alpha", "about beta", "about gamma"])
     expect(analysis.coverage.skipped).toEqual(skippedBeta(reason))
   })
 
   it("reports a change of which the budget allowed no pass as not reviewed", async () => {
-    const stopped = { ...emptyReport, usage: noUsage, stopped: "the budget is used up" }
+    const stopped = { ...emptyReport, usage: noUsage, stopped: { _tag: "BudgetEndedReview" } as const }
     const { analysis } = await runEngine({ repository, base, head, agent: () => Effect.succeed(stopped) })
     expect(analysis).toMatchObject({ findings: [], partial: true, coverage: { reviewed: [], lines: 0 } })
     expect(analysis.coverage.skipped.map(({ reason }) => reason)).toEqual(["budget", "budget", "budget"])

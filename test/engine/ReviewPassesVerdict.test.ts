@@ -5,6 +5,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { analyseNatively, passLimits } from "../../src/agent/NativeLlm.ts"
 import { withSecondPass } from "../../src/agent/SecondPass.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
@@ -23,8 +24,11 @@ const change = makeChange()
 let ids = 0
 const respond = (turn: Turn): Effect.Effect<GatewayResponse, GatewayError> => {
   if (turn.kind === "filtered")
-    return Effect.fail(new GatewayError({ reason: "refused", message: "p/m: the model refused the request" }))
-  if (turn.kind === "error") return Effect.fail(new GatewayError({ reason: "unavailable", message: "p/m: HTTP 500" }))
+    return Effect.fail(
+      new GatewayError({ reason: "refused", why: verbatimReason("p/m: the model refused the request") })
+    )
+  if (turn.kind === "error")
+    return Effect.fail(new GatewayError({ reason: "unavailable", why: verbatimReason("p/m: HTTP 500") }))
   const response = { ...calling("", {}), model: "p/m", calls: [] }
   if (!("steps" in turn))
     return Effect.succeed({ ...response, text: turn.kind === "prose" ? "Line 2 has a fault." : "" })
@@ -47,7 +51,9 @@ const scripted = (readings: ReadonlyArray<ReadonlyArray<Turn>>, sent: ReadonlyAr
         if (turn === undefined) return yield* Effect.die("no turn")
         // A model that is called no more is none that the verdict depends on.
         if (request.avoid !== undefined && request.avoid.length > 0)
-          return yield* Effect.fail(new GatewayError({ reason: "invalid", message: "every model was tried" }))
+          return yield* Effect.fail(
+            new GatewayError({ reason: "invalid", why: verbatimReason("every model was tried") })
+          )
         if ("steps" in turn) sent[second]?.steps.push(...turn.steps)
         const response = yield* respond(turn)
         for (const call of response.calls) if (request.onToolCall !== undefined) yield* request.onToolCall(call)

@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { Effect, Logger } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { AgentError } from "../../src/agent/Agent.ts"
 import { analyseNatively, passLimits } from "../../src/agent/NativeLlm.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
@@ -151,7 +152,7 @@ describe("the end of a review", () => {
           Effect.provideService(Gateway, gateway),
           owned,
           Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(message))])),
-          Effect.mapError((error) => new AgentError({ reason: "failed", message: error.message }))
+          Effect.mapError((error) => new AgentError({ reason: "failed", why: verbatimReason(error.message) }))
         )
     })
     expect(logged.filter((message) => JSON.stringify(message).includes("agent step"))).toHaveLength(count)

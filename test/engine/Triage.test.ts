@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { formatUsd, noMoney, Usd } from "../../src/domain/Money.ts"
 import { resolve } from "../../src/config/Defaults.ts"
 import { Triage } from "../../src/config/schema/Workspaces.ts"
@@ -148,7 +149,9 @@ describe("triage", () => {
     expect(next.usage.requests).toBe(3)
 
     const never = await triaged(({ avoid }) =>
-      avoid?.length === 0 ? wrong : new GatewayError({ reason: "invalid", message: "every model was tried" })
+      avoid?.length === 0
+        ? wrong
+        : new GatewayError({ reason: "invalid", why: verbatimReason("every model was tried") })
     )
     expect(never.decision).toMatchObject({ verdict: "keep_open", category: "unknown", confidence: 0 })
     expect(never.failed).toMatchObject({ reason: "failed" })
@@ -165,7 +168,9 @@ describe("triage", () => {
     ["overflow", "failed"],
     ["not_configured", "failed"]
   ] as const)("after %s the issue stays open", async (reason, expected) => {
-    const { decision, failed } = await triaged(() => new GatewayError({ reason, message: "no", retryAfterMillis: 7 }))
+    const { decision, failed } = await triaged(
+      () => new GatewayError({ reason, why: verbatimReason("no"), retryAfterMillis: 7 })
+    )
     expect(decision.verdict).toBe("keep_open")
     expect(failed).toMatchObject({ reason: expected, retryAfterMillis: 7 })
     // The advice follows.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { AgentError } from "../../src/agent/Agent.ts"
 import { GatewayError } from "../../src/llm/Gateway.ts"
 import type { GatewayRequest } from "../../src/llm/Gateway.ts"
@@ -174,7 +175,7 @@ describe("verification", () => {
   })
 
   it("waits for a provider that refuses it, also in the last attempt", async () => {
-    const refused = new GatewayError({ reason: "rate_limited", message: "busy" })
+    const refused = new GatewayError({ reason: "rate_limited", why: verbatimReason("busy") })
     const review = runEngine({
       ...change(),
       agent,
@@ -219,7 +220,7 @@ describe("a pass that fails", () => {
   const failing =
     (fails: (prompt: string) => boolean) =>
     ({ prompt }: { readonly prompt: string }) => {
-      if (fails(prompt)) return Effect.fail(new AgentError({ reason: "retryable", message: "overloaded" }))
+      if (fails(prompt)) return Effect.fail(new AgentError({ reason: "retryable", why: verbatimReason("overloaded") }))
       const quote = /\d\+: (const \w+ = compute\(0\))/.exec(prompt)?.[1] ?? ""
       const file = /^=== (\S+)/m.exec(prompt)?.[1] ?? ""
       return Effect.succeed({

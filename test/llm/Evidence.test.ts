@@ -145,7 +145,7 @@ describe("evidence", () => {
             at,
             millis: 1,
             request: { system: "s", messages: [{ role: "user", text }], tools: [], group: "g", role: "any" },
-            outcome: { _tag: "Failed", kind: "timeout", message: "late" }
+            outcome: { _tag: "Failed", kind: "timeout", why: { _tag: "CallTimeUsedUp" } }
           })
         }
         const calls = yield* evidence.calls("big")

@@ -19,7 +19,7 @@ it.effect("requests, tokens and cost are counted by provider and model", () =>
   Effect.gen(function* () {
     yield* measured(labels, Effect.succeed({ usage }))
     yield* measured(labels, Effect.succeed({ usage: { ...usage, costUsd: undefined } }))
-    yield* Effect.ignore(measured(labels, Effect.fail(failure("rate_limited", "slow down"))))
+    yield* Effect.ignore(measured(labels, Effect.fail(failure("rate_limited", { _tag: "NoPermit" }))))
     const text = yield* PrometheusMetrics.format()
     const lines = text.split("\n").filter((line) => line.startsWith("aicr_llm_") && !line.includes("duration"))
     assert.deepStrictEqual(lines.toSorted(), [

@@ -94,7 +94,10 @@ it("returns the story of a pull request from its deliveries to its comments and 
     ],
     entries: [{ status: "dead" }, { status: "done" }],
     runs: [
-      { status: "failed", reason: { _tag: "Text", text: expect.stringContaining("401") } },
+      {
+        status: "failed",
+        reason: { _tag: "ModelsFailed", reasons: [{ reason: { status: 401 } }, { _tag: "CheckKey" }] }
+      },
       { status: "succeeded", findings: 1 }
     ]
   })

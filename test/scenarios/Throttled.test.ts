@@ -22,7 +22,12 @@ it(
     await waitUntil(() => at.aicr.log.includes("review waits for a server"), { describe: () => at.aicr.log })
     const warnings = at.aicr.log.split("\n").filter((line) => line.includes("requests refused by a provider"))
     expect(warnings.map((line) => JSON.parse(line))).toMatchObject([
-      { level: "warn", model: "fake/fake", reason: expect.stringContaining("HTTP 429"), suppressed: 0 }
+      {
+        level: "warn",
+        model: "fake/fake",
+        reason: expect.objectContaining({ _tag: "HttpFailed", status: 429 }),
+        suppressed: 0
+      }
     ])
     at.model.script(honest)
     await at.reviewed(pull)

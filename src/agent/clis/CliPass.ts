@@ -11,6 +11,7 @@
  */
 import { Clock, Deferred, Effect } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { restorePass } from "../../domain/AgentPass.ts"
 import { agentModelChain } from "../../config/AgentModelChain.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
@@ -80,7 +81,7 @@ const findProgram = Effect.fnUntraced(function* (mode: CliMode, { workspace }: B
   const kind = yield* (yield* Sandboxes).select(workspace.sandbox).pipe(Effect.mapError(toAgentError))
   return yield* (yield* AgentPrograms)
     .find(mode, kind, workspace.sandbox)
-    .pipe(Effect.mapError(({ message }) => new AgentError({ reason: "failed", message })))
+    .pipe(Effect.mapError(({ message }) => new AgentError({ reason: "failed", why: verbatimReason(message) })))
 })
 
 const runPass = Effect.fnUntraced(function* (
@@ -91,10 +92,7 @@ const runPass = Effect.fnUntraced(function* (
 ): Effect.fn.Return<AgentReport, AgentError, CliServices | ModelRun | Scope.Scope> {
   const { snapshot, workspace } = brief
   const group = agentModelChain(workspace, mode)
-  if (group === undefined) {
-    const message = "no model groups are configured; add llm.providers and llm.model_chain"
-    return yield* new AgentError({ reason: "failed", message })
-  }
+  if (group === undefined) return yield* new AgentError({ reason: "failed", why: { _tag: "NoModelGroups" } })
   const program = yield* findProgram(mode, brief)
   const cli = findCli(mode)
   const toolsListed = yield* Deferred.make<void>()

@@ -1,4 +1,5 @@
 /** Decides on the result of a pass of an agent CLI, from what it reported, its model calls, and how it ended. Pure. */
+import { verbatimReason } from "../../domain/Reason.ts"
 import type { Unusable } from "../../domain/Coverage.ts"
 import type { ReportedProblem } from "../../domain/Problem.ts"
 import type { SandboxExit } from "../../sandbox/Sandbox.ts"
@@ -41,17 +42,24 @@ export const toDetail = (text: string): string =>
     .slice(-maxDetail)
 
 const exitError = ({ mode, printed, toolCalls }: PassFacts, exit: SandboxExit): AgentError => {
-  if (exit.reason === "time") return new AgentError({ reason: "timeout", message: `${mode}: ${exit.message}` })
   if (exit.reason !== "exited") {
     const isTransient = exit.reason === "engine" || exit.reason === "cancelled"
-    return new AgentError({ reason: isTransient ? "retryable" : "failed", message: `${mode}: ${exit.message}` })
+    return new AgentError({
+      reason: exit.reason === "time" ? "timeout" : isTransient ? "retryable" : "failed",
+      why: { _tag: "AgentFailed", mode, reason: verbatimReason(exit.message) }
+    })
   }
-  const detail = toDetail(printed.error ?? printed.stderr)
-  const called = toolCalls === 0 ? "no tool call arrived" : "no publish_summary was accepted"
+  const output = toDetail(printed.error ?? printed.stderr)
   return new AgentError({
     // A program that fails may work the next time. One that ends regularly without a result would do the same again.
     reason: exit.code === 0 && printed.error === undefined ? "failed" : "retryable",
-    message: `${mode} ended with exit code ${exit.code}, and the pass has no result: ${called}${detail === "" ? "" : `; ${detail}`}`
+    why: {
+      _tag: "AgentExited",
+      mode,
+      code: exit.code,
+      reason: { _tag: toolCalls === 0 ? "NoToolCall" : "NoSummaryAccepted" },
+      ...(output === "" ? {} : { output })
+    }
   })
 }
 
@@ -60,7 +68,13 @@ const failureOf = (facts: PassFacts): AgentError => {
   const { ending, proxy } = facts
   if (proxy.failure !== undefined) return proxy.failure
   if (ending._tag === "Exited") return exitError(facts, ending.exit)
-  return ending.error ?? new AgentError({ reason: "failed", message: `${facts.mode}: the pass has no result` })
+  return (
+    ending.error ??
+    new AgentError({
+      reason: "failed",
+      why: { _tag: "AgentFailed", mode: facts.mode, reason: { _tag: "PassWithoutResult" } }
+    })
+  )
 }
 
 /** Result of a pass that the model ended, or that ended with problems. */

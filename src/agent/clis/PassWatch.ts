@@ -55,8 +55,8 @@ export const watchPass = (mode: string, times: PassTimes, before: PassClock, sig
   if (isOver(clock.failingSince, now, failingMillis)) return { clock, end: { error: failure } }
   const isIdle = usage.requests === 0 && failure === undefined && toolCalls === 0
   if (isIdle && now - clock.started >= times.startMillis) {
-    const message = `${mode} made no model call within ${times.startMillis / 1000} s; run aicr agent check ${mode}`
-    return { clock, end: { error: new Failure({ reason: "retryable", message }) } }
+    const why = { _tag: "AgentMadeNoCall", mode, seconds: times.startMillis / 1000 } as const
+    return { clock, end: { error: new Failure({ reason: "retryable", why }) } }
   }
   return { clock }
 }

@@ -76,7 +76,7 @@ export const openMcpEndpoint = Effect.fnUntraced(function* (
   // Builds the server before the agent starts.
   yield* Effect.tryPromise({
     try: () => handler(new Request(`http://127.0.0.1${path}`)),
-    catch: (cause) => new AgentError({ reason: "failed", message: `the tool server cannot start: ${String(cause)}` })
+    catch: (cause) => new AgentError({ reason: "failed", why: { _tag: "ToolServerFailed", cause: String(cause) } })
   })
   const handle: McpHandler = (request) => handler(request)
   return handle

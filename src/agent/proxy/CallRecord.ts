@@ -1,7 +1,10 @@
 /** Usage of the calls of one pass, and the reason for which they ended: the source of its report. */
+import { valueText } from "../../text/Render.ts"
+import { en, inEnglish } from "../../text/en.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { addUsage, noUsage } from "../../domain/Analysis.ts"
 import type { Usage } from "../../domain/Analysis.ts"
-import type { GatewayError, GatewayUsage } from "../../llm/Gateway.ts"
+import type { Fallback, GatewayError, GatewayUsage } from "../../llm/Gateway.ts"
 import type { RemovalReason } from "../../llm/WireGateway.ts"
 import { toAgentError } from "../Agent.ts"
 import type { AgentError } from "../Agent.ts"
@@ -14,7 +17,7 @@ const maxRemoved = 5
 
 export class CallRecord {
   #usage: Usage = noUsage
-  #stopped: string | undefined
+  #stopped: Reason | undefined
   #failure: AgentError | undefined
   readonly #models = new Set<string>()
   readonly #notices = new Set<string>()
@@ -48,24 +51,24 @@ export class CallRecord {
     for (const name of names) if (this.#removed[reason].size < maxRemoved) this.#removed[reason].add(name)
   }
 
-  succeeded(model: string, fallbacks: ReadonlyArray<{ readonly model: string; readonly reason: string }>): void {
+  succeeded(model: string, fallbacks: ReadonlyArray<Fallback>): void {
     this.last = model
     // A recorded response of an earlier attempt costs nothing, but is the response of this model.
     this.#models.add(model)
     this.#failure = undefined
     // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
     for (const { model: failed, reason } of fallbacks)
-      this.note(`fell back from ${failed}: ${reason.split(":")[0]?.replaceAll("_", " ")}`)
+      this.note(`fell back from ${failed}: ${valueText(en, "failure", reason)}`)
   }
 
   failed(error: GatewayError): void {
     this.#failure = toAgentError(error)
-    if (error.reason === "budget") this.stop(outOfBudget)
+    if (error.reason === "budget") this.stop({ _tag: "BudgetEndedReview" })
   }
 
-  stop(reason: string): void {
+  stop(reason: Reason): void {
     this.#stopped ??= reason
-    this.note(reason)
+    this.note(inEnglish(reason))
   }
 
   get report(): ModelProxyReport {
@@ -91,5 +94,3 @@ const describeRemoval = (reason: RemovalReason, names: ReadonlyArray<string>): R
     ? [`removed from the agent's requests, because a review may not use it: ${list}`]
     : [`the agent could not search the web: the API of the configured provider does not have its tool ${list}`]
 }
-
-const outOfBudget = "the review ended early: the budget for model calls (llm.budget) is exhausted"

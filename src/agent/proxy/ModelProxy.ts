@@ -4,6 +4,7 @@
  */
 import { Context } from "effect"
 import type { Effect, Redacted, Scope } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import type { Usage } from "../../domain/Analysis.ts"
 import type { ModelRun } from "../../llm/ModelRun.ts"
@@ -38,7 +39,7 @@ export interface ModelProxyReport {
   /** Fallbacks and refusals, in words for the report of the run. */
   readonly notices: ReadonlyArray<string>
   /** Reason why no further call was permitted: the budget or the number of calls. Problems reported until then are kept. */
-  readonly stopped?: string | undefined
+  readonly stopped?: Reason | undefined
   /** Failure of the last call, if none succeeded after it. */
   readonly failure?: AgentError | undefined
 }

@@ -47,7 +47,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** Another attempt may have them: it depends on how busy the machine is. */
 const withoutToolsError = new AgentError({
   reason: "retryable",
-  message: "no model call of the agent had the tools of the review: their server did not respond in time"
+  why: { _tag: "ToolsMissing" }
 })
 
 type Generate = Extract<ProxyOperation, { readonly _tag: "Generate" }>
@@ -134,7 +134,7 @@ export class ProxyCalls {
   #call(exchange: PassExchange, operation: Generate, body: Readonly<Record<string, unknown>>) {
     const record = this.#record
     if (++record.calls > this.#request.maxCalls) {
-      record.stop(`the review ended early: the agent made more than ${this.#request.maxCalls} calls of models`)
+      record.stop({ _tag: "CallsEndedReview", count: this.#request.maxCalls })
       return this.#refuse(exchange, "limit", "the number of calls of this review is used up")
     }
     const { format, group, role, snapshot, webSearch } = this.#request
@@ -170,7 +170,7 @@ export class ProxyCalls {
         ? `${messages[error.reason]}: ${error.message}`
         : messages[error.reason]
       return Effect.andThen(
-        Effect.logWarning("model call of an agent failed", { reason: error.reason, error: error.message }),
+        Effect.logWarning("model call of an agent failed", { kind: error.reason, reason: error.why }),
         this.#refuse(exchange, error.reason, message, error.retryAfterMillis)
       )
     })

@@ -143,7 +143,11 @@ export const openPassServer = Effect.fnUntraced(function* <R>(
   if (Buffer.byteLength(socket) > maxPathBytes)
     return yield* new AgentError({
       reason: "failed",
-      message: `the path ${socket} is too long for a socket; set a data folder with a path of at most ${maxPathBytes - (socket.length - options.root.length)} bytes`
+      why: {
+        _tag: "SocketPathTooLong",
+        path: socket,
+        limit: maxPathBytes - (socket.length - options.root.length)
+      }
     })
   yield* Effect.acquireRelease(
     Effect.tryPromise({
@@ -156,7 +160,7 @@ export const openPassServer = Effect.fnUntraced(function* <R>(
       catch: (cause) =>
         new AgentError({
           reason: "failed",
-          message: `cannot open a socket for the agent in ${folder}: ${String(cause)}`
+          why: { _tag: "SocketFailed", folder, cause: String(cause) }
         })
     }),
     () =>

@@ -1,5 +1,6 @@
 /** Sends the request of an agent to a provider with another API: over the AI SDK, with the response in the format of the agent. */
 import { Effect, Schedule } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import type { SendToModel } from "../AttemptModel.ts"
 import { failure } from "../Failure.ts"
 import { sendRequest } from "../ModelRequest.ts"
@@ -73,5 +74,7 @@ const writeText = (write: (text: string) => void, encoder: WireEncoder) => (delt
   if (delta !== "") write(encoder.text(delta))
 }
 
-export const untranslatable = (unsupported: ReadonlyArray<string>): string =>
-  `the request contains ${unsupported.slice(0, 5).join(", ")}, which cannot be translated for the configured provider; use text and tools with an input schema`
+export const untranslatable = (unsupported: ReadonlyArray<string>): Reason => ({
+  _tag: "Untranslatable",
+  parts: unsupported.slice(0, 5)
+})

@@ -1,5 +1,6 @@
 /** Executes calls of agents over the chain of the gateway: restricts the request, decodes it, and selects for each model how it is sent. */
 import { Effect, Exit } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import type { GatewayServices, SendToModel } from "../AttemptModel.ts"
 import { callChain } from "../CallChain.ts"
 import type { Catalog } from "../catalog/Catalog.ts"
@@ -89,7 +90,7 @@ export const callWire = Effect.fnUntraced(function* (
   const { body, refused, removed } = row.restrict(call.body, call.webSearch)
   if (removed.length > 0) call.onRemoved("not_permitted", removed)
   if (refused !== undefined)
-    return yield* new GatewayError({ reason: "invalid", message: describeRefusal(call.format, refused) })
+    return yield* new GatewayError({ reason: "invalid", why: verbatimReason(describeRefusal(call.format, refused)) })
   const decoded = row.decode(body)
   const progress = new ResponseProgress(call.sink)
   const send: SendToModel = (request, model, runId, receipt) => {
@@ -130,7 +131,7 @@ export const listWireModels = Effect.fnUntraced(function* (
   if (chain.length === 0)
     return yield* new GatewayError({
       reason: "not_configured",
-      message: `llm.model_chain has no group "${request.group}"; add it, or name another in llm.default_model_chain`
+      why: { _tag: "GroupUnknown", group: request.group }
     })
   const specs = yield* Effect.forEach(chain, ({ model, provider }) => {
     const config = llm.providers.find(({ id }) => id === provider)

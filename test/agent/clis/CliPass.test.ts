@@ -4,6 +4,8 @@ import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
+import { inEnglish } from "../../../src/text/en.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import type { AgentReport, Brief, PassProgress } from "../../../src/agent/Agent.ts"
 import { AgentError } from "../../../src/agent/Agent.ts"
 import { AgentPrograms } from "../../../src/agent/AgentPrograms.ts"
@@ -104,10 +106,11 @@ describe("a pass of an agent CLI", () => {
 
   it.live("reports a budget that ended it once", () =>
     Effect.gen(function* () {
-      const stopped = "the review ended early: the budget for model calls (llm.budget) is exhausted"
-      const proxy: FakeProxyState = { calls: 1, report: { stopped, notices: [stopped] } }
+      const stopped = { _tag: "BudgetEndedReview" } as const
+      const notices = [inEnglish(stopped)]
+      const proxy: FakeProxyState = { calls: 1, report: { stopped, notices } }
       const result = yield* alone(["report a", "exit 0"], { proxy })
-      expect(result).toMatchObject({ _tag: "Success", success: { stopped, notices: [stopped] } })
+      expect(result).toMatchObject({ _tag: "Success", success: { stopped, notices } })
     })
   )
 
@@ -198,15 +201,15 @@ describe("a pass of an agent CLI", () => {
       const stayed = yield* alone(["report a", "summary One", "stay 60000"])
       expect(stayed).toMatchObject({ _tag: "Success", success: { summary: "One" } })
       const stopped = yield* alone(["report a", "stay 60000"], {
-        proxy: { calls: 1, report: { stopped: "the budget is exhausted" } }
+        proxy: { calls: 1, report: { stopped: { _tag: "BudgetEndedReview" } } }
       })
-      expect(stopped).toMatchObject({ _tag: "Success", success: { stopped: "the budget is exhausted" } })
+      expect(stopped).toMatchObject({ _tag: "Success", success: { stopped: { _tag: "BudgetEndedReview" } } })
     })
   )
 
   it.live("ends a program that repeats failing model calls, with the failure of the model", () =>
     Effect.gen(function* () {
-      const failure = new AgentError({ reason: "failed", message: "the provider refuses the key" })
+      const failure = new AgentError({ reason: "failed", why: verbatimReason("the provider refuses the key") })
       const result = yield* alone(["stay 60000"], { proxy: { calls: 1, report: { failure } } })
       expect(result).toMatchObject({ _tag: "Failure", failure: { message: "the provider refuses the key" } })
     })

@@ -1,5 +1,6 @@
 /** The watch ends passes of agent CLIs that do not end by themselves. */
 import { expect, it } from "vitest"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { AgentError } from "../../../src/agent/Agent.ts"
 import { newClock, watchPass } from "../../../src/agent/clis/PassWatch.ts"
 import type { PassSight } from "../../../src/agent/clis/PassWatch.ts"
@@ -29,8 +30,8 @@ const endOf = (at: (second: number) => PassSight, seconds = 400): readonly [numb
   return undefined
 }
 
-const transient = new AgentError({ reason: "retryable", message: "no response" })
-const permanent = new AgentError({ reason: "failed", message: "the key is wrong" })
+const transient = new AgentError({ reason: "retryable", why: verbatimReason("no response") })
+const permanent = new AgentError({ reason: "failed", why: verbatimReason("the key is wrong") })
 
 it("ends a program that makes no model call within three minutes", () => {
   expect(endOf((second) => sight(second * 1000, {}))).toEqual([
@@ -55,7 +56,7 @@ it("starts to count again once a call succeeds", () => {
 
 it("ends a program that stays after the end of the review, or after its calls were stopped", () => {
   expect(endOf((second) => sight(second * 1000, { requests: 1 }, { isEnded: second >= 5 }))).toEqual([25, undefined])
-  expect(endOf((second) => sight(second * 1000, { requests: 1, stopped: "the budget is exhausted" }))).toEqual([
+  expect(endOf((second) => sight(second * 1000, { requests: 1, stopped: { _tag: "BudgetEndedReview" } }))).toEqual([
     20,
     undefined
   ])

@@ -226,7 +226,7 @@ describe("money", () => {
       expect(refused.status).toBe(402)
       expect(JSON.parse(refused.text)).toMatchObject({ type: "error", error: { type: "billing_error" } })
       expect(await report()).toMatchObject({
-        stopped: expect.stringContaining("llm.budget"),
+        stopped: { _tag: "BudgetEndedReview" },
         usage: { requests: 1, costUsd: 5, byModel: { "p/m": { costUsd: 5 } } },
         failure: { reason: "failed" }
       })
@@ -271,7 +271,7 @@ describe("money", () => {
         for (let at = 0; at < 3; at++)
           statuses.push((await post("/v1/chat/completions", { messages: [{ role: "user", content: "x" }] })).status)
         expect(statuses).toEqual([200, 200, 402])
-        expect(await report()).toMatchObject({ stopped: expect.stringContaining("more than 2 calls") })
+        expect(await report()).toMatchObject({ stopped: { _tag: "CallsEndedReview", count: 2 } })
       }
     )
   })

@@ -12,6 +12,7 @@ import { enableCompileCache } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Layer, Logger, Schema, Stream } from "effect"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { Agent, AgentError } from "../../../src/agent/Agent.ts"
 import { layerStatic } from "../../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
@@ -65,13 +66,16 @@ const agent = Agent.of({
     }),
   query: () =>
     Effect.succeed({
-      outcome: { _tag: "Failed", error: new AgentError({ reason: "failed", message: "no model in a benchmark" }) },
+      outcome: {
+        _tag: "Failed",
+        error: new AgentError({ reason: "failed", why: verbatimReason("no model in a benchmark") })
+      },
       models: [],
       usage: noUsage
     })
 })
 const gateway = Gateway.of({
-  call: () => Effect.fail(new GatewayError({ reason: "unavailable", message: "no model in a benchmark" }))
+  call: () => Effect.fail(new GatewayError({ reason: "unavailable", why: verbatimReason("no model in a benchmark") }))
 })
 
 const document = {

@@ -141,7 +141,7 @@ describe("aicr review", () => {
 
   it("fails if the budget allows no model call", async () => {
     vi.stubEnv("TEST_MODEL_KEY", "k")
-    const refused = { ...emptyReport, usage: noUsage, stopped: "the budget is used up" }
+    const refused = { ...emptyReport, usage: noUsage, stopped: { _tag: "BudgetEndedReview" } as const }
     const { code, stdout, stderr } = await aicr([shop().path], refused)
     expect([code, stdout]).toEqual([3, ""])
     expect(stderr).toContain("the change was not reviewed: llm.budget does not allow a model call")
