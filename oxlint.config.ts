@@ -231,7 +231,7 @@ export const zones = {
   engine: { of: ["engine"], open: ["domain", "text", "review"], contracts: "all" },
   adapters: {
     of: ["forge", "vcs", "llm", "agent", "outputs", "sandbox", "chat"],
-    open: ["domain"],
+    open: ["domain", "text"],
     contracts: "all"
   },
   stores: { of: ["queue", "store"], open: ["domain", "database"], contracts: "all" },
