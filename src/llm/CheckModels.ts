@@ -70,7 +70,7 @@ const checkModel = Effect.fnUntraced(function* (
       Effect.catch(({ advice, message, reason }) =>
         Effect.succeed<ModelReport>({
           level: transient.has(reason) ? "warning" : "error",
-          text: `${name}: ${inEnglish(advice ?? gatewayAdvice[reason])}. ${withoutPeriod(message)}`
+          text: `${name}: ${withoutPeriod(inEnglish(advice ?? gatewayAdvice[reason]))}. ${withoutPeriod(message)}`
         })
       )
     )

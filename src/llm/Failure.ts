@@ -30,7 +30,7 @@ export type FailureKind = GatewayError["reason"]
 
 export interface Failure {
   readonly kind: FailureKind
-  /** Without secrets; names neither provider nor model. */
+  /** Reason without secrets, which names neither provider nor model. */
   readonly why: Reason
   /** Next step, if the connection failed. */
   readonly advice?: Reason | undefined

@@ -150,7 +150,7 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
   }
 }
 
-/** A failure without its class of errors, as it is passed on. */
+/** Fields of a failed call. */
 export type GatewayFailure = Pick<GatewayError, "advice" | "reason" | "retryAfterMillis" | "why">
 
 /** Joins the failures of models, and next steps. */
