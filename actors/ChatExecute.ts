@@ -15,6 +15,7 @@ import type { Snapshot } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import { chatRequestNames } from "../src/domain/ChatRequest.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import type { SafeText } from "../src/outputs/SafeText.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
@@ -97,7 +98,7 @@ const cancel = Effect.fnUntraced(function* (
   const change = toChatChange(snapshot, repository, revision, request.sender)
   if (change === undefined) return replied(texts.notRouted, "rejected")
   const schedulerOf = yield* WorkspaceScheduler.client
-  const reason = `cancelled from chat by ${request.sender.type} ${request.sender.id}`
+  const reason: Reason = { _tag: "CancelledFromChat", type: request.sender.type, id: request.sender.id }
   yield* schedulerOf(change.workspace).Cancel({ targetKey: targetKey(change), reason })
   return replied(texts.cancelled(describeTarget(change, safe)))
 })

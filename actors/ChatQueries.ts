@@ -14,6 +14,7 @@ import type { ChatRequest } from "../src/store/ChatRequests.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { ChatTexts } from "../src/chat/Texts.ts"
+import { inEnglish } from "../src/text/en.ts"
 
 export interface QueryContext {
   readonly texts: ChatTexts
@@ -138,7 +139,7 @@ export const showQueue = Effect.fnUntraced(function* (context: QueryContext, run
         lines.push(
           joinParts(
             " ",
-            `- ${describeTarget(entry.change, context.safe)}: ${context.safe.plain(position.text)}`,
+            `- ${describeTarget(entry.change, context.safe)}: ${context.safe.plain(inEnglish(position.why))}`,
             context.links.toChange(entry.change.repo.fullName, entry.change.target.number)
           )
         )

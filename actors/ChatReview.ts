@@ -3,7 +3,6 @@
  * repeating it after a crash changes nothing.
  */
 import { Clock, Effect } from "effect"
-import { inEnglish } from "../src/text/en.ts"
 import { parseRevision } from "../src/chat/Command.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
@@ -25,6 +24,7 @@ import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord, StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
+import { inEnglish } from "../src/text/en.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 /** Returns the change to review; undefined if the workspace does not review this repository. */
@@ -103,7 +103,8 @@ export type ChatReviewState =
   | { readonly _tag: "Ended"; readonly outcome: ChatOutcome; readonly run: Run | undefined; readonly why: string }
 
 const toEnd = (event: StoredEvent, run: Run | undefined): ChatReviewState => {
-  const why = (run?.reason && inEnglish(run.reason)) ?? event.outcomeReason ?? event.outcome ?? "unknown"
+  const reason = run?.reason ?? event.outcomeReason
+  const why = (reason && inEnglish(reason)) ?? event.outcome ?? "unknown"
   const ended = (outcome: ChatOutcome): ChatReviewState => ({ _tag: "Ended", outcome, run, why })
   if (event.outcome === "expired") return ended("expired")
   if (event.outcome === "superseded") return ended("rejected")

@@ -7,6 +7,7 @@ import type { Scope } from "effect"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import type { QueueError } from "../src/queue/Queue.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 
 /** Time before each attempt, in which a write that is still on its way arrives. */
 const releaseAfter = "1 second"
@@ -64,7 +65,7 @@ export class EntryClaims {
     const entry = yield* queue.get(entryId)
     // Another worker of this node may have claimed it.
     if (entry?.status !== "running" || entry.owner !== this.#owner || (this.#workers.get(entryId) ?? 0) > 1) return
-    const reason = "its claim was not confirmed"
+    const reason: Reason = { _tag: "ClaimUnconfirmed" }
     yield* queue.finish({ entryId, token: entry.token }, { _tag: "Retry", dueAt: 0, reason, counted: false })
   })
 }

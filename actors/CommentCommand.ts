@@ -10,13 +10,14 @@ import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import { replyId } from "../src/domain/Keys.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { HostPull } from "../src/forge/Forge.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { renderMarker } from "../src/outputs/Marker.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { afterCommandFailure } from "./PublishDecision.ts"
-import { inEnglish } from "../src/text/en.ts"
 import { isBoundByBranch, noCommands, workspaceOfBase } from "./ReviewSubject.ts"
 import { missingToken } from "./MissingToken.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
@@ -55,7 +56,7 @@ export const executeCommand = Effect.fnUntraced(function* (eventId: string, fail
         return
       }
       failed.delete(eventId)
-      yield* receipts.settle([eventId], { outcome: "failed", reason: next.reason }, failedAt)
+      yield* receipts.settle([eventId], { outcome: "failed", reason: verbatimReason(next.reason) }, failedAt)
     })
   )
 })
@@ -66,7 +67,7 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
   const work = event?.work
   if (work?.command === undefined || event?.outcome !== undefined) return
   const { change, command } = work
-  const settle = (outcome: "executed" | "skipped", reason: string) =>
+  const settle = (outcome: "executed" | "skipped", reason: Reason) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => receipts.settle([eventId], { outcome, reason }, now))
 
   const snapshot = yield* (yield* ConfigStore).pinned(work.configHash)
@@ -77,7 +78,7 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
   if (isMissing && snapshot.hash !== work.configHash) return
   if ((yield* missingToken(snapshot, change.trigger)) !== undefined) return
   if (profile === undefined || number === undefined)
-    return yield* settle("skipped", `trigger ${change.trigger} is no longer configured`)
+    return yield* settle("skipped", { _tag: "TriggerUnconfigured", trigger: change.trigger })
   const client = (yield* Forges).client(profile)
   const person = change.requestedBy
   if (person === undefined || !(yield* client.canWrite(change.repo, person))) {
@@ -87,19 +88,25 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
       command,
       target: targetKey(change)
     })
-    return yield* settle("skipped", `${person ?? "the writer"} has no write permission on the repository`)
+    return yield* settle(
+      "skipped",
+      person === undefined ? { _tag: "WriterUnnamed" } : { _tag: "NoWritePermission", person }
+    )
   }
   const workspace = yield* commandedWorkspace(snapshot, profile, change, client.pull(change.repo, number))
-  if ("_tag" in workspace) return yield* settle("skipped", inEnglish(workspace))
+  if ("_tag" in workspace) return yield* settle("skipped", workspace)
   if (command === "cancel") {
     const schedulerOf = yield* WorkspaceScheduler.client
-    yield* schedulerOf(workspace.id).Cancel({ targetKey: targetKey(change), reason: `cancelled by ${person}` })
-    return yield* settle("executed", "waiting reviews are cancelled, running ones are stopped")
+    yield* schedulerOf(workspace.id).Cancel({
+      targetKey: targetKey(change),
+      reason: { _tag: "CancelledBy", name: person }
+    })
+    return yield* settle("executed", { _tag: "CommandCancelled" })
   }
   const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
   const existing = yield* client.findComment(change.repo, number, marker)
   if (existing === undefined) yield* client.createComment(change.repo, number, `${help}\n\n${marker}`)
-  yield* settle("executed", "the help text is posted")
+  yield* settle("executed", { _tag: "HelpPosted" })
 })
 
 /** Returns the workspace of the pull request, or the reason why there is none. Queries the host only if rules depend on a branch that no delivery named. */

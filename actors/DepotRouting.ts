@@ -11,6 +11,7 @@ import type { Scope } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { firstIdAt } from "../src/domain/Ids.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { countStart } from "./ActorStarts.ts"
@@ -87,7 +88,7 @@ const settleAll = Effect.fnUntraced(function* (
     const end = result === undefined ? undefined : endWaiting(result, waited)
     if (end === undefined) return memory.tried.set(id, waited)
     const { outcome, reason } = end
-    yield* receipts.settle([id], { outcome, reason }, yield* Clock.currentTimeMillis)
+    yield* receipts.settle([id], { outcome, reason: verbatimReason(reason) }, yield* Clock.currentTimeMillis)
     memory.tried.delete(id)
     const line = { event_id: id, revision: routing.revision, outcome, reason }
     return yield* outcome === "executed"
@@ -113,7 +114,7 @@ const postponeAll = Effect.fnUntraced(function* (
   for (const [reason, events] of Map.groupBy(waiting, (one) => one.reason)) {
     yield* receipts.postpone(
       events.map(({ id }) => id),
-      reason
+      verbatimReason(reason)
     )
     const line = { event_ids: events.slice(0, maxLogged).map(({ id }) => id), events: events.length, reason }
     yield* limitWarning(

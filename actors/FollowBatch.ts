@@ -6,6 +6,7 @@ import { Clock, Effect } from "effect"
 import { toEventOutcome, statusAfter, statusBy } from "../src/domain/Batch.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import type { TargetKey } from "../src/domain/Keys.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { toAdmission } from "../src/queue/AutomaticCommits.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { Batches } from "../src/store/Batches.ts"
@@ -45,7 +46,7 @@ const enqueueBatch = Effect.fnUntraced(function* (batch: Batch, now: number) {
   if (waiting.length === 0) {
     const last = known.at(-1)
     const status = last?.outcome === undefined ? "cancelled" : statusAfter[last.outcome]
-    const reason = last === undefined ? "its receipts are no longer on record" : last.outcomeReason
+    const reason: Reason | undefined = last === undefined ? { _tag: "ReceiptsRemoved" } : last.outcomeReason
     return yield* batches.follow(batch.id, { status, reason, runId: last?.runId }, now)
   }
   const queue = yield* Queue
@@ -62,8 +63,7 @@ export const followBatch = Effect.fnUntraced(function* ({ batch, first }: Placed
   if (entry !== undefined) return yield* syncBatch(batch, entry, now)
   if (first) return yield* enqueueBatch(batch, now)
   if (batch.dueAt <= now) {
-    const reason = "waits for the previous batch"
-    yield* (yield* Batches).follow(batch.id, { status: "ready", reason }, now)
+    yield* (yield* Batches).follow(batch.id, { status: "ready", reason: { _tag: "PreviousBatch" } }, now)
   }
   return false
 })

@@ -20,7 +20,6 @@ import type { RunStatus } from "../src/domain/Run.ts"
 import { expiredVerdict } from "../src/domain/HeadVerdict.ts"
 import type { RunVerdict } from "../src/domain/HeadVerdict.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
@@ -125,7 +124,7 @@ const requeueOne = Effect.fnUntraced(function* ({ id, work, receivedAt }: Stored
   if (!pinned.workspaces.has(change.workspace)) {
     // Another node may have the configuration of the delivery.
     if (pinned.hash !== configHash) return undefined
-    const reason = `workspace ${change.workspace} is no longer configured`
+    const reason: Reason = { _tag: "WorkspaceUnconfigured", workspace: change.workspace }
     yield* receipts.settle([id], { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
     return undefined
   }
@@ -177,11 +176,11 @@ const abandonedAs = (
 ): readonly [RunStatus, Reason | undefined, RunVerdict | undefined] => {
   switch (entry?.status) {
     case "cancelled":
-      return ["cancelled", entry.reason === undefined ? undefined : verbatimReason(entry.reason), undefined]
+      return ["cancelled", entry.reason, undefined]
     case "superseded":
       return ["skipped", { _tag: "SupersededRun" }, undefined]
     case "expired":
-      return ["skipped", { _tag: "QueuedTimeout" }, expiredVerdict(run.verdict)]
+      return ["skipped", entry.reason, expiredVerdict(run.verdict)]
     default:
       return ["failed", { _tag: "ProcessLost" }, undefined]
   }
@@ -206,7 +205,7 @@ const expire = Effect.fnUntraced(function* (now: number) {
   const queue = yield* Queue
   const receipts = yield* Receipts
   const snapshot = (yield* ConfigStore).current()
-  const expired = yield* queue.expire(expiryCutoffs(snapshot, now), "queued_timeout")
+  const expired = yield* queue.expire(expiryCutoffs(snapshot, now), { _tag: "QueuedTimeout" })
   const settleExpired = Effect.fnUntraced(function* (entry: Entry) {
     yield* Effect.logWarning("queue entry expired: it waited for longer than queued_timeout_hours").pipe(
       Effect.annotateLogs({
@@ -215,7 +214,7 @@ const expire = Effect.fnUntraced(function* (now: number) {
       })
     )
     yield* noteExpired(entry)
-    yield* receipts.settle(entry.events, { outcome: "expired", reason: "queued_timeout" }, now)
+    yield* receipts.settle(entry.events, { outcome: "expired", reason: { _tag: "QueuedTimeout" } }, now)
   })
   yield* each(expired, entryFields, settleExpired)
 })

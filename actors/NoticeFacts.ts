@@ -9,6 +9,7 @@ import { truncate } from "../src/domain/Text.ts"
 import type { DayAccount } from "../src/store/Ledger.ts"
 import type { EndedDeliveries } from "../src/store/Notices.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
+import { inEnglish } from "../src/text/en.ts"
 
 /** Longest name and reason in a notice. */
 const maxName = 200
@@ -37,7 +38,7 @@ export const endedFacts = (
     repository: name(repo ?? change?.repo.fullName) ?? "",
     eventId: id,
     events,
-    reason: truncate(outcomeReason ?? "no reason was recorded", maxReason),
+    reason: truncate(outcomeReason === undefined ? "no reason was recorded" : inEnglish(outcomeReason), maxReason),
     ...(author === undefined ? {} : { author }),
     ...(branch === undefined ? {} : { branch }),
     ...(head === undefined ? {} : { head }),

@@ -28,17 +28,15 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Entry } from "../src/domain/Entry.ts"
 import { addPastSpan, withEventSpan } from "../src/domain/EventTrace.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
-import type { Reason } from "../src/domain/Reason.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { backoffMillis } from "../src/domain/Backoff.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { Cancellations } from "../src/queue/dispatch/Cancellations.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import type { Finish, Lease } from "../src/queue/Queue.ts"
 import { Tickets } from "../src/queue/dispatch/Tickets.ts"
 import type { TakenTicket } from "../src/queue/dispatch/Tickets.ts"
 import { Receipts } from "../src/store/Receipts.ts"
-import { inEnglish } from "../src/text/en.ts"
 import { EntryClaims } from "./ClaimEntry.ts"
 import { followStream } from "./FollowBatch.ts"
 import { watchDrain } from "./NodeDrain.ts"
@@ -275,7 +273,7 @@ export const keepLease = Effect.fnUntraced(function* (lease: Lease, ttl: number,
       continue
     }
     if (renewed.success._tag === "Lost") return "lease-lost" as const
-    if (renewed.success._tag === "Cancelled") yield* Deferred.succeed(cancelled, verbatimReason(renewed.success.reason))
+    if (renewed.success._tag === "Cancelled") yield* Deferred.succeed(cancelled, renewed.success.reason)
     until = now + ttl
   }
 })
@@ -295,22 +293,22 @@ const finishOf = (outcome: RunOutcome, entry: Entry, attempts: number, retryAt: 
     case "Reviewed":
       return { _tag: "Done" }
     case "Skipped":
-      return { _tag: "Done", reason: inEnglish(outcome.reason) }
+      return { _tag: "Done", reason: outcome.reason }
     case "Cancelled":
-      return { _tag: "Cancelled", reason: inEnglish(outcome.reason) }
+      return { _tag: "Cancelled", reason: outcome.reason }
     case "HandedBack":
-      return { _tag: "Retry", dueAt: 0, reason: "the node stopped", counted: false }
+      return { _tag: "Retry", dueAt: 0, reason: { _tag: "NodeStopped" }, counted: false }
     case "Waiting":
-      return { _tag: "Retry", dueAt: outcome.until, reason: inEnglish(outcome.reason), counted: false }
+      return { _tag: "Retry", dueAt: outcome.until, reason: outcome.reason, counted: false }
     case "Failed":
       return outcome.retryable && entry.attempts + 1 < attempts
         ? {
             _tag: "Retry",
             dueAt: Math.max(retryAt, outcome.notBefore ?? 0),
-            reason: inEnglish(outcome.reason),
+            reason: outcome.reason,
             counted: true
           }
-        : { _tag: "Dead", reason: inEnglish(outcome.reason) }
+        : { _tag: "Dead", reason: outcome.reason }
   }
 }
 
@@ -343,9 +341,9 @@ const settlementOf = (outcome: RunOutcome, ended: Entry) => {
     case "Reviewed":
       return { outcome: "executed", runId: outcome.runId } as const
     case "Skipped":
-      return { outcome: "skipped", reason: inEnglish(outcome.reason), runId: outcome.runId } as const
+      return { outcome: "skipped", reason: outcome.reason, runId: outcome.runId } as const
     case "Failed":
-      return { outcome: "failed", reason: inEnglish(outcome.reason), runId: outcome.runId } as const
+      return { outcome: "failed", reason: outcome.reason, runId: outcome.runId } as const
     case "Cancelled":
     case "HandedBack":
     case "Waiting":

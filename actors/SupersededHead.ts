@@ -30,7 +30,7 @@ export const followHead = Effect.fnUntraced(function* (run: Run, workspace: Work
       priority: Priority.pullRequest,
       admittedAt: now,
       dueAt: due,
-      reason: due > now ? "waits for its schedule to open" : undefined
+      reason: due > now ? { _tag: "AwaitsSchedule" } : undefined
     }
   ])
   const schedulerOf = yield* WorkspaceScheduler.client

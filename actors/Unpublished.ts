@@ -7,7 +7,6 @@ import { Outputs } from "../src/outputs/Outputs.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
-import { inEnglish } from "../src/text/en.ts"
 import type { Run } from "../src/store/Runs.ts"
 
 /** `workspace` is undefined if the configuration under which the run was admitted is lost. */
@@ -25,7 +24,7 @@ export const reportUnpublished = Effect.fnUntraced(function* (
   if (entry !== undefined)
     yield* (yield* Receipts).revise(
       entry.events,
-      { outcome: "failed", reason: `not published: ${reason === undefined ? "" : inEnglish(reason)}`, runId },
+      { outcome: "failed", reason: { _tag: "NotPublished", reason }, runId },
       now
     )
   if (workspace === undefined) return

@@ -11,6 +11,7 @@ import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { ConfigStore } from "../src/config/ConfigStore.ts"
 import { TargetKey } from "../src/domain/Keys.ts"
+import { Reason } from "../src/domain/Reason.ts"
 import { Cancellations } from "../src/queue/dispatch/Cancellations.ts"
 import { nothingCancelled, Queue, QueueError } from "../src/queue/Queue.ts"
 import type { Cancelled } from "../src/queue/Queue.ts"
@@ -27,9 +28,9 @@ import { scanQueue, ScanMemory } from "./QueueScan.ts"
 import { repeatScan } from "./RepeatedScan.ts"
 
 const Wake = Rpc.make("Wake")
-const Cancel = Rpc.make("Cancel", { payload: { targetKey: TargetKey, reason: Schema.String } })
+const Cancel = Rpc.make("Cancel", { payload: { targetKey: TargetKey, reason: Reason } })
 const CancelEntry = Rpc.make("CancelEntry", {
-  payload: { entryId: Schema.String, reason: Schema.String },
+  payload: { entryId: Schema.String, reason: Reason },
   /** `stopping`: the entry runs, and its worker ends it. `over`: this workspace has no such entry, or the entry has ended. */
   success: Schema.Literals(["cancelled", "stopping", "over"]),
   error: QueueError
@@ -39,7 +40,7 @@ const Retry = Rpc.make("Retry", {
   success: Schema.Literals(["retried", "unknown", "not_dead", "newer"]),
   error: QueueError
 })
-const Pause = Rpc.make("Pause", { payload: { reason: Schema.String }, error: QueueError })
+const Pause = Rpc.make("Pause", { payload: { reason: Reason }, error: QueueError })
 const Resume = Rpc.make("Resume", { error: QueueError })
 
 export const WorkspaceScheduler = Entity.make("WorkspaceScheduler", [
@@ -74,7 +75,7 @@ const scanOrRetry = (workspace: string, memory: ScanMemory) =>
   )
 
 /** Settles the receipts of entries that ended and notifies the workers of running ones. */
-const followUp = Effect.fnUntraced(function* ({ ended, stopping }: Cancelled, reason: string) {
+const followUp = Effect.fnUntraced(function* ({ ended, stopping }: Cancelled, reason: Reason) {
   const now = yield* Clock.currentTimeMillis
   const cancellations = yield* Cancellations
   const receipts = yield* Receipts
@@ -83,7 +84,7 @@ const followUp = Effect.fnUntraced(function* ({ ended, stopping }: Cancelled, re
 })
 
 const cancelTarget = Effect.fnUntraced(
-  function* (targetKey: TargetKey, reason: string) {
+  function* (targetKey: TargetKey, reason: Reason) {
     yield* followUp(yield* (yield* Queue).cancel(targetKey, reason), reason)
   },
   (effect, targetKey) =>
@@ -94,7 +95,7 @@ const cancelTarget = Effect.fnUntraced(
     )
 )
 
-const cancelEntry = Effect.fnUntraced(function* (workspace: string, entryId: string, reason: string) {
+const cancelEntry = Effect.fnUntraced(function* (workspace: string, entryId: string, reason: Reason) {
   const isHere = (yield* (yield* Queue).get(entryId))?.workspace === workspace
   const cancelled = isHere ? yield* (yield* QueueControl).cancelEntry(entryId, reason) : nothingCancelled
   yield* followUp(cancelled, reason)
@@ -106,7 +107,7 @@ const retryEntry = Effect.fnUntraced(function* (workspace: string, entryId: stri
   return entry?.workspace === workspace ? yield* tryAgain(entry, yield* Clock.currentTimeMillis) : "unknown"
 }, asQueueError)
 
-const pauseWorkspace = Effect.fnUntraced(function* (name: string, reason: string) {
+const pauseWorkspace = Effect.fnUntraced(function* (name: string, reason: Reason) {
   const since = yield* Clock.currentTimeMillis
   yield* (yield* QueueControl).pause({ scope: "workspace", name, reason, since })
 })

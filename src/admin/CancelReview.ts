@@ -7,7 +7,7 @@ import { CurrentUser } from "./api/Rules.ts"
 /** `id` is that of the run or batch in the response. */
 export const cancelReview = Effect.fnUntraced(function* (entryId: string, id: string) {
   const { username } = yield* CurrentUser
-  const result = yield* (yield* Operations).cancel(entryId, `${username} cancelled it`)
+  const result = yield* (yield* Operations).cancel(entryId, { _tag: "CancelledBy", name: username })
   return result === "cancelled" || result === "stopping"
     ? { id, status: result }
     : yield* conflict("already_ended", "It has ended already.")

@@ -1,6 +1,8 @@
 /** Cancels or retries several entries for an administrator, or lists what would be changed. Each entry is changed by itself. */
 import { Effect } from "effect"
 import type { EntryStatus } from "../domain/Entry.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import { maxBulk } from "./api/QueueGroup.ts"
 import { CurrentUser } from "./api/Rules.ts"
@@ -42,6 +44,13 @@ const select = Effect.fnUntraced(function* ({ action, ids, status, workspace }: 
   return { items, more: page.next !== undefined }
 })
 
+/** Returns the reason of what a person cancels, with the words of that person. */
+export const cancelledBy = (name: string, words: string | undefined): Reason => ({
+  _tag: "CancelledBy",
+  name,
+  ...(words === undefined ? {} : { reason: verbatimReason(words) })
+})
+
 export const changeQueue = Effect.fnUntraced(function* (request: BulkRequest) {
   const { action, preview, reason } = request
   const { items, more } = yield* select(request)
@@ -49,7 +58,7 @@ export const changeQueue = Effect.fnUntraced(function* (request: BulkRequest) {
   if (preview) return { ...common, items: items.map(({ id, status }) => ({ id, result: status })) }
   const operations = yield* Operations
   const { username } = yield* CurrentUser
-  const why = `cancelled by ${username}${reason === undefined ? "" : `: ${reason}`}`
+  const why = cancelledBy(username, reason)
   const change = (id: string) =>
     action === "cancel"
       ? Effect.map(operations.cancel(id, why), (result) => (result === "over" ? "already_ended" : result))

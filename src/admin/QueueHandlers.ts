@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { EntryStatus } from "../domain/Entry.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import type { Pause } from "../queue/operator/QueueControl.ts"
 import { Queue } from "../queue/Queue.ts"
@@ -12,7 +14,7 @@ import { conflict, notFound, NotFound } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { parseSort } from "./Paging.ts"
-import { changeQueue } from "./QueueBulk.ts"
+import { cancelledBy, changeQueue } from "./QueueBulk.ts"
 import { batchView, entryView, pauseView, toTime } from "./Views.ts"
 
 const active: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
@@ -62,7 +64,7 @@ const get = Effect.fnUntraced(function* (id: string) {
 })
 
 /** Logs what an administrator did to the queue. */
-const logAction = Effect.fnUntraced(function* (action: string, fields: Readonly<Record<string, string>>) {
+const logAction = Effect.fnUntraced(function* (action: string, fields: Readonly<Record<string, string | Reason>>) {
   const { username } = yield* CurrentUser
   yield* Effect.logInfo("queue changed by an administrator", { action, username, ...fields })
 })
@@ -82,9 +84,9 @@ const retry = Effect.fnUntraced(function* (id: string) {
   }
 })
 
-const cancel = Effect.fnUntraced(function* (id: string, reason: string | undefined) {
+const cancel = Effect.fnUntraced(function* (id: string, words: string | undefined) {
   const { username } = yield* CurrentUser
-  const why = `cancelled by ${username}${reason === undefined ? "" : `: ${reason}`}`
+  const why = cancelledBy(username, words)
   const result = yield* (yield* Operations).cancel(id, why)
   yield* logAction("cancel", { entry_id: id, result })
   switch (result) {
@@ -107,8 +109,9 @@ interface ScopeBody {
 const scopeOf = ({ node, workspace }: ScopeBody): Pick<Pause, "scope" | "name"> =>
   workspace === undefined ? { scope: "node", name: node ?? "" } : { scope: "workspace", name: workspace }
 
-const pauseScope = Effect.fnUntraced(function* ({ name, scope }: Pick<Pause, "scope" | "name">, given?: string) {
-  const reason = given ?? `by ${(yield* CurrentUser).username}`
+const pauseScope = Effect.fnUntraced(function* ({ name, scope }: Pick<Pause, "scope" | "name">, words?: string) {
+  const { username } = yield* CurrentUser
+  const reason: Reason = words === undefined ? { _tag: "PausedBy", name: username } : verbatimReason(words)
   const { workspaces } = (yield* ConfigStore).current()
   if (scope === "workspace" && !workspaces.has(name)) {
     const [first = "none", ...others] = [...workspaces.keys()].slice(0, maxNames)

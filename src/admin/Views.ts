@@ -30,7 +30,7 @@ export const entryView = ({ entry, position }: EntryView) =>
   withoutUndefined({
     id: entry.id,
     status: entry.status,
-    why: position.text,
+    why: position.why,
     until: maybeTime(position.until),
     position: position.turn,
     starts_after: maybeTime(position.startsAfter),

@@ -28,7 +28,7 @@ export const wakeActors = Layer.effect(
       unreviewed: (target, entryId) => send(publisherOf(target).Unreviewed({ entryId }, { discard: true })),
       closed: (workspace, target) =>
         send(
-          schedulerOf(workspace).Cancel({ targetKey: target, reason: "the pull request is closed" }, { discard: true })
+          schedulerOf(workspace).Cancel({ targetKey: target, reason: { _tag: "PullRequestClosed" } }, { discard: true })
         ),
       reported: newReports.notify,
       command: ({ eventId, change }) => send(publisherOf(targetKey(change)).Command({ eventId }, { discard: true })),

@@ -1,5 +1,6 @@
 /** Formats deliveries for people. */
 import type { DeliveryRecord } from "../admin/api/EventRecords.ts"
+import { inEnglish } from "../text/en.ts"
 import { count, oneLine, second } from "./Wording.ts"
 
 const join = (parts: ReadonlyArray<string | false | undefined>, separator: string): string =>
@@ -24,8 +25,10 @@ export const listConsequences = (item: DeliveryRecord): ReadonlyArray<string> =>
   ...(item.outcome === undefined
     ? item.outcome_reason === undefined
       ? []
-      : [`waits for its next attempt: ${oneLine(item.outcome_reason)}`]
-    : [`outcome: ${item.outcome}${item.outcome_reason === undefined ? "" : ` (${oneLine(item.outcome_reason)})`}`])
+      : [`waits for its next attempt: ${oneLine(inEnglish(item.outcome_reason))}`]
+    : [
+        `outcome: ${item.outcome}${item.outcome_reason === undefined ? "" : ` (${oneLine(inEnglish(item.outcome_reason))})`}`
+      ])
 ]
 
 /** Formats a delivery as one line. */

@@ -1,5 +1,7 @@
 /** Formats entries, batches and pauses of the queue for people. */
 import type { BatchRecord, EntryRecord, PauseRecord } from "../admin/api/QueueRecords.ts"
+import { readReason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import { count, second } from "./Wording.ts"
 
 /** Formats the end of a wait. A running review renews its lease until it ends. */
@@ -11,14 +13,14 @@ export const formatUntil = ({ status, until }: EntryRecord): string => {
 export const formatEntry = (entry: EntryRecord): string => {
   const { id, position, status, target_key, why, workspace } = entry
   const turn = position === undefined ? "" : `, position ${position}`
-  return `${id}  ${status.padEnd(10)} ${workspace}  ${target_key}  ${why}${turn}${formatUntil(entry)}`
+  return `${id}  ${status.padEnd(10)} ${workspace}  ${target_key}  ${inEnglish(why)}${turn}${formatUntil(entry)}`
 }
 
 export const formatBatch = ({ commits, due_at, id, status, stream, workspace }: BatchRecord): string =>
   `${id}  ${status.padEnd(10)} ${workspace}  ${stream}  ${count(commits, "commit")}, waits for the previous batch, due ${second(due_at)}`
 
 export const formatPause = ({ name, reason, scope, since }: PauseRecord): string =>
-  `${scope} ${name} is paused since ${second(since)}: ${reason}`
+  `${scope} ${name} is paused since ${second(since)}: ${inEnglish(reason)}`
 
 /** Fields in the order of their lines. Fields with a time end in `_at`, or are `until` and `starts_after`. */
 const fields = [
@@ -46,6 +48,8 @@ const fields = [
 ] as const
 
 const formatValue = (name: string, value: unknown): string => {
+  const reason = readReason(value)
+  if (reason !== undefined) return inEnglish(reason)
   if (Array.isArray(value)) return value.join(" ")
   return typeof value === "string" && (name.endsWith("_at") || name === "until" || name === "starts_after")
     ? second(value)

@@ -51,7 +51,7 @@ const isClean = ({ findings, publications, status }: StoryRun): boolean =>
 const formatStoryEntry = (entry: EntryRecord): ReadonlyArray<string> => {
   const { attempts, id, status, why } = entry
   return [
-    `queue entry ${id}: ${oneLine(why)}${formatUntil(entry)}${attempts === 0 ? "" : `, ${count(attempts, "attempt")}`}`,
+    `queue entry ${id}: ${oneLine(inEnglish(why))}${formatUntil(entry)}${attempts === 0 ? "" : `, ${count(attempts, "attempt")}`}`,
     ...(status === "dead" ? [`aicr queue retry ${id} repeats the review`] : [])
   ]
 }

@@ -18,6 +18,7 @@ import { Schema } from "effect"
 import { Change } from "./Change.ts"
 import { LeaseToken } from "./FencingToken.ts"
 import { TargetKey } from "./Keys.ts"
+import { Reason } from "./Reason.ts"
 
 export const EntryStatus = Schema.Literals([
   "waiting",
@@ -72,8 +73,8 @@ export const Entry = Schema.Struct({
   losses: Schema.Int,
   /** True if the entry expires after review.auto_commit.queued_timeout_hours. */
   expires: Schema.Boolean,
-  /** Reason for waiting or for the end, as text for an operator. */
-  reason: Schema.optional(Schema.String),
+  /** Reason for waiting or for the end. */
+  reason: Schema.optional(Reason),
   /** Fencing token of the current lease; increases with each claim, never reused. */
   token: LeaseToken,
   leaseUntil: Schema.optional(Schema.Int),
@@ -81,6 +82,6 @@ export const Entry = Schema.Struct({
   /** True for a running entry from its first model call on. Limits of concurrent reviews do not count it. */
   awaitsModel: Schema.Boolean,
   /** Reason of a request to cancel the running entry. Its worker is notified immediately or with its next renewal. */
-  cancelRequested: Schema.optional(Schema.String)
+  cancelRequested: Schema.optional(Reason)
 })
 export type Entry = typeof Entry.Type

@@ -7,6 +7,7 @@
 import { Predicate, Schema, SchemaTransformation } from "effect"
 import type { Params } from "./ReasonParams.ts"
 import { isParam } from "./ReasonParams.ts"
+import { deliveryReasons } from "./reasons/Delivery.ts"
 import { modelReasons } from "./reasons/Model.ts"
 import { queueReasons } from "./reasons/Queue.ts"
 import { runReasons } from "./reasons/Run.ts"
@@ -19,6 +20,7 @@ const verbatim = { Text: { text: "text" }, Unknown: { tag: "text" } } as const s
 /** Parameters by tag. A new reason is a row of one of these tables, and a text in each language. */
 export const reasons = {
   ...verbatim,
+  ...deliveryReasons,
   ...modelReasons,
   ...queueReasons,
   ...runReasons
@@ -66,10 +68,14 @@ const isReason = (value: unknown): value is Reason => {
 }
 
 /** A record of another release stays readable: its reason is the tag. */
-const unknownReason = (value: Schema.JsonObject): Reason => ({ _tag: "Unknown", tag: String(value["_tag"]) })
+const unknownReason = (value: { readonly _tag?: unknown }): Reason => ({ _tag: "Unknown", tag: String(value._tag) })
 
 /** Leaves out absent parameters. */
 const asJson = (reason: Reason): Schema.JsonObject => JSON.parse(JSON.stringify(reason))
+
+/** Returns a reason from JSON; undefined if the value is none. */
+export const readReason = (value: unknown): Reason | undefined =>
+  isReason(value) ? value : Predicate.hasProperty(value, "_tag") ? unknownReason(value) : undefined
 
 /** JSON of a reason: its tag and parameters. */
 export const Reason = Schema.JsonObject.pipe(

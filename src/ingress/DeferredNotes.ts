@@ -5,7 +5,6 @@
  */
 import { Clock, Context, Effect } from "effect"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
-import { replacedReason } from "../queue/Queue.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { EventNotes } from "../store/Receipts.ts"
 
@@ -59,7 +58,7 @@ export class DeferredNotes {
       eventIds.length === 0
         ? Effect.void
         : Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            receipts.settle(eventIds, { outcome: "superseded", reason: replacedReason }, now)
+            receipts.settle(eventIds, { outcome: "superseded", reason: { _tag: "NewerDelivery" } }, now)
           )
     const note = notes.decided.length + notes.duplicates.length === 0 ? Effect.void : receipts.note(notes)
     return Effect.andThen(

@@ -4,6 +4,7 @@ import type { Context } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhookDecisions } from "../observability/Metrics.ts"
 import { Queue } from "../queue/Queue.ts"
@@ -100,10 +101,11 @@ const counter = (context: Context.Context<never>) => {
 
 const cancelWaiting = (queue: Queue["Service"], receipts: Receipts["Service"], target: TargetKey) =>
   Effect.gen(function* () {
-    const { ended } = yield* queue.cancel(target, "closed")
+    const reason: Reason = { _tag: "PullRequestClosed" }
+    const { ended } = yield* queue.cancel(target, reason)
     const events = ended.flatMap((entry) => entry.events)
     if (events.length === 0) return
-    yield* receipts.settle(events, { outcome: "cancelled", reason: "closed" }, yield* Clock.currentTimeMillis)
+    yield* receipts.settle(events, { outcome: "cancelled", reason }, yield* Clock.currentTimeMillis)
   }).pipe(
     // The run will find the pull request closed; only time is lost.
     Effect.catch((error) =>

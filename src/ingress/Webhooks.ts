@@ -169,7 +169,7 @@ const workOf = (received: Verified, { change, configHash, dueAt, priority }: Adm
   priority,
   admittedAt: received.now,
   dueAt,
-  reason: dueAt > received.now ? "waits for its schedule to open" : undefined
+  reason: dueAt > received.now ? { _tag: "AwaitsSchedule" } : undefined
 })
 
 /** Counts and logs a delivery that was not stored. */

@@ -86,7 +86,7 @@ export const toAdmission = (batch: Batch, eventId: string): QueueAdmission => ({
   priority: batch.priority,
   admittedAt: batch.firstAt,
   dueAt: batch.dueAt,
-  reason: "collects the pushes of its branch, or waits for its schedule to open"
+  reason: { _tag: "CollectsPushes" }
 })
 
 /** Returns the result for a push whose batch is not in the queue: it waits for the previous one, or has ended. */

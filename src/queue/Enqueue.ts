@@ -4,7 +4,6 @@ import type { Batches } from "../store/Batches.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { admit } from "./AutomaticCommits.ts"
-import { replacedReason } from "./Queue.ts"
 import type { Queue } from "./Queue.ts"
 import type { QueueAdmission, QueueAdmitted, QueueError } from "./Queue.ts"
 
@@ -17,7 +16,7 @@ export const enqueue = Effect.fnUntraced(function* (
     if (answer.superseded.length === 0) continue
     yield* receipts.settle(
       answer.superseded,
-      { outcome: "superseded", reason: `${replacedReason} since event ${items[index]?.eventId}` },
+      { outcome: "superseded", reason: { _tag: "NewerDelivery", event: items[index]?.eventId } },
       items[index]?.admittedAt ?? 0
     )
   }

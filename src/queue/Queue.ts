@@ -10,6 +10,7 @@ import type { Change } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import type { TargetKey } from "../domain/Keys.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { ExpiryCutoffs } from "./core/ExpiryCutoffs.ts"
 import type { QueueSnapshot } from "./core/Plan.ts"
 
@@ -21,8 +22,8 @@ export interface QueueAdmission {
   readonly priority: number
   readonly admittedAt: number
   readonly dueAt: number
-  /** Reason why it is not due yet (a delay, a window), as text for an operator. */
-  readonly reason?: string | undefined
+  /** Reason why it is not due yet: a delay, a window. */
+  readonly reason?: Reason | undefined
   /** Whether it may expire while it waits. Default: automatic work may, by its priority. */
   readonly expires?: boolean | undefined
 }
@@ -38,9 +39,6 @@ export interface QueueAdmitted {
   readonly superseded: ReadonlyArray<string>
 }
 
-/** Reason of a delivery without a review, because a later one of its pull request replaced it before the review began. */
-export const replacedReason = "the pull request has a newer head or another base"
-
 /** An entry whose change has a certain head. */
 export interface EntryOfHead extends Pick<Entry, "id" | "targetKey"> {
   readonly baseRef: string | undefined
@@ -53,16 +51,16 @@ export interface Lease {
 }
 
 export type Finish =
-  | { readonly _tag: "Done"; readonly reason?: string | undefined }
-  | { readonly _tag: "Dead"; readonly reason: string }
-  | { readonly _tag: "Cancelled"; readonly reason: string }
+  | { readonly _tag: "Done"; readonly reason?: Reason | undefined }
+  | { readonly _tag: "Dead"; readonly reason: Reason }
+  | { readonly _tag: "Cancelled"; readonly reason: Reason }
   /** Waits again until `dueAt`; `counted: false` for a released lease, which costs no attempt. */
-  | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: string; readonly counted: boolean }
+  | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: Reason; readonly counted: boolean }
 
 /** `Cancelled`: the lease is held, and the work is to be ended with `finish` as `Cancelled`. `Lost`: the worker must stop. */
 export type Renewal =
   | { readonly _tag: "Kept" }
-  | { readonly _tag: "Cancelled"; readonly reason: string }
+  | { readonly _tag: "Cancelled"; readonly reason: Reason }
   | { readonly _tag: "Lost" }
 
 export interface Cancelled {
@@ -133,14 +131,14 @@ export class Queue extends Context.Service<
      */
     readonly finish: (lease: Lease, finish: Finish) => Effect.Effect<boolean, QueueError>
     /** Ends the waiting entry of a target, and requests the worker of the running one to end it. */
-    readonly cancel: (targetKey: TargetKey, reason: string) => Effect.Effect<Cancelled, QueueError>
+    readonly cancel: (targetKey: TargetKey, reason: Reason) => Effect.Effect<Cancelled, QueueError>
     /**
      * Reclaims running entries whose lease ended by `now`, or whose owner satisfies `lost`: they wait again at `now`, are dead after
      * `maxLosses` lost workers, and are cancelled if that was requested. Returns their new state.
      */
     readonly reclaim: (now: number, lost: (owner: string) => boolean) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
     /** Expires waiting entries that may expire and were admitted before the time of their workspace; returns them. */
-    readonly expire: (before: ExpiryCutoffs, reason: string) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
+    readonly expire: (before: ExpiryCutoffs, reason: Reason) => Effect.Effect<ReadonlyArray<Entry>, QueueError>
     /** Removes ended entries admitted before `before`, or beyond the newest `maxCount` ended ones. Returns their number. */
     readonly prune: (keep: { readonly maxCount: number; readonly before: number }) => Effect.Effect<number, QueueError>
     readonly stats: Effect.Effect<QueueStats, QueueError>

@@ -4,6 +4,7 @@ import { BatchStatus, MemberStatus } from "../domain/Batch.ts"
 import { Change } from "../domain/Change.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import type { Batch, Member, Placed } from "./Batches.ts"
+import { encodeReason, ReasonText } from "./ReasonText.ts"
 
 const BatchRow = Schema.Struct({
   id: Schema.String,
@@ -17,7 +18,7 @@ const BatchRow = Schema.Struct({
   first_at: Schema.Int,
   due_at: Schema.Int,
   entry_id: Schema.NullOr(Schema.String),
-  reason: Schema.NullOr(Schema.String),
+  reason: Schema.NullOr(ReasonText),
   run_id: Schema.NullOr(Schema.String),
   finished_at: Schema.NullOr(Schema.Int)
 })
@@ -73,7 +74,7 @@ export const toBatchRow = (batch: Batch) => ({
   first_at: batch.firstAt,
   due_at: batch.dueAt,
   entry_id: batch.entryId ?? null,
-  reason: batch.reason ?? null,
+  reason: encodeReason(batch.reason),
   run_id: batch.runId ?? null,
   finished_at: batch.finishedAt ?? null
 })

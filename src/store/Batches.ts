@@ -8,6 +8,7 @@ import type { BatchStatus, MemberStatus } from "../domain/Batch.ts"
 import type { Change } from "../domain/Change.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { TargetKey } from "../domain/Keys.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface Batch {
   readonly id: string
@@ -26,8 +27,8 @@ export interface Batch {
   readonly dueAt: number
   /** Its entry in the queue, set once it is the first of its stream. */
   readonly entryId: string | undefined
-  /** Reason for waiting or for the end, as text for an operator. */
-  readonly reason: string | undefined
+  /** Reason for waiting or for the end. */
+  readonly reason: Reason | undefined
   readonly runId: string | undefined
   readonly finishedAt: number | undefined
 }
@@ -67,7 +68,7 @@ export interface Placed {
 
 export interface BatchUpdate {
   readonly status: BatchStatus
-  readonly reason?: string | undefined
+  readonly reason?: Reason | undefined
   readonly runId?: string | undefined
 }
 

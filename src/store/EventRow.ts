@@ -4,6 +4,7 @@ import { Change } from "../domain/Change.ts"
 import { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import { DepotChange } from "../domain/DepotChange.ts"
 import { DeliveryKey, TargetKey } from "../domain/Keys.ts"
+import { ReasonText } from "./ReasonText.ts"
 import type { DeliveryFacts, EventRecord, StoredEvent } from "./Receipts.ts"
 
 const Work = Schema.Struct({
@@ -30,7 +31,7 @@ const EventRow = Schema.Struct({
   work: Schema.NullOr(Schema.fromJsonString(Work)),
   received_at: Schema.Int,
   outcome: Schema.NullOr(EventOutcome),
-  outcome_reason: Schema.NullOr(Schema.String),
+  outcome_reason: Schema.NullOr(ReasonText),
   outcome_at: Schema.NullOr(Schema.Int),
   run_id: Schema.NullOr(Schema.String),
   routing: Schema.NullOr(Schema.fromJsonString(DepotChange)),

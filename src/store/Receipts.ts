@@ -9,6 +9,7 @@ import type { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import type { DepotChange } from "../domain/DepotChange.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { DeliveryKey, TargetKey } from "../domain/Keys.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { IdRange } from "./ListOrder.ts"
 
 /** Facts that place a delivery, from its payload. They do not depend on the decision. */
@@ -62,7 +63,7 @@ export interface EventRecord {
 
 export interface StoredEvent extends EventRecord {
   readonly outcome: EventOutcome | undefined
-  readonly outcomeReason: string | undefined
+  readonly outcomeReason: Reason | undefined
   readonly outcomeAt: number | undefined
   readonly runId: string | undefined
   /** Further deliveries with the same key, and the time of the latest. */
@@ -148,7 +149,7 @@ export class Receipts extends Context.Service<
       eventIds: ReadonlyArray<string>,
       outcome: {
         readonly outcome: EventOutcome
-        readonly reason?: string | undefined
+        readonly reason?: Reason | undefined
         readonly runId?: string | undefined
       },
       now: number
@@ -156,7 +157,7 @@ export class Receipts extends Context.Service<
     /** Replaces the outcome `executed` after the review could not be published. */
     readonly revise: (
       eventIds: ReadonlyArray<string>,
-      outcome: { readonly outcome: "failed"; readonly reason: string; readonly runId: string },
+      outcome: { readonly outcome: "failed"; readonly reason: Reason; readonly runId: string },
       now: number
     ) => Effect.Effect<void, StoreError>
     /** Adds notes to records. Decisions may be noted repeatedly; duplicates are added up. */
@@ -178,7 +179,7 @@ export class Receipts extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<StoredEvent>, StoreError>
     /** Records why routing receipts have no outcome yet. It is replaced by the outcome. */
-    readonly postpone: (eventIds: ReadonlyArray<string>, reason: string) => Effect.Effect<void, StoreError>
+    readonly postpone: (eventIds: ReadonlyArray<string>, reason: Reason) => Effect.Effect<void, StoreError>
     /** Counts routing receipts without an outcome by the workspaces that their API keys open; undefined: all workspaces. */
     readonly countUnrouted: Effect.Effect<ReadonlyArray<UnroutedCount>, StoreError>
     /** Writes the newest record again, unchanged: fails if the store takes no writes. */

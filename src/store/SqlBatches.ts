@@ -10,6 +10,7 @@ import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { join } from "./JoinBatch.ts"
 import { forUpdate } from "../database/RowLocks.ts"
 import { unavailable } from "../database/StoreFailure.ts"
+import { encodeReason } from "./ReasonText.ts"
 
 const follow = (sql: SqlClient.SqlClient): Batches["Service"]["follow"] =>
   Effect.fnUntraced(
@@ -20,8 +21,9 @@ const follow = (sql: SqlClient.SqlClient): Batches["Service"]["follow"] =>
       )
       if (batch === undefined || isEnded(batch.status)) return false
       const to = canMove(batch.status, status) ? status : batch.status
-      if (to === batch.status && reason === batch.reason) return false
-      yield* sql`UPDATE batches SET status = ${to}, reason = ${reason ?? null},
+      const reasonText = encodeReason(reason)
+      if (to === batch.status && reasonText === encodeReason(batch.reason)) return false
+      yield* sql`UPDATE batches SET status = ${to}, reason = ${reasonText},
         run_id = ${runId ?? batch.runId ?? null},
         finished_at = ${isEnded(to) ? now : null} WHERE id = ${batchId}`
       yield* sql`UPDATE batch_members SET status = ${memberStatusIn(to)} WHERE batch_id = ${batchId}`

@@ -3,6 +3,7 @@ import { Array as Arr, Clock, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstIdAt } from "../domain/Ids.ts"
 import { DeliveryKey } from "../domain/Keys.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { truncate } from "../domain/Text.ts"
 import { activity, countDecisions, list, pushers, select } from "./EventQueries.ts"
 import { eventReplays, removeReplays } from "./EventReplays.ts"
@@ -16,6 +17,7 @@ import { Receipts } from "./Receipts.ts"
 import type { EventRecord, StoredEvent } from "./Receipts.ts"
 import { StoreError } from "../database/StoreError.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import { encodeReason } from "./ReasonText.ts"
 import * as UniqueDeliveries from "./UniqueDeliveries.ts"
 
 const maxBatch = 512
@@ -29,9 +31,10 @@ const maxWaiting = 10_000
 
 const quarantine = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, operation: string, id: string, why: string) {
   const now = yield* Clock.currentTimeMillis
+  const reason: Reason = { _tag: "EventQuarantined", why: truncate(why, 500) }
   yield* Effect.logError("event record quarantined").pipe(Effect.annotateLogs({ event_id: id, reason: why }))
   yield* sql`
-    UPDATE events SET outcome = 'failed', outcome_reason = ${truncate(`quarantined: ${why}`, 500)}, outcome_at = ${now}
+    UPDATE events SET outcome = 'failed', outcome_reason = ${encodeReason(reason)}, outcome_at = ${now}
     WHERE id = ${id}`.pipe(unavailable(operation))
 })
 
@@ -79,7 +82,7 @@ const settle =
       Arr.chunksOf(eventIds, maxBatch),
       (ids) => sql`
         UPDATE events
-        SET outcome = ${outcome}, outcome_reason = ${reason ?? null}, outcome_at = ${now}, run_id = ${runId ?? null}
+        SET outcome = ${outcome}, outcome_reason = ${encodeReason(reason)}, outcome_at = ${now}, run_id = ${runId ?? null}
         WHERE ${sql.in("id", ids)} AND outcome IS NULL`,
       { discard: true }
     ).pipe(unavailable("receipts.settle"))
@@ -91,7 +94,7 @@ const revise =
       Arr.chunksOf(eventIds, maxBatch),
       (ids) => sql`
         UPDATE events
-        SET outcome = ${outcome}, outcome_reason = ${reason}, outcome_at = ${now}, run_id = ${runId}
+        SET outcome = ${outcome}, outcome_reason = ${encodeReason(reason)}, outcome_at = ${now}, run_id = ${runId}
         WHERE ${sql.in("id", ids)} AND (outcome IS NULL OR outcome = 'executed')`,
       { discard: true }
     ).pipe(unavailable("receipts.revise"))
@@ -137,7 +140,7 @@ const postpone =
     Effect.forEach(
       Arr.chunksOf(eventIds, maxBatch),
       (ids) => sql`
-        UPDATE events SET outcome_reason = ${reason}
+        UPDATE events SET outcome_reason = ${encodeReason(reason)}
         WHERE ${sql.in("id", ids)} AND routing IS NOT NULL AND outcome IS NULL`,
       { discard: true }
     ).pipe(unavailable("receipts.postpone"))

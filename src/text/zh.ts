@@ -2,13 +2,14 @@
 import type { Reason } from "../domain/Reason.ts"
 import type { LanguageTexts } from "./Render.ts"
 import { render } from "./Render.ts"
+import { deliveryTexts } from "./zh/Delivery.ts"
 import { modelTexts } from "./zh/Model.ts"
 import { pageTexts } from "./zh/Pages.ts"
 import { queueTexts } from "./zh/Queue.ts"
 import { runTexts } from "./zh/Run.ts"
 
 export const zh: LanguageTexts = {
-  reasons: { Text: "{text}", Unknown: "{tag}", ...modelTexts, ...queueTexts, ...runTexts },
+  reasons: { Text: "{text}", Unknown: "{tag}", ...deliveryTexts, ...modelTexts, ...queueTexts, ...runTexts },
   keys: pageTexts,
   separators: ["、", "；"]
 }

@@ -11,6 +11,7 @@ import { targetKey } from "../../src/domain/Change.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey, TargetKey } from "../../src/domain/Keys.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import * as MemoryQueue from "../../src/queue/journal/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -104,19 +105,24 @@ each("waiting pushes are added one by one, in order, as the one before ends", ()
     assert.strictEqual(entry.change.head, "b")
     yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["running", "ready", "ready"])
-    assert.strictEqual((yield* batches)[1]?.reason, "waits for the previous batch")
+    assert.deepStrictEqual((yield* batches)[1]?.reason, { _tag: "PreviousBatch" })
 
-    yield* (yield* Queue).finish(lease, { _tag: "Retry", dueAt: 0, reason: "host is down", counted: true })
+    yield* (yield* Queue).finish(lease, {
+      _tag: "Retry",
+      dueAt: 0,
+      reason: verbatimReason("host is down"),
+      counted: true
+    })
     yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["retry_wait", "ready", "ready"])
-    assert.strictEqual((yield* batches)[0]?.reason, "host is down")
+    assert.deepStrictEqual((yield* batches)[0]?.reason, verbatimReason("host is down"))
 
     yield* end({ _tag: "Done" })
     yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["succeeded", "ready", "ready"])
-    yield* end({ _tag: "Done", reason: "nothing to review" })
+    yield* end({ _tag: "Done", reason: verbatimReason("nothing to review") })
     yield* scan(false)
-    yield* end({ _tag: "Dead", reason: "no such commit" })
+    yield* end({ _tag: "Dead", reason: verbatimReason("no such commit") })
     yield* scan(false)
     assert.deepStrictEqual(yield* statuses, ["succeeded", "skipped", "dead"])
     assert.deepStrictEqual(yield* Effect.forEach(events, outcomeOf), ["executed", "skipped", "failed"])
@@ -166,9 +172,9 @@ each("what was settled before the crash is not reviewed again", () =>
 each("an entry that was cancelled ends its batch", () =>
   Effect.gen(function* () {
     const id = yield* push("a", "b", future)
-    yield* (yield* Queue).cancel(TargetKey.make("t:team/app:push:main"), "not wanted")
+    yield* (yield* Queue).cancel(TargetKey.make("t:team/app:push:main"), verbatimReason("not wanted"))
     yield* scan(true)
-    assert.deepInclude((yield* batches)[0], { status: "cancelled", reason: "not wanted" })
+    assert.deepInclude((yield* batches)[0], { status: "cancelled", reason: verbatimReason("not wanted") })
     assert.strictEqual(yield* outcomeOf(id), "cancelled")
   })
 )
@@ -176,7 +182,7 @@ each("an entry that was cancelled ends its batch", () =>
 const isDead = Effect.gen(function* () {
   const event = yield* push("a", "b")
   yield* scan(false)
-  yield* end({ _tag: "Dead", reason: "the host was away" })
+  yield* end({ _tag: "Dead", reason: verbatimReason("the host was away") })
   yield* scan(false)
   const [batch] = yield* batches
   assert(batch !== undefined)

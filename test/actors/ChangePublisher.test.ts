@@ -12,6 +12,7 @@ import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
@@ -439,7 +440,7 @@ describe("ChangePublisher", () => {
     Effect.gen(function* () {
       const host = yield* Host
       yield* Ref.update(host.pull, (pull) => ({ ...pull, head: "h2" }))
-      yield* (yield* QueueControl).pause({ scope: "workspace", name: "w", reason: "moving", since: 0 })
+      yield* (yield* QueueControl).pause({ scope: "workspace", name: "w", reason: verbatimReason("moving"), since: 0 })
       const run = yield* publishingRun("h1")
       yield* publish
       assert.strictEqual(yield* statusOf(run), "succeeded")

@@ -74,7 +74,7 @@ each("a claim that was recorded is released, also while the queue is unavailable
     yield* TestClock.adjust("5 seconds")
     yield* Fiber.join(worker)
     const entry = yield* Queue.use((queue) => queue.get(entryId))
-    assert.deepInclude(entry, { status: "waiting", attempts: 0, reason: "its claim was not confirmed" })
+    assert.deepInclude(entry, { status: "waiting", attempts: 0, reason: { _tag: "ClaimUnconfirmed" } })
   })
 )
 

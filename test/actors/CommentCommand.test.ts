@@ -10,6 +10,7 @@ import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
@@ -18,6 +19,7 @@ import { Cache } from "../../src/store/Cache.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { actorStores, testForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 class Host extends Context.Service<
   Host,
@@ -127,7 +129,7 @@ describe.each(["canWrite", "createComment"] as const)("%s of a comment command",
         const { event, requests } = yield* helpAfter(reason, 1)
         assert.strictEqual(requests.length, 1)
         assert.strictEqual(event?.outcome, "failed")
-        assert.strictEqual(event?.outcomeReason, `refused: ${reason}`)
+        assert.deepStrictEqual(event?.outcomeReason, verbatimReason(`refused: ${reason}`))
       }).pipe(Effect.provide(world(at)))
     )
   }
@@ -138,7 +140,10 @@ describe.each(["canWrite", "createComment"] as const)("%s of a comment command",
       assert.strictEqual(requests.length, 30)
       assert.isAbove((requests[29] ?? 0) - (requests[28] ?? 0), 200_000)
       assert.strictEqual(event?.outcome, "failed")
-      assert.match(event?.outcomeReason ?? "", /^given up after 30 attempts: /)
+      assert.match(
+        event?.outcomeReason === undefined ? "" : inEnglish(event.outcomeReason),
+        /^given up after 30 attempts: /
+      )
     }).pipe(Effect.provide(world(at)))
   )
 })
@@ -158,7 +163,7 @@ describe("a comment command whose workspace this node does not have", () => {
   it.effect("waits for a node that has its configuration", () =>
     Effect.gen(function* () {
       const { event } = yield* helpAfter(undefined, 1)
-      assert.strictEqual(event?.outcomeReason, "the help text is posted")
+      assert.deepStrictEqual(event?.outcomeReason, { _tag: "HelpPosted" })
     }).pipe(
       Effect.provide(
         world(
@@ -220,7 +225,8 @@ describe("where rules name branches and the pull request is into main", () => {
   ])("a comment command %s", ([, instances, baseRef, expected]) =>
     Effect.gen(function* () {
       const { event } = yield* helpAfter(undefined, 1, baseRef)
-      assert.strictEqual(`${event?.outcome}: ${event?.outcomeReason}`, expected.join(": "))
+      const reason = event?.outcomeReason && inEnglish(event.outcomeReason)
+      assert.strictEqual(`${event?.outcome}: ${reason}`, expected.join(": "))
     }).pipe(Effect.provide(world("createComment", configured(instances))))
   )
 })

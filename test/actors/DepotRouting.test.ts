@@ -19,6 +19,7 @@ import type { SubmittedChange } from "../../src/vcs/SubmittedChanges.ts"
 import type { VcsServer } from "../../src/vcs/VcsServer.ts"
 import { actorStores } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const document = {
   triggers: [
@@ -122,10 +123,15 @@ const report = Effect.fn(function* (routing: DepotChange) {
   return id
 })
 const reasonOf = (id: string) =>
-  Effect.flatMap(Receipts, (receipts) => Effect.map(receipts.get(id), (event) => event?.outcomeReason))
+  Effect.flatMap(Receipts, (receipts) =>
+    Effect.map(receipts.get(id), (event) => event?.outcomeReason && inEnglish(event.outcomeReason))
+  )
 const outcomeOf = (id: string) =>
   Effect.flatMap(Receipts, (receipts) =>
-    Effect.map(receipts.get(id), (event) => [event?.outcome, event?.outcomeReason?.split(/[:,]| [0-9a-f-]{20,}/)[0]])
+    Effect.map(receipts.get(id), (event) => [
+      event?.outcome,
+      event?.outcomeReason && inEnglish(event.outcomeReason).split(/[:,]| [0-9a-f-]{20,}/)[0]
+    ])
   )
 
 const scanOnce = (memory: RoutingMemory) => Effect.scoped(Effect.flatMap(Effect.scope, (scope) => scan(memory, scope)))

@@ -120,12 +120,12 @@ layer(world)("changelists", (t) => {
         const waiting = yield* queue.load("main")
         assert.strictEqual(waiting.length, 1)
         const { current } = yield* ConfigStore
-        assert.deepStrictEqual(yield* queue.expire(expiryCutoffs(current(), 29 * hour), "queued_timeout"), [])
-        const [expired] = yield* queue.expire(expiryCutoffs(current(), 31 * hour), "queued_timeout")
+        assert.deepStrictEqual(yield* queue.expire(expiryCutoffs(current(), 29 * hour), { _tag: "QueuedTimeout" }), [])
+        const [expired] = yield* queue.expire(expiryCutoffs(current(), 31 * hour), { _tag: "QueuedTimeout" })
         assert.strictEqual(expired?.id, waiting[0]?.id)
         yield* BatchKeeper.scan(true)
         const [first] = yield* listBatches
-        assert.deepInclude(first, { status: "expired", reason: "queued_timeout" })
+        assert.deepInclude(first, { status: "expired", reason: { _tag: "QueuedTimeout" } })
       })
   )
 })

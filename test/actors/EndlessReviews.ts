@@ -5,6 +5,7 @@ import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -91,7 +92,7 @@ export const endlessReviews = (change: (number: number) => Change) => {
   })
   /** Ends an entry. No review may run when the test ends, because stopping waits for it on a clock that does not advance. */
   const end = Effect.fnUntraced(function* (number: number, entryId: string) {
-    yield* (yield* scheduler).Cancel({ targetKey: targetKey(change(number)), reason: "closed" })
+    yield* (yield* scheduler).Cancel({ targetKey: targetKey(change(number)), reason: verbatimReason("closed") })
     yield* until("the entry has ended", statusIs(entryId, "cancelled"))
   })
   return { accept, running, end }

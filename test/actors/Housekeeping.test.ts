@@ -22,6 +22,7 @@ import { ReservationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -227,11 +228,11 @@ layer(worldWith(faulty("event-1")))((it) =>
       yield* sql`UPDATE events SET work = '{}' WHERE id = 'event-2'`
       // The event after the broken ones is queued, and the step after that closes what waits for too long.
       yield* settled(3)
-      assert.deepStrictEqual(yield* outcomeOf(3), ["expired", "queued_timeout"])
+      assert.deepStrictEqual(yield* outcomeOf(3), ["expired", { _tag: "QueuedTimeout" }])
       const [row] = yield* sql<{ outcome: string; outcome_reason: string }>`
         SELECT outcome, outcome_reason FROM events WHERE id = 'event-2'`
       assert.strictEqual(row?.outcome, "failed")
-      assert.match(row?.outcome_reason ?? "", /^quarantined: /)
+      assert.match(row?.outcome_reason ?? "", /^\{"_tag":"EventQuarantined"/)
     })
   )
 )
@@ -268,7 +269,7 @@ each(
         Effect.map(states, (all) => all.includes("main pending"))
       )
       assert.deepStrictEqual(yield* states, ["main pending", "side success"])
-      yield* queue.expire({ others: now + 1, workspaces: new Map() }, "queued_timeout")
+      yield* queue.expire({ others: now + 1, workspaces: new Map() }, verbatimReason("queued_timeout"))
       yield* swept(
         "it is a failure",
         Effect.map(states, (all) => all.includes("main failure"))
@@ -287,7 +288,7 @@ each("an entry whose workers keep dying is dead in the end, and its receipt cont
     }
     assert.strictEqual((yield* queue.get(entryId))?.status, "dead")
     yield* settled(1)
-    assert.deepStrictEqual(yield* outcomeOf(1), ["failed", `its worker was lost, ${maxLosses} times`])
+    assert.deepStrictEqual(yield* outcomeOf(1), ["failed", { _tag: "WorkerLost", count: maxLosses }])
   })
 )
 
@@ -361,10 +362,10 @@ each("an entry with a pending cancellation whose worker died is cancelled, and i
   Effect.gen(function* () {
     const entryId = yield* accept(1, Priority.pullRequest, 0, 0)
     yield* claim(entryId, "node/earlier")
-    yield* Effect.flatMap(QueueControl, (control) => control.cancelEntry(entryId, "closed"))
+    yield* Effect.flatMap(QueueControl, (control) => control.cancelEntry(entryId, verbatimReason("closed")))
     yield* entryIs(entryId, "cancelled", (entry) => entry.status === "cancelled")
     yield* settled(1)
-    assert.deepStrictEqual(yield* outcomeOf(1), ["cancelled", "closed"])
+    assert.deepStrictEqual(yield* outcomeOf(1), ["cancelled", verbatimReason("closed")])
   })
 )
 
@@ -384,7 +385,7 @@ each(
       ]
       yield* entryIs(automatic, "expired", (entry) => entry.status === "expired")
       yield* settled(1)
-      assert.deepStrictEqual(yield* outcomeOf(1), ["expired", "queued_timeout"])
+      assert.deepStrictEqual(yield* outcomeOf(1), ["expired", { _tag: "QueuedTimeout" }])
       for (const entryId of others) assert.strictEqual((yield* queue.get(entryId))?.status, "waiting")
       // One message, from a run with the reason for not reviewing.
       const [run, ...more] = yield* (yield* Runs).list({ targetKey: targetKey(change(1)), limit: 9 })
@@ -448,7 +449,7 @@ layer(world)("a receipt of a workspace that this node does not have", (it) => {
       yield* receive(1, { ...work, configHash: "unknown" }, { workspace: "gone" })
       yield* receive(2, { ...work, configHash: "test" }, { workspace: "gone" })
       yield* settled(2)
-      assert.deepStrictEqual(yield* outcomeOf(2), ["cancelled", "workspace gone is no longer configured"])
+      assert.deepStrictEqual(yield* outcomeOf(2), ["cancelled", { _tag: "WorkspaceUnconfigured", workspace: "gone" }])
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(yield* outcomeOf(1), [undefined, undefined])
     })
@@ -481,13 +482,13 @@ layer(world)("a review that began and ended without a result", (it) => {
       const lost = yield* begin(21, "h21", "entry-is-gone")
       const replaced = yield* begin(22, "h22", yield* accept(22, Priority.pullRequest, 0, 9e12))
       yield* begin(22, "h22-new", yield* accept(26, Priority.pullRequest, 0, 9e12))
-      yield* queue.cancel(targetKey(change(22)), "replaced")
+      yield* queue.cancel(targetKey(change(22)), verbatimReason("replaced"))
       const again = yield* begin(23, "h23", yield* accept(23, Priority.pullRequest, 0, 9e12))
       yield* begin(23, "h23", yield* accept(25, Priority.pullRequest, 0, 9e12))
-      yield* queue.cancel(targetKey(change(23)), "cancelled by dana")
+      yield* queue.cancel(targetKey(change(23)), verbatimReason("cancelled by dana"))
       const waiting = yield* accept(24, Priority.pullRequest, 0, 9e12)
       const cancelled = yield* begin(24, "h24", waiting)
-      yield* queue.cancel(targetKey(change(24)), "cancelled by dana")
+      yield* queue.cancel(targetKey(change(24)), verbatimReason("cancelled by dana"))
 
       const statuses = (runId: string) =>
         Effect.map(outbox.ofRun(runId), (rows) =>

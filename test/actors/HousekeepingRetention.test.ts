@@ -9,6 +9,7 @@ import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { LiveNodes } from "../../src/domain/LiveNodes.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { layerMemory } from "../../src/queue/journal/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
@@ -41,7 +42,7 @@ const populate = Effect.fnUntraced(function* (at: number, number: number) {
   const item = admission({ number, head: `h${number}`, admittedAt: at, dueAt: at })
   const queue = yield* Queue
   yield* queue.admit([item])
-  yield* queue.cancel(toTarget(number), "closed")
+  yield* queue.cancel(toTarget(number), verbatimReason("closed"))
 
   const { change, configHash } = item
   const runs = yield* Runs

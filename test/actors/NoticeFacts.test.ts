@@ -3,6 +3,7 @@ import { budgetFacts, endedFacts, silentFacts } from "../../actors/NoticeFacts.t
 import { refusedFacts } from "../../actors/RefusedConfiguration.ts"
 import { reachedThreshold } from "../../src/domain/Notice.ts"
 import { Usd } from "../../src/domain/Money.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import type { StoredEvent } from "../../src/store/Receipts.ts"
 import { change, event } from "../store/Fixtures.ts"
 
@@ -64,7 +65,7 @@ describe("deliveries without a review", () => {
   const stored = (over: Partial<StoredEvent> = {}): StoredEvent => ({
     ...event(),
     outcome: "failed",
-    outcomeReason: "no model responded",
+    outcomeReason: verbatimReason("no model responded"),
     outcomeAt: 5,
     runId: "run-1",
     duplicates: 0,
@@ -103,7 +104,7 @@ describe("deliveries without a review", () => {
 
   it("are bounded, and those of commands and those that were settled otherwise are none", () => {
     const reason = "x".repeat(5000)
-    expect(endedFacts(stored({ outcomeReason: reason }), ended, 72, {})?.reason.length).toBe(300)
+    expect(endedFacts(stored({ outcomeReason: verbatimReason(reason) }), ended, 72, {})?.reason.length).toBe(300)
     const work = { change: change(), configHash: "c", priority: 1, dueAt: 1, command: "help" } as const
     expect(endedFacts(stored({ work }), ended, 72, {})).toBeUndefined()
     expect(endedFacts(stored({ outcome: "executed" }), ended, 72, {})).toBeUndefined()

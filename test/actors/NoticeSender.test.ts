@@ -8,6 +8,7 @@ import { sendAlways, sendDue } from "../../actors/NoticeSender.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Paces } from "../../src/forge/Pacing.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
@@ -97,7 +98,7 @@ it.effect("a route announces nothing that ended while there was none", () =>
     const end = Effect.fnUntraced(function* () {
       const event = ignored({ workspace: "shop" })
       yield* receipts.store(event)
-      yield* receipts.settle([event.id], { outcome: "failed", reason: "no model" }, yield* now)
+      yield* receipts.settle([event.id], { outcome: "failed", reason: verbatimReason("no model") }, yield* now)
       return event.id
     })
     const now = Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)
@@ -184,7 +185,7 @@ it.effect("failures beyond what a channel gets in a day are not stored, and othe
     for (let count = 0; count < 3; count++) {
       const event = ignored({ workspace: "shop" })
       yield* receipts.store(event)
-      yield* receipts.settle([event.id], { outcome: "failed", reason: "no model" }, now + count)
+      yield* receipts.settle([event.id], { outcome: "failed", reason: verbatimReason("no model") }, now + count)
     }
     yield* Effect.provide(scanEnded(new EndedScan()), layer)
     assert.deepStrictEqual(

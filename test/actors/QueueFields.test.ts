@@ -156,7 +156,7 @@ const running = Effect.flatMap(Queue, (queue) => Effect.map(queue.stats, ({ bySt
 const cancelAll = Effect.gen(function* () {
   const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
   for (const { targetKey } of yield* (yield* Queue).load("app")) {
-    yield* schedulerOf("app").Cancel({ targetKey, reason: "over" })
+    yield* schedulerOf("app").Cancel({ targetKey, reason: verbatimReason("over") })
   }
   yield* settle(2000)
 })

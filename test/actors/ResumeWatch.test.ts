@@ -10,10 +10,16 @@ import { Tickets } from "../../src/queue/dispatch/Tickets.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
 import type { Pause } from "../../src/queue/operator/QueueControl.ts"
 import { Queue } from "../../src/queue/Queue.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { actorStores, testSnapshotWith } from "../harness/ActorParts.ts"
 import { testCluster } from "../harness/TestCluster.ts"
 
-const pause = (name: string, scope: Pause["scope"] = "workspace"): Pause => ({ scope, name, reason: "r", since: 0 })
+const pause = (name: string, scope: Pause["scope"] = "workspace"): Pause => ({
+  scope,
+  name,
+  reason: verbatimReason("r"),
+  since: 0
+})
 
 describe("listResumed", () => {
   it.each<readonly [string, ReadonlyArray<string>, ReadonlyArray<Pause>, ReadonlyArray<string>]>([
@@ -58,7 +64,7 @@ layer(world)((given) => {
       const control = yield* QueueControl
       // The cluster places both actors.
       yield* TestClock.adjust("1 minute")
-      yield* control.pause({ scope: "workspace", name: "w", reason: "release", since: 0 })
+      yield* control.pause({ scope: "workspace", name: "w", reason: verbatimReason("release"), since: 0 })
       yield* TestClock.adjust("1 second")
       const change = {
         provider: "gitea",

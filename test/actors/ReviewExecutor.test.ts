@@ -19,6 +19,7 @@ import { Runs } from "../../src/store/Runs.ts"
 import { testForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { executorWorld } from "../harness/ExecutorWorld.ts"
 import { until } from "../harness/UntilOnTestClock.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { begunAre, Checkouts, endlessReviews, endlessVcs, scheduler, statusIs } from "./EndlessReviews.ts"
 
 /** A host that fails a given number of times before the first checkout. */
@@ -84,13 +85,13 @@ each(
       const { cleaned } = yield* Checkouts
       const entryId = yield* running(1)
       const waiting = yield* accept(2)
-      yield* (yield* scheduler).Cancel({ targetKey: targetKey(change(1)), reason: "closed" })
+      yield* (yield* scheduler).Cancel({ targetKey: targetKey(change(1)), reason: verbatimReason("closed") })
       const took = yield* until("the entry has ended", statusIs(entryId, "cancelled"))
       // The lease is renewed after 100 seconds only.
       assert.isBelow(took, 5000)
       assert.strictEqual(yield* Ref.get(cleaned), 1)
       const event = yield* Effect.flatMap(Receipts, (receipts) => receipts.get("event-1"))
-      assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", "closed"])
+      assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", verbatimReason("closed")])
       const [run] = yield* Effect.flatMap(Runs, (runs) => runs.list({ targetKey: targetKey(change(1)), limit: 5 }))
       assert.deepInclude(run, { status: "cancelled", reason: verbatimReason("closed") })
       yield* until("the next one runs", statusIs(waiting, "running"))
@@ -108,14 +109,14 @@ each("the next batch of a branch starts when the review before it has ended, wit
     const [next] = yield* Effect.flatMap(Batches, (batches) => batches.list({ limit: 1 }))
     yield* end(101, next?.entryId ?? "")
     const event = yield* Effect.flatMap(Receipts, (receipts) => receipts.get("event-101"))
-    assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", "closed"])
+    assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", verbatimReason("closed")])
   })
 )
 
 each("a request that another node made is learnt with the next renewal", () =>
   Effect.gen(function* () {
     const entryId = yield* running(1)
-    yield* Effect.flatMap(QueueControl, (control) => control.cancelEntry(entryId, "unwanted"))
+    yield* Effect.flatMap(QueueControl, (control) => control.cancelEntry(entryId, verbatimReason("unwanted")))
     yield* TestClock.adjust("99 seconds")
     assert.isTrue(yield* statusIs(entryId, "running"))
     yield* until("the entry has ended", statusIs(entryId, "cancelled"))
@@ -144,7 +145,7 @@ each("a drained node finishes what runs and takes nothing more until it is resum
   Effect.gen(function* () {
     const control = yield* QueueControl
     const entryId = yield* running(1)
-    yield* control.pause({ scope: "node", name: "node", reason: "upgrade", since: 0 })
+    yield* control.pause({ scope: "node", name: "node", reason: verbatimReason("upgrade"), since: 0 })
     yield* TestClock.adjust("3 seconds")
     const next = yield* accept(2)
     yield* end(1, entryId)
@@ -275,7 +276,8 @@ each("a review whose configuration is missing on this node is left to other node
       "the entry waits",
       Effect.map(
         queue.get(entryId),
-        (entry) => entry?.status === "waiting" && (entry.reason ?? "").includes("on this node")
+        (entry) =>
+          entry?.status === "waiting" && entry.reason !== undefined && inEnglish(entry.reason).includes("on this node")
       )
     )
     assert.strictEqual((yield* queue.get(entryId))?.attempts, 0)

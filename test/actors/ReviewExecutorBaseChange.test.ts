@@ -7,6 +7,7 @@ import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Forges } from "../../src/forge/Forges.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -108,7 +109,7 @@ const ended = (entryId: string, status: string) =>
   )
 const cancel = Effect.gen(function* () {
   const schedulerOf = yield* Scheduler.WorkspaceScheduler.client
-  yield* schedulerOf("w").Cancel({ targetKey: target, reason: "closed" })
+  yield* schedulerOf("w").Cancel({ targetKey: target, reason: verbatimReason("closed") })
 })
 
 /** Stores a review of the head into this branch, published or about to be. */

@@ -125,7 +125,7 @@ layer(world)((it) => {
         Effect.map(Ref.get(statuses), (sent) => sent.join() === "pending")
       )
       yield* Ref.set(state, "closed")
-      yield* schedulerOf("w").Cancel({ targetKey: target, reason: "closed" })
+      yield* schedulerOf("w").Cancel({ targetKey: target, reason: verbatimReason("closed") })
       yield* until(
         "the entry has ended",
         Effect.map(queue.get(entryId), (entry) => entry?.status === "cancelled")

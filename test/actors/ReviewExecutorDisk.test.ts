@@ -10,6 +10,7 @@ import { CheckoutError, Vcs } from "../../src/vcs/Checkout.ts"
 import { reviewedForges, testSnapshotWith } from "../harness/ActorParts.ts"
 import { executorWorld } from "../harness/ExecutorWorld.ts"
 import { until } from "../harness/UntilOnTestClock.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { endlessReviews, scheduler } from "./EndlessReviews.ts"
 
 const change = (number: number): Change => ({
@@ -47,7 +48,8 @@ layer(world)((it) =>
           queue.get(entryId),
           (entry) =>
             entry?.status === "waiting" &&
-            entry.reason?.startsWith("the disk of the node takes no writes: mirror: ENOSPC") === true
+            entry.reason !== undefined &&
+            inEnglish(entry.reason).startsWith("the disk of the node takes no writes: mirror: ENOSPC")
         )
       )
       const entry = yield* queue.get(entryId)

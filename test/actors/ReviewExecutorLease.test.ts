@@ -98,7 +98,9 @@ describe("a lease", () => {
 
   it.effect("passes a request to cancel on", () =>
     Effect.gen(function* () {
-      const { cancelled } = yield* leaseKept(() => Effect.succeed<Renewal>({ _tag: "Cancelled", reason: "closed" }))
+      const { cancelled } = yield* leaseKept(() =>
+        Effect.succeed<Renewal>({ _tag: "Cancelled", reason: verbatimReason("closed") })
+      )
       yield* TestClock.adjust("100 seconds")
       assert.deepStrictEqual(yield* Deferred.await(cancelled), verbatimReason("closed"))
     })

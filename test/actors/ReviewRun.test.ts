@@ -132,7 +132,7 @@ layer(world)((it) => {
       )
       const waiting = yield* waits
       const left = "on this node, whose configuration is another than that of the delivery"
-      assert.strictEqual(waiting?.reason, `${reason} ${left}`)
+      assert.strictEqual(waiting?.reason && inEnglish(waiting.reason), `${reason} ${left}`)
       assert.isBelow((waiting?.dueAt ?? Infinity) - (yield* Clock.currentTimeMillis), 30_000)
       assert.deepStrictEqual(yield* runsOf(target), [])
     })

@@ -7,6 +7,7 @@ import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Tickets } from "../../src/queue/dispatch/Tickets.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -149,11 +150,11 @@ each("cancelling ends waiting entries and records it on their receipts", () =>
     yield* admit(1, dueAt)
     yield* wake
     const scheduler = (yield* Scheduler.WorkspaceScheduler.client)("w")
-    yield* scheduler.Cancel({ targetKey: targetKey(change(1)), reason: "closed" })
+    yield* scheduler.Cancel({ targetKey: targetKey(change(1)), reason: verbatimReason("closed") })
     yield* TestClock.adjust("2 minutes")
     assert.strictEqual(yield* ticketNow, undefined)
     const event = yield* receipts.get("event-1")
-    assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", "closed"])
+    assert.deepStrictEqual([event?.outcome, event?.outcomeReason], ["cancelled", verbatimReason("closed")])
   })
 )
 
@@ -166,7 +167,7 @@ each("a paused workspace starts nothing, takes its ticket back, and goes on when
     yield* wake
     const early = yield* nextTicket
     const scheduler = (yield* Scheduler.WorkspaceScheduler.client)("w")
-    yield* scheduler.Pause({ reason: "ada: too noisy" })
+    yield* scheduler.Pause({ reason: verbatimReason("ada: too noisy") })
     assert.strictEqual(yield* queue.claim(early.entryId, "me", 0, 1000), undefined)
     yield* admit(2)
     yield* wake
@@ -189,14 +190,14 @@ each("an operator cancels one entry and tries a dead one again", () =>
     const claimed = yield* queue.claim(ticket.entryId, "me", 0, 1000)
     assert(claimed !== undefined)
     assert.strictEqual(yield* scheduler.Retry({ entryId }), "not_dead")
-    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: "unwanted" }), "stopping")
-    yield* queue.finish(claimed.lease, { _tag: "Dead", reason: "3 attempts" })
-    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: "unwanted" }), "over")
+    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: verbatimReason("unwanted") }), "stopping")
+    yield* queue.finish(claimed.lease, { _tag: "Dead", reason: verbatimReason("3 attempts") })
+    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: verbatimReason("unwanted") }), "over")
     assert.strictEqual(yield* scheduler.Retry({ entryId: "none" }), "unknown")
     assert.strictEqual(yield* scheduler.Retry({ entryId }), "retried")
     assert.strictEqual((yield* nextTicket).entryId, entryId)
-    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: "unwanted" }), "cancelled")
+    assert.strictEqual(yield* scheduler.CancelEntry({ entryId, reason: verbatimReason("unwanted") }), "cancelled")
     const other = (yield* Scheduler.WorkspaceScheduler.client)("other")
-    assert.strictEqual(yield* other.CancelEntry({ entryId, reason: "not theirs" }), "over")
+    assert.strictEqual(yield* other.CancelEntry({ entryId, reason: verbatimReason("not theirs") }), "over")
   })
 )

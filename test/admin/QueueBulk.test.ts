@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { targetKey } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -43,7 +44,7 @@ const dead = async (workspace: string, number: number) => {
       const queue = yield* Queue
       yield* queue.promote([id], 2)
       const found = yield* queue.claim(id, "node-1/x", 2, 60_000)
-      if (found !== undefined) yield* queue.finish(found.lease, { _tag: "Dead", reason: "down" })
+      if (found !== undefined) yield* queue.finish(found.lease, { _tag: "Dead", reason: verbatimReason("down") })
     })
   )
   return id

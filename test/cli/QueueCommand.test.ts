@@ -11,6 +11,7 @@ import { stringify } from "yaml"
 import { newId } from "../../src/domain/Ids.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { enqueue } from "../../src/queue/Enqueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { layerJournal } from "../../src/queue/journal/JournalQueue.ts"
@@ -98,7 +99,7 @@ const giveUp = Effect.fn(function* (now: number) {
   yield* queue.promote([made.entryId], now + 1)
   const claimed = yield* queue.claim(made.entryId, "n/1", now + 1, 1000)
   if (claimed === undefined) return yield* Effect.die(new Error("not claimed"))
-  yield* queue.finish(claimed.lease, { _tag: "Dead", reason: "no such commit" })
+  yield* queue.finish(claimed.lease, { _tag: "Dead", reason: verbatimReason("no such commit") })
   yield* (yield* Receipts).settle([made.eventId], { outcome: "failed" }, now + 2)
   return made
 })

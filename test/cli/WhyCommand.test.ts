@@ -3,6 +3,7 @@ import { expect, it } from "vitest"
 import type { EventStoryRecord } from "../../src/admin/api/EventGroup.ts"
 import { formatStory, parseTarget } from "../../src/cli/WhyCommand.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const run = (more: Partial<EventStoryRecord["runs"][number]>): EventStoryRecord["runs"][number] => ({
   id: "01a20e2f-24ce-7008-a2d4-896ff3ed3817",
@@ -89,7 +90,7 @@ it("names what the report of a hook waits for, and its outcome afterwards", () =
       }
     ]
   })
-  const reason = "unreachable: trigger tree: svn log:\nE170013"
+  const reason = verbatimReason("unreachable: trigger tree: svn log:\nE170013")
   expect(
     formatStory(report({ outcome_reason: reason }))
       .map((line) => line.trim())
@@ -110,7 +111,7 @@ it("names the command that repeats a review that has failed for good, and no oth
           repo: "team/app",
           target_kind: "pull_request",
           status,
-          why: status,
+          why: { _tag: "Ended", status },
           priority: 0,
           attempts: 1,
           admitted_at: "2026-03-04T12:00:00.000Z",

@@ -6,6 +6,7 @@ import { afterEach, assert, describe, it } from "vitest"
 import { parseTrigger } from "../../src/ingress/TriggerPayload.ts"
 import * as Store from "../../src/store/Store.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import type { Ingress, IngressSettings } from "./Ingress.ts"
 import { env, startIngress } from "./Ingress.ts"
 
@@ -458,7 +459,7 @@ describe("when nothing more can be taken", () => {
     assert.strictEqual(refused.headers.get("retry-after"), "30")
     assert.strictEqual((await report(3, env.WORKSPACE_KEY)).status, 202)
     assert.lengthOf(await Effect.runPromise(ingress.receipts.list({ limit: 10 })), 3)
-    const routed = { outcome: "skipped", reason: "no_change" } as const
+    const routed = { outcome: "skipped", reason: verbatimReason("no_change") } as const
     await Effect.runPromise(ingress.receipts.settle([String(first.body["event_id"])], routed, 0))
     await waitUntil(async () => (await report(3)).status === 202, { describe: () => "another report is accepted" })
     assert.strictEqual((await report(4)).status, 503)

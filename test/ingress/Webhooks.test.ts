@@ -170,7 +170,7 @@ describe("accepted", () => {
       },
       { describe: () => "the first record is settled as superseded" }
     )
-    assert.strictEqual(record.outcomeReason, "the pull request has a newer head or another base")
+    assert.deepStrictEqual(record.outcomeReason, { _tag: "NewerDelivery" })
   })
 
   it("later if a schedule requires it", async () => {

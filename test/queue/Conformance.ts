@@ -3,6 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { maxLosses } from "../../src/domain/Entry.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { nothingCancelled, Queue } from "../../src/queue/Queue.ts"
 import type { QueueAdmission, Finish, QueueError } from "../../src/queue/Queue.ts"
 import type { ListFilter } from "../../src/queue/operator/QueueControl.ts"
@@ -76,7 +77,7 @@ export const conformance = (
           assert.lengthOf(yield* queue.reclaim(1000, () => true), 2)
           assert.isFalse(yield* queue.finish(lease, { _tag: "Done" }))
           assert.deepStrictEqual(
-            (yield* queue.expire(before(1000), "queued_timeout")).map(({ id }) => id),
+            (yield* queue.expire(before(1000), { _tag: "QueuedTimeout" })).map(({ id }) => id),
             [first.entryId]
           )
           assert.strictEqual(yield* statusOf(sound.entryId), "waiting")
@@ -127,7 +128,7 @@ export const conformance = (
           const item = admission({ number: 3, head: "a" })
           const [first, second] = yield* queue.admit([item, item])
           assert.deepStrictEqual(second, { ...first, status: "duplicate" })
-          yield* queue.cancel(toTarget(3), "closed")
+          yield* queue.cancel(toTarget(3), verbatimReason("closed"))
           const third = yield* admitted(item)
           assert.deepStrictEqual([third.entryId, third.status], [first?.entryId, "duplicate"])
           assert.strictEqual(yield* statusOf(third.entryId), "cancelled")
@@ -210,7 +211,7 @@ export const conformance = (
             assert.lengthOf(again.superseded, 2)
             assert.deepInclude(yield* found(moved.entryId), {
               status: "superseded",
-              reason: "the base changed to other"
+              reason: { _tag: "BaseChanged", branch: "other" }
             })
             assert.isTrue(yield* queue.finish(lease, { _tag: "Done" }))
             yield* queue.promote([again.entryId], 100)
@@ -258,7 +259,7 @@ export const conformance = (
           assert.strictEqual(yield* refused([admission({ number: 3 })]), "full")
           yield* queue.admit([admission({ number: 1, workspace: "other" })])
           assert.strictEqual(yield* refused([admission({ number: 2, workspace: "other" })]), "full")
-          yield* queue.cancel(toTarget(1), "closed")
+          yield* queue.cancel(toTarget(1), verbatimReason("closed"))
           yield* queue.admit([admission({ number: 2, workspace: "other" })])
         })
       )
@@ -278,12 +279,12 @@ export const conformance = (
           assert.deepInclude(entry, { status: "running", owner: "node/1", leaseUntil: 150, token: LeaseToken.make(1) })
           assert.deepStrictEqual(yield* queue.get(entryId), entry)
           assert.isUndefined(yield* queue.claim(entryId, "node/2", 100, 50))
-          assert.isTrue(yield* queue.finish(lease, { _tag: "Done", reason: "reviewed" }))
+          assert.isTrue(yield* queue.finish(lease, { _tag: "Done", reason: verbatimReason("reviewed") }))
           assert.isFalse(yield* queue.finish(lease, { _tag: "Done" }))
           assert.deepStrictEqual(yield* queue.renew(lease, 500), { _tag: "Lost" })
           assert.deepInclude(yield* queue.get(entryId), {
             status: "done",
-            reason: "reviewed",
+            reason: verbatimReason("reviewed"),
             owner: undefined,
             leaseUntil: undefined
           })
@@ -297,7 +298,7 @@ export const conformance = (
           const { lease } = yield* running({ number: 2, head: "a" })
           const next = yield* one({ number: 2, head: "b" })
           assert.deepStrictEqual(yield* queue.promote([next.entryId], 100), [])
-          yield* queue.finish(lease, { _tag: "Cancelled", reason: "head is gone" })
+          yield* queue.finish(lease, { _tag: "Cancelled", reason: verbatimReason("head is gone") })
           assert.deepStrictEqual(yield* queue.promote([next.entryId], 100), [next.entryId])
         })
       )
@@ -319,13 +320,13 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 5, head: "a" })
-          const retry = { _tag: "Retry", dueAt: 300, reason: "429", counted: true } as const
+          const retry = { _tag: "Retry", dueAt: 300, reason: verbatimReason("429"), counted: true } as const
           assert.isTrue(yield* queue.finish(lease, retry))
           assert.deepInclude(yield* queue.get(lease.entryId), {
             status: "waiting",
             dueAt: 300,
             attempts: 1,
-            reason: "429",
+            reason: verbatimReason("429"),
             token: LeaseToken.make(1),
             owner: undefined
           })
@@ -335,7 +336,7 @@ export const conformance = (
           yield* queue.promote([lease.entryId], 300)
           const second = yield* claim(lease.entryId)
           assert.strictEqual(second.lease.token, 2)
-          const stale: ReadonlyArray<Finish> = [{ _tag: "Done" }, { _tag: "Dead", reason: "" }, retry]
+          const stale: ReadonlyArray<Finish> = [{ _tag: "Done" }, { _tag: "Dead", reason: verbatimReason("") }, retry]
           for (const finish of stale) assert.isFalse(yield* queue.finish(lease, finish))
           assert.deepStrictEqual(yield* queue.renew(lease, 900), { _tag: "Lost" })
           assert.deepStrictEqual(yield* queue.get(lease.entryId), second.entry)
@@ -349,7 +350,9 @@ export const conformance = (
           const queue = yield* Queue
           const { lease, entry } = yield* running({ number: 6, head: "a", priority: 0 })
           const next = yield* one({ number: 6, head: "b", admittedAt: 200, dueAt: 200 })
-          assert.isTrue(yield* queue.finish(lease, { _tag: "Retry", dueAt: 900, reason: "503", counted: true }))
+          assert.isTrue(
+            yield* queue.finish(lease, { _tag: "Retry", dueAt: 900, reason: verbatimReason("503"), counted: true })
+          )
           assert.deepInclude(yield* queue.get(entry.id), { status: "superseded", events: [] })
           const heir = yield* found(next.entryId)
           assert.deepInclude(heir, { status: "waiting", priority: 0, admittedAt: 100, dueAt: 200 })
@@ -363,8 +366,12 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 7, head: "a" })
-          yield* queue.finish(lease, { _tag: "Dead", reason: "3 attempts" })
-          assert.deepInclude(yield* queue.get(lease.entryId), { status: "dead", reason: "3 attempts", attempts: 1 })
+          yield* queue.finish(lease, { _tag: "Dead", reason: verbatimReason("3 attempts") })
+          assert.deepInclude(yield* queue.get(lease.entryId), {
+            status: "dead",
+            reason: verbatimReason("3 attempts"),
+            attempts: 1
+          })
         })
       )
     })
@@ -412,10 +419,10 @@ export const conformance = (
           assert.deepStrictEqual(yield* awaiting, [[lease.entryId, true]])
           assert.deepStrictEqual(yield* queue.renew(lease, 500), { _tag: "Kept" })
           assert.deepInclude(yield* found(lease.entryId), { status: "running", awaitsModel: true, leaseUntil: 500 })
-          yield* queue.finish(lease, { _tag: "Retry", dueAt: 100, reason: "503", counted: true })
+          yield* queue.finish(lease, { _tag: "Retry", dueAt: 100, reason: verbatimReason("503"), counted: true })
           assert.deepInclude(yield* found(lease.entryId), { status: "waiting", awaitsModel: false })
           assert.isFalse(yield* queue.awaitModel(lease))
-          yield* queue.cancel(toTarget(1), "closed")
+          yield* queue.cancel(toTarget(1), verbatimReason("closed"))
         })
       )
 
@@ -455,7 +462,7 @@ export const conformance = (
             [other.entryId]
           )
           assert.deepStrictEqual(yield* queue.promote([other.entryId], at), [other.entryId])
-          yield* queue.cancel(toTarget(2), "reviewed elsewhere")
+          yield* queue.cancel(toTarget(2), verbatimReason("reviewed elsewhere"))
           // An entry that became due in the future waits for it, and reports it.
           assert.deepStrictEqual(yield* queue.promote([entryId], at), [])
           assert.deepInclude(yield* queue.loadSnapshot("app", at, 1), { eligible: [], nextAt: at + hour })
@@ -474,15 +481,15 @@ export const conformance = (
           const queue = yield* Queue
           const { lease } = yield* running({ number: 1, head: "a" })
           const next = yield* one({ number: 1, head: "b" })
-          const cancelled = yield* queue.cancel(toTarget(1), "closed")
+          const cancelled = yield* queue.cancel(toTarget(1), verbatimReason("closed"))
           assert.deepStrictEqual(cancelled, {
             ended: [yield* found(next.entryId)],
             stopping: [yield* found(lease.entryId)]
           })
-          assert.deepInclude(cancelled.ended[0], { status: "cancelled", reason: "closed" })
-          assert.deepInclude(cancelled.stopping[0], { status: "running", cancelRequested: "closed" })
-          assert.deepStrictEqual(yield* queue.cancel(toTarget(7), "closed"), nothingCancelled)
-          yield* queue.finish(lease, { _tag: "Cancelled", reason: "closed" })
+          assert.deepInclude(cancelled.ended[0], { status: "cancelled", reason: verbatimReason("closed") })
+          assert.deepInclude(cancelled.stopping[0], { status: "running", cancelRequested: verbatimReason("closed") })
+          assert.deepStrictEqual(yield* queue.cancel(toTarget(7), verbatimReason("closed")), nothingCancelled)
+          yield* queue.finish(lease, { _tag: "Cancelled", reason: verbatimReason("closed") })
         })
       )
 
@@ -490,14 +497,17 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 2, head: "a" })
-          yield* queue.cancel(toTarget(2), "closed")
-          yield* queue.cancel(toTarget(2), "closed again")
-          assert.deepStrictEqual(yield* queue.renew(lease, 500), { _tag: "Cancelled", reason: "closed" })
+          yield* queue.cancel(toTarget(2), verbatimReason("closed"))
+          yield* queue.cancel(toTarget(2), verbatimReason("closed again"))
+          assert.deepStrictEqual(yield* queue.renew(lease, 500), {
+            _tag: "Cancelled",
+            reason: verbatimReason("closed")
+          })
           assert.deepInclude(yield* found(lease.entryId), { status: "running", leaseUntil: 500 })
-          assert.isTrue(yield* queue.finish(lease, { _tag: "Cancelled", reason: "closed" }))
+          assert.isTrue(yield* queue.finish(lease, { _tag: "Cancelled", reason: verbatimReason("closed") }))
           assert.deepInclude(yield* found(lease.entryId), {
             status: "cancelled",
-            reason: "closed",
+            reason: verbatimReason("closed"),
             attempts: 0,
             cancelRequested: undefined
           })
@@ -511,17 +521,19 @@ export const conformance = (
             const queue = yield* Queue
             const a = yield* running({ number: 3, head: "a" })
             const b = yield* running({ number: 4, head: "a" })
-            yield* queue.cancel(toTarget(3), "closed")
-            yield* queue.cancel(toTarget(4), "closed")
+            yield* queue.cancel(toTarget(3), verbatimReason("closed"))
+            yield* queue.cancel(toTarget(4), verbatimReason("closed"))
             const reopened = yield* one({ number: 3, head: "a" })
             assert.notStrictEqual(reopened.entryId, a.lease.entryId)
-            assert.isTrue(yield* queue.finish(a.lease, { _tag: "Retry", dueAt: 300, reason: "503", counted: true }))
+            assert.isTrue(
+              yield* queue.finish(a.lease, { _tag: "Retry", dueAt: 300, reason: verbatimReason("503"), counted: true })
+            )
             const reclaimed = yield* queue.reclaim(150, () => false)
             assert.deepStrictEqual(
               reclaimed.map(({ id, status, reason }) => [id, status, reason]),
-              [[b.lease.entryId, "cancelled", "closed"]]
+              [[b.lease.entryId, "cancelled", verbatimReason("closed")]]
             )
-            assert.deepInclude(yield* found(a.lease.entryId), { status: "cancelled", reason: "closed" })
+            assert.deepInclude(yield* found(a.lease.entryId), { status: "cancelled", reason: verbatimReason("closed") })
             assert.strictEqual(yield* statusOf(reopened.entryId), "waiting")
           })
       )
@@ -530,7 +542,7 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const { lease } = yield* running({ number: 5, head: "a" })
-          yield* queue.cancel(toTarget(5), "closed")
+          yield* queue.cancel(toTarget(5), verbatimReason("closed"))
           assert.isTrue(yield* queue.finish(lease, { _tag: "Done" }))
           assert.deepInclude(yield* found(lease.entryId), { status: "done", cancelRequested: undefined })
         })
@@ -551,16 +563,16 @@ export const conformance = (
           const young = yield* one({ number: 4, ...automatic, admittedAt: 20 })
           const asked = yield* one({ number: 8, ...automatic })
           yield* one({ number: 8, head: "a", priority: 0, admittedAt: 15 })
-          const expired = yield* queue.expire(before(20), "queued_timeout")
+          const expired = yield* queue.expire(before(20), { _tag: "QueuedTimeout" })
           assert.sameDeepMembers(
             expired.map((entry) => [entry.id, entry.status, entry.reason]),
-            [old, chat].map(({ entryId }) => [entryId, "expired", "queued_timeout"])
+            [old, chat].map(({ entryId }) => [entryId, "expired", { _tag: "QueuedTimeout" } as const])
           )
           assert.strictEqual(yield* statusOf(ready.entryId), "ready")
           for (const { entryId } of [pull, kept, young, asked]) assert.strictEqual(yield* statusOf(entryId), "waiting")
           // It may expire again after its ticket was lost.
           yield* queue.demote([ready.entryId])
-          assert.strictEqual((yield* queue.expire(before(20), "queued_timeout")).length, 1)
+          assert.strictEqual((yield* queue.expire(before(20), { _tag: "QueuedTimeout" })).length, 1)
         })
       )
     })
@@ -587,8 +599,9 @@ export const conformance = (
             workspaces: ReadonlyArray<readonly [string, number | undefined]>,
             others: number | undefined
           ) =>
-            Effect.map(queue.expire({ workspaces: new Map(workspaces), others }, "queued_timeout"), (expired) =>
-              expired.map(({ id }) => id)
+            Effect.map(
+              queue.expire({ workspaces: new Map(workspaces), others }, { _tag: "QueuedTimeout" }),
+              (expired) => expired.map(({ id }) => id)
             )
           assert.deepStrictEqual(yield* expire([], undefined), [])
           const limits = [
@@ -613,13 +626,16 @@ export const conformance = (
           const control = yield* QueueControl
           const { lease } = yield* running({ number: 1, head: "a" })
           const next = yield* one({ number: 1, head: "b" })
-          const first = yield* control.cancelEntry(next.entryId, "not now")
+          const first = yield* control.cancelEntry(next.entryId, verbatimReason("not now"))
           assert.deepStrictEqual(first, { ended: [yield* found(next.entryId)], stopping: [] })
-          const second = yield* control.cancelEntry(lease.entryId, "not now")
+          const second = yield* control.cancelEntry(lease.entryId, verbatimReason("not now"))
           assert.deepStrictEqual(second, { ended: [], stopping: [yield* found(lease.entryId)] })
-          assert.deepStrictEqual(yield* queue.renew(lease, 500), { _tag: "Cancelled", reason: "not now" })
+          assert.deepStrictEqual(yield* queue.renew(lease, 500), {
+            _tag: "Cancelled",
+            reason: verbatimReason("not now")
+          })
           for (const id of [next.entryId, "none"])
-            assert.deepStrictEqual(yield* control.cancelEntry(id, "again"), nothingCancelled)
+            assert.deepStrictEqual(yield* control.cancelEntry(id, verbatimReason("again")), nothingCancelled)
         })
       )
 
@@ -630,10 +646,10 @@ export const conformance = (
           const { lease } = yield* running({ number: 2, head: "a" })
           assert.strictEqual(yield* control.retry(lease.entryId, 400), "not_dead")
           assert.strictEqual(yield* control.retry("none", 400), "unknown")
-          yield* queue.finish(lease, { _tag: "Dead", reason: "3 attempts" })
+          yield* queue.finish(lease, { _tag: "Dead", reason: verbatimReason("3 attempts") })
           const newer = yield* one({ number: 2, head: "b" })
           assert.strictEqual(yield* control.retry(lease.entryId, 400), "newer")
-          yield* queue.cancel(toTarget(2), "closed")
+          yield* queue.cancel(toTarget(2), verbatimReason("closed"))
           assert.strictEqual(yield* statusOf(newer.entryId), "cancelled")
           assert.strictEqual(yield* control.retry(lease.entryId, 400), "retried")
           assert.deepInclude(yield* found(lease.entryId), {
@@ -653,8 +669,13 @@ export const conformance = (
         Effect.gen(function* () {
           const queue = yield* Queue
           const control = yield* QueueControl
-          const pause = { scope: "workspace", name: "app", reason: "ada: too noisy", since: 100 } as const
-          yield* control.pause({ ...pause, reason: "first" })
+          const pause = {
+            scope: "workspace",
+            name: "app",
+            reason: verbatimReason("ada: too noisy"),
+            since: 100
+          } as const
+          yield* control.pause({ ...pause, reason: verbatimReason("first") })
           yield* control.pause(pause)
           yield* control.pause({ ...pause, scope: "node", name: "n1" })
           assert.sameDeepMembers([...(yield* control.pauses)], [pause, { ...pause, scope: "node", name: "n1" }])
@@ -685,7 +706,7 @@ export const conformance = (
           const [dead] = yield* lose
           assert.deepStrictEqual(dead, yield* found(entryId))
           assert.deepInclude(dead, { status: "dead", losses: maxLosses, owner: undefined })
-          assert.include(dead?.reason, `${maxLosses} times`)
+          assert.deepStrictEqual(dead?.reason, { _tag: "WorkerLost", count: maxLosses })
           yield* control.retry(entryId, 200)
           assert.deepInclude((yield* lose)[0], { status: "waiting", losses: 1 })
         })
@@ -760,7 +781,7 @@ export const conformance = (
               admission({ number, head: "a", workspace: number % 2 === 0 ? "even" : "odd" })
             )
           )
-          yield* queue.cancel(toTarget(0, "even"), "closed")
+          yield* queue.cancel(toTarget(0, "even"), verbatimReason("closed"))
           const pages = (filter: Omit<ListFilter, "limit" | "after">) =>
             Effect.gen(function* () {
               const seen: Array<string> = []
@@ -797,7 +818,7 @@ export const conformance = (
             admission({ number: 2, workspace: "b", admittedAt: 60 }),
             admission({ number: 1, workspace: "c" })
           ])
-          yield* queue.cancel(toTarget(1, "c"), "closed")
+          yield* queue.cancel(toTarget(1, "c"), verbatimReason("closed"))
           const { entry } = yield* running({ number: 9, workspace: "d" })
           assert.sameMembers([...(yield* queue.workspaces)], ["a", "b", "d"])
           const { byStatus, oldestWaiting } = yield* queue.stats
@@ -819,7 +840,7 @@ export const conformance = (
           assert.strictEqual(yield* oldest, 30)
           yield* queue.demote([first?.entryId ?? ""])
           assert.strictEqual(yield* oldest, 20)
-          yield* queue.cancel(toTarget(1, "o"), "closed")
+          yield* queue.cancel(toTarget(1, "o"), verbatimReason("closed"))
           assert.strictEqual(yield* oldest, 30)
           // The newer head keeps the position of the one that it replaces.
           yield* queue.admit([admission({ number: 2, workspace: "o", head: "a".repeat(40), admittedAt: 40 })])
@@ -836,7 +857,7 @@ export const conformance = (
             admission({ number, head: "a", admittedAt, dueAt: admittedAt })
           )
           const answers = yield* queue.admit([...items, admission({ number: 9, admittedAt: 1 })])
-          for (const number of [0, 1, 2, 3]) yield* queue.cancel(toTarget(number), "closed")
+          for (const number of [0, 1, 2, 3]) yield* queue.cancel(toTarget(number), verbatimReason("closed"))
           assert.strictEqual(yield* queue.prune({ maxCount: 100, before: 20 }), 1)
           assert.strictEqual(yield* queue.prune({ maxCount: 2, before: 0 }), 1)
           const left = yield* Effect.forEach(answers, ({ entryId }) => statusOf(entryId))
@@ -859,7 +880,7 @@ export const conformance = (
             admission({ number: 100 + number, admittedAt: number, priority: 20, workspace: "many" })
           )
           yield* queue.admit(items)
-          yield* queue.expire(before(10_000), "queued_timeout")
+          yield* queue.expire(before(10_000), { _tag: "QueuedTimeout" })
           assert.strictEqual(yield* queue.prune({ maxCount: 100, before: 10 }), 2400)
           assert.strictEqual((yield* queue.stats).byStatus.expired, 100)
           assert.strictEqual((yield* admitted(admission({ ...items[2499] }))).status, "duplicate")

@@ -8,6 +8,7 @@ import { writeSync } from "node:fs"
 import { flushCompileCache } from "node:module"
 import { Effect } from "effect"
 import { Queue } from "../../src/queue/Queue.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { admission } from "./Admissions.ts"
 import { stores } from "./Stores.ts"
 
@@ -52,7 +53,7 @@ const finishing = Effect.fnUntraced(function* (entryId: string) {
   if (claimed === undefined) return
   const { lease } = claimed
   if (lease.token === 1 && (claimed.entry.change.target.number ?? 0) % 7 === 0) {
-    yield* queue.finish(lease, { _tag: "Retry", dueAt: 1000, reason: "again", counted: true })
+    yield* queue.finish(lease, { _tag: "Retry", dueAt: 1000, reason: verbatimReason("again"), counted: true })
     return
   }
   yield* queue.renew(lease, 90_000)

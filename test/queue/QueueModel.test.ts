@@ -7,6 +7,7 @@ import { Context, Effect, Exit, Layer, Scope } from "effect"
 import * as fc from "fast-check"
 import { Queue } from "../../src/queue/Queue.ts"
 import { QueueControl } from "../../src/queue/operator/QueueControl.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { QueueModel } from "./QueueModel.ts"
 import { cases } from "./QueueCases.ts"
 import { Play, step, workspaces } from "./QueueSteps.ts"
@@ -80,7 +81,7 @@ const compare = Effect.fnUntraced(function* (queue: Queue["Service"], model: Que
         attempts: entry?.attempts,
         losses: entry?.losses,
         expires: entry?.expires,
-        cancelRequested: entry?.cancelRequested,
+        cancelRequested: entry?.cancelRequested && inEnglish(entry.cancelRequested),
         token: entry?.token,
         leaseUntil: entry?.leaseUntil,
         owner: entry?.owner,

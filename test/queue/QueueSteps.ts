@@ -4,6 +4,8 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import type { QueueAdmission, Cancelled, Finish, Lease, Queue, Renewal } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/operator/QueueControl.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { before, change, toTarget } from "./Admissions.ts"
 import type { ModelEntry, QueueModel } from "./QueueModel.ts"
 
@@ -171,14 +173,14 @@ export class Play {
           [model.waiting(target), running].filter((entry) => entry !== undefined),
           "closed"
         )
-        assert.deepStrictEqual(cancelledIds(yield* queue.cancel(target, "closed")), expected)
+        assert.deepStrictEqual(cancelledIds(yield* queue.cancel(target, verbatimReason("closed"))), expected)
         return
       }
       case "CancelEntry": {
         const entry = this.pick(taken.entry)
         if (entry === undefined) return
         const expected = model.cancel([entry], "unwanted")
-        assert.deepStrictEqual(cancelledIds(yield* control.cancelEntry(entry.id, "unwanted")), expected)
+        assert.deepStrictEqual(cancelledIds(yield* control.cancelEntry(entry.id, verbatimReason("unwanted"))), expected)
         return
       }
       case "RetryDead": {
@@ -206,13 +208,13 @@ export class Play {
         if (model.paused.delete(name)) yield* control.resume("workspace", name)
         else {
           model.paused.add(name)
-          yield* control.pause({ scope: "workspace", name, reason: "deploy", since: now })
+          yield* control.pause({ scope: "workspace", name, reason: verbatimReason("deploy"), since: now })
         }
         return
       }
       case "Expire": {
         const expected = model.expire(now - taken.age)
-        assert.sameMembers(ids(yield* queue.expire(before(now - taken.age), "queued_timeout")), ids(expected))
+        assert.sameMembers(ids(yield* queue.expire(before(now - taken.age), { _tag: "QueuedTimeout" })), ids(expected))
         return
       }
       case "Pass":
@@ -248,7 +250,8 @@ export class Play {
 
 const ids = (entries: ReadonlyArray<{ readonly id: string }>) => entries.map((entry) => entry.id)
 const cancelledIds = ({ ended, stopping }: Cancelled) => [ids(ended), ids(stopping)]
-const renewal = (answer: Renewal) => (answer._tag === "Cancelled" ? `Cancelled ${answer.reason}` : answer._tag)
+const renewal = (answer: Renewal) =>
+  answer._tag === "Cancelled" ? `Cancelled ${inEnglish(answer.reason)}` : answer._tag
 export const workspaces = ["app", "other"]
 const workspaceOf = (target: number) => (target === 2 ? "other" : "app")
 
@@ -258,10 +261,10 @@ const finishOf = (how: Extract<Step, { _tag: "Finish" }>["how"], now: number): F
       return { _tag: "Done" }
     case "Dead":
     case "Cancelled":
-      return { _tag: how, reason: how }
+      return { _tag: how, reason: verbatimReason(how) }
     case "Retry":
-      return { _tag: "Retry", dueAt: now + 10, reason: "503", counted: true }
+      return { _tag: "Retry", dueAt: now + 10, reason: verbatimReason("503"), counted: true }
     case "Back":
-      return { _tag: "Retry", dueAt: now, reason: "stopping", counted: false }
+      return { _tag: "Retry", dueAt: now, reason: verbatimReason("stopping"), counted: false }
   }
 }

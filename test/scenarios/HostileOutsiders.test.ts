@@ -18,6 +18,7 @@ import type { FakeForge } from "../harness/FakeForge.ts"
 import { review } from "../harness/FakeModel.ts"
 import { HealthProbe } from "../harness/HealthProbe.ts"
 import { honest, Installation, makeToken, namesIn, secret, toFilePath } from "../harness/Installation.ts"
+import { readReasonColumn } from "../harness/StoredReason.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { open, post } from "../ingress/Raw.ts"
 import { payloads } from "../outputs/HostileText.ts"
@@ -307,7 +308,7 @@ const ended = (id: string) =>
       const database = new DatabaseSync(join(at.directory, "aicr.db"), { readOnly: true })
       const row = database.prepare("SELECT outcome, outcome_reason AS reason FROM events WHERE id = ?").get(id)
       database.close()
-      return typeof row?.["outcome"] === "string" ? row : undefined
+      return typeof row?.["outcome"] === "string" ? { ...row, reason: readReasonColumn(row["reason"]) } : undefined
     },
     { timeout: 60_000, describe: () => `an outcome of ${id}; log:\n${at.aicr.log}` }
   )

@@ -70,7 +70,10 @@ it("serves the same to a session with a token, and reports what a drained node s
   const pull = await at.open("change")
   await at.forge.notify(pull, "opened")
   const [entry] = await admin.items("/queue")
-  expect(entry).toMatchObject({ status: "waiting", why: expect.stringContaining("is paused") })
+  expect(entry).toMatchObject({
+    status: "waiting",
+    why: { _tag: "WorkspacePaused", workspace: "team-one", reason: { _tag: "PausedBy", name: "root" } }
+  })
   expect(await admin.post(`/queue/${String(entry?.["id"])}/cancel`, { reason: "later" })).toMatchObject({ status: 202 })
   expect(await admin.post(`/queue/${String(entry?.["id"])}/cancel`)).toMatchObject({ status: 409 })
   expect(await admin.post("/queue/resume", { workspace: "team-one" })).toMatchObject({ status: 200 })

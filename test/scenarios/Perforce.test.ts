@@ -14,6 +14,7 @@ import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { callP4Hook, nodeDocument, readRows } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
+import { readReasonColumn } from "../harness/StoredReason.ts"
 import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -95,8 +96,13 @@ afterEach(async () => {
 const trigger = (...args: ReadonlyArray<string>) => callP4Hook(world.aicr.url, world.directory, ...args)
 
 const rows = (query: string) => readRows(world.directory, query)
-const events = () =>
-  rows("SELECT id, target_kind AS kind, outcome, outcome_reason AS reason, routing, work FROM events ORDER BY id")
+const events = (): ReturnType<typeof rows> =>
+  rows("SELECT id, target_kind AS kind, outcome, outcome_reason AS reason, routing, work FROM events ORDER BY id").map(
+    (row) => ({
+      ...row,
+      reason: readReasonColumn(row["reason"])
+    })
+  )
 const reviewed = (): ReadonlyArray<string> =>
   rows("SELECT base, head FROM runs WHERE status = 'succeeded' ORDER BY CAST(head AS INTEGER), id").map(
     ({ base, head }) => `${String(base)}-${String(head).replace(/-.*/, " shelved")}`

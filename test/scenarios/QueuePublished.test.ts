@@ -15,6 +15,7 @@ import { dueNow } from "../harness/DueNow.ts"
 import { startFakeForge, makeHostTrigger } from "../harness/FakeForge.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import { freePort } from "../harness/FreePort.ts"
+import { readReasonColumn } from "../harness/StoredReason.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const key = "key-of-the-operator"
@@ -120,7 +121,11 @@ const install = async (kind: "github" | "gitlab", delaySeconds: number) => {
             )
             .all()
           return events.length >= count && events.every(({ outcome }) => outcome !== null) && open.length === 0
-            ? events.map(({ event, outcome, outcome_reason }) => ({ event, outcome, reason: outcome_reason }))
+            ? events.map(({ event, outcome, outcome_reason }) => ({
+                event,
+                outcome,
+                reason: readReasonColumn(outcome_reason)
+              }))
             : undefined
         }),
       { timeout: 60_000, describe: () => `${count} events with an outcome; log:\n${aicr.log}` }

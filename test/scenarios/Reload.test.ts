@@ -90,7 +90,7 @@ const expectPublished = (at: Installation, pulls: Awaited<ReturnType<typeof unde
   expect(events).toEqual([
     { repo: "team/removed", outcome: "executed", reason: null },
     { repo: "team/renamed", outcome: "executed", reason: null },
-    { repo: "team/rotated", outcome: "failed", reason: expect.stringMatching(/not published.*401/) }
+    { repo: "team/rotated", outcome: "failed", reason: expect.stringMatching(/NotPublished.*401/) }
   ])
   expect(at.aicr.log).toContain("review not published")
   expect(names.map((name) => at.countModelCalls(name))).toEqual([1, 1, 1])

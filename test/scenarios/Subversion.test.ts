@@ -16,6 +16,7 @@ import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
 import { hookKey, nodeDocument, readRows } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
+import { readReasonColumn } from "../harness/StoredReason.ts"
 import { startSvnserve, SvnRepository, svnPassword, svnUser } from "../harness/Subversion.ts"
 import type { SvnService } from "../harness/Subversion.ts"
 import { TraceCollector } from "../harness/TraceCollector.ts"
@@ -157,8 +158,13 @@ const report = async (revision: string, over: Readonly<Record<string, unknown>> 
 }
 
 const rows = (query: string) => readRows(world.directory, query)
-const events = () =>
-  rows("SELECT id, target_kind AS kind, outcome, outcome_reason AS reason, work FROM events ORDER BY id")
+const events = (): ReturnType<typeof rows> =>
+  rows("SELECT id, target_kind AS kind, outcome, outcome_reason AS reason, work FROM events ORDER BY id").map(
+    (row) => ({
+      ...row,
+      reason: readReasonColumn(row["reason"])
+    })
+  )
 /** `base-head` of each successful run. */
 const reviewed = (): ReadonlyArray<string> =>
   rows("SELECT base, head FROM runs WHERE status = 'succeeded' ORDER BY CAST(head AS INTEGER)").map(

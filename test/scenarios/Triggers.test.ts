@@ -10,6 +10,7 @@ import { assert, describe, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { dueNow } from "../harness/DueNow.ts"
 import { Installation } from "../harness/Installation.ts"
+import { readReasonColumn } from "../harness/StoredReason.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const key = "key-of-the-operator"
@@ -52,7 +53,7 @@ const events = (at: Installation): ReadonlyArray<Event> =>
         id: String(row["id"]),
         event: String(row["event"]),
         outcome: row["outcome"] === null ? null : String(row["outcome"]),
-        outcome_reason: row["outcome_reason"] === null ? null : String(row["outcome_reason"])
+        outcome_reason: readReasonColumn(row["outcome_reason"])
       }))
   )
 const batches = (at: Installation) =>

@@ -3,6 +3,7 @@ import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Configurations } from "../../src/store/Configurations.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { databases } from "./Databases.ts"
 import { change, event } from "./Fixtures.ts"
 
@@ -80,12 +81,16 @@ describe.each(databases)("Configurations in $name", ({ layer: fresh }) => {
         yield* receipts.storeAll([done, cancelled])
         yield* receipts.settle([done.id], { outcome: "executed", runId: "r" }, 1)
         yield* receipts.settle([cancelled.id], { outcome: "cancelled" }, 1)
-        yield* receipts.revise([done.id, cancelled.id], { outcome: "failed", reason: "not published", runId: "r" }, 2)
+        yield* receipts.revise(
+          [done.id, cancelled.id],
+          { outcome: "failed", reason: verbatimReason("not published"), runId: "r" },
+          2
+        )
         const outcomes = yield* Effect.forEach([done, cancelled], ({ id }) => receipts.get(id))
         assert.deepStrictEqual(
           outcomes.map((stored) => [stored?.outcome, stored?.outcomeReason]),
           [
-            ["failed", "not published"],
+            ["failed", verbatimReason("not published")],
             ["cancelled", undefined]
           ]
         )

@@ -17,6 +17,7 @@ import { targetKey } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { OperationId } from "../../src/domain/Keys.ts"
 import type { Publication, StatusState } from "../../src/domain/Publication.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { isTerminal } from "../../src/domain/Run.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { statusEnd } from "../../src/outputs/StatusEnd.ts"
@@ -185,7 +186,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const entry = waiting.get(number)
     if (entry === undefined) return
     waiting.delete(number)
-    yield* queue.cancel(keyOf(number), how)
+    yield* queue.cancel(keyOf(number), verbatimReason(how))
     const [run] = yield* runs.list({ targetKey: keyOf(number), statuses: ["queued"], limit: 1 })
     if (run === undefined) return
     const verdict = how === "expired" ? expiredVerdict(run.verdict) : undefined

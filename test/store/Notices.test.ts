@@ -2,6 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/Ids.ts"
 import type { NewNotice } from "../../src/domain/Notice.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { databases } from "./Databases.ts"
@@ -77,8 +78,12 @@ describe.each(databases)("Notices in $name", ({ layer: fresh }) => {
         const [notices, receipts] = [yield* Notices, yield* Receipts]
         const [first, second, late, reviewed] = [event(), event(), event(), event()]
         for (const record of [first, second, late, reviewed]) yield* receipts.store(record)
-        yield* receipts.settle([second.id, first.id], { outcome: "failed", reason: "no model" }, 900_000)
-        yield* receipts.settle([late.id], { outcome: "expired", reason: "queued_timeout" }, 900_000)
+        yield* receipts.settle(
+          [second.id, first.id],
+          { outcome: "failed", reason: verbatimReason("no model") },
+          900_000
+        )
+        yield* receipts.settle([late.id], { outcome: "expired", reason: { _tag: "QueuedTimeout" } }, 900_000)
         yield* receipts.settle([reviewed.id], { outcome: "executed" }, 900_000)
         const all = yield* notices.ended({ endedAt: 900_000, eventId: "" }, 10)
         assert.deepStrictEqual(all, [

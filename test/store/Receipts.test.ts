@@ -2,6 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { databases } from "./Databases.ts"
 import { change, event, ignored } from "./Fixtures.ts"
@@ -48,12 +49,18 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
         const waiting = [routing(), routing(), routing(["a", "b"]), ended]
         const work = event()
         yield* Effect.forEach([work, ...waiting], receipts.store)
-        yield* receipts.postpone([work.id, ended.id], "unreachable")
-        assert.deepInclude(yield* receipts.get(ended.id), { outcome: undefined, outcomeReason: "unreachable" })
+        yield* receipts.postpone([work.id, ended.id], verbatimReason("unreachable"))
+        assert.deepInclude(yield* receipts.get(ended.id), {
+          outcome: undefined,
+          outcomeReason: verbatimReason("unreachable")
+        })
         assert.deepInclude(yield* receipts.get(work.id), { outcomeReason: undefined })
-        yield* receipts.settle([ended.id], { outcome: "skipped", reason: "no_change" }, 1)
-        yield* receipts.postpone([ended.id], "unreachable")
-        assert.deepInclude(yield* receipts.get(ended.id), { outcome: "skipped", outcomeReason: "no_change" })
+        yield* receipts.settle([ended.id], { outcome: "skipped", reason: verbatimReason("no_change") }, 1)
+        yield* receipts.postpone([ended.id], verbatimReason("unreachable"))
+        assert.deepInclude(yield* receipts.get(ended.id), {
+          outcome: "skipped",
+          outcomeReason: verbatimReason("no_change")
+        })
         const counts = yield* receipts.countUnrouted
         assert.sameDeepMembers(
           [...counts],
@@ -162,7 +169,7 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
         assert.deepStrictEqual(yield* unsettled(ids[0], 1), [ids[1]])
 
         yield* receipts.settle(ids.slice(0, 2), { outcome: "executed", runId: "run" }, 5)
-        yield* receipts.settle(ids.slice(0, 1), { outcome: "failed", reason: "late" }, 9)
+        yield* receipts.settle(ids.slice(0, 1), { outcome: "failed", reason: verbatimReason("late") }, 9)
         assert.deepStrictEqual(yield* unsettled(undefined), [ids[2]])
         const settled = yield* receipts.get(ids[0] ?? "")
         assert.deepInclude(settled, { outcome: "executed", outcomeReason: undefined, outcomeAt: 5, runId: "run" })

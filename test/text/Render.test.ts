@@ -1,7 +1,7 @@
 /** Every reason has a text in each language, which shows its parameters and no others. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Reason, reasons } from "../../src/domain/Reason.ts"
+import { Reason, reasons, verbatimReason } from "../../src/domain/Reason.ts"
 import type { Params } from "../../src/domain/ReasonParams.ts"
 import { en, inEnglish } from "../../src/text/en.ts"
 import { inChinese, zh } from "../../src/text/zh.ts"
@@ -68,6 +68,26 @@ it("Chinese texts are Chinese", () => {
     ([, text]) => /[a-z]{3}/i.test(words(text)) && !/[\u4E00-\u9FFF]/.test(text)
   )
   assert.deepStrictEqual(wrong, [])
+})
+
+it.each<[Reason, string, string]>([
+  [
+    { _tag: "WorkspacePaused", workspace: "a", reason: { _tag: "PausedBy", name: "root" } },
+    "workspace a is paused: by root",
+    "工作区 a 已暂停：操作人：root"
+  ],
+  [
+    { _tag: "TargetBusy", entry: "e-1", status: "running" },
+    "entry e-1 of the same target is running",
+    "同一目标的条目 e-1：运行中"
+  ],
+  [{ _tag: "WorkerLost", count: 1 }, "its worker was lost", "执行它的进程已丢失"],
+  [{ _tag: "WorkerLost", count: 2 }, "its worker was lost, 2 times", "执行它的进程已丢失 2 次"],
+  [{ _tag: "NotDue" }, "is not due yet", "尚未到期"],
+  [{ _tag: "NotDue", reason: verbatimReason("busy") }, "is not due yet (busy)", "尚未到期（busy）"]
+])("%j is %s, and %s in Chinese", (reason, english, chinese) => {
+  assert.strictEqual(inEnglish(reason), english)
+  assert.strictEqual(inChinese(reason), chinese)
 })
 
 describe("a stored reason", () => {

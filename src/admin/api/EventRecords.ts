@@ -1,7 +1,19 @@
 /** Defines the records of deliveries. */
 import { Schema } from "effect"
 import { EventDecision, EventOutcome } from "../../domain/Decision.ts"
-import { change, count, maybe, maybeCount, maybeTime, recordId, targetKey, text, time, workspace } from "./Fields.ts"
+import {
+  change,
+  count,
+  maybe,
+  maybeCount,
+  maybeReason,
+  maybeTime,
+  recordId,
+  targetKey,
+  text,
+  time,
+  workspace
+} from "./Fields.ts"
 
 const event = {
   id: recordId,
@@ -28,7 +40,7 @@ const event = {
   duplicates: count("Number of further deliveries with the same id"),
   duplicated_at: maybeTime("Time of the latest of them"),
   outcome: Schema.optionalKey(EventOutcome),
-  outcome_reason: maybe("Reason of the outcome; of a report of a hook without an outcome, why it waits"),
+  outcome_reason: maybeReason("Reason of the outcome; of a report of a hook without an outcome, why it waits"),
   outcome_at: maybeTime("Time of the outcome"),
   run_id: maybe("Id of the run")
 }

@@ -2,12 +2,25 @@
 import { Schema } from "effect"
 import { BatchStatus, MemberStatus } from "../../domain/Batch.ts"
 import { EntryStatus } from "../../domain/Entry.ts"
-import { change, count, maybe, maybeCount, maybeTime, recordId, targetKey, text, time, workspace } from "./Fields.ts"
+import {
+  change,
+  count,
+  maybe,
+  maybeCount,
+  maybeReason,
+  maybeTime,
+  reason,
+  recordId,
+  targetKey,
+  text,
+  time,
+  workspace
+} from "./Fields.ts"
 
 export const Entry = Schema.Struct({
   id: recordId,
   status: EntryStatus,
-  why: text("Why it waits, or what runs it"),
+  why: reason("Why it waits, or what runs it"),
   until: maybeTime("End of the wait, if it is known; while it runs, the end of its lease, which is renewed"),
   position: maybeCount("Position among the entries of its workspace that may start now; 1 starts next"),
   starts_after: maybeTime("Time before which it cannot start, if it is known"),
@@ -27,7 +40,7 @@ export type EntryRecord = typeof Entry.Type
 export const Batch = Schema.Struct({
   id: recordId,
   status: BatchStatus,
-  reason: maybe("Reason of the status"),
+  reason: maybeReason("Reason of the status"),
   workspace,
   stream: text("Key of the stream: workspace, trigger and branch"),
   ...change,
@@ -53,7 +66,7 @@ export const Member = Schema.Struct({
 export const Pause = Schema.Struct({
   scope: Schema.Literals(["workspace", "node"]).annotate({ description: "What is paused" }),
   name: text("Workspace or node"),
-  reason: text("Reason, as entered"),
+  reason: reason("Why it was paused, as entered, or by whom"),
   since: time("Start of the pause")
 }).annotate({ identifier: "Pause", description: "A pause of a workspace or a node" })
 export type PauseRecord = typeof Pause.Type

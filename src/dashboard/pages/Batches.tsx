@@ -12,7 +12,7 @@ import { Empty, Loaded } from "../parts/Panel.tsx"
 import { changeName, Commit, RunLink, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 
 type BatchItem = Item<"GET /batches">
 
@@ -46,7 +46,7 @@ const makeColumns = (open: (id: string) => void): ReadonlyArray<Column<BatchItem
     label: t("column.status"),
     width: "9.5rem",
     top: true,
-    render: (row) => <Status group="batch" value={row.status} title={row.reason} />
+    render: (row) => <Status group="batch" value={row.status} title={row.reason && tReason(row.reason)} />
   },
   {
     key: "commits",
@@ -76,7 +76,7 @@ const BatchDialog = ({ id, onClose }: { readonly id: string; readonly onClose: (
             <Facts
               items={[
                 [t("column.status"), <Status key="status" group="batch" value={batch.status} />],
-                [t("field.reason"), batch.reason === undefined ? undefined : tService(batch.reason)],
+                [t("field.reason"), batch.reason && tReason(batch.reason)],
                 [t("column.branch"), changeName(batch)],
                 [t("column.due"), <Time key="due" at={batch.due_at} />],
                 [t("record.run"), <RunLink key="run" id={batch.run_id} />]

@@ -89,7 +89,7 @@ const entryStep = (entry: StoryEntry): Step => ({
   content: (
     <div className="step-line">
       <Status group="entry" value={entry.status} />
-      <span className="quiet">{tService(entry.why)}</span>
+      <span className="quiet">{tReason(entry.why)}</span>
       {entry.until === undefined ? null : <Time at={entry.until} />}
     </div>
   )

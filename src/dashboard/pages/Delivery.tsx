@@ -10,7 +10,7 @@ import { Prose } from "../parts/Prose.tsx"
 import { ChangeLink, changeName, Commit, DeliveryStatus } from "../parts/Records.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t, tMaybe, tService, tValue } from "../text/T.ts"
+import { t, tMaybe, tReason, tValue } from "../text/T.ts"
 import { DecidedBy } from "./DecidedBy.tsx"
 import { DeliveredRun, skippedBy } from "./DeliveredRun.tsx"
 import { DeliveryPayload, ReplayDelivery } from "./DeliveryPayload.tsx"
@@ -23,7 +23,7 @@ const Waiting = ({ delivery: { id, workspace } }: { readonly delivery: Details }
   const entry = queue.data?.items.find(({ events }) => events.includes(id))
   return (
     <p>
-      {entry === undefined ? null : <span className="mono">{tService(entry.why)} </span>}
+      {entry === undefined ? null : <span className="mono">{tReason(entry.why)} </span>}
       <Link to="/queue" search={workspace === undefined ? {} : { workspace }}>
         {t("page.queue")}
       </Link>
@@ -39,7 +39,7 @@ const Decided = ({
 }) => {
   const run = useApi("GET /runs/:id", { params: { id: runId ?? "" } }, { enabled: runId !== undefined }).data
   const texts = [
-    outcomeReason,
+    outcomeReason && inEnglish(outcomeReason),
     run?.reason && inEnglish(run.reason),
     ...(run?.notices ?? []),
     ...skippedBy(run)
@@ -80,9 +80,11 @@ const Verdict = ({ delivery }: { readonly delivery: Details }) => {
             <Prose text={help} />
           </p>
         )}
-        {outcomeReason === undefined ? null : <p className="mono">{tService(outcomeReason)}</p>}
+        {outcomeReason === undefined ? null : <p className="mono">{tReason(outcomeReason)}</p>}
         {isNothing || outcome !== undefined ? null : <Waiting delivery={delivery} />}
-        {runId === undefined ? null : <DeliveredRun key={runId} id={runId} said={outcomeReason} />}
+        {runId === undefined ? null : (
+          <DeliveredRun key={runId} id={runId} said={outcomeReason && inEnglish(outcomeReason)} />
+        )}
       </div>
     </div>
   )

@@ -11,7 +11,7 @@ import { changeName, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Shape, Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
-import { t, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 import { Batches } from "./Batches.tsx"
 import { BulkBar } from "./QueueActions.tsx"
 import { Pauses } from "./QueuePauses.tsx"
@@ -29,7 +29,7 @@ interface Selection {
 const Why = ({ row }: { readonly row: Entry }) => {
   const until = row.status === "running" ? undefined : row.until
   const startsAfter = row.status === "running" || row.starts_after === until ? undefined : row.starts_after
-  const why = tService(row.why)
+  const why = tReason(row.why)
   return (
     <span title={why}>
       {row.position === undefined ? null : <strong>{t("queue.position", { position: row.position })} </strong>}

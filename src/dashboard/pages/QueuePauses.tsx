@@ -9,7 +9,7 @@ import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { notify, notifyError } from "../parts/Notices.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 
 type Pause = Output<"GET /queue">["pauses"][number]
 
@@ -86,7 +86,7 @@ export const Pauses = ({
           <Shape tone="warn" />
           <span>
             {t("queue.pause.line", { scope: tValue("scope", pause.scope), name: pause.name })}{" "}
-            {pause.reason === "" ? null : <q>{tService(pause.reason)}</q>} <Time at={pause.since} />
+            <q>{tReason(pause.reason)}</q> <Time at={pause.since} />
           </span>
           <button type="button" className="small" onClick={() => resumeOne(pause)} disabled={resume.isPending}>
             {t("queue.resume")}

@@ -1,19 +1,36 @@
-/** Reasons why an entry of the queue waits or ended. */
+/** Reasons why entries and batches of the queue wait, and why they and their deliveries ended. */
 import type { Params } from "../ReasonParams.ts"
 
 export const queueReasons = {
-  // Of `entry.reason`.
-  BaseChanged: { branch: "text" },
-  NewerHead: { head: "text" },
-  WorkerLost: { count: "number" },
-  NewerReviewWaits: { reason: "reason" },
-  RetriedByOperator: {},
+  /** It waits. */
+  AwaitsSchedule: {},
   CollectsPushes: {},
+  PreviousBatch: {},
+  RetriedByOperator: {},
+  WorkerLost: { count: "number" },
+  NodeStopped: {},
+  ClaimUnconfirmed: {},
+  /** It was replaced. */
+  BaseChanged: { branch: "text?" },
+  NewerHead: { head: "text?" },
+  NewerReviewWaits: { reason: "reason" },
+  /** A later delivery of its pull request replaced it before its review began. */
+  NewerDelivery: { event: "text?" },
+  /** It was cancelled or expired. */
+  CancelledBy: { name: "text", reason: "reason?" },
+  CancelledFromChat: { type: "text", id: "text" },
+  PullRequestClosed: {},
+  /** It failed. */
   Quarantined: { what: "text", why: "text" },
-  // Of its position.
-  Runs: { node: "text" },
-  AwaitsModel: { node: "text" },
-  RunsUntilCancelled: { node: "text", reason: "reason" },
+  EventQuarantined: { why: "text" },
+  NotPublished: { reason: "reason?" },
+  ReceiptsRemoved: {},
+  /** An operator paused it. */
+  PausedBy: { name: "text" },
+  /** The position of an entry. */
+  Runs: { node: "text?" },
+  AwaitsModel: { node: "text?" },
+  RunsUntilCancelled: { node: "text?", reason: "reason" },
   AwaitsExecutor: {},
   WorkspacePaused: { workspace: "text", reason: "reason" },
   NotDue: { reason: "reason?" },

@@ -1,6 +1,7 @@
 /** Builds the replacement of an entry that cannot be read: a dead one with the reason and the readable fields. */
 import type { Entry } from "../../domain/Entry.ts"
 import { noLease } from "../../domain/FencingToken.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface Remains extends Pick<Entry, "id" | "workspace" | "targetKey" | "events" | "admittedAt"> {
   /** Full name of the repository. */
@@ -8,11 +9,14 @@ export interface Remains extends Pick<Entry, "id" | "workspace" | "targetKey" | 
 }
 
 /** Returns the reason of a dead entry. `what` names the unreadable object. */
-export const quarantineReason = (what: string, why: string): string =>
-  `quarantined: ${what} cannot be read (${why.slice(0, 200)})`
+export const quarantineReason = (what: string, why: string): Reason => ({
+  _tag: "Quarantined",
+  what,
+  why: why.slice(0, 200)
+})
 
 export const isQuarantined = ({ reason, status }: Pick<Entry, "reason" | "status">): boolean =>
-  status === "dead" && reason?.startsWith("quarantined: ") === true
+  status === "dead" && reason?._tag === "Quarantined"
 
 export const quarantinedEntry = ({ repo, ...known }: Remains, what: string, why: string): Entry => ({
   ...known,

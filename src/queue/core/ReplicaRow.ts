@@ -8,6 +8,7 @@ import type { Entry, EntryStatus } from "../../domain/Entry.ts"
 import type { LeaseToken } from "../../domain/FencingToken.ts"
 import { noLease } from "../../domain/FencingToken.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { Tracked } from "./EntryIndex.ts"
 
 /** Marks a change of which only the part that rows hold is known. */
@@ -35,13 +36,13 @@ export interface RowOrigin extends Shared {
 
 /** The values that an entry gets after it was opened. */
 export interface RowState {
-  readonly reason: string | undefined
+  readonly reason: Reason | undefined
   readonly attempts: number
   readonly losses: number
   readonly token: LeaseToken
   readonly owner: string | undefined
   readonly leaseUntil: number | undefined
-  readonly cancelRequested: string | undefined
+  readonly cancelRequested: Reason | undefined
   readonly awaitsModel: boolean
   readonly requestedBy: string | undefined
 }

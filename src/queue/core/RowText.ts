@@ -7,6 +7,8 @@ import { EntryStatus } from "../../domain/Entry.ts"
 import { LeaseToken } from "../../domain/FencingToken.ts"
 import { TargetKey } from "../../domain/Keys.ts"
 import { TargetKind, TriggerKind } from "../../domain/Kinds.ts"
+import { readReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { Pause } from "../operator/QueueControl.ts"
 import { ReplicaRow } from "./ReplicaRow.ts"
 import type { RowOrigin, Origins, RowState } from "./ReplicaRow.ts"
@@ -36,7 +38,7 @@ interface PauseChange {
 
 const statuses = EntryStatus.literals
 
-type Json = string | number | null | ReadonlyArray<Json>
+type Json = string | number | null | Reason | ReadonlyArray<Json>
 
 const stateValues = (state: RowState): ReadonlyArray<Json> => [
   state.reason ?? null,
@@ -133,7 +135,7 @@ const fromValues = (at: ReadonlyArray<unknown>, origins: ReadOrigins): RowChange
     case pauseSize: {
       const [scope, name] = [oneOf(["workspace", "node"] as const, at, 0), textAt(at, 1)]
       const pause =
-        at.length === resumeSize ? undefined : { scope, name, reason: textAt(at, 2), since: numberAt(at, 3) }
+        at.length === resumeSize ? undefined : { scope, name, reason: reasonAt(at, 2), since: numberAt(at, 3) }
       return { _tag: "Pause", scope, name, pause }
     }
     case openedSize:
@@ -178,13 +180,13 @@ const rowFrom = (at: ReadonlyArray<unknown>, origins: ReadOrigins): ReplicaRow =
 }
 
 const stateFrom = (at: ReadonlyArray<unknown>): RowState => ({
-  reason: textIfAny(at, 10),
+  reason: reasonIfAny(at, 10),
   attempts: numberAt(at, 11),
   losses: numberAt(at, 12),
   token: LeaseToken.make(numberAt(at, 13)),
   owner: textIfAny(at, 14),
   leaseUntil: at[15] === null ? undefined : numberAt(at, 15),
-  cancelRequested: textIfAny(at, 16),
+  cancelRequested: reasonIfAny(at, 16),
   requestedBy: textIfAny(at, 17),
   awaitsModel: at[18] === 1
 })
@@ -200,6 +202,13 @@ const textAt = (at: ReadonlyArray<unknown>, place: number): string => {
 }
 const textIfAny = (at: ReadonlyArray<unknown>, place: number): string | undefined =>
   at[place] === null ? undefined : textAt(at, place)
+const reasonAt = (at: ReadonlyArray<unknown>, place: number): Reason => {
+  const reason = readReason(at[place])
+  if (reason !== undefined) return reason
+  throw new Error(`value ${place} is not a reason`)
+}
+const reasonIfAny = (at: ReadonlyArray<unknown>, place: number): Reason | undefined =>
+  at[place] === null ? undefined : reasonAt(at, place)
 const numberAt = (at: ReadonlyArray<unknown>, place: number): number => {
   const value = at[place]
   if (typeof value === "number") return value

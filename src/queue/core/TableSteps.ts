@@ -6,6 +6,7 @@ import { targetKey } from "../../domain/Change.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import { newId } from "../../domain/Ids.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { EntryTable } from "./EntryTable.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import { nothingCancelled } from "../Queue.ts"
@@ -77,13 +78,13 @@ const held = (table: EntryTable, { entryId, token }: Lease): Entry | undefined =
   return entry !== undefined && Transitions.holds(entry, token) ? entry : undefined
 }
 
-export const cancelTarget = (table: EntryTable, target: TargetKey, reason: string): Cancelled => {
+export const cancelTarget = (table: EntryTable, target: TargetKey, reason: Reason): Cancelled => {
   const { next, running } = table.position(target)
   const cancelled = [next, running].map((entry) => cancelOne(table, entry, reason))
   return { ended: cancelled.flatMap(({ ended }) => ended), stopping: cancelled.flatMap(({ stopping }) => stopping) }
 }
 
-export const cancelEntry = (table: EntryTable, entryId: string, reason: string): Cancelled =>
+export const cancelEntry = (table: EntryTable, entryId: string, reason: Reason): Cancelled =>
   cancelOne(table, table.get(entryId), reason)
 
 export const reclaim = (table: EntryTable, now: number, lost: (owner: string) => boolean): ReadonlyArray<Entry> =>
@@ -93,7 +94,7 @@ export const reclaim = (table: EntryTable, now: number, lost: (owner: string) =>
     .map((entry) => end(table, Transitions.reclaim(entry, table.position(entry.targetKey), now)))
 
 /** Expires at most `max` entries. */
-export const expire = (table: EntryTable, before: ExpiryCutoffs, reason: string, max: number): ReadonlyArray<Entry> =>
+export const expire = (table: EntryTable, before: ExpiryCutoffs, reason: Reason, max: number): ReadonlyArray<Entry> =>
   table
     .expiring(before)
     .slice(0, max)
@@ -108,7 +109,7 @@ export const retry = (table: EntryTable, entryId: string, now: number): Retried 
   return "retried"
 }
 
-const cancelOne = (table: EntryTable, from: Entry | undefined, reason: string): Cancelled => {
+const cancelOne = (table: EntryTable, from: Entry | undefined, reason: Reason): Cancelled => {
   const to = from === undefined ? undefined : Transitions.cancel(from, reason)
   if (from === undefined || to === undefined) return nothingCancelled
   table.put(to)

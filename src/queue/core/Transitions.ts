@@ -19,6 +19,7 @@ import type { Entry } from "../../domain/Entry.ts"
 import { nextLease, noLease } from "../../domain/FencingToken.ts"
 import type { LeaseToken } from "../../domain/FencingToken.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { QueueAdmission, Finish } from "../Queue.ts"
 import type { Retried } from "../operator/QueueControl.ts"
 
@@ -59,8 +60,8 @@ export const admit = (
   }
 }
 
-const replacedBy = (earlier: Change, { baseRef, head }: Change): string =>
-  earlier.head === head ? `the base changed to ${baseRef}` : `a newer head arrived: ${head}`
+const replacedBy = (earlier: Change, { baseRef, head }: Change): Reason =>
+  earlier.head === head ? { _tag: "BaseChanged", branch: baseRef } : { _tag: "NewerHead", head }
 
 const opened = (item: QueueAdmission, id: string, target: TargetKey): Entry => ({
   id,
@@ -205,7 +206,7 @@ export const isLost = (entry: Entry, now: number, lost: (owner: string) => boole
 export const reclaim = (entry: Entry, { next }: EntryPosition, now: number): Ended => {
   const { attempts } = entry
   const losses = entry.losses + 1
-  const reason = losses === 1 ? "its worker was lost" : `its worker was lost, ${losses} times`
+  const reason: Reason = { _tag: "WorkerLost", count: losses }
   const lost = { ...entry, losses }
   return losses >= maxLosses && entry.cancelRequested === undefined
     ? { _tag: "Ended", entry: ended(lost, { status: "dead", reason, attempts }) }
@@ -215,7 +216,7 @@ export const reclaim = (entry: Entry, { next }: EntryPosition, now: number): End
 const waitAgain = (
   entry: Entry,
   next: Entry | undefined,
-  again: { readonly dueAt: number; readonly reason: string; readonly attempts: number }
+  again: { readonly dueAt: number; readonly reason: Reason; readonly attempts: number }
 ): Ended => {
   const { dueAt, reason, attempts } = again
   if (entry.cancelRequested !== undefined) {
@@ -226,7 +227,7 @@ const waitAgain = (
   return {
     _tag: "Yielded",
     entry: {
-      ...ended(entry, { status: "superseded", reason: `${reason}; a newer review waits`, attempts }),
+      ...ended(entry, { status: "superseded", reason: { _tag: "NewerReviewWaits", reason }, attempts }),
       events: []
     },
     to: {
@@ -238,14 +239,14 @@ const waitAgain = (
 }
 
 /** Moves waiting or ready -> cancelled; a running one gets the first request to end. */
-export const cancel = (entry: Entry, reason: string): Entry | undefined => {
+export const cancel = (entry: Entry, reason: Reason): Entry | undefined => {
   if (isTerminal(entry.status)) return undefined
   if (entry.status !== "running") return { ...entry, status: "cancelled", reason }
   return { ...entry, cancelRequested: entry.cancelRequested ?? reason }
 }
 
 /** Moves waiting -> expired. */
-export const expire = (entry: Entry, reason: string): Entry => ({ ...entry, status: "expired", reason })
+export const expire = (entry: Entry, reason: Reason): Entry => ({ ...entry, status: "expired", reason })
 
 /** Moves dead -> waiting, with its attempts reset. */
 export const retry = (entry: Entry, { next }: EntryPosition, now: number): Entry | Exclude<Retried, "retried"> => {
@@ -257,6 +258,6 @@ export const retry = (entry: Entry, { next }: EntryPosition, now: number): Entry
     dueAt: now,
     attempts: 0,
     losses: 0,
-    reason: "retried by an operator"
+    reason: { _tag: "RetriedByOperator" }
   }
 }

@@ -4,13 +4,12 @@
  */
 import { Context, Deferred, Effect, Layer } from "effect"
 import type { Scope } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
 export class Cancellations extends Context.Service<
   Cancellations,
   {
-    readonly notify: (entryId: string, reason: string) => Effect.Effect<void>
+    readonly notify: (entryId: string, reason: Reason) => Effect.Effect<void>
     /** Returns a deferred that is completed with the reason when the entry is cancelled while the scope is open. */
     readonly listen: (entryId: string) => Effect.Effect<Deferred.Deferred<Reason>, never, Scope.Scope>
   }
@@ -25,7 +24,7 @@ export class Cancellations extends Context.Service<
 export interface Listeners {
   readonly listen: Cancellations["Service"]["listen"]
   /** Completes the deferred of the worker with this entry; does nothing if no worker of this process has it. */
-  readonly notify: (entryId: string, reason: string) => void
+  readonly notify: (entryId: string, reason: Reason) => void
 }
 
 /** Creates the listeners of this process, by entry. */
@@ -34,7 +33,7 @@ export const makeListeners = (): Listeners => {
   return {
     notify: (entryId, reason) => {
       const waiting = listening.get(entryId)
-      if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(verbatimReason(reason)))
+      if (waiting !== undefined) Deferred.doneUnsafe(waiting, Effect.succeed(reason))
     },
     listen: (entryId) =>
       Effect.acquireRelease(

@@ -4,10 +4,11 @@
  */
 import { Effect, Layer, Schema } from "effect"
 import { NatsEvents } from "../../../nats/NatsEvents.ts"
+import { Reason } from "../../domain/Reason.ts"
 import { Cancellations, makeListeners } from "./Cancellations.ts"
 
 const topic = "cancellations"
-const Told = Schema.Struct({ entryId: Schema.String, reason: Schema.String })
+const Told = Schema.Struct({ entryId: Schema.String, reason: Reason })
 const decode = Schema.decodeUnknownSync(Told)
 
 export const layer = Layer.effect(

@@ -6,7 +6,7 @@ import { fromRow } from "../core/ChangeRow.ts"
 import { Queue, QueueError } from "../Queue.ts"
 import type { Cancelled } from "../Queue.ts"
 import { QueueControl } from "../operator/QueueControl.ts"
-import { isQuarantined, quarantinedEntry } from "../core/Quarantined.ts"
+import { isQuarantined, quarantinedEntry, quarantineReason } from "../core/Quarantined.ts"
 import type { Journal } from "./Journal.ts"
 
 /** `details` returns the texts of entries, in order. */
@@ -36,7 +36,10 @@ export const withDetails = (
         if (claimed === undefined) return undefined
         const [entry = claimed.entry] = yield* whole([claimed.entry])
         if (entry.status === "running") return { lease: claimed.lease, entry }
-        yield* queue.finish(claimed.lease, { _tag: "Dead", reason: entry.reason ?? "quarantined" })
+        yield* queue.finish(claimed.lease, {
+          _tag: "Dead",
+          reason: entry.reason ?? quarantineReason("its details", "they are no row")
+        })
         return undefined
       }),
       cancel: (target, reason) => Effect.flatMap(queue.cancel(target, reason), wholeOf),

@@ -6,6 +6,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { Entry } from "../../domain/Entry.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { isEnded } from "../../domain/Batch.ts"
 import { Batches } from "../../store/Batches.ts"
 import type { Batch } from "../../store/Batches.ts"
@@ -41,7 +42,7 @@ export type CancelResult = "cancelled" | "stopping" | "over" | "unknown"
 /** Notified after a change. */
 export interface QueueListeners {
   readonly changed: (workspace: string) => Effect.Effect<void>
-  readonly stopping: (entryId: string, reason: string) => Effect.Effect<void>
+  readonly stopping: (entryId: string, reason: Reason) => Effect.Effect<void>
 }
 
 const nobody: QueueListeners = { changed: () => Effect.void, stopping: () => Effect.void }
@@ -55,12 +56,12 @@ export class Operations extends Context.Service<
     /** Returns batches of automatic commits that wait for the previous one, which is in the queue. */
     readonly heldBack: (workspace: string | undefined, limit: number) => Effect.Effect<ReadonlyArray<Batch>, Failure>
     readonly show: (id: string) => Effect.Effect<QueueMatch | undefined, Failure>
-    readonly cancel: (id: string, reason: string) => Effect.Effect<CancelResult, Failure>
+    readonly cancel: (id: string, reason: Reason) => Effect.Effect<CancelResult, Failure>
     /** Retries a dead entry, or a batch whose entry is dead. */
     readonly retry: (id: string) => Effect.Effect<Retried, Failure>
     /** Requests another review of a pull request on behalf of this administrator. */
     readonly reviewAgain: (change: Change, name: string) => Effect.Effect<Again, Failure>
-    readonly pause: (scope: Pause["scope"], name: string, reason: string) => Effect.Effect<void, Failure>
+    readonly pause: (scope: Pause["scope"], name: string, reason: Reason) => Effect.Effect<void, Failure>
     readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, Failure>
     readonly pauses: Effect.Effect<ReadonlyArray<Pause>, Failure>
   }
@@ -161,7 +162,7 @@ const show = Effect.fnUntraced(function* (id: string): Effect.fn.Return<QueueMat
 const follow = Effect.fnUntraced(function* (
   { changed, stopping }: QueueListeners,
   { ended, stopping: running }: Cancelled,
-  reason: string
+  reason: Reason
 ) {
   const receipts = yield* Receipts
   const now = yield* Clock.currentTimeMillis
@@ -175,7 +176,7 @@ const follow = Effect.fnUntraced(function* (
 const cancel = Effect.fnUntraced(function* (
   listeners: QueueListeners,
   id: string,
-  reason: string
+  reason: Reason
 ): Effect.fn.Return<CancelResult, Failure, Records> {
   if ((yield* (yield* Queue).get(id)) === undefined) return yield* cancelBatch(listeners, id, reason)
   const cancelled = yield* (yield* QueueControl).cancelEntry(id, reason)
@@ -186,7 +187,7 @@ const cancel = Effect.fnUntraced(function* (
 const cancelBatch = Effect.fnUntraced(function* (
   listeners: QueueListeners,
   id: string,
-  reason: string
+  reason: Reason
 ): Effect.fn.Return<CancelResult, Failure, Records> {
   const batches = yield* Batches
   const batch = yield* batches.get(id)

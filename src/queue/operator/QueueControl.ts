@@ -6,6 +6,7 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Entry, EntryStatus } from "../../domain/Entry.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { Cancelled, QueueError } from "../Queue.ts"
 
 /** A paused workspace starts nothing; a paused (drained) node takes no more work. Running reviews finish, and deliveries are accepted. */
@@ -13,8 +14,7 @@ export interface Pause {
   readonly scope: "workspace" | "node"
   /** Workspace id, or name of the node (NodeIdentity). */
   readonly name: string
-  /** Author and reason of the pause, as text. */
-  readonly reason: string
+  readonly reason: Reason
   readonly since: number
 }
 
@@ -44,7 +44,7 @@ export class QueueControl extends Context.Service<
   {
     readonly list: (filter: ListFilter) => Effect.Effect<ListPage, QueueError>
     /** Ends a waiting or ready entry, requests the worker of a running one to end it, leaves an ended one unchanged. */
-    readonly cancelEntry: (entryId: string, reason: string) => Effect.Effect<Cancelled, QueueError>
+    readonly cancelEntry: (entryId: string, reason: Reason) => Effect.Effect<Cancelled, QueueError>
     /** Moves dead -> waiting, due now, with a full number of attempts. The limits on waiting entries do not apply. */
     readonly retry: (entryId: string, now: number) => Effect.Effect<Retried, QueueError>
     /** Pauses. Repeating it replaces the reason. */

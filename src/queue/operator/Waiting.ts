@@ -14,25 +14,13 @@
  */
 import { isDue } from "../../domain/Entry.ts"
 import type { Entry } from "../../domain/Entry.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { countFreeSlots } from "../core/Plan.ts"
 import type { QueueSnapshot, WorkspaceLimits } from "../core/Plan.ts"
 import type { Pause } from "./QueueControl.ts"
 
-export type WaitReason =
-  | "paused"
-  | "not_due"
-  | "target_busy"
-  | "workspace_full"
-  | "turn"
-  | "executor"
-  | "running"
-  | "cancelling"
-  | "ended"
-
 export interface WaitingPosition {
-  readonly why: WaitReason
-  /** Text for an operator. */
-  readonly text: string
+  readonly why: Reason
   /** Milliseconds since the epoch; undefined if no time is available. */
   readonly until: number | undefined
   /** Position among the entries of its workspace that may start now, from 1; undefined for others and beyond those that were read. */
@@ -54,38 +42,32 @@ export interface PositionContext {
 }
 
 /** Returns the name of the node: the part of the owner that precedes the id of its process. */
-const describeNode = ({ owner }: Entry): string => owner?.split("/")[0] ?? "a node"
+const nodeOf = ({ owner }: Entry): string | undefined => owner?.split("/")[0]
 
 export const toPosition = (entry: Entry, { now, pause, inFlight, limits, turns }: PositionContext): WaitingPosition => {
-  const at = (why: WaitReason, text: string, until?: number): WaitingPosition => ({ why, text, until })
-  const because = entry.reason === undefined ? "" : ` (${entry.reason})`
-  switch (entry.status) {
-    case "running":
-      return entry.cancelRequested === undefined
-        ? at(
-            "running",
-            `${entry.awaitsModel ? "waits for its model" : "runs"} on ${describeNode(entry)}`,
-            entry.leaseUntil
-          )
-        : at("cancelling", `runs on ${describeNode(entry)} and is being cancelled: ${entry.cancelRequested}`)
+  const at = (why: Reason, until?: number): WaitingPosition => ({ why, until })
+  const { cancelRequested, dueAt, leaseUntil, reason, status, workspace } = entry
+  switch (status) {
+    case "running": {
+      const node = nodeOf(entry)
+      if (cancelRequested !== undefined) return at({ _tag: "RunsUntilCancelled", node, reason: cancelRequested })
+      return at({ _tag: entry.awaitsModel ? "AwaitsModel" : "Runs", node }, leaseUntil)
+    }
     case "ready":
-      return at("executor", "waits for a free executor")
+      return at({ _tag: "AwaitsExecutor" })
     case "waiting": {
-      if (pause !== undefined) return at("paused", `workspace ${entry.workspace} is paused: ${pause.reason}`)
-      if (!isDue(entry, now)) {
-        return { ...at("not_due", `is not due yet${because}`, entry.dueAt), startsAfter: entry.dueAt }
-      }
+      if (pause !== undefined) return at({ _tag: "WorkspacePaused", workspace, reason: pause.reason })
+      if (!isDue(entry, now)) return { ...at({ _tag: "NotDue", reason }, dueAt), startsAfter: dueAt }
       const busy = inFlight.find((other) => other.targetKey === entry.targetKey)
-      if (busy !== undefined) {
-        return { ...at("target_busy", `entry ${busy.id} of the same target is ${busy.status}`), behind: busy.id }
-      }
+      if (busy !== undefined)
+        return { ...at({ _tag: "TargetBusy", entry: busy.id, status: busy.status }), behind: busy.id }
       const position =
         countFreeSlots(inFlight, limits) === 0
-          ? at("workspace_full", `all ${limits.computing} slots of workspace ${entry.workspace} are in use`)
-          : at("turn", `is due${because}; others are first`)
+          ? at({ _tag: "WorkspaceFull", workspace, count: limits.computing })
+          : at({ _tag: "AwaitsTurn", reason })
       return { ...position, turn: turns?.get(entry.id) }
     }
     default:
-      return at("ended", `${entry.status}${because}`)
+      return at({ _tag: "Ended", status, reason })
   }
 }

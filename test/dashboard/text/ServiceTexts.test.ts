@@ -133,26 +133,23 @@ describe("the table", () => {
 
 describe("a text of the service", () => {
   it.each([
-    ["waits for a free executor", "等待空闲的执行器"],
-    ["workspace a is paused: by root", "工作区 a 已暂停：操作人：root"],
+    ["the request to the host failed: GET /x returned 503: busy", "对主机的请求失败：GET /x 返回 503：busy"],
     [
-      "is not due yet (the request to the host failed: GET /x returned 503: busy)",
-      "尚未到期（对主机的请求失败：GET /x 返回 503：busy）"
-    ],
-    [
-      "not published: POST /x returned 403: token is required: the credential lacks a permission; grant it access to this repository",
-      "未发布：POST /x 返回 403：token is required：凭据缺少权限，请授予它访问此仓库的权限"
+      "POST /x returned 403: token is required: the credential lacks a permission; grant it access to this repository",
+      "POST /x 返回 403：token is required：凭据缺少权限，请授予它访问此仓库的权限"
     ],
     [
       "a/b: HTTP 401: no; the key is refused: check api_key_env of the provider, or its sign-in",
       "a/b: HTTP 401: no；密钥被拒绝：请检查提供商的 api_key_env 或其登录"
     ],
-    ["entry e-1 of the same target is running", "同一目标的条目 e-1：entry.running"],
     [
       "no workspace of trigger t binds a/b with branch main (source_repo or match of workspaces.instances)",
       "没有工作区（触发器 t）绑定 a/b 的分支 main（workspaces.instances 的 source_repo 或 match）"
     ],
-    ["review.skip_drafts is true; the help text is posted", "review.skip_drafts 为 true；已发布帮助文本"],
+    [
+      "review.skip_drafts is true; review.comment_commands is false",
+      "review.skip_drafts 为 true；review.comment_commands 为 false"
+    ],
     [
       'expected a whole number from 1 to 10, found the text "3" (without quotes it is a number)',
       "应为 1 至 10 的整数，实际为 文本“3”（去掉引号即为数字）"

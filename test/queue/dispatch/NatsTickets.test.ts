@@ -120,8 +120,8 @@ describe("between nodes", () => {
       Effect.gen(function* () {
         const [a, b] = [yield* node("a"), yield* node("b")]
         const told = yield* Context.get(b, Cancellations).listen("e1")
-        yield* at(a, Cancellations, ({ notify }) => notify("e2", "another"))
-        yield* at(a, Cancellations, ({ notify }) => notify("e1", "not wanted"))
+        yield* at(a, Cancellations, ({ notify }) => notify("e2", verbatimReason("another")))
+        yield* at(a, Cancellations, ({ notify }) => notify("e1", verbatimReason("not wanted")))
         assert.deepStrictEqual(yield* Effect.timeout(Deferred.await(told), "5 seconds"), verbatimReason("not wanted"))
       }).pipe(Effect.scoped)
     )

@@ -11,10 +11,12 @@ import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeNatsJournal, toQueueError } from "../../../src/queue/journal/NatsJournal.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { QueueControl } from "../../../src/queue/operator/QueueControl.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { NatsServer } from "../../harness/Nats.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { admission } from "../Admissions.ts"
 import { manyEntries } from "../Stores.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const server = Effect.acquireRelease(
   Effect.promise(() => NatsServer.start()),
@@ -105,7 +107,7 @@ describe("NatsJournal", () => {
         // Some are released once, so that another node claims them with a higher token.
         const back = claimed.lease.token === 1 && ids.indexOf(id) % 5 === 0
         const how = back
-          ? ({ _tag: "Retry", dueAt: 100, reason: "again", counted: false } as const)
+          ? ({ _tag: "Retry", dueAt: 100, reason: verbatimReason("again"), counted: false } as const)
           : ({ _tag: "Done" } as const)
         assert.isTrue(yield* queue.finish(claimed.lease, how))
         if (!back) finished.push(id)
@@ -135,7 +137,7 @@ describe("NatsJournal", () => {
         assert.deepStrictEqual(yield* two.queue.promote([entryId], 100), [entryId])
         assert.isDefined(yield* one.queue.claim(entryId, "one/1", 100, 60_000))
       }
-      yield* one.control.pause({ scope: "workspace", name: "app", reason: "deploy", since: 1 })
+      yield* one.control.pause({ scope: "workspace", name: "app", reason: verbatimReason("deploy"), since: 1 })
       assert.isTrue((yield* two.queue.loadSnapshot("app", 100, 1)).paused)
       yield* two.control.resume("workspace", "app")
       assert.deepStrictEqual(yield* one.control.pauses, [])
@@ -225,7 +227,7 @@ describe("NatsJournal", () => {
         )
         count += numbers.length
       }
-      yield* control.pause({ scope: "node", name: "n", reason: "r", since: 1 })
+      yield* control.pause({ scope: "node", name: "n", reason: verbatimReason("r"), since: 1 })
       yield* eventually(isTrimmed, "the beginning of the log is removed")
       const [first] = yield* queue.load("w0")
       yield* queue.promote([first?.id ?? ""], 100)
@@ -292,7 +294,10 @@ describe("NatsJournal", () => {
       assert.deepInclude(byStatus, { waiting: 2 * damages.length, dead: damages.length })
       const lost = entries.filter(({ status }) => status === "dead")
       for (const { reason } of lost)
-        assert.match(reason ?? "", /^quarantined: message \d+ of the queue's journal cannot be read/)
+        assert.match(
+          reason === undefined ? "" : inEnglish(reason),
+          /^quarantined: message \d+ of the queue's journal cannot be read/
+        )
       const late = yield* node(url, "late")
       assert.strictEqual(yield* state(late), yield* state(one))
       assert.include(lines.join("\n"), "damage in the queue's journal quarantined")

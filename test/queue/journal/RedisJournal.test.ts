@@ -8,6 +8,7 @@ import type { JournalChanges } from "../../../src/queue/journal/Journal.ts"
 import { makeRedisJournal } from "../../../src/queue/journal/RedisJournal.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { QueueControl } from "../../../src/queue/operator/QueueControl.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { RedisServer } from "../../harness/Redis.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { admission } from "../Admissions.ts"
@@ -148,7 +149,7 @@ describe("queue over a journal in Redis", () => {
         // Some are requeued once, so that another node claims them with a higher token.
         const again = claimed.lease.token === 1 && ids.indexOf(id) % 5 === 0
         const how = again
-          ? ({ _tag: "Retry", dueAt: 100, reason: "again", counted: false } as const)
+          ? ({ _tag: "Retry", dueAt: 100, reason: verbatimReason("again"), counted: false } as const)
           : ({ _tag: "Done" } as const)
         assert.isTrue(yield* queue.finish(claimed.lease, how))
         if (!again) finished.push(id)
@@ -178,7 +179,7 @@ describe("queue over a journal in Redis", () => {
         assert.deepStrictEqual(yield* two.queue.promote([entryId], 100), [entryId])
         assert.isDefined(yield* one.queue.claim(entryId, "one/1", 100, 60_000))
       }
-      yield* one.control.pause({ scope: "workspace", name: "app", reason: "deploy", since: 1 })
+      yield* one.control.pause({ scope: "workspace", name: "app", reason: verbatimReason("deploy"), since: 1 })
       assert.isTrue((yield* two.queue.loadSnapshot("app", 100, 1)).paused)
       yield* two.control.resume("workspace", "app")
       assert.deepStrictEqual(yield* one.control.pauses, [])
@@ -258,7 +259,7 @@ describe("queue over a journal in Redis", () => {
       )
       const limit = 1000
       for (let at = 0; at < items.length; at += limit) yield* queue.admit(items.slice(at, at + limit))
-      yield* control.pause({ scope: "node", name: "n", reason: "r", since: 1 })
+      yield* control.pause({ scope: "node", name: "n", reason: verbatimReason("r"), since: 1 })
       yield* eventually(
         onServer(url, async (redis) => (await redis.exists("{aicr}:queue:snapshot")) === 1),
         "a snapshot is written"
@@ -321,7 +322,7 @@ describe("queue over a journal in Redis", () => {
       const found = yield* queue.get(missing)
       assert.deepInclude(found, {
         status: "dead",
-        reason: "quarantined: its details cannot be read (they are missing)"
+        reason: { _tag: "Quarantined", what: "its details", why: "they are missing" }
       })
     }).pipe(Effect.scoped)
   )

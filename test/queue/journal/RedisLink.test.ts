@@ -8,6 +8,7 @@ import { Queue } from "../../../src/queue/Queue.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeRedisJournal } from "../../../src/queue/journal/RedisJournal.ts"
 import { explainVersion } from "../../../src/queue/journal/RedisLink.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { RedisServer } from "../../harness/Redis.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { admission, before } from "../Admissions.ts"
@@ -50,13 +51,13 @@ describe("queue in Redis", () => {
           admission({ number: index + 1, expires: true, admittedAt: index + 1, dueAt: index + 1 })
         )
         for (let at = 0; at < many.length; at += 500) yield* queue.admit(many.slice(at, at + 500))
-        assert.strictEqual((yield* queue.expire(before(4400), "too old")).length, 4399)
+        assert.strictEqual((yield* queue.expire(before(4400), verbatimReason("too old"))).length, 4399)
         assert.strictEqual((yield* queue.stats).oldestWaiting, 4400)
-        yield* queue.expire(before(5000), "too old")
+        yield* queue.expire(before(5000), verbatimReason("too old"))
         assert.strictEqual((yield* queue.stats).oldestWaiting, undefined)
         // Pruned entries leave nothing behind, with or without earlier reads.
         yield* queue.admit([admission({ number: 1, expires: true })])
-        yield* queue.expire(before(5000), "too old")
+        yield* queue.expire(before(5000), verbatimReason("too old"))
         yield* queue.prune({ maxCount: 0, before: 0 })
         assert.deepInclude((yield* queue.stats).byStatus, { waiting: 0, expired: 0 })
         // Hashes without fields do not exist.
@@ -191,7 +192,7 @@ describe("queue in Redis", () => {
           eligible.map(({ targetKey }) => targetKey.split(":").at(-1))
         assert.deepStrictEqual(numbers(yield* snapshot), ["1", "2"])
         const [ended, after] = yield* Effect.all(
-          [queue.expire(before(200), "waited for long"), snapshot, snapshot, snapshot],
+          [queue.expire(before(200), verbatimReason("waited for long")), snapshot, snapshot, snapshot],
           {
             concurrency: "unbounded"
           }

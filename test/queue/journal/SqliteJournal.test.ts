@@ -8,9 +8,11 @@ import { Queue } from "../../../src/queue/Queue.ts"
 import { QueueControl } from "../../../src/queue/operator/QueueControl.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeSqliteJournal, makeSqliteReader } from "../../../src/queue/journal/SqliteJournal.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { admission, toTarget } from "../Admissions.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { folder, manyEntries } from "../Stores.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const inFile = (path: string) => Layer.fresh(layerJournal(makeSqliteJournal(path), manyEntries))
 const foreign = (path: string) =>
@@ -218,7 +220,8 @@ describe("SqliteJournal", () => {
         )
         const dead = (yield* control.list({ statuses: ["dead"], limit: 100 })).entries
         assert.lengthOf(dead, quarantined)
-        for (const entry of dead) assert.match(entry.reason ?? "", reason ?? /^quarantined: /)
+        for (const entry of dead)
+          assert.match(entry.reason === undefined ? "" : inEnglish(entry.reason), reason ?? /^quarantined: /)
         assert.deepStrictEqual(yield* queue.promote(waiting, 100), waiting)
         for (const id of waiting) {
           const claimed = yield* queue.claim(id, "node/1", 100, 50)
@@ -253,7 +256,7 @@ describe("SqliteJournal", () => {
         assert.isDefined(yield* queue.claim(sound, "node/1", 100, 50))
         assert.deepInclude((yield* queue.stats).byStatus, { dead: 2, running: 1 })
         const found = yield* queue.get(missing)
-        assert.strictEqual(found?.reason, "quarantined: its details cannot be read (they are missing)")
+        assert.deepStrictEqual(found?.reason, { _tag: "Quarantined", what: "its details", why: "they are missing" })
       }).pipe(Effect.provide(inFile(path)))
     })
   )
@@ -275,7 +278,7 @@ describe("SqliteJournal", () => {
       })
       const expected = yield* Effect.gen(function* () {
         const [queue, control] = [yield* Queue, yield* QueueControl]
-        yield* control.pause({ scope: "node", name: "n", reason: "r", since: 1 })
+        yield* control.pause({ scope: "node", name: "n", reason: verbatimReason("r"), since: 1 })
         const items = Array.from({ length: 25_000 }, (_, number) => admission({ number, workspace: `w${number % 7}` }))
         for (let at = 0; at < items.length; at += 1000) yield* queue.admit(items.slice(at, at + 1000))
         yield* Effect.promise(() =>
@@ -283,7 +286,7 @@ describe("SqliteJournal", () => {
             describe: () => `${countOf("messages")} messages, ${countOf("pages")} pages`
           })
         )
-        yield* queue.cancel(toTarget(7, "w0"), "closed")
+        yield* queue.cancel(toTarget(7, "w0"), verbatimReason("closed"))
         return yield* state
       }).pipe(Effect.provide(inFile(path)))
       assert.isAtLeast(countOf("pages"), 10)
@@ -299,7 +302,7 @@ describe("SqliteJournal", () => {
         const queue = yield* Queue
         yield* queue.admit([admission({ number: 1 })])
         const looking = Effect.flatMap(Queue, (other) =>
-          Effect.all([other.load("app"), Effect.flip(other.cancel(toTarget(1), "x"))])
+          Effect.all([other.load("app"), Effect.flip(other.cancel(toTarget(1), verbatimReason("x")))])
         )
         const [found, refused] = yield* Effect.provide(looking, reading)
         assert.deepStrictEqual(found, yield* queue.load("app"))

@@ -9,13 +9,15 @@ import { Operations } from "../../../src/queue/operator/Operations.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Batches } from "../../../src/store/Batches.ts"
 import * as Store from "../../../src/store/Store.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { testSnapshotWith } from "../../harness/ActorParts.ts"
 import { admission } from "../Admissions.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const heard: Array<string> = []
 const world = Operations.layerWith({
   changed: (workspace) => Effect.sync(() => void heard.push(`changed ${workspace}`)),
-  stopping: (entryId, reason) => Effect.sync(() => void heard.push(`stopping ${entryId} ${reason}`))
+  stopping: (entryId, reason) => Effect.sync(() => void heard.push(`stopping ${entryId} ${inEnglish(reason)}`))
 }).pipe(
   Layer.provideMerge(
     Layer.mergeAll(
@@ -54,23 +56,23 @@ each("each entry shows why it waits and until when", () =>
     const operations = yield* Operations
     const first = yield* one({ number: 1 })
     yield* one({ number: 2 })
-    yield* one({ number: 3, dueAt: 5000, reason: "waits for its schedule to open" })
+    yield* one({ number: 3, dueAt: 5000, reason: { _tag: "AwaitsSchedule" } })
     yield* running(first)
     const { items } = yield* operations.list({ limit: 10 })
     assert.deepStrictEqual(
-      items.map(({ position }) => [position.why, position.until]),
+      items.map(({ position }) => [position.why._tag, position.until]),
       [
-        ["running", 1500],
-        ["workspace_full", undefined],
-        ["not_due", 5000]
+        ["Runs", 1500],
+        ["WorkspaceFull", undefined],
+        ["NotDue", 5000]
       ]
     )
-    assert.include(items[2]?.position.text, "waits for its schedule to open")
-    yield* operations.pause("workspace", "app", "release day")
+    assert.deepStrictEqual(items[2]?.position.why, { _tag: "NotDue", reason: { _tag: "AwaitsSchedule" } })
+    yield* operations.pause("workspace", "app", verbatimReason("release day"))
     const paused = (yield* operations.list({ limit: 10, statuses: ["waiting"] })).items
     assert.deepStrictEqual(
-      paused.map(({ position }) => position.why),
-      ["paused", "paused"]
+      paused.map(({ position }) => position.why._tag),
+      ["WorkspacePaused", "WorkspacePaused"]
     )
     yield* operations.resume("workspace", "app")
     assert.deepStrictEqual(yield* operations.pauses, [])
@@ -111,10 +113,10 @@ each("cancelling notifies the worker of running entries and the scheduler of wai
     const operations = yield* Operations
     const [runs, waits] = [yield* one({ number: 1 }), yield* one({ number: 2 })]
     yield* running(runs)
-    assert.strictEqual(yield* operations.cancel(runs, "not wanted"), "stopping")
-    assert.strictEqual(yield* operations.cancel(waits, "not wanted"), "cancelled")
-    assert.strictEqual(yield* operations.cancel(waits, "not wanted"), "over")
-    assert.strictEqual(yield* operations.cancel("nothing", "not wanted"), "unknown")
+    assert.strictEqual(yield* operations.cancel(runs, verbatimReason("not wanted")), "stopping")
+    assert.strictEqual(yield* operations.cancel(waits, verbatimReason("not wanted")), "cancelled")
+    assert.strictEqual(yield* operations.cancel(waits, verbatimReason("not wanted")), "over")
+    assert.strictEqual(yield* operations.cancel("nothing", verbatimReason("not wanted")), "unknown")
     assert.deepStrictEqual(heard, [`stopping ${runs} not wanted`, "changed app"])
   })
 )
@@ -125,9 +127,9 @@ each("a dead batch is tried again by its own id, and its record lives again", ()
     const batches = yield* Batches
     const [answer] = yield* admit([push("b", 900)])
     const entryId = answer?.entryId ?? ""
-    yield* (yield* Queue).finish(yield* running(entryId), { _tag: "Dead", reason: "no such commit" })
+    yield* (yield* Queue).finish(yield* running(entryId), { _tag: "Dead", reason: verbatimReason("no such commit") })
     const [batch] = yield* batches.list({ limit: 1 })
-    yield* batches.follow(batch?.id ?? "", { status: "dead", reason: "no such commit" }, 1000)
+    yield* batches.follow(batch?.id ?? "", { status: "dead", reason: verbatimReason("no such commit") }, 1000)
     assert.strictEqual(yield* operations.retry(batch?.id ?? ""), "retried")
     assert.strictEqual((yield* (yield* Queue).get(entryId))?.status, "waiting")
     assert.deepInclude(yield* batches.get(batch?.id ?? ""), { status: "ready", finishedAt: undefined })
@@ -149,7 +151,7 @@ each("a batch that is held back is shown, and cancelled without touching the one
     const [held, ...others] = yield* operations.heldBack("app", 10)
     assert.deepStrictEqual(others, [])
     assert.deepInclude(yield* operations.show(held?.id ?? ""), { _tag: "Batch", members: 1 })
-    assert.strictEqual(yield* operations.cancel(held?.id ?? "", "not wanted"), "cancelled")
+    assert.strictEqual(yield* operations.cancel(held?.id ?? "", verbatimReason("not wanted")), "cancelled")
     assert.deepStrictEqual(yield* operations.heldBack("app", 10), [])
     assert.strictEqual((yield* (yield* Queue).get(first?.entryId ?? ""))?.status, "waiting")
   })

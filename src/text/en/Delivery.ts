@@ -1,0 +1,8 @@
+/** Reasons why a delivery started work or none, and what became of it. */
+import type { deliveryReasons } from "../../domain/reasons/Delivery.ts"
+
+export const deliveryTexts = {
+  WriterUnnamed: "the delivery does not name the writer of the comment",
+  CommandCancelled: "waiting reviews are cancelled, running ones are stopped",
+  HelpPosted: "the help text is posted"
+} as const satisfies Record<keyof typeof deliveryReasons, string>

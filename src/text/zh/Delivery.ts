@@ -1,0 +1,8 @@
+/** Reasons why a delivery started work or none, and what became of it. */
+import type { deliveryReasons } from "../../domain/reasons/Delivery.ts"
+
+export const deliveryTexts = {
+  WriterUnnamed: "投递中没有评论的作者",
+  CommandCancelled: "等待的评审已取消，运行中的已停止",
+  HelpPosted: "已发布帮助文本"
+} as const satisfies Record<keyof typeof deliveryReasons, string>
