@@ -3,11 +3,13 @@
  * inline comment and one summary, nothing is lost, and a stored analysis is not paid for again. The processes of a queue follow each other
  * in one installation: each is killed once, and the next one finishes the work.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { faults } from "../harness/FakeModel.ts"
-import { renderContent, toFilePath, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
+import { renderContent, toFilePath, honest, markedLine, namesIn } from "../harness/Installation.ts"
+import type { Installation } from "../harness/Installation.ts"
+import { startedInstallation } from "../harness/StartedInstallation.ts"
 
 interface Point {
   readonly name: string
@@ -70,17 +72,6 @@ const pointsOf = {
   sqlite: points
 }
 
-/** An installation whose process runs before each test. */
-const started = (queue: "memory" | "sqlite") => {
-  let at: Installation
-  beforeAll(async () => {
-    at = await Installation.make({ queue })
-    await at.aicr.start()
-  })
-  afterAll(() => at[Symbol.asyncDispose]())
-  return () => at
-}
-
 const behave = (at: Installation): void => {
   at.host.onRequest = () => undefined
   at.host.onAnswer = () => {}
@@ -95,7 +86,7 @@ const expectOnce = (at: Installation, pull: DemoPull): void =>
   })
 
 describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
-  const installation = started(queue)
+  const installation = startedInstallation({ queue })
 
   it.each(pointsOf[queue])("$name", async ({ arm, asked, name }) => {
     const at = installation()
@@ -175,7 +166,7 @@ describe.each(["memory", "sqlite"] as const)("killed, queue %s", (queue) => {
 })
 
 describe("killed within a review", () => {
-  const installation = started("sqlite")
+  const installation = startedInstallation({ queue: "sqlite" })
 
   it("between two steps of a conversation: it continues after the first, which is not paid for again", async () => {
     const at = installation()

@@ -1,6 +1,7 @@
 /** Combinations of deliveries: repeated ones, outdated heads, and events that the service caused itself. */
 import { describe, expect, it } from "vitest"
-import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
+import { toFilePath, honest, markedLine } from "../harness/Installation.ts"
+import { startedInstallation } from "../harness/StartedInstallation.ts"
 
 const once = (head: string, name: string) => ({
   reviews: [head],
@@ -9,10 +10,10 @@ const once = (head: string, name: string) => ({
 })
 
 describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
+  const installation = startedInstallation({ queue })
   it("reviews once what is delivered five times", async () => {
-    await using at = await Installation.make({ queue })
-    await at.aicr.start()
-    const pull = await at.open("change")
+    const at = installation()
+    const pull = await at.open("repeated")
     const delivery = at.forge.delivery({ kind: "pull", pull, action: "opened", sender: at.forge.user("dana") })
 
     const early = await Promise.all([1, 2, 3].map(() => at.forge.send(delivery)))
@@ -25,27 +26,25 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     const statuses = answers.map((answer) => Object(answer.body).status)
     expect(statuses.toSorted()).toEqual(["duplicate", "duplicate", "duplicate", "duplicate", "queued"])
     expect(new Set(answers.map((answer) => Object(answer.body).event_id)).size).toBe(1)
-    expect(at.posted(pull)).toEqual(once(pull.head, "change"))
-    expect(at.countModelCalls("change")).toBe(1)
+    expect(at.posted(pull)).toEqual(once(pull.head, "repeated"))
+    expect(at.countModelCalls("repeated")).toBe(1)
   })
 
   it("does not review the same head again for another event", async () => {
-    await using at = await Installation.make({ queue })
-    await at.aicr.start()
-    const pull = await at.open("change")
+    const at = installation()
+    const pull = await at.open("again")
     await at.forge.notify(pull, "opened")
     await at.reviewed(pull)
     expect(await at.forge.notify(pull, "reopened")).toMatchObject({ status: 202, body: { accepted: true } })
     await at.settled()
 
-    expect(at.posted(pull)).toEqual(once(pull.head, "change"))
-    expect(at.countModelCalls("change")).toBe(1)
+    expect(at.posted(pull)).toEqual(once(pull.head, "again"))
+    expect(at.countModelCalls("again")).toBe(1)
   })
 
   it("gives comments to the newest head only, when it is pushed while an older one is analysed", async () => {
-    await using at = await Installation.make({ queue })
-    await at.aicr.start()
-    const pull = await at.open("change")
+    const at = installation()
+    const pull = await at.open("analysed")
     const analysing = Promise.withResolvers<void>()
     const pushed = Promise.withResolvers<void>()
     at.model.script(async (request) => {
@@ -57,23 +56,22 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     await at.forge.notify(pull, "opened")
     await analysing.promise
     for (const version of [2, 3]) {
-      await at.push("change", version)
+      await at.push("analysed", version)
       expect(await at.forge.notify(pull, "synchronized")).toMatchObject({ status: 202, body: { accepted: true } })
     }
     pushed.resolve()
     await at.reviewed(pull)
     await at.settled()
 
-    expect(at.posted(pull)).toEqual(once(pull.head, "change"))
+    expect(at.posted(pull)).toEqual(once(pull.head, "analysed"))
   })
 
   it("gives comments to the newest head only, when the delivery of its push is lost", async () => {
-    await using at = await Installation.make({ queue })
-    await at.aicr.start()
-    const pull = await at.open("change")
+    const at = installation()
+    const pull = await at.open("lost")
     at.model.script(async (request) => {
       at.model.script(honest)
-      await at.push("change", 2)
+      await at.push("lost", 2)
       return honest(request)
     })
 
@@ -81,17 +79,16 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     await at.reviewed(pull)
     await at.settled()
 
-    expect(at.posted(pull)).toEqual(once(pull.head, "change"))
+    expect(at.posted(pull)).toEqual(once(pull.head, "lost"))
   })
 
   it("starts nothing for events that we caused", async () => {
-    await using at = await Installation.make({ queue })
-    await at.aicr.start()
-    const pull = await at.open("change")
+    const at = installation()
+    const pull = await at.open("caused")
     await at.forge.notify(pull, "opened")
     await at.reviewed(pull)
-    await at.push("change", 2)
-    const asked = at.countModelCalls("change")
+    await at.push("caused", 2)
+    const asked = at.countModelCalls("caused")
 
     const self = at.forge.user("aicr")
     const answers = [
@@ -103,7 +100,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     await at.settled()
 
     expect(answers).toMatchObject(answers.map(() => ({ status: 202, body: { accepted: false } })))
-    expect(at.countModelCalls("change")).toBe(asked)
+    expect(at.countModelCalls("caused")).toBe(asked)
     expect(at.posted(pull).reviews).toHaveLength(1)
   })
 })
