@@ -2,6 +2,7 @@
  * `npm run bench -- [NAME] [--json]`: measurements of the service's parts. Without a name it lists them. A benchmark prints its
  * numbers as it goes; with --json the last line of the output is one JSON object with them.
  */
+import { ownFolder } from "../harness/RunFolder.ts"
 
 export interface Benchmark {
   readonly name: string
@@ -39,6 +40,7 @@ if (chosen === undefined) {
   }
   process.exitCode = name === undefined ? 0 : 2
 } else {
+  ownFolder()
   const result = await (await chosen()).run({ json })
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`)
 }

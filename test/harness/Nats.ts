@@ -81,7 +81,11 @@ export class NatsServer implements AsyncDisposable {
       "--store_dir",
       this.#folder
     ]
-    const keeping = spawn("sh", ["-c", keeper, "sh", this.#folder, ...args], { stdio: ["pipe", "pipe", "pipe"] })
+    const keeping = spawn("sh", ["-c", keeper, "sh", this.#folder, ...args], {
+      // A signal to the group of this process does not end the keeper before it has removed the folder.
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"]
+    })
     this.#keeper = keeping
     keeping.stderr.on("data", (text) => (this.#log += String(text)))
     keeping.stdout.on("data", (text) => (this.#pid = Number(String(text).trim().split("\n").at(-1))))

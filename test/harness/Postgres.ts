@@ -91,6 +91,8 @@ export class PostgresServer implements AsyncDisposable {
     const args = ["-D", join(this.#folder, "data"), "-p", String(this.#port), "-h", "127.0.0.1", "-k", this.#folder]
     const command = [this.#folder, join(this.#bin, "postgres"), ...args, ...this.#settings]
     const keeping = spawn("sh", ["-c", keeper, "sh", ...command], {
+      // A signal to the group of this process does not end the keeper before it has removed the folder.
+      detached: true,
       stdio: ["pipe", "pipe", "pipe"],
       cwd: this.#folder,
       ...this.#user

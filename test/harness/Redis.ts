@@ -62,7 +62,11 @@ export class RedisServer implements AsyncDisposable {
       ...this.#settings
     }
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
-    const keeping = spawn("sh", ["-c", keeper, "sh", this.#folder, ...args], { stdio: ["pipe", "pipe", "pipe"] })
+    const keeping = spawn("sh", ["-c", keeper, "sh", this.#folder, ...args], {
+      // A signal to the group of this process does not end the keeper before it has removed the folder.
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"]
+    })
     this.#keeper = keeping
     keeping.stderr.on("data", (text) => (this.#log += String(text)))
     this.#pid = await new Promise<number>((resolve) => keeping.stdout.once("data", (text) => resolve(Number(text))))

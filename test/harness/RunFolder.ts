@@ -9,7 +9,8 @@ import { compiledCode } from "./BundledScript.ts"
 
 const name = "AICR_TEST_RUN_FOLDER"
 
-const setup = (): (() => void) => {
+/** Returns what removes the folder. */
+const makeFolder = (): (() => void) => {
   // Another project of this run has made it.
   if (process.env[name] !== undefined) return () => undefined
   // A short name: paths of sockets are limited to 107 bytes.
@@ -17,7 +18,6 @@ const setup = (): (() => void) => {
   // Some servers run as users of their own.
   chmodSync(folder, 0o1777)
   process.env[name] = process.env["TMPDIR"] = folder
-  process.env["NODE_COMPILE_CACHE"] ??= compiledCode
   return () => {
     try {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
@@ -25,6 +25,17 @@ const setup = (): (() => void) => {
       // A server that ends only now removes its own folder.
     }
   }
+}
+
+/** Gives the temporary files of this program a folder that is removed when the program ends, also by a signal. */
+export const ownFolder = (): void => {
+  process.once("exit", makeFolder())
+  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
+}
+
+const setup = (): (() => void) => {
+  process.env["NODE_COMPILE_CACHE"] ??= compiledCode
+  return makeFolder()
 }
 
 export default setup
