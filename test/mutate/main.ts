@@ -1,7 +1,8 @@
 /**
- * `npm run mutate -- fields [--changed] [PATH...]`: takes the value of each field away from its consumer and runs the test that
+ * `npm run mutate -- fields [--changed] [--seconds N] [PATH...]`: takes the value of each field away from its consumer and runs the test that
  * `fields.json` names for it, which must fail. Without paths all rows; with `--changed` those whose test file changed or whose
- * field a changed file of the service names. Exit code 1 when a field survives.
+ * field a changed file of the service names. `--seconds N`: no field is begun later, and those left are listed; their order changes with the
+ * commit, so that other changes try them. Exit code 1 when a field survives.
  *
  * `npm run mutate -- fields --find [--in FILE] [--from N] [--count N] [PATH...]` looks for tests of fields without a row and adds what it
  * finds: in one test file, or in N of those that name the field.
@@ -23,9 +24,6 @@ type Verdict = "killed" | "survived" | "did not run"
 
 const git = (...args: ReadonlyArray<string>): string => execFileSync("git", args, { cwd: root, encoding: "utf8" })
 
-/** A change of much is checked on demand: here it would hold up everybody. */
-const maxChanged = 60
-
 const changed = (rows: ReadonlyMap<string, Shown>): ReadonlyArray<string> => {
   const files = git("diff", "--name-only", "HEAD~1").split("\n")
   const code = files
@@ -36,9 +34,9 @@ const changed = (rows: ReadonlyMap<string, Shown>): ReadonlyArray<string> => {
   const chosen = [...rows].flatMap(([path, { file }]) =>
     files.includes(file) || new RegExp(`\\b${word(path)}\\b`).test(code) ? [path] : []
   )
-  if (chosen.length > maxChanged)
-    console.log(`${chosen.length} fields are touched; the first ${maxChanged} are checked`)
-  return chosen.slice(0, maxChanged)
+  // A change of much begins at another field than the one before it.
+  const first = Number.parseInt(git("rev-parse", "HEAD").slice(0, 8), 16) % Math.max(1, chosen.length)
+  return [...chosen.slice(first), ...chosen.slice(0, first)]
 }
 
 const verdictOf = (states: ReadonlyArray<TestState>, path: string, { file, test }: Shown): Verdict => {
@@ -48,9 +46,22 @@ const verdictOf = (states: ReadonlyArray<TestState>, path: string, { file, test 
   return state === "failed" ? "killed" : state === "passed" ? "survived" : "did not run"
 }
 
-const check = async (paths: ReadonlyArray<string>, rows: ReadonlyMap<string, Shown>): Promise<number> => {
+/** Fields that share a process: few where time is limited, because they end together. */
+const waveSize = (seconds: number): number => (Number.isFinite(seconds) ? 8 : 20)
+
+const check = async (
+  paths: ReadonlyArray<string>,
+  rows: ReadonlyMap<string, Shown>,
+  seconds: number
+): Promise<number> => {
+  const until = performance.now() + seconds * 1000
+  const untried: Array<string> = []
   const counts: Record<Verdict, number> = { killed: 0, survived: 0, "did not run": 0 }
-  for (const wave of waves(paths)) {
+  for (const wave of waves(paths, waveSize(seconds))) {
+    if (performance.now() > until) {
+      untried.push(...wave)
+      continue
+    }
     const known = wave.flatMap((path) => {
       const row = rows.get(path)
       return row === undefined ? [] : [{ path, files: [row.file] }]
@@ -63,6 +74,7 @@ const check = async (paths: ReadonlyArray<string>, rows: ReadonlyMap<string, Sho
       console.log(`${verdict.padEnd(11)}  ${path.padEnd(60)}  ${row?.file ?? "no row in test/mutate/fields.json"}`)
     }
   }
+  if (untried.length > 0) console.log(`${untried.length} not tried within ${seconds} s: ${untried.join(", ")}`)
   console.log(`${counts.killed} killed, ${counts.survived} survived, ${counts["did not run"]} did not run`)
   return counts.survived + counts["did not run"] === 0 ? 0 : 1
 }
@@ -74,7 +86,8 @@ const { positionals, values } = parseArgs({
     find: { type: "boolean" },
     from: { type: "string", default: "0" },
     count: { type: "string", default: "1" },
-    in: { type: "string" }
+    in: { type: "string" },
+    seconds: { type: "string", default: "Infinity" }
   }
 })
 const [what, ...named] = positionals
@@ -83,7 +96,7 @@ if (what !== "fields" || unknown.length > 0) {
   console.error(
     unknown.length > 0
       ? `unknown fields: ${unknown.join(", ")}`
-      : "usage: npm run mutate -- fields [--changed] [PATH...]"
+      : "usage: npm run mutate -- fields [--changed] [--seconds N] [PATH...]"
   )
   process.exitCode = 2
 } else if (values.find === true) {
@@ -96,6 +109,7 @@ if (what !== "fields" || unknown.length > 0) {
   const rows = registry()
   process.exitCode = await check(
     named.length > 0 ? named : values.changed === true ? changed(rows) : [...rows.keys()],
-    rows
+    rows,
+    Number(values.seconds)
   )
 }
