@@ -1,13 +1,17 @@
-/** The configuration of nats-servers for a cluster, in real servers: they find each other, and reject others. */
+/** The configuration of nats-servers for a cluster, in real servers: they find each other, keep copies, and reject others. */
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect } from "@nats-io/transport-node"
+import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { NatsConnection } from "../../nats/NatsConnection.ts"
+import { ensure, streamName, streams } from "../../nats/NatsStreams.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { provide } from "../harness/Provide.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { toSettings } from "./Cluster.ts"
 
 const config = join(import.meta.dirname, "../../nats/nats-cluster.conf")
 const folder = mkdtempSync(join(tmpdir(), "aicr-nats-cluster-"))
@@ -35,9 +39,8 @@ const start = async (name: string, args: ReadonlyArray<string>, env: NodeJS.Proc
 const routes = async ({ monitor }: Started): Promise<ReadonlySet<string>> => {
   const response = await fetch(`http://127.0.0.1:${monitor}/routez`).catch(() => undefined)
   const text = (await response?.text()) ?? ""
-  return new Set(
-    [...text.matchAll(/"remote_name": "([^"]+)"|"remote_id": "([^"]+)"/g)].map(([, name, id]) => name ?? id ?? "")
-  )
+  // A server may have several routes to one other server.
+  return new Set([...text.matchAll(/"remote_id": "([^"]+)"/g)].map(([, id = ""]) => id))
 }
 
 describe("nats/nats-cluster.conf", () => {
@@ -81,6 +84,24 @@ describe("nats/nats-cluster.conf", () => {
     const attempt = { servers: `127.0.0.1:${port}`, maxReconnectAttempts: 0 }
     await expect(connect(attempt)).rejects.toThrow(/authorization/i)
     await expect(connect({ ...attempt, user: "aicr", pass: "wrong" })).rejects.toThrow(/authorization/i)
+  })
+
+  it("keeps a stream in another number of copies when the settings have one", async () => {
+    const url = `nats://aicr:pass-word@127.0.0.1:${first().port}`
+    const settings = toSettings({ SVC_NATS_URL: url, SVC_NATS_PREFIX: "copies" })
+    const keptIn = (replicas: 1 | 3) =>
+      Effect.gen(function* () {
+        const connection = yield* NatsConnection
+        yield* Effect.provideService(ensure([streams.shards]), NatsConnection, { ...connection, replicas })
+        const name = streamName(connection.prefix, streams.shards)
+        const { config: kept } = yield* Effect.promise(() => connection.manager.streams.info(name))
+        return kept.num_replicas
+      }).pipe(Effect.provide(NatsConnection.layer({ settings, name: "test" })), Effect.runPromise)
+    // The servers elect a leader first.
+    const isReady = () => keptIn(1).then(Boolean, () => false)
+    await waitUntil(isReady, { interval: 100, describe: () => `the cluster keeps streams; ${first().log()}` })
+    expect(await keptIn(3)).toBe(3)
+    expect(await keptIn(1)).toBe(1)
   })
 
   it("rejects servers without the password", async () => {

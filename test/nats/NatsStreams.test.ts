@@ -69,28 +69,6 @@ describe("streams", () => {
     )
   })
 
-  it("get another number of copies when the settings have one", () => {
-    const prefix = newPrefix()
-    const inThree = Effect.flatMap(NatsConnection, (one) =>
-      Effect.provideService(ensure([streams.shards]), NatsConnection, { ...one, replicas: 3 })
-    )
-    return run(
-      Effect.gen(function* () {
-        yield* ensure([streams.shards])
-        const { manager } = yield* NatsConnection
-        const copies = Effect.map(
-          Effect.promise(() => manager.streams.info(streamName(prefix, streams.shards))),
-          ({ config }) => config.num_replicas
-        )
-        yield* inThree
-        expect(yield* copies).toBe(3)
-        yield* ensure([streams.shards])
-        expect(yield* copies).toBe(1)
-      }),
-      prefix
-    )
-  })
-
   it("have the settings that their kind needs", () =>
     run(
       Effect.gen(function* () {
