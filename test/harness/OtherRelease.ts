@@ -1,7 +1,8 @@
 /**
  * A copy of this program with another version and changed files, for tests in which two releases share their stores. What is not changed
- * is a link.
+ * is a link. It is bundled, as after its installation.
  */
+import { execFileSync } from "node:child_process"
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -25,6 +26,7 @@ export class OtherRelease implements Disposable {
     const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
     writeFileSync(join(this.folder, "package.json"), JSON.stringify({ ...Object(manifest), version }))
     for (const change of changes) this.#change(change)
+    execFileSync(process.execPath, [join(this.folder, "src/app/program/Build.mjs")], { stdio: "ignore" })
   }
 
   #change([file, from, to]: Change): void {
