@@ -139,6 +139,8 @@ describe("a tunnel", () => {
 
 it("ends with an end that sends, and does not read", async () => {
   const [there, back] = [new PassThrough(), new PassThrough({ highWaterMark: 16_384 })]
+  // Most of what may wait is there already: millions of small frames take long to write.
+  for (const size of [16_384, 31_457_280]) back.write(Buffer.alloc(size))
   const ended = Promise.withResolvers<string | undefined>()
   startTunnel(
     { input: there, output: back },
