@@ -95,8 +95,8 @@ describe("invalid output of a model", () => {
     for (const { anchor } of findings) assert.isUndefined(anchor)
   })
 
-  it("10 000 findings become at most max_problems, and the reader learns of it", async () => {
-    const many = Array.from({ length: 10_000 }, (_, at) =>
+  it("thousands of findings become at most max_problems, and the reader learns of it", async () => {
+    const many = Array.from({ length: 2000 }, (_, at) =>
       // Medium ones are published without verification.
       problem(at % 60, {
         severity: "medium",
@@ -107,6 +107,6 @@ describe("invalid output of a model", () => {
     )
     const { findings, notices } = await run(many)
     assert.isAtMost(findings.length, 50)
-    assert.match(notices.join(), /9500 further problems/)
+    assert.match(notices.join(), /1500 further problems/)
   })
 })

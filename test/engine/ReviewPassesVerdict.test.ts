@@ -17,7 +17,7 @@ import type { Turn } from "../harness/ModelSteps.ts"
 import { testOwners } from "../harness/Owners.ts"
 import { calling } from "./Fixture.ts"
 
-const numRuns = Number(process.env["AICR_TEST_RESPONSES"] ?? 60)
+const numRuns = Number(process.env["AICR_TEST_RESPONSES"] ?? 16)
 
 const change = makeChange()
 

@@ -24,7 +24,7 @@ import type { Sent } from "../harness/EarnedVerdict.ts"
 import { modelTurns, toCall } from "../harness/ModelSteps.ts"
 import type { Turn } from "../harness/ModelSteps.ts"
 
-const numRuns = Number(process.env["AICR_TEST_RESPONSES"] ?? 60)
+const numRuns = Number(process.env["AICR_TEST_RESPONSES"] ?? 16)
 const change = makeChange()
 const times = { ...passTimes, pollMillis: 1 }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import { filesOf, findSample, isSampled, toName, wholes } from "./Samples.ts"
+import { listFiles, findSample, isSampled, toName, wholes } from "./Samples.ts"
 
 const variables = Object.keys(wholes).filter(isSampled)
 
@@ -14,7 +14,7 @@ it("a suite is named by its variable", () => {
 })
 
 it("each variable has a test, and CONTRIBUTING.md lists it with its whole value", () => {
-  expect(variables.filter((variable) => filesOf(variable).length === 0)).toEqual([])
+  expect(variables.filter((variable) => listFiles(variable).length === 0)).toEqual([])
   const text = readFileSync(join(import.meta.dirname, "../../CONTRIBUTING.md"), "utf8")
   const listed = [...text.matchAll(/^\| `(AICR_TEST_\w+=\w+)` \|/gm)].map(([, row]) => row)
   expect(listed.toSorted()).toEqual(variables.map((variable) => `${variable}=${wholes[variable]}`))

@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, "../..")
 /** The value with which a suite is tried as a whole. */
 export const wholes = {
   AICR_TEST_AGENTS: "all",
+  AICR_TEST_CASES: "all",
   AICR_TEST_CHANGES: "500",
   AICR_TEST_CHAT: "10000",
   AICR_TEST_COMMITS: "300",
@@ -36,7 +37,7 @@ export const isSampled = (variable: string): variable is Sampled => Object.hasOw
 export const isWhole = (variable: Sampled): boolean => process.env[variable] === "all"
 
 /** Every `step`-th item, or all of them. */
-export const sampleOf = <A>(variable: Sampled, items: ReadonlyArray<A>, step: number): ReadonlyArray<A> =>
+export const takeSample = <A>(variable: Sampled, items: ReadonlyArray<A>, step: number): ReadonlyArray<A> =>
   isWhole(variable) ? items : items.filter((_, index) => index % step === 0)
 
 export const toName = (variable: Sampled): string => variable.slice(prefix.length).toLowerCase().replaceAll("_", "-")
@@ -48,7 +49,7 @@ export const findSample = (name: string): Sampled | undefined => {
 }
 
 /** Lists the files of tests that name a variable. */
-export const filesOf = (variable: Sampled): ReadonlyArray<string> =>
+export const listFiles = (variable: Sampled): ReadonlyArray<string> =>
   readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .map((name) => `test/${name}`)
     .filter((name) => name.endsWith(".test.ts") && readFileSync(join(root, name), "utf8").includes(variable))

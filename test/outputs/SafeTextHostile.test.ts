@@ -12,12 +12,12 @@ import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { renderIssueText, renderProblem, renderSummary } from "../../src/outputs/Render.ts"
 import type { SuggestionStyle } from "../../src/outputs/View.ts"
 import { analysis, channel, change, finding, input, workspace } from "./Fixtures.ts"
-import { sampleOf } from "../harness/Samples.ts"
+import { takeSample } from "../harness/Samples.ts"
 import { inputs as all, payloads } from "./HostileText.ts"
 import { commonmarkFaults, faults, tree } from "./LiveMarkup.ts"
 
 /** Each payload in a fifth of the wrappings, each wrapping with a fifth of the payloads. */
-const inputs = sampleOf("AICR_TEST_TEXTS", all, 5)
+const inputs = takeSample("AICR_TEST_TEXTS", all, 5)
 
 const marker = { op: OperationId.make("own"), fp: "f", scope: "s" }
 const ownUrl = "http://forge.test/team/shop/pulls/1"
@@ -147,7 +147,7 @@ describe("text from outside is inert", () => {
   })
 
   it("also where a body is cut", () => {
-    for (const [index, text] of sampleOf("AICR_TEST_TEXTS", payloads, 5).entries()) {
+    for (const [index, text] of takeSample("AICR_TEST_TEXTS", payloads, 5).entries()) {
       const given = hostileInput(text.repeat(5))
       const shares = { visible: given.analysis.findings, inline: [], hidden: 0 }
       const body = renderSummary(given, channel(), shares, marker, renderer("plain"))

@@ -12,9 +12,9 @@ import { natsUrl, redisUrl, stores } from "./Stores.ts"
 
 const child = fileURLToPath(new URL("QueueChild.ts", import.meta.url))
 const entries = 500
-/** AICR_TEST_KILLS changes the number. */
-const kills = Number(process.env["AICR_TEST_KILLS"] ?? 12)
-const rounds = [1, 7, 100, 650, 30, 1500, 400, 90]
+/** Kills of each queue; AICR_TEST_KILLS changes the number. */
+const kills = Number(process.env["AICR_TEST_KILLS"] ?? 4)
+const rounds = process.env["AICR_TEST_KILLS"] === undefined ? [1, 100, 1500, 90] : [1, 7, 100, 650, 30, 1500, 400, 90]
 
 /** Starts servers for this process and its children. */
 const provideServers = async (name: string): Promise<void> => {

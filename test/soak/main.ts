@@ -11,7 +11,8 @@
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { filesOf, findSample, isSampled, toName, wholes } from "../harness/Samples.ts"
+import { ownFolder } from "../harness/RunFolder.ts"
+import { listFiles, findSample, isSampled, toName, wholes } from "../harness/Samples.ts"
 import type { Sampled } from "../harness/Samples.ts"
 import { chaos } from "./chaos/Chaos.ts"
 import type { Shape } from "./chaos/Chaos.ts"
@@ -97,10 +98,11 @@ const runChaos = async (shape: Shape): Promise<void> => {
 const runWhole = (variable: Sampled): void => {
   const vitest = join(import.meta.dirname, "../../node_modules/vitest/vitest.mjs")
   const env = { [variable]: wholes[variable], ...process.env }
-  const { status } = spawnSync(process.execPath, [vitest, "run", ...filesOf(variable)], { env, stdio: "inherit" })
+  const { status } = spawnSync(process.execPath, [vitest, "run", ...listFiles(variable)], { env, stdio: "inherit" })
   process.exitCode = status ?? 1
 }
 
+ownFolder()
 const name = positionals.join(" ")
 const sampled = findSample(name)
 if (positionals.length === 0) await runSoak()

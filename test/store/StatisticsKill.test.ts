@@ -33,7 +33,7 @@ const runChild = async (args: ReadonlyArray<string>, isKilled: boolean): Promise
 
 /** Chooses statements to be killed at: all if there may be as many kills, else evenly spread ones and each COMMIT. */
 const chooseKills = (statements: ReadonlyArray<string>): ReadonlyArray<number> => {
-  const every = Math.max(1, Math.ceil(statements.length / Number(process.env["AICR_TEST_KILLS"] ?? 24)))
+  const every = Math.max(1, Math.ceil(statements.length / Number(process.env["AICR_TEST_KILLS"] ?? 12)))
   return statements.flatMap((text, at) => (at % every === 0 || text === "COMMIT" ? [at + 1] : []))
 }
 

@@ -12,15 +12,18 @@ import { noUsage } from "../../../src/domain/Analysis.ts"
 import { gatewayLayer } from "../../../src/llm/GatewayLayer.ts"
 import { layerLocal } from "../../../src/vcs/LocalLayer.ts"
 import * as GitScratchRepository from "../../../src/vcs/git/GitScratchRepository.ts"
-import { bundledCases as cases, changedPaths } from "../../harness/BundledCases.ts"
+import { bundledCases, changedPaths } from "../../harness/BundledCases.ts"
 import { faults, review, startFakeModel, verdictsOn } from "../../harness/FakeModel.ts"
+import { takeSample } from "../../harness/Samples.ts"
 import { testThreads } from "../../harness/Threads.ts"
 import type { FakeModel, Recorded } from "../../harness/FakeModel.ts"
 import type { Reply } from "../../harness/FakeModelReply.ts"
 
+/** The labels of all changes are checked in EvalCase.test.ts. */
+const cases = takeSample("AICR_TEST_CASES", bundledCases, 5)
 const expectedCount = cases.reduce((sum, { expected }) => sum + expected.length, 0)
-/** Every tenth change, where the behaviour of the model matters and not the change. */
-const some = cases.filter((_, index) => index % 10 === 0)
+/** Even fewer, where the behaviour of the model matters and not the change. */
+const some = bundledCases.filter((_, index) => index % 10 === 0)
 const expectedOfSome = some.reduce((sum, { expected }) => sum + expected.length, 0)
 const clean = cases.filter(({ expected }) => expected.length === 0)
 
@@ -31,7 +34,7 @@ afterEach(async () => {
 })
 
 const caseIn = (request: Recorded): EvalCase => {
-  const found = cases.find((one) => request.text.includes(`=== ${changedPaths(one)[0]} (`))
+  const found = bundledCases.find((one) => request.text.includes(`=== ${changedPaths(one)[0]} (`))
   if (found === undefined) throw new Error("no change is in this request")
   return found
 }
@@ -153,7 +156,7 @@ describe("an evaluation", () => {
   }, 120_000)
 
   it("counts findings next to their line, lost ones, and reviews that fail", async () => {
-    const four = cases.filter(({ name }) =>
+    const four = bundledCases.filter(({ name }) =>
       ["ts-cache-key", "go-nil-map", "py-timezone", "c-clean-const"].includes(name)
     )
     const { score } = await evaluated((one) => {
