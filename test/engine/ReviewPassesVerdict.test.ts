@@ -10,7 +10,7 @@ import { analyseNatively, passLimits } from "../../src/agent/NativeLlm.ts"
 import { withSecondPass } from "../../src/agent/SecondPass.ts"
 import { Gateway, GatewayError } from "../../src/llm/Gateway.ts"
 import type { GatewayRequest, GatewayResponse } from "../../src/llm/Gateway.ts"
-import { modelTurns, toCall } from "../harness/ModelSteps.ts"
+import { cleanTurns, modelTurns, toCall } from "../harness/ModelSteps.ts"
 import { expectEarned, makeChange, reviewBy } from "../harness/EarnedVerdict.ts"
 import type { Sent } from "../harness/EarnedVerdict.ts"
 import type { Turn } from "../harness/ModelSteps.ts"
@@ -81,7 +81,7 @@ describe("a verdict of success", () => {
           sent
         )
       }),
-      { numRuns }
+      { numRuns, examples: [[cleanTurns]] }
     )
     expect(successes).toBeGreaterThan(0)
   }, 120_000)
@@ -100,7 +100,7 @@ describe("a verdict of success", () => {
           sent
         )
       }),
-      { numRuns }
+      { numRuns, examples: [[cleanTurns, cleanTurns]] }
     )
     expect(successes).toBeGreaterThan(0)
   }, 120_000)

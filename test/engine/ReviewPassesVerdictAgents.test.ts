@@ -21,7 +21,7 @@ import { Sandboxes } from "../../src/sandbox/Sandbox.ts"
 import { AgentPasses } from "../../src/store/AgentPasses.ts"
 import { expectEarned, makeChange, reviewBy } from "../harness/EarnedVerdict.ts"
 import type { Sent } from "../harness/EarnedVerdict.ts"
-import { modelTurns, toCall } from "../harness/ModelSteps.ts"
+import { cleanTurns, modelTurns, toCall } from "../harness/ModelSteps.ts"
 import type { Turn } from "../harness/ModelSteps.ts"
 
 const numRuns = Number(process.env["AICR_TEST_RESPONSES"] ?? 16)
@@ -137,7 +137,7 @@ describe("a verdict of success of an agent CLI", () => {
         const sent: Sent = { steps: [] }
         successes += expectEarned(await reviewBy(change, analyse(undefined, turns, sent)), [sent])
       }),
-      { numRuns }
+      { numRuns, examples: [[cleanTurns]] }
     )
     expect(successes).toBeGreaterThan(0)
   }, 120_000)
@@ -149,7 +149,7 @@ describe("a verdict of success of an agent CLI", () => {
         const sent: Sent = { steps: [] }
         successes += expectEarned(await reviewBy(change, analyse(killed, turns, sent)), [sent])
       }),
-      { numRuns }
+      { numRuns, examples: [[cleanTurns, cleanTurns]] }
     )
     expect(successes).toBeGreaterThan(0)
   }, 120_000)

@@ -132,6 +132,9 @@ export const modelTurns: fc.Arbitrary<ReadonlyArray<Turn>> = fc
   .array(turn, { minLength: 1, maxLength: 6 })
   .map(numbered)
 
+/** Responses of a model that finds nothing and says so. */
+export const cleanTurns: ReadonlyArray<Turn> = [{ kind: "calls", steps: [{ kind: "summary" }] }]
+
 /** Ids of the faults that these steps are about. */
 export const faultsIn = (steps: ReadonlyArray<Step>): ReadonlyArray<number> =>
   steps.flatMap((one) => ("id" in one && one.id > 0 ? [one.id] : []))
