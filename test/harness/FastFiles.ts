@@ -28,7 +28,7 @@ const slow: ReadonlySet<string> = new Set([
 
 const imported = /^(?:import|export) (?!type\b)(?:[^"']*? from )?"([^"]+)"|\bimport\("([^"]+)"\)/gm
 
-/** Lists what a file of tests and the files of tests that it imports import besides them. */
+/** Lists what a file of tests and the files of tests that it imports import in addition. */
 export const listImports = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
   if (seen.has(file)) return new Set()
   seen.add(file)

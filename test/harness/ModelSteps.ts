@@ -132,7 +132,7 @@ export const modelTurns: fc.Arbitrary<ReadonlyArray<Turn>> = fc
   .array(turn, { minLength: 1, maxLength: 6 })
   .map(numbered)
 
-/** Responses of a model that finds nothing and says so. */
+/** Responses of a model that finds nothing, with a summary. */
 export const cleanTurns: ReadonlyArray<Turn> = [{ kind: "calls", steps: [{ kind: "summary" }] }]
 
 /** Ids of the faults that these steps are about. */
