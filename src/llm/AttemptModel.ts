@@ -47,6 +47,7 @@ export interface GatewayServices {
   readonly send?: SendToModel | undefined
   readonly evidence: Evidence["Service"]
   readonly limiter: Limiter["Service"]
+  readonly logRefused: Effect.Effect<void>
   readonly reusable: ReturnType<typeof reusableResponses>
 }
 
@@ -168,6 +169,7 @@ const sendMeasured = Effect.fnUntraced(function* (
   return yield* times
     .reduce((effect, time) => time.spend(effect, begun), send as Effect.Effect<ModelResponse, Failure>)
     .pipe(
+      Effect.ensuring(services.logRefused),
       spending(budget, llm, model.spec, characters, received),
       (counted) => measured({ provider: id, model: model.entry.model }, counted, received),
       Effect.tap((answer) => record({ _tag: "Answered", answer: recordedResponse(answer) })),

@@ -8,7 +8,7 @@
  * | unavailable   | yes                  | yes        | 408, 409, 425, 5xx, no connection, cut body     |
  * | timeout       | no                   | yes        | no response within the provider's time          |
  * | overflow      | no                   | yes        | 413, prompt longer than the context window      |
- * | refused       | no                   | yes        | refusal, content filter                         |
+ * | refused       | no                   | yes        | refusal, content filter, 403 of a moderation    |
  * | invalid       | no                   | yes        | other 4xx                                       |
  * | budget        | no                   | yes        | a cap of llm.budget                             |
  * | unpriced      | no                   | yes        | llm.budget is set and the price is unknown      |
@@ -23,6 +23,7 @@ import { redactCredentials } from "../domain/RedactCredentials.ts"
 import { parseRetryAfter } from "../domain/RetryAfter.ts"
 import type { GatewayError } from "./Gateway.ts"
 import { NotConfigured } from "./ProviderRow.ts"
+import { isOverflowText } from "./OverflowText.ts"
 import { exhaustedMillis } from "./RateLimitHeaders.ts"
 import { ResponseTooLarge, SilentProvider } from "./Silence.ts"
 
@@ -73,12 +74,13 @@ const connectionAdvice = (text: string): Reason | undefined => {
   return advice === undefined ? undefined : verbatimReason(advice)
 }
 
-const overflowText =
-  /context[ _-]?(length|window|size)|maximum context|too many (input )?tokens|prompt is too long|input is too long|exceeds? the (maximum|max|model)|token (count|limit)|reduce the length|request too large/i
 /** Statuses of an overloaded server; 529 is that of Anthropic. */
 const overloads: ReadonlySet<number> = new Set([503, 529])
 const quotaText = /insufficient_quota|exceeded your current quota|credit balance|billing|payment required/i
 const modelText = /model/i
+/** Texts of gateways that refuse what a request contains: another model may take it. */
+const contentText =
+  /\bmoderation\b|\bflagged\b|content[ _-]?(?:policy|filter|safety)|\bguardrails?\b|violates? (?:our|the|usage)\b/i
 const keyText = /api[ _-]?key|credential|unauthenticated/i
 
 /** Classifies an error. `secrets` are redacted from the message; provider text is truncated to 300 characters. */
@@ -104,6 +106,7 @@ export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: nu
   // A 2xx response that violates the protocol: a truncated body, or the page of a proxy.
   if (status < 300) return failure("unavailable", { _tag: "UnreadableResponse", text })
   if (status < 400) return failure("not_configured", said({ _tag: "Redirected" }))
+  if (status === 403 && contentText.test(detail)) return failure("refused", its)
   if (status === 401 || status === 403) return failure("unauthorized", its)
   if (status === 402 || (status === 429 && quotaText.test(detail))) {
     return {
@@ -118,7 +121,7 @@ export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: nu
   if (status === 408 || status === 409 || status === 425 || status >= 500) {
     return { ...failure("unavailable", its, retryAfter), isThrottled: overloads.has(status) }
   }
-  if (overflowText.test(detail)) return failure("overflow", its)
+  if (isOverflowText(detail)) return failure("overflow", its)
   if (status === 400 && keyText.test(text) && !modelText.test(text)) return failure("unauthorized", its)
   return failure("invalid", its)
 }

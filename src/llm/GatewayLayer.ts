@@ -27,6 +27,7 @@ const make = Effect.gen(function* () {
     connect: makeConnections(transport),
     evidence,
     limiter: yield* Limiter,
+    logRefused: transport.logRefused,
     reusable: reusableResponses(evidence)
   }
   const gateway = Gateway.of({

@@ -6,6 +6,7 @@ import { Agent, EnvHttpProxyAgent, fetch as undiciFetch, ProxyAgent } from "undi
 import type { Dispatcher } from "undici"
 import { Context, Effect, Layer } from "effect"
 import type { FetchFunction } from "@ai-sdk/provider-utils"
+import { adaptFields, makeAcceptedFields } from "./AcceptedFields.ts"
 import type { Http } from "./ProviderRow.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import { isLocalServer, ResponseTooLarge, silenceLimits } from "./Silence.ts"
@@ -19,9 +20,14 @@ const maxResponseBytes = 64 * 1024 * 1024
 
 const timeouts = { headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 }
 
-export class Transport extends Context.Service<Transport, { readonly httpFor: (settings: ProviderSettings) => Http }>()(
-  "aicr/llm/Transport"
-) {
+export class Transport extends Context.Service<
+  Transport,
+  {
+    readonly httpFor: (settings: ProviderSettings) => Http
+    /** Logs which fields models refused since the last time (AcceptedFields.ts): promises cannot. */
+    readonly logRefused: Effect.Effect<void>
+  }
+>()("aicr/llm/Transport") {
   static readonly layer = Layer.effect(
     Transport,
     Effect.gen(function* () {
@@ -43,6 +49,7 @@ export class Transport extends Context.Service<Transport, { readonly httpFor: (s
           ? agent("direct", () => new Agent(timeouts))
           : agent("environment", () => new EnvHttpProxyAgent(timeouts))
       }
+      const fields = makeAcceptedFields()
       const activities = new Map<string, ServerActivity>()
       const activityOf = (url: string): ServerActivity => {
         const { origin } = new URL(url)
@@ -53,6 +60,7 @@ export class Transport extends Context.Service<Transport, { readonly httpFor: (s
         return made
       }
       return Transport.of({
+        logRefused: fields.logRefused,
         httpFor: (settings) => {
           const isLocal = isLocalServer(settings.config)
           const plain: FetchFunction = async (input, init) => {
@@ -81,7 +89,10 @@ export class Transport extends Context.Service<Transport, { readonly httpFor: (s
           const extra = settings.config.extra_body
           return {
             plain,
-            fetch: (input, init) => plain(input, { ...init, body: withExtraBody(readText(init?.body), extra) })
+            fetch: adaptFields(
+              (input, init) => plain(input, { ...init, body: withExtraBody(readText(init?.body), extra) }),
+              fields.of(settings.config)
+            )
           }
         }
       })

@@ -64,6 +64,25 @@ describe("aicr review", () => {
     expect([npm.code, filesOf(npm.out)]).toEqual([0, ["src/own.ts"]])
   }, 120_000)
 
+  it("reviews with a model that refuses to be forced to call a tool", async () => {
+    const repository = start()
+    repository.write("src/own.ts", marked("own"))
+    repository.commit()
+    const message = "The tool_choice parameter does not support being set to required in thinking mode"
+    await using thinking = await startFakeModel((request) =>
+      Object(request.body)["tool_choice"] === "required"
+        ? { status: 400, body: JSON.stringify({ error: { message } }) }
+        : honest(request)
+    )
+    const { code, out } = await call(
+      program,
+      ["review", "--base", "HEAD~1", "--format", "json", "--fail-on", "low"],
+      repository.path,
+      { OPENAI_BASE_URL: `${thinking.url}/v1` }
+    )
+    expect([code, filesOf(out)]).toEqual([1, ["src/own.ts"]])
+  }, 120_000)
+
   it("reviews what is staged, or all that is not committed, and changes nothing", async () => {
     const repository = start()
     repository.write("src/staged.ts", marked("staged"))

@@ -27,6 +27,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["llm.providers[].organization", "string", "—", "Organization"],
   ["llm.providers[].extra_headers", "map", "—", "Headers"],
   ["llm.providers[].extra_body", "map", "—", "Body fields"],
+  ["llm.providers[].refused_fields", "list", "—", "Fields that the server refuses"],
   ["llm.providers[].http_proxy", "URL", "—", "Proxy"],
   ["llm.providers[].timeout_ms", "int > 0", "—", "Deadline"],
   ["llm.providers[].context_window", "int > 0", "—", "Tokens"],

@@ -47,6 +47,13 @@ const timeoutFor = (reason: string) => (reason === "timeout" ? 300 : 10_000)
 /** Returns the reason that one reply to every request leads to, and the number of requests (at most two). */
 const outcomes: ReadonlyArray<readonly [string, Reply, string, number]> = [
   ["401", faults.unauthorized(), "unauthorized", 1],
+  [
+    "403 of a gateway's moderation",
+    { status: 403, body: '{"error":{"message":"flagged by moderation"}}' },
+    "refused",
+    1
+  ],
+  ["403", { status: 403, body: '{"error":{"message":"key disabled"}}' }, "unauthorized", 1],
   ["429 with a quota that is used up", faults.quota, "rate_limited", 1],
   ["500", faults.serverError, "unavailable", 2],
   ["context overflow", faults.overflow, "overflow", 1],

@@ -28,6 +28,23 @@ const keyFile = {
 }
 const anthropic = { when: kinds("anthropic") }
 
+/** Fields of requests in OpenAI's formats without which a request can be sent. `system`: messages of this role. */
+export const optionalFields = [
+  "tool_choice",
+  "max_tokens",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "system",
+  "temperature",
+  "top_p",
+  "stream_options",
+  "parallel_tool_calls",
+  "prompt_cache_key",
+  "reasoning_effort",
+  "thinking",
+  "store"
+] as const
+
 export const LlmProvider = Schema.Struct({
   id: required(
     matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "an identifier of letters, digits, dots, underscores and hyphens"),
@@ -55,6 +72,9 @@ export const LlmProvider = Schema.Struct({
   organization: optional(Text, "llm.providers[].organization"),
   extra_headers: optional(map(LongText), "llm.providers[].extra_headers", { destination: true }),
   extra_body: optional(map(Schema.Unknown), "llm.providers[].extra_body"),
+  refused_fields: optional(list(choice(...optionalFields), { unique: true }), "llm.providers[].refused_fields", {
+    when: kinds("openai_compatible", "azure_openai", "ollama", "copilot")
+  }),
   http_proxy: optional(Url, "llm.providers[].http_proxy", { destination: true }),
   timeout_ms: optional(PositiveInt, "llm.providers[].timeout_ms"),
   context_window: optional(PositiveInt, "llm.providers[].context_window"),

@@ -212,6 +212,8 @@ export const fieldTexts = {
   "llm.providers[].catalog_id": "Overrides the catalog's `<provider>/<model>` id.",
   "llm.providers[].catalog_provider": "Overrides the catalog's provider id used for metadata.",
   "llm.providers[].context_window": "Context window in tokens; takes precedence over the catalog.",
+  "llm.providers[].refused_fields":
+    "Optional fields of requests that the server refuses: tool_choice is sent as auto, max_tokens and max_completion_tokens under the other name, system messages as part of the first message of the user, others not at all. What a 400 names is learnt without it.",
   "llm.providers[].extra_body": "Fields added to each request body.",
   "llm.providers[].extra_headers":
     "HTTP headers added to each request. Not a place for secrets: values are shown in the configuration.",

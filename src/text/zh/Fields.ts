@@ -188,6 +188,8 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "llm.providers[].catalog_id": "覆盖目录中的 `<provider>/<model>` id。",
   "llm.providers[].catalog_provider": "覆盖用于元数据的目录提供商 id。",
   "llm.providers[].context_window": "上下文窗口（token），优先于目录数据。",
+  "llm.providers[].refused_fields":
+    "服务器拒绝的请求可选字段：tool_choice 以 auto 发送，max_tokens 和 max_completion_tokens 互换名称发送，system 消息并入第一条用户消息，其他字段不发送。400 响应指出的字段会自动学会，无需配置。",
   "llm.providers[].extra_body": "添加到每个请求体的字段。",
   "llm.providers[].extra_headers": "添加到每个请求的 HTTP 头。不要放机密：值会在配置中显示。",
   "llm.providers[].google_application_credentials": "服务账号密钥的字面值，或其文件路径。",
