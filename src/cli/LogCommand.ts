@@ -2,6 +2,8 @@
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { LogLineRecord } from "../admin/api/RunRecords.ts"
+import { isReason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import { request, urlFlag } from "./AdminCall.ts"
 import type { OpenAdmin } from "./AdminCall.ts"
 import { configFlag } from "./ConfigFlag.ts"
@@ -11,7 +13,10 @@ import { oneLine, second } from "./Wording.ts"
 /** Fields that are the same in each line of a review. */
 const common: ReadonlySet<string> = new Set(["workspace", "target", "entry_id", "event_id"])
 
-const formatValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))
+const formatValue = (value: unknown): string => {
+  if (isReason(value)) return inEnglish(value)
+  return typeof value === "string" ? value : JSON.stringify(value)
+}
 
 export const formatLine = ({ at, fields, level, message }: LogLineRecord): string => {
   const shown = Object.entries(fields).filter(([name]) => !common.has(name))

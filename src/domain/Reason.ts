@@ -60,7 +60,8 @@ export const distinctReasons = (all: ReadonlyArray<Reason>): ReadonlyArray<Reaso
 
 const tables: Readonly<Record<string, Params>> = reasons
 
-const isReason = (value: unknown): value is Reason => {
+/** Returns whether a value is a reason of this release. */
+export const isReason = (value: unknown): value is Reason => {
   if (!Predicate.hasProperty(value, "_tag") || !Predicate.isString(value._tag)) return false
   const params = Object.hasOwn(tables, value._tag) ? tables[value._tag] : undefined
   const values: Readonly<Record<string, unknown>> = { ...value }

@@ -1,17 +1,23 @@
 /** What the nodes logged about a run. It is read when it is opened, and again while the run lasts. */
 import { useState } from "react"
+import { isReason } from "../../domain/Reason.ts"
 import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { formatClock, formatExact } from "../text/Format.ts"
-import { t } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { isEnded } from "./RunStates.ts"
 
 type Line = Output<"GET /runs/:id/log">["lines"][number]
 
 const tones: Readonly<Record<string, string>> = { warn: "tone-warn", error: "tone-bad", fatal: "tone-bad" }
+
+const formatField = (value: unknown): string => {
+  if (isReason(value)) return tReason(value)
+  return typeof value === "string" ? value : JSON.stringify(value)
+}
 
 const LogRow = ({ line: { at, fields, level, message } }: { readonly line: Line }) => (
   <li>
@@ -21,7 +27,7 @@ const LogRow = ({ line: { at, fields, level, message } }: { readonly line: Line 
     <span className={tones[level] ?? "quiet"}>{level}</span> {message}{" "}
     <span className="quiet">
       {Object.entries(fields)
-        .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+        .map(([name, value]) => `${name}=${formatField(value)}`)
         .join(" ")}
     </span>
   </li>
