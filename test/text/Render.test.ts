@@ -62,6 +62,17 @@ it.each(rows)("%s is shown in both languages with its values", (tag, params) => 
     }
 })
 
+it("the failure of a model and the next step are joined in each language", () => {
+  const refused: Reason = { _tag: "HttpFailed", status: 401, reason: verbatimReason("no") }
+  const parts: ReadonlyArray<Reason> = [{ _tag: "ModelFailed", model: "a/b", reason: refused }, { _tag: "CheckKey" }]
+  const failed: Reason = { _tag: "ModelsFailed", reasons: parts }
+  assert.strictEqual(
+    inEnglish(failed),
+    "a/b: HTTP 401: no; the key is refused: check api_key_env of the provider, or its sign-in"
+  )
+  assert.strictEqual(inChinese(failed), "a/b：HTTP 状态码 401：no；密钥被拒绝：请检查提供商的 api_key_env 或其登录")
+})
+
 it("Chinese texts are Chinese", () => {
   const words = (text: string) => text.replaceAll(/\{[^}]*\}/g, "")
   const wrong = Object.entries(zh.reasons).filter(

@@ -1,6 +1,6 @@
 /** How the run of a delivery ended: what was posted and where, and of what was not, why. */
 import type { SkipReason } from "../../domain/Coverage.ts"
-import { inEnglish } from "../../text/en.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { useApi } from "../client/Queries.ts"
 import { ExternalLink } from "../parts/Facts.tsx"
 import { Prose } from "../parts/Prose.tsx"
@@ -43,8 +43,12 @@ const Posted = ({ run }: { readonly run: RunDetails }) => {
   )
 }
 
+/** Returns whether a reason is another one, or has it as a parameter. */
+const holds = (reason: Reason | undefined, part: Reason): boolean =>
+  reason !== undefined && JSON.stringify(reason).includes(JSON.stringify(part))
+
 /** `said` is the reason of the delivery, which is often that of the run. */
-export const DeliveredRun = ({ id, said }: { readonly id: string; readonly said: string | undefined }) => {
+export const DeliveredRun = ({ id, said }: { readonly id: string; readonly said: Reason | undefined }) => {
   const run = useApi("GET /runs/:id", { params: { id } }).data
   if (run === undefined)
     return (
@@ -58,7 +62,7 @@ export const DeliveredRun = ({ id, said }: { readonly id: string; readonly said:
       <p className="step-line">
         <RunLink id={id} /> <RunStatus {...run} />
       </p>
-      {run.reason === undefined || said?.includes(inEnglish(run.reason)) === true ? null : <p>{tReason(run.reason)}</p>}
+      {run.reason === undefined || holds(said, run.reason) ? null : <p>{tReason(run.reason)}</p>}
       <Posted run={run} />
       {run.findings.length > 0 ? null : (
         <p>

@@ -82,9 +82,7 @@ const Verdict = ({ delivery }: { readonly delivery: Details }) => {
         )}
         {outcomeReason === undefined ? null : <p className="mono">{tReason(outcomeReason)}</p>}
         {isNothing || outcome !== undefined ? null : <Waiting delivery={delivery} />}
-        {runId === undefined ? null : (
-          <DeliveredRun key={runId} id={runId} said={outcomeReason && inEnglish(outcomeReason)} />
-        )}
+        {runId === undefined ? null : <DeliveredRun key={runId} id={runId} said={outcomeReason} />}
       </div>
     </div>
   )

@@ -7,10 +7,7 @@ type Row = readonly [english: string, chinese: string]
 
 /** Reasons for which an entry of the queue waits. */
 const queue: ReadonlyArray<Row> = [
-  ["superseded by a newer review", "已被更新的评审取代"],
   ["queued_timeout", "排队超时"],
-  ["internal error: {cause}", "内部错误：{cause}"],
-  ["another worker has taken this run over", "另一个进程已接手此评审"],
   ["requested by {who}", "请求者：{who}"],
   ["administrator {name}", "管理员 {name}"],
   ["chat {id}", "聊天 {id}"],
@@ -136,97 +133,24 @@ const rules: ReadonlyArray<Row> = [
 
 /** Reasons of the end of a run or a delivery, or of its wait. */
 const outcomes: ReadonlyArray<Row> = [
-  ["its process ended before the analysis was stored", "其进程在分析结果保存之前结束"],
-  ["the head was replaced by a force push", "提交已被强制推送替换"],
-  ["the lease was lost before the analysis could be stored", "在保存分析结果之前失去了租约"],
-  [
-    "no channel publishes reviews of a {kind:target} here; see outputs.routes",
-    "没有通道发布{kind:target}的评审；请见 outputs.routes"
-  ],
-  [
-    "{reason} on this node, whose configuration is another than that of the delivery",
-    "在此节点上{reason}：其配置与投递时的不同"
-  ],
-  ["run {id} has reviewed this head", "评审 {id} 已评审此提交"],
-  [
-    "author_limit: {author} has had the {count} reviews of this hour (review.max_per_author_hour)",
-    "{author} 已用完本小时的 {count} 次评审（review.max_per_author_hour）"
-  ],
-  ["the model provider refuses requests: {error}", "模型提供商拒绝请求：{error}"],
-  ["the repository could not be fetched: {error}", "无法拉取仓库：{error}"],
-  ["the repository could not be fetched", "无法拉取仓库"],
-  ["the disk of the node takes no writes: {error}", "节点的磁盘无法写入：{error}"],
-  ["the disk of the node takes no writes", "节点的磁盘无法写入"],
-  ["the request to the host failed: {error}", "对主机的请求失败：{error}"],
-  ["{reason}; given up after {count} hours", "{reason}；{count} 小时后放弃"],
   ["given up after {count} attempts: {error}", "尝试 {count} 次后放弃：{error}"],
-  ["the records are unavailable: {error}", "记录不可用：{error}"],
   ["workspace {name} is no longer configured", "工作区 {name} 已不在配置中"],
   ["trigger {name} is no longer configured", "触发器 {name} 已不在配置中"],
   ["variable {name} is not set", "环境变量 {name} 未设置"],
-  ["branch {name} has no commits", "分支 {name} 没有提交"],
-  ["the default branch has no commits", "默认分支没有提交"],
-  ["the delivery names no commits", "投递中没有提交"],
-  ["trigger {name} no longer has this repository", "触发器 {name} 已没有此仓库"],
-  ["there are no new commits since then", "此后没有新的提交"],
-  [
-    "no workspace reviews pull requests of {repository} into {branch}",
-    "没有工作区评审 {repository} 合入 {branch} 的拉取请求"
-  ],
-  ["the report names no revision", "报告中没有修订"],
-  [
-    "the delivery is of the project with id {id}, but {repository} has id {other} at the host; check who may send deliveries",
-    "投递来自编号为 {id} 的项目，但主机上 {repository} 的编号为 {other}；请检查谁可以发送投递"
-  ],
-  ["{person} has no write permission on the repository", "{person} 没有仓库的写权限"],
-  ["the pull request is a draft", "拉取请求是草稿"],
-  ["the pull request is {state:state}", "拉取请求的状态：{state:state}"],
-  ["the pull request has the label {label}", "拉取请求带有标签 {label}"],
-  ["workspace {name} does not accept comment commands", "工作区 {name} 不接受评论命令"],
-  ["triage of issues is not enabled", "未启用议题分类"],
-  ["the delivery names no issue", "投递中没有议题"],
-  ["the issue is {state:state}", "议题的状态：{state:state}"],
-  ["the issue has the label {label}", "议题带有标签 {label}"],
   ["the issue is closed already", "议题已经关闭"],
-  ["the issue was not triaged and stays open: {error}", "议题未分类，保持打开：{error}"],
   ["no result from any model: {error}", "所有模型均无结果：{error}"],
-  ["waits for the CI runs of the commit", "等待该提交的 CI 运行"],
-  [
-    "waits for the CI runs of the commit ({count} of {total} have ended)",
-    "等待该提交的 CI 运行（{total} 个中 {count} 个已结束）"
-  ],
   ["no reason was recorded", "没有记录原因"],
   [
     "no model groups are configured; add llm.providers and llm.model_chain",
     "未配置模型组；请添加 llm.providers 和 llm.model_chain"
   ],
   ["no model groups are configured", "未配置模型组"],
-  [
-    "the change was not reviewed: llm.budget does not allow a model call; raise its limits or remove them",
-    "变更未评审：llm.budget 不允许调用模型；请提高或移除上限"
-  ],
   ["the budget ledger does not respond", "预算账本没有响应"],
   ["the reservation request is too old", "预留请求已过旧"],
-  ["the review has no result: {why}", "评审没有结果：{why}"],
   ["the response is prose instead of tool calls", "响应是文字而不是工具调用"],
   ["the limit of {count} tokens is exhausted", "已达到 {count} 个 token 的上限"],
   ["the model did not finish within {count} steps", "模型未在 {count} 步内完成"],
-  ['every model of the group "{group}" was tried', "模型组“{group}”中的所有模型都已尝试"],
-  [
-    "the budget is used up: {spent} of {limit} US dollars of llm.budget.{name} are spent or reserved",
-    "预算已用完：llm.budget.{name} 的 {limit} 美元中已支出或预留 {spent} 美元"
-  ],
-  ["no valid call of {tool} by the model", "模型没有有效调用 {tool}"],
-  ["agent mode {mode} does not run here; use native-llm", "代理模式 {mode} 无法在此运行；请使用 native-llm"],
   ["the diff could not be read: {why}", "无法读取差异：{why}"],
-  [
-    "the patch to analyse is over review.max_patch_bytes ({limit}); exclude generated paths with review.exclude or raise the limit",
-    "要分析的补丁超过 review.max_patch_bytes（{limit}）；请用 review.exclude 排除生成的路径，或提高上限"
-  ],
-  [
-    "prompt.base_system_prompt_file {name} of workspace {workspace} cannot be read: {why}",
-    "无法读取工作区 {workspace} 的 prompt.base_system_prompt_file {name}：{why}"
-  ],
   ["it has more than {count} bytes", "超过 {count} 字节"],
   ["trigger {name} is of kind {kind}, which has no repositories", "触发器 {name} 的类型为 {kind}，没有仓库"],
   [
@@ -240,15 +164,6 @@ const outcomes: ReadonlyArray<Row> = [
   ["The change is empty.", "变更为空。"],
   ["The change moves files or alters their modes; no line is changed.", "变更只移动文件或更改其模式，没有更改任何行。"],
   ["No changed line passes the filters of the review.", "没有更改的行通过评审的筛选。"],
-  ["budget ledger unavailable: {error}", "预算账本不可用：{error}"],
-  [
-    "its price is unknown and llm.budget is set, so it is not called; set cost.input and cost.output in llm.model_catalog.overrides, or enable llm.model_catalog",
-    "价格未知而设置了 llm.budget，因此不调用它；请在 llm.model_catalog.overrides 中设置 cost.input 和 cost.output，或启用 llm.model_catalog"
-  ],
-  [
-    'llm.model_chain has no group "{name}"; add it, or name another in llm.default_model_chain',
-    "llm.model_chain 没有模型组“{name}”；请添加它，或在 llm.default_model_chain 中指定其他组"
-  ],
   [
     "trigger {name} has no base_url; set triggers[].base_url to the host's web address",
     "触发器 {name} 没有 base_url；请将 triggers[].base_url 设为主机的网址"
@@ -258,55 +173,8 @@ const outcomes: ReadonlyArray<Row> = [
     "触发器 {name} 没有访问主机的凭据；请设置 triggers[].token_env"
   ],
   ["trigger {name}: tls_ca_path {path} cannot be read", "触发器 {name}：无法读取 tls_ca_path {path}"],
-  [
-    "the key is refused: check api_key_env of the provider, or its sign-in",
-    "密钥被拒绝：请检查提供商的 api_key_env 或其登录"
-  ],
-  [
-    "check the model and the provider in llm.model_chain and llm.providers",
-    "请检查 llm.model_chain 和 llm.providers 中的模型和提供商"
-  ],
-  [
-    "the provider refuses the request: check the name of the model, and base_url of the provider",
-    "提供商拒绝请求：请检查模型名称和提供商的 base_url"
-  ],
-  [
-    "the provider or its filter refuses the text: check the rules of the account, or add a model of another provider",
-    "提供商或其过滤器拒绝了该文本：请检查账号的规则，或添加其他提供商的模型"
-  ],
-  [
-    "the model responds with text instead of tool calls: choose one that calls tools in llm.model_chain, or enable tool calls at its server",
-    "模型以文字回复，没有调用工具：请在 llm.model_chain 中选择会调用工具的模型，或在其服务器上启用工具调用"
-  ],
-  [
-    "the model responds with nothing: check the limit of its output and its server, or choose another one in llm.model_chain",
-    "模型的回复为空：请检查其输出上限和服务器，或在 llm.model_chain 中选择其他模型"
-  ],
-  [
-    "the model calls tools with input that cannot be read: choose a stronger one in llm.model_chain",
-    "模型调用工具的输入无法读取：请在 llm.model_chain 中选择更强的模型"
-  ],
-  ["no summary: {why}", "没有摘要：{why}"],
   ["no call of it is of use", "其中没有可用的调用"],
-  ["the response is empty", "回复为空"],
-  ["the provider refuses the request: check the limits of the model", "提供商拒绝请求：请检查模型的限制"],
-  ["llm.budget prevents the call: raise it", "llm.budget 阻止了调用：请提高上限"],
-  [
-    "llm.budget prevents calls of an unknown price: name one in llm.model_catalog.overrides",
-    "llm.budget 阻止价格未知的调用：请在 llm.model_catalog.overrides 中给出价格"
-  ],
-  [
-    "the provider limits the rate or the quota is spent: try again later, or check the account",
-    "提供商限制了频率或配额已用完：请稍后重试，或检查账号"
-  ],
-  [
-    "the provider is unavailable: check base_url, the network and the server",
-    "提供商不可用：请检查 base_url、网络和服务器"
-  ],
-  [
-    "the provider did not respond in time: check the server, or raise timeout_ms of the provider",
-    "提供商未及时响应：请检查服务器，或提高提供商的 timeout_ms"
-  ]
+  ["the response is empty", "回复为空"]
 ]
 
 /** Errors of publications, notices and messages. */

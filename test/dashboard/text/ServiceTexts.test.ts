@@ -133,14 +133,10 @@ describe("the table", () => {
 
 describe("a text of the service", () => {
   it.each([
-    ["the request to the host failed: GET /x returned 503: busy", "对主机的请求失败：GET /x 返回 503：busy"],
+    ["GET /x returned 503: busy", "GET /x 返回 503：busy"],
     [
       "POST /x returned 403: token is required: the credential lacks a permission; grant it access to this repository",
       "POST /x 返回 403：token is required：凭据缺少权限，请授予它访问此仓库的权限"
-    ],
-    [
-      "a/b: HTTP 401: no; the key is refused: check api_key_env of the provider, or its sign-in",
-      "a/b: HTTP 401: no；密钥被拒绝：请检查提供商的 api_key_env 或其登录"
     ],
     [
       "no workspace of trigger t binds a/b with branch main (source_repo or match of workspaces.instances)",
