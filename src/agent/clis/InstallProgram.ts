@@ -42,6 +42,11 @@ const unpack = async (folder: string, name: string, version: string): Promise<vo
   await rm(join(folder, file))
 }
 
+/** Lets other users read what this one may, whatever its umask is: a pass runs as a user of its own. */
+const openToReaders = async (folder: string): Promise<void> => {
+  await run("chmod", ["-R", "go+rX,go-w", folder])
+}
+
 const failed = (message: string) => new AgentProgramError({ reason: "failed", message })
 
 /** Creates the folder of an installation, and `root` if it is missing. */
@@ -69,6 +74,7 @@ export const installProgram = (mode: CliMode, folder: string): Effect.Effect<str
       await writeFile(join(fresh, "package.json"), `${JSON.stringify({ private: true })}\n`)
       if (install === "tarball") await unpack(fresh, name, tested)
       else await npm(["install", ...installFlags, `${name}@${tested}`, ...companions], fresh)
+      await openToReaders(fresh)
       await rm(join(root, mode), { recursive: true, force: true })
       await rename(fresh, join(root, mode))
       return tested
