@@ -2,10 +2,13 @@
  * Checks who uses which model group: a token of a subscription only the agent of its maker, through `agent.auth`; and no
  * mode that of another maker.
  */
-import type { LlmProvider } from "../schema/Llm.ts"
+import { Document } from "../Document.ts"
 import type { Path } from "../Path.ts"
+import type { LlmProvider } from "../schema/Llm.ts"
+import { readShape } from "../Shape.ts"
 import type { Check } from "./Check.ts"
-import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
+import { listReferences } from "./References.ts"
+import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
 
 type Kind = LlmProvider["kind"]
 
@@ -54,39 +57,32 @@ export const signInGroups = (tree: unknown): ReadonlySet<string> =>
     )
   )
 
-const workspaceLayers = (tree: unknown): ReadonlyArray<Path> => [
+const layers = (tree: unknown): ReadonlyArray<Path> => [
+  [],
   ["workspaces", "defaults"],
   ...entriesAt(tree, "workspaces", "instances").map(({ path }) => path)
 ]
 
-const chainFields = ["model_chain", "triage_model_chain", "author_resolution_model_chain"]
+/** Returns the fields that name a group. The default group declares no reference: it has a check of its own (Llm.ts). */
+const listUses = (tree: unknown) => [
+  ...textsAt(tree, "llm", "default_model_chain"),
+  ...listReferences(readShape(Document), tree, "chain")
+]
 
-/** Returns the paths of all references to model groups but those of `agent.auth`. */
-const listUses = (tree: unknown): ReadonlyArray<Path> => {
-  const layers = workspaceLayers(tree)
-  const rules = [["outputs"], ...layers.map((layer) => [...layer, "outputs"])].flatMap((outputs) =>
-    recordsAt(tree, ...outputs, "routes", "rules").map(({ path }) => [...path, "analysis", "model_chain"])
-  )
-  return [
-    ...["default_model_chain", "triage_model_chain", "author_resolution_model_chain"].map((field) => ["llm", field]),
-    ...layers.flatMap((layer) => chainFields.map((field) => [...layer, field])),
-    ...rules
-  ]
-}
+const isSignIn = (path: Path): boolean => path.at(-3) === "agent" && path.at(-2) === "auth"
 
 export const checkSignIn: Check = (tree, { error }) => {
   const groups = listGroups(tree)
   const reserved = signInGroups(tree)
-  for (const path of listUses(tree)) {
-    const name = textAt(tree, ...path)
-    if (name !== undefined && reserved.has(name))
+  for (const { path, value } of listUses(tree)) {
+    if (reserved.has(value) && !isSignIn(path))
       error({
         path,
-        message: `the group ${JSON.stringify(name)} has a provider with subscription: true, which only the agent of its maker may use; name the group in agent.auth, and another group here`,
+        message: `the group ${JSON.stringify(value)} has a provider with subscription: true, which only the agent of its maker may use; name the group in agent.auth, and another group here`,
         at: "value"
       })
   }
-  for (const layer of [[], ...workspaceLayers(tree)]) {
+  for (const layer of layers(tree)) {
     for (const [mode, own] of Object.entries(subscriptions)) {
       const path = [...layer, "agent", "auth", mode]
       for (const [id, { isSubscription, kind }] of groups.get(textAt(tree, ...path) ?? "") ?? []) {

@@ -58,6 +58,14 @@ describe("a group with a subscription", () => {
     ["llm.author_resolution_model_chain", { llm: { ...llm, author_resolution_model_chain: "claude" } }],
     ["workspaces.instances.app.model_chain", instance({ model_chain: "claude" })],
     ["workspaces.instances.app.triage_model_chain", instance({ triage_model_chain: "claude" })],
+    ["workspaces.instances.app.author_resolution_model_chain", instance({ author_resolution_model_chain: "claude" })],
+    [
+      "workspaces.defaults.model_chain",
+      {
+        workspaces: { ...instance({}).workspaces, defaults: { model_chain: "claude" } },
+        triggers: instance({}).triggers
+      }
+    ],
     [
       "outputs.routes.rules[0].analysis.model_chain",
       {

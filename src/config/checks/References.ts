@@ -1,0 +1,31 @@
+/** Lists the names in the fields that refer to entities of one kind, as their schema declares it. */
+import type { Reference } from "../Field.ts"
+import type { Path } from "../Path.ts"
+import { isRecord } from "../Path.ts"
+import type { Shape } from "../Shape.ts"
+import { textsAt } from "./Tree.ts"
+import type { TreePosition } from "./Tree.ts"
+
+export const listReferences = (
+  shape: Shape,
+  value: unknown,
+  refers: Reference,
+  path: Path = []
+): ReadonlyArray<TreePosition<string>> => {
+  if (shape.type === "list") {
+    return Array.isArray(value)
+      ? value.flatMap((item: unknown, index) => listReferences(shape.item, item, refers, [...path, index]))
+      : []
+  }
+  if (shape.type === "union") return shape.members.flatMap((member) => listReferences(member, value, refers, path))
+  if (shape.type !== "object" || !isRecord(value)) return []
+  return Object.keys(value).flatMap((key) => {
+    const field = shape.fields.get(key)
+    const inner = field?.shape ?? shape.rest
+    const named =
+      field?.meta.refers === refers
+        ? textsAt(value, key).map((text) => ({ ...text, path: [...path, ...text.path] }))
+        : []
+    return [...named, ...(inner === undefined ? [] : listReferences(inner, value[key], refers, [...path, key]))]
+  })
+}
