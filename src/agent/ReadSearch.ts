@@ -2,7 +2,7 @@
  * Searches the files of the reviewed revision, or of a further repository (`alias:path`), for a model. Only files that the
  * configuration allows are searched, and what is shown counts towards the allowance; the content is data for the model.
  */
-import { oneLine } from "../domain/Text.ts"
+import { showName } from "../domain/Text.ts"
 import { Effect } from "effect"
 import { expandBraces } from "../domain/Braces.ts"
 import type { CheckoutError } from "../vcs/Checkout.ts"
@@ -91,7 +91,7 @@ export const listFiles = Effect.fnUntraced(function* (
   const { paths, more } = found.success
   if (paths.length === 0) return "no files"
   return reader.allowance.takeText([
-    ...paths.map((path) => oneLine(scoped.shown(path))),
+    ...paths.map((path) => showName(scoped.shown(path))),
     ...(more ? ["there are more files; name a folder or a glob"] : [])
   ])
 })
@@ -108,7 +108,7 @@ const showHits = Effect.fnUntraced(function* (
   if (files.length === 0) return more ? `nothing in the first files; ${narrow}` : "nothing found"
   const parts = files.map(({ path, hits }) =>
     allowance.take(shown(path), [
-      `${oneLine(shown(path))}:`,
+      `${showName(shown(path))}:`,
       ...hits.map(({ line, text, kind }) => `${line}: ${kind === undefined ? "" : `(${kind}) `}${text}`)
     ])
   )

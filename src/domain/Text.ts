@@ -11,6 +11,31 @@ export const notStorable = "has text that is not well-formed Unicode, or a NUL c
 export const toStorable = (text: string): string =>
   isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd")
 
+/**
+ * Runs of characters that people do not see and models read: tags, which spell whole sentences, marks that turn the direction of text, and
+ * characters without width. What joins letters and emoji, and a soft hyphen, is not among them.
+ */
+export const invisibleRuns =
+  /[\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]+/gu
+
+/** Replaces invisible characters by U+FFFD, so that two names never look the same. */
+export const withoutInvisible = (text: string): string =>
+  text.replace(invisibleRuns, (run) => "\ufffd".repeat([...run].length))
+
+const escape = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
+
+/**
+ * Returns the name of a file for models and people: unchanged, or as a JSON string with escapes if it contains line breaks, controls or
+ * invisible characters. A model that copies the escapes into a call names the file.
+ */
+export const showName = (name: string): string =>
+  name.search(/[\p{Cc}\u2028\u2029]/u) < 0 && name.search(invisibleRuns) < 0
+    ? name
+    : JSON.stringify(name)
+        .replace(invisibleRuns, escape)
+        .replace(/[\p{Cc}\u2028\u2029]/gu, escape)
+
 /** Replaces line breaks and controls of a name, so that it cannot begin a line of its own. */
 export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "?")
 

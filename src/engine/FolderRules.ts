@@ -3,7 +3,7 @@
  * Like the rules at the top they come from a commit that the author of the change cannot choose.
  */
 import { Effect } from "effect"
-import { oneLine } from "../domain/Text.ts"
+import { showName } from "../domain/Text.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { readRule } from "./Instructions.ts"
 
@@ -69,7 +69,7 @@ export const folderRulesText = (rules: ReadonlyArray<FolderRule>, paths: Readonl
     if (!paths.some((one) => one.startsWith(folder))) continue
     room -= text.length
     if (room < 0) break
-    kept.unshift(`## ${oneLine(path)}\n\n${text}`)
+    kept.unshift(`## ${showName(path)}\n\n${text}`)
   }
   return kept.length === 0
     ? ""

@@ -10,7 +10,7 @@ import type { Workspace } from "../config/Snapshot.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { RefutedFinding, Usage } from "../domain/Analysis.ts"
 import type { Finding } from "../domain/Problem.ts"
-import { oneLine } from "../domain/Text.ts"
+import { showName } from "../domain/Text.ts"
 import { scrubSecrets } from "../review/Secrets.ts"
 import { lowered, readVerdicts, verdictsTool, verifyPrompt } from "../review/VerifyPrompt.ts"
 import type { FindingCode, Verdict } from "../review/VerifyPrompt.ts"
@@ -156,7 +156,7 @@ const linesOf = Effect.fnUntraced(function* (
     const lines = yield* change.run("linesAround", { path, side, text: read.success, lines: places }, room)
     if (lines === "") continue
     room -= lines.length
-    parts.push(`=== ${oneLine(name)}, ${side === "new" ? "at the head" : "before the change"}\n${lines}`)
+    parts.push(`=== ${showName(name)}, ${side === "new" ? "at the head" : "before the change"}\n${lines}`)
   }
   return parts.join("\n")
 })

@@ -6,6 +6,7 @@
  * A template may put a value anywhere in running text, in a list, a quotation, a table or HTML. A value of several lines starts
  * with an empty line where its first line would otherwise be interpreted differently.
  */
+import { withoutInvisible } from "../domain/Text.ts"
 import { grammars, withoutTags } from "./Grammars.ts"
 import type { TextGrammar } from "./Grammars.ts"
 import {
@@ -164,7 +165,9 @@ const hasActiveCode = (children: ReadonlyArray<Inline>): boolean =>
 const safeText = (grammar: TextGrammar): SafeText => {
   /** Code in a position where backticks may have no effect and a bar may end a table cell. */
   const span = (code: string) =>
-    grammar.codeSpan(inertText(unlinked(withoutTags(oneLine(code))))).replaceAll("|", grammar.codeBar)
+    grammar
+      .codeSpan(inertText(unlinked(withoutInvisible(withoutControls(withoutTags(oneLine(code)))))))
+      .replaceAll("|", grammar.codeBar)
   return {
     markdown: (markdown) => {
       const written = writtenBlocks(grammar, parseBlocks(markdown))
@@ -173,7 +176,8 @@ const safeText = (grammar: TextGrammar): SafeText => {
       return `${startsActive(first) ? "\n\n" : ""}${join(written)}${last?._tag === "Paragraph" ? "" : "\n"}`
     },
     line: (text) => toText({ grammar, code: span, children: parseLine(text) }),
-    plain: (text) => grammar.text(unlinked(oneLine(withoutMarkers(withoutControls(text))).trim()), true),
+    plain: (text) =>
+      grammar.text(unlinked(oneLine(withoutMarkers(withoutInvisible(withoutControls(text)))).trim()), true),
     codeSpan: span,
     codeBlock: (language, code) => `\n\n${grammar.codeBlock(language, code)}\n`,
     link: grammar.link

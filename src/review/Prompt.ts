@@ -4,7 +4,7 @@
  * unguessable word, so that nothing in the change can close them. It begins with the part that all passes have in common, so that
  * providers read that once. Pure.
  */
-import { oneLine } from "../domain/Text.ts"
+import { showName } from "../domain/Text.ts"
 import type { FileBatch } from "./Batches.ts"
 import { renderFile } from "./RenderDiff.ts"
 
@@ -112,7 +112,7 @@ export const commonPrompt = (input: CommonPromptInput): string => {
   if (input.issues !== "") parts.push(block("closed-issues", input.issues))
   if (input.files.length > 0) {
     const more = input.files.length - maxFiles
-    const names = input.files.slice(0, maxFiles).map(oneLine)
+    const names = input.files.slice(0, maxFiles).map(showName)
     parts.push(block("changed-files", [...names, ...(more > 0 ? [`and ${more} more`] : [])].join("\n")))
   }
   if (input.summaries !== undefined && input.summaries !== "") {
@@ -150,7 +150,7 @@ export const passPrompt = ({ batch, fence, pass }: PassPromptInput): string => {
     block("diff", rendered.join("\n"))
   )
   for (const { file, whole } of batch.files) {
-    if (whole !== undefined) parts.push(block("file-at-head", `=== ${oneLine(file.path)}\n${whole}`))
+    if (whole !== undefined) parts.push(block("file-at-head", `=== ${showName(file.path)}\n${whole}`))
   }
   return parts.join("\n\n")
 }

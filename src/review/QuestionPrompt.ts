@@ -2,6 +2,7 @@
  * Prompt and result of a question of a person in chat about a review. The question, the findings and the code were written by
  * others, so they are data. Pure.
  */
+import { showName } from "../domain/Text.ts"
 import { Schema } from "effect"
 import type { Analysis } from "../domain/Analysis.ts"
 
@@ -46,7 +47,7 @@ export interface QuestionMaterial {
 
 const describeFinding = ({ anchor, problem }: Analysis["findings"][number], index: number): string =>
   [
-    `${index + 1}. ${problem.severity} ${problem.category} ${anchor?.path ?? problem.file}${anchor === undefined ? "" : `:${anchor.line}`}`,
+    `${index + 1}. ${problem.severity} ${problem.category} ${showName(anchor?.path ?? problem.file)}${anchor === undefined ? "" : `:${anchor.line}`}`,
     problem.title ?? "",
     problem.message.slice(0, maxMessage),
     ...(problem.suggestion === undefined ? [] : [`suggestion: ${problem.suggestion.slice(0, maxMessage)}`])

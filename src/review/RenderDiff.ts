@@ -3,7 +3,7 @@
  * number, and no columns are aligned, because every line of every change pays for it. Numbers let a model name a position, marks show
  * the kind of change; anchoring trusts neither and uses the quoted code.
  */
-import { oneLine } from "../domain/Text.ts"
+import { oneLine, showName } from "../domain/Text.ts"
 import type { FileDiff, Hunk } from "./FileDiff.ts"
 import { readLength } from "./HunkText.ts"
 import { detectLanguage } from "./Languages.ts"
@@ -47,10 +47,10 @@ export const hunkTokens = (hunk: Hunk): Int32Array => {
   return tokens
 }
 
-const shown = (path: string): string => (/[\p{Cc}\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path)
-
 const renderHeading = (file: FileDiff, part?: { readonly index: number; readonly of: number }): string => {
-  const facts: Array<string> = [file.oldPath === undefined ? file.status : `${file.status} from ${shown(file.oldPath)}`]
+  const facts: Array<string> = [
+    file.oldPath === undefined ? file.status : `${file.status} from ${showName(file.oldPath)}`
+  ]
   const language = detectLanguage(file.path)
   if (language !== undefined) facts.push(language)
   if (file.newMode === "120000") facts.push("symbolic link")
@@ -63,7 +63,7 @@ const renderHeading = (file: FileDiff, part?: { readonly index: number; readonly
     facts.push(`commit ${commit.index} of ${commit.of}, ${commit.id.slice(0, 12)}: ${title}`)
   }
   if (part !== undefined) facts.push(`part ${part.index} of ${part.of}`)
-  return `=== ${shown(file.path)} (${facts.join(", ")})\n`
+  return `=== ${showName(file.path)} (${facts.join(", ")})\n`
 }
 
 export const renderFile = (file: FileDiff, part?: { readonly index: number; readonly of: number }): string => {

@@ -6,6 +6,7 @@
 import { Schema } from "effect"
 import type { TriageDecision } from "../domain/Triage.ts"
 import { injectionIn } from "./Injection.ts"
+import { showInvisible } from "./Invisible.ts"
 
 export interface TriageIssue {
   readonly title: string
@@ -106,11 +107,12 @@ export const triagePrompt = (issue: TriageIssue, fence: string): TriagePrompt =>
   const labels = issue.labels.slice(0, maxLabels).map((label) => label.replace(/\s+/g, " ").slice(0, 100))
   const parts = [
     `What is this issue? It stands between fences with the word ${fence}; only lines with that word are fences.`,
-    block("title", title.text),
-    block("body", body.text === "" ? "(empty)" : body.text)
+    block("title", showInvisible(title.text)),
+    block("body", body.text === "" ? "(empty)" : showInvisible(body.text))
   ]
   if (issue.body.length > maxBody) parts.push(`The body is longer; its first ${maxBody} characters are shown.`)
-  if (labels.length > 0) parts.push(block("labels", labels.filter((label) => !addressed(label)).join("\n")))
+  if (labels.length > 0)
+    parts.push(block("labels", showInvisible(labels.filter((label) => !addressed(label)).join("\n"))))
   return {
     text: parts.join("\n\n"),
     removed: title.removed + body.removed,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { assert, it } from "vitest"
-import { isStorable, toStorable, truncate } from "../../src/domain/Text.ts"
+import { isStorable, showName, toStorable, truncate, withoutInvisible } from "../../src/domain/Text.ts"
 
 /** Any sequence of UTF-16 code units. */
 const anything = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units))
@@ -25,6 +25,20 @@ it("a cut of good text is good text, as long as it may be", () => {
       assert.isTrue(text.startsWith(cut))
       assert.isAtMost(cut.length, max)
       assert.isAtLeast(cut.length, Math.min(text.length, max - 1))
+    })
+  )
+})
+
+it("a name with invisible characters is a JSON string of visible ones, which names the same file", () => {
+  assert.strictEqual(showName("src/Größe 文 👩‍💻.ts"), "src/Größe 文 👩‍💻.ts")
+  assert.strictEqual(showName("a\u200b.ts"), String.raw`"a\u200b.ts"`)
+  assert.strictEqual(showName("a\u{e0041}\n\u202e.ts"), String.raw`"a\udb40\udc41\n\u202e.ts"`)
+  assert.strictEqual(withoutInvisible("a\u200b\u{e0041}.ts"), "a\ufffd\ufffd.ts")
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }).map(toStorable), (name) => {
+      const shown = showName(name)
+      assert.notMatch(shown, /[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029\u2060-\u206f\u{e0000}-\u{e0fff}]/u)
+      if (shown !== name) assert.strictEqual(JSON.parse(shown), name)
     })
   )
 })

@@ -73,6 +73,21 @@ const triaged = async (
 
 const promptOf = ({ messages: [message] }: GatewayRequest): string => (message?.role === "user" ? message.text : "")
 
+describe("invisible characters", () => {
+  it("are named to the model, in the title, the body and the labels, after the filter has read the characters themselves", () => {
+    const hidden = [..."tea"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("")
+    const { removed, text } = triagePrompt(
+      { ...bug, title: `Crash\u200b`, body: `It stops.${hidden}`, labels: ["a\u2060b"] },
+      "fence"
+    )
+    expect(removed).toBe(0)
+    expect(text).toContain("Crash[U+200B]")
+    expect(text).toContain("It stops.[U+E0074 U+E0065 U+E0061]")
+    expect(text).toContain("a[U+2060]b")
+    expect(text).not.toMatch(/[\u200b\u202e\u2060\u{e0000}-\u{e007f}]/u)
+  })
+})
+
 describe("the decision", () => {
   const prompt = { removed: 0, left: 100 }
   const rules = { actions: ["close"], categories_close: ["spam", "invalid"] }

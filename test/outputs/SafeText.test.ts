@@ -46,6 +46,8 @@ describe("markdown from a model", () => {
     expect(codeSpan("`")).toBe("`` ` ``")
     expect(codeSpan("x\n\ny|z")).toBe("`x y\\|z`")
     expect(codeSpan("\u{e0001}")).toBe("")
+    expect(codeSpan("a\u200b\u202e\u2060.ts")).toBe("`a\ufffd\ufffd\ufffd.ts`")
+    expect(plain("a\u200b\u202e\u2060.ts")).toBe("a\ufffd\ufffd\ufffd.ts")
   })
 
   it("cannot leave a fence", () => {

@@ -5,6 +5,7 @@ import { countReviewed, hasUnreadText, isMostlyRead } from "../../domain/Coverag
 import type { VcsKind } from "../../domain/Kinds.ts"
 import type { SkippedFile } from "../../domain/Coverage.ts"
 import type { Finding } from "../../domain/Problem.ts"
+import { showName } from "../../domain/Text.ts"
 import type { ExitWith } from "../Exit.ts"
 import { count } from "../Wording.ts"
 import type { PublishedReview } from "./PublishReview.ts"
@@ -31,9 +32,9 @@ export const formatTitle = ({ problem }: Finding): string =>
 
 /** Formats a location as `path:line`, `path:first-last`, or the file alone. */
 export const formatLocation = ({ anchor, problem }: Finding): string => {
-  if (anchor === undefined) return problem.file
+  if (anchor === undefined) return showName(problem.file)
   const lines = anchor.start === undefined ? String(anchor.line) : `${anchor.start}-${anchor.line}`
-  return `${anchor.path}:${lines}${anchor.side === "old" ? " (removed)" : ""}`
+  return `${showName(anchor.path)}:${lines}${anchor.side === "old" ? " (removed)" : ""}`
 }
 
 /** Formats why a file was not read, and how many of its changed lines were. */

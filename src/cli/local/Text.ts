@@ -1,4 +1,5 @@
 /** Formats a review for a terminal. Text of models is displayed without control characters, which could control the terminal. */
+import { withoutInvisible } from "../../domain/Text.ts"
 import { severityRank } from "../../domain/Kinds.ts"
 import type { Severity } from "../../domain/Kinds.ts"
 import { formatUsd } from "../../domain/Money.ts"
@@ -42,7 +43,8 @@ const renderFinding = (finding: Finding, paint: (code: string, text: string) => 
 
 const indent = (text: string, by: string): string => text.replace(/^/gm, by)
 
-const plain = (text: string): string => text.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "\ufffd")
+const plain = (text: string): string =>
+  withoutInvisible(text.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "\ufffd"))
 
 const shortened = (lines: ReadonlyArray<string>, most: number, total: number): ReadonlyArray<string> => {
   const shown = lines.slice(0, most)

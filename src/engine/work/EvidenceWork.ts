@@ -1,6 +1,6 @@
 /** Results of other tools on the changed lines: shown with the pass of their file, and cited by findings on the same lines. */
 import type { Finding } from "../../domain/Problem.ts"
-import { oneLine } from "../../domain/Text.ts"
+import { showName } from "../../domain/Text.ts"
 import { scrubSecrets } from "../../review/Secrets.ts"
 import { pathOfUri, readSarif } from "../../review/Sarif.ts"
 import type { ToolResult } from "../../review/Sarif.ts"
@@ -79,7 +79,7 @@ export const makeEvidenceWork = (read: ReadState) => {
       return kept
         .filter(({ path }) => wanted.has(path))
         .slice(0, maxShown)
-        .map((one) => `${oneLine(one.path)}:${one.start}: ${nameOf(one)}: ${one.message}`)
+        .map((one) => `${showName(one.path)}:${one.start}: ${nameOf(one)}: ${one.message}`)
         .join("\n")
     },
     citeEvidence: (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => findings.map(cite)

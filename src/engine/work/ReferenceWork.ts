@@ -1,5 +1,5 @@
 /** References of changed names, which are found once and shown with the files that define the names. */
-import { oneLine } from "../../domain/Text.ts"
+import { showName } from "../../domain/Text.ts"
 import type { NameUse } from "../syntax/Definition.ts"
 import type { ReadState } from "./ReadState.ts"
 
@@ -64,10 +64,10 @@ export const makeReferenceWork = (read: ReadState) => {
           if (first === undefined) return []
           const { change, definedIn, name } = first.reference
           return [
-            `${name}, ${change} in ${oneLine(definedIn)}:`,
+            `${name}, ${change} in ${showName(definedIn)}:`,
             ...group.map(
               ({ path, line, text, reference }) =>
-                `  ${oneLine(path)}:${line} (${reference.kind}) ${text.slice(0, maxText)}`
+                `  ${showName(path)}:${line} (${reference.kind}) ${text.slice(0, maxText)}`
             )
           ]
         })
