@@ -111,19 +111,19 @@ const dropStale = Effect.fnUntraced(function* (
   check: Exclude<SendResult["check"], "newest">,
   [row, ...rest]: readonly [Publication, ...ReadonlyArray<Publication>]
 ) {
-  if (check === "closed") return yield* hold.drop(row, "the pull request is closed: only the summary is published")
+  if (check === "closed") return yield* hold.drop(row, { _tag: "OnlySummaryPublished" })
   const workspace = yield* workspaceOf(run)
   const note = yield* followHead(run, workspace, check.head)
   if (note !== undefined) return hold.publishLate(run.id, note)
   for (const stale of [row, ...rest]) {
-    if (stale.runId === run.id) yield* hold.drop(stale, `the head moved on to ${check.head}`)
+    if (stale.runId === run.id) yield* hold.drop(stale, { _tag: "HeadMovedOn", head: check.head })
   }
   if (workspace !== undefined) yield* endStatus(run, workspace, check.head)
 })
 
 /** Quarantines a row that crashed earlier publishers. The other rows continue. */
 const quarantine = Effect.fnUntraced(function* (hold: TargetHold, row: Publication) {
-  const error = `quarantined: ${maxStarts} processes in a row ended while they handled it; see their last log lines, then request the review again`
+  const error = { _tag: "PublishersCrashed", count: maxStarts } as const
   yield* Effect.logError("publication quarantined").pipe(
     Effect.annotateLogs({ channel: row.channel, operation: row.operation._tag, publication: row.id })
   )
@@ -145,7 +145,7 @@ const takeStep = Effect.fnUntraced(function* (
   const siblings = isFinalStatus(row) ? yield* (yield* Outbox).ofRun(row.runId) : []
   const step =
     isSuccess(row) && isUnpublished(siblings)
-      ? ({ _tag: "Drop", reason: "nothing of the review was published" } as const)
+      ? ({ _tag: "Drop", reason: { _tag: "NothingPublished" } } as const)
       : nextStep(run, configured, row, yield* Clock.currentTimeMillis)
   if (step._tag === "MarkUnknown") {
     // This activation sends one row at a time and is not sending now, so an earlier publisher sent it and did not record the outcome.

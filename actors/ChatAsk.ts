@@ -12,6 +12,8 @@ import { textsFor } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import { repositoryKey } from "../src/domain/Change.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { SafeText } from "../src/outputs/SafeText.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
 import type { ChatRequest } from "../src/store/ChatRequests.ts"
@@ -78,7 +80,7 @@ export const answerQuestion = Effect.fnUntraced(function* (snapshot: Snapshot, s
   const texts = textsFor(snapshot.document.review.output_language)
   const links = makePageLinks(snapshot.document.server, safe, texts.buttons.details)
   const { question: text = "", runId = "" } = request.facts
-  const result = (outcome: ChatOutcome, reply: string, reason?: string) => ({ outcome, text: reply, reason })
+  const result = (outcome: ChatOutcome, reply: string, reason?: Reason) => ({ outcome, text: reply, reason })
   const run = yield* (yield* Runs).get(runId)
   const workspace = run === undefined ? undefined : snapshot.workspaces.get(run.workspace)
   if (run?.analysis === undefined || workspace === undefined) return result("failed", texts.noReview)
@@ -99,5 +101,5 @@ export const answerQuestion = Effect.fnUntraced(function* (snapshot: Snapshot, s
         "succeeded",
         `${joinParts(" ", describeTarget(run.change, safe), links.toRun(runId))}\n${safe.markdown(answer.text)}`
       )
-    : result("failed", texts.notAnswered[answer.reason], answer.why.slice(0, 500))
+    : result("failed", texts.notAnswered[answer.reason], verbatimReason(answer.why.slice(0, 500)))
 })

@@ -6,7 +6,7 @@
  * lost, after the age of listings). ChatKeeper.ts wakes each configured connection, so that an owner that was lost is
  * replaced within seconds.
  */
-import { Cause, Clock, Effect, Exit, FiberMap, Metric } from "effect"
+import { Cause, Clock, Effect, Equal, Exit, FiberMap, Metric } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { ChatClient } from "../src/chat/ChatClient.ts"
@@ -21,6 +21,7 @@ import type { ChatHealth } from "../src/domain/ChatHealth.ts"
 import { isOver } from "../src/domain/ChatRequest.ts"
 import { inEventTrace } from "../src/domain/EventTrace.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { chatConnectionReady } from "../src/observability/Metrics.ts"
 import { expiryCutoffs } from "../src/queue/core/ExpiryCutoffs.ts"
 import { ChatHealths } from "../src/store/ChatHealths.ts"
@@ -74,7 +75,7 @@ class Memory {
   readonly link: ChatLink
   checkedAt = Number.NEGATIVE_INFINITY
   /** Failure of the last check of the credentials. */
-  failure: string | undefined
+  failure: Reason | undefined
   health: ChatHealth | undefined
 
   constructor(
@@ -118,7 +119,8 @@ const drive = Effect.fnUntraced(function* (context: StepContext, request: ChatRe
 /** Ends a request whose steps fail again and again with a message. */
 const giveUp = (snapshot: Snapshot, request: ChatRequest) => {
   const text = textsFor(snapshot.document.review.output_language).failed
-  const facts = { ...request.facts, reason: "the command failed", result: { outcome: "failed", text } as const }
+  const failed = { reason: { _tag: "CommandFailed" }, result: { outcome: "failed", text } } as const
+  const facts = { ...request.facts, ...failed }
   return request.status === "validating" ? save(request, { status: "publishing", facts }) : Effect.void
 }
 
@@ -188,7 +190,7 @@ const expire = Effect.fnUntraced(function* (snapshot: Snapshot, open: ReadonlyAr
       request.receivedAt < cutoff &&
       (request.status === "accepted" || request.status === "validating")
     )
-      yield* save(request, { status: "expired", facts: { ...request.facts, reason: "queued_timeout" } })
+      yield* save(request, { status: "expired", facts: { ...request.facts, reason: { _tag: "QueuedTimeout" } } })
 })
 
 const setReady = (connection: string, isReady: boolean) =>
@@ -198,11 +200,11 @@ const report = Effect.fnUntraced(function* (
   memory: Memory,
   connection: string,
   state: ChatHealth["state"],
-  detail: string | undefined
+  detail: Reason | undefined
 ) {
   const now = yield* Clock.currentTimeMillis
   const known = memory.health
-  const isSame = known?.state === state && known.detail === detail
+  const isSame = known?.state === state && Equal.equals(known.detail, detail)
   if (isSame && now - known.reportedAt < reportMillis) return
   yield* setReady(connection, state === "ready")
   if (!isSame && state === "failing")
@@ -220,8 +222,7 @@ const report = Effect.fnUntraced(function* (
 
 /** Reports the state of the long connection, if there is one that does not work, otherwise that of the credentials. */
 const check = Effect.fnUntraced(function* (memory: Memory, connection: string, client: ChatClient | undefined) {
-  if (client === undefined)
-    return yield* report(memory, connection, "disabled", "it is disabled, not configured, or has no credential")
+  if (client === undefined) return yield* report(memory, connection, "disabled", { _tag: "ConnectionUnusable" })
   const link = memory.link.state()
   // The report is that of the later owner.
   if (link?.state === "replaced") return
@@ -230,7 +231,7 @@ const check = Effect.fnUntraced(function* (memory: Memory, connection: string, c
   if (now - memory.checkedAt >= checkMillis) {
     memory.checkedAt = now
     memory.failure = yield* Effect.match(client.check, {
-      onFailure: ({ message }) => message,
+      onFailure: ({ why }) => why,
       onSuccess: () => undefined
     })
   }

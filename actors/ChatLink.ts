@@ -11,6 +11,7 @@ import { nextConnect } from "../src/chat/Reconnect.ts"
 import { storeInbound } from "../src/chat/StoreInbound.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { chatCallbacks, chatDisconnects } from "../src/observability/Metrics.ts"
 import { ChatOwners } from "../src/store/ChatOwners.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
@@ -18,7 +19,7 @@ import { ChatRequests } from "../src/store/ChatRequests.ts"
 export interface LinkState {
   /** `replaced`: a later owner exists on another node. */
   readonly state: "connecting" | "ready" | "failing" | "replaced"
-  readonly detail: string | undefined
+  readonly detail: Reason | undefined
 }
 
 export interface ChatLink {
@@ -31,9 +32,6 @@ export interface ChatLink {
 const pause = Schedule.spaced(Duration.seconds(2))
 /** Pause of an owner that was replaced. The cluster usually ends it before. */
 const replacedPauseMillis = 60_000
-
-const closedForGood =
-  "; it remains closed until its configuration changes or another node takes it over: stop the other program"
 
 /** Facts of the attempts of one loop. */
 class Attempts {
@@ -69,7 +67,7 @@ export const makeLink = Effect.fnUntraced(function* (connection: string, changed
   let current: LinkState | undefined
 
   const notify = Effect.forkDetach(changed)
-  const become = (state: LinkState["state"], detail?: string) =>
+  const become = (state: LinkState["state"], detail?: Reason) =>
     Effect.suspend(() => {
       current = { state, detail }
       return Effect.asVoid(notify)
@@ -111,10 +109,10 @@ export const makeLink = Effect.fnUntraced(function* (connection: string, changed
       yield* Effect.logWarning("long connection of chat ended", {
         connection,
         reason: end.reason,
-        error: end.message,
+        error: end.why,
         retry_in_ms: wait === undefined ? undefined : Math.round(wait)
       })
-      yield* become("failing", wait === undefined ? `${end.message}${closedForGood}` : end.message)
+      yield* become("failing", wait === undefined ? { _tag: "ClosedForGood", why: end.why } : end.why)
       if (wait === undefined) return
       yield* Effect.sleep(wait)
     }

@@ -156,7 +156,7 @@ export const showStatus = Effect.fnUntraced(function* (context: QueryContext, id
     found.connection === request.connection &&
     found.conversation.id === request.conversation.id
   ) {
-    const reason = found.facts.reason === undefined ? "" : `: ${safe.plain(found.facts.reason)}`
+    const reason = found.facts.reason === undefined ? "" : `: ${safe.plain(texts.reason(found.facts.reason))}`
     const { eventId, runId } = found.facts
     return joinParts(
       " ",

@@ -6,6 +6,7 @@
 import { Clock, Duration, Effect, Metric } from "effect"
 import { createHash } from "node:crypto"
 import type { ChatClient, ChatText } from "../src/chat/ChatClient.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import { chatRequests } from "../src/observability/Metrics.ts"
 import type { ChatRequest } from "../src/store/ChatRequests.ts"
@@ -24,7 +25,7 @@ const keyMarginMillis = Duration.toMillis("2 minutes")
 const messageKey = ({ id }: ChatRequest, kind: "progress" | "result"): string =>
   createHash("sha256").update(`${id}:${kind}`).digest("hex").slice(0, 40)
 
-const end = Effect.fnUntraced(function* (request: ChatRequest, delivered: boolean, error?: string) {
+const end = Effect.fnUntraced(function* (request: ChatRequest, delivered: boolean, error?: Reason) {
   const { result, sendingAt: _sending, ...facts } = request.facts
   const outcome = delivered ? (result?.outcome ?? "failed") : "partial"
   yield* Metric.update(Metric.withAttributes(chatRequests, { command: request.command ?? "none", outcome }), 1)
@@ -58,9 +59,9 @@ const retry = Effect.fnUntraced(function* (request: ChatRequest, error: ForgeErr
     connection: request.connection,
     attempts,
     retried: !isOver,
-    error: error.message
+    error: error.why
   })
-  if (isOver) return yield* end(request, false, error.message)
+  if (isOver) return yield* end(request, false, error.why)
   const backoff = Math.min(maxBackoffMillis, 1000 * 2 ** Math.min(attempts, 10))
   // A platform may name no time at all, or one that never comes.
   const wait = Math.min(Math.max(error.retryAfterMillis ?? 0, backoff), maxWaitMillis)
@@ -84,7 +85,7 @@ export const sendResult = Effect.fnUntraced(function* (client: ChatClient, reque
   if (notBefore > now) return request
   const isEdit = progress !== undefined && client.isEditable(progress, now)
   if (sendingAt !== undefined && !isEdit && now - sendingAt > client.keyMillis - keyMarginMillis)
-    return yield* end(request, false, "the platform did not confirm the message, and it is not sent twice")
+    return yield* end(request, false, { _tag: "MessageNotConfirmed" })
   const facts = { ...request.facts, sendingAt: sendingAt ?? now }
   const sending = sendingAt === undefined ? yield* save(request, { status: "publishing", facts }) : request
   if (sending === undefined) return undefined
@@ -99,7 +100,7 @@ export const sendResult = Effect.fnUntraced(function* (client: ChatClient, reque
     onFailure: (error) =>
       error.reason === "unknown_outcome" || isTransient(error)
         ? retry(sending, error, now)
-        : end(sending, false, error.message)
+        : end(sending, false, error.why)
   })
 })
 
@@ -119,7 +120,7 @@ export const sendProgress = Effect.fnUntraced(function* (client: ChatClient, req
       ? client.send(to, message, messageKey(request, "progress"))
       : Effect.as(client.edit(to, progress, message), progress)
   const sent = yield* Effect.catch(sending, (error) =>
-    Effect.as(Effect.logInfo("chat progress not sent", { chat_request_id: request.id, error: error.message }), progress)
+    Effect.as(Effect.logInfo("chat progress not sent", { chat_request_id: request.id, error: error.why }), progress)
   )
   return yield* save(request, {
     status: request.status,

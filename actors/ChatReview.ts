@@ -13,6 +13,8 @@ import { Priority } from "../src/domain/Entry.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { isTerminal } from "../src/domain/Run.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
@@ -24,7 +26,6 @@ import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord, StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
-import { inEnglish } from "../src/text/en.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 /** Returns the change to review; undefined if the workspace does not review this repository. */
@@ -100,11 +101,10 @@ export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, ch
 export type ChatReviewState =
   | { readonly _tag: "Waiting" }
   | { readonly _tag: "Running" }
-  | { readonly _tag: "Ended"; readonly outcome: ChatOutcome; readonly run: Run | undefined; readonly why: string }
+  | { readonly _tag: "Ended"; readonly outcome: ChatOutcome; readonly run: Run | undefined; readonly why: Reason }
 
 const toEnd = (event: StoredEvent, run: Run | undefined): ChatReviewState => {
-  const reason = run?.reason ?? event.outcomeReason
-  const why = (reason && inEnglish(reason)) ?? event.outcome ?? "unknown"
+  const why = run?.reason ?? event.outcomeReason ?? verbatimReason(event.outcome ?? "unknown")
   const ended = (outcome: ChatOutcome): ChatReviewState => ({ _tag: "Ended", outcome, run, why })
   if (event.outcome === "expired") return ended("expired")
   if (event.outcome === "superseded") return ended("rejected")
@@ -117,7 +117,8 @@ export const findReviewState = Effect.fnUntraced(function* ({
   facts
 }: ChatRequest): Effect.fn.Return<ChatReviewState, QueueError | StoreError, Queue | Receipts | Runs> {
   const event = facts.eventId === undefined ? undefined : yield* (yield* Receipts).get(facts.eventId)
-  if (event === undefined) return { _tag: "Ended", outcome: "failed", run: undefined, why: "its record was removed" }
+  if (event === undefined)
+    return { _tag: "Ended", outcome: "failed", run: undefined, why: { _tag: "ReviewRecordRemoved" } }
   if (event.outcome !== undefined) {
     const run = event.runId === undefined ? undefined : yield* (yield* Runs).get(event.runId)
     return run !== undefined && !isTerminal(run.status) ? { _tag: "Running" } : toEnd(event, run)

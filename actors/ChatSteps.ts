@@ -13,6 +13,7 @@ import { joinParts, makePageLinks } from "../src/chat/PageLinks.ts"
 import { textsFor } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { chatRequests } from "../src/observability/Metrics.ts"
 import { safeTexts } from "../src/outputs/SafeText.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
@@ -52,7 +53,7 @@ export const save = Effect.fnUntraced(function* (request: ChatRequest, change: C
 })
 
 /** Ends a request without a message. */
-export const close = (request: ChatRequest, reason: string) =>
+export const close = (request: ChatRequest, reason: Reason) =>
   Effect.andThen(
     Metric.update(Metric.withAttributes(chatRequests, { command: request.command ?? "none", outcome: "rejected" }), 1),
     save(request, { status: "rejected", facts: { ...request.facts, reason } })
@@ -138,7 +139,7 @@ const decide = Effect.fnUntraced(function* (
   parsed: Requested
 ) {
   const { permissions, texts } = execution
-  if (parsed._tag === "NotForUs") return yield* close(request, "not for this bot")
+  if (parsed._tag === "NotForUs") return yield* close(request, { _tag: "NotForThisBot" })
   const named = parsed._tag === "Command" ? parsed.command : undefined
   if (permissions.length === 0) {
     const isQuiet = (yield* countRecent(request)) > refusalsPerMinute || (yield* isCrowded(request))
@@ -148,9 +149,9 @@ const decide = Effect.fnUntraced(function* (
       sender: request.sender.id,
       command: named?.name
     })
-    if (isQuiet) return yield* close(request, "not authorised")
+    if (isQuiet) return yield* close(request, { _tag: "SenderNotAuthorised" })
     const text = `${texts.notAuthorised}\n${describeIds(execution)}`
-    return yield* publish(request, "rejected", text, { reason: "not authorised" })
+    return yield* publish(request, "rejected", text, { reason: { _tag: "SenderNotAuthorised" } })
   }
   if (parsed._tag === "Unknown") {
     const text = request.facts.isAction
@@ -158,7 +159,7 @@ const decide = Effect.fnUntraced(function* (
       : parsed.usage === undefined
         ? texts.unknownCommand
         : texts.usage(parsed.usage)
-    return yield* publish(request, "rejected", text, { reason: "not a command" })
+    return yield* publish(request, "rejected", text, { reason: { _tag: "NotACommand" } })
   }
   return yield* run(context, execution, request, parsed)
 })
@@ -252,7 +253,7 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
       : ended !== undefined && (outcome === "succeeded" || outcome === "partial")
         ? // The link precedes the problems, of which a short message has only the first ones.
           texts.succeeded(shown, joinParts("\n", link, countProblems(ended), describeFindings(ended, { safe, texts })))
-        : joinParts("\n", texts.ended(shown, safe.plain(why.slice(0, 300))), link)
+        : joinParts("\n", texts.ended(shown, safe.plain(texts.reason(why).slice(0, 300))), link)
   const offered = [...requestButtons(request, texts, ["again", "details"]), ...dismissButtons(ended, texts)]
   return yield* publish(request, outcome, text, {
     ...(context.client.hasButtons ? { buttons: yield* makeButtons(request, offered) } : {}),
@@ -276,7 +277,7 @@ export const step = Effect.fnUntraced(function* (context: StepContext, request: 
   switch (request.status) {
     case "accepted":
       return (yield* (yield* countRecent(request)) > commandsPerMinute
-        ? close(request, "too many commands of one person")
+        ? close(request, { _tag: "TooManyCommands" })
         : save(request, { status: "validating" })) satisfies Stepped
     case "validating":
       return (yield* validate(context, request)) satisfies Stepped

@@ -115,5 +115,5 @@ export const readObjection = Effect.fnUntraced(function* (run: Run, snapshot: Sn
   const other = findObjection(ownRun(run), yield* readVerdicts(run, snapshot))
   return other === undefined
     ? undefined
-    : `the request for changes stays, because of the same commit: ${describeHeld(other, numberSign(run))}`
+    : ({ _tag: "ChangeRequestStays", status: describeHeld(other, numberSign(run)) } as const)
 })

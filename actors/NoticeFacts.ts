@@ -4,16 +4,17 @@ import type { TriggerProfile } from "../src/config/Snapshot.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
 import { reachedThreshold } from "../src/domain/Notice.ts"
 import type { NoticeFacts } from "../src/domain/Notice.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { runUrl } from "../src/domain/RunLink.ts"
 import { truncate } from "../src/domain/Text.ts"
 import type { DayAccount } from "../src/store/Ledger.ts"
 import type { EndedDeliveries } from "../src/store/Notices.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
-import { inEnglish } from "../src/text/en.ts"
 
-/** Longest name and reason in a notice. */
+/** Longest name in a notice. */
 const maxName = 200
-const maxReason = 300
+
+const unrecorded: Reason = { _tag: "NoReasonRecorded" }
 
 type Facts<Tag extends NoticeFacts["_tag"]> = Extract<NoticeFacts, { readonly _tag: Tag }>
 
@@ -38,7 +39,7 @@ export const endedFacts = (
     repository: name(repo ?? change?.repo.fullName) ?? "",
     eventId: id,
     events,
-    reason: truncate(outcomeReason === undefined ? "no reason was recorded" : inEnglish(outcomeReason), maxReason),
+    reason: outcomeReason ?? unrecorded,
     ...(author === undefined ? {} : { author }),
     ...(branch === undefined ? {} : { branch }),
     ...(head === undefined ? {} : { head }),

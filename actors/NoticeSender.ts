@@ -8,6 +8,8 @@ import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import type { Notice } from "../src/domain/Notice.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import type { WritePermits } from "../src/forge/WritePermits.ts"
 import { WriteOwner } from "../src/forge/WriteOwner.ts"
@@ -32,8 +34,9 @@ const page = 200
 const maxChannels = 8
 const hourMillis = Duration.toMillis("1 hour")
 
-const unavailable = (message: string) => new ForgeError({ reason: "unavailable", operation: "notice", message })
-const takenOver = Effect.fail(unavailable("another node sends notices now"))
+const unavailable = (why: Reason) => new ForgeError({ reason: "unavailable", operation: "notice", why })
+const storeFailed = ({ message }: StoreError) => unavailable(verbatimReason(message))
+const takenOver = Effect.fail(unavailable({ _tag: "OtherNodeNotifies" }))
 
 /** Records the result of a request. The message exists, so that a store that does not respond is called several times. */
 const record = Effect.fnUntraced(function* (
@@ -61,14 +64,14 @@ const send = Effect.fnUntraced(function* (notice: Notice, prepared: PreparedNoti
   const begin = Effect.flatMap(Clock.currentTimeMillis, (now) =>
     notices.move(notice.id, "pending", { status: "sending" }, token, now)
   ).pipe(
-    Effect.mapError(({ message }) => unavailable(message)),
+    Effect.mapError(storeFailed),
     Effect.flatMap((moved) => {
       isBegun = moved
       return moved ? Effect.void : takenOver
     })
   )
   const check = notices.isSender(token).pipe(
-    Effect.mapError(({ message }) => unavailable(message)),
+    Effect.mapError(storeFailed),
     Effect.flatMap((isSender) => (isSender ? Effect.void : takenOver))
   )
   const result = yield* prepared.send.pipe(
@@ -109,7 +112,7 @@ const handle = Effect.fnUntraced(function* (
     const update = {
       status: "pending",
       notBefore: step.until,
-      error: "the channel had its messages of this hour"
+      error: { _tag: "HourlyMessagesSent" }
     } as const
     yield* notices.move(notice.id, "pending", update, token, now)
     return undefined

@@ -2,6 +2,7 @@
 import { Duration } from "effect"
 import { backoffMillis } from "../src/domain/Backoff.ts"
 import type { Notice } from "../src/domain/Notice.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import type { ChannelMissing } from "../src/outputs/Outputs.ts"
 import type { NoticeUpdate } from "../src/store/Notices.ts"
@@ -17,12 +18,13 @@ export const maxNoticeAttempts = 20
 export const maxPerHour = 60
 const hourMillis = Duration.toMillis("1 hour")
 /** Age at which an unsent notice is no longer of use. */
-const maxAgeMillis = Duration.toMillis("24 hours")
+const maxAgeHours = 24
+const maxAgeMillis = maxAgeHours * hourMillis
 /** Margin before a platform no longer recognises a repeated message. */
 const keyMarginMillis = Duration.toMillis("5 minutes")
 const backoff = { kind: "exponential", base_ms: 5000, max_ms: Duration.toMillis("10 minutes"), jitter: true } as const
 
-const lostResponse = "no response; it is not sent again, because a second message could be a duplicate"
+const lostResponse: Reason = { _tag: "NotSentTwice" }
 
 /** Returns whether the platform shows a repeated message once. `keyMillis`: for how long after the creation it does. */
 const recognisesRepetition = ({ createdAt }: Pick<Notice, "createdAt">, keyMillis: number, now: number): boolean =>
@@ -38,7 +40,7 @@ const afterLostResponse = (
   if (!recognisesRepetition(notice, keyMillis, now)) return { status: "unconfirmed", error: lostResponse }
   if (notice.attempts + 1 >= maxNoticeAttempts) return { status: "quarantined", error: lostResponse, isAttempt: true }
   const notBefore = now + backoffMillis(backoff, notice.attempts + 1, random)
-  return { status: "pending", error: "no response", notBefore, isAttempt: true }
+  return { status: "pending", error: { _tag: "NotConfirmed" }, notBefore, isAttempt: true }
 }
 
 /** `sent`: times of the messages of its channel within the last hour, oldest first. */
@@ -50,7 +52,7 @@ export const nextNoticeStep = (
 ): NoticeStep => {
   if (notice.status === "sending") return { _tag: "Record", update: afterLostResponse(notice, keyMillis, now, 0) }
   if (now - notice.createdAt > maxAgeMillis)
-    return { _tag: "Record", update: { status: "dropped", error: "it could not be sent within 24 hours" } }
+    return { _tag: "Record", update: { status: "dropped", error: { _tag: "NoticeTooOld", hours: maxAgeHours } } }
   const oldest = sent.at(-maxPerHour)
   return oldest === undefined ? { _tag: "Send" } : { _tag: "Wait", until: oldest + hourMillis }
 }
@@ -76,13 +78,13 @@ export const afterNoticeFailure = (
   now: number,
   random: number
 ): NoticeUpdate => {
-  const { message } = error
-  if (error._tag === "ChannelMissing" || isFinal(error)) return { status: "failed", error: message }
+  const { why } = error
+  if (error._tag === "ChannelMissing" || isFinal(error)) return { status: "failed", error: why }
   if (isBegun && error.reason === "unknown_outcome") return afterLostResponse(notice, keyMillis, now, random)
   const isAttempt = error.reason !== "rate_limited"
   if (isAttempt && notice.attempts + 1 >= maxNoticeAttempts)
-    return { status: "quarantined", error: message, isAttempt: true }
+    return { status: "quarantined", error: why, isAttempt: true }
   const requested = Math.min(error.retryAfterMillis ?? 0, maxAgeMillis)
   const pause = Math.max(backoffMillis(backoff, notice.attempts + 1, random), requested)
-  return { status: "pending", error: message, notBefore: now + pause, isAttempt }
+  return { status: "pending", error: why, notBefore: now + pause, isAttempt }
 }

@@ -1,7 +1,6 @@
 /** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
 import type { Publication } from "../src/domain/Publication.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import type { ChannelMissing } from "../src/outputs/Outputs.ts"
@@ -13,7 +12,7 @@ import type { Run } from "../src/store/Runs.ts"
 export type HeadCheck = "newest" | "closed" | { readonly _tag: "Moved"; readonly head: string }
 
 export type PublishStep =
-  | { readonly _tag: "Drop"; readonly reason: string }
+  | { readonly _tag: "Drop"; readonly reason: Reason }
   /** The publisher that was sending the row did not record the outcome. */
   | { readonly _tag: "MarkUnknown" }
   | { readonly _tag: "LookUp" }
@@ -45,9 +44,9 @@ export const nextStep = (
   now: number
 ): PublishStep => {
   if (status === "sending") return { _tag: "MarkUnknown" }
-  if (run === undefined) return { _tag: "Drop", reason: "its run is no longer on record" }
+  if (run === undefined) return { _tag: "Drop", reason: { _tag: "RunNotOnRecord" } }
   if (configured === "unknown" && now - run.createdAt < maxDeferral) return { _tag: "Wait", millis: unknownPause }
-  if (configured !== "yes") return { _tag: "Drop", reason: `workspace ${run.workspace} is no longer configured` }
+  if (configured !== "yes") return { _tag: "Drop", reason: { _tag: "WorkspaceUnconfigured", workspace: run.workspace } }
   if (notBefore !== undefined && notBefore > now) return { _tag: "Wait", millis: notBefore - now }
   return status === "unknown" ? { _tag: "LookUp" } : { _tag: "Send" }
 }
@@ -88,31 +87,31 @@ const outagePause = 1000
  */
 export const afterFailure = (failure: SendFailure, now: number, random: number): PublicationUpdate => {
   const { error, isBegun, from, attempts, deferrals, ageMillis } = failure
-  const { message } = error
-  if (error._tag === "ChannelMissing" || isFinal(error)) return { status: "failed", error: message }
+  const { why } = error
+  if (error._tag === "ChannelMissing" || isFinal(error)) return { status: "failed", error: why }
   const retryAfter = error.retryAfterMillis ?? 0
   if (error.isOutage === true) {
     return isBegun
-      ? { status: "unknown", error: message }
-      : { status: from, error: message, notBefore: now + Math.max(outagePause, retryAfter) }
+      ? { status: "unknown", error: why }
+      : { status: from, error: why, notBefore: now + Math.max(outagePause, retryAfter) }
   }
   if (error.reason === "pending_review") {
     // Nothing was written, so a row that was being sent is not doubtful.
-    if (ageMillis > maxPendingWait || attempts + 1 >= maxAttempts) return { status: "failed", error: message }
+    if (ageMillis > maxPendingWait || attempts + 1 >= maxAttempts) return { status: "failed", error: why }
     const notBefore = now + pauseMillis(attempts + 1, random)
-    return { status: isBegun ? "pending" : from, error: message, notBefore, isAttempt: true }
+    return { status: isBegun ? "pending" : from, error: why, notBefore, isAttempt: true }
   }
   const isAttempt = isBegun || ageMillis > maxDeferral
-  if (isAttempt && attempts + 1 >= maxAttempts) return { status: "failed", error: message }
+  if (isAttempt && attempts + 1 >= maxAttempts) return { status: "failed", error: why }
   if (!isBegun) {
     const notBefore = now + Math.max(pauseMillis(deferrals, random), retryAfter)
-    return { status: from, error: message, notBefore, isAttempt }
+    return { status: from, error: why, notBefore, isAttempt }
   }
   // The first lookup is immediate: a write that reached the host needs no pause.
   const pause = error.reason === "unknown_outcome" && attempts === 0 ? 0 : pauseMillis(attempts + 1, random)
   return {
     status: error.reason === "unknown_outcome" ? "unknown" : "pending",
-    error: message,
+    error: why,
     notBefore: now + Math.max(pause, retryAfter),
     isAttempt
   }
@@ -175,8 +174,7 @@ export const runEnd = (
       : sent.length === 0 && dropped.length > 0
         ? "skipped"
         : "succeeded"
-  const error = failed[0]?.error ?? dropped[0]?.error
-  return { to, partial: failed.length > 0 || isCut, reason: error === undefined ? undefined : verbatimReason(error) }
+  return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error }
 }
 
 export type CommandRetry =

@@ -45,7 +45,7 @@ export interface SendResult {
 
 /** Never recorded: the guard rejects the write before it is sent. */
 const outdated = Effect.fail(
-  new ForgeError({ reason: "conflict", operation: "publish", message: "the change moved on before this was sent" })
+  new ForgeError({ reason: "conflict", operation: "publish", why: { _tag: "ChangeMovedOn" } })
 )
 
 /** Compares the head of the change at the host with the reviewed head. */

@@ -289,7 +289,7 @@ const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, 
   const passes = error.reason === "rate_limited" || error.reason === "unavailable" || error.reason === "unknown_outcome"
   const now = yield* Clock.currentTimeMillis
   const run = (yield* (yield* Runs).get(opened.id)) ?? opened
-  const reason = { _tag: "HostRequestFailed", reason: verbatimReason(error.message) } as const
+  const reason = { _tag: "HostRequestFailed", reason: error.why } as const
   if (passes) return yield* waitForServer(run, work, reason, error.retryAfterMillis && now + error.retryAfterMillis)
   yield* failRun(run, work, "failed", reason)
   return failed(reason, false, undefined, run.id)

@@ -6,7 +6,6 @@ import { toSourceFacts } from "../src/admission/Select.ts"
 import { isTrustedRequester } from "../src/domain/Change.ts"
 import type { Change, Repo } from "../src/domain/Change.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import type { TriageIssue } from "../src/engine/Triage.ts"
 import { toChange } from "../src/forge/Forge.ts"
@@ -119,7 +118,7 @@ const refuseRequest = (repo: Repo, person: string, client: ForgeClient) =>
         Effect.map((may): Reason | undefined => (may ? undefined : { _tag: "NoWritePermission", person })),
         Effect.catchIf(
           ({ reason }) => reason === "forbidden",
-          ({ message }) => Effect.succeed(verbatimReason(message))
+          ({ why }) => Effect.succeed(why)
         )
       )
 

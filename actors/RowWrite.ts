@@ -20,6 +20,7 @@ import { Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { Publication } from "../src/domain/Publication.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import type { Outputs } from "../src/outputs/Outputs.ts"
 import type { Queue } from "../src/queue/Queue.ts"
@@ -30,7 +31,7 @@ import { storeFailed, takenOver } from "./TargetHold.ts"
 import type { TargetHold } from "./TargetHold.ts"
 
 /** Never recorded: the check rejects the write before it is sent. */
-const rejected = (message: string) => Effect.fail(new ForgeError({ reason: "conflict", operation: "publish", message }))
+const rejected = (why: Reason) => Effect.fail(new ForgeError({ reason: "conflict", operation: "publish", why }))
 
 /** Services of the checks. */
 export type WriteServices = ConfigStore | Outputs | Queue | Runs
@@ -50,7 +51,7 @@ export class RowWrite {
   #isHeld = false
   #isBegun = false
   #isBusy = false
-  #objection: string | undefined
+  #objection: Reason | undefined
 
   constructor(hold: TargetHold, run: Run, snapshot: Snapshot, row: Publication) {
     this.#hold = hold
@@ -71,7 +72,7 @@ export class RowWrite {
   }
 
   /** Reason for which the row must not be sent. */
-  get objection(): string | undefined {
+  get objection(): Reason | undefined {
     return this.#objection
   }
 
@@ -115,7 +116,7 @@ export class RowWrite {
     return Effect.flatMap(Effect.mapError(start, storeFailed), (started) => {
       this.#isBegun = started === "started"
       this.#isBusy = started === "busy"
-      if (this.#isBusy) return rejected("another publisher writes the status of this commit")
+      if (this.#isBusy) return rejected({ _tag: "OtherPublisherWrites" })
       return this.#isBegun ? Effect.void : takenOver
     })
   })
@@ -132,7 +133,7 @@ export class RowWrite {
         this.#sending = { ...this.#row, operation: status }
         this.#isHeld = isHeld
         this.#isChanged = true
-        return rejected("the status of this commit has changed since then")
+        return rejected({ _tag: "StatusChanged" })
       }
     )
   })

@@ -6,17 +6,19 @@ import { Clock, Effect } from "effect"
 import type { PublisherToken } from "../src/domain/FencingToken.ts"
 import { TargetKey } from "../src/domain/Keys.ts"
 import type { Publication, PublicationStatus } from "../src/domain/Publication.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../src/store/Outbox.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 
 export const takenOver = Effect.fail(
-  new ForgeError({ reason: "unavailable", operation: "publish", message: "another node publishes to this change now" })
+  new ForgeError({ reason: "unavailable", operation: "publish", why: { _tag: "OtherNodePublishes" } })
 )
 
 export const storeFailed = ({ message }: Pick<StoreError, "message">): ForgeError =>
-  new ForgeError({ reason: "unavailable", operation: "publish", message })
+  new ForgeError({ reason: "unavailable", operation: "publish", why: verbatimReason(message) })
 
 export class TargetHold {
   readonly #outbox: Outbox["Service"]
@@ -91,7 +93,7 @@ export class TargetHold {
     return start
   })
 
-  drop(row: Publication, reason: string): Effect.Effect<void, StoreError> {
+  drop(row: Publication, reason: Reason): Effect.Effect<void, StoreError> {
     return Effect.asVoid(this.move(row, row.status, { status: "dropped", error: reason }))
   }
 

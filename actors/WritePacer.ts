@@ -111,12 +111,8 @@ export const layer = WritePacer.toLayer(
 /** Timeout of a message: the permits of a few nodes, and takeover by another node. */
 const timeout = Duration.seconds(60)
 
-const noPermit = (why: string): ForgeError =>
-  new ForgeError({
-    reason: "unavailable",
-    operation: "take a permit",
-    message: `permits to write with this account are unavailable${why}`
-  })
+const noPermit = (error?: string): ForgeError =>
+  new ForgeError({ reason: "unavailable", operation: "take a permit", why: { _tag: "PermitsUnavailable", error } })
 
 /** Implements the forge's write permits with these actors. */
 export const permitsLayer = Layer.effect(
@@ -134,8 +130,8 @@ export const permitsLayer = Layer.effect(
         const pacer = pacerOf(key)
         const release = send(pacer.Release({ permit }))
         const reply = yield* pacer.Acquire({ permit, gapMillis }).pipe(
-          Effect.mapError(({ message }) => noPermit(`: ${message}`)),
-          Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(noPermit("")) }),
+          Effect.mapError(({ message }) => noPermit(message)),
+          Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(noPermit()) }),
           Effect.onError(() => release)
         )
         if (reply._tag === "Paused") {
@@ -143,7 +139,7 @@ export const permitsLayer = Layer.effect(
             reason: "rate_limited",
             retryAfterMillis: Math.ceil(reply.millis),
             operation: "take a permit",
-            message: `the host rate-limits this account for another ${Math.ceil(reply.millis / 1000)} s`
+            why: { _tag: "AccountLimited", seconds: Math.ceil(reply.millis / 1000) }
           })
         }
         return { started: send(pacer.Started({ permit })), release }

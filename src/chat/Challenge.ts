@@ -2,7 +2,7 @@
 import { createCipheriv, createHash, randomBytes } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { request } from "undici"
-import { ForgeError } from "../forge/ForgeError.ts"
+import { CheckFailed } from "./CheckFailed.ts"
 import { parseJson, textAt } from "./ReadJson.ts"
 import { throughProxy } from "./ThroughProxy.ts"
 import { decodeKey, sign } from "./wecom/Crypt.ts"
@@ -12,11 +12,10 @@ interface Credentials {
   readonly key: Redacted.Redacted
 }
 
-const operation = "callback"
 const timeoutMillis = 10_000
 const maxResponseLength = 10_000
 
-const fail = (message: string) => new ForgeError({ reason: "invalid", operation, message })
+const fail = (message: string) => new CheckFailed({ message })
 
 const meanings: ReadonlyMap<number, string> = new Map([
   [401, "the service refuses the verification: its credentials of the callback differ, or its clock"],
@@ -24,7 +23,7 @@ const meanings: ReadonlyMap<number, string> = new Map([
   [503, "the connection or its callback is disabled in the service, or the service is starting"]
 ])
 
-const call = (url: string, body: string | undefined): Effect.Effect<string, ForgeError> =>
+const call = (url: string, body: string | undefined): Effect.Effect<string, CheckFailed> =>
   Effect.tryPromise({
     try: async () => {
       const response = await request(url, {
@@ -48,7 +47,7 @@ const expectText = (received: string | undefined, sent: string) =>
   received === sent ? Effect.void : Effect.fail(fail("it returned another text than the one to verify"))
 
 /** The service decrypts and verifies it, so that both credentials are checked. */
-export const challengeFeishu = (url: string, { key, token }: Credentials): Effect.Effect<void, ForgeError> => {
+export const challengeFeishu = (url: string, { key, token }: Credentials): Effect.Effect<void, CheckFailed> => {
   const challenge = randomBytes(16).toString("hex")
   const payload = JSON.stringify({ type: "url_verification", token: Redacted.value(token), challenge })
   const iv = randomBytes(16)
@@ -75,7 +74,7 @@ const encrypt = (key: Buffer, message: string, receiver: string): string => {
 export const challengeWecom = (
   url: string,
   { key, now, receiver, token }: Credentials & { readonly receiver: string; readonly now: number }
-): Effect.Effect<void, ForgeError> => {
+): Effect.Effect<void, CheckFailed> => {
   const aesKey = decodeKey(key)
   if (aesKey === undefined) return Effect.fail(fail("the EncodingAESKey is not one: it has 43 letters and digits"))
   const text = randomBytes(8).toString("hex")

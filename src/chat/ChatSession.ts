@@ -1,6 +1,8 @@
 /** Contract of a long connection (`src/chat/<platform>/Session.ts`): one socket, from its start to its end. Never reconnects by itself. */
 import { Schema } from "effect"
 import type { Effect } from "effect"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { ChatClient } from "./ChatClient.ts"
 import type { Inbound } from "./Inbound.ts"
@@ -21,8 +23,12 @@ export class ChatSessionEnd extends Schema.TaggedError<ChatSessionEnd>()("ChatSe
    * configuration. `limited`: the platform limits connections. `kicked`: another connection of the same bot took its place.
    */
   reason: Schema.Literals(["lost", "refused", "limited", "kicked"]),
-  message: Schema.String
-}) {}
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 export interface ChatHandlers {
   /** Stores a delivery. The platform gets its acknowledgement after that. */

@@ -7,9 +7,10 @@ import type { Redacted } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { ChatConnection } from "../config/schema/Im.ts"
 import { publicUrl } from "../domain/RunLink.ts"
-import { ForgeError } from "../forge/ForgeError.ts"
+import type { ForgeError } from "../forge/ForgeError.ts"
 import type { ChatSends } from "../store/ChatSends.ts"
 import { ChatApps, platformUrl } from "./ChatApps.ts"
+import { CheckFailed } from "./CheckFailed.ts"
 import { challengeFeishu, challengeWecom } from "./Challenge.ts"
 import { withinDailyPersons } from "./DailyPersons.ts"
 import { discover } from "./feishu/Session.ts"
@@ -23,7 +24,7 @@ export interface ChatPoint {
   readonly detail: string
 }
 
-type Checked = Effect.Effect<string, ForgeError>
+type Checked = Effect.Effect<string, ForgeError | CheckFailed>
 
 interface Subject {
   readonly connection: ChatConnection
@@ -35,7 +36,9 @@ interface Subject {
 interface Row {
   readonly token: (subject: Subject) => Checked
   readonly permissions: ((subject: Subject) => Checked) | undefined
-  readonly message: ((subject: Subject, to: string) => Effect.Effect<string, ForgeError, ChatSends>) | undefined
+  readonly message:
+    | ((subject: Subject, to: string) => Effect.Effect<string, ForgeError | CheckFailed, ChatSends>)
+    | undefined
   readonly receiving: ((subject: Subject) => Checked) | undefined
 }
 
@@ -48,7 +51,7 @@ const scopes: ReadonlyArray<readonly [use: string, names: ReadonlyArray<string>]
   ["direct messages", ["im:message.p2p_msg:readonly", "im:message.p2p_msg"]]
 ]
 
-const invalid = (operation: string, message: string) => new ForgeError({ reason: "invalid", operation, message })
+const invalid = (message: string) => new CheckFailed({ message })
 
 const feishuApp = ({ connection, secret }: Subject) => ({
   baseUrl: platformUrl("feishu", connection.base_url),
@@ -78,7 +81,6 @@ const feishuScopes = Effect.fnUntraced(function* (subject: Subject) {
   const missing = scopes.filter(([, names]) => !names.some((name) => granted.has(name)))
   if (missing.length > 0)
     return yield* invalid(
-      path,
       `missing: ${missing.map(([use, [name = ""]]) => `${name} (${use})`).join(", ")}; add them and release a version of the application`
     )
   return scopes.map(([, names]) => names.find((name) => granted.has(name))).join(", ")
@@ -90,13 +92,13 @@ const feishu: Row = {
     const response = yield* (yield* feishuApi(subject)).call("GET", path, path)
     const name = textAt(response, ["bot", "app_name"])
     if (textAt(response, ["bot", "open_id"]) === undefined)
-      return yield* invalid(path, "the application has no bot; add the ability and release a version")
+      return yield* invalid("the application has no bot; add the ability and release a version")
     return name === undefined ? "the application has a bot" : `bot ${name}`
   }),
   permissions: feishuScopes,
   receiving: (subject) =>
     Effect.mapBoth(discover(feishuApp(subject)), {
-      onFailure: ({ message }) => invalid("long connection", message),
+      onFailure: ({ message }) => invalid(message),
       onSuccess: () => "the platform offers a long connection"
     }),
   message: Effect.fnUntraced(function* (subject, to) {
@@ -118,12 +120,12 @@ const wecomApp: Row = {
     const path = "/cgi-bin/agent/get"
     const agentid = String(connection.agent_id ?? "")
     const response = yield* (yield* wecomApi({ connection, ...subject })).get(path, { agentid })
-    if (numberAt(response, "close") === 1) return yield* invalid(path, "the application is disabled")
+    if (numberAt(response, "close") === 1) return yield* invalid("the application is disabled")
     const people = listAt(response, "allow_userinfos", "user").length
     const parties = listAt(response, "allow_partys", "partyid").length
     const tags = listAt(response, "allow_tags", "tagid").length
     return people + parties + tags === 0
-      ? yield* invalid(path, "nothing is in the visible range of the application; add people, departments or tags")
+      ? yield* invalid("nothing is in the visible range of the application; add people, departments or tags")
       : `visible range: ${people} people, ${parties} departments, ${tags} tags`
   }),
   receiving: undefined,
@@ -134,7 +136,7 @@ const wecomApp: Row = {
     const response = yield* withinDailyPersons({ ...app, accounts: connection.accounts }, 1, send)
     return textAt(response, ["invaliduser"], 4096) === undefined
       ? `sent to ${to}`
-      : yield* invalid("/cgi-bin/message/send", `${to} is not in the visible range of the application`)
+      : yield* invalid(`${to} is not in the visible range of the application`)
   })
 }
 
@@ -147,7 +149,7 @@ const rows: Readonly<Record<ChatConnection["kind"], Row | undefined>> = {
 
 const report = <R>(
   point: ChatPoint["point"],
-  checked: Effect.Effect<string, ForgeError, R>
+  checked: Effect.Effect<string, ForgeError | CheckFailed, R>
 ): Effect.Effect<ChatPoint, never, R> =>
   Effect.match(checked, {
     onFailure: ({ message }): ChatPoint => ({ point, state: "failed", detail: message }),

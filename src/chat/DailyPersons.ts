@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Duration, Effect } from "effect"
+import { verbatimReason } from "../domain/Reason.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import { ChatSends } from "../store/ChatSends.ts"
 import { Directories } from "./members/Directories.ts"
@@ -32,7 +33,7 @@ const untilNextDay = (now: number): number => dayMillis - ((now + offsetMillis) 
 
 const operation = "POST /cgi-bin/message/send"
 const unavailable = ({ message }: { readonly message: string }) =>
-  new ForgeError({ reason: "unavailable", operation, message })
+  new ForgeError({ reason: "unavailable", operation, why: verbatimReason(message) })
 
 /** Sends a message to so many persons, or fails until the next day. */
 export const withinDailyPersons = Effect.fnUntraced(function* <A, R>(
@@ -51,7 +52,11 @@ export const withinDailyPersons = Effect.fnUntraced(function* <A, R>(
     return yield* new ForgeError({
       reason: "rate_limited",
       operation,
-      message: `${operation}: the application reached ${limit} persons today, ${personsPerAccount} for each of ${accounts} accounts; set accounts of its connection to the limit of the corporation`,
+      why: {
+        _tag: "RequestFailed",
+        operation,
+        why: { _tag: "DailyPersonsReached", limit, each: personsPerAccount, accounts }
+      },
       retryAfterMillis: untilNextDay(now)
     })
   return yield* Effect.tapError(send, ({ reason }) =>

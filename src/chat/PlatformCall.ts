@@ -4,6 +4,7 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import { request } from "undici"
+import type { Reason } from "../domain/Reason.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import { flatHeaders, toMissingResponse } from "../forge/HostResponse.ts"
 import type { HostResponse } from "../forge/HostResponse.ts"
@@ -48,10 +49,10 @@ const reasons: ReadonlyMap<number, ForgeError["reason"]> = new Map([
   ...[45_009, 45_033, -1, 6000].map((code) => [code, "rate_limited"] as const)
 ])
 
-const advice: Partial<Record<ForgeError["reason"], string>> = {
-  unauthorized: "its token is refused; check the credentials of the connection",
-  forbidden: "the application lacks a permission, or may not write there",
-  rate_limited: "the platform limits the requests of the service; it is sent later"
+const advice: Partial<Record<ForgeError["reason"], Reason>> = {
+  unauthorized: { _tag: "CheckConnectionCredentials" },
+  forbidden: { _tag: "ApplicationLacksPermission" },
+  rate_limited: { _tag: "PlatformLimitsRequests" }
 }
 
 /** Platforms count by seconds, minutes and hours. */
@@ -93,16 +94,18 @@ export const readResponse = (
   const unreadable = json === undefined && response.status < 300
   const reason = unreadable ? (writes ? "unknown_outcome" : "invalid") : toReason(response, code, writes)
   const detail = textAt(json, ["msg"], 2000) ?? textAt(json, ["errmsg"], 2000)
-  const parts = [
-    `${operation} returned ${response.status}${code === undefined ? "" : ` with code ${code}`}`,
-    ...(detail === undefined ? [] : [withoutSecrets(detail, secrets)]),
-    ...(advice[reason] === undefined ? [] : [advice[reason]])
-  ]
   return new ForgeError({
     reason,
     status: response.status,
     operation,
-    message: parts.join(": "),
+    why: {
+      _tag: "HostRefused",
+      operation,
+      status: response.status,
+      code,
+      words: detail === undefined ? undefined : withoutSecrets(detail, secrets),
+      advice: advice[reason]
+    },
     ...(reason === "rate_limited" ? { retryAfterMillis: findWait(response) } : {})
   })
 }

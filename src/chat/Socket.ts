@@ -5,6 +5,7 @@
 import { Cause, Deferred, Effect, Queue } from "effect"
 import type { Scope } from "effect"
 import { Agent, EnvHttpProxyAgent, WebSocket } from "undici"
+import type { Reason } from "../domain/Reason.ts"
 import { ChatSessionEnd } from "./ChatSession.ts"
 
 const maxMessageBytes = 1024 * 1024
@@ -20,7 +21,7 @@ export interface ChatSocket {
   readonly send: (data: string | Uint8Array) => Effect.Effect<void, ChatSessionEnd>
 }
 
-const lost = (message: string): ChatSessionEnd => new ChatSessionEnd({ reason: "lost", message })
+const lost = (why: Reason): ChatSessionEnd => new ChatSessionEnd({ reason: "lost", why })
 
 const options = { webSocket: { maxPayloadSize: maxMessageBytes } }
 let direct: Agent | undefined
@@ -39,32 +40,27 @@ const listen = (
   received: Queue.Queue<string | Uint8Array, ChatSessionEnd>,
   opened: Deferred.Deferred<void>
 ) => {
-  const end = (message: string) => Queue.failCauseUnsafe(received, Cause.fail(lost(message)))
+  const end = (why: Reason) => Queue.failCauseUnsafe(received, Cause.fail(lost(why)))
   socket.binaryType = "arraybuffer"
   socket.addEventListener("open", () => Deferred.doneUnsafe(opened, Effect.void))
-  socket.addEventListener("close", ({ code }) => end(`the long connection was closed (code ${code})`))
+  socket.addEventListener("close", ({ code }) => end({ _tag: "LongConnectionEnded", code }))
   // An error is followed by a close, but a failed handshake may have none.
-  socket.addEventListener("error", () => end("the long connection failed"))
+  socket.addEventListener("error", () => end({ _tag: "LongConnectionFailed" }))
   socket.addEventListener("message", ({ data }: { readonly data: unknown }) => {
     if (!isMessage(data)) return
     if (Queue.offerUnsafe(received, typeof data === "string" ? data : new Uint8Array(data))) return
-    end("too many messages of the long connection wait")
+    end({ _tag: "TooManyMessagesWait" })
     socket.close()
   })
 }
 
-/** Returns why a URL cannot be connected to; undefined if it can. */
-const findProblem = (url: string): string | undefined =>
-  URL.canParse(url) && /^wss?:$/.test(new URL(url).protocol)
-    ? undefined
-    : "the address of the long connection is invalid"
+const isUsable = (url: string): boolean => URL.canParse(url) && /^wss?:$/.test(new URL(url).protocol)
 
 /** Opens a socket, which is closed with the scope. */
 export const openSocket = Effect.fnUntraced(function* (
   url: string
 ): Effect.fn.Return<ChatSocket, ChatSessionEnd, Scope.Scope> {
-  const problem = findProblem(url)
-  if (problem !== undefined) return yield* lost(problem)
+  if (!isUsable(url)) return yield* lost({ _tag: "LongConnectionAddressInvalid" })
   const received = yield* Queue.dropping<string | Uint8Array, ChatSessionEnd>(maxWaiting)
   const opened = Deferred.makeUnsafe<void>()
   const socket = yield* Effect.acquireRelease(
@@ -78,15 +74,15 @@ export const openSocket = Effect.fnUntraced(function* (
   yield* Effect.raceFirst(Deferred.await(opened), Effect.asVoid(Queue.peek(received))).pipe(
     Effect.timeoutOrElse({
       duration: openTimeout,
-      orElse: () => Effect.fail(lost("the long connection was not opened in time"))
+      orElse: () => Effect.fail(lost({ _tag: "LongConnectionNotOpened" }))
     })
   )
   return {
     take: Queue.take(received),
     send: (data) =>
       Effect.suspend(() => {
-        if (socket.readyState !== WebSocket.OPEN) return Effect.fail(lost("the long connection is closed"))
-        if (socket.bufferedAmount > maxUnsentBytes) return Effect.fail(lost("the platform does not take messages"))
+        if (socket.readyState !== WebSocket.OPEN) return Effect.fail(lost({ _tag: "LongConnectionClosed" }))
+        if (socket.bufferedAmount > maxUnsentBytes) return Effect.fail(lost({ _tag: "PlatformTakesNoMessages" }))
         return Effect.sync(() => socket.send(data))
       })
   }

@@ -2,6 +2,9 @@
 import { arities } from "./Command.ts"
 import { chatRequestNames } from "../domain/ChatRequest.ts"
 import type { ChatRequestName } from "../domain/ChatRequest.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
+import { inChinese } from "../text/zh.ts"
 
 export interface ChatTexts {
   readonly help: (allowed: ReadonlyArray<ChatRequestName>) => string
@@ -19,6 +22,7 @@ export interface ChatTexts {
   readonly running: (what: string, id: string) => string
   readonly succeeded: (what: string, problems: string) => string
   readonly ended: (what: string, why: string) => string
+  readonly reason: (reason: Reason) => string
   readonly expired: (what: string) => string
   readonly cancelled: (what: string) => string
   readonly nothing: string
@@ -105,6 +109,7 @@ const english: ChatTexts = {
   running: (what, id) => `Review of ${what} is running.\nId: ${id}`,
   succeeded: (what, problems) => `Review of ${what} has ended.\n${problems}`,
   ended: (what, why) => `Review of ${what} has ended without a result: ${why}`,
+  reason: inEnglish,
   expired: (what) => `Review of ${what} waited too long and was closed (queued_timeout). Request it again if needed.`,
   cancelled: (what) => `Reviews of ${what} are cancelled.`,
   nothing: "There is nothing to show.",
@@ -148,6 +153,7 @@ const chinese: ChatTexts = {
   running: (what, id) => `${what} 的评审正在运行。\nID：${id}`,
   succeeded: (what, problems) => `${what} 的评审已结束。\n${problems}`,
   ended: (what, why) => `${what} 的评审结束但没有结果：${why}`,
+  reason: inChinese,
   expired: (what) => `${what} 的评审等待过久，已关闭（queued_timeout）。如仍需要，请重新请求。`,
   cancelled: (what) => `${what} 的评审已取消。`,
   nothing: "没有可显示的内容。",

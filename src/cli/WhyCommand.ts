@@ -36,7 +36,7 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
     ...(run.reason === undefined ? [] : [`reason: ${oneLine(inEnglish(run.reason))}`]),
     ...(run.notices ?? []).map((notice) => `notice: ${oneLine(notice)}`),
     ...run.publications.map(({ channel, error, operation, status, url }) => {
-      const problem = error === undefined ? "" : `: ${oneLine(error)}`
+      const problem = error === undefined ? "" : `: ${oneLine(inEnglish(error))}`
       return `${channel} ${operation}: ${status}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
     }),
     ...(isClean(run) ? ["nothing to post: no problem was found (review.skip_lgtm)"] : []),

@@ -1,5 +1,6 @@
 /** State of a chat connection, as its owner in the cluster last reported it. */
 import { Schema } from "effect"
+import type { Reason } from "./Reason.ts"
 
 export const ChatConnectionState = Schema.Literals(["ready", "connecting", "failing", "disabled", "unknown"])
 export type ChatConnectionState = typeof ChatConnectionState.Type
@@ -8,7 +9,7 @@ export interface ChatHealth {
   readonly connection: string
   readonly state: ChatConnectionState
   /** Reason of the state, without secrets. */
-  readonly detail: string | undefined
+  readonly detail: Reason | undefined
   /** Node of the owner. */
   readonly node: string
   readonly since: number

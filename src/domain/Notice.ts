@@ -15,6 +15,7 @@
  * A row is `sending` from right before its request. One that a new sender finds in `sending` has no known outcome.
  */
 import { Schema } from "effect"
+import { Reason } from "./Reason.ts"
 
 export const NoticeStatus = Schema.Literals([
   "pending",
@@ -50,7 +51,7 @@ const subject = {
   eventId: Schema.String,
   /** Number of deliveries that ended together, which one notice reports. */
   events: Schema.Int,
-  reason: Schema.String
+  reason: Reason
 }
 
 export const NoticeFacts = Schema.Union([
@@ -118,7 +119,7 @@ export interface Notice extends NewNotice {
   /** Failures, bounded by the sender. */
   readonly attempts: number
   readonly notBefore: number | undefined
-  readonly error: string | undefined
+  readonly error: Reason | undefined
   readonly createdAt: number
   readonly updatedAt: number
 }

@@ -21,6 +21,7 @@ import { Severity } from "./Kinds.ts"
 import { Anchor } from "./Problem.ts"
 import { CheckedCode } from "./IssueCode.ts"
 import { OperationId, TargetKey } from "./Keys.ts"
+import { Reason } from "./Reason.ts"
 
 export const PublicationStatus = Schema.Literals([
   "pending",
@@ -213,7 +214,7 @@ export const Publication = Schema.Struct({
   notBefore: Schema.optional(Schema.Int),
   hostId: Schema.optional(Schema.String),
   url: Schema.optional(Schema.String),
-  error: Schema.optional(Schema.String),
+  error: Schema.optional(Reason),
   /** Dismissals at the time of sending, for rows that read comments of earlier reviews. */
   ignoredDismissals: Schema.optional(Schema.Array(IgnoredDismissal)),
   /** Reactions at the time of sending, for rows that read comments of earlier reviews. */

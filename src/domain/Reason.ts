@@ -7,8 +7,12 @@
 import { Predicate, Schema, SchemaTransformation } from "effect"
 import type { Params } from "./ReasonParams.ts"
 import { isParam } from "./ReasonParams.ts"
+import { chatReasons } from "./reasons/Chat.ts"
 import { deliveryReasons } from "./reasons/Delivery.ts"
+import { hostReasons } from "./reasons/Host.ts"
 import { modelReasons } from "./reasons/Model.ts"
+import { noticeReasons } from "./reasons/Notice.ts"
+import { publicationReasons } from "./reasons/Publication.ts"
 import { queueReasons } from "./reasons/Queue.ts"
 import { runReasons } from "./reasons/Run.ts"
 
@@ -20,8 +24,12 @@ const verbatim = { Text: { text: "text" }, Unknown: { tag: "text" } } as const s
 /** Parameters by tag. A new reason is a row of one of these tables, and a text in each language. */
 export const reasons = {
   ...verbatim,
+  ...chatReasons,
   ...deliveryReasons,
+  ...hostReasons,
   ...modelReasons,
+  ...noticeReasons,
+  ...publicationReasons,
   ...queueReasons,
   ...runReasons
 }

@@ -1,5 +1,7 @@
 /** The one error of git hosts: why a request failed, and what the caller may do. */
 import { Schema } from "effect"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 
 export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   /**
@@ -25,5 +27,14 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   isOutage: Schema.optional(Schema.Boolean),
   /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
   operation: Schema.String,
-  message: Schema.String
-}) {}
+  /** What operators read. */
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
+
+/** Returns an error whose text begins with the operation. */
+export const requestFailed = (reason: ForgeError["reason"], operation: string, why: Reason): ForgeError =>
+  new ForgeError({ reason, operation, why: { _tag: "RequestFailed", operation, why } })

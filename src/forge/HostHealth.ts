@@ -60,9 +60,7 @@ export const observe = Effect.fnUntraced(function* <A>(origin: string, request: 
           return yield* error
         }
         state.circuit = afterFailure(state.circuit, yield* Clock.currentTimeMillis)
-        return yield* isOpen(state.circuit)
-          ? new ForgeError({ ...error, message: error.message, isOutage: true })
-          : error
+        return yield* isOpen(state.circuit) ? new ForgeError({ ...error, isOutage: true }) : error
       })
     )
   )

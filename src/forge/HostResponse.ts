@@ -3,9 +3,12 @@
  * every known secret in it is redacted, because these messages appear in records, logs and the dashboard.
  */
 import { findConnectionAdvice } from "../domain/ConnectionAdvice.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { millisUntil, parseRetryAfter } from "../domain/RetryAfter.ts"
 import { redactCredentials } from "../domain/RedactCredentials.ts"
 import { ForgeError } from "./ForgeError.ts"
+import { means } from "./HostWords.ts"
 
 export interface HostResponse {
   readonly status: number
@@ -21,7 +24,7 @@ export const flatHeaders = (
   )
 
 /** Next steps of an operator by the reason of a failure, and for a response that is not the host's. */
-export type Advice = Partial<Record<ForgeError["reason"] | "unreadable", string>>
+export type Advice = Partial<Record<ForgeError["reason"] | "unreadable", Reason>>
 
 /** Description of a request for error messages; without anything secret apart from `secrets`. */
 export interface HostRequest {
@@ -54,7 +57,7 @@ const isRateLimit = ({ status, headers, body }: HostResponse): boolean =>
   (status === 403 &&
     (headers["retry-after"] !== undefined ||
       headers["x-ratelimit-remaining"] === "0" ||
-      /rate limit|abuse detection/i.test(body.slice(0, 2000))))
+      means(body.slice(0, 2000), "githubLimits")))
 
 const toReason = (response: HostResponse, writes: boolean): ForgeError["reason"] => {
   const { status } = response
@@ -71,11 +74,11 @@ const toReason = (response: HostResponse, writes: boolean): ForgeError["reason"]
 }
 
 const gitHostAdvice: Advice = {
-  unreadable: "check base_url of the trigger",
-  unauthorized: "the credential is wrong or has expired; check token_env or app of the trigger",
-  forbidden: "the credential lacks a permission; grant it access to this repository",
-  not_found: "it does not exist, or the credential may not read it",
-  rate_limited: "the host limits the requests of this credential; the service retries later"
+  unreadable: { _tag: "CheckBaseUrl" },
+  unauthorized: { _tag: "CheckCredential" },
+  forbidden: { _tag: "GrantAccess" },
+  not_found: { _tag: "MissingOrHidden" },
+  rate_limited: { _tag: "CredentialLimited" }
 }
 
 /** Prepares external text for a record: without secrets and control characters, on one line, truncated. */
@@ -105,28 +108,27 @@ const hostMessage = (body: string): string | undefined => {
 /** Returns the missing permission, which GitHub names in a header for fine-grained and app tokens. */
 const neededPermission = (headers: HostResponse["headers"], secrets: HostRequest["secrets"]): string | undefined => {
   const needed = headers["x-accepted-github-permissions"]
-  return needed === undefined || needed === "" ? undefined : `needs ${quote(needed, secrets)}`
+  return needed === undefined || needed === "" ? undefined : quote(needed, secrets)
 }
 
 export const toRefusal = (request: HostRequest, response: HostResponse): ForgeError => {
   const reason = toReason(response, request.writes)
   const advice = request.advice ?? gitHostAdvice
   const detail = hostMessage(response.body)
-  const message = [
-    `${request.operation} returned ${response.status}`,
-    detail === undefined ? undefined : quote(detail, request.secrets),
-    reason === "forbidden" ? neededPermission(response.headers, request.secrets) : undefined,
-    advice[reason]
-  ]
-    .filter((part) => part !== undefined)
-    .join(": ")
   const wait = retryAfter(response.headers, request.now) ?? (reason === "rate_limited" ? defaultWaitMillis : undefined)
   return new ForgeError({
     reason,
     status: response.status,
     ...(wait === undefined ? {} : { retryAfterMillis: wait }),
     operation: request.operation,
-    message
+    why: {
+      _tag: "HostRefused",
+      operation: request.operation,
+      status: response.status,
+      words: detail === undefined ? undefined : quote(detail, request.secrets),
+      permissions: reason === "forbidden" ? neededPermission(response.headers, request.secrets) : undefined,
+      advice: advice[reason]
+    }
   })
 }
 
@@ -157,13 +159,17 @@ const findErrorCode = (cause: unknown): string | undefined => {
 export const toMissingResponse = (request: HostRequest, cause: unknown): ForgeError => {
   const code = findErrorCode(cause)
   const sent = code === undefined || !neverSent.has(code)
-  const reported = cause instanceof Error ? quote(cause.message, request.secrets) : "connection closed"
+  const reported = cause instanceof Error ? quote(cause.message, request.secrets) : ""
   const text = code === undefined || reported.includes(code) ? reported : `${code} ${reported}`
-  const nextStep = findConnectionAdvice(text)
   return new ForgeError({
     reason: request.writes && sent ? "unknown_outcome" : "unavailable",
     operation: request.operation,
-    message: `${request.operation} failed without a response: ${text}${nextStep === undefined ? "" : `; ${nextStep}`}`
+    why: {
+      _tag: "HostSilent",
+      operation: request.operation,
+      error: cause instanceof Error ? verbatimReason(text) : { _tag: "ConnectionClosed" },
+      advice: findConnectionAdvice(text)
+    }
   })
 }
 
@@ -173,5 +179,11 @@ export const toUnreadable = (request: HostRequest, status: number, detail: strin
     reason: request.writes ? "unknown_outcome" : "invalid",
     status,
     operation: request.operation,
-    message: `${request.operation}: unexpected response with status ${status}: ${quote(detail, request.secrets)}; ${(request.advice ?? gitHostAdvice).unreadable}`
+    why: {
+      _tag: "HostUnreadable",
+      operation: request.operation,
+      status,
+      detail: quote(detail, request.secrets),
+      advice: (request.advice ?? gitHostAdvice).unreadable
+    }
   })

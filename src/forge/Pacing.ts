@@ -52,7 +52,7 @@ const waitUntilOpen = Effect.fnUntraced(function* (pace: Pace, operation: string
       reason: "rate_limited",
       retryAfterMillis: remaining,
       operation,
-      message: `${operation} was not sent: the host's rate limit holds this token for another ${Math.ceil(remaining / 1000)} s`
+      why: { _tag: "RateLimitHolds", operation, seconds: Math.ceil(remaining / 1000) }
     })
   }
   yield* Effect.sleep(remaining)

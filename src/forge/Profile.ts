@@ -8,18 +8,17 @@ import { Agent, EnvHttpProxyAgent, ProxyAgent } from "undici"
 import type { Dispatcher } from "undici"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { HeadRepo, Repo } from "../domain/Change.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { checkedConnect } from "./CheckedConnect.ts"
 import { ForgeError } from "./ForgeError.ts"
 import type { Credential } from "./Http.ts"
 
-const misconfigured = (message: string): ForgeError =>
-  new ForgeError({ reason: "invalid", operation: "configuration", message })
+const misconfigured = (why: Reason): ForgeError =>
+  new ForgeError({ reason: "invalid", operation: "configuration", why })
 
 export const apiUrl = (profile: TriggerProfile): Effect.Effect<string, ForgeError> =>
   profile.apiUrl === undefined
-    ? Effect.fail(
-        misconfigured(`trigger ${profile.name} has no base_url; set triggers[].base_url to the host's web address`)
-      )
+    ? Effect.fail(misconfigured({ _tag: "NoBaseUrl", trigger: profile.name }))
     : Effect.succeed(profile.apiUrl.replace(/(?<!\/)\/+$/, ""))
 
 /** Returns the configured time between two content writes. */
@@ -43,7 +42,7 @@ export const tokenCredential = (
       new ForgeError({
         reason: "unauthorized",
         operation: "configuration",
-        message: `trigger ${profile.name} has no outbound credential; set triggers[].token_env`
+        why: { _tag: "NoOutboundCredential", trigger: profile.name }
       })
     )
   }
@@ -65,7 +64,13 @@ const isLoopback = (url: string | undefined): boolean =>
   url !== undefined && URL.canParse(url) && /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
 
 export const dispatcher = ({ apiUrl: url, name, settings }: TriggerProfile) =>
-  makeDispatcher(`trigger ${name}`, { url, proxy: settings.http_proxy, caPath: settings.tls_ca_path })
+  makeDispatcher({ trigger: name }, { url, proxy: settings.http_proxy, caPath: settings.tls_ca_path })
+
+/** The trigger or the channel that has a way to a host. */
+export interface RouteOwner {
+  readonly trigger?: string
+  readonly channel?: string
+}
 
 /** Way to a host. */
 export interface HostRoute {
@@ -80,7 +85,7 @@ export interface HostRoute {
  * else with the proxy variables of the environment. Without a proxy, connections to other servers than the host are checked.
  */
 export const makeDispatcher = (
-  owner: string,
+  owner: RouteOwner,
   { caPath, proxy, url }: HostRoute
 ): Effect.Effect<Dispatcher, ForgeError> => {
   const fromEnvironment = !isLoopback(url) && proxyVariables.some((name) => process.env[name])
@@ -94,10 +99,10 @@ export const makeDispatcher = (
   )
 }
 
-const certificates = (owner: string, path: string): Effect.Effect<string, ForgeError> =>
+const certificates = (owner: RouteOwner, path: string): Effect.Effect<string, ForgeError> =>
   Effect.tryPromise({
     try: () => readFile(path, "utf8"),
-    catch: () => misconfigured(`${owner}: tls_ca_path ${path} cannot be read`)
+    catch: () => misconfigured({ _tag: "CertificatesUnreadable", ...owner, path })
   })
 
 /** Splits the name of a repository into `owner` and `repo`, for hosts that have exactly these two parts. */

@@ -66,13 +66,8 @@ export const failure = (kind: FailureKind, why: Reason, retryAfterMillis?: numbe
 /** Returns the failure of a connection. The text is that of Node.js or a library. */
 const unavailable = (text: string): Failure => ({
   ...failure("unavailable", verbatimReason(text)),
-  advice: connectionAdvice(text)
+  advice: findConnectionAdvice(text)
 })
-
-const connectionAdvice = (text: string): Reason | undefined => {
-  const advice = findConnectionAdvice(text)
-  return advice === undefined ? undefined : verbatimReason(advice)
-}
 
 /** Statuses of an overloaded server; 529 is that of Anthropic. */
 const overloads: ReadonlySet<number> = new Set([503, 529])

@@ -4,6 +4,7 @@ import { Duration, Effect } from "effect"
 import type { ChatConnection } from "../config/schema/Im.ts"
 import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../chat/ChatApps.ts"
 import { countPersons, withinDailyPersons } from "../chat/DailyPersons.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 import type { ChatSends } from "../store/ChatSends.ts"
@@ -28,8 +29,8 @@ const feishuGap = Duration.seconds(1)
 const wecomGaps = { recipients: Duration.millis(3600), appchat: Duration.millis(8640) } as const
 const hourMillis = 60 * 60 * 1000
 
-const missing = ({ channel }: ChatContext, what: string) =>
-  new ChannelMissing({ message: `channel ${channel.name}: ${what}` })
+const missing = ({ channel }: ChatContext, why: Reason) =>
+  new ChannelMissing({ why: { _tag: "ChannelUnusable", channel: channel.name, why } })
 
 /** Returns the connection that the channel names. */
 const findConnection = Effect.fnUntraced(function* (context: ChatContext) {
@@ -38,13 +39,13 @@ const findConnection = Effect.fnUntraced(function* (context: ChatContext) {
   const { connections } = context.workspace.snapshot().document.im
   const connection = Object.hasOwn(connections, id) ? connections[id] : undefined
   if (connection === undefined || !connection.enabled)
-    return yield* missing(context, `connection ${id} is not configured, or is disabled`)
+    return yield* missing(context, { _tag: "ConnectionMissing", connection: id })
   return connection
 })
 
 const findSecret = Effect.fnUntraced(function* (context: ChatContext, connection: ChatConnection | undefined) {
   const secret = context.credential(connection ?? context.channel, "app_secret")
-  return secret ?? (yield* missing(context, "has no application secret; set app_secret_env to its variable"))
+  return secret ?? (yield* missing(context, { _tag: "NoApplicationSecret" }))
 })
 
 const feishu = Effect.fnUntraced(function* (context: ChatContext) {
@@ -82,7 +83,7 @@ const reportInvalid = (context: ChatContext, response: Readonly<Record<string, u
 const wecom = Effect.fnUntraced(function* (context: ChatContext) {
   const { target } = context.channel
   const connection = yield* findConnection(context)
-  if (connection === undefined || target === undefined) return yield* missing(context, "needs connection and target")
+  if (connection === undefined || target === undefined) return yield* missing(context, { _tag: "NoConnectionOrTarget" })
   const { accounts, agent_id: agent = "", base_url, corp_id: corpId = "" } = connection
   const secret = yield* findSecret(context, connection)
   const baseUrl = platformUrl("wecom", base_url)

@@ -138,11 +138,7 @@ const planCalls = (
 const findBot = (context: ChatContext, holder: object): Effect.Effect<Bot, ChannelMissing> => {
   const url = context.credential(holder, "webhook_url")
   return url === undefined
-    ? Effect.fail(
-        new ChannelMissing({
-          message: `channel ${context.channel.name} has no webhook_url; set webhook_url_env to its variable`
-        })
-      )
+    ? Effect.fail(new ChannelMissing({ why: { _tag: "NoWebhookUrl", channel: context.channel.name } }))
     : Effect.succeed({ url, secret: context.credential(holder, "secret") })
 }
 

@@ -5,6 +5,7 @@
 import { createHmac } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { EnvHttpProxyAgent, request as send } from "undici"
+import type { Reason } from "../domain/Reason.ts"
 import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import { flatHeaders, retryAfter } from "../forge/HostResponse.ts"
@@ -20,19 +21,16 @@ const maxResponseLength = 64 * 1024
 const operation = "POST chat bot"
 const defaultWaitMillis = 60_000
 
-const toError = (
-  reason: ForgeError["reason"],
-  message: string,
-  status?: number,
-  retryAfterMillis?: number
-): ForgeError =>
+const toError = (reason: ForgeError["reason"], why: Reason, status?: number, retryAfterMillis?: number): ForgeError =>
   new ForgeError({
     reason,
     operation,
-    message: `the chat bot ${message}`,
+    why,
     ...(status === undefined ? {} : { status }),
     ...(reason === "rate_limited" ? { retryAfterMillis: retryAfterMillis ?? defaultWaitMillis } : {})
   })
+
+const checkUrl: Reason = { _tag: "CheckWebhookUrl" }
 
 /** Feishu sends `code` and `msg`, older versions `StatusCode`; WeCom sends `errcode` and `errmsg`. */
 const BotResponse = Schema.Struct({
@@ -49,26 +47,21 @@ const transientCodes = new Set([9499, 11232, 45009, 45033, -1])
 const checkResponse = ({ body, headers, status }: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
   const retryAfterMillis = retryAfter(headers, now)
   if (status === 429 || (status === 403 && retryAfterMillis !== undefined)) {
-    return Effect.fail(
-      toError("rate_limited", "limits the requests of the service; the message is sent later", status, retryAfterMillis)
-    )
+    return Effect.fail(toError("rate_limited", { _tag: "BotLimitsRequests" }, status, retryAfterMillis))
   }
-  if (status === 503) return Effect.fail(toError("unavailable", "is unavailable", status))
-  if (status >= 500) return Effect.fail(toError("unknown_outcome", `responded with status ${status}`, status))
+  if (status === 503) return Effect.fail(toError("unavailable", { _tag: "BotUnavailable" }, status))
+  if (status >= 500) return Effect.fail(toError("unknown_outcome", { _tag: "BotResponded", status }, status))
   if (status < 200 || status > 299) {
-    return Effect.fail(toError("invalid", `responded with status ${status}; check webhook_url of the channel`, status))
+    return Effect.fail(toError("invalid", { _tag: "BotResponded", status, advice: checkUrl }, status))
   }
   return Schema.decodeUnknownEffect(Schema.fromJsonString(BotResponse))(body).pipe(
-    Effect.mapError(() => toError("invalid", "sent an unexpected response; check webhook_url of the channel")),
+    Effect.mapError(() => toError("invalid", { _tag: "BotUnreadable", advice: checkUrl })),
     Effect.flatMap((response) => {
       const code = response.code ?? response.StatusCode ?? response.errcode ?? 0
       if (code === 0) return Effect.void
-      const detail = (response.msg ?? response.errmsg ?? "").replace(/\p{Cc}/gu, " ").slice(0, 200)
+      const words = (response.msg ?? response.errmsg ?? "").replace(/\p{Cc}/gu, " ").slice(0, 200)
       return Effect.fail(
-        toError(
-          transientCodes.has(code) ? "rate_limited" : "invalid",
-          `refused the message with code ${code}: ${detail}`
-        )
+        toError(transientCodes.has(code) ? "rate_limited" : "invalid", { _tag: "BotRefused", code, words })
       )
     })
   )
@@ -86,7 +79,7 @@ const isLoopback = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.tes
 export const post = Effect.fnUntraced(function* (bot: Bot, gap: Duration.Duration, body: object) {
   const url = Redacted.value(bot.url)
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    return yield* toError("invalid", "has an invalid URL; set webhook_url to an http or https URL")
+    return yield* toError("invalid", { _tag: "BotUrlInvalid" })
   }
   return yield* pacedChat(["bot", url], gap, operation, request(url, body))
 })
@@ -112,8 +105,8 @@ const request = Effect.fnUntraced(function* (url: string, body: object): Effect.
     catch: (cause) => {
       const code = toErrorCode(cause)
       return neverSent.test(code)
-        ? toError("unavailable", `could not be reached (${code})`)
-        : toError("unknown_outcome", "sent no response")
+        ? toError("unavailable", { _tag: "BotUnreachable", error: code })
+        : toError("unknown_outcome", { _tag: "BotSilent" })
     }
   })
   return yield* checkResponse(bounded, yield* Clock.currentTimeMillis)

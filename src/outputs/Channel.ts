@@ -11,6 +11,7 @@ import type { Change } from "../domain/Change.ts"
 import type { OperationId, TargetKey } from "../domain/Keys.ts"
 import type { IgnoredDismissal, Operation, Publication, Reaction } from "../domain/Publication.ts"
 import type { IssueCode } from "../domain/IssueCode.ts"
+import { Reason } from "../domain/Reason.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
@@ -19,6 +20,7 @@ import type { ModelRun } from "../llm/ModelRun.ts"
 import type { Cache } from "../store/Cache.ts"
 import type { ChatSends } from "../store/ChatSends.ts"
 import type { Analysis } from "../domain/Analysis.ts"
+import { inEnglish } from "../text/en.ts"
 import type { AuthorGuess } from "./AuthorGuess.ts"
 import type { LinkTemplates } from "./Links.ts"
 import type { OwnTemplates } from "./WorkspaceTemplates.ts"
@@ -87,15 +89,17 @@ export interface Sent extends HostWrite {
   /** Reactions to comments of earlier reviews, where the operation read them. */
   readonly reactions?: ReadonlyArray<Reaction> | undefined
   /** Reason for which nothing was written; the row is then dropped with it. */
-  readonly skipped?: string | undefined
+  readonly skipped?: Reason | undefined
 }
 
 /**
  * The configuration of a publication no longer exists: its workspace, trigger or channel has been removed since it was planned.
  */
-export class ChannelMissing extends Schema.TaggedError<ChannelMissing>()("ChannelMissing", {
-  message: Schema.String
-}) {}
+export class ChannelMissing extends Schema.TaggedError<ChannelMissing>()("ChannelMissing", { why: Reason }) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 /** A finding of a published review that a person dismisses from chat, with the permission for it. */
 export interface DismissedFinding {

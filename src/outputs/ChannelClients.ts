@@ -5,6 +5,7 @@ import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import { hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { haveSameOrigins, hostUrls } from "../domain/HostUrls.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
@@ -16,19 +17,22 @@ import { findHostMismatch } from "./ChannelHost.ts"
 import { sendAtHost } from "./HostOperations.ts"
 import type { HostOperation } from "./HostOperations.ts"
 
+const unusable = ({ name: channel }: ChannelConfig, why: Reason): ChannelMissing =>
+  new ChannelMissing({ why: { _tag: "ChannelUnusable", channel, why } })
+
 const findProfile = (channel: ChannelConfig, change: Change, snapshot: Snapshot) => {
   const name = channel.trigger ?? hostTrigger(change)
   const profile = snapshot.triggers.get(name)
   return profile === undefined
-    ? Effect.fail(new ChannelMissing({ message: `channel ${channel.name}: trigger ${name} is no longer configured` }))
+    ? Effect.fail(unusable(channel, { _tag: "TriggerUnconfigured", trigger: name }))
     : Effect.succeed(profile)
 }
 
 /**
- * Returns the profile with the channel's host and credential, or a text about what is missing. The trigger's credential is sent
+ * Returns the profile with the channel's host and credential, or what is missing. The trigger's credential is sent
  * to the trigger's own host only.
  */
-const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): TriggerProfile | string => {
+const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): TriggerProfile | Reason => {
   const settings =
     channel.base_url === undefined ? profile.settings : { ...profile.settings, base_url: channel.base_url }
   const urls = channel.base_url === undefined ? profile : hostUrls(profile.kind, channel.base_url)
@@ -37,7 +41,7 @@ const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: S
   if (token === undefined) {
     return channel.base_url === undefined || haveSameOrigins(profile, urls)
       ? { ...profile, baseUrl, apiUrl, settings }
-      : `base_url is on another host than trigger ${profile.name}, whose credential is not sent there; set token_env of the channel`
+      : { _tag: "CredentialOfOtherHost", trigger: profile.name }
   }
   const { app: _app, ...withoutApp } = settings
   return { ...profile, baseUrl, apiUrl, token, settings: withoutApp }
@@ -75,7 +79,7 @@ export class ChannelClients {
     const name = hostTrigger(change)
     const profile = workspace.snapshot().triggers.get(name)
     return profile === undefined
-      ? Effect.fail(new ChannelMissing({ message: `trigger ${name} is no longer configured` }))
+      ? Effect.fail(new ChannelMissing({ why: { _tag: "TriggerUnconfigured", trigger: name } }))
       : Effect.succeed(this.#forges.client(profile))
   }
 
@@ -86,12 +90,11 @@ export class ChannelClients {
     snapshot: Snapshot
   ): Effect.Effect<ForgeClient, ForgeError | ChannelMissing> {
     return Effect.flatMap(findProfile(channel, change, snapshot), (profile) => {
-      const missing = (reason: string) =>
-        Effect.fail(new ChannelMissing({ message: `channel ${channel.name}: ${reason}` }))
+      const missing = (why: Reason) => Effect.fail(unusable(channel, why))
       const other = findHostMismatch(channel, change, snapshot.triggers)
       if (other !== undefined) return missing(other)
       if (!isForgeKind(profile.kind)) {
-        return missing(`trigger ${profile.name} is of kind ${profile.kind}, which has no pull requests`)
+        return missing({ _tag: "NoPullRequests", trigger: profile.name, kind: profile.kind })
       }
       // That of a chat application is the address of its platform.
       const baseUrl = channel.kind === "feishu_app" ? undefined : channel.base_url
@@ -99,7 +102,7 @@ export class ChannelClients {
         return Effect.succeed(this.#forges.client(profile))
       }
       const client = this.#ownClient(profile, channel, snapshot)
-      return typeof client === "string" ? missing(client) : Effect.succeed(client)
+      return "_tag" in client ? missing(client) : Effect.succeed(client)
     })
   }
 
@@ -124,14 +127,14 @@ export class ChannelClients {
     )
   }
 
-  /** Returns the client, or a text about what is missing. */
-  #ownClient(profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): ForgeClient | string {
+  /** Returns the client, or what is missing. */
+  #ownClient(profile: TriggerProfile, channel: ChannelConfig, snapshot: Snapshot): ForgeClient | Reason {
     const ofTrigger = this.#own.get(profile) ?? new WeakMap<ChannelConfig, ForgeClient>()
     this.#own.set(profile, ofTrigger)
     const existing = ofTrigger.get(channel)
     if (existing !== undefined) return existing
     const own = ownProfile(profile, channel, snapshot)
-    if (typeof own === "string") return own
+    if ("_tag" in own) return own
     const client = this.#forges.client(own)
     ofTrigger.set(channel, client)
     return client

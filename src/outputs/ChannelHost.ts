@@ -7,6 +7,7 @@ import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import { hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
 
 type Profile = Pick<TriggerProfile, "name" | "kind" | "apiUrl"> & Partial<Pick<TriggerProfile, "settings">>
@@ -27,24 +28,23 @@ const namesTarget = ({ owner, repo, project_id: project }: ChannelConfig): boole
   owner !== undefined || repo !== undefined || project !== undefined
 
 /** The same number is another changelist on another server. */
-const findServerMismatch = (bound: Profile, own: Profile): string | undefined =>
-  bound.settings?.port === own.settings?.port
-    ? undefined
-    : `it writes to reviews of the server of trigger ${bound.name}, and the changelist is on that of trigger ${own.name}`
+const findServerMismatch = (bound: Profile, own: Profile): Reason | undefined =>
+  bound.settings?.port === own.settings?.port ? undefined : { _tag: "OtherServer", trigger: bound.name, own: own.name }
 
 /** Returns why the channel does not receive the change; undefined if it does. */
 export const findHostMismatch = (
   channel: ChannelConfig,
   change: Pick<Change, "trigger" | "host">,
   triggers: Triggers
-): string | undefined => {
+): Reason | undefined => {
   const hosts = listHosts(channel.kind)
   const own = triggers.get(hostTrigger(change))
   const bound = channel.trigger === undefined ? own : triggers.get(channel.trigger)
   if (hosts === undefined || own === undefined || bound === undefined) return undefined
-  if (!hosts.includes(bound.kind)) return `kind ${channel.kind} does not write to ${bound.kind} (trigger ${bound.name})`
+  if (!hosts.includes(bound.kind))
+    return { _tag: "OtherHostKind", kind: channel.kind, host: bound.kind, trigger: bound.name }
   if (bound.name === own.name || namesTarget(channel)) return undefined
   if (bound.kind === "perforce") return findServerMismatch(bound, own)
   if (bound.kind === own.kind && bound.apiUrl === own.apiUrl) return undefined
-  return `it writes to the host of trigger ${bound.name}, and the change is on the host of trigger ${own.name}; to publish it there, set repo or project_id of the channel`
+  return { _tag: "OtherHost", trigger: bound.name, own: own.name }
 }

@@ -3,6 +3,7 @@ import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
+import { inEnglish } from "../text/en.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
 import { route } from "./Routing.ts"
@@ -61,7 +62,9 @@ const otherHosts = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
         const change = { trigger, provider, target: { kind: "pull_request" as const, number: 1 } }
         return route(workspace.outputs, change).flatMap(({ channel }): ReadonlyArray<readonly [string, string]> => {
           const other = findHostMismatch(channel, change, snapshot.triggers)
-          return other === undefined ? [] : [[channel.name, `receives no changes of trigger ${trigger}: ${other}`]]
+          return other === undefined
+            ? []
+            : [[channel.name, `receives no changes of trigger ${trigger}: ${inEnglish(other)}`]]
         })
       })
   )

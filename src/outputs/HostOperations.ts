@@ -56,7 +56,7 @@ const checkUnchanged = Effect.fnUntraced(function* (client: ForgeClient, change:
   return yield* new ForgeError({
     reason: "conflict",
     operation: "triage",
-    message: `issue #${number} was changed after its triage; it is left unchanged`
+    why: { _tag: "IssueChanged", number }
   })
 })
 

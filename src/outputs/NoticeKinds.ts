@@ -4,9 +4,15 @@
 import { createHash } from "node:crypto"
 import type { Severity } from "../domain/Kinds.ts"
 import type { NoticeFactsBy, NoticeFacts, NoticeKind } from "../domain/Notice.ts"
+import { truncate } from "../domain/Text.ts"
+import { inEnglish } from "../text/en.ts"
+import { inChinese } from "../text/zh.ts"
 import { deliveryUrl, publicUrl } from "../domain/RunLink.ts"
 import { safeUrl } from "./Links.ts"
 import type { SafeText } from "./SafeText.ts"
+
+/** Longest reason in a notice. */
+const maxReason = 300
 
 /** Labels in front of values. */
 type Label = keyof (typeof words)["en"]["labels"]
@@ -50,6 +56,7 @@ const words = {
       trigger: "Trigger",
       workspace: "Workspace"
     },
+    show: inEnglish,
     waited: (hours: number) => `it waited longer than ${hours} ${hours === 1 ? "hour" : "hours"} (queued_timeout)`,
     more: (events: number) => ` and ${events - 1} more`,
     request: "Request a review to try again",
@@ -91,6 +98,7 @@ const words = {
       trigger: "触发器",
       workspace: "工作区"
     },
+    show: inChinese,
     waited: (hours: number) => `等待超过 ${hours} 小时（queued_timeout）`,
     more: (events: number) => ` 等 ${events} 个`,
     request: "如仍需要，请重新请求评审",
@@ -161,7 +169,7 @@ export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFacts
     subject: ({ repository }) => repository,
     lines: (facts, safe, language) => [
       ...changeLines(facts, safe),
-      ["reason", safe.plain(facts.reason)],
+      ["reason", safe.plain(truncate(words[language].show(facts.reason), maxReason))],
       runLine(facts, safe),
       eventLine(facts, safe, language)
     ],

@@ -1,6 +1,7 @@
 /** Publishing for the rest of the service: selects the channels of a change, plans the publications and sends them. */
 import { Context } from "effect"
 import type { Effect } from "effect"
+import type { Reason } from "../domain/Reason.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
 import type { IgnoredDismissal, Publication, Reaction, StatusState } from "../domain/Publication.ts"
@@ -24,7 +25,7 @@ export interface SentRow extends HostWrite {
   /** Reactions to comments of earlier reviews, for the outcomes of their findings. */
   readonly reactions?: ReadonlyArray<Reaction> | undefined
   /** Reason for which nothing was written, because the host has no place for it; the row is then dropped with it. */
-  readonly skipped?: string | undefined
+  readonly skipped?: Reason | undefined
 }
 
 export class Outputs extends Context.Service<

@@ -83,8 +83,8 @@ const context = (
   const channel = channelNamed(workspace.outputs, change.provider, publication.channel)
   const kind = channel === undefined ? undefined : sender.kinds.get(channel.kind)
   if (channel === undefined || kind === undefined) {
-    const message = `channel ${publication.channel} of workspace ${workspace.id} is no longer configured`
-    return Effect.fail(new ChannelMissing({ message }))
+    const why = { _tag: "ChannelMissing", channel: publication.channel, workspace: workspace.id } as const
+    return Effect.fail(new ChannelMissing({ why }))
   }
   return Effect.succeed({ kind, to: toContext(sender, workspace, change, channel) })
 }

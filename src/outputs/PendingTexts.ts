@@ -21,7 +21,7 @@ const occupied = (texts: number): ForgeError =>
   new ForgeError({
     reason: "pending_review",
     operation: "publish",
-    message: `a person has an unpublished review or draft with ${texts} texts under the account of the service, which would be published together with this review; publish or delete it with that account, then request the review again`
+    why: { _tag: "PersonHasDraft", count: texts }
   })
 
 /** Returns the policy for a review with these texts. */

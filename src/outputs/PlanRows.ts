@@ -5,6 +5,7 @@ import { hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { newId } from "../domain/Ids.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
+import { inEnglish } from "../text/en.ts"
 import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { labelId, statusId } from "./OperationId.ts"
@@ -69,7 +70,7 @@ const listUnservedChannels = (kinds: ChannelKinds, workspace: Workspace, change:
     if (kind === undefined)
       return [`Not published to channel ${channel.name}: its kind ${channel.kind} is not available in this build.`]
     const other = findHostMismatch(channel, change, workspace.snapshot().triggers)
-    if (other !== undefined) return [`Not published to channel ${channel.name}: ${other}.`]
+    if (other !== undefined) return [`Not published to channel ${channel.name}: ${inEnglish(other)}.`]
     return kind.serves(change)
       ? []
       : [

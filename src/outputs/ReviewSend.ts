@@ -33,7 +33,7 @@ export const requireNumber = (change: Change): Effect.Effect<number, ForgeError>
         new ForgeError({
           reason: "invalid",
           operation: "publish",
-          message: `a ${change.target.kind} has no number, so no review can be written on it`
+          why: { _tag: "NoNumber", kind: change.target.kind }
         })
       )
     : Effect.succeed(change.target.number)

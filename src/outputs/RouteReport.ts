@@ -5,6 +5,7 @@ import type { Change } from "../domain/Change.ts"
 import type { TargetKind } from "../domain/Kinds.ts"
 import { noticeKinds, workspaceNoticeKinds } from "../domain/Notice.ts"
 import type { NoticeKind } from "../domain/Notice.ts"
+import { inEnglish } from "../text/en.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
 import { noticeChannels, noticeRoutes } from "./PlanNotices.ts"
@@ -51,11 +52,15 @@ export const routeReport = (workspace: Workspace, trigger: TriggerProfile, kind:
   }
   const channels = route(workspace.outputs, change).map(({ channel, parts }) => {
     const row = kinds.get(channel.kind)
+    const other = findHostMismatch(channel, change, workspace.snapshot().triggers)
     const problem =
       row === undefined
         ? `kind ${channel.kind} is not available in this build`
-        : (findHostMismatch(channel, change, workspace.snapshot().triggers) ??
-          (row.serves(change) ? undefined : `kind ${channel.kind} does not support ${kind} targets`))
+        : other !== undefined
+          ? inEnglish(other)
+          : row.serves(change)
+            ? undefined
+            : `kind ${channel.kind} does not support ${kind} targets`
     return {
       name: channel.name,
       kind: channel.kind,

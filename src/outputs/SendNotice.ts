@@ -40,7 +40,7 @@ export const prepareNotice = Effect.fnUntraced(function* (
 ): Effect.fn.Return<PreparedNotice, ChannelMissing> {
   const channel = noticeOutputs(snapshot, facts).channels.find((one) => one.name === name)
   if (channel === undefined || !isPlatform(channel.kind))
-    return yield* new ChannelMissing({ message: `channel ${name} is no longer configured as a channel of notices` })
+    return yield* new ChannelMissing({ why: { _tag: "NoticeChannelMissing", channel: name } })
   const context = { channel, credential: snapshot.credential, workspace: { snapshot: () => snapshot } }
   const { keyMillis, send } = yield* senders[channel.kind](context)
   const workspace = "workspace" in facts ? snapshot.workspaces.get(facts.workspace) : undefined

@@ -6,6 +6,4 @@ import type { Publication } from "../domain/Publication.ts"
 import { ChannelMissing } from "./Channel.ts"
 
 export const wrongChannelKind = ({ channel, operation }: Publication): ChannelMissing =>
-  new ChannelMissing({
-    message: `channel ${channel} changed its kind and does not support ${operation._tag}; request the review again`
-  })
+  new ChannelMissing({ why: { _tag: "ChannelKindChanged", channel, operation: operation._tag } })

@@ -23,9 +23,10 @@ interface Row {
   readonly updated_at: number | string
 }
 
-const decodeFacts = Schema.decodeUnknownEffect(Schema.fromJsonString(ChatFacts))
-const decode = Schema.decodeUnknownEffect(ChatRequest)
-export const encodeFacts = (facts: ChatFacts): string => toStorable(JSON.stringify(facts))
+const FactsColumn = Schema.fromJsonString(ChatFacts)
+const encode = Schema.encodeSync(FactsColumn)
+const decode = Schema.decodeUnknownEffect(Schema.Struct({ ...ChatRequest.fields, facts: FactsColumn }))
+export const encodeFacts = (facts: ChatFacts): string => toStorable(encode(facts))
 
 export const toRow = (request: NewChatRequest) => ({
   id: request.id,
@@ -55,7 +56,7 @@ const fromRow = Effect.fnUntraced(function* (row: Row) {
     version: Number(row.version),
     ...(row.command === null ? {} : { command: row.command }),
     ...(row.workspace === null ? {} : { workspace: row.workspace }),
-    facts: yield* decodeFacts(row.facts),
+    facts: row.facts,
     receivedAt: Number(row.received_at),
     updatedAt: Number(row.updated_at)
   })

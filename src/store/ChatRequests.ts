@@ -14,6 +14,7 @@ import {
   ReplyTarget,
   SentChatMessage
 } from "../domain/ChatRequest.ts"
+import { Reason } from "../domain/Reason.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { IdRange } from "./ListOrder.ts"
 
@@ -57,8 +58,8 @@ export const ChatFacts = Schema.Struct({
       buttons: Schema.optionalKey(Schema.Array(ChatButton))
     })
   ),
-  /** Reason of the outcome, as text for an operator. */
-  reason: Schema.optionalKey(Schema.String),
+  /** Reason of the outcome. */
+  reason: Schema.optionalKey(Reason),
   /** Start of the send of the result whose response is not known. */
   sendingAt: Schema.optionalKey(Schema.Int),
   attempts: Schema.optionalKey(Schema.Int),

@@ -7,12 +7,13 @@ import { Context } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import type { NewNotice, Notice, NoticeKind, NoticeStatus } from "../domain/Notice.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { IdRange } from "./ListOrder.ts"
 
 export interface NoticeUpdate {
   readonly status: NoticeStatus
   readonly notBefore?: number | undefined
-  readonly error?: string | undefined
+  readonly error?: Reason | undefined
   /** True if it counts for `attempts`. */
   readonly isAttempt?: boolean | undefined
 }

@@ -10,6 +10,7 @@ import type { PublisherToken } from "../domain/FencingToken.ts"
 import type { OperationId } from "../domain/Keys.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import type { IgnoredDismissal, Operation, Publication, PublicationStatus, Reaction } from "../domain/Publication.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
 export interface PublicationUpdate {
@@ -17,7 +18,7 @@ export interface PublicationUpdate {
   readonly notBefore?: number | undefined
   readonly hostId?: string | undefined
   readonly url?: string | undefined
-  readonly error?: string | undefined
+  readonly error?: Reason | undefined
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
   readonly reactions?: ReadonlyArray<Reaction> | undefined
   /** True if the host failed a write, which counts for `attempts`. */

@@ -4,6 +4,15 @@ import type { SqlClient, SqlError } from "effect/sql"
 import { OperationId, TargetKey } from "../domain/Keys.ts"
 import { IgnoredDismissal, Operation, PublicationStatus, Reaction } from "../domain/Publication.ts"
 import type { Publication } from "../domain/Publication.ts"
+import { Reason } from "../domain/Reason.ts"
+import { toStorable } from "../domain/Text.ts"
+
+const ReasonColumn = Schema.fromJsonString(Reason)
+const encode = Schema.encodeSync(ReasonColumn)
+
+/** Encodes the column `error`. */
+export const encodeReason = (reason: Reason | undefined): string | null =>
+  reason === undefined ? null : toStorable(encode(reason))
 
 const PublicationRow = Schema.Struct({
   id: Schema.String,
@@ -18,7 +27,7 @@ const PublicationRow = Schema.Struct({
   not_before: Schema.NullOr(Schema.Int),
   host_id: Schema.NullOr(Schema.String),
   url: Schema.NullOr(Schema.String),
-  error: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(ReasonColumn),
   ignored_dismissals: Schema.NullOr(Schema.fromJsonString(Schema.Array(IgnoredDismissal))),
   reactions: Schema.NullOr(Schema.fromJsonString(Schema.Array(Reaction)))
 })
@@ -80,7 +89,7 @@ const toPublicationRow = (row: Publication, now: number) => ({
   not_before: row.notBefore ?? null,
   host_id: row.hostId ?? null,
   url: row.url ?? null,
-  error: row.error ?? null,
+  error: encodeReason(row.error),
   ignored_dismissals: toJson(row.ignoredDismissals),
   reactions: toJson(row.reactions),
   created_at: now,

@@ -1,7 +1,8 @@
 /** Stores states of chat connections in the table `chat_health`. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChatConnectionState } from "../domain/ChatHealth.ts"
+import { Reason } from "../domain/Reason.ts"
 import { toStorable } from "../domain/Text.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 import { ChatHealths } from "./ChatHealths.ts"
@@ -15,6 +16,10 @@ interface Row {
   readonly reported_at: number
 }
 
+const ReasonColumn = Schema.fromJsonString(Reason)
+const encodeReason = Schema.encodeSync(ReasonColumn)
+const decodeReason = Schema.decodeUnknownOption(ReasonColumn)
+
 const isState = Schema.is(ChatConnectionState)
 
 export const layer: Layer.Layer<ChatHealths, never, SqlClient.SqlClient> = Layer.effect(
@@ -26,7 +31,7 @@ export const layer: Layer.Layer<ChatHealths, never, SqlClient.SqlClient> = Layer
         sql`INSERT INTO chat_health ${sql.insert({
           connection,
           state,
-          detail: detail === undefined ? null : toStorable(detail.slice(0, 500)),
+          detail: detail === undefined ? null : toStorable(encodeReason(detail)),
           node,
           since,
           reported_at: reportedAt
@@ -38,7 +43,7 @@ export const layer: Layer.Layer<ChatHealths, never, SqlClient.SqlClient> = Layer
           rows.map(({ connection, detail, node, reported_at, since, state }) => ({
             connection,
             state: isState(state) ? state : ("unknown" as const),
-            detail: detail ?? undefined,
+            detail: Option.getOrUndefined(decodeReason(detail)),
             node,
             since: Number(since),
             reportedAt: Number(reported_at)

@@ -7,12 +7,16 @@ import { isAnswerLost } from "../database/PostgresFailure.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import { canMoveNotice, NoticeFacts, NoticeStatus } from "../domain/Notice.ts"
 import type { Notice } from "../domain/Notice.ts"
-import { toStorable, truncate } from "../domain/Text.ts"
+import { Reason } from "../domain/Reason.ts"
+import { toStorable } from "../domain/Text.ts"
 import { direction, idConditions } from "./ListOrder.ts"
 import { Notices } from "./Notices.ts"
 
 /** SQLite returns integers, Postgres returns text for them. */
 const Integer = Schema.Union([Schema.Int, Schema.NumberFromString])
+
+const ReasonColumn = Schema.fromJsonString(Reason)
+const encodeReason = Schema.encodeSync(ReasonColumn)
 
 const Row = Schema.Struct({
   id: Schema.String,
@@ -22,7 +26,7 @@ const Row = Schema.Struct({
   status: NoticeStatus,
   attempts: Integer,
   not_before: Schema.NullOr(Integer),
-  error: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(ReasonColumn),
   created_at: Integer,
   updated_at: Integer
 })
@@ -31,7 +35,6 @@ const encodeFacts = Schema.encodeSync(Schema.fromJsonString(NoticeFacts))
 
 /** The only row of `notice_senders`. */
 const only = 1
-const maxError = 500
 
 const toNotice = (row: typeof Row.Type): Notice => ({
   id: row.id,
@@ -83,7 +86,7 @@ const move =
       ? sql`
         UPDATE notices
         SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0}, not_before = ${notBefore ?? null},
-          error = ${error === undefined ? null : truncate(toStorable(error), maxError)}, updated_at = ${now}
+          error = ${error === undefined ? null : toStorable(encodeReason(error))}, updated_at = ${now}
         WHERE id = ${id} AND status = ${from}
           AND EXISTS (SELECT 1 FROM notice_senders WHERE id = ${only} AND token = ${token})
         RETURNING id`.pipe(

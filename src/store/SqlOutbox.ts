@@ -8,7 +8,14 @@ import { canMove } from "../domain/Publication.ts"
 import type { PublicationStatus } from "../domain/Publication.ts"
 import { Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
-import { decodePublicationRows, insertPublications, rowsPerInsert, toJson, toPublication } from "./PublicationRow.ts"
+import {
+  decodePublicationRows,
+  encodeReason,
+  insertPublications,
+  rowsPerInsert,
+  toJson,
+  toPublication
+} from "./PublicationRow.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 
 /** Decodes the rows of an operation. */
@@ -116,7 +123,7 @@ const move =
       ? sql`
         UPDATE publications
         SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0},
-          not_before = ${notBefore ?? null}, error = ${error ?? null}, updated_at = ${now},
+          not_before = ${notBefore ?? null}, error = ${encodeReason(error)}, updated_at = ${now},
           host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url),
           ignored_dismissals = COALESCE(${toJson(ignoredDismissals)}, ignored_dismissals),
           reactions = COALESCE(${toJson(reactions)}, reactions)

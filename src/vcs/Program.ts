@@ -37,6 +37,8 @@ export interface ProgramEnd {
   /** Undefined: killed by a signal or never started. */
   readonly code: number | undefined
   readonly stderr: string
+  /** True if the program was never started, for example because it is not installed. */
+  readonly isUnstarted?: true
   /** Limit for which the process was ended, if any. */
   readonly limit: ProcessLimit | undefined
 }
@@ -95,6 +97,7 @@ const launch = (command: ProgramCommand): ProgramChild & { readonly stop: Effect
       resolve({
         code: undefined,
         stderr: `${command.program} could not be started: ${error.message}`,
+        isUnstarted: true,
         limit: undefined
       })
     })

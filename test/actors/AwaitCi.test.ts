@@ -1,6 +1,7 @@
 /** The evidence of CI for a review: read, waited for or named as missing, by the configuration of its workspace. */
 import { Effect, Layer } from "effect"
 import { expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { inEnglish } from "../../src/text/en.ts"
 import { awaitCi } from "../../actors/AwaitCi.ts"
 import type { CiArtifact, CiRun, ForgeClient, HostCi } from "../../src/forge/Forge.ts"
@@ -40,7 +41,7 @@ const ciWith = (runs: ReadonlyArray<CiRun>, artifact = "sarif-eslint", hasMore =
 })
 const refused = (reason: ForgeError["reason"]): HostCi => ({
   ...ciWith([]),
-  runs: () => Effect.fail(new ForgeError({ reason, operation: "GET /runs", message: "GET /runs failed" }))
+  runs: () => Effect.fail(new ForgeError({ reason, operation: "GET /runs", why: verbatimReason("GET /runs failed") }))
 })
 
 const ended: CiRun = { id: 1, hasEnded: true }

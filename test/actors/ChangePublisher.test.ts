@@ -2,6 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
@@ -61,7 +62,7 @@ const refuse = (reason: ForgeError["reason"]) =>
   new ForgeError({
     reason,
     operation: "POST /x",
-    message: reason,
+    why: verbatimReason(reason),
     ...(reason === "rate_limited" ? { retryAfterMillis: 40_000 } : {})
   })
 

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -49,7 +50,8 @@ const forges = Layer.effect(
       const now = yield* Clock.currentTimeMillis
       yield* Ref.update(requests, (all) => [...all, now])
       const reason = yield* Ref.get(refusal)
-      if (reason !== undefined) return yield* new ForgeError({ reason, operation: "x", message: `refused: ${reason}` })
+      if (reason !== undefined)
+        return yield* new ForgeError({ reason, operation: "x", why: verbatimReason(`refused: ${reason}`) })
     })
     const known = testForges(Effect.succeed({ head: "h1", state: "open", baseRef: "main" }))
     const profile = testSnapshotWith("w", "t").current().triggers.get("t")

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { budgetFacts, endedFacts, silentFacts } from "../../actors/NoticeFacts.ts"
 import { refusedFacts } from "../../actors/RefusedConfiguration.ts"
 import { reachedThreshold } from "../../src/domain/Notice.ts"
@@ -87,7 +88,7 @@ describe("deliveries without a review", () => {
       number: 7,
       author: "dana",
       url: "https://git.example/7",
-      reason: "no model responded",
+      reason: verbatimReason("no model responded"),
       events: 2,
       runId: "run-1",
       runUrl: "https://aicr.example/dashboard/runs/run-1"
@@ -102,9 +103,7 @@ describe("deliveries without a review", () => {
     })
   })
 
-  it("are bounded, and those of commands and those that were settled otherwise are none", () => {
-    const reason = "x".repeat(5000)
-    expect(endedFacts(stored({ outcomeReason: verbatimReason(reason) }), ended, 72, {})?.reason.length).toBe(300)
+  it("of commands, and those that were settled otherwise, are none", () => {
     const work = { change: change(), configHash: "c", priority: 1, dueAt: 1, command: "help" } as const
     expect(endedFacts(stored({ work }), ended, 72, {})).toBeUndefined()
     expect(endedFacts(stored({ outcome: "executed" }), ended, 72, {})).toBeUndefined()

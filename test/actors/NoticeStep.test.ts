@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { ChannelMissing } from "../../src/outputs/Outputs.ts"
 import { afterNoticeFailure, maxNoticeAttempts, maxPerHour, nextNoticeStep } from "../../actors/NoticeStep.ts"
@@ -7,7 +8,7 @@ const hour = 3_600_000
 const createdAt = 1_000_000
 const row = (over: object = {}) => ({ status: "pending", attempts: 0, createdAt, ...over }) as const
 const failure = (reason: ForgeError["reason"], over: object = {}) =>
-  new ForgeError({ reason, operation: "POST", message: reason, ...over })
+  new ForgeError({ reason, operation: "POST", why: verbatimReason(reason), ...over })
 
 describe("the next step of a notice", () => {
   const sent = (count: number, oldest: number) => Array.from({ length: count }, (_, at) => oldest + at)
@@ -77,8 +78,22 @@ describe("a notice that could not be sent", () => {
   const last = row({ attempts: maxNoticeAttempts - 1 })
 
   it.each([
-    ["fails when its channel is gone", row(), new ChannelMissing({ message: "gone" }), false, 0, { status: "failed" }],
-    ["fails when it is refused", row(), failure("invalid"), true, 0, { status: "failed", error: "invalid" }],
+    [
+      "fails when its channel is gone",
+      row(),
+      new ChannelMissing({ why: verbatimReason("gone") }),
+      false,
+      0,
+      { status: "failed" }
+    ],
+    [
+      "fails when it is refused",
+      row(),
+      failure("invalid"),
+      true,
+      0,
+      { status: "failed", error: verbatimReason("invalid") }
+    ],
     ["is retried after an outage", row(), failure("unavailable"), true, 0, { status: "pending", isAttempt: true }],
     [
       "waits as the platform requests",

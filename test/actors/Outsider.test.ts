@@ -1,6 +1,7 @@
 /** Changes for which repositories for members may be read, according to the host. */
 import { Effect } from "effect"
 import { assert, describe, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { findOutsider, maxPushers } from "../../actors/Outsider.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { administrator } from "../../src/domain/Change.ts"
@@ -10,7 +11,7 @@ import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import type { Pushers } from "../../src/store/Receipts.ts"
 
 const failing = (reason: ForgeError["reason"]) =>
-  Effect.fail(new ForgeError({ reason, operation: "GET /permission", message: reason }))
+  Effect.fail(new ForgeError({ reason, operation: "GET /permission", why: verbatimReason(reason) }))
 
 const noPushers: Pushers = { usernames: [], pushedHead: false, isPart: false }
 

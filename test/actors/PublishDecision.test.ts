@@ -11,7 +11,7 @@ import type { PublicationUpdate } from "../../src/store/Outbox.ts"
 const day = 24 * 3_600_000
 const run = { workspace: "w", createdAt: 0 }
 const old = { workspace: "w", createdAt: 1000 - day }
-const gone = { _tag: "Drop", reason: "workspace w is no longer configured" } as const
+const gone = { _tag: "Drop", reason: { _tag: "WorkspaceUnconfigured", workspace: "w" } } as const
 
 describe("the next step of an open row", () => {
   const cases = [
@@ -23,7 +23,7 @@ describe("the next step of an open row", () => {
     // Only from `unknown` may it be dropped.
     ["sending", run, "yes", undefined, { _tag: "MarkUnknown" }],
     ["sending", undefined, "no", undefined, { _tag: "MarkUnknown" }],
-    ["pending", undefined, "no", undefined, { _tag: "Drop", reason: "its run is no longer on record" }],
+    ["pending", undefined, "no", undefined, { _tag: "Drop", reason: { _tag: "RunNotOnRecord" } }],
     ["unknown", run, "no", undefined, gone],
     ["pending", run, "no", 1500, gone],
     ["pending", run, "unknown", undefined, { _tag: "Wait", millis: 15_000 }],
@@ -39,22 +39,22 @@ describe("the next step of an open row", () => {
 
 describe("a row that could not be sent", () => {
   const failure = (reason: ForgeError["reason"], more: Partial<ForgeError> = {}) =>
-    new ForgeError({ reason, operation: "POST /x", message: "m", ...more })
+    new ForgeError({ reason, operation: "POST /x", why: verbatimReason("m"), ...more })
   const given = { isBegun: true, from: "pending", attempts: 0, deferrals: 1, ageMillis: 0 } as const
   const after = (error: ForgeError | ChannelMissing, more: Partial<SendFailure> = {}) =>
     afterFailure({ ...given, error, ...more }, 10_000, 0.5)
-  const failed = { status: "failed", error: "m" } as const
+  const failed = { status: "failed", error: verbatimReason("m") } as const
 
   it.each(["forbidden", "unauthorized", "not_found", "conflict", "invalid"] as const)("%s is final", (reason) => {
     assert.deepStrictEqual(after(failure(reason)), failed)
     assert.deepStrictEqual(after(failure(reason), { isBegun: false }), failed)
   })
   it("a channel that is gone is final", () => {
-    assert.deepStrictEqual(after(new ChannelMissing({ message: "m" })), failed)
+    assert.deepStrictEqual(after(new ChannelMissing({ why: verbatimReason("m") })), failed)
   })
 
   it("a pending review of a person is waited for during an hour, without a doubt about the row", () => {
-    const wait = { error: "m", notBefore: 10_750, isAttempt: true }
+    const wait = { error: verbatimReason("m"), notBefore: 10_750, isAttempt: true }
     assert.deepStrictEqual(after(failure("pending_review")), { ...wait, status: "pending" })
     assert.deepStrictEqual(after(failure("pending_review"), { isBegun: false }), { ...wait, status: "pending" })
     assert.deepStrictEqual(after(failure("pending_review"), { isBegun: false, from: "unknown" }), {
@@ -130,7 +130,7 @@ describe("a row that could not be sent", () => {
     ]
   ]
   it.each(cases)("%s", (_, error, more, update) => {
-    assert.deepStrictEqual(after(error, more), { ...update, error: "m" })
+    assert.deepStrictEqual(after(error, more), { ...update, error: verbatimReason("m") })
   })
 })
 
@@ -151,7 +151,7 @@ describe("a closed change", () => {
 describe("the end of a run", () => {
   const end = (...rows: ReadonlyArray<readonly [Operation, PublicationStatus]>) =>
     runEnd(
-      rows.map(([operation, at]) => ({ operation, status: at, error: at === "sent" ? undefined : at })),
+      rows.map(([operation, at]) => ({ operation, status: at, error: at === "sent" ? undefined : verbatimReason(at) })),
       false
     )
   it("waits while a row is open, a status included", () => {

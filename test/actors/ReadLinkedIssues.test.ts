@@ -1,6 +1,7 @@
 /** Titles of the issues that a pull request closes, as the host returns them. */
 import { Effect, Logger } from "effect"
 import { expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { readLinkedIssues } from "../../actors/ReadLinkedIssues.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
@@ -22,7 +23,11 @@ const issues: ReadonlyMap<number, ReadIssue> = new Map([
 
 const read = (of: Change) => {
   const requested: Array<number> = []
-  const missing = new ForgeError({ reason: "not_found", operation: "GET /issues", message: "no such issue" })
+  const missing = new ForgeError({
+    reason: "not_found",
+    operation: "GET /issues",
+    why: verbatimReason("no such issue")
+  })
   const client = {
     issues: {
       list: () => Effect.die("unexpected"),

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { lessonsFor } from "../../actors/Reflect.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { resolve } from "../../src/config/Defaults.ts"
@@ -178,7 +179,7 @@ describe("reflection", () => {
         1,
         clientWith(() => Effect.succeed([thread(1, { dismissedBy: ["ann"] })]))
       )
-      const away = new ForgeError({ reason: "unavailable", operation: "GET /x", message: "down" })
+      const away = new ForgeError({ reason: "unavailable", operation: "GET /x", why: verbatimReason("down") })
       assert.lengthOf(
         yield* before(
           1,

@@ -158,7 +158,7 @@ each("a drained node finishes what runs and takes nothing more until it is resum
   })
 )
 
-const down = new ForgeError({ reason: "unavailable", operation: "GET /x", message: "connect ECONNREFUSED" })
+const down = new ForgeError({ reason: "unavailable", operation: "GET /x", why: verbatimReason("connect ECONNREFUSED") })
 const runOf = (number: number) =>
   Effect.flatMap(Runs, (runs) =>
     Effect.map(runs.list({ targetKey: targetKey(change(number)), limit: 5 }), ([run]) => run)

@@ -274,7 +274,7 @@ describe("RowWrite", () => {
       const [dropped] = yield* outbox.ofRun(row.runId)
       assert.deepInclude(dropped, {
         status: "dropped",
-        error: "the request for changes stays, because of the same commit: problems in #1 (into main)"
+        error: { _tag: "ChangeRequestStays", status: "problems in #1 (into main)" }
       })
       assert.strictEqual((yield* (yield* Runs).get(row.runId))?.status, "succeeded")
       assert.deepStrictEqual(yield* written, [])

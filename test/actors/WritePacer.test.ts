@@ -4,6 +4,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import * as WritePacer from "../../actors/WritePacer.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { Paces, pacedWrite, WriteGap } from "../../src/forge/Pacing.ts"
@@ -70,7 +71,7 @@ describe("WritePacer", () => {
           reason: "rate_limited",
           retryAfterMillis: 60_000,
           operation: "POST /x",
-          message: "slow down"
+          why: verbatimReason("slow down")
         })
         const refused = onNode(Effect.flip(pacedWrite("closed", "POST /x", Effect.fail(limited))))
         yield* letRun(yield* Effect.forkChild(refused))

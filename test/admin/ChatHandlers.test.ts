@@ -1,6 +1,7 @@
 /** Chat connections, requests and bindings over real HTTP. */
 import { Effect } from "effect"
 import { assert, afterAll, beforeAll, describe, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { ChatHealths } from "../../src/store/ChatHealths.ts"
 import { ChatRequests } from "../../src/store/ChatRequests.ts"
@@ -42,12 +43,25 @@ describe("chat", () => {
     const now = Date.now()
     await admin.run(
       Effect.flatMap(ChatHealths, ({ report }) =>
-        report({ connection: "corp", state: "failing", detail: "d", node: "n", since: now, reportedAt: now })
+        report({
+          connection: "corp",
+          state: "failing",
+          detail: verbatimReason("d"),
+          node: "n",
+          since: now,
+          reportedAt: now
+        })
       )
     )
     const items = await itemsAt("/chat/connections")
     const corp = items.find(({ id }) => id === "corp")
-    assert.deepInclude(corp, { kind: "wecom_app", enabled: true, state: "failing", detail: "d", node: "n" })
+    assert.deepInclude(corp, {
+      kind: "wecom_app",
+      enabled: true,
+      state: "failing",
+      detail: verbatimReason("d"),
+      node: "n"
+    })
     assert.strictEqual(corp?.["callback_url"], "https://aicr.test/callbacks/im/corp")
     assert.deepInclude(
       items.find(({ id }) => id === "lark"),
@@ -68,7 +82,13 @@ describe("chat", () => {
   })
 
   it("lists notices with their state, and why they wait or were refused", async () => {
-    const about = { repository: "team/app", number: 7, eventId: "e1", events: 1, reason: "no model" } as const
+    const about = {
+      repository: "team/app",
+      number: 7,
+      eventId: "e1",
+      events: 1,
+      reason: verbatimReason("no model")
+    } as const
     const [waiting, refused, sent] = [newId(), newId(), newId()]
     await admin.run(
       Effect.gen(function* () {
@@ -79,9 +99,9 @@ describe("chat", () => {
         yield* add([{ id: refused, key: "2", channel: "ops", facts: silent }], 1000)
         yield* add([{ id: sent, key: "2", channel: "team", facts: silent }], 1000)
         const sender = yield* takeOver
-        const later = { status: "pending", notBefore: 9000, error: "busy", isAttempt: true } as const
+        const later = { status: "pending", notBefore: 9000, error: verbatimReason("busy"), isAttempt: true } as const
         yield* move(waiting, "pending", later, sender, 2000)
-        yield* move(refused, "pending", { status: "failed", error: "no such group" }, sender, 2000)
+        yield* move(refused, "pending", { status: "failed", error: verbatimReason("no such group") }, sender, 2000)
         yield* move(sent, "pending", { status: "sending" }, sender, 2000)
         yield* move(sent, "sending", { status: "sent" }, sender, 3000)
       })
@@ -99,14 +119,14 @@ describe("chat", () => {
       subject: "team/app #7",
       attempts: 1,
       next_attempt_at: "1970-01-01T00:00:09.000Z",
-      reason: "busy",
+      reason: verbatimReason("busy"),
       workspace: "app",
       event_id: "e1",
       run_id: "r1",
       created_at: "1970-01-01T00:00:01.000Z",
       updated_at: "1970-01-01T00:00:02.000Z"
     })
-    assert.deepInclude(items[1], { status: "failed", reason: "no such group", subject: "main" })
+    assert.deepInclude(items[1], { status: "failed", reason: verbatimReason("no such group"), subject: "main" })
     const idsOf = async (query: string) => (await itemsAt(`/chat/notices?${query}`)).map(({ id }) => id)
     assert.deepStrictEqual(await idsOf("status=sent"), [sent])
     assert.deepStrictEqual(await idsOf("kind=review_failed"), [waiting])

@@ -2,11 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { makeAccessToken } from "../../src/chat/AccessToken.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 
 const hour = 60 * 60_000
-const refused = new ForgeError({ reason: "unauthorized", operation: "call", message: "token expired" })
+const refused = new ForgeError({ reason: "unauthorized", operation: "call", why: verbatimReason("token expired") })
 
 /** A platform that makes a token per fetch, `t1`, `t2` and so on, which takes a second. */
 const make = () => {
@@ -15,7 +16,8 @@ const make = () => {
     world.fetches += 1
     const token = `t${world.fetches}`
     yield* Effect.sleep("1 second")
-    if (world.fails) return yield* new ForgeError({ reason: "unavailable", operation: "token", message: "down" })
+    if (world.fails)
+      return yield* new ForgeError({ reason: "unavailable", operation: "token", why: verbatimReason("down") })
     return { token: Redacted.make(token), lifetimeMillis: 2 * hour }
   })
   const { use } = makeAccessToken(fetchToken, hour / 2)

@@ -2,12 +2,14 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { countPersons, withinDailyPersons } from "../../src/chat/DailyPersons.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { databases } from "../store/Databases.ts"
 
-const failure = (reason: ForgeError["reason"]) => new ForgeError({ reason, operation: "send", message: reason })
+const failure = (reason: ForgeError["reason"]) =>
+  new ForgeError({ reason, operation: "send", why: verbatimReason(reason) })
 
 const times = <A, R>(count: number, effect: Effect.Effect<A, never, R>) =>
   Effect.all(

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { admit, afterFailure, closed, isOpen, maxProbeInterval } from "../../src/forge/Circuit.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { DuringOutage, HostStates, observe, retryRead, waitUntilAvailable } from "../../src/forge/HostHealth.ts"
@@ -35,7 +36,7 @@ describe("a circuit", () => {
   })
 })
 
-const down = new ForgeError({ reason: "unavailable", operation: "GET /x", message: "down" })
+const down = new ForgeError({ reason: "unavailable", operation: "GET /x", why: verbatimReason("down") })
 const origin = "http://host.test"
 const alone = <A, E>(effect: Effect.Effect<A, E>) =>
   effect.pipe(Effect.provideService(HostStates, new Map()), Effect.provideService(DuringOutage, "wait"))
@@ -94,7 +95,7 @@ describe("waiting for a host", () => {
       Effect.gen(function* () {
         const { read } = host(Number.POSITIVE_INFINITY)
         for (let n = 0; n < 3; n++) yield* Effect.flip(read)
-        const refused = new ForgeError({ reason: "forbidden", operation: "GET /x", message: "no" })
+        const refused = new ForgeError({ reason: "forbidden", operation: "GET /x", why: verbatimReason("no") })
         assert.strictEqual(yield* Effect.flip(observe(origin, Effect.fail(refused))), refused)
         yield* waitUntilAvailable(origin)
         assert.strictEqual(yield* Clock.currentTimeMillis, 0)

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
@@ -15,7 +16,7 @@ const snapshot = snapshotFrom({
 })
 
 const failure = (reason: ForgeError["reason"]) =>
-  new ForgeError({ reason, operation: "GET /user", message: `GET /user: ${reason}` })
+  new ForgeError({ reason, operation: "GET /user", why: verbatimReason(`GET /user: ${reason}`) })
 
 /** Lets fibers run that only wait for each other. */
 const letRun = Effect.repeat(TestClock.adjust("1 millis"), { times: 50 })

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { Paces, WriteGap, fencedWrite, paced, pacedWrite } from "../../src/forge/Pacing.ts"
@@ -10,7 +11,7 @@ import { owned } from "../harness/Owners.ts"
 const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) => owned(Effect.provideService(effect, Paces, new Map()))
 
 const limited = (retryAfterMillis: number) =>
-  new ForgeError({ reason: "rate_limited", retryAfterMillis, operation: "POST /x", message: "slow down" })
+  new ForgeError({ reason: "rate_limited", retryAfterMillis, operation: "POST /x", why: verbatimReason("slow down") })
 
 describe("pacing", () => {
   it.effect("starts the writes of one token at least a second apart, those of another token immediately", () =>
@@ -49,7 +50,11 @@ describe("pacing", () => {
         const sent: Array<string> = []
         const send = (name: string) => Effect.sync(() => sent.push(name))
         let ours = true
-        const taken = new ForgeError({ reason: "unavailable", operation: "publish", message: "another node publishes" })
+        const taken = new ForgeError({
+          reason: "unavailable",
+          operation: "publish",
+          why: verbatimReason("another node publishes")
+        })
         const fence = Effect.suspend(() => (ours ? Effect.void : Effect.fail(taken)))
         yield* Effect.gen(function* () {
           yield* pacedWrite("a", "POST /x", send("first"))
@@ -109,7 +114,7 @@ describe("pacing", () => {
   it.effect("continues after a write that failed", () =>
     fresh(
       Effect.gen(function* () {
-        const lost = new ForgeError({ reason: "unknown_outcome", operation: "POST /x", message: "lost" })
+        const lost = new ForgeError({ reason: "unknown_outcome", operation: "POST /x", why: verbatimReason("lost") })
         yield* Effect.flip(pacedWrite("a", "POST /x", Effect.fail(lost)))
         const next = yield* Effect.forkChild(pacedWrite("a", "POST /x", Clock.currentTimeMillis))
         yield* TestClock.adjust("1 second")

@@ -1,6 +1,7 @@
 /** A fence whose result comes late is run again: by then another process may have written. */
 import { Effect } from "effect"
 import { afterEach, expect, it, vi } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { checkFence, WriteOwner } from "../../src/forge/WriteOwner.ts"
 
@@ -21,7 +22,11 @@ const check = (durations: ReadonlyArray<number>, result: (run: number) => Effect
   return { runs, outcome: outcome._tag }
 }
 const holds = () => Effect.void
-const lost = new ForgeError({ reason: "unavailable", operation: "publish", message: "another node publishes" })
+const lost = new ForgeError({
+  reason: "unavailable",
+  operation: "publish",
+  why: verbatimReason("another node publishes")
+})
 
 it.each([
   ["fresh", [2999], 1],

@@ -1,4 +1,5 @@
 /** An analysis with all inputs of the outputs. */
+import { inEnglish } from "../../src/text/en.ts"
 import { resolve } from "../../src/config/Defaults.ts"
 import { Channel, OutputsConfig } from "../../src/config/schema/Outputs.ts"
 import { ReviewConfig } from "../../src/config/schema/Review.ts"
@@ -74,3 +75,7 @@ export const input = (findings: ReadonlyArray<Finding>, more: Partial<PublishInp
   runUrl: undefined,
   ...more
 })
+
+/** Returns why a row was not sent, as operators read it. */
+export const textOf = (row: Pick<Publication, "error"> | undefined): string | undefined =>
+  row?.error === undefined ? undefined : inEnglish(row.error)

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
 import { noticeKinds } from "../../src/domain/Notice.ts"
 import type { NoticeFactsBy, NoticeFacts, NoticeKind } from "../../src/domain/Notice.ts"
 import { noticeKey, noticeSeverity, renderNotice } from "../../src/outputs/NoticeKinds.ts"
@@ -16,12 +18,12 @@ const subject = {
 }
 
 const samples: { readonly [Kind in NoticeKind]: NoticeFactsBy<Kind> } = {
-  queue_expired: { _tag: "queue_expired", ...subject, reason: "queued_timeout", hours: 72 },
+  queue_expired: { _tag: "queue_expired", ...subject, reason: verbatimReason("queued_timeout"), hours: 72 },
   review_failed: {
     _tag: "review_failed",
     ...subject,
     events: 3,
-    reason: "no model responded",
+    reason: verbatimReason("no model responded"),
     runId: "run-1",
     runUrl: "https://aicr.example/dashboard/runs/run-1"
   },
@@ -135,7 +137,7 @@ describe.each(["feishu", "wecom"] as const)("text of outsiders for %s", (platfor
       ...samples.review_failed,
       repository: text,
       author: text,
-      reason: text,
+      reason: verbatimReason(text),
       number: undefined,
       branch: text,
       url: "javascript:alert(1)",
@@ -152,6 +154,18 @@ describe.each(["feishu", "wecom"] as const)("text of outsiders for %s", (platfor
     )
     expect(body.split("\n").length).toBe(clean.body.split("\n").length)
   })
+})
+
+it("a long reason is cut, and has the language of the notice", () => {
+  const textOf = (reason: Reason, language: "en" | "zh") =>
+    renderNotice({ ...samples.review_failed, reason }, safeTexts.wecom, language, {}).body
+  expect(
+    textOf(verbatimReason("x".repeat(5000)), "en")
+      .match(/x+/g)
+      ?.map(({ length }) => length)
+  ).toContain(300)
+  expect(textOf({ _tag: "NoReasonRecorded" }, "en")).toContain("no reason was recorded")
+  expect(textOf({ _tag: "NoReasonRecorded" }, "zh")).toContain("没有记录原因")
 })
 
 describe("the key of a notice", () => {
@@ -173,7 +187,7 @@ describe("the key of a notice", () => {
     expect(new Set(keys).size).toBe(keys.length)
     expect(noticeKey({ ...budget, spentUsd: 8 })).toBe(noticeKey(budget))
     expect(noticeKey({ ...refused, node: "node-2" })).toBe(noticeKey(refused))
-    expect(noticeKey({ ...samples.review_failed, reason: "other", runId: "run-2" })).toBe(
+    expect(noticeKey({ ...samples.review_failed, reason: verbatimReason("other"), runId: "run-2" })).toBe(
       noticeKey(samples.review_failed)
     )
   })

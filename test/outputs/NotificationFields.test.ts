@@ -1,6 +1,7 @@
 /** Fields of `outputs.notifications`: which channels a notice goes to, and what arrives there. */
 import { Effect, Layer } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
 import { newId } from "../../src/domain/Ids.ts"
@@ -21,7 +22,7 @@ const failed: NoticeFacts = {
   repository: "team/shop",
   eventId: "event-1",
   events: 1,
-  reason: "no model responded"
+  reason: verbatimReason("no model responded")
 }
 
 const channel = (name: string) => ({ name, kind: "feishu_bot", webhook_url_env: "HOOK" })

@@ -321,7 +321,7 @@ describe("outputs", () => {
   const unauthorized = {
     reason: "unauthorized",
     operation: "configuration",
-    message: "trigger host has no outbound credential; set triggers[].token_env"
+    why: { _tag: "NoOutboundCredential", trigger: "host" }
   } as const
 
   it("names what is missing when the configuration has changed since then", async () => {

@@ -113,7 +113,7 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
         }
         waiting.unshift(...(answer.next ?? []).map((planned) => rowOf(planned, channel.name, given.runId)))
       } else if (sent._tag === "Failure" && final(sent.failure)) {
-        row = { ...row, status: "failed", error: sent.failure.message }
+        row = { ...row, status: "failed", error: sent.failure.why }
       }
     }
     done.push(row)

@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import type { NewNotice } from "../../src/domain/Notice.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
@@ -55,14 +56,14 @@ describe.each(databases)("Notices in $name", ({ layer: fresh }) => {
         assert.isFalse(yield* notices.move(row.id, "pending", { status: "sending" }, frozen, 2))
         assert.isTrue(yield* notices.move(row.id, "pending", { status: "sending" }, token, 2))
         assert.isFalse(yield* notices.move(row.id, "pending", { status: "sending" }, token, 2))
-        const refused = { status: "pending", notBefore: 50, error: "x".repeat(900), isAttempt: true } as const
+        const refused = { status: "pending", notBefore: 50, error: verbatimReason("x"), isAttempt: true } as const
         assert.isTrue(yield* notices.move(row.id, "sending", refused, token, 3))
         const isOpen = (now: number) =>
           Effect.map(notices.open(now, 100), (open) => open.some(({ id }) => id === row.id))
         assert.isFalse(yield* isOpen(49))
         assert.isTrue(yield* isOpen(50))
         const [stored] = (yield* notices.list({ limit: 100 })).filter(({ id }) => id === row.id)
-        assert.deepInclude(stored, { attempts: 1, notBefore: 50, error: "x".repeat(500), updatedAt: 3 })
+        assert.deepInclude(stored, { attempts: 1, notBefore: 50, error: verbatimReason("x"), updatedAt: 3 })
         yield* notices.move(row.id, "pending", { status: "sending" }, token, 60)
         yield* notices.move(row.id, "sending", { status: "sent" }, token, 61)
         assert.isFalse(yield* isOpen(1000))
@@ -113,7 +114,7 @@ describe.each(databases)("Notices in $name", ({ layer: fresh }) => {
         const token = yield* notices.takeOver
         const [old, kept] = [notice("old", "prune"), notice("kept", "prune")]
         yield* notices.add([old, kept], 1)
-        yield* notices.move(old.id, "pending", { status: "failed", error: "refused" }, token, 2)
+        yield* notices.move(old.id, "pending", { status: "failed", error: verbatimReason("refused") }, token, 2)
         const filter = { channel: "prune", limit: 10 } as const
         const ids = (more: object) =>
           Effect.map(notices.list({ ...filter, ...more }), (rows) => rows.map(({ id }) => id))

@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { PublisherToken } from "../../src/domain/FencingToken.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
@@ -43,12 +44,18 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         const token = yield* outbox.takeOver(TargetKey.make("moves"), 1)
         assert.isTrue(yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2))
         assert.isFalse(yield* outbox.move(row.id, "pending", { status: "sending" }, token, 2))
-        const refused = { status: "pending", notBefore: 50, error: "429", hostId: "h", isAttempt: true } as const
+        const refused = {
+          status: "pending",
+          notBefore: 50,
+          error: verbatimReason("429"),
+          hostId: "h",
+          isAttempt: true
+        } as const
         yield* outbox.move(row.id, "sending", refused, token, 3)
         assert.deepInclude((yield* outbox.open(TargetKey.make("moves")))[0], {
           attempts: 1,
           notBefore: 50,
-          error: "429",
+          error: verbatimReason("429"),
           hostId: "h"
         })
         yield* outbox.move(row.id, "pending", { status: "sending" }, token, 4)

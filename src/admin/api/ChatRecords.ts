@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { ChatConnectionState } from "../../domain/ChatHealth.ts"
 import { chatRequestNames, ChatRequestStatus } from "../../domain/ChatRequest.ts"
 import { NoticeKindName, NoticeStatus } from "../../domain/Notice.ts"
-import { count, maybe, maybeTime, recordId, text, time } from "./Fields.ts"
+import { count, maybe, maybeReason, maybeTime, recordId, text, time } from "./Fields.ts"
 
 export const ChatConnectionRecord = Schema.Struct({
   id: text("Id of the connection"),
@@ -16,7 +16,7 @@ export const ChatConnectionRecord = Schema.Struct({
   state: ChatConnectionState.annotate({
     description: "Latest report of its owner; `unknown` if there is none, or it is older than 90 seconds"
   }),
-  detail: maybe("Reason of the state"),
+  detail: maybeReason("Reason of the state"),
   node: maybe("Node of the owner"),
   since: maybeTime("Start of the state"),
   open_requests: count("Requests that have not ended")
@@ -36,7 +36,7 @@ export const ChatRequestRecord = Schema.Struct({
   workspace: maybe("Id of the workspace of a requested review"),
   event_id: maybe("Event record of a requested review"),
   run_id: maybe("Run of a requested review"),
-  reason: maybe("Reason of the outcome"),
+  reason: maybeReason("Reason of the outcome"),
   received_at: time("Receipt of the message"),
   updated_at: time("Latest change")
 }).annotate({ identifier: "ChatRequest", description: "A message or button of a person" })
@@ -63,7 +63,7 @@ export const NoticeRecord = Schema.Struct({
   subject: text("Repository, account, file, revision or trigger that it is about"),
   attempts: count("Failed attempts to send it"),
   next_attempt_at: maybeTime("Earliest time of the next attempt, while it waits"),
-  reason: maybe("Why it waits or was not sent"),
+  reason: maybeReason("Why it waits or was not sent"),
   workspace: maybe("Id of the workspace"),
   event_id: maybe("Event record of the delivery that it is about"),
   run_id: maybe("Run that it is about"),

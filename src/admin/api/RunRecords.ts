@@ -63,7 +63,7 @@ export const Publication = Schema.Struct({
   attempts: count("Failed writes"),
   not_before: maybeTime("Time of the next attempt"),
   url: maybe("Address of what was posted"),
-  error: maybe("Latest error"),
+  error: maybeReason("Latest error"),
   created_at: time("Time at which it was planned"),
   updated_at: time("Time of its latest change")
 }).annotate({ identifier: "Publication", description: "One outbound operation: a comment, a status, an issue" })

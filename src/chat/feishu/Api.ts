@@ -1,6 +1,7 @@
 /** The API of one Feishu or Lark application (open.feishu.cn), with its access token. */
 import { Effect, Redacted } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
+import { requestFailed } from "../../forge/ForgeError.ts"
+import type { ForgeError } from "../../forge/ForgeError.ts"
 import { makeAccessToken } from "../AccessToken.ts"
 import { callPlatform } from "../PlatformCall.ts"
 import type { PlatformRequest } from "../PlatformCall.ts"
@@ -43,12 +44,7 @@ export const makeFeishuApi = ({ appId, baseUrl, secret }: FeishuApp): FeishuApi 
         secrets
       })
       const received = textAt(response, ["tenant_access_token"], 4096)
-      if (received === undefined)
-        return yield* new ForgeError({
-          reason: "invalid",
-          operation,
-          message: `${operation}: no token in the response`
-        })
+      if (received === undefined) return yield* requestFailed("invalid", operation, { _tag: "NoTokenReturned" })
       return { token: Redacted.make(received), lifetimeMillis: (numberAt(response, "expire") ?? 7200) * 1000 }
     }),
     refreshBeforeMillis

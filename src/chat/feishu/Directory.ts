@@ -35,7 +35,7 @@ export const makeFeishuDirectory = ({ call }: FeishuApi): DirectoryReader => {
       page_size: "50"
     })
     if (items.length > maxDepartments)
-      return yield* unreadable(`GET ${shown}`, `more than ${maxDepartments} departments`)
+      return yield* unreadable(`GET ${shown}`, { _tag: "TooManyListed", count: maxDepartments })
     const below = items.flatMap((item) => textAt(item, ["open_department_id"]) ?? [])
     return [department, ...below]
   })
@@ -83,7 +83,7 @@ export const makeFeishuDirectory = ({ call }: FeishuApi): DirectoryReader => {
           return new Set(users.filter(({ title }) => title === scope.id).map(({ id }) => id))
         }
         default:
-          return yield* unreadable(scope.kind, "does not exist on Feishu")
+          return yield* unreadable(scope.kind, { _tag: "NotOnPlatform", platform: "Feishu" })
       }
     })
   }

@@ -4,6 +4,7 @@
  * again. The platform responds to each ping; a connection on which nothing arrives after a ping is lost.
  */
 import { Clock, Duration, Effect, Redacted, Semaphore } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import { ChatSessionEnd } from "../ChatSession.ts"
 import type { ChatSession, ReconnectPacing, ChatHandlers } from "../ChatSession.ts"
 import type { FeishuApp } from "../ChatApps.ts"
@@ -41,8 +42,7 @@ const readSettings = (config: JsonObject): Settings => ({
   }
 })
 
-const ended = (reason: ChatSessionEnd["reason"], message: string): ChatSessionEnd =>
-  new ChatSessionEnd({ reason, message })
+const ended = (reason: ChatSessionEnd["reason"], why: Reason): ChatSessionEnd => new ChatSessionEnd({ reason, why })
 
 export const discover = Effect.fnUntraced(function* ({ appId, baseUrl, secret }: FeishuApp) {
   const response = yield* callPlatform({
@@ -54,12 +54,13 @@ export const discover = Effect.fnUntraced(function* ({ appId, baseUrl, secret }:
     writes: false,
     secrets: [Redacted.value(secret)]
   }).pipe(
-    Effect.mapError(({ message, reason }) =>
-      ended(reason === "unavailable" ? "lost" : reason === "rate_limited" ? "limited" : "refused", message)
+    Effect.mapError(({ reason, why }) =>
+      ended(reason === "unavailable" ? "lost" : reason === "rate_limited" ? "limited" : "refused", why)
     )
   )
   const url = textAt(response, ["data", "URL"], 4096)
-  if (url === undefined) return yield* ended("refused", `POST ${endpointPath}: no address in the response`)
+  if (url === undefined)
+    return yield* ended("refused", { _tag: "NoConnectionAddress", operation: `POST ${endpointPath}` })
   const service = URL.canParse(url) ? Number(new URL(url).searchParams.get("service_id")) : 0
   return {
     url,
@@ -159,7 +160,7 @@ class Connection {
         yield* this.socket.send(pingFrame(service))
         const pongMillis = Math.min(maxPongMillis, pingMillis)
         yield* Effect.sleep(Duration.millis(pongMillis))
-        if (this.heardAt < sentAt) return yield* ended("lost", "the platform sent nothing after a ping")
+        if (this.heardAt < sentAt) return yield* ended("lost", { _tag: "SilentAfterPing" })
         yield* Effect.sleep(Duration.millis(Math.max(0, pingMillis - pongMillis)))
       }
     })

@@ -4,7 +4,8 @@
  */
 import { Clock, Context, Duration, Effect, Semaphore } from "effect"
 import type { Redacted } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
+import type { ForgeError } from "../../forge/ForgeError.ts"
+import { requestFailed } from "../../forge/ForgeError.ts"
 import { ChatApps, identityKey } from "../ChatApps.ts"
 import type { FeishuApp, WecomApp } from "../ChatApps.ts"
 import { makeFeishuDirectory } from "../feishu/Directory.ts"
@@ -26,10 +27,9 @@ interface Listing {
   failed: { readonly error: ForgeError; readonly at: number } | undefined
 }
 
-const tooSlow = new ForgeError({
-  reason: "unavailable",
-  operation: "member directory",
-  message: `member directory: it was not complete after ${Duration.toSeconds(timeout)} seconds`
+const tooSlow = requestFailed("unavailable", "member directory", {
+  _tag: "DirectoryIncomplete",
+  seconds: Duration.toSeconds(timeout)
 })
 
 const appKey = (app: DirectoryApp): string => {

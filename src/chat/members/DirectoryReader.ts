@@ -1,6 +1,8 @@
 /** Contract of `src/chat/<platform>/Directory.ts`: lists the people of a scope through the API of an application. */
 import { Effect } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { requestFailed } from "../../forge/ForgeError.ts"
+import type { ForgeError } from "../../forge/ForgeError.ts"
 import type { ChatMember } from "./Member.ts"
 import type { MemberScope } from "./Scope.ts"
 
@@ -15,8 +17,7 @@ export interface DirectoryReader {
 export const maxPeople = 100_000
 export const maxDepartments = 5000
 
-export const unreadable = (operation: string, message: string): ForgeError =>
-  new ForgeError({ reason: "invalid", operation, message: `${operation}: ${message}` })
+export const unreadable = (operation: string, why: Reason): ForgeError => requestFailed("invalid", operation, why)
 
 /** Reads all pages. A short or an empty page is not the end; a repeated token is a mistake of the platform. */
 export const readPages = Effect.fnUntraced(function* <A>(
@@ -30,9 +31,9 @@ export const readPages = Effect.fnUntraced(function* <A>(
   for (let token = ""; ;) {
     const { items, next } = yield* read(token)
     for (const item of items) all.push(item)
-    if (all.length > maxPeople) return yield* unreadable(operation, `more than ${maxPeople} people or departments`)
+    if (all.length > maxPeople) return yield* unreadable(operation, { _tag: "TooManyListed", count: maxPeople })
     if (next === undefined) return all
-    if (tokens.has(next)) return yield* unreadable(operation, "the platform repeats a page")
+    if (tokens.has(next)) return yield* unreadable(operation, { _tag: "PageRepeated" })
     tokens.add(next)
     token = next
   }

@@ -1,6 +1,7 @@
 /** The API of one WeCom application (developer.work.weixin.qq.com), with its access token. */
 import { Effect, Redacted } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
+import { requestFailed } from "../../forge/ForgeError.ts"
+import type { ForgeError } from "../../forge/ForgeError.ts"
 import { makeAccessToken } from "../AccessToken.ts"
 import { callPlatform } from "../PlatformCall.ts"
 import { numberAt, textAt } from "../ReadJson.ts"
@@ -31,12 +32,7 @@ export const makeWecomApi = ({ baseUrl, corpId, secret }: WecomApp): WecomApi =>
       const url = `${baseUrl}/cgi-bin/gettoken?${query}`
       const response = yield* callPlatform({ operation, method: "GET", url, writes: false, secrets })
       const received = textAt(response, ["access_token"], 4096)
-      if (received === undefined)
-        return yield* new ForgeError({
-          reason: "invalid",
-          operation,
-          message: `${operation}: no token in the response`
-        })
+      if (received === undefined) return yield* requestFailed("invalid", operation, { _tag: "NoTokenReturned" })
       return { token: Redacted.make(received), lifetimeMillis: (numberAt(response, "expires_in") ?? 7200) * 1000 }
     }),
     refreshBeforeMillis

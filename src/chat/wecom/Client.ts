@@ -1,6 +1,6 @@
 /** Sends messages of a WeCom application (developer.work.weixin.qq.com, 90236), and replies of a bot through the address of its callback. */
 import { Clock, Effect } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
+import { requestFailed } from "../../forge/ForgeError.ts"
 import { ChatSends } from "../../store/ChatSends.ts"
 import type { ChatClient, ChatText } from "../ChatClient.ts"
 import { cutBytes } from "../CutText.ts"
@@ -30,11 +30,7 @@ export const makeWecomAppClient = (
     const body = { touser: person, agentid, ...content, ...duplicateCheck(key) }
     const response = yield* Effect.provideService(withinDailyPersons(app, 1, post(path, body)), ChatSends, sends)
     if (textAt(response, ["invaliduser"], 4096) !== undefined)
-      return yield* new ForgeError({
-        reason: "forbidden",
-        operation: `POST ${path}`,
-        message: `POST ${path}: the person does not see the application; extend its visible range`
-      })
+      return yield* requestFailed("forbidden", `POST ${path}`, { _tag: "OutOfVisibleRange" })
     return textAt(response, ["msgid"])
   })
   const sendCard = (person: string, message: ChatText, key: string) =>
@@ -70,12 +66,7 @@ export const makeWecomBotClient = (baseUrl: string): ChatClient => ({
   send: Effect.fnUntraced(function* (to, message) {
     const { responsePath } = to.reply
     const operation = "POST response_url"
-    if (responsePath === undefined)
-      return yield* new ForgeError({
-        reason: "invalid",
-        operation,
-        message: `${operation}: the callback had no address for a reply, or it was used already`
-      })
+    if (responsePath === undefined) return yield* requestFailed("invalid", operation, { _tag: "NoReplyAddress" })
     const body = { msgtype: "markdown", markdown: { content: cutBytes(message.text, botTextBytes) } }
     const url = `${baseUrl}${responsePath}`
     yield* callPlatform({ operation, method: "POST", url, body, writes: true, secrets: [responsePath] })

@@ -34,7 +34,7 @@ export const makeWecomDirectory = ({ get }: WecomApi): DirectoryReader => {
     const response = yield* get(path, department === undefined ? {} : { id: department })
     const found = listAt(response, "department").flatMap((one) => numberAt(one, "id") ?? [])
     if (found.length > maxDepartments)
-      return yield* unreadable(`GET ${path}`, `more than ${maxDepartments} departments`)
+      return yield* unreadable(`GET ${path}`, { _tag: "TooManyListed", count: maxDepartments })
     return [...new Set([...(department === undefined ? [] : [department]), ...found.map(String)])]
   })
 
@@ -44,7 +44,7 @@ export const makeWecomDirectory = ({ get }: WecomApi): DirectoryReader => {
     for (const one of yield* listDepartments(department, recursive)) {
       const response = yield* get(path, { department_id: one })
       for (const item of listAt(response, "userlist")) users.push(...toUser(objectAt(item)))
-      if (users.length > maxPeople) return yield* unreadable(`GET ${path}`, `more than ${maxPeople} people`)
+      if (users.length > maxPeople) return yield* unreadable(`GET ${path}`, { _tag: "TooManyListed", count: maxPeople })
     }
     return users
   })
@@ -61,7 +61,7 @@ export const makeWecomDirectory = ({ get }: WecomApi): DirectoryReader => {
     Effect.map(listUsers(undefined, true), (users) => new Set(users.filter(isMember).map(({ id }) => id)))
 
   return {
-    listChat: () => Effect.fail(unreadable("GET chat members", "does not exist on WeCom")),
+    listChat: () => Effect.fail(unreadable("GET chat members", { _tag: "NotOnPlatform", platform: "WeCom" })),
     listScope: Effect.fnUntraced(function* (scope) {
       switch (scope.kind) {
         case "wecom_department":
@@ -75,7 +75,7 @@ export const makeWecomDirectory = ({ get }: WecomApi): DirectoryReader => {
             attributes.some(({ name, value }) => name === scope.name && value === scope.value)
           )
         default:
-          return yield* unreadable(scope.kind, "does not exist on WeCom")
+          return yield* unreadable(scope.kind, { _tag: "NotOnPlatform", platform: "WeCom" })
       }
     })
   }

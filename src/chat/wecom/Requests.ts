@@ -4,7 +4,8 @@
  * counts for later requests with the same content, because one of them may have been lost.
  */
 import { Deferred, Duration, Effect } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { ForgeError, requestFailed } from "../../forge/ForgeError.ts"
 import { ResponseTimeout } from "../../forge/ResponseTimeout.ts"
 import type { ChatSessionEnd } from "../ChatSession.ts"
 import { readResponse } from "../PlatformCall.ts"
@@ -59,19 +60,18 @@ export class WecomRequests {
       body: object | undefined,
       secrets: ReadonlyArray<string> = []
     ): Effect.fn.Return<JsonObject, ForgeError> {
-      const fail = (reason: ForgeError["reason"], why: string) =>
-        new ForgeError({ reason, operation: command, message: `${command}: ${why}` })
+      const fail = (reason: ForgeError["reason"], why: Reason) => requestFailed(reason, command, why)
       const socket = this.#socket
       if (socket === undefined || (!this.#isSubscribed && command !== subscribeCommand))
-        return yield* fail("unavailable", "the long connection of the bot is not open")
+        return yield* fail("unavailable", { _tag: "LongConnectionNotOpen" })
       const acknowledged = Deferred.makeUnsafe<JsonObject>()
       const frame = { cmd: command, headers: { req_id: id }, ...(body === undefined ? {} : { body }) }
       const content = JSON.stringify(frame)
       this.#add(id, { content, acknowledged })
-      yield* Effect.mapError(socket.send(content), ({ message }: ChatSessionEnd) => fail("unavailable", message))
+      yield* Effect.mapError(socket.send(content), ({ why }: ChatSessionEnd) => fail("unavailable", why))
       const response = yield* Effect.timeoutOrElse(Deferred.await(acknowledged), {
         duration: Duration.min(maxAckTimeout, yield* ResponseTimeout),
-        orElse: () => Effect.fail(fail("unknown_outcome", "the platform did not acknowledge it"))
+        orElse: () => Effect.fail(fail("unknown_outcome", { _tag: "NotAcknowledged" }))
       })
       const call = { operation: command, secrets, writes: true }
       const read = readResponse(call, { status: 200, headers: {}, body: JSON.stringify(response) })

@@ -4,6 +4,7 @@
  * stored immediately. The platform responds to each ping; a connection on which nothing arrives after a ping is lost.
  */
 import { Clock, Duration, Effect, Redacted } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import type { ForgeError } from "../../forge/ForgeError.ts"
 import { newId } from "../../domain/Ids.ts"
 import { ChatSessionEnd } from "../ChatSession.ts"
@@ -28,12 +29,11 @@ const defaultPingMillis = 30_000
 const maxPongMillis = 10_000
 const maxRequestId = 200
 
-const ended = (reason: ChatSessionEnd["reason"], message: string): ChatSessionEnd =>
-  new ChatSessionEnd({ reason, message })
+const ended = (reason: ChatSessionEnd["reason"], why: Reason): ChatSessionEnd => new ChatSessionEnd({ reason, why })
 
-const toEnd = ({ message, reason }: ForgeError): ChatSessionEnd => {
-  if (reason === "unavailable" || reason === "unknown_outcome") return ended("lost", message)
-  return ended(reason === "rate_limited" ? "limited" : "refused", message)
+const toEnd = ({ reason, why }: ForgeError): ChatSessionEnd => {
+  if (reason === "unavailable" || reason === "unknown_outcome") return ended("lost", why)
+  return ended(reason === "rate_limited" ? "limited" : "refused", why)
 }
 
 interface Connection {
@@ -47,9 +47,10 @@ interface Connection {
 /** Stores a message. One that cannot be stored ends the connection: the platform has no other way to deliver it again. */
 const handle = Effect.fnUntraced(function* ({ botId, handlers }: Connection, body: JsonObject, requestId: string) {
   const inbound = readBotMessage({ aibotid: botId, ...body }, botId, requestId)
-  if (inbound._tag === "Kicked")
-    return yield* ended("kicked", "another connection of this bot was opened, and the platform ended this one")
-  yield* Effect.mapError(handlers.receive(inbound), ({ message }) => ended("lost", `message not stored: ${message}`))
+  if (inbound._tag === "Kicked") return yield* ended("kicked", { _tag: "OtherConnectionOpened" })
+  yield* Effect.mapError(handlers.receive(inbound), ({ message }) =>
+    ended("lost", { _tag: "MessageNotStored", error: message })
+  )
 })
 
 const read = Effect.fnUntraced(function* (connection: Connection): Effect.fn.Return<never, ChatSessionEnd> {
@@ -76,7 +77,7 @@ const ping = Effect.fnUntraced(function* (
     const sentAt = yield* Clock.currentTimeMillis
     yield* connection.socket.send(JSON.stringify({ cmd: "ping", headers: { req_id: `ping_${newId()}` } }))
     yield* Effect.sleep(Duration.millis(pongMillis))
-    if (connection.heardAt < sentAt) return yield* ended("lost", "the platform sent nothing after a ping")
+    if (connection.heardAt < sentAt) return yield* ended("lost", { _tag: "SilentAfterPing" })
   }
 })
 

@@ -4,7 +4,7 @@
  * conversation; it has no key, so that it is never sent twice.
  */
 import { Clock, Effect } from "effect"
-import { ForgeError } from "../../forge/ForgeError.ts"
+import { requestFailed } from "../../forge/ForgeError.ts"
 import { newId } from "../../domain/Ids.ts"
 import type { ChatClient, ChatText, ReplyAddress } from "../ChatClient.ts"
 import { cutBytes } from "../CutText.ts"
@@ -18,12 +18,7 @@ const marginMillis = 30_000
 /** Maximum content of a stream. */
 const streamBytes = 20_000
 
-const unconfirmed = (operation: string) =>
-  new ForgeError({
-    reason: "unknown_outcome",
-    operation,
-    message: `${operation}: an earlier attempt may have been delivered, and the message is not sent twice`
-  })
+const unconfirmed = (operation: string) => requestFailed("unknown_outcome", operation, { _tag: "MayBeDelivered" })
 
 export const makeWecomSocketClient = (requests: WecomRequests): ChatClient => {
   const stream = (requestId: string, id: string, { isFinal, text }: ChatText) =>

@@ -55,7 +55,7 @@ const Publications = ({ run }: { readonly run: StoryRun }) =>
           <Status group="publication" value={status} />
           <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>
           <span className="quiet">{channel}</span>
-          {error === undefined ? null : <span className="error-text">{tService(error)}</span>}
+          {error === undefined ? null : <span className="error-text">{tReason(error)}</span>}
         </li>
       ))}
     </ul>

@@ -14,7 +14,7 @@ import { Status } from "../parts/Status.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
-import { t, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 import { ChatNotices } from "./ChatNotices.tsx"
 
 type Connection = Item<"GET /chat/connections">
@@ -25,7 +25,7 @@ const ConnectionState = ({ connection: { detail, enabled, state } }: { readonly 
   enabled && state === "ready" ? (
     <Status group="chat" value={state} tone="good" />
   ) : (
-    <Status group="chat" value={enabled ? state : "disabled"} title={detail} />
+    <Status group="chat" value={enabled ? state : "disabled"} title={detail && tReason(detail)} />
   )
 
 const ConnectionRow = ({ connection }: { readonly connection: Connection }) => (
@@ -38,7 +38,7 @@ const ConnectionRow = ({ connection }: { readonly connection: Connection }) => (
     </td>
     <td>
       <ConnectionState connection={connection} />
-      {connection.detail === undefined ? null : <p className="error-text">{tService(connection.detail)}</p>}
+      {connection.detail === undefined ? null : <p className="error-text">{tReason(connection.detail)}</p>}
     </td>
     <td>{connection.node ?? ""}</td>
     <td className="end">
@@ -153,14 +153,14 @@ const makeColumns = (): ReadonlyArray<Column<Request>> => [
     label: t("column.status"),
     width: "9.5rem",
     top: true,
-    render: ({ reason, status }) => <Status group="request" value={status} title={reason} />
+    render: ({ reason, status }) => <Status group="request" value={status} title={reason && tReason(reason)} />
   },
   {
     key: "reason",
     label: t("field.reason"),
     width: "minmax(8rem, 1.4fr)",
     wideOnly: true,
-    render: ({ reason = "" }) => <span title={tService(reason)}>{tService(reason)}</span>
+    render: ({ reason }) => (reason === undefined ? null : <span title={tReason(reason)}>{tReason(reason)}</span>)
   },
   {
     key: "sender",

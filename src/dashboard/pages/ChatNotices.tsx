@@ -9,7 +9,7 @@ import type { Column } from "../parts/List.tsx"
 import { Empty } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 
 type Notice = Item<"GET /chat/notices">
 
@@ -69,15 +69,15 @@ const makeColumns = (): ReadonlyArray<Column<Notice>> => [
     label: t("column.status"),
     width: "9.5rem",
     top: true,
-    render: ({ reason, status }) => <Status group="notice" value={status} title={reason} />
+    render: ({ reason, status }) => <Status group="notice" value={status} title={reason && tReason(reason)} />
   },
   {
     key: "reason",
     label: t("field.reason"),
     width: "minmax(8rem, 1.6fr)",
-    render: ({ next_attempt_at: next, reason = "" }) => (
-      <span title={tService(reason)}>
-        {tService(reason)} {next === undefined ? null : <Time at={next} />}
+    render: ({ next_attempt_at: next, reason }) => (
+      <span title={reason && tReason(reason)}>
+        {reason && tReason(reason)} {next === undefined ? null : <Time at={next} />}
       </span>
     )
   },

@@ -72,9 +72,12 @@ export const DeliveredRun = ({ id, said }: { readonly id: string; readonly said:
       {run.notices.map((notice) => (
         <p key={notice}>{tService(notice)}</p>
       ))}
-      {unpublished.map(({ error = "", id: publication, operation }) => (
+      {unpublished.map(({ error, id: publication, operation }) => (
         <p key={publication} className="error-text">
-          {t("delivery.unpublished", { operation: tValue("operation", operation), error: tService(error) })}
+          {t("delivery.unpublished", {
+            operation: tValue("operation", operation),
+            error: error === undefined ? "" : tReason(error)
+          })}
         </p>
       ))}
     </>

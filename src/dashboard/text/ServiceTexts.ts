@@ -7,7 +7,6 @@ type Row = readonly [english: string, chinese: string]
 
 /** Reasons for which an entry of the queue waits. */
 const queue: ReadonlyArray<Row> = [
-  ["queued_timeout", "排队超时"],
   ["requested by {who}", "请求者：{who}"],
   ["administrator {name}", "管理员 {name}"],
   ["chat {id}", "聊天 {id}"],
@@ -134,12 +133,9 @@ const rules: ReadonlyArray<Row> = [
 /** Reasons of the end of a run or a delivery, or of its wait. */
 const outcomes: ReadonlyArray<Row> = [
   ["given up after {count} attempts: {error}", "尝试 {count} 次后放弃：{error}"],
-  ["workspace {name} is no longer configured", "工作区 {name} 已不在配置中"],
-  ["trigger {name} is no longer configured", "触发器 {name} 已不在配置中"],
   ["variable {name} is not set", "环境变量 {name} 未设置"],
   ["the issue is closed already", "议题已经关闭"],
   ["no result from any model: {error}", "所有模型均无结果：{error}"],
-  ["no reason was recorded", "没有记录原因"],
   [
     "no model groups are configured; add llm.providers and llm.model_chain",
     "未配置模型组；请添加 llm.providers 和 llm.model_chain"
@@ -164,14 +160,6 @@ const outcomes: ReadonlyArray<Row> = [
   ["The change is empty.", "变更为空。"],
   ["The change moves files or alters their modes; no line is changed.", "变更只移动文件或更改其模式，没有更改任何行。"],
   ["No changed line passes the filters of the review.", "没有更改的行通过评审的筛选。"],
-  [
-    "trigger {name} has no base_url; set triggers[].base_url to the host's web address",
-    "触发器 {name} 没有 base_url；请将 triggers[].base_url 设为主机的网址"
-  ],
-  [
-    "trigger {name} has no outbound credential; set triggers[].token_env",
-    "触发器 {name} 没有访问主机的凭据；请设置 triggers[].token_env"
-  ],
   ["trigger {name}: tls_ca_path {path} cannot be read", "触发器 {name}：无法读取 tls_ca_path {path}"],
   ["no call of it is of use", "其中没有可用的调用"],
   ["the response is empty", "回复为空"]
@@ -179,128 +167,17 @@ const outcomes: ReadonlyArray<Row> = [
 
 /** Errors of publications, notices and messages. */
 const publications: ReadonlyArray<Row> = [
-  ["the pull request is closed: only the summary is published", "拉取请求已关闭：仅发布摘要"],
-  ["the head moved on to {head}", "已有更新的提交 {head}"],
-  [
-    "quarantined: {count} processes in a row ended while they handled it; see their last log lines, then request the review again",
-    "已隔离：连续 {count} 个进程在处理它时结束；请查看它们最后的日志，然后重新请求评审"
-  ],
-  ["nothing of the review was published", "评审没有任何内容被发布"],
-  ["its run is no longer on record", "其评审记录已不存在"],
-  ["the change moved on before this was sent", "发送之前变更已更新"],
-  ["another node publishes to this change now", "另一个节点正在发布到此变更"],
-  ["another publisher writes the status of this commit", "另一个发布者正在写入此提交的状态"],
-  ["the status of this commit has changed since then", "此提交的状态在此期间已改变"],
   ["Not reviewed: its author has reached the limit of reviews per hour", "未评审：作者已达到每小时评审次数的上限"],
   ["another user name", "其他用户名"],
-  ["permits to write with this account are unavailable{why}", "暂时无法获得此账号的写入许可{why}"],
-  ["the host rate-limits this account for another {seconds} s", "主机在 {seconds} 秒内限制此账号的请求"],
-  [
-    "{operation} was not sent: the host's rate limit holds this token for another {seconds} s",
-    "{operation} 未发送：主机在 {seconds} 秒内限制此令牌的请求"
-  ],
-  ["{operation} returned {status}: {error}", "{operation} 返回 {status}：{error}"],
-  ["{operation} returned {status}", "{operation} 返回 {status}"],
-  ["{operation} failed without a response: {error}", "{operation} 失败，没有响应：{error}"],
-  ["{error}: check base_url of the trigger", "{error}：请检查触发器的 base_url"],
-  [
-    "{error}: the credential is wrong or has expired; check token_env or app of the trigger",
-    "{error}：凭据错误或已过期，请检查触发器的 token_env 或 app"
-  ],
-  [
-    "{error}: the credential lacks a permission; grant it access to this repository",
-    "{error}：凭据缺少权限，请授予它访问此仓库的权限"
-  ],
-  ["{error}: it does not exist, or the credential may not read it", "{error}：它不存在，或凭据无权读取"],
-  [
-    "{error}: the host limits the requests of this credential; the service retries later",
-    "{error}：主机限制此凭据的请求，服务稍后重试"
-  ],
-  ["channel {name}: {why}", "通道 {name}：{why}"],
-  ["channel {name} of workspace {workspace} is no longer configured", "工作区 {workspace} 的通道 {name} 已不在配置中"],
-  ["channel {name} is no longer configured as a channel of notices", "通道 {name} 已不再是通知的通道"],
-  [
-    "channel {name} has no webhook_url; set webhook_url_env to its variable",
-    "通道 {name} 没有 webhook_url；请将 webhook_url_env 设为其环境变量"
-  ],
-  [
-    "channel {name} changed its kind and does not support {operation}; request the review again",
-    "通道 {name} 更改了类型，不支持 {operation}；请重新请求评审"
-  ],
-  ["connection {name} is not configured, or is disabled", "连接 {name} 未配置或已停用"],
-  ["has no application secret; set app_secret_env to its variable", "没有应用密钥；请将 app_secret_env 设为其环境变量"],
-  ["needs connection and target", "需要 connection 和 target"],
-  ["the chat bot {why}", "聊天机器人{why}"],
-  ["limits the requests of the service; the message is sent later", "限制服务的请求，消息稍后发送"],
-  ["is unavailable", "不可用"],
-  ["responded with status {status}; check webhook_url of the channel", "返回状态 {status}；请检查通道的 webhook_url"],
-  ["responded with status {status}", "返回状态 {status}"],
-  ["sent an unexpected response; check webhook_url of the channel", "返回了意外的响应；请检查通道的 webhook_url"],
-  ["refused the message with code {code}: {message}", "拒绝了消息，代码 {code}：{message}"],
-  [
-    "has an invalid URL; set webhook_url to an http or https URL",
-    "的 URL 无效；请将 webhook_url 设为 http 或 https URL"
-  ],
-  ["could not be reached ({why})", "无法访问（{why}）"],
-  ["sent no response", "没有响应"],
-  [
-    "base_url is on another host than trigger {name}, whose credential is not sent there; set token_env of the channel",
-    "base_url 与触发器 {name} 不在同一主机，其凭据不会发送到那里；请设置通道的 token_env"
-  ],
-  ["trigger {name} is of kind {kind}, which has no pull requests", "触发器 {name} 的类型为 {kind}，没有拉取请求"],
   [
     "trigger {name} is of kind {kind}, which has no host to write to",
     "触发器 {name} 的类型为 {kind}，没有可写入的主机"
   ],
-  ["a {kind:target} has no number, so no review can be written on it", "{kind:target}没有编号，无法写入评审"],
-  ["issue #{number} was changed after its triage; it is left unchanged", "议题 #{number} 在分类后被更改，保持不变"],
-  ["another node sends notices now", "另一个节点正在发送通知"],
-  ["the channel had its messages of this hour", "该通道本小时的消息已用完"],
-  [
-    "no response; it is not sent again, because a second message could be a duplicate",
-    "没有响应；为避免重复，不再发送"
-  ],
-  ["no response", "没有响应"],
-  ["it could not be sent within 24 hours", "24 小时内未能发送"],
-  ["the platform did not confirm the message, and it is not sent twice", "平台未确认消息；不会发送第二次"],
-  [
-    "{operation}: unexpected response with status {status}: {error}; check base_url of the trigger",
-    "{operation}：意外的响应，状态 {status}：{error}：请检查触发器的 base_url"
-  ],
-  ["connection closed", "连接已关闭"],
-  [
-    "its certificate is not trusted: name that of its authority in triggers[].tls_ca_path for a git host, else in NODE_EXTRA_CA_CERTS",
-    "其证书不受信任：请在 NODE_EXTRA_CA_CERTS 中指定其颁发机构的证书，git 主机可用 triggers[].tls_ca_path"
-  ],
-  ["its name does not resolve: check the address and DNS", "无法解析其名称：请检查地址和 DNS"],
-  ["nothing listens at its address: check the address and the server", "其地址没有服务在监听：请检查地址和服务器"],
-  ["it cannot be reached: check the address, the network and the proxy", "无法访问：请检查地址、网络和代理"],
-  ["it does not use TLS: check http and https in the address", "它不使用 TLS：请检查地址中的 http 和 https"],
-  ["channel {channel}: trigger {name} is no longer configured", "通道 {channel}：触发器 {name} 已不在配置中"]
+  ["it could not be sent within 24 hours", "24 小时内未能发送"]
 ]
 
 /** Reasons of requests from chat, and states of connections. */
-const chat: ReadonlyArray<Row> = [
-  ["not for this bot", "不是发给此机器人的"],
-  ["not authorised", "未授权"],
-  ["not a command", "不是命令"],
-  ["too many commands of one person", "同一人的命令过多"],
-  ["the command failed", "命令失败"],
-  ["it is disabled, not configured, or has no credential", "已停用、未配置或没有凭据"],
-  ["the host or its publisher is unavailable", "主机或其发布者不可用"],
-  ["its record was removed", "其记录已删除"],
-  [
-    "{why}; it remains closed until its configuration changes or another node takes it over: stop the other program",
-    "{why}；在其配置更改或另一个节点接手之前保持关闭：请停止另一个程序"
-  ],
-  ["the long connection was closed (code {code})", "长连接已关闭（代码 {code}）"],
-  ["the long connection failed", "长连接失败"],
-  ["too many messages of the long connection wait", "长连接中等待的消息过多"],
-  ["the address of the long connection is invalid", "长连接的地址无效"],
-  ["the long connection was not opened in time", "长连接未及时建立"],
-  ["the long connection is closed", "长连接已关闭"],
-  ["the platform does not take messages", "平台不接收消息"]
-]
+const chat: ReadonlyArray<Row> = [["the host or its publisher is unavailable", "主机或其发布者不可用"]]
 
 /** Notices of a review: what was not read, dropped problems, fallbacks between models. */
 const notices: ReadonlyArray<Row> = [

@@ -59,5 +59,5 @@ export const giteaClient =
 const anonymous = new ForgeError({
   reason: "unauthorized",
   operation: "GET /user",
-  message: "GET /user names no account; check token_env of the trigger"
+  why: { _tag: "NoAccountNamed" }
 })

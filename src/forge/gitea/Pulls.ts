@@ -49,7 +49,7 @@ export const giteaPulls = (
       return yield* new ForgeError({
         reason: "not_found",
         operation: `GET ${repoPath}/commits`,
-        message: `branch ${branch} of ${repo.fullName} has no commits`
+        why: { _tag: "NoCommitsOnBranch", branch, repository: repo.fullName }
       })
     }
     return tip

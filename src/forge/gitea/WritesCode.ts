@@ -27,11 +27,7 @@ const unlessRefused = <A>(request: Effect.Effect<A, ForgeError>) =>
   )
 
 const unknown = (operation: string, username: string) =>
-  new ForgeError({
-    reason: "forbidden",
-    operation,
-    message: `whether ${username} may write is unknown: only an administrator of the repository may read the permissions of others, and the teams that the account of the trigger may read do not have ${username} with write access to code; make the account an administrator of the repository`
-  })
+  new ForgeError({ reason: "forbidden", operation, why: { _tag: "WriteAccessUnknown", person: username } })
 
 /** Fails with `forbidden` if the host does not disclose it to the account. */
 export const writesCodeAt = (rest: Rest) => {

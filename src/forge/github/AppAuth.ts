@@ -8,6 +8,7 @@ import { readFile } from "node:fs/promises"
 import { Clock, Effect, Redacted, Semaphore } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { signJwt } from "../../domain/SignJwt.ts"
 import { ForgeError } from "../ForgeError.ts"
 import { makeRest } from "../Http.ts"
@@ -24,7 +25,7 @@ const renewBefore = 5 * 60_000
 const claimSeconds = 9 * 60
 const clockSkew = 60
 
-const misconfigured = (message: string) => new ForgeError({ reason: "invalid", operation: "configuration", message })
+const misconfigured = (why: Reason) => new ForgeError({ reason: "invalid", operation: "configuration", why })
 
 /** Returns the claims of the app, valid from one minute ago for nine minutes. */
 const toClaims = (issuer: string, nowMillis: number) => {
@@ -42,13 +43,13 @@ const keyText = (trigger: string, app: AppSettings): Effect.Effect<string, Forge
   if (name !== undefined) {
     const value = process.env[name]
     return value === undefined || value === ""
-      ? Effect.fail(misconfigured(`trigger ${trigger}: environment variable ${name} (app.private_key_env) is not set`))
+      ? Effect.fail(misconfigured({ _tag: "AppKeyVariableUnset", trigger, variable: name }))
       : Effect.succeed(value)
   }
-  if (path === undefined) return Effect.fail(misconfigured(`trigger ${trigger}: app has no private key`))
+  if (path === undefined) return Effect.fail(misconfigured({ _tag: "AppKeyMissing", trigger }))
   return Effect.tryPromise({
     try: () => readFile(path, "utf8"),
-    catch: () => misconfigured(`trigger ${trigger}: app.private_key_path ${path} cannot be read`)
+    catch: () => misconfigured({ _tag: "AppKeyUnreadable", trigger, path })
   })
 }
 
@@ -68,14 +69,14 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
     Effect.flatMap(keyText(trigger, app), (text) =>
       Effect.try({
         try: () => privateKey(text),
-        catch: () => misconfigured(`trigger ${trigger}: the app's private key is not a PEM key`)
+        catch: () => misconfigured({ _tag: "AppKeyInvalid", trigger })
       })
     )
   )
   const rest = makeRest({
     ...options,
     credential: Effect.gen(function* () {
-      if (issuer === undefined) return yield* misconfigured(`trigger ${trigger}: app needs app_id or client_id`)
+      if (issuer === undefined) return yield* misconfigured({ _tag: "AppIdMissing", trigger })
       const jwt = signJwt(toClaims(String(issuer), yield* Clock.currentTimeMillis), yield* key)
       return {
         account: `app ${issuer}`,
@@ -86,16 +87,15 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
   })
 
   const findInstallation = (repo: Repo) =>
-    rest.get({ path: "/repos/{owner}/{repo}/installation", params: ownerAndName(repo) }, Installation).pipe(
-      Effect.mapError((error) =>
-        error.reason === "not_found"
-          ? new ForgeError({
-              ...error,
-              message: `the app of trigger ${trigger} is not installed on ${repo.fullName}; select the repository in the app's installation`
-            })
-          : error
+    rest
+      .get({ path: "/repos/{owner}/{repo}/installation", params: ownerAndName(repo) }, Installation)
+      .pipe(
+        Effect.mapError((error) =>
+          error.reason === "not_found"
+            ? new ForgeError({ ...error, why: { _tag: "AppNotInstalled", trigger, repository: repo.fullName } })
+            : error
+        )
       )
-    )
 
   const installation = (repo: Repo): Effect.Effect<string | number, ForgeError> =>
     app.installation_id !== undefined

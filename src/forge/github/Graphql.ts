@@ -4,6 +4,7 @@
  */
 import { Option, Schema } from "effect"
 import type { HostResponse } from "../HostResponse.ts"
+import { means } from "../HostWords.ts"
 
 /**
  * Returns the parent URL of `/graphql`: `https://api.github.com`, or `https://HOST/api` for the `https://HOST/api/v3` of
@@ -37,6 +38,6 @@ export const graphqlStatus = ({ status, body }: Pick<HostResponse, "status" | "b
   const errors = Option.match(decodeErrors(body), { onNone: () => [], onSome: (decoded) => decoded.errors })
   const [first] = errors
   if (first === undefined) return status
-  if (errors.some(({ message }) => /rate limit/i.test(message ?? ""))) return 429
+  if (errors.some(({ message }) => means(message ?? "", "githubLimits"))) return 429
   return statuses.get(first.type ?? "") ?? 422
 }

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { HostWrite, OwnText } from "../HostWrite.ts"
+import { isRefusedWith } from "../HostWords.ts"
 import type { Rest } from "../Http.ts"
 import { sameName } from "../Profile.ts"
 import { Discussion, Note, Status } from "./Responses.ts"
@@ -96,7 +97,7 @@ export const gitlabStatus =
         Effect.map((made): HostWrite => ({ hostId: String(made.id), url: made.target_url ?? undefined })),
         // GitLab refuses to set a status that is already set; this counts as success.
         Effect.catchIf(
-          (error) => error.reason === "invalid" && error.message.includes("Cannot transition status"),
+          (error) => isRefusedWith(error, "gitlabKeepsStatus"),
           () => Effect.succeed({ hostId: statusName, url: undefined })
         )
       )

@@ -7,6 +7,7 @@ import { Effect, Schema } from "effect"
 import type { InlineComment } from "../../domain/Publication.ts"
 import { ForgeError } from "../ForgeError.ts"
 import type { NewReview, PendingReview } from "../Forge.ts"
+import { isRefusedWith } from "../HostWords.ts"
 import type { Rest } from "../Http.ts"
 import { DraftNote, MergeRequest, Version } from "./Responses.ts"
 import type { DiffRefs } from "./Responses.ts"
@@ -30,17 +31,11 @@ const diffRefs = Effect.fnUntraced(function* (rest: Rest, mergeRequestParams: Me
     return yield* new ForgeError({
       reason: "conflict",
       operation: `GET ${mr}/versions`,
-      message: `merge request !${mergeRequestParams.merge_request_iid} has no version with head ${head}; it was replaced before GitLab recorded it`
+      why: { _tag: "NoVersionOfHead", number: mergeRequestParams.merge_request_iid, head }
     })
   }
   return { base_sha: version.base_commit_sha, start_sha: version.start_commit_sha, head_sha: version.head_commit_sha }
 })
-
-/**
- * Returns true for GitLab's message about a position that its version cannot parse; it reports a line outside of the diff
- * differently.
- */
-const refusesForm = ({ message }: ForgeError): boolean => message.includes("valid json schema")
 
 type Draft = typeof DraftNote.Type
 
@@ -78,7 +73,11 @@ const draftComments = Effect.fnUntraced(function* (
       Effect.suspend(() => draft(comment.body, toPosition(comment, refs, rangeForms[form] ?? "none"))),
       (error) => error.reason === "invalid",
       (error) => {
-        if (comment.range === undefined || !refusesForm(error) || form === rangeForms.length - 1) {
+        if (
+          comment.range === undefined ||
+          !isRefusedWith(error, "gitlabRefusesPosition") ||
+          form === rangeForms.length - 1
+        ) {
           return Effect.sync(() => refused.push(comment))
         }
         // The form depends on the server version, so the rest of the review uses it as well.

@@ -153,14 +153,14 @@ const readComments = Effect.fnUntraced(function* (rest: Rest, { comments: expect
       return yield* new ForgeError({
         reason: "unavailable",
         operation: `GET ${path}`,
-        message: `review ${id} has ${expected} comments, and Swarm returned none of them`
+        why: { _tag: "SwarmCommentsMissing", review: id, count: expected }
       })
     characters += comments.reduce((sum, { body }) => sum + body.length, 0)
     if (characters > maxCommentCharacters)
       return yield* new ForgeError({
         reason: "invalid",
         operation: `GET ${path}`,
-        message: `the comments of review ${id} have over ${maxCommentCharacters} characters; nothing is written to it, because existing comments cannot all be read`
+        why: { _tag: "SwarmCommentsTooLong", review: id, count: maxCommentCharacters }
       })
     all.push(...comments)
     // A page may be short or empty although there are more, because Swarm omits what the user may not read.
@@ -171,7 +171,7 @@ const readComments = Effect.fnUntraced(function* (rest: Rest, { comments: expect
   return yield* new ForgeError({
     reason: "invalid",
     operation: `GET ${path}`,
-    message: `review ${id} has over ${maxPages * pageSize} comments; nothing is written to it, because existing comments cannot all be read`
+    why: { _tag: "SwarmCommentsTooMany", review: id, count: maxPages * pageSize }
   })
 })
 
@@ -185,14 +185,14 @@ export const makeSwarm = ({ channel, proxy, secret, tlsCaPath, url, user }: Swar
       secrets: [secret, Redacted.make(login)]
     }),
     headers: {},
-    dispatcher: makeDispatcher(`channel ${channel}`, { url, proxy, caPath: tlsCaPath }),
+    dispatcher: makeDispatcher({ channel }, { url, proxy, caPath: tlsCaPath }),
     status: toStatus,
     advice: {
-      unauthorized: `Swarm refuses user ${user}; renew the ticket (\`p4 login -p\`) in ticket_env of channel ${channel}, or check its password_env`,
-      forbidden: `user ${user} of channel ${channel} lacks the permission in Perforce or in Swarm`,
-      not_found: `it does not exist, or user ${user} of channel ${channel} may not see it`,
-      rate_limited: "the server limits the requests of this user; the service retries later",
-      unreadable: `check base_url of channel ${channel}`
+      unauthorized: { _tag: "SwarmRefusesUser", user, channel },
+      forbidden: { _tag: "SwarmUserLacksPermission", user, channel },
+      not_found: { _tag: "HiddenFromSwarmUser", user, channel },
+      rate_limited: { _tag: "SwarmLimitsUser" },
+      unreadable: { _tag: "CheckChannelBaseUrl", channel }
     }
   })
   const toWrite = ({ id: review }: SwarmReview, { comment }: typeof Written.Type): HostWrite => ({

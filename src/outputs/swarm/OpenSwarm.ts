@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 import { Effect, Redacted } from "effect"
 import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { makeSwarm } from "../../forge/swarm/Client.ts"
 import type { SwarmClient } from "../../forge/swarm/Client.ts"
 import { ChannelMissing } from "../Channel.ts"
@@ -11,13 +12,13 @@ import type { ChannelContext } from "../Channel.ts"
 type Source = Pick<Snapshot, "baseDir" | "credential">
 
 /** Returns the client of a channel, or what its configuration lacks. */
-export const openSwarm = (channel: ChannelConfig, { baseDir, credential }: Source): SwarmClient | string => {
+export const openSwarm = (channel: ChannelConfig, { baseDir, credential }: Source): SwarmClient | Reason => {
   const { base_url, http_proxy, name, tls_ca_path } = channel
   const user = credential(channel, "user")
   const secret = credential(channel, "ticket") ?? credential(channel, "password")
-  if (base_url === undefined) return "has no base_url; set it to the web address of the Swarm server"
-  if (user === undefined) return "has no user; set user, or user_env to its variable"
-  if (secret === undefined) return "has no credential; set ticket_env or password_env to its variable"
+  if (base_url === undefined) return { _tag: "SwarmWithoutAddress", channel: name }
+  if (user === undefined) return { _tag: "SwarmWithoutUser", channel: name }
+  if (secret === undefined) return { _tag: "SwarmWithoutCredential", channel: name }
   return makeSwarm({
     channel: name,
     url: base_url.replace(/(?<!\/)\/+$/, ""),
@@ -38,8 +39,7 @@ export class SwarmClients {
     const existing = own.get(channel.name)
     if (existing !== undefined) return Effect.succeed(existing)
     const client = openSwarm(channel, workspace.snapshot())
-    if (typeof client === "string")
-      return Effect.fail(new ChannelMissing({ message: `channel ${channel.name} ${client}` }))
+    if ("_tag" in client) return Effect.fail(new ChannelMissing({ why: client }))
     own.set(channel.name, client)
     return Effect.succeed(client)
   }

@@ -57,7 +57,7 @@ const createOnce = (
 const writtenSince = new ForgeError({
   reason: "unavailable",
   operation: "POST /comments",
-  message: "the comment was written by another publication since it was searched for"
+  why: { _tag: "SwarmCommentWritten" }
 })
 
 export const sendSummary = Effect.fnUntraced(function* (

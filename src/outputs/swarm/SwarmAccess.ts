@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import type { AccessReport } from "../../forge/Access.ts"
+import { inEnglish } from "../../text/en.ts"
 import { openSwarm } from "./OpenSwarm.ts"
 
 /** Returns one result per channel. */
@@ -17,7 +18,7 @@ export const reportSwarm = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<Acc
     [...channels.values()],
     Effect.fnUntraced(function* (channel): Effect.fn.Return<AccessReport> {
       const client = openSwarm(channel, snapshot)
-      if (typeof client === "string") return { level: "error", text: `channel ${channel.name} ${client}` }
+      if ("_tag" in client) return { level: "error", text: inEnglish(client) }
       const checked = yield* Effect.result(client.check)
       return checked._tag === "Success"
         ? { level: "ok", text: `channel ${channel.name}: ${checked.success} accepts user ${client.user}` }

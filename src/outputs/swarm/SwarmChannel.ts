@@ -3,6 +3,7 @@
  * of the review first, so that a comment whose response was lost is found by its marker, and never written twice.
  */
 import { Effect } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import type { Publication } from "../../domain/Publication.ts"
 import type { ChannelKind, Sent } from "../Channel.ts"
 import { wrongChannelKind } from "../WrongChannelKind.ts"
@@ -11,7 +12,7 @@ import { planSwarm, servesSwarm } from "./PlanSwarm.ts"
 import { listMissing, resolveComment, sendProblems, sendSummary, settleProblems } from "./SendSwarm.ts"
 import { openTarget } from "./SwarmTarget.ts"
 
-const skip = ({ operationId }: Publication, reason: string): Sent => ({
+const skip = ({ operationId }: Publication, reason: Reason): Sent => ({
   hostId: operationId,
   url: undefined,
   skipped: reason
@@ -21,7 +22,7 @@ const sendWith = (clients: SwarmClients): ChannelKind["send"] =>
   Effect.fnUntraced(function* (context, publication) {
     const { operation } = publication
     const target = yield* openTarget(clients, context, publication)
-    if (typeof target === "string") return skip(publication, target)
+    if ("_tag" in target) return skip(publication, target)
     switch (operation._tag) {
       case "Summary":
         return yield* sendSummary(target, publication, operation)
@@ -40,7 +41,7 @@ const findWith = (clients: SwarmClients): ChannelKind["find"] =>
   Effect.fnUntraced(function* (context, publication) {
     const { operation, operationId } = publication
     const target = yield* openTarget(clients, context, publication)
-    if (typeof target === "string") return skip(publication, target)
+    if ("_tag" in target) return skip(publication, target)
     const written = { hostId: operationId, url: undefined }
     switch (operation._tag) {
       case "Summary":

@@ -2,6 +2,7 @@
 import { Clock, Effect } from "effect"
 import { idMillis } from "../../domain/Ids.ts"
 import type { Publication } from "../../domain/Publication.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { ForgeError } from "../../forge/ForgeError.ts"
 import type { SwarmClient, SwarmReview } from "../../forge/swarm/Client.ts"
 import type { ChannelContext, ChannelMissing } from "../Channel.ts"
@@ -22,19 +23,19 @@ const findReview = Effect.fnUntraced(function* (
   client: SwarmClient,
   { change, channel }: ChannelContext,
   publication: Publication
-): Effect.fn.Return<SwarmReview | string, ForgeError> {
+): Effect.fn.Return<SwarmReview | Reason, ForgeError> {
   const changelist = toChangelist(change)
   const review = chooseReview(yield* client.reviewsOf(changelist), changelist)
   if (review !== undefined) return review
-  const reason = `Swarm has no review of changelist ${changelist} that user ${client.user} of channel ${channel.name} may see; request one in Swarm, then review it again`
+  const why = { _tag: "NoSwarmReview", changelist, user: client.user, channel: channel.name } as const
   const age = (yield* Clock.currentTimeMillis) - (idMillis(publication.id) ?? 0)
   const wait = (channel.review_wait_seconds ?? defaultWaitSeconds) * 1000
-  if (age >= wait) return reason
+  if (age >= wait) return why
   return yield* new ForgeError({
     reason: "unavailable",
     retryAfterMillis: Math.min(searchPauseMillis, wait - age),
     operation: "GET /reviews",
-    message: reason
+    why
   })
 })
 
@@ -51,10 +52,10 @@ export const openTarget = Effect.fnUntraced(function* (
   clients: SwarmClients,
   context: ChannelContext,
   publication: Publication
-): Effect.fn.Return<SwarmTarget | string, ForgeError | ChannelMissing> {
+): Effect.fn.Return<SwarmTarget | Reason, ForgeError | ChannelMissing> {
   const client = yield* clients.open(context)
   const review = yield* findReview(client, context, publication)
-  if (typeof review === "string") return review
+  if ("_tag" in review) return review
   const comments = yield* client.comments(review)
   const own = listOwn(comments, client.user, swarmScope(context.change, context.channel.name))
   return { context, client, review, own }

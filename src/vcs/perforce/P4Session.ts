@@ -215,8 +215,7 @@ export const howToInstall =
 /** Returns why the process itself failed, whatever it printed. */
 export const processError = (session: P4Session, command: string, end: ProgramEnd): CheckoutError | undefined => {
   if (end.limit !== undefined) return limitError(`p4 ${command}`, end.limit, session.limits())
-  if (end.code === 126 || end.code === 127 || (end.code === undefined && /could not be started/.test(end.stderr)))
-    return refuse(howToInstall)
+  if (end.code === 126 || end.code === 127 || end.isUnstarted === true) return refuse(howToInstall)
   return undefined
 }
 

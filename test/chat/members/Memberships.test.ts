@@ -1,6 +1,7 @@
 /** Rights by scopes use recent listings, and never those of another corporation. */
 import { Effect } from "effect"
 import { expect, it } from "vitest"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { Directories } from "../../../src/chat/members/Directories.ts"
 import { findMemberships } from "../../../src/chat/members/Memberships.ts"
@@ -33,7 +34,7 @@ const find = async (type: "wecom_userid" | "wecom_encrypted_userid", ttl = 43_20
   const listScope: (typeof Directories.Service)["listScope"] = (_app, scope, maxAge) => {
     ages.push(maxAge)
     return scope.kind === "wecom_tag" && scope.id === "2"
-      ? Effect.fail(new ForgeError({ reason: "unavailable", operation: "GET tag", message: "no tag" }))
+      ? Effect.fail(new ForgeError({ reason: "unavailable", operation: "GET tag", why: verbatimReason("no tag") }))
       : Effect.succeed(new Set(["ada"]))
   }
   const requester = { sender: { type, id: "ada" }, conversation: { kind: "direct", id: "ada" } } as const

@@ -11,18 +11,17 @@ const sources = [
   "actors/*.ts",
   "src/admin/*.ts",
   "src/admission/*.ts",
-  "src/chat/Socket.ts",
   "src/config/revisions/*.ts",
   "src/config/{Decode,Environment,Field,Normalise,Scalars,Shape,Suggest,Unconsumed,WorkPath,Yaml,YamlProblems}.ts",
   "src/config/{checks,formats}/*.ts",
-  "src/domain/{Change,ConnectionAdvice,Decision,Run}.ts",
+  "src/domain/{Change,Decision,Run}.ts",
   "src/queue/{AutomaticCommits,Enqueue,Queue}.ts",
   "src/queue/core/{Quarantined,Transitions}.ts",
   "src/queue/operator/*.ts",
-  "src/outputs/{AppSend,BotChannel,BotHook,ChannelClients,HostOperations,OutputsLayer,PlanRows,ReviewSend,SendNotice,WrongChannelKind}.ts",
+  "src/outputs/PlanRows.ts",
   "src/engine/{BasePromptFile,CiEvidence,ContextMounts,Findings,FolderRules,Instructions,PlanPasses,ReadChange,ReadCommits,ReadCoverage,ReadDiff,ReadEvidence,ReadSkills,ReviewChange,ReviewPasses,ReviewRepository,Summarise,Triage,WholeFiles}.ts",
   "src/agent/{CliAgents,NativeLlm,QueryModel,SecondPass}.ts",
-  "src/forge/{Access,HostResponse,HostWebhook,Pacing,Profile,ReadArtifacts,WriteAccess}.ts",
+  "src/forge/{Access,HostWebhook,ReadArtifacts,WriteAccess}.ts",
   "src/llm/{CallChain,Gateway,Spending}.ts",
   "src/review/DismissedKinds.ts"
 ]
@@ -76,10 +75,7 @@ const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
   "src/engine/ContextMounts.ts": ["{} is not read in reviews: {}", "Authorization: Basic {}"],
   "src/engine/ReviewRepository.ts": [
     "Artifacts of CI (review.evidence.ci) are read by the service only; name local files in review.evidence.sarif."
-  ],
-  "src/forge/HostResponse.ts": ["{}: unexpected response with status {}: {}; {}"],
-  "src/forge/Profile.ts": ["Authorization: Basic {}"],
-  "src/outputs/BotHook.ts": ["POST chat bot"]
+  ]
 }
 
 /** Files that hold documentation or prompts in addition to texts for operators. */
@@ -133,11 +129,6 @@ describe("the table", () => {
 
 describe("a text of the service", () => {
   it.each([
-    ["GET /x returned 503: busy", "GET /x 返回 503：busy"],
-    [
-      "POST /x returned 403: token is required: the credential lacks a permission; grant it access to this repository",
-      "POST /x 返回 403：token is required：凭据缺少权限，请授予它访问此仓库的权限"
-    ],
     [
       "no workspace of trigger t binds a/b with branch main (source_repo or match of workspaces.instances)",
       "没有工作区（触发器 t）绑定 a/b 的分支 main（workspaces.instances 的 source_repo 或 match）"

@@ -108,7 +108,7 @@ export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>>
       }
       const { failure } = sent
       if (failure._tag === "ForgeError" && failure.reason === "unknown_outcome") isUnknown = true
-      else return [{ ...row, status: "failed", error: failure.message }, []]
+      else return [{ ...row, status: "failed", error: failure.why }, []]
     }
     throw new Error(`not published within ${maxAttempts} attempts`)
   }

@@ -1,0 +1,36 @@
+/** Why something was not published, or not yet. */
+import type { Params } from "../ReasonParams.ts"
+
+export const publicationReasons = {
+  /** Decided by the publisher. */
+  OnlySummaryPublished: {},
+  HeadMovedOn: { head: "text" },
+  PublishersCrashed: { count: "number" },
+  NothingPublished: {},
+  RunNotOnRecord: {},
+  ChangeMovedOn: {},
+  OtherNodePublishes: {},
+  OtherPublisherWrites: {},
+  StatusChanged: {},
+  ChangeRequestStays: { status: "text" },
+  PersonHasDraft: { count: "number" },
+  NoNumber: { kind: "text" },
+  IssueChanged: { number: "number" },
+  /** Of the configuration. */
+  ChannelMissing: { channel: "text", workspace: "text" },
+  NoticeChannelMissing: { channel: "text" },
+  ChannelKindChanged: { channel: "text", operation: "text" },
+  ChannelUnusable: { channel: "text", why: "reason" },
+  CredentialOfOtherHost: { trigger: "text" },
+  NoPullRequests: { trigger: "text", kind: "text" },
+  OtherHostKind: { kind: "text", trigger: "text", host: "text" },
+  OtherHost: { trigger: "text", own: "text" },
+  OtherServer: { trigger: "text", own: "text" },
+  ConnectionMissing: { connection: "text" },
+  NoApplicationSecret: {},
+  NoConnectionOrTarget: {},
+  NoWebhookUrl: { channel: "text" },
+  SwarmWithoutAddress: { channel: "text" },
+  SwarmWithoutUser: { channel: "text" },
+  SwarmWithoutCredential: { channel: "text" }
+} as const satisfies Record<string, Params>
