@@ -1,4 +1,5 @@
 /** An analysis with all inputs of the outputs. */
+import type { Publication } from "../../src/domain/Publication.ts"
 import { inEnglish } from "../../src/text/en.ts"
 import { resolve } from "../../src/config/Defaults.ts"
 import { Channel, OutputsConfig } from "../../src/config/schema/Outputs.ts"
