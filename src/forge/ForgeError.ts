@@ -27,7 +27,7 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   isOutage: Schema.optional(Schema.Boolean),
   /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
   operation: Schema.String,
-  /** What operators read. */
+  /** Operators read it. */
   why: Reason
 }) {
   override get message(): string {

@@ -1,4 +1,4 @@
-/** What hosts write in their responses, by vendor. No other file compares their words. Pure. */
+/** Recognises what hosts write in their responses, by vendor. No other file compares their words. Pure. */
 import type { ForgeError } from "./ForgeError.ts"
 
 const words = {

@@ -78,5 +78,5 @@ export const input = (findings: ReadonlyArray<Finding>, more: Partial<PublishInp
 })
 
 /** Returns why a row was not sent, as operators read it. */
-export const textOf = (row: Pick<Publication, "error"> | undefined): string | undefined =>
+export const renderError = (row: Pick<Publication, "error"> | undefined): string | undefined =>
   row?.error === undefined ? undefined : inEnglish(row.error)

@@ -302,8 +302,8 @@ describe("outputs", () => {
       return send(outputsWith([profile]), workspace({ channels, routes: routes("own") }))
     }
     const refused = await sendTo(host.forge.profile())
-    expect(refused).toMatchObject({ failure: { _tag: "ChannelMissing" } })
-    expect(JSON.stringify(refused)).toContain("set token_env of the channel")
+    const why = { _tag: "CredentialOfOtherHost", trigger: "host" }
+    expect(refused).toMatchObject({ failure: { _tag: "ChannelMissing", why: { why } } })
     expect(requests).toEqual([])
     await sendTo({ ...host.forge.profile(), baseUrl: url, apiUrl: `${url}/api/v1` })
     expect(requests.length).toBeGreaterThan(0)

@@ -20,7 +20,7 @@ import { noCache } from "../../src/store/Cache.ts"
 import { file, repoName, run, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
-import { analysis, change, channel, finding, input, textOf, workspace } from "./Fixtures.ts"
+import { analysis, change, channel, finding, input, renderError, workspace } from "./Fixtures.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const rows = {
@@ -227,7 +227,7 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     here.forge.fail(kind === "gitlab" ? "/draft_notes" : "/reviews", fault.forbidden, 99)
     const sent = await publish(rows[kind], here.client, inputFor(here, good))
     expect(sent.map(({ status }) => status)).toEqual(["sent", "failed"])
-    expect(textOf(sent[1])).toContain("403")
+    expect(renderError(sent[1])).toContain("403")
   })
 
   it("does not repeat comments when the same head is reviewed again on request", async () => {

@@ -167,13 +167,10 @@ const outcomes: ReadonlyArray<Row> = [
 
 /** Errors of publications, notices and messages. */
 const publications: ReadonlyArray<Row> = [
+  ["connection {name} is disabled", "连接 {name} 已停用"],
   ["Not reviewed: its author has reached the limit of reviews per hour", "未评审：作者已达到每小时评审次数的上限"],
   ["another user name", "其他用户名"],
-  [
-    "trigger {name} is of kind {kind}, which has no host to write to",
-    "触发器 {name} 的类型为 {kind}，没有可写入的主机"
-  ],
-  ["it could not be sent within 24 hours", "24 小时内未能发送"]
+  ["trigger {name} is of kind {kind}, which has no host to write to", "触发器 {name} 的类型为 {kind}，没有可写入的主机"]
 ]
 
 /** Reasons of requests from chat, and states of connections. */

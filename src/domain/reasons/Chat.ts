@@ -1,8 +1,8 @@
-/** Why a request from chat ended, a connection has its state, or a chat platform took no message. */
+/** Reasons of requests from chat, of states of connections, and of messages that a platform does not take. */
 import type { Params } from "../ReasonParams.ts"
 
 export const chatReasons = {
-  /** Of a request. */
+  /** A request from chat ends. */
   NotForThisBot: {},
   SenderNotAuthorised: {},
   NotACommand: {},
@@ -10,7 +10,7 @@ export const chatReasons = {
   CommandFailed: {},
   ReviewRecordRemoved: {},
   MessageNotConfirmed: {},
-  /** Of a connection. */
+  /** A connection has this state. */
   ConnectionUnusable: {},
   ClosedForGood: { why: "reason" },
   LongConnectionEnded: { code: "number" },
@@ -24,7 +24,7 @@ export const chatReasons = {
   SilentAfterPing: {},
   OtherConnectionOpened: {},
   MessageNotStored: { error: "text" },
-  /** Of a message or a call to a platform. */
+  /** A message is not sent, or a call fails. */
   LongConnectionNotOpen: {},
   NotAcknowledged: {},
   MayBeDelivered: {},
@@ -39,7 +39,7 @@ export const chatReasons = {
   CheckConnectionCredentials: {},
   ApplicationLacksPermission: {},
   PlatformLimitsRequests: {},
-  /** Of a chat bot. */
+  /** A chat bot does not take a message. */
   BotLimitsRequests: {},
   BotUnavailable: {},
   BotResponded: { status: "number", advice: "reason?" },

@@ -1,8 +1,8 @@
-/** Why a request to a host or a chat platform failed, and what to do about it. */
+/** Reasons for which a request to a host or a chat platform fails, and next steps. */
 import type { Params } from "../ReasonParams.ts"
 
 export const hostReasons = {
-  /** Of a request. */
+  /** A request has this outcome. */
   HostRefused: {
     operation: "text",
     status: "number",
@@ -18,36 +18,36 @@ export const hostReasons = {
   RateLimitHolds: { operation: "text", seconds: "number" },
   AccountLimited: { seconds: "number" },
   PermitsUnavailable: { error: "text?" },
-  /** What to do. */
+  /** The operator takes this step. */
   CheckCredential: {},
   GrantAccess: {},
   MissingOrHidden: {},
   CredentialLimited: {},
   CheckBaseUrl: {},
   CheckChannelBaseUrl: { channel: "text" },
-  /** What to check about a connection, by the error of Node.js. */
+  /** A connection fails, and the operator checks this. */
   CertificateUntrusted: {},
   NameUnresolved: {},
   NothingListens: {},
   Unreachable: {},
   NoTls: {},
-  /** Of the configuration of a trigger. */
+  /** The configuration of a trigger lacks something. */
   NoBaseUrl: { trigger: "text" },
   NoOutboundCredential: { trigger: "text" },
   CertificatesUnreadable: { trigger: "text?", channel: "text?", path: "text" },
-  /** Of a GitHub App. */
+  /** A GitHub App lacks something. */
   AppKeyVariableUnset: { trigger: "text", variable: "text" },
   AppKeyMissing: { trigger: "text" },
   AppKeyUnreadable: { trigger: "text", path: "text" },
   AppKeyInvalid: { trigger: "text" },
   AppIdMissing: { trigger: "text" },
   AppNotInstalled: { trigger: "text", repository: "text" },
-  /** Of what the host returned. */
+  /** The host returns something else. */
   NoAccountNamed: {},
   NoVersionOfHead: { number: "number", head: "text" },
   NoCommitsOnBranch: { branch: "text", repository: "text" },
   WriteAccessUnknown: { person: "text" },
-  /** Of Swarm. */
+  /** Swarm refuses, or returns something else. */
   SwarmRefusesUser: { user: "text", channel: "text" },
   SwarmUserLacksPermission: { user: "text", channel: "text" },
   HiddenFromSwarmUser: { user: "text", channel: "text" },

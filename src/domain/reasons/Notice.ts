@@ -1,4 +1,4 @@
-/** Why a notice to operators was not sent, or not yet. */
+/** Reasons for which a notice to operators is not sent, or not yet. */
 import type { Params } from "../ReasonParams.ts"
 
 export const noticeReasons = {

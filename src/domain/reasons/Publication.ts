@@ -1,8 +1,8 @@
-/** Why something was not published, or not yet. */
+/** Reasons for which something is not published, or not yet. */
 import type { Params } from "../ReasonParams.ts"
 
 export const publicationReasons = {
-  /** Decided by the publisher. */
+  /** The publisher decides it. */
   OnlySummaryPublished: {},
   HeadMovedOn: { head: "text" },
   PublishersCrashed: { count: "number" },
@@ -16,7 +16,7 @@ export const publicationReasons = {
   PersonHasDraft: { count: "number" },
   NoNumber: { kind: "text" },
   IssueChanged: { number: "number" },
-  /** Of the configuration. */
+  /** The configuration does not have it, or does not permit it. */
   ChannelMissing: { channel: "text", workspace: "text" },
   NoticeChannelMissing: { channel: "text" },
   ChannelKindChanged: { channel: "text", operation: "text" },

@@ -1,4 +1,4 @@
-/** Why a request from chat ended, a connection has its state, or a chat platform took no message. */
+/** Reasons of requests from chat, of states of connections, and of messages that a platform does not take. */
 import type { chatReasons } from "../../domain/reasons/Chat.ts"
 
 export const chatTexts = {

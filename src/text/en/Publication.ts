@@ -1,4 +1,4 @@
-/** Why something was not published, or not yet. */
+/** Reasons for which something is not published, or not yet. */
 import type { publicationReasons } from "../../domain/reasons/Publication.ts"
 
 export const publicationTexts = {

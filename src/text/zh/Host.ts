@@ -1,4 +1,4 @@
-/** Why a request to a host or a chat platform failed, and what to do about it. */
+/** Reasons for which a request to a host or a chat platform fails, and next steps. */
 import type { hostReasons } from "../../domain/reasons/Host.ts"
 
 export const hostTexts = {

@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { startFakeSwarm } from "../../harness/FakeSwarm.ts"
 import type { FakeSwarm, SwarmRequest } from "../../harness/FakeSwarm.ts"
-import { textOf } from "../Fixtures.ts"
+import { renderError } from "../Fixtures.ts"
 import { branch, makeChannel, makeDocument, path, problem, shelved, submitted, swarmPublisher } from "./PublishSwarm.ts"
 
 let swarm: FakeSwarm
@@ -102,7 +102,7 @@ describe("a shelved changelist", () => {
     swarm.reviews.length = 0
     const rows = await publisher()(shelved, [problem(1, 5)])
     expect(statuses(rows)).toEqual(["dropped", "dropped", "dropped"])
-    expect(textOf(rows[0])).toBe(
+    expect(renderError(rows[0])).toBe(
       "Swarm has no review of changelist 7 that user reviewer of channel swarm may see; request one in Swarm, then review it again"
     )
     expect(swarm.requests.filter(isWrite)).toEqual([])
@@ -183,7 +183,9 @@ describe("writes", () => {
         return undefined
       }
       const rows = await publish(shelved, [problem(1, 5)])
-      expect(rows.map(textOf)).toContain("the comment was written by another publication since it was searched for")
+      expect(rows.map(renderError)).toContain(
+        "the comment was written by another publication since it was searched for"
+      )
       expect([summaries().length, problems().length]).toEqual([1, 1])
     }
   )
@@ -216,7 +218,7 @@ describe("writes", () => {
         ? { kind: "answer", answer: { status: 200, body: { comments: [], lastSeen: null } } }
         : undefined
     const rows = await publish(shelved, [problem(2, 6)])
-    expect(textOf(rows[0])).toContain("review 70 has 2 comments, and Swarm returned none of them")
+    expect(renderError(rows[0])).toContain("review 70 has 2 comments, and Swarm returned none of them")
     expect(swarm.comments).toHaveLength(2)
   })
 
@@ -232,8 +234,8 @@ describe("writes", () => {
     const document = makeDocument(makeChannel({ ...swarm, ticket: "EXPIRED0TICKET0OF0THE0USER000000" }))
     const [row] = await swarmPublisher(document)(shelved, [problem(1, 5)])
     expect(row?.status).toBe("failed")
-    expect(textOf(row)).toMatch(/Unauthorized.*renew the ticket.*ticket_env of channel swarm/)
-    expect(textOf(row)).not.toContain("EXPIRED")
+    expect(renderError(row)).toMatch(/Unauthorized.*renew the ticket.*ticket_env of channel swarm/)
+    expect(renderError(row)).not.toContain("EXPIRED")
   })
 
   it("a limited rate is reported with its duration", async () => {
@@ -243,7 +245,7 @@ describe("writes", () => {
         : undefined
     const [row] = await publisher()(shelved, [problem(1, 5)])
     expect(row?.status).toBe("failed")
-    expect(textOf(row)).toContain("the service retries later")
+    expect(renderError(row)).toContain("the service retries later")
     expect(swarm.comments).toEqual([])
   })
 
@@ -271,7 +273,7 @@ describe("writes", () => {
         : undefined
     const [row] = await publisher()(shelved, [problem(1, 5)])
     expect(row?.status).toBe("failed")
-    expect(textOf(row)).toMatch(reason)
+    expect(renderError(row)).toMatch(reason)
     expect(swarm.requests.filter(isWrite)).toEqual([])
     expect(swarm.requests.length).toBeLessThan(2000)
   })

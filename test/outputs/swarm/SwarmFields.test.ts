@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { startFakeSwarm } from "../../harness/FakeSwarm.ts"
 import type { FakeSwarm } from "../../harness/FakeSwarm.ts"
-import { textOf } from "../Fixtures.ts"
+import { renderError } from "../Fixtures.ts"
 import { makeChannel, makeDocument, path, problem, shelved, swarmPublisher } from "./PublishSwarm.ts"
 
 const canCertify = spawnSync("openssl", ["version"]).status === 0
@@ -68,7 +68,7 @@ describe("a review in Swarm", () => {
     swarm.reviews.length = 0
     const [waiting] = await publish({ review_wait_seconds: 3600 })(shelved, [problem(1, 5)])
     expect(waiting?.status).toBe("failed")
-    expect(textOf(waiting)).toContain("no review of changelist 7")
+    expect(renderError(waiting)).toContain("no review of changelist 7")
     const [skipped] = await publish({ review_wait_seconds: 0 })(shelved, [problem(1, 5)])
     expect(skipped).toMatchObject({ status: "dropped" })
   })
@@ -169,7 +169,7 @@ describe("a review in Swarm", () => {
     servers.push(tls)
     const base_url = `https://127.0.0.1:${await portOf(tls)}`
     const [refused] = await publish({ base_url })(shelved, [problem(1, 5)])
-    expect(textOf(refused)).toMatch(/self.signed/i)
+    expect(renderError(refused)).toMatch(/self.signed/i)
     const rows = await publish({ base_url, tls_ca_path: "cert.pem" }, {}, directory)(shelved, [problem(1, 5)])
     rmSync(directory, { recursive: true, force: true })
     expect(rows[0]?.error).toBeUndefined()
