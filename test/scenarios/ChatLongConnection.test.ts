@@ -114,7 +114,7 @@ describe("long connections of chat", { timeout: 180_000 }, () => {
       },
       { describe: () => `a failing connection; log:\n${log()}` }
     )
-    expect(installation.aicr.log).toContain("another connection of this bot was opened")
+    expect(installation.aicr.log).toContain("OtherConnectionOpened")
     expect(installation.aicr.log).toMatch(/"chat connection does not work"/)
     expect(platform.wecomSocket.subscriptions).toBe(before + 1)
     other.close()
