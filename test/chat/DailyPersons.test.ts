@@ -52,7 +52,7 @@ describe.each(databases)("persons of a day in $name", ({ layer: fresh }) => {
           assert.strictEqual(other._tag, "Success")
           const text = JSON.stringify(refused)
           assert.include(text, "rate_limited")
-          assert.include(text, "set accounts of its connection")
+          assert.include(text, `"_tag":"DailyPersonsReached","limit"`)
           assert.include(text, `"retryAfterMillis":${12 * 60 * 60 * 1000}`)
           yield* TestClock.setTime(noon + 12 * 60 * 60 * 1000)
           yield* send(1)
