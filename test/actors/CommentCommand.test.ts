@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
-import { verbatimReason } from "../../src/domain/Reason.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest"
-import { verbatimReason } from "../../src/domain/Reason.ts"
 import { budgetFacts, endedFacts, silentFacts } from "../../actors/NoticeFacts.ts"
 import { refusedFacts } from "../../actors/RefusedConfiguration.ts"
 import { reachedThreshold } from "../../src/domain/Notice.ts"

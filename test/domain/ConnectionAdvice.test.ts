@@ -8,14 +8,15 @@ import type { Server } from "node:net"
 import { request } from "undici"
 import { expect, it } from "vitest"
 import { findConnectionAdvice } from "../../src/domain/ConnectionAdvice.ts"
+
 import { inEnglish } from "../../src/text/en.ts"
+import { freePort } from "../harness/FreePort.ts"
+import { temporaryFolder } from "../vcs/Repository.ts"
 
 const adviceOn = (text: string): string | undefined => {
   const advice = findConnectionAdvice(text)
   return advice === undefined ? undefined : inEnglish(advice)
 }
-import { freePort } from "../harness/FreePort.ts"
-import { temporaryFolder } from "../vcs/Repository.ts"
 
 const listen = async (server: Server): Promise<number> => {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))

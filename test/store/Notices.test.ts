@@ -1,6 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { verbatimReason } from "../../src/domain/Reason.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import type { NewNotice } from "../../src/domain/Notice.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
