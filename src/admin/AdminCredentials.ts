@@ -6,6 +6,7 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Redacted } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface CredentialMatch {
   readonly isKnownName: boolean
@@ -54,5 +55,8 @@ export const readAdminCredentials = ({ credential, document: { admin } }: Snapsh
 }
 
 /** Returns instructions for enabling the admin API. */
-export const howToTurnOn = ({ document: { admin } }: Snapshot): string =>
-  `the admin API is disabled; set ${admin.username_env} and ${admin.password_hash_env ?? admin.password_env} to enable it`
+export const howToTurnOn = ({ document: { admin } }: Snapshot): Reason => ({
+  _tag: "AdminDisabled",
+  username: admin.username_env,
+  password: admin.password_hash_env ?? admin.password_env
+})

@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { AdminSessions } from "../store/AdminSessions.ts"
 import { howToTurnOn, readAdminCredentials } from "./AdminCredentials.ts"
-import { notFound, Unauthorized } from "./api/Problems.ts"
+import { because, notFound, Unauthorized } from "./api/Problems.ts"
 import { Authenticated, CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { Caller } from "./Caller.ts"
@@ -17,7 +17,7 @@ export const requireCredentials = Effect.gen(function* () {
 
 const unauthorized = new Unauthorized({
   code: "unauthorized",
-  detail: "Log in first: this needs the token of a session that has not ended."
+  ...because({ _tag: "LoginNeeded" })
 })
 
 /** Returns the user of the request. No failure reveals which paths exist. */

@@ -4,25 +4,26 @@ import type { SourceUnavailable } from "../config/revisions/RevisionStore.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
 import type { QueueError } from "../queue/Queue.ts"
-import { Unavailable } from "./api/Problems.ts"
+import { because, Unavailable } from "./api/Problems.ts"
 import type { NodesError } from "./Nodes.ts"
-import { withoutPeriod } from "../domain/Text.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 type Failure = NodesError | QueueError | SourceUnavailable | StoreError
 
 const parts = {
-  NodesError: "the list of nodes",
-  QueueError: "the queue",
-  SourceUnavailable: "the configuration of the database",
-  StoreError: "the records"
-} as const satisfies Record<Failure["_tag"], string>
+  NodesError: { _tag: "NodeListPart" },
+  QueueError: { _tag: "QueuePart" },
+  SourceUnavailable: { _tag: "DatabasePart" },
+  StoreError: { _tag: "RecordsPart" }
+} as const satisfies Record<Failure["_tag"], Reason>
 
 const servers = { nats: "NATS", postgres: "Postgres", redis: "Redis" } as const
 
 /** Names what failed, without the address that the message has. */
-const describe = (error: Failure): string => {
+const describe = (error: Failure): Reason => {
   const server = "disconnected" in error && error.disconnected !== undefined ? servers[error.disconnected] : undefined
-  return server === undefined ? parts[error._tag] : `${parts[error._tag]} (${server} is disconnected)`
+  const part = parts[error._tag]
+  return server === undefined ? part : { _tag: "PartDisconnected", part, server }
 }
 
 const unavailable = (error: Failure) =>
@@ -33,7 +34,7 @@ const unavailable = (error: Failure) =>
     Effect.fail(
       new Unavailable({
         code: "unavailable",
-        detail: `Unavailable: ${withoutPeriod(describe(error))}. /readyz lists what is not ready, the service's log has the error.`
+        ...because({ _tag: "PartUnavailable", part: describe(error) })
       })
     )
   )

@@ -11,7 +11,7 @@ import { pageFilter, toPage } from "./Paging.ts"
 import { batchView, memberView } from "./Views.ts"
 
 const load = Effect.fnUntraced(function* (id: string) {
-  return (yield* (yield* Batches).get(id)) ?? (yield* notFound("No batch with this id exists."))
+  return (yield* (yield* Batches).get(id)) ?? (yield* notFound({ _tag: "BatchUnknown" }))
 })
 
 const get = Effect.fnUntraced(function* (id: string) {
@@ -24,11 +24,11 @@ const retry = Effect.fnUntraced(function* (id: string) {
   const result = yield* (yield* Operations).retry(id)
   switch (result) {
     case "unknown":
-      return yield* notFound("The queue entry of this batch was removed.")
+      return yield* notFound({ _tag: "BatchEntryRemoved" })
     case "not_dead":
-      return yield* conflict("not_dead", "Only a dead batch can be retried.")
+      return yield* conflict("not_dead", { _tag: "BatchNotDead" })
     case "newer":
-      return yield* conflict("newer", "A newer review of this branch is queued already and covers it.")
+      return yield* conflict("newer", { _tag: "BatchCovered" })
     case "retried":
       return { id, status: result }
   }

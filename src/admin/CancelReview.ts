@@ -10,5 +10,5 @@ export const cancelReview = Effect.fnUntraced(function* (entryId: string, id: st
   const result = yield* (yield* Operations).cancel(entryId, { _tag: "CancelledBy", name: username })
   return result === "cancelled" || result === "stopping"
     ? { id, status: result }
-    : yield* conflict("already_ended", "It has ended already.")
+    : yield* conflict("already_ended", { _tag: "EndedAlready" })
 })

@@ -9,19 +9,20 @@ import { publicUrl } from "../domain/RunLink.ts"
 import { reportAccess } from "../forge/Access.ts"
 import type { AccessReport } from "../forge/Access.ts"
 import type { TriggerSetup } from "./TriggerHealth.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface CheckResult {
   readonly check: "setup" | "host" | "address"
   readonly ok: boolean
   readonly level: AccessReport["level"]
-  readonly message: string
+  readonly reason: Reason
 }
 
-const result = (check: CheckResult["check"], level: AccessReport["level"], message: string): CheckResult => ({
+const result = (check: CheckResult["check"], level: AccessReport["level"], reason: Reason): CheckResult => ({
   check,
   ok: level === "ok",
   level,
-  message
+  reason
 })
 
 /** Returns what the configuration lacks. Pure. */
@@ -34,40 +35,20 @@ export const checkSetup = ({
   workspaces
 }: TriggerSetup): ReadonlyArray<CheckResult> => {
   const problems = [
-    ...(enabled ? [] : [result("setup", "error", `trigger ${name} has enabled: false; it starts no reviews`)]),
+    ...(enabled ? [] : [result("setup", "error", { _tag: "TriggerDisabled", trigger: name })]),
     ...(secret === "missing"
       ? [
           isForgeKind(kind)
-            ? result(
-                "setup",
-                "warning",
-                `trigger ${name} has no webhook secret: anyone can send it deliveries; set webhook_secret_env`
-              )
-            : result("setup", "error", `no API key is configured, so calls are refused; set server.auth.api_key_env`)
+            ? result("setup", "warning", { _tag: "TriggerWithoutSecret", trigger: name })
+            : result("setup", "error", { _tag: "NoApiKey" })
         ]
       : []),
-    ...(token === "missing"
-      ? [
-          result(
-            "setup",
-            "error",
-            `trigger ${name} has no credential for its host or server, so nothing is read or published; set one`
-          )
-        ]
-      : []),
-    ...(workspaces === 0
-      ? [
-          result(
-            "setup",
-            "warning",
-            `no workspace names trigger ${name}; add it to source_repo or match of a workspace`
-          )
-        ]
-      : [])
+    ...(token === "missing" ? [result("setup", "error", { _tag: "TriggerWithoutCredential", trigger: name })] : []),
+    ...(workspaces === 0 ? [result("setup", "warning", { _tag: "TriggerWithoutWorkspace", trigger: name })] : [])
   ]
   return problems.length > 0
     ? problems
-    : [result("setup", "ok", `trigger ${name}: credentials are set, ${workspaces} workspaces name it`)]
+    : [result("setup", "ok", { _tag: "TriggerSetUp", trigger: name, count: workspaces })]
 }
 
 /** Timeout in milliseconds of the request to the own address. */
@@ -76,31 +57,25 @@ const addressTimeout = 5000
 /** Requests the liveness of the service at its public address, which only the configuration file determines. Follows no redirect. */
 const checkAddress = Effect.fnUntraced(function* ({ document: { server } }: Snapshot) {
   const url = publicUrl(server, "/healthz")
-  if (url === undefined) {
-    return result(
-      "address",
-      "warning",
-      "server.base_url is not set, so links and webhook addresses are not known; set it"
-    )
-  }
-  const problem = yield* Effect.tryPromise({
+  if (url === undefined) return result("address", "warning", { _tag: "NoServiceUrl" })
+  const why = yield* Effect.tryPromise({
     try: async (signal) => {
       const response = await fetch(url, {
         redirect: "manual",
         signal: AbortSignal.any([signal, AbortSignal.timeout(addressTimeout)])
       })
       await response.body?.cancel()
-      return response.status === 200 ? undefined : `it responds with status ${response.status}`
+      return response.status === 200 ? undefined : ({ _tag: "RespondsWithStatus", status: response.status } as const)
     },
-    catch: () => `no response within ${addressTimeout / 1000} s, or no connection`
+    catch: () => ({ _tag: "RespondsNot", seconds: addressTimeout / 1000 }) as const
   }).pipe(Effect.catch(Effect.succeed))
-  return problem === undefined
-    ? result("address", "ok", `the service responds at ${url}`)
-    : result("address", "warning", `${url}: ${problem}; hosts may still reach it from another network`)
+  return why === undefined
+    ? result("address", "ok", { _tag: "AddressResponds", url })
+    : result("address", "warning", { _tag: "AddressFails", url, why })
 })
 
 export const checkTrigger = Effect.fnUntraced(function* (snapshot: Snapshot, setup: TriggerSetup) {
   const host = yield* reportAccess(snapshot, setup.name)
   const address = setup.path === undefined ? [] : [yield* checkAddress(snapshot)]
-  return [...checkSetup(setup), ...host.map(({ level, text }) => result("host", level, text)), ...address]
+  return [...checkSetup(setup), ...host.map(({ level, reason }) => result("host", level, reason)), ...address]
 })

@@ -11,7 +11,7 @@ import type { ShownValue } from "../config/Show.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { ConfigNotFound } from "./api/ConfigProblems.ts"
 import { pageSize } from "./api/Parameters.ts"
-import { invalid } from "./api/Problems.ts"
+import { because, invalid } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { listOptions } from "./ConfigOptions.ts"
@@ -23,7 +23,8 @@ import {
   resealView,
   revisionDetails,
   revisionView,
-  statusView
+  statusView,
+  problemView
 } from "./ConfigViews.ts"
 import { findEditor, requireEditor } from "./DatabaseSource.ts"
 import { listWaitingWork } from "./WaitingWork.ts"
@@ -38,7 +39,7 @@ export const isStrict = (header: string | undefined, base: number) => {
   const named = parseIfMatch(header)
   return named === undefined || named === base
     ? Effect.succeed(named !== undefined)
-    : Effect.fail(invalid("if-match", "expected the base revision of the edit"))
+    : Effect.fail(invalid("if-match", { _tag: "BaseRevisionExpected" }))
 }
 
 /** Lists the values of a configuration without a database. Undefined if there is no such workspace. */
@@ -52,7 +53,7 @@ const valuesOfFile = Effect.fnUntraced(function* (workspace?: string) {
 
 const workspaceNotFound = new ConfigNotFound({
   code: "workspace_not_found",
-  detail: "No workspace with this id exists; GET /api/admin/config/options/workspaces lists them."
+  ...because({ _tag: "WorkspaceIdUnknown" })
 })
 
 const workspace = Effect.fnUntraced(function* (id: string) {
@@ -93,7 +94,7 @@ const options = Effect.fnUntraced(function* (source: string) {
   if (items !== undefined) return { items }
   return yield* new ConfigNotFound({
     code: "option_source_not_found",
-    detail: "No such source exists; name a kind of entities, such as triggers, or an enumeration, such as providerKind."
+    ...because({ _tag: "OptionSourceUnknown" })
   })
 })
 
@@ -120,7 +121,8 @@ interface RouteBody extends Pick<RouteRequest, "trigger" | "source">, Partial<Ed
 const previewRoute = Effect.fnUntraced(function* ({ base_revision, operations = [], source, trigger }: RouteBody) {
   const editor = yield* requireEditor
   const base = base_revision ?? (yield* editor.status).head
-  return yield* editor.previewRoute({ base, operations, source, trigger })
+  const preview = yield* editor.previewRoute({ base, operations, source, trigger })
+  return { ...preview, problems: preview.problems.map(problemView) }
 })
 
 interface PublishOptions {
@@ -152,7 +154,7 @@ const restore = Effect.fnUntraced(function* (revision: number, body: PublishOpti
 
 const revisionNotFound = new ConfigNotFound({
   code: "revision_not_found",
-  detail: "No revision with this number exists, or not any more."
+  ...because({ _tag: "RevisionUnknown" })
 })
 
 const found = <A>(value: A | undefined, missing: ConfigNotFound) =>
@@ -160,7 +162,7 @@ const found = <A>(value: A | undefined, missing: ConfigNotFound) =>
 
 const operation = Effect.fnUntraced(function* (id: string) {
   const record = yield* (yield* requireEditor).operation(id)
-  const missing = new ConfigNotFound({ code: "operation_not_found", detail: "This operation id has no final result." })
+  const missing = new ConfigNotFound({ code: "operation_not_found", ...because({ _tag: "OperationWithoutResult" }) })
   return operationView(yield* found(record, missing))
 })
 
@@ -171,8 +173,7 @@ interface Paging {
 
 const revisions = Effect.fnUntraced(function* (query: Paging) {
   const { cursor } = query
-  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
-    return yield* invalid("cursor", "expected `next_cursor` of the previous page")
+  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) return yield* invalid("cursor", { _tag: "CursorExpected" })
   const before = cursor === undefined ? undefined : Number(cursor)
   const page = yield* (yield* requireEditor).revisions({ before, limit: pageSize(query) })
   return { items: page.items.map(revisionView), next_cursor: page.next === undefined ? null : String(page.next) }

@@ -3,32 +3,34 @@ import { Effect } from "effect"
 import type { DraftOutcome, EditOutcome } from "../config/revisions/ConfigEditor.ts"
 import type { PublishProblem } from "../config/revisions/Publish.ts"
 import { ConfigConflict, ConfigForbidden, ConfigRefused, ConfigNotFound } from "./api/ConfigProblems.ts"
-import { Unavailable } from "./api/Problems.ts"
-import { conflictView, draftView, revisionView } from "./ConfigViews.ts"
+import { because, Unavailable } from "./api/Problems.ts"
+import { conflictView, draftView, problemView, revisionView } from "./ConfigViews.ts"
+import { inEnglish } from "../text/en.ts"
 
 type Failure = ConfigConflict | ConfigForbidden | ConfigRefused | ConfigNotFound | Unavailable
 
-const none: PublishProblem = { code: "invalid_configuration", entity: "", path: "", message: "the edit is not valid" }
+const none: PublishProblem = { code: "invalid_configuration", entity: "", path: "", reason: { _tag: "EditInvalid" } }
 
 /** Selects the response of a refused edit by the code of its first reason. */
-export const toRefusal = (issues: ReadonlyArray<PublishProblem>): Failure => {
-  const { code, entity, message, path } = issues[0] ?? none
-  const detail = [entity, path, message].filter((part) => part !== "").join(": ")
+export const toRefusal = (problems: ReadonlyArray<PublishProblem>): Failure => {
+  const { code, entity, path, reason } = problems[0] ?? none
+  const detail = [entity, path, inEnglish(reason)].filter((part) => part !== "").join(": ")
+  const issues = problems.map(problemView)
   switch (code) {
     case "approval_required":
     case "own_draft":
-      return new ConfigForbidden({ code, detail, issues })
+      return new ConfigForbidden({ code, detail, reason, issues })
     case "draft_conflict":
     case "operation_id_reused":
     case "revision_conflict":
-      return new ConfigConflict({ code, detail })
+      return new ConfigConflict({ code, detail, reason })
     case "draft_not_found":
     case "revision_not_found":
-      return new ConfigNotFound({ code, detail })
+      return new ConfigNotFound({ code, detail, reason })
     case "source_contended":
-      return new Unavailable({ code, detail })
+      return new Unavailable({ code, detail, reason })
     default:
-      return new ConfigRefused({ code, detail, issues })
+      return new ConfigRefused({ code, detail, reason, issues })
   }
 }
 
@@ -46,7 +48,7 @@ export const toPublished = (outcome: EditOutcome) => {
       return Effect.fail(
         new ConfigConflict({
           code: "revision_conflict",
-          detail: `The configuration was changed since the base revision; the newest revision is ${outcome.head}.`,
+          ...because({ _tag: "HeadMoved", number: outcome.head }),
           head: outcome.head,
           conflicts: outcome.conflicts.map(conflictView)
         })
@@ -56,15 +58,12 @@ export const toPublished = (outcome: EditOutcome) => {
   }
 }
 
-export const draftNotFound = new ConfigNotFound({ code: "draft_not_found", detail: "No draft with this id exists." })
+export const draftNotFound = new ConfigNotFound({ code: "draft_not_found", ...because({ _tag: "DraftUnknown" }) })
 
 export const draftConflict = (current: number | undefined): ConfigConflict =>
   new ConfigConflict({
     code: "draft_conflict",
-    detail:
-      current === undefined
-        ? "The draft was deleted since it was read."
-        : `The draft was changed since it was read; its version is ${current}.`,
+    ...because(current === undefined ? { _tag: "DraftDeleted" } : { _tag: "DraftMoved", version: current }),
     ...(current === undefined ? {} : { version: current })
   })
 

@@ -9,6 +9,8 @@ import type { ConfigOperationRecord, RevisionSummary } from "../config/revisions
 import { maybeTime, toTime } from "./Views.ts"
 import type { WaitingWork } from "./WaitingWork.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
+import type { PublishProblem } from "../config/revisions/Publish.ts"
+import { inEnglish } from "../text/en.ts"
 
 /** JSON has no value for one that does not exist. */
 const orNull = (value: unknown): unknown => value ?? null
@@ -48,14 +50,22 @@ export const revisionDetails = (revision: RevisionDetails) => ({
   document: revision.document
 })
 
+export const problemView = ({ code, entity, path, reason }: PublishProblem) => ({
+  code,
+  entity,
+  path,
+  message: inEnglish(reason),
+  reason
+})
+
 export const previewView = (preview: EditPreview, waiting: WaitingWork) =>
   withoutUndefined({
     valid: preview.problems.length === 0 && preview.conflicts.length === 0,
     head: preview.head,
     rebased_from: preview.rebasedFrom,
-    problems: preview.problems,
+    problems: preview.problems.map(problemView),
     conflicts: preview.conflicts.map(conflictView),
-    warnings: preview.warnings,
+    warnings: preview.warnings.map((warning) => ({ ...warning, message: inEnglish(warning.reason) })),
     diff: preview.diff.map(differenceView),
     blast_radius: {
       workspaces: preview.blastRadius.workspaces,

@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
 import { ConfigNotFound } from "./api/ConfigProblems.ts"
+import { because } from "./api/Problems.ts"
 
 /** Returns undefined if the database is disabled, or this process has no editor. */
 export const findEditor = Effect.gen(function* () {
@@ -13,7 +14,7 @@ export const findEditor = Effect.gen(function* () {
 
 const disabled = new ConfigNotFound({
   code: "database_source_disabled",
-  detail: "The database source is disabled; set config_sources.database.enabled in the configuration file to true."
+  ...because({ _tag: "DatabaseSourceDisabled" })
 })
 
 export const requireEditor = Effect.flatMap(findEditor, (editor) =>

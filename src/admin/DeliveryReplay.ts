@@ -1,6 +1,7 @@
 /** Contract between the administration and the receiving part: decides about a stored delivery again, as a new delivery. */
 import { Context, Effect, Layer } from "effect"
 import type { DeliveryPayload } from "../store/Payloads.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export type ReplayResult =
   /** `eventId` is the id of the new delivery. */
@@ -11,7 +12,7 @@ export type ReplayResult =
       readonly reason: string | undefined
     }
   /** `why` names what is missing, for an operator. */
-  | { readonly _tag: "NotReplayable"; readonly why: string }
+  | { readonly _tag: "NotReplayable"; readonly why: Reason }
   /** Nothing was stored: a store is unavailable, or a queue is full. */
   | { readonly _tag: "Refused" }
 
@@ -26,7 +27,7 @@ export class DeliveryReplay extends Context.Service<
       replay: () =>
         Effect.succeed({
           _tag: "NotReplayable",
-          why: "Only the running service decides about deliveries. Start it, or name its address with --url"
+          why: { _tag: "ServiceDecides" }
         })
     })
   )

@@ -24,7 +24,7 @@ const toInput = ({ base_revision: base, operations, reason = "", title, yaml }: 
   const facts = { title, reason, base }
   if (operations !== undefined && yaml === undefined) return Effect.succeed<DraftInput>({ ...facts, operations })
   if (yaml !== undefined && operations === undefined) return Effect.succeed<DraftInput>({ ...facts, yaml })
-  return Effect.fail(invalid("operations", "expected either operations or yaml"))
+  return Effect.fail(invalid("operations", { _tag: "OperationsOrYaml" }))
 }
 
 const list = Effect.gen(function* () {

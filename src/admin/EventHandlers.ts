@@ -6,13 +6,14 @@ import { Payloads } from "../store/Payloads.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
-import { conflict, notFound, Unavailable } from "./api/Problems.ts"
+import { because, conflict, notFound, Unavailable } from "./api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
 import { DeliveryReplay } from "./DeliveryReplay.ts"
 import { pageFilter, toPage } from "./Paging.ts"
 import { readEventStory, readStory, storyParts } from "./Story.ts"
 import { decisionCountView, eventDetails, eventView, rejectedView, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 const parseTime = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
 
@@ -21,12 +22,11 @@ const maxReplays = 50
 
 const get = Effect.fnUntraced(function* (id: string) {
   const receipts = yield* Receipts
-  const event = (yield* receipts.get(id)) ?? (yield* notFound("No event with this id exists."))
+  const event = (yield* receipts.get(id)) ?? (yield* notFound({ _tag: "EventUnknown" }))
   return eventDetails(event, yield* receipts.replays(id, maxReplays))
 })
 
-const notKept =
-  "The body of this delivery is not kept: it is too old, or more arrived than storage.retention.payloads keeps."
+const notKept: Reason = { _tag: "PayloadNotKept" }
 
 const payload = Effect.fnUntraced(function* (id: string) {
   const kept = (yield* (yield* Payloads).get(id)) ?? (yield* notFound(notKept))
@@ -46,7 +46,7 @@ const replay = Effect.fnUntraced(function* (id: string) {
   const kept = yield* (yield* Payloads).get(id)
   if (kept === undefined) {
     const event = yield* (yield* Receipts).get(id)
-    return yield* event === undefined ? notFound("No event with this id exists.") : conflict("not_replayable", notKept)
+    return yield* event === undefined ? notFound({ _tag: "EventUnknown" }) : conflict("not_replayable", notKept)
   }
   const result = yield* (yield* DeliveryReplay).replay(kept)
   switch (result._tag) {
@@ -55,7 +55,7 @@ const replay = Effect.fnUntraced(function* (id: string) {
     case "Refused":
       return yield* new Unavailable({
         code: "unavailable",
-        detail: "The delivery was not stored: a store is unavailable, or the queue of its workspace is full."
+        ...because({ _tag: "DeliveryNotStored" })
       })
     case "Decided": {
       const { decision, eventId, reason } = result
@@ -65,7 +65,7 @@ const replay = Effect.fnUntraced(function* (id: string) {
 })
 
 const eventStory = Effect.fnUntraced(function* (id: string) {
-  const event = (yield* (yield* Receipts).get(id)) ?? (yield* notFound("No event with this id exists."))
+  const event = (yield* (yield* Receipts).get(id)) ?? (yield* notFound({ _tag: "EventUnknown" }))
   return storyParts(yield* readEventStory(event))
 })
 

@@ -31,7 +31,7 @@ import type { Statistics } from "../store/Statistics.ts"
 import { AdminApi } from "./AdminApi.ts"
 import type { AdminRequest, AdminResponse } from "./AdminApi.ts"
 import { AdminHttpApi, adminPath } from "./api/AdminHttpApi.ts"
-import { listHeaders, MethodNotAllowed, notFound } from "./api/Problems.ts"
+import { because, listHeaders, MethodNotAllowed, notFound } from "./api/Problems.ts"
 import * as Audit from "./Audit.ts"
 import * as AuditHandlers from "./AuditHandlers.ts"
 import * as Authentication from "./Authentication.ts"
@@ -145,10 +145,10 @@ const unknownRoute = Effect.gen(function* () {
   const { method, path } = (yield* Caller).request
   yield* Authentication.authenticate
   const allowed = findMethods(`${adminPath}${normalise(path)}`)
-  if (allowed.length === 0 || allowed.includes(method)) return yield* notFound("This path does not exist.")
-  const list = allowed.join(", ")
-  const refusal = new MethodNotAllowed({ code: "method_not_allowed", detail: `Allowed here: ${list}.` })
-  return HttpServerResponse.setHeader(yield* HttpServerRespondable.toResponse(refusal), "allow", list)
+  if (allowed.length === 0 || allowed.includes(method)) return yield* notFound({ _tag: "PathUnknown" })
+  const reason = because({ _tag: "MethodsAllowed", methods: allowed })
+  const refusal = new MethodNotAllowed({ code: "method_not_allowed", ...reason })
+  return HttpServerResponse.setHeader(yield* HttpServerRespondable.toResponse(refusal), "allow", allowed.join(", "))
 })
 
 const respondUnknown = Effect.catch(unknownRoute, (problem) =>

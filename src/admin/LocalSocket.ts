@@ -11,19 +11,21 @@ import { newId } from "../domain/Ids.ts"
 import { AdminApi, maxBodyBytes } from "./AdminApi.ts"
 import type { AdminResponse } from "./AdminApi.ts"
 import { adminPath } from "./api/AdminHttpApi.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { because } from "./api/Problems.ts"
 
 /** Maximum length of a path of a socket on every supported system. */
 const maxPathBytes = 103
 const ownerOnly = 0o177
-const refusal = (status: number, code: string, title: string, detail: string): AdminResponse => ({
+const refusal = (status: number, code: string, title: string, reason: Reason): AdminResponse => ({
   status,
   contentType: "application/problem+json",
-  body: JSON.stringify({ type: "about:blank", title, status, code, detail }),
+  body: JSON.stringify({ type: "about:blank", title, status, code, ...because(reason) }),
   headers: {}
 })
 
-const notFound = refusal(404, "not_found", "Not Found", "This path does not exist.")
-const tooLarge = refusal(413, "body_too_large", "Content Too Large", `The body may have at most ${maxBodyBytes} bytes.`)
+const notFound = refusal(404, "not_found", "Not Found", { _tag: "PathUnknown" })
+const tooLarge = refusal(413, "body_too_large", "Content Too Large", { _tag: "BodyTooLarge", count: maxBodyBytes })
 
 /** Reads the body; undefined if it exceeds the limit. */
 const readBody = async (incoming: IncomingMessage): Promise<Uint8Array | undefined> => {

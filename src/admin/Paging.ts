@@ -37,7 +37,7 @@ export const toPage = <A extends { readonly id: string }, B>(
   return { items: items.map(view), next_cursor: more ? (cursor ?? null) : null }
 }
 
-export const otherCursor = invalid("cursor", "expected `next_cursor` of the previous page, in the same order")
+export const otherCursor = invalid("cursor", { _tag: "CursorOfOrderExpected" })
 
 /** Returns whether the value of a cursor is a number that a list can be ordered by; -1 means none. */
 export const isCount = (value: string): boolean => /^(?:-1|\d{1,15})$/.test(value)

@@ -49,7 +49,7 @@ const projectPageFilter = Effect.fnUntraced(function* (query: Query) {
 
 const mark = Effect.fnUntraced(function* (id: string, by: string | undefined) {
   const project = yield* (yield* Statistics).markProject(id, by, yield* Clock.currentTimeMillis)
-  return project === undefined ? yield* notFound("No project with this id exists.") : projectView(project)
+  return project === undefined ? yield* notFound({ _tag: "ProjectUnknown" }) : projectView(project)
 })
 
 const remove = Effect.fnUntraced(function* (id: string) {

@@ -1,22 +1,21 @@
 /** Checks the names of query parameters, so that a misspelt filter is not ignored. Pure. */
-import { isStorable, notStorable } from "../domain/Text.ts"
+import { isStorable } from "../domain/Text.ts"
 import { invalidAll } from "./api/Problems.ts"
-import type { BadRequest, RequestIssue } from "./api/Problems.ts"
+import type { BadRequest } from "./api/Problems.ts"
+import type { Reason } from "../domain/Reason.ts"
 
-const problemOf = (query: URLSearchParams, name: string, known: ReadonlyArray<string>): string | undefined => {
+const problemOf = (query: URLSearchParams, name: string, known: ReadonlyArray<string>): Reason | undefined => {
   if (!known.includes(name))
-    return known.length === 0
-      ? "unknown parameter (there are none)"
-      : `unknown parameter (there are: ${known.join(", ")})`
-  if (query.getAll(name).length > 1) return "given more than once"
-  return isStorable(query.get(name) ?? "") ? undefined : notStorable
+    return known.length === 0 ? { _tag: "ParameterNotTaken" } : { _tag: "ParameterUnknown", names: known }
+  if (query.getAll(name).length > 1) return { _tag: "GivenTwice" }
+  return isStorable(query.get(name) ?? "") ? undefined : { _tag: "TextNotStorable" }
 }
 
 /** Returns the error of a query; undefined if each parameter is known and given once. */
 export const checkQuery = (query: URLSearchParams, known: ReadonlyArray<string>): BadRequest | undefined => {
-  const [first, ...others] = [...new Set(query.keys())].flatMap((name): ReadonlyArray<RequestIssue> => {
-    const message = problemOf(query, name, known)
-    return message === undefined ? [] : [{ path: name.slice(0, 100), message }]
+  const [first, ...others] = [...new Set(query.keys())].flatMap((name) => {
+    const reason = problemOf(query, name, known)
+    return reason === undefined ? [] : [{ path: name.slice(0, 100), reason }]
   })
   return first === undefined ? undefined : invalidAll([first, ...others])
 }

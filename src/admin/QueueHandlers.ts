@@ -10,7 +10,7 @@ import type { Pause } from "../queue/operator/QueueControl.ts"
 import { Queue } from "../queue/Queue.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { pageSize, selected } from "./api/Parameters.ts"
-import { conflict, notFound, NotFound } from "./api/Problems.ts"
+import { because, conflict, notFound, NotFound } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { parseSort } from "./Paging.ts"
@@ -57,7 +57,7 @@ const list = Effect.fnUntraced(function* (query: ListQuery) {
 
 const get = Effect.fnUntraced(function* (id: string) {
   const found = yield* (yield* Operations).show(id)
-  if (found === undefined) return yield* notFound("No queue entry or batch with this id exists.")
+  if (found === undefined) return yield* notFound({ _tag: "EntryOrBatchUnknown" })
   return found._tag === "Entry"
     ? { kind: "entry" as const, ...entryView(found) }
     : { kind: "batch" as const, ...batchView(found.batch), members: found.members }
@@ -74,11 +74,11 @@ const retry = Effect.fnUntraced(function* (id: string) {
   yield* logAction("retry", { entry_id: id, result })
   switch (result) {
     case "unknown":
-      return yield* notFound("No queue entry with this id exists.")
+      return yield* notFound({ _tag: "EntryUnknown" })
     case "not_dead":
-      return yield* conflict("not_dead", "Only a dead entry can be retried.")
+      return yield* conflict("not_dead", { _tag: "EntryNotDead" })
     case "newer":
-      return yield* conflict("newer", "A newer review of this target waits already and replaces it.")
+      return yield* conflict("newer", { _tag: "TargetCovered" })
     case "retried":
       return { id, status: result }
   }
@@ -91,9 +91,9 @@ const cancel = Effect.fnUntraced(function* (id: string, words: string | undefine
   yield* logAction("cancel", { entry_id: id, result })
   switch (result) {
     case "unknown":
-      return yield* notFound("No queue entry with this id exists.")
+      return yield* notFound({ _tag: "EntryUnknown" })
     case "over":
-      return yield* conflict("already_ended", "It has ended already.")
+      return yield* conflict("already_ended", { _tag: "EndedAlready" })
     case "cancelled":
     case "stopping":
       return { id, status: result }
@@ -116,8 +116,8 @@ const pauseScope = Effect.fnUntraced(function* ({ name, scope }: Pick<Pause, "sc
   if (scope === "workspace" && !workspaces.has(name)) {
     const [first = "none", ...others] = [...workspaces.keys()].slice(0, maxNames)
     const expected = [first, ...others, ...(workspaces.size > maxNames ? ["…"] : [])].join(", ")
-    const detail = `No workspace ${JSON.stringify(name)} is configured; expected one of ${expected}.`
-    return yield* new NotFound({ code: "unknown_workspace", detail })
+    const unknown = { _tag: "WorkspaceUnknown", workspace: JSON.stringify(name), workspaces: expected } as const
+    return yield* new NotFound({ code: "unknown_workspace", ...because(unknown) })
   }
   yield* (yield* Operations).pause(scope, name, reason)
   yield* logAction("pause", { scope, name, reason })

@@ -1,7 +1,8 @@
 /** Checks the body of a request before it is decoded: JSON in UTF-8, of bounded depth, with text that stores accept. Pure. */
 import { measureJson } from "../domain/JsonShape.ts"
-import { isStorable, notStorable } from "../domain/Text.ts"
-import { BadRequest, invalid, UnsupportedMediaType } from "./api/Problems.ts"
+import { isStorable } from "../domain/Text.ts"
+import { because, BadRequest, invalid, UnsupportedMediaType } from "./api/Problems.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Maximum number of nested objects and arrays. */
 export const maxDepth = 64
@@ -18,16 +19,16 @@ const findUnstorable = (value: unknown, path: string): string | undefined => {
   return undefined
 }
 
-const notJson = (detail: string) => new BadRequest({ code: "invalid_json", detail })
+const notJson = (reason: Reason) => new BadRequest({ code: "invalid_json", ...because(reason) })
 
 const parse = (body: Uint8Array): unknown => {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body)
     return measureJson(text, { depth: maxDepth, values: Number.POSITIVE_INFINITY }) === undefined
-      ? notJson(`The body nests objects and arrays deeper than ${maxDepth} levels.`)
+      ? notJson({ _tag: "BodyTooDeep", count: maxDepth })
       : JSON.parse(text)
   } catch {
-    return notJson("The body is not JSON in UTF-8.")
+    return notJson({ _tag: "BodyNotJson" })
   }
 }
 
@@ -38,16 +39,17 @@ export const checkBody = (
   takesBody: boolean
 ): BadRequest | UnsupportedMediaType | undefined => {
   if (body.length === 0) return undefined
-  if (!takesBody) return invalid("", "expected no body")
+  if (!takesBody) return invalid("", { _tag: "NoBodyExpected" })
   if (contentType?.split(";")[0]?.trim().toLowerCase() !== "application/json") {
     return new UnsupportedMediaType({
       code: "unsupported_media_type",
-      detail: "Send the body as JSON, with the header content-type: application/json."
+      ...because({ _tag: "JsonExpected" })
     })
   }
   const value = parse(body)
   if (value instanceof BadRequest) return value
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return invalid("", "expected an object")
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return invalid("", { _tag: "ObjectExpected" })
   const path = findUnstorable(value, "")
-  return path === undefined ? undefined : invalid(path, notStorable)
+  return path === undefined ? undefined : invalid(path, { _tag: "TextNotStorable" })
 }

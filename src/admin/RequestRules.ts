@@ -3,17 +3,19 @@ import { Effect, Layer, SchemaAST, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Forbidden, invalidAll } from "./api/Problems.ts"
+import { because, Forbidden, invalidAll } from "./api/Problems.ts"
 import type { BadRequest } from "./api/Problems.ts"
 import { ValidRequest } from "./api/Rules.ts"
 import { Caller } from "./Caller.ts"
 import { checkQuery, withoutEmpty } from "./QueryRules.ts"
 import { checkBody } from "./RequestBody.ts"
 import { isCrossOrigin } from "./SameOrigin.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 const crossOrigin = new Forbidden({
   code: "cross_origin",
-  detail: "The request comes from a page of another site; only pages of this service may change anything."
+  ...because({ _tag: "CrossOrigin" })
 })
 
 /** Returns the names of the query parameters of an endpoint. */
@@ -29,18 +31,18 @@ const segment = (part: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof part === "object" ? part.key : part)
 
 /** Names of the formatter that say less than a caller needs. */
-const wording: Readonly<Record<string, string>> = {
-  "Expected no excess property": "unknown field",
-  "Missing key": "missing"
+const wording: Readonly<Record<string, Reason>> = {
+  "Expected no excess property": { _tag: "FieldUnknown" },
+  "Missing key": { _tag: "FieldMissing" }
 }
 
 /** Converts the issues of decoding. Their messages name the expected value and never the received one. */
 const toBadRequest = ({ cause }: HttpApiError.HttpApiSchemaError): BadRequest => {
   const found = format(cause.issue).issues.map(({ message, path = [] }) => ({
     path: path.map(segment).join(".").slice(0, 200),
-    message: wording[message] ?? `${message.charAt(0).toLowerCase()}${message.slice(1)}`
+    reason: wording[message] ?? verbatimReason(`${message.charAt(0).toLowerCase()}${message.slice(1)}`)
   }))
-  const [first = { path: "", message: "invalid request" }, ...others] = found
+  const [first = { path: "", reason: { _tag: "RequestInvalid" } as const }, ...others] = found
   return invalidAll([first, ...others.slice(0, 99)])
 }
 

@@ -25,7 +25,7 @@ import { findingView, listedRunView, runDetails } from "./RunViews.ts"
 import { makeSessionStreams } from "./SessionStreams.ts"
 import { toTime } from "./Views.ts"
 
-const unknownRun = notFound("No run with this id exists.")
+const unknownRun = notFound({ _tag: "RunUnknown" })
 
 const load = Effect.fnUntraced(function* (id: string) {
   return (yield* (yield* Runs).get(id)) ?? (yield* unknownRun)
@@ -63,7 +63,7 @@ const get = Effect.fnUntraced(function* (id: string) {
   })
 })
 
-const noOtherRun = notFound("This change has no earlier run with a stored analysis; name a run in `with`.")
+const noOtherRun = notFound({ _tag: "NoEarlierRun" })
 
 const compare = Effect.fnUntraced(function* (id: string, otherId: string | undefined) {
   const run = yield* load(id)
@@ -93,8 +93,8 @@ const rereview = Effect.fnUntraced(function* (id: string) {
   const result = yield* (yield* Operations).reviewAgain((yield* load(id)).change, username)
   if (result._tag === "Queued") return { id, event_id: result.eventId, status: result.status }
   return yield* result.why === "gone"
-    ? conflict("workspace_gone", "Its workspace or its trigger is no longer configured.")
-    : conflict("not_a_pull_request", "Only a pull request can be reviewed again; a push is reviewed with the next one.")
+    ? conflict("workspace_gone", { _tag: "TargetGone" })
+    : conflict("not_a_pull_request", { _tag: "NotAPullRequest" })
 })
 
 const readLog = Effect.fnUntraced(function* (id: string) {

@@ -26,10 +26,7 @@ export const runPageFilter = Effect.fnUntraced(function* (query: Query) {
   const order = valueNamed(query.sort)
   if (order === undefined) return pageFilter(query)
   const other = Object.keys(query).find((name) => !combined.has(name))
-  if (other !== undefined)
-    return yield* Effect.fail(
-      invalid("sort", `expected created or -created together with ${other}; ${order.by} can be combined with workspace`)
-    )
+  if (other !== undefined) return yield* Effect.fail(invalid("sort", { _tag: "SortExpected", other, by: order.by }))
   const limit = pageSize(query) + 1
   if (query.cursor === undefined) return { order, limit }
   const { id, value } = yield* parseValueCursor(query.cursor)

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
-import { Forbidden, TooManyRequests, Unauthorized } from "./api/Problems.ts"
+import { because, Forbidden, TooManyRequests, Unauthorized } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { requireCredentials } from "./Authentication.ts"
 import type { AdminCredentials } from "./AdminCredentials.ts"
@@ -49,14 +49,14 @@ const login = Effect.fnUntraced(function* (username: string, password: string) {
       yield* Effect.logWarning("login throttled", { address })
       return yield* new TooManyRequests({
         code: "login_throttled",
-        detail: `Too many failures. Try again in ${attempt.seconds} seconds.`,
+        ...because({ _tag: "TooManyFailures", seconds: attempt.seconds }),
         retry_after: attempt.seconds
       })
     case "Wrong":
       yield* Effect.logWarning("login failed", { address })
       return yield* new Unauthorized({
         code: "invalid_credentials",
-        detail: "The user name or the password is wrong."
+        ...because({ _tag: "PasswordWrong" })
       })
     case "Right": {
       const { expiresAt, token } = yield* openSession(credentials, admin.session_ttl_seconds)
@@ -67,7 +67,7 @@ const login = Effect.fnUntraced(function* (username: string, password: string) {
 
 const invalidLink = new Unauthorized({
   code: "invalid_link",
-  detail: "The link was used before, or has expired. Make another one, or log in with the password."
+  ...because({ _tag: "LinkUsed" })
 })
 
 const redeem = Effect.fnUntraced(function* (link: string) {
@@ -99,7 +99,7 @@ const linkTtlSeconds = 600
 
 const localOnly = new Forbidden({
   code: "local_only",
-  detail: "Login links are made on the machine of the service only; run aicr dashboard there."
+  ...because({ _tag: "LinksLocalOnly" })
 })
 
 const makeLink = Effect.gen(function* () {

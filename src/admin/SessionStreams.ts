@@ -6,7 +6,7 @@ import { Effect, Redacted, Schedule, Stream } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { AdminSessions } from "../store/AdminSessions.ts"
 import { readAdminCredentials } from "./AdminCredentials.ts"
-import { TooManyRequests } from "./api/Problems.ts"
+import { because, TooManyRequests } from "./api/Problems.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { findSession } from "./Sessions.ts"
 
@@ -53,7 +53,7 @@ export const makeSessionStreams = Effect.gen(function* () {
         return yield* new TooManyRequests({
           code: "too_many_streams",
           retry_after: retrySeconds,
-          detail: `This session has ${maxStreams} open streams of events; close some.`
+          ...because({ _tag: "TooManyStreams", count: maxStreams })
         })
       const counted = Effect.acquireRelease(add(session, 1), () => add(session, -1))
       const ended = Effect.provideContext(sessionEnd(token), services)

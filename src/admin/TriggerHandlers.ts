@@ -7,7 +7,7 @@ import { Receipts } from "../store/Receipts.ts"
 import type { TriggerActivity } from "../store/Receipts.ts"
 import { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
-import { notFound, TooManyRequests } from "./api/Problems.ts"
+import { because, notFound, TooManyRequests } from "./api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
 import { checkTrigger } from "./CheckTrigger.ts"
 import { listSetups } from "./TriggerHealth.ts"
@@ -66,13 +66,13 @@ const makeCheck = () => {
   return Effect.fnUntraced(function* (name: string) {
     const snapshot = (yield* ConfigStore).current()
     const setup = listSetups(snapshot, prefixOf(snapshot)).find((one) => one.name === name)
-    if (setup === undefined) return yield* notFound(`No trigger ${JSON.stringify(name)} is configured.`)
+    if (setup === undefined) return yield* notFound({ _tag: "TriggerUnknown", trigger: JSON.stringify(name) })
     const now = yield* Clock.currentTimeMillis
     const wait = (checkedAt.get(name) ?? Number.NEGATIVE_INFINITY) + checkEvery - now
     if (wait > 0) {
       return yield* new TooManyRequests({
         code: "check_throttled",
-        detail: "This trigger was checked a moment ago.",
+        ...because({ _tag: "CheckedJustNow" }),
         retry_after: Math.ceil(wait / 1000)
       })
     }

@@ -24,6 +24,7 @@ import { Sandboxes } from "../sandbox/Sandbox.ts"
 import { agentsFolder } from "./AgentFolders.ts"
 import { agentServices } from "./AgentServices.ts"
 import { loadForStores } from "./CommandConfig.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 /** The configuration in force, or the defaults where the file does not exist. */
 const load = (file: string): Effect.Effect<Snapshot, ExitWith> =>
@@ -138,22 +139,28 @@ const reportAgent = Effect.fnUntraced(function* (
 ) {
   const of = `${workspaces.length === 1 ? "workspace" : "workspaces"} ${workspaces.join(", ")}`
   const found = yield* Effect.result(findAgent(mode, sandbox))
-  if (found._tag === "Failure") return [{ level: "error", text: `${of}: ${found.failure.message}` }] as const
+  if (found._tag === "Failure")
+    return [{ level: "error", reason: verbatimReason(`${of}: ${found.failure.message}`) }] as const
   const { kind, program } = found.success
   const what = `${of}: agent mode ${mode} ${program.version ?? "of the image"}`
   const reports: Array<AccessReport> = [
     program.isTested
-      ? { level: "ok", text: `${what} in sandbox ${kind}` }
+      ? { level: "ok", reason: verbatimReason(`${what} in sandbox ${kind}`) }
       : {
           level: "warning",
-          text: `${what} is not a version that was tested (${testedRange(mode)}); run aicr agent check ${mode}`
+          reason: verbatimReason(
+            `${what} is not a version that was tested (${testedRange(mode)}); run aicr agent check ${mode}`
+          )
         }
   ]
   if (!runs) return reports
   const secret = (process.env[secretVariable] ??= `secret-${crypto.randomUUID()}`)
   const points = yield* Effect.scoped(checkAgent({ mode, configure: configureCheck(snapshot, mode, sandbox), secret }))
   for (const { detail, isOk, point } of points.slice(1)) {
-    reports.push({ level: isOk ? "ok" : "error", text: `agent mode ${mode} in sandbox ${kind}: ${point}: ${detail}` })
+    reports.push({
+      level: isOk ? "ok" : "error",
+      reason: verbatimReason(`agent mode ${mode} in sandbox ${kind}: ${point}: ${detail}`)
+    })
   }
   return reports
 })

@@ -16,6 +16,7 @@ import { makeFolder } from "../database/MakeFolder.ts"
 import { StoreError } from "../database/StoreError.ts"
 import type { Role } from "../domain/Role.ts"
 import { withoutPeriod } from "../domain/Text.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 export interface DataFolder {
   /** The setting that names it or a file in it. */
@@ -79,7 +80,9 @@ export const checkDataFolders = Effect.fnUntraced(function* (roles: ReadonlySet<
     const issue: ConfigIssue = {
       severity: "error",
       path: formatPath(path),
-      message: `${withoutPeriod(message)}. Name a folder that this user can create and write, or correct its permissions`,
+      reason: verbatimReason(
+        `${withoutPeriod(message)}. Name a folder that this user can create and write, or correct its permissions`
+      ),
       file: lines?.file,
       line: lines?.line(path)
     }

@@ -17,6 +17,8 @@ import { UnfinishedReviews } from "../cli/UnfinishedReviews.ts"
 import type { OpenEditor, ResealPinned } from "../cli/ConfigSourceCommands.ts"
 import * as Logging from "../observability/Logging.ts"
 import * as TemplateCheck from "./TemplateCheck.ts"
+import { notSealed } from "../config/revisions/ResealSource.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** The records of the file, which a command does not migrate. */
 const records = fromConfig((snapshot) => layerRecords(snapshot, "verify"))
@@ -28,14 +30,14 @@ export const resealPinned: ResealPinned = (config) =>
     Effect.gen(function* () {
       const stored = yield* Configurations
       const keys = sealingKeys(process.env)
-      if (Result.isFailure(keys)) return { resealed: 0, failed: [keys.failure.message] }
-      const failed: Array<string> = []
+      if (Result.isFailure(keys)) return { resealed: 0, failed: [keys.failure.reason] }
+      const failed: Array<Reason> = []
       let resealed = 0
       for (const hash of yield* stored.hashes) {
         const found = yield* stored.find(hash)
         const next = found === undefined ? undefined : resealArchived(found.document, keys.success)
         if (next === undefined || found === undefined) continue
-        if (Result.isFailure(next)) failed.push(`configuration ${hash.slice(0, 12)}: ${next.failure}`)
+        if (Result.isFailure(next)) failed.push(notSealed(`configuration ${hash.slice(0, 12)}`, next.failure))
         else if (next.success !== undefined && (yield* stored.replace(hash, found.document, next.success))) resealed++
       }
       return { resealed, failed }

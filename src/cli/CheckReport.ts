@@ -2,6 +2,7 @@
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import { count } from "./Wording.ts"
+import { inEnglish } from "../text/en.ts"
 
 export interface CheckedFile {
   readonly file: string
@@ -38,16 +39,22 @@ export const jsonReport = (files: ReadonlyArray<CheckedFile>): string =>
       file,
       revision,
       valid: workspaces !== undefined,
-      issues: issues.map(({ severity, path, message, line, column }) => ({ severity, path, message, line, column }))
+      issues: issues.map(({ severity, path, reason, line, column }) => ({
+        severity,
+        path,
+        message: inEnglish(reason),
+        line,
+        column
+      }))
     })),
     undefined,
     2
   )
 
-const sarifResult = (file: string, { severity, path, message, line, column }: ConfigIssue) => ({
+const sarifResult = (file: string, { severity, path, reason, line, column }: ConfigIssue) => ({
   ruleId: "configuration",
   level: severity,
-  message: { text: path === "" ? message : `${path}: ${message}` },
+  message: { text: path === "" ? inEnglish(reason) : `${path}: ${inEnglish(reason)}` },
   locations: [
     {
       physicalLocation: {

@@ -16,6 +16,7 @@ import { jsonFlag } from "./JsonFlag.ts"
 import { describeDifference, describeProblem, describeUnfinished, listAffected } from "./ConfigSourceText.ts"
 import { UnfinishedReviews } from "./UnfinishedReviews.ts"
 import { count, oneLine, time } from "./Wording.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Runs an operation with the editor of a configuration file. */
 export type OpenEditor = <A>(
@@ -26,7 +27,7 @@ export type OpenEditor = <A>(
 /** Seals the configurations that work is pinned to with the current key. */
 export type ResealPinned = (
   config: string
-) => Effect.Effect<{ readonly resealed: number; readonly failed: ReadonlyArray<string> }, ExitWith>
+) => Effect.Effect<{ readonly resealed: number; readonly failed: ReadonlyArray<Reason> }, ExitWith>
 
 export interface EditorAccess {
   readonly openEditor: OpenEditor

@@ -4,9 +4,10 @@ import type { BlastRadius } from "../config/revisions/ConfigEditor.ts"
 import type { PublishProblem } from "../config/revisions/Publish.ts"
 import type { UnfinishedList } from "./UnfinishedReviews.ts"
 import { count, oneLine } from "./Wording.ts"
+import { inEnglish } from "../text/en.ts"
 
-export const describeProblem = ({ code, entity, message, path }: PublishProblem): string =>
-  oneLine(`${[entity, path].filter(Boolean).join(" ") || "configuration"}: ${message} (${code})`)
+export const describeProblem = ({ code, entity, path, reason }: PublishProblem): string =>
+  oneLine(`${[entity, path].filter(Boolean).join(" ") || "configuration"}: ${inEnglish(reason)} (${code})`)
 
 export const describeDifference = ({
   after,

@@ -20,6 +20,7 @@ import { databaseAdvice, describeSource, openFile } from "./ReadSnapshot.ts"
 import { parseRoles } from "./Roles.ts"
 import { reportService } from "./RunningService.ts"
 import { count } from "./Wording.ts"
+import { inEnglish } from "../text/en.ts"
 
 /** Timeout in milliseconds for connecting to a server. */
 const connectTimeoutMillis = 3000
@@ -36,6 +37,11 @@ interface Runs {
   readonly hostAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
   /** Returns which models of the chains respond, if a node with these roles calls models. */
   readonly modelAccess: (snapshot: Snapshot, roles: ReadonlySet<Role>) => Effect.Effect<ReadonlyArray<AccessReport>>
+}
+
+interface Line {
+  readonly level: AccessReport["level"]
+  readonly text: string
 }
 
 /** Prints issues; returns the number of errors. */
@@ -63,7 +69,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       )
     },
     Effect.fnUntraced(function* ({ config, fileOnly, json, offline }) {
-      const checks: Array<AccessReport> = []
+      const checks: Array<Line> = []
       const line = (level: AccessReport["level"], text: string): Effect.Effect<void> => {
         checks.push({ level, text })
         return json ? Effect.void : Console.log(`${level.padEnd(8)} ${text}`)
@@ -104,9 +110,9 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
               ...(yield* hostAccess(snapshot)),
               ...(yield* modelAccess(snapshot, roles))
             ]
-        for (const { level, text } of [...(yield* agentAccess(snapshot, !offline)), ...remote]) {
+        for (const { level, reason } of [...(yield* agentAccess(snapshot, !offline)), ...remote]) {
           if (level === "error") bad++
-          yield* line(level, text)
+          yield* line(level, inEnglish(reason))
         }
       }
       if (json) yield* Console.log(JSON.stringify({ ok: bad === 0, checks }, undefined, 2))
@@ -138,17 +144,17 @@ const judge = Effect.fnUntraced(function* (
   const { snapshot, issues } = effective.read({ unset: "warnings", roles })
   const strict = effective.read({ roles })
   const fatal = new Set(strict.issues.filter(({ severity }) => severity === "error").map(({ path }) => path))
-  const lines = issues.map((issue): AccessReport => ({
+  const lines = issues.map((issue): Line => ({
     level: fatal.has(issue.path) || issue.severity === "error" ? "error" : "warning",
     text: formatIssue(issue)
   }))
   if (source._tag === "Unavailable") {
-    const advice: AccessReport = { level: "error", text: databaseAdvice }
+    const advice: Line = { level: "error", text: databaseAdvice }
     return { snapshot: source.bootstrap, bad: fatal.size, lines: [...lines, advice] }
   }
   if (snapshot === undefined) return { snapshot, bad: fatal.size, lines }
   const text = `${describeSource(config, effective) ?? config}: valid, ${count(snapshot.workspaces.size, "workspace")}`
-  return { snapshot, bad: fatal.size, lines: [...lines, { level: "ok" as const, text }] }
+  return { snapshot, bad: fatal.size, lines: [...lines, { level: "ok", text } satisfies Line] }
 })
 
 const lookup = ({ name }: Program): Effect.Effect<boolean> =>

@@ -7,6 +7,7 @@ import { configFlag } from "./ConfigFlag.ts"
 import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
 import { cliActor, enablesDatabase } from "./ConfigSourceCommands.ts"
 import type { EditorAccess } from "./ConfigSourceCommands.ts"
+import { inEnglish } from "../text/en.ts"
 
 const sealing = Effect.promise(() => import("../config/SealField.ts"))
 
@@ -65,7 +66,7 @@ const seal = Command.make(
       Option.getOrElse(namespace, () => namespaceIn(text)),
       process.env
     )
-    if (Result.isFailure(sealed)) return yield* refused(sealed.failure)
+    if (Result.isFailure(sealed)) return yield* refused(inEnglish(sealed.failure))
     yield* Console.log(sealed.success)
   })
 ).pipe(
@@ -87,7 +88,8 @@ const pollMillis = 250
 const followReseal = Effect.gen(function* () {
   const editor = yield* ConfigEditor
   const started = yield* editor.startReseal(cliActor())
-  if (started._tag === "Refused") return yield* refused(started.problems.map(({ message }) => message).join("\n"))
+  if (started._tag === "Refused")
+    return yield* refused(started.problems.map(({ reason }) => inEnglish(reason)).join("\n"))
   let shown = 0
   for (let job = started.job; ; yield* Effect.sleep(pollMillis)) {
     job = (yield* editor.resealJob) ?? job
@@ -104,7 +106,7 @@ const resealDatabase = Effect.fnUntraced(function* (editors: Effect.Effect<Edito
   const pinned = yield* resealPinned(config)
   const failed = [...revisions.failed, ...pinned.failed]
   yield* Console.log(`sealed ${revisions.resealed + pinned.resealed} records of the database with the current key`)
-  if (failed.length > 0) return yield* refused(failed.join("\n"))
+  if (failed.length > 0) return yield* refused(failed.map(inEnglish).join("\n"))
 })
 
 const rotate = (editors: Effect.Effect<EditorAccess>) =>
@@ -122,7 +124,7 @@ const rotate = (editors: Effect.Effect<EditorAccess>) =>
       const found = rotateText(yield* readText(config), process.env)
       if (Result.isFailure(found)) {
         return yield* refused(
-          `${config} stays as it is:\n${found.failure.map((problem) => `${config}: ${problem}`).join("\n")}`
+          `${config} stays as it is:\n${found.failure.map((problem) => `${config}: ${inEnglish(problem)}`).join("\n")}`
         )
       }
       const { text, rotated, current } = found.success

@@ -6,12 +6,11 @@ import type { ConfigIssue } from "./ConfigIssue.ts"
 import type { RefusalReason } from "./ConfigStore.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type { Reading } from "./Snapshots.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export type Judged =
   | { readonly _tag: "Accepted"; readonly snapshot: Snapshot }
   | { readonly _tag: "Refused"; readonly reason: RefusalReason; readonly issues: ReadonlyArray<ConfigIssue> }
-
-const orMeant = "restore its content, or write allow_empty: true at the top level if this is meant"
 
 export const isEmpty = ({ given }: Pick<Snapshot, "given">): boolean => Object.keys(given).length === 0
 
@@ -22,7 +21,7 @@ export const emptyProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
         {
           severity: "error",
           path: "",
-          message: "the document is empty; begin with config.example.yaml, or write allow_empty: true at the top level"
+          reason: { _tag: "DocumentEmpty" }
         }
       ]
     : []
@@ -30,10 +29,10 @@ export const emptyProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> =>
 /** Judges a document. `inForce` is undefined at start. */
 export const judge = (reading: Reading, file: string, inForce: Snapshot | undefined): Judged => {
   const { snapshot, issues } = reading
-  const refused = (reason: RefusalReason, message: string): Judged => ({
+  const refused = (code: RefusalReason, reason: Reason): Judged => ({
     _tag: "Refused",
-    reason,
-    issues: [{ severity: "error", path: "", message, file }]
+    reason: code,
+    issues: [{ severity: "error", path: "", reason, file }]
   })
   if (snapshot === undefined) {
     const errors = issues.filter(({ severity }) => severity === "error")
@@ -41,17 +40,11 @@ export const judge = (reading: Reading, file: string, inForce: Snapshot | undefi
   }
   if (snapshot.document.allow_empty) return { _tag: "Accepted", snapshot }
   if (isEmpty(snapshot)) {
-    return inForce === undefined
-      ? refused(
-          "empty",
-          "the document is empty, so nothing would be reviewed; begin with config.example.yaml, or write allow_empty: true at the top level"
-        )
-      : refused("empty", `the document is empty; ${orMeant}`)
+    return refused("empty", { _tag: inForce === undefined ? "EmptyAtStart" : "EmptyInForce" })
   }
   const before = inForce?.triggers.size ?? 0
   if (before > 0 && snapshot.triggers.size === 0) {
-    const all = before === 1 ? "the one trigger" : `all ${before} triggers`
-    return refused("no_triggers", `the document has no triggers and would remove ${all} in force; ${orMeant}`)
+    return refused("no_triggers", { _tag: "NoTriggersLeft", count: before })
   }
   return { _tag: "Accepted", snapshot }
 }

@@ -10,6 +10,7 @@ import type { Ground } from "./revisions/Ground.ts"
 import type { RevisionHead } from "./revisions/Revision.ts"
 import type { SealingKeys } from "./Sealing.ts"
 import type { Snapshot } from "./Snapshot.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface ArchivedDocument {
   readonly hash: string
@@ -74,7 +75,7 @@ export interface PreparedRevision {
 
 export type Activation =
   | { readonly _tag: "Active" }
-  | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<string> }
+  | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<Reason> }
 
 export class ConfigStore extends Context.Service<
   ConfigStore,
@@ -113,7 +114,7 @@ export class ConfigStore extends Context.Service<
     /** Seals the credentials of pinned configurations with the current key. */
     readonly resealPinned: (
       keys: SealingKeys
-    ) => Effect.Effect<{ readonly resealed: number; readonly failed: ReadonlyArray<string> }>
+    ) => Effect.Effect<{ readonly resealed: number; readonly failed: ReadonlyArray<Reason> }>
     /** Revisions that are part of those snapshots. */
     readonly pinnedRevisions: Effect.Effect<ReadonlySet<number>>
     /** Emits each snapshot that replaces another. */

@@ -1,4 +1,4 @@
-/** Checks a normalised document against the schema: returns a typed value, or every error as text. */
+/** Checks a normalised document against the schema: returns a typed value, or every error. */
 import { Redacted, Result, Schema } from "effect"
 import type { SchemaIssue } from "effect"
 import type { GivenDocument } from "./Document.ts"
@@ -8,7 +8,9 @@ import type { Path } from "./Path.ts"
 import { isRecord, valueAt } from "./Path.ts"
 import type { Shape } from "./Shape.ts"
 import { expected, shapeAt, readShape } from "./Shape.ts"
-import { didYouMean } from "./Suggest.ts"
+import { suggest } from "./Suggest.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 const decoder = Schema.decodeUnknownResult(Document, { errors: "all", onExcessProperty: "error" })
 
@@ -49,9 +51,13 @@ const describe = (tree: unknown, at: Path, missing: boolean): Complaint => {
   const root = readShape(Document)
   const path = insideSecret(tree, at)
   const shape = shapeAt(root, path)
-  const words = shape === undefined ? "a value that the schema knows" : expected(shape)
-  if (missing) return { path, message: `missing; expected ${words}`, at: "value" }
-  return { path, message: `expected ${words}, found ${found(shape, valueAt(tree, path))}`, at: "value" }
+  const wanted: Reason = shape === undefined ? { _tag: "KnownValue" } : expected(shape)
+  if (missing) return { path, reason: { _tag: "ValueMissing", expected: wanted }, at: "value" }
+  return {
+    path,
+    reason: { _tag: "ValueWrong", expected: wanted, found: found(shape, valueAt(tree, path)) },
+    at: "value"
+  }
 }
 
 /** Moves an issue inside a `Redacted` to the field that holds it. */
@@ -72,23 +78,27 @@ const shownText = (value: string): string => {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 63)}…` : text)
 }
 
-const found = (shape: Shape | undefined, value: unknown): string => {
-  if (value === undefined) return "nothing"
-  if (value === null) return "null"
-  if (Redacted.isRedacted(value)) return "text that is empty or too long"
-  if (Array.isArray(value)) return shape?.type === "list" ? `${value.length} entries` : "a list"
-  if (isRecord(value)) return "a map"
-  if (typeof value === "number") return `the number ${value}`
-  if (typeof value === "boolean") return `${value}`
-  if (typeof value !== "string") return "a value of another kind"
+const found = (shape: Shape | undefined, value: unknown): Reason => {
+  if (value === undefined) return { _tag: "FoundNothing" }
+  if (value === null || typeof value === "boolean") return verbatimReason(`${value}`)
+  if (Redacted.isRedacted(value)) return { _tag: "FoundWrongLength" }
+  if (Array.isArray(value))
+    return shape?.type === "list" ? { _tag: "FoundEntries", count: value.length } : { _tag: "ListOf" }
+  if (isRecord(value)) return { _tag: "MapOf" }
+  if (typeof value === "number") return { _tag: "FoundNumber", number: value }
+  return typeof value === "string" ? foundText(shape, value) : { _tag: "FoundOther" }
+}
+
+const foundText = (shape: Shape | undefined, value: string): Reason => {
   if (shape?.type === "enum" && value.length <= 64) {
-    return `${JSON.stringify(value)}${didYouMean(value, shape.spellings.keys())}`
+    return { _tag: "FoundText", text: JSON.stringify(value), suggestion: suggest(value, shape.spellings.keys()) }
   }
   const hint = shape?.limits.hint?.(value)
-  if (hint !== undefined) return `text that is not; write ${JSON.stringify(hint)}`
-  if (/^-?\d+(\.\d+)?$/.test(value) && value.length <= 20) return `the text "${value}" (without quotes it is a number)`
-  if (/^(true|false|yes|no|on|off)$/i.test(value)) return `the text "${value}"`
-  if (value === "") return "empty text"
-  if (shape === undefined || shape.type === "list" || shape.type === "object" || mayBeSecret(shape)) return "other text"
-  return shownText(value)
+  if (hint !== undefined) return { _tag: "FoundForm", text: JSON.stringify(hint) }
+  if (/^-?\d+(\.\d+)?$/.test(value) && value.length <= 20) return { _tag: "FoundNumberText", text: value }
+  if (/^(true|false|yes|no|on|off)$/i.test(value)) return { _tag: "FoundFlagText", text: value }
+  if (value === "") return { _tag: "FoundEmptyText" }
+  if (shape === undefined || shape.type === "list" || shape.type === "object" || mayBeSecret(shape))
+    return { _tag: "FoundOtherText" }
+  return verbatimReason(shownText(value))
 }

@@ -10,6 +10,8 @@ import { isVariableName } from "./Scalars.ts"
 import type { Shape } from "./Shape.ts"
 import { callsModels, usesHosts } from "./RoleCredentials.ts"
 import { readShape } from "./Shape.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 export interface NamedVariable {
   readonly path: Path
@@ -53,16 +55,19 @@ export const unsetVariables = (
     const blank = isBlankVariable(env, name)
     if (!blank && !isUsed(tree, path, roles)) return []
     const needed = blank || connectsStore(tree, path) || (roles.has("ingress") && guardsEntrance(tree, path))
-    const state = blank ? "holds nothing but white space" : "is not set"
-    const message = `the environment variable ${nameable(name)} ${state}${needed ? "; set it" : ""}`
-    return [{ complaint: { path, message, at: "value" }, needed }]
+    const named = nameable(name)
+    const reason: Reason = {
+      _tag: blank ? "VariableBlank" : needed ? "VariableNeeded" : "VariableNotSet",
+      variable: named
+    }
+    return [{ complaint: { path, reason, at: "value" }, needed }]
   })
 
 /** Returns whether a text may be repeated in messages as a variable's name, because a token may have been written by mistake. */
 export const looksLikeName = (name: string): boolean =>
   !looksLikeToken(name) && (/^[A-Z_][A-Z0-9_]*$/.test(name) || name.length <= 16)
 
-const nameable = (name: string): string => (looksLikeName(name) ? name : "named here")
+const nameable = (name: string): Reason => (looksLikeName(name) ? verbatimReason(name) : { _tag: "NamedHere" })
 
 const tokenPrefixes =
   /^(?:gh[opsur]_|github_pat_|gl[a-z]+_|sk_|pk_|xox[abprs]_|AKIA|ASIA|AIza|whsec_|npm_|hf_)[A-Za-z0-9_]{8,}$/
@@ -76,14 +81,7 @@ const looksLikeToken = (name: string): boolean =>
 export const misplacedTokens = (tree: unknown, env: Env): ReadonlyArray<Complaint> =>
   namedVariables(tree).flatMap(({ path, name }) =>
     variable(env, name) === undefined && looksLikeToken(name)
-      ? [
-          {
-            path,
-            message:
-              "expected the name of an environment variable, found what looks like a credential; put it into a variable and write the variable's name",
-            at: "value"
-          }
-        ]
+      ? [{ path, reason: { _tag: "CredentialForName" }, at: "value" }]
       : []
   )
 

@@ -6,6 +6,7 @@
  * the layers are merged, so that a default never overrides a value of another layer.
  */
 import { Schema } from "effect"
+import type { Reason } from "../domain/Reason.ts"
 import { fieldTexts } from "../text/en/Fields.ts"
 
 /** Path of a field. One that several locations share has the path of one of them. */
@@ -28,9 +29,9 @@ export interface FieldRules {
   /** Default in the reference if it is not a plain value, such as `inherit`. */
   readonly defaultText?: string
   /** Reason why the field is accepted but not used. Setting it gives a warning. */
-  readonly reserved?: string
+  readonly reserved?: Reason
   /** The one other value than the default, if it is accepted but not implemented, and the actual behaviour. Setting it gives a warning. */
-  readonly unimplemented?: { readonly value: string; readonly instead: string }
+  readonly unimplemented?: { readonly value: string; readonly instead: Reason }
   /** Values of a sibling field (default `kind`) under which this field may be set. */
   readonly when?: When
   /** Values of that sibling field under which this field must be set. */
@@ -52,14 +53,14 @@ export interface FieldRules {
 /** Values with which an editor of the database's configuration would reach the nodes themselves: their files, programs or sandbox. */
 export interface FileOnly {
   /** Completes the sentence "… in the file, because it". */
-  readonly because: string
+  readonly because: Reason
   /** Default: every value. */
   readonly applies?: (value: unknown) => boolean
 }
 
-export const nodeFile: FileOnly = { because: "names a file or a folder of the nodes" }
-export const nodeProgram: FileOnly = { because: "selects what the nodes execute" }
-export const nodeCredential: FileOnly = { because: "names a credential of the nodes" }
+export const nodeFile: FileOnly = { because: { _tag: "NamesNodeFile" } }
+export const nodeProgram: FileOnly = { because: { _tag: "SelectsProgram" } }
+export const nodeCredential: FileOnly = { because: { _tag: "NamesNodeCredential" } }
 
 export interface When {
   readonly field: string

@@ -13,7 +13,7 @@ import { resolve } from "node:path"
 import { judge } from "./Acceptable.ts"
 import type { Judged } from "./Acceptable.ts"
 import type { ConfigIssue } from "./ConfigIssue.ts"
-import { formatIssue } from "./ConfigIssue.ts"
+import { formatIssue, placedReason } from "./ConfigIssue.ts"
 import { ConfigStore } from "./ConfigStore.ts"
 import type { Activation, ConfigFileLines, RefusedDocument, RefusedRevision, StoredRevision } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
@@ -34,6 +34,7 @@ import type { TextOptions } from "./LoadConfig.ts"
 import { readSettled } from "./SettledFile.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type { Reading } from "./Snapshots.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Time for which a file must be stable before it is read again. */
 const quiet = "100 millis"
@@ -79,9 +80,7 @@ const selectLayer = Effect.fnUntraced(function* (
     const layer = readRevision(revision)
     const reading = Result.isSuccess(layer) ? readLayered(parsed, layer.success, options) : undefined
     if (Result.isSuccess(layer) && reading?.snapshot !== undefined) return layer.success
-    const issues = Result.isFailure(layer)
-      ? layer.failure.map((message): ConfigIssue => ({ severity: "error", path: "", message }))
-      : (reading?.issues ?? [])
+    const issues = Result.isFailure(layer) ? layer.failure : (reading?.issues ?? [])
     yield* Effect.logError("configuration revision refused", {
       revision: revision.number,
       issues: issues
@@ -157,11 +156,11 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
   }).pipe(one.withPermits(1))
 
   const activate = Effect.fnUntraced(function* (revision: StoredRevision) {
-    if (parsed === undefined) return refusal(["config_sources.database.enabled is false in the file of this node"])
+    if (parsed === undefined) return refusal([{ _tag: "DatabaseDisabled" }])
     const read = prepared.take(revision, parsed) ?? combineRevision(parsed, revision, options)
     if (Result.isFailure(read)) {
       refusedRevision = { head: { number: revision.number, hash: revision.hash }, errors: read.failure.length }
-      return refusal(read.failure)
+      return refusal(read.failure.map(placedReason))
     }
     refusedRevision = undefined
     yield* replace(read.success.snapshot, { file: path, revision: revision.number })
@@ -210,7 +209,7 @@ const describeRefused = Effect.fnUntraced(function* (
 ) {
   const text = yield* readFileText(file)
   const digest = createHash("sha256")
-    .update(Result.isSuccess(text) ? text.success : issues.map(({ message }) => message).join("\n"))
+    .update(Result.isSuccess(text) ? text.success : JSON.stringify(issues.map((issue) => issue.reason)))
     .digest("hex")
   const now = yield* Clock.currentTimeMillis
   return { file, reason, errors: issues.length, line: issues[0]?.line, since: since ?? now, digest }
@@ -224,7 +223,7 @@ const logRefused = (file: string, current: Snapshot, issues: ReadonlyArray<Confi
     issues: issues.map(formatIssue).join("\n")
   })
 
-const refusal = (problems: ReadonlyArray<string>): Activation => ({
+const refusal = (problems: ReadonlyArray<Reason>): Activation => ({
   _tag: "Refused",
   problems: problems.slice(0, maxProblems)
 })
@@ -274,7 +273,7 @@ export const makeStaticStore = (snapshot: Snapshot): ConfigStore["Service"] =>
     keepIn: () => Effect.void,
     layered: () => undefined,
     lines: Effect.succeed(undefined),
-    activate: () => Effect.succeed(refusal(["this process has no database configuration"])),
+    activate: () => Effect.succeed(refusal([{ _tag: "NoDatabaseHere" }])),
     prepare: () => {},
     adoptWith: () => {},
     adoptHead: () => undefined,

@@ -5,6 +5,7 @@ import type { ConfigStore, SnapshotArchive } from "./ConfigStore.ts"
 import type { Env } from "./Credentials.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import { archive as archived, archivedRevision, resealArchived, restore } from "./SnapshotArchive.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Number of snapshots in memory, in addition to those that work is pinned to. */
 export const heldSnapshots = 32
@@ -86,13 +87,14 @@ export const holdSnapshots = (first: Snapshot, env: Env): HeldSnapshots => {
       return numbers
     }),
     resealPinned: Effect.fnUntraced(function* (keys) {
-      const failed: Array<string> = []
+      const failed: Array<Reason> = []
       let resealed = 0
       for (const hash of yield* untilDone("list pinned configurations")(archive.pinned)) {
         const found = yield* untilDone("read pinned configuration")(archive.find(hash))
         const next = found === undefined ? undefined : resealArchived(found.document, keys)
         if (next === undefined || found === undefined) continue
-        if (Result.isFailure(next)) failed.push(`configuration ${hash.slice(0, 12)}: ${next.failure}`)
+        if (Result.isFailure(next))
+          failed.push({ _tag: "RecordNotSealed", record: `configuration ${hash.slice(0, 12)}`, why: next.failure })
         else if (next.success !== undefined) {
           const replaced = archive.replace(hash, found.document, next.success)
           if (yield* untilDone("replace pinned configuration")(replaced)) resealed++

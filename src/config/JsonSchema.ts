@@ -8,19 +8,21 @@ import type { FieldMeta, When } from "./Field.ts"
 import type { NumberLimits } from "./Scalars.ts"
 import type { FieldShape, ObjectShape, Shape } from "./Shape.ts"
 import { readShape, spellingsOfKey } from "./Shape.ts"
+import { inEnglish } from "../text/en.ts"
 
 export type Json = { readonly [key: string]: unknown }
 
 type Describe = (meta: FieldMeta) => Json
 
-const inEnglish: Describe = (meta) => ({
-  description: meta.reserved === undefined ? describeField(meta) : `${describeField(meta)} Reserved: ${meta.reserved}.`
+const describeInEnglish: Describe = (meta) => ({
+  description:
+    meta.reserved === undefined ? describeField(meta) : `${describeField(meta)} Reserved: ${inEnglish(meta.reserved)}.`
 })
 
 /** Describes fields with the key of their description too, for readers that have it in several languages. */
-export const withTextKey: Describe = (meta) => ({ ...inEnglish(meta), "x-text": meta.text })
+export const withTextKey: Describe = (meta) => ({ ...describeInEnglish(meta), "x-text": meta.text })
 
-export const jsonSchema = (describe = inEnglish): Json => {
+export const jsonSchema = (describe = describeInEnglish): Json => {
   const root = schemaOf(readShape(Document), describe)
   const { schema, definitions } = hoist(root)
   return {

@@ -2,7 +2,6 @@
 import { Result } from "effect"
 import { dirname, resolve } from "node:path"
 import type { ConfigIssue } from "./ConfigIssue.ts"
-import { formatIssue } from "./ConfigIssue.ts"
 import type { ConfigFileLines, PreparedRevision, StoredRevision } from "./ConfigStore.ts"
 import type { Tree } from "./checks/Tree.ts"
 import type { Env } from "./Credentials.ts"
@@ -54,17 +53,17 @@ export const parseFile = (text: string, file: string, env: Env): ParsedFile => {
   const tree: Tree = isRecord(normalised) ? normalised : {}
   const written = (path: Path): Path => asWritten(shape, parsed.value, path)
   const issues = [
-    ...parsed.issues.map(({ path, message, place }): ConfigIssue => ({
+    ...parsed.issues.map(({ path, reason, place }): ConfigIssue => ({
       severity: "error",
       path: formatPath(path),
-      message,
+      reason,
       file,
       ...place
     })),
-    ...complaints.map(({ path, message, at }): ConfigIssue => ({
+    ...complaints.map(({ path, reason, at }): ConfigIssue => ({
       severity: "error",
       path: formatPath(written(path)),
-      message,
+      reason,
       file,
       ...parsed.locate(written(path), at)
     }))
@@ -115,26 +114,28 @@ export const readRevision = ({
   document,
   hash,
   number
-}: StoredRevision): Result.Result<DatabaseLayer, ReadonlyArray<string>> => {
-  const unknown: Array<string> = []
-  const parsed = deserialise(document, ({ path, message }) => unknown.push(`${formatPath(path)}: ${message}`))
+}: StoredRevision): Result.Result<DatabaseLayer, ReadonlyArray<ConfigIssue>> => {
+  const unknown: Array<ConfigIssue> = []
+  const parsed = deserialise(document, ({ path, reason }) =>
+    unknown.push({ severity: "error", path: formatPath(path), reason })
+  )
   return unknown.length > 0 ? Result.fail(unknown) : Result.succeed({ head: { number, hash }, document: parsed })
 }
 
 /** Checks the grants again, because those of this file may be fewer than where the revision was published. */
 const findUngranted = (document: DatabaseDocument, ground: Ground): ReadonlyArray<ConfigIssue> =>
-  ungrantedVariables(overlay(ground.file, document).tree, ground.file).map(({ code, message, path }) => ({
+  ungrantedVariables(overlay(ground.file, document).tree, ground.file).map(({ code, path, reason }) => ({
     severity: "error",
     path: formatPath(path),
-    message: `${message} (${code})`
+    reason: { _tag: "WithCode", reason, code }
   }))
 
 /** Checks these again too: an earlier release may have published them. */
 const findFileOnly = (document: DatabaseDocument, { env, file, namespace }: Ground): ReadonlyArray<ConfigIssue> =>
-  fileOnlyProblems(document, file, makeReadSealed(env, namespace)).map(({ code, entity, field, message }) => ({
+  fileOnlyProblems(document, file, makeReadSealed(env, namespace)).map(({ code, entity, field, reason }) => ({
     severity: "error",
     path: `${entity} ${formatPath(field)}`,
-    message: `${message} (${code})`
+    reason: { _tag: "WithCode", reason, code }
   }))
 
 /** Names the entity of an issue about a value of the database, which has no line. */
@@ -172,11 +173,11 @@ export const combineRevision = (
   parsed: ParsedFile,
   revision: StoredRevision,
   options: Options
-): Result.Result<CombinedRevision, ReadonlyArray<string>> =>
+): Result.Result<CombinedRevision, ReadonlyArray<ConfigIssue>> =>
   Result.flatMap(readRevision(revision), (layer) => {
     const { issues, snapshot } = readLayered(parsed, layer, options)
     return snapshot === undefined
-      ? Result.fail(issues.filter(({ severity }) => severity === "error").map(formatIssue))
+      ? Result.fail(issues.filter(({ severity }) => severity === "error"))
       : Result.succeed({ layer, snapshot })
   })
 

@@ -11,6 +11,7 @@ import type { Snapshot } from "./Snapshot.ts"
 import type { Reading, UnsetVariables } from "./Snapshots.ts"
 import { readDocument } from "./Snapshots.ts"
 import { maxBytes, parseYaml } from "./Yaml.ts"
+import { Reason } from "../domain/Reason.ts"
 
 /** The document was refused. `message` has one line per error, ready for display. */
 export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigInvalid", {
@@ -19,7 +20,7 @@ export class ConfigInvalid extends Schema.TaggedError<ConfigInvalid>()("ConfigIn
     Schema.Struct({
       severity: Schema.Literals(["error", "warning"]),
       path: Schema.String,
-      message: Schema.String,
+      reason: Reason,
       file: Schema.optional(Schema.String),
       line: Schema.optional(Schema.Int),
       column: Schema.optional(Schema.Int)
@@ -46,10 +47,10 @@ export interface TextOptions {
 export const readText = (text: string, env: Env, options: TextOptions = {}): Reading => {
   const { file } = options
   const parsed = parseYaml(text)
-  const textIssues = parsed.issues.map(({ path, message, place }): ConfigIssue => ({
+  const textIssues = parsed.issues.map(({ path, reason, place }): ConfigIssue => ({
     severity: "error",
     path: formatPath(path),
-    message,
+    reason,
     file,
     ...place
   }))
@@ -67,15 +68,11 @@ export const readFileText = (file: string): Effect.Effect<Result.Result<string, 
   }).pipe(
     Effect.map((text) =>
       text === undefined
-        ? Result.fail(unreadable(file, `the file has more than ${maxBytes} bytes (1 MiB)`))
+        ? Result.fail(unreadable(file, { _tag: "ConfigFileTooLarge", count: maxBytes }))
         : Result.succeed(text)
     ),
     Effect.catch(({ cause }) =>
-      Effect.succeed(
-        Result.fail(
-          unreadable(file, `${whyUnreadable(errorCode(cause))}; name yours, or begin with config.example.yaml`)
-        )
-      )
+      Effect.succeed(Result.fail(unreadable(file, { _tag: "FileUnreadable", why: whyUnreadable(errorCode(cause)) })))
     )
   )
 
@@ -89,15 +86,19 @@ export const readConfigFile = (
     Result.isFailure(text) ? text.failure : readText(text.success, env, { ...options, file })
   )
 
-const unreadable = (file: string, message: string): Reading => ({
+const unreadable = (file: string, reason: Reason): Reading => ({
   snapshot: undefined,
-  issues: [{ severity: "error", path: "", message, file }],
+  issues: [{ severity: "error", path: "", reason, file }],
   unreadable: true
 })
 
-const whyUnreadable = (code: string): string =>
-  ({ ENOENT: "file not found", EISDIR: "this is a folder", EACCES: "this user may not read it" })[code] ??
-  `the file cannot be read (${code})`
+const readErrors: Readonly<Record<string, Reason>> = {
+  ENOENT: { _tag: "FileNotFound" },
+  EISDIR: { _tag: "FileIsFolder" },
+  EACCES: { _tag: "FileNotPermitted" }
+}
+
+const whyUnreadable = (code: string): Reason => readErrors[code] ?? { _tag: "ReadFailed", code }
 
 const errorCode = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown error"

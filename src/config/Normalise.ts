@@ -6,11 +6,12 @@
 import { Redacted } from "effect"
 import { formatPath, isRecord, type Path } from "./Path.ts"
 import type { ObjectShape, Shape } from "./Shape.ts"
-import { didYouMean } from "./Suggest.ts"
+import { suggest } from "./Suggest.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface Complaint {
   readonly path: Path
-  readonly message: string
+  readonly reason: Reason
   /** Part of the entry that the position refers to. */
   readonly at: "key" | "value"
 }
@@ -67,7 +68,7 @@ const normaliseObject = (
     const item = value[key]
     const here = [...path, key]
     if (poisonous.has(key)) {
-      report({ path: here, message: `the key ${JSON.stringify(key)} is refused; choose another name`, at: "key" })
+      report({ path: here, reason: { _tag: "KeyRefused", key: JSON.stringify(key) }, at: "key" })
       continue
     }
     if (item === null || item === undefined) {
@@ -79,8 +80,8 @@ const normaliseObject = (
     if (name !== undefined && field !== undefined) {
       const other = written.get(name)
       if (other !== undefined) {
-        const both = `${formatPath([...path, other])} and ${formatPath(here)}`
-        report({ path: here, message: `${both} are two spellings of the same field; keep one`, at: "key" })
+        const first = formatPath([...path, other])
+        report({ path: here, reason: { _tag: "TwoSpellings", first, second: formatPath(here) }, at: "key" })
         continue
       }
       written.set(name, key)
@@ -96,26 +97,28 @@ const normaliseObject = (
 
 const reportUnknown = (shape: ObjectShape, key: string, report: Report, path: Path): void => {
   const allowed = [...shape.fields.keys()].toSorted()
-  const list = allowed.length > 12 ? "" : ` (allowed here: ${allowed.join(", ")})`
   report({
     path: [...path, key],
-    message: `unknown key ${JSON.stringify(key)}${didYouMean(key, shape.keys.keys())}${list}`,
+    reason: {
+      _tag: "KeyUnknown",
+      key: JSON.stringify(key),
+      suggestion: suggest(key, shape.keys.keys()),
+      allowed: allowed.length > 12 ? undefined : allowed
+    },
     at: "key"
   })
 }
 
 const checkKey = (shape: ObjectShape, key: string, report: Report, path: Path): boolean => {
-  const { keys, reservedKeys = [], expected = "a map" } = shape.limits
-  const complain = (message: string): false => {
-    report({ path: [...path, key], message, at: "key" })
+  const { keys, reservedKeys = [], expected = { _tag: "MapOf" } } = shape.limits
+  const complain = (reason: Reason): false => {
+    report({ path: [...path, key], reason, at: "key" })
     return false
   }
-  if (key === "" || key.length > 512) return complain("a key here has 1 to 512 characters")
+  if (key === "" || key.length > 512) return complain({ _tag: "KeyLength" })
   if (reservedKeys.includes(key))
-    return complain(
-      `${JSON.stringify(key)} is a reserved word; choose another id (reserved: ${reservedKeys.join(", ")})`
-    )
+    return complain({ _tag: "KeyReserved", key: JSON.stringify(key), reserved: reservedKeys })
   if (keys !== undefined && !new RegExp(keys).test(key))
-    return complain(`the key ${JSON.stringify(key)} is not allowed: expected ${expected}, keys matching ${keys}`)
+    return complain({ _tag: "KeyNotAllowed", key: JSON.stringify(key), expected, pattern: keys })
   return true
 }

@@ -6,7 +6,7 @@ import type { Path } from "./Path.ts"
 import { isRecord } from "./Path.ts"
 import { replaceCredentials } from "./ReplaceCredentials.ts"
 import { named, readNamespace, locateCredential } from "./SealedPlaces.ts"
-import { formatProblem, isSealed, openSealed as open, sealingKeys } from "./Sealing.ts"
+import { toReason, isSealed, openSealed as open, sealingKeys } from "./Sealing.ts"
 import type { SealedLocation } from "./Sealing.ts"
 
 export interface SealedField {
@@ -56,7 +56,7 @@ export const openSealed = (
     const { failure } = opened
     report[failure.code === "secrets_key_missing" ? "missing" : "invalid"]({
       path,
-      message: formatProblem(failure),
+      reason: toReason(failure),
       at: "value"
     })
     return undefined

@@ -7,6 +7,7 @@ import type { FieldMeta, FileOnly } from "./Field.ts"
 import type { FieldShape, Shape } from "./Shape.ts"
 import { expected, readShape, spellingsOfKey } from "./Shape.ts"
 import { unconsumedAt } from "./Unconsumed.ts"
+import { inEnglish } from "../text/en.ts"
 
 interface Row {
   readonly path: string
@@ -107,7 +108,7 @@ const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
         spelledOut ? "" : elsewhere.trim(),
         others.length === 0 ? "" : `Also written ${others.map((other) => `\`${other}\``).join(", ")}.`,
         rules(meta),
-        unread === undefined ? "" : `**Without effect in this build**: ${unread.effect}.`
+        unread === undefined ? "" : `**Without effect in this build**: ${inEnglish(unread.effect)}.`
       ]
         .filter((part) => part !== "")
         .join(" ")
@@ -118,7 +119,7 @@ const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
 
 const typeOf = (shape: Shape): string => {
   if (shape.type === "object") {
-    if (shape.limits.shorthand !== undefined) return expected(shape)
+    if (shape.limits.shorthand !== undefined) return inEnglish(expected(shape))
     return shape.fields.size > 0
       ? "object"
       : shape.rest?.type === "object"
@@ -137,7 +138,7 @@ const typeOf = (shape: Shape): string => {
   if (shape.limits.env === true) return "variable name"
   if (shape.scalar === "string" && shape.limits.pattern === undefined && shape.limits.format === undefined)
     return "text"
-  return expected(shape)
+  return inEnglish(expected(shape))
 }
 
 const defaultOf = ({ required, meta, shape }: FieldShape): string => {
@@ -157,15 +158,15 @@ const rules = ({ when, requiredWhen, exclusive, fileOnly, winsOver, refers, rese
     winsOver === undefined ? "" : `Takes precedence over \`${winsOver}\`.`,
     refers === undefined ? "" : `Names a ${refers}.`,
     fileOnly === undefined ? "" : ownedByFile(fileOnly),
-    reserved === undefined ? "" : `**Reserved**: ${reserved}; setting it gives a warning.`
+    reserved === undefined ? "" : `**Reserved**: ${inEnglish(reserved)}; setting it gives a warning.`
   ]
     .filter((part) => part !== "")
     .join(" ")
 
 const ownedByFile = ({ applies, because }: FileOnly): string =>
   applies === undefined
-    ? `Only the file may set it, because it ${because}.`
-    : `Only the file may set a value that ${because}.`
+    ? `Only the file may set it, because it ${inEnglish(because)}.`
+    : `Only the file may set a value that ${inEnglish(because)}.`
 
 const titles: Partial<Record<Concept, string>> = {
   triggerKind: "Trigger kinds",

@@ -6,12 +6,14 @@ import { Document } from "./Document.ts"
 import { normalise } from "./Normalise.ts"
 import { sealedFields } from "./OpenSealed.ts"
 import { readNamespace, locateCredential } from "./SealedPlaces.ts"
-import { formatProblem, openSealed, seal, sealingKeys } from "./Sealing.ts"
+import { toReason, openSealed, seal, sealingKeys } from "./Sealing.ts"
 import type { Shape } from "./Shape.ts"
 import { readShape } from "./Shape.ts"
 import { formatPath } from "./Path.ts"
-import { didYouMean } from "./Suggest.ts"
+import { suggest } from "./Suggest.ts"
 import { parseYaml } from "./Yaml.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 /** Parses `triggers.main.token` or `workspaces.instances["a.b"].auth.api_key`: names instead of positions. */
 export const parseField = (text: string): ReadonlyArray<string> | undefined => {
@@ -27,10 +29,9 @@ export const parseField = (text: string): ReadonlyArray<string> | undefined => {
 }
 
 /** Returns the canonical path of a credential, or an error. */
-const credentialField = (text: string): Result.Result<ReadonlyArray<string>, string> => {
+const credentialField = (text: string): Result.Result<ReadonlyArray<string>, Reason> => {
   const names = parseField(text)
-  if (names === undefined)
-    return Result.fail(`invalid path ${JSON.stringify(text)}; write one like triggers.main.token`)
+  if (names === undefined) return Result.fail({ _tag: "FieldPathInvalid", path: JSON.stringify(text) })
   let shape: Shape | undefined = readShape(Document)
   const canonical: Array<string> = []
   for (const name of names) {
@@ -43,18 +44,19 @@ const credentialField = (text: string): Result.Result<ReadonlyArray<string>, str
       const key: string = here.keys.get(name) ?? name
       const next: Shape | undefined = here.fields.get(key)?.shape ?? here.rest
       if (next === undefined) {
-        const at = canonical.length === 0 ? "the document" : canonical.join(".")
-        return Result.fail(`${at} has no field ${JSON.stringify(name)}${didYouMean(name, here.keys.keys())}`)
+        const place: Reason = canonical.length === 0 ? { _tag: "WholeDocument" } : verbatimReason(canonical.join("."))
+        const suggestion = suggest(name, here.keys.keys())
+        return Result.fail({ _tag: "NoSuchField", place, name: JSON.stringify(name), suggestion })
       }
       shape = next
       canonical.push(key)
     } else {
-      return Result.fail(`${canonical.join(".")} has no fields`)
+      return Result.fail({ _tag: "HasNoFields", place: verbatimReason(canonical.join(".")) })
     }
   }
   return shape !== undefined && isSecret(shape)
     ? Result.succeed(canonical)
-    : Result.fail(`${text} is not a credential; only fields that the reference calls a secret are sealed`)
+    : Result.fail({ _tag: "NotACredential", field: text })
 }
 
 const isSecret = (shape: Shape): boolean =>
@@ -66,11 +68,11 @@ export const sealField = (
   secret: Redacted.Redacted,
   namespace: string,
   env: Env
-): Result.Result<string, string> =>
+): Result.Result<string, Reason> =>
   Result.flatMap(credentialField(field), (names) =>
     Result.mapError(
       Result.flatMap(sealingKeys(env), (keys) => seal(keys, locateCredential(names, namespace), secret)),
-      formatProblem
+      toReason
     )
   )
 
@@ -82,13 +84,13 @@ export interface Rotated {
 }
 
 /** Reseals the credentials of a configuration text with the current key; everything else is unchanged, character by character. */
-export const rotateText = (text: string, env: Env): Result.Result<Rotated, ReadonlyArray<string>> => {
+export const rotateText = (text: string, env: Env): Result.Result<Rotated, ReadonlyArray<Reason>> => {
   const parsed = parseYaml(text)
-  if (parsed.issues.length > 0) return Result.fail(parsed.issues.map(({ message }) => message))
+  if (parsed.issues.length > 0) return Result.fail(parsed.issues.map(({ reason }) => reason))
   const fields = sealedFields(normalise(readShape(Document), parsed.value ?? {}, () => {}))
   const keys = sealingKeys(env)
-  if (Result.isFailure(keys)) return Result.fail([formatProblem(keys.failure)])
-  const problems: Array<string> = []
+  if (Result.isFailure(keys)) return Result.fail([toReason(keys.failure)])
+  const problems: Array<Reason> = []
   const rotated: Array<string> = []
   const current: Array<string> = []
   let next = text
@@ -98,7 +100,8 @@ export const rotateText = (text: string, env: Env): Result.Result<Rotated, Reado
     const sealed = Result.flatMap(opened, (secret) => seal(keys.success, place, secret))
     if (Result.isFailure(sealed)) {
       const at = parsed.locate(path, "value")
-      problems.push(`${at === undefined ? "" : `line ${at.line}, `}${shown}: ${formatProblem(sealed.failure)}`)
+      const where = at === undefined ? `${shown}:` : `line ${at.line}, ${shown}:`
+      problems.push({ _tag: "PlacedProblem", place: where, reason: toReason(sealed.failure) })
     } else if (value.startsWith(`enc:v1.${keys.success.current?.kid}.`)) {
       current.push(shown)
     } else {

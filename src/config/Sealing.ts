@@ -9,6 +9,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { Redacted, Result } from "effect"
 import type { Env } from "./Credentials.ts"
 import { variable } from "./Credentials.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 const keyVariable = "SVC_CONFIG_SECRETS_KEY"
 const previousVariable = "SVC_CONFIG_SECRETS_KEY_PREVIOUS"
@@ -25,7 +26,7 @@ export interface SealedLocation {
 
 export interface SealingProblem {
   readonly code: "secrets_key_missing" | "secret_sealing_invalid"
-  readonly message: string
+  readonly reason: Reason
 }
 
 export interface SealingKey {
@@ -40,10 +41,14 @@ export interface SealingKeys {
   readonly all: ReadonlyArray<SealingKey>
 }
 
-const problem = (code: SealingProblem["code"], message: string) => Result.fail({ code, message })
-export const formatProblem = ({ code, message }: SealingProblem): string => `${code}: ${message}`
+const problem = (code: SealingProblem["code"], reason: Reason) => Result.fail({ code, reason })
 
-const howTo = "make one with: openssl rand -hex 32"
+/** Returns the reason of a problem with its code. */
+export const toReason = ({ code, reason }: SealingProblem): Extract<Reason, { readonly _tag: "SealedUnreadable" }> => ({
+  _tag: "SealedUnreadable",
+  code,
+  why: reason
+})
 
 const readKey = (text: string): SealingKey | undefined => {
   const trimmed = text.trim()
@@ -61,12 +66,12 @@ export const sealingKeys = (env: Env): Result.Result<SealingKeys, SealingProblem
   const given = variable(env, keyVariable)
   const current = given === undefined ? undefined : readKey(given)
   if (given !== undefined && current === undefined) {
-    return problem("secrets_key_missing", `${keyVariable} is not 32 bytes in hex or base64; ${howTo}`)
+    return problem("secrets_key_missing", { _tag: "SealingKeyMalformed", variable: keyVariable })
   }
   const retired = (variable(env, previousVariable) ?? "").split(",").filter((text) => text.trim() !== "")
   const previous = retired.flatMap((text) => readKey(text) ?? [])
   if (previous.length !== retired.length) {
-    return problem("secrets_key_missing", `a key in ${previousVariable} is not 32 bytes in hex or base64`)
+    return problem("secrets_key_missing", { _tag: "RetiredKeyMalformed", variable: previousVariable })
   }
   return Result.succeed({ current, all: current === undefined ? previous : [current, ...previous] })
 }
@@ -85,7 +90,7 @@ export const seal = (
   nonce: Buffer = randomBytes(12)
 ): Result.Result<string, SealingProblem> => {
   const { current } = keys
-  if (current === undefined) return problem("secrets_key_missing", `set ${keyVariable}; ${howTo}`)
+  if (current === undefined) return problem("secrets_key_missing", { _tag: "SealingKeyUnset", variable: keyVariable })
   const cipher = createCipheriv("aes-256-gcm", Redacted.value(current.bytes), nonce)
   cipher.setAAD(additionalData(place))
   const text = Buffer.concat([cipher.update(Redacted.value(secret), "utf8"), cipher.final(), cipher.getAuthTag()])
@@ -101,7 +106,7 @@ export const openSealed = (
 ): Result.Result<Redacted.Redacted, SealingProblem> => {
   const [, kid, nonce, text] = form.exec(sealed) ?? []
   if (kid === undefined || nonce === undefined || text === undefined) {
-    return problem("secret_sealing_invalid", "not of the form enc:v1.<kid>.<nonce>.<ciphertext+tag>; seal it again")
+    return problem("secret_sealing_invalid", { _tag: "SealedForm" })
   }
   const key = keys.all.find((one) => one.kid === kid)
   if (key === undefined) {
@@ -109,8 +114,8 @@ export const openSealed = (
     return problem(
       "secrets_key_missing",
       ours === ""
-        ? `it is sealed with key ${kid}; set ${keyVariable} to that key`
-        : `it is sealed with key ${kid}, and the keys given are ${ours}; add that key to ${previousVariable}`
+        ? { _tag: "SealedWithKey", kid, variable: keyVariable }
+        : { _tag: "SealedWithOtherKey", kid, kids: ours, variable: previousVariable }
     )
   }
   const bytes = Buffer.from(text, "base64url")
@@ -122,9 +127,6 @@ export const openSealed = (
     return Result.succeed(Redacted.make(plain.toString("utf8")))
   } catch {
     // Authentication cannot distinguish a wrong key from a changed value.
-    return problem(
-      "secret_sealing_invalid",
-      `it does not open here: it was sealed for another place than ${place.entity} ${place.field} in namespace ${place.namespace}, or it is damaged; seal it again for this field`
-    )
+    return problem("secret_sealing_invalid", { _tag: "SealedElsewhere", ...place })
   }
 }

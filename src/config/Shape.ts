@@ -10,6 +10,7 @@ import type { FieldMeta } from "./Field.ts"
 import { FieldMetaKey } from "./Field.ts"
 import type { NumberLimits } from "./Scalars.ts"
 import { LimitsKey } from "./Scalars.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface FieldShape {
   readonly name: string
@@ -88,7 +89,7 @@ const enumShape = (values: ReadonlyArray<string>, limits: NumberLimits): Shape =
     type: "enum",
     values,
     spellings: new Map(spellings),
-    limits: { expected: `one of ${values.join(", ")}`, ...limits }
+    limits: { expected: { _tag: "OneOf", values }, ...limits }
   }
 }
 
@@ -114,11 +115,11 @@ const build = (ast: SchemaAST.AST): Shape => {
     case "Boolean":
       return { type: "scalar", scalar: "boolean", limits }
     case "Number":
-      return { type: "scalar", scalar: limits.expected?.includes("whole number") ? "integer" : "number", limits }
+      return { type: "scalar", scalar: limits.integer === true ? "integer" : "number", limits }
     case "Declaration":
       return { type: "scalar", scalar: "secret", limits }
     case "Unknown":
-      return { type: "scalar", scalar: "any", limits: { expected: "any value", ...limits } }
+      return { type: "scalar", scalar: "any", limits: { expected: { _tag: "AnyValue" }, ...limits } }
     default:
       throw new Error(`a field of type ${ast._tag} cannot be described`)
   }
@@ -134,18 +135,23 @@ export const readShape = (schema: Schema.Constraint): Shape => {
   return shape
 }
 
+const eitherOf = ([first = { _tag: "SomeValue" }, ...others]: ReadonlyArray<Reason>): Reason =>
+  others.length === 0 ? first : { _tag: "EitherOf", first, other: eitherOf(others) }
+
 /** Describes the allowed values. */
-export const expected = (shape: Shape): string => {
+export const expected = (shape: Shape): Reason => {
   if (shape.limits.expected !== undefined) return shape.limits.expected
   switch (shape.type) {
     case "object":
-      return shape.fields.size === 0 ? "a map" : `a map with ${[...shape.fields.keys()].slice(0, 8).join(", ")}`
+      return shape.fields.size === 0
+        ? { _tag: "MapOf" }
+        : { _tag: "MapOf", fields: [...shape.fields.keys()].slice(0, 8) }
     case "list":
-      return "a list"
+      return { _tag: "ListOf" }
     case "union":
-      return shape.members.map(expected).join(", or ")
+      return eitherOf(shape.members.map(expected))
     default:
-      return shape.type === "scalar" && shape.scalar === "string" ? "text" : "a value"
+      return { _tag: shape.type === "scalar" && shape.scalar === "string" ? "AnyText" : "SomeValue" }
   }
 }
 

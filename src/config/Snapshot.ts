@@ -11,6 +11,7 @@ import type { OutputsConfig } from "./schema/Outputs.ts"
 import type { ReviewConfig } from "./schema/Review.ts"
 import type { Trigger } from "./schema/Triggers.ts"
 import type { Triage, WorkspaceInstance, WorkspacePrompt, ContextRepository } from "./schema/Workspaces.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface Snapshot {
   /** SHA-256 (hex) of the normalised document: equal documents with neutral tokens or product names have equal hashes. */
@@ -88,7 +89,7 @@ export interface Workspace {
   readonly triage: Triage
   readonly contextRepositories: ReadonlyArray<ContextRepository>
   /** Returns the validated directory of a source, relative to the layout root, or why its names yield no safe path. */
-  readonly workPath: (trigger: string, source: SourceFacts) => Result.Result<string, string>
+  readonly workPath: (trigger: string, source: SourceFacts) => Result.Result<string, Reason>
   /** Group names in llm.model_chain; undefined only if no groups are configured. */
   readonly modelChain: string | undefined
   readonly triageModelChain: string | undefined

@@ -17,6 +17,7 @@ import type { SealingKeys } from "./Sealing.ts"
 import { readShape } from "./Shape.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import { restoreSnapshot } from "./Snapshots.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 interface Kept {
   readonly baseDir: string
@@ -87,14 +88,19 @@ const withField = (tree: unknown, path: Path, field: string, value: unknown): un
  * Returns the document with the credentials that another key sealed sealed by the current key; undefined if there are none. Fails with the
  * reason if one cannot be opened.
  */
-export const resealArchived = (document: string, keys: SealingKeys): Result.Result<string | undefined, string> => {
+export const resealArchived = (document: string, keys: SealingKeys): Result.Result<string | undefined, Reason> => {
   const kept: unknown = JSON.parse(document)
   const tree = isRecord(kept) ? normalise(readShape(Document), kept["tree"], () => {}) : undefined
   let text = document
   for (const { place, value } of sealedFields(tree)) {
     if (value.startsWith(`enc:v1.${keys.current?.kid}.`)) continue
     const next = Result.flatMap(openSealed(keys, place, value), (secret) => seal(keys, place, secret))
-    if (Result.isFailure(next)) return Result.fail(`${place.entity} ${place.field}: ${next.failure.message}`)
+    if (Result.isFailure(next))
+      return Result.fail({
+        _tag: "RecordNotSealed",
+        record: `${place.entity} ${place.field}`,
+        why: next.failure.reason
+      })
     text = text.replaceAll(value, next.success)
   }
   return Result.succeed(text === document ? undefined : text)

@@ -57,13 +57,13 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
   const issues: Array<ConfigIssue> = []
   const add =
     (severity: ConfigIssue["severity"]) =>
-    ({ path, message, at }: Complaint): void => {
+    ({ path, reason, at }: Complaint): void => {
       const written = asWritten(shape, source, path)
       const place = origin.locate?.(written, at)
-      issues.push({ severity, path: formatPath(written), message, file: origin.file, ...place })
+      issues.push({ severity, path: formatPath(written), reason, file: origin.file, ...place })
     }
   if (source !== null && source !== undefined && !isRecord(source)) {
-    add("error")({ path: [], message: `expected a map of ${[...keysOf(shape)].join(", ")}`, at: "value" })
+    add("error")({ path: [], reason: { _tag: "RootExpected", fields: [...keysOf(shape)] }, at: "value" })
     return { snapshot: undefined, issues }
   }
   const tree = openSealed(normalise(shape, source ?? {}, add("error")), env, {

@@ -20,8 +20,8 @@ const distance = (left: string, right: string, limit: number): number => {
   return previous[right.length] ?? 0
 }
 
-/** Returns the known word nearest to a mistyped one: at most a third of its letters wrong, ignoring case and `-`/`_`. */
-const suggest = (word: string, known: Iterable<string>): string | undefined => {
+/** Returns the known word nearest to a mistyped one, in quotes: at most a third of its letters wrong, ignoring case and `-`/`_`. */
+export const suggest = (word: string, known: Iterable<string>): string | undefined => {
   if (word.length > 64) return undefined
   const fold = (text: string): string => text.toLowerCase().replaceAll("-", "_")
   const folded = fold(word)
@@ -31,10 +31,5 @@ const suggest = (word: string, known: Iterable<string>): string | undefined => {
     const edits = distance(folded, fold(candidate), nearest)
     if (edits < nearest) [best, nearest] = [candidate, edits]
   }
-  return best
-}
-
-export const didYouMean = (word: string, known: Iterable<string>): string => {
-  const found = suggest(word, known)
-  return found === undefined ? "" : `; did you mean ${JSON.stringify(found)}?`
+  return best === undefined ? undefined : JSON.stringify(best)
 }

@@ -2,18 +2,19 @@
  * Lists fields that this build accepts but does not use. Setting one gives a warning. Every other field has a test that observes its effect
  * (test/mutate/fields.json).
  */
+import type { Reason } from "../domain/Reason.ts"
 
 export interface Unconsumed {
   /** Path as in the reference, including everything below it. The global field includes layers of workspaces. */
   readonly path: string
   /** The effect that is missing. */
-  readonly effect: string
+  readonly effect: Reason
 }
 
 export const unconsumed: ReadonlyArray<Unconsumed> = [
   {
     path: "im.command_bindings.<id>.report_policy",
-    effect: "reports go to the routes of the workspace, the only policy"
+    effect: { _tag: "ReportsToRoutes" }
   }
 ]
 

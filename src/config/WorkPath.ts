@@ -10,6 +10,7 @@
 import { Result } from "effect"
 import { createHash } from "node:crypto"
 import type { SourceFacts } from "./Snapshot.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface WorkPathFacts {
   readonly workspace: string
@@ -17,7 +18,7 @@ export interface WorkPathFacts {
   readonly source: SourceFacts
 }
 
-export type WorkPath = (facts: WorkPathFacts) => Result.Result<string, string>
+export type WorkPath = (facts: WorkPathFacts) => Result.Result<string, Reason>
 
 type Expression =
   | { readonly _tag: "Text"; readonly text: string }
@@ -77,14 +78,14 @@ const trimmed = (text: string): string => {
 const devices = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i
 
 /** Returns the compiled template, or an error. */
-export const compileWorkPath = (template: string): Result.Result<WorkPath, string> => {
+export const compileWorkPath = (template: string): Result.Result<WorkPath, Reason> => {
   const parsed = parse(template)
   if (Result.isFailure(parsed)) return Result.fail(parsed.failure)
   const parts = parsed.success
   const render: WorkPath = (facts) => checkPath(parts.map((part) => evaluate(part, facts)).join(""))
   const fixed = parts.map((part) => (part._tag === "Text" ? part.text : "x")).join("")
   return Result.map(
-    Result.mapError(checkPath(fixed), (problem) => `invalid path in the fixed part of the template: ${problem}`),
+    Result.mapError(checkPath(fixed), (why): Reason => ({ _tag: "FixedPartInvalid", why })),
     () => render
   )
 }
@@ -100,18 +101,23 @@ const evaluate = (expression: Expression, facts: WorkPathFacts): string => {
   }
 }
 
-const parse = (template: string): Result.Result<ReadonlyArray<Expression>, string> => {
+/** Fails with a reason. The type of a successful result is open. */
+const fail = (reason: Reason): Result.Result<never, Reason> => Result.fail(reason)
+
+const unpaired = (found: string, missing: string) => fail({ _tag: "Unpaired", found, missing })
+
+const parse = (template: string): Result.Result<ReadonlyArray<Expression>, Reason> => {
   const parts: Array<Expression> = []
   for (const [index, piece] of template.split("{{").entries()) {
     if (index === 0) {
-      if (piece.includes("}}")) return Result.fail("`}}` without `{{`")
+      if (piece.includes("}}")) return unpaired("}}", "{{")
       parts.push({ _tag: "Text", text: piece })
       continue
     }
     const end = piece.indexOf("}}")
-    if (end < 0) return Result.fail("`{{` without `}}`")
+    if (end < 0) return unpaired("{{", "}}")
     const text = piece.slice(end + 2)
-    if (text.includes("}}")) return Result.fail("`}}` without `{{`")
+    if (text.includes("}}")) return unpaired("}}", "{{")
     const expression = parseExpression(piece.slice(0, end))
     if (Result.isFailure(expression)) return Result.fail(expression.failure)
     parts.push(expression.success, { _tag: "Text", text })
@@ -121,31 +127,33 @@ const parse = (template: string): Result.Result<ReadonlyArray<Expression>, strin
 
 const token = /\s*(?:([()])|"([^"{}]*)"|'([^'{}]*)'|([A-Za-z_][A-Za-z0-9_.]*))/y
 
-const parseExpression = (source: string): Result.Result<Expression, string> => {
+const parseExpression = (source: string): Result.Result<Expression, Reason> => {
   const tokens: Array<{ readonly sign?: string; readonly text?: string; readonly word?: string }> = []
   token.lastIndex = 0
   while (source.slice(token.lastIndex).trim() !== "") {
     const at = token.lastIndex
     const found = token.exec(source)
-    if (found === null) return Result.fail(`cannot read ${JSON.stringify(source.slice(at).trim())}`)
+    if (found === null) return fail({ _tag: "WordUnreadable", text: JSON.stringify(source.slice(at).trim()) })
     const [, sign, double, single, word] = found
     const text = double ?? single
     tokens.push(sign !== undefined ? { sign } : word !== undefined ? { word } : { text: text ?? "" })
   }
-  if (tokens.length > 64) return Result.fail("more than 64 words in one pair of braces")
+  if (tokens.length > 64) return fail({ _tag: "TooManyWords" })
   let next = 0
-  const call = (closed: boolean): Result.Result<Expression, string> => {
+  const call = (closed: boolean): Result.Result<Expression, Reason> => {
     const head = tokens[next++]
-    if (head === undefined) return Result.fail("nothing between the braces")
+    if (head === undefined) return fail({ _tag: "BracesEmpty" })
     if (head.word === undefined || !isHelper(head.word)) {
       next--
       const single = argument()
       if (Result.isFailure(single)) return single
       const after = tokens[next]
       if (after !== undefined && !(closed && after.sign === ")"))
-        return Result.fail(
-          `unknown helper ${JSON.stringify(head.word ?? head.text ?? head.sign)}; helpers are ${helperNames}`
-        )
+        return fail({
+          _tag: "HelperUnknown",
+          name: JSON.stringify(head.word ?? head.text ?? head.sign),
+          helpers: helperNames
+        })
       return single
     }
     const args: Array<Expression> = []
@@ -156,47 +164,45 @@ const parseExpression = (source: string): Result.Result<Expression, string> => {
     }
     const [least, most] = helpers[head.word].arity
     if (args.length < least || args.length > most)
-      return Result.fail(`${head.word} takes ${least} value${least === 1 ? "" : "s"}, not ${args.length}`)
+      return fail({ _tag: "HelperTakes", name: head.word, count: least, found: args.length })
     return Result.succeed({ _tag: "Call", helper: head.word, args })
   }
-  const argument = (): Result.Result<Expression, string> => {
+  const argument = (): Result.Result<Expression, Reason> => {
     const head = tokens[next++]
     if (head?.sign === "(") {
       const inner = call(true)
       if (Result.isFailure(inner)) return inner
-      if (tokens[next++]?.sign !== ")") return Result.fail("`(` without `)`")
+      if (tokens[next++]?.sign !== ")") return unpaired("(", ")")
       return inner
     }
     if (head?.text !== undefined) return Result.succeed({ _tag: "Text", text: head.text })
-    if (head?.word === undefined) return Result.fail("a value is missing")
-    if (isHelper(head.word)) return Result.fail(`put ${head.word} and its values in parentheses`)
+    if (head?.word === undefined) return fail({ _tag: "ValueAbsent" })
+    if (isHelper(head.word)) return fail({ _tag: "ParenthesesMissing", name: head.word })
     if (!isValue(head.word))
-      return Result.fail(`unknown value ${JSON.stringify(head.word)}; values are ${Object.keys(values).join(", ")}`)
+      return fail({ _tag: "ValueUnknown", name: JSON.stringify(head.word), values: Object.keys(values) })
     return Result.succeed({ _tag: "Value", name: head.word })
   }
   const result = call(false)
-  if (Result.isSuccess(result) && next < tokens.length) return Result.fail("`)` without `(`")
+  if (Result.isSuccess(result) && next < tokens.length) return unpaired(")", "(")
   return result
 }
 
-const helperNames = Object.keys(helpers).join(", ")
+const helperNames = Object.keys(helpers)
 
 /** Returns a relative path with `/`, safe under any root on any file system, or an error. */
-export const checkPath = (path: string): Result.Result<string, string> => {
-  if (path === "") return Result.fail("the path is empty")
-  if (Buffer.byteLength(path) > 1024) return Result.fail("the path has more than 1024 bytes")
-  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return Result.fail("the path is absolute")
+export const checkPath = (path: string): Result.Result<string, Reason> => {
+  if (path === "") return fail({ _tag: "PathEmpty" })
+  if (Buffer.byteLength(path) > 1024) return fail({ _tag: "PathTooLong" })
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return fail({ _tag: "PathAbsolute" })
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (/[\\:*?"<>|\u0000-\u001f\u007f]/.test(path))
-    return Result.fail('the path holds one of \\ : * ? " < > | or a control character')
-  if (!path.isWellFormed()) return Result.fail("the path is not well-formed Unicode")
+  if (/[\\:*?"<>|\u0000-\u001f\u007f]/.test(path)) return fail({ _tag: "PathCharacter" })
+  if (!path.isWellFormed()) return fail({ _tag: "PathMalformed" })
   for (const segment of path.split("/")) {
-    if (segment === "") return Result.fail("the path has an empty segment")
-    if (segment === "." || segment === "..") return Result.fail("the path has a . or .. segment")
-    if (/[. ]$/.test(segment) || segment.startsWith(" "))
-      return Result.fail("a segment starts or ends with a space or ends with a dot")
-    if (Buffer.byteLength(segment) > 255) return Result.fail("a segment has more than 255 bytes")
-    if (devices.test(segment)) return Result.fail("a segment is the name of a device")
+    if (segment === "") return fail({ _tag: "SegmentEmpty" })
+    if (segment === "." || segment === "..") return fail({ _tag: "SegmentOfDots" })
+    if (/[. ]$/.test(segment) || segment.startsWith(" ")) return fail({ _tag: "SegmentEdge" })
+    if (Buffer.byteLength(segment) > 255) return fail({ _tag: "SegmentTooLong" })
+    if (devices.test(segment)) return fail({ _tag: "SegmentIsDevice" })
   }
   return Result.succeed(path)
 }

@@ -7,6 +7,7 @@ import type { Alias, Document as YamlDocument, Node, Pair, ParsedNode, Range, YA
 import type { Path } from "./Path.ts"
 import { nestedTooDeeply } from "./YamlNesting.ts"
 import { maxSyntaxErrors, syntaxProblem, unclosed } from "./YamlProblems.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface TextPosition {
   readonly line: number
@@ -15,7 +16,7 @@ export interface TextPosition {
 
 export interface TextIssue {
   readonly path: Path
-  readonly message: string
+  readonly reason: Reason
   readonly place: TextPosition | undefined
 }
 
@@ -34,10 +35,9 @@ const maxAliases = 1000
 /** `limit`: maximum size in bytes, a whole number of MiB. */
 export const parseYaml = (text: string, limit = maxBytes): ParsedText => {
   const bytes = Buffer.byteLength(text)
-  if (bytes > limit)
-    return refused(`the document has ${bytes} bytes; at most ${limit} (${limit / 1024 / 1024} MiB) are read`)
+  if (bytes > limit) return refused({ _tag: "TextTooLarge", bytes, maximum: limit, size: limit / 1024 / 1024 })
   const deep = nestedTooDeeply(text)
-  if (deep !== undefined) return refused("the document is nested too deeply", positionIn(text, deep))
+  if (deep !== undefined) return refused({ _tag: "NestedTooDeeply" }, positionIn(text, deep))
   const lines = new LineCounter()
   const place = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset)
@@ -51,7 +51,7 @@ export const parseYaml = (text: string, limit = maxBytes): ParsedText => {
       (offset) => place(offset).line
     ).map(({ error, at }) => ({
       path: [],
-      message: syntaxProblem(error, lineAt(text, at)),
+      reason: syntaxProblem(error, lineAt(text, at)),
       place: place(at)
     }))
     if (issues.length > 0) return { value: undefined, issues, locate: () => undefined }
@@ -60,12 +60,12 @@ export const parseYaml = (text: string, limit = maxBytes): ParsedText => {
       duplicate: (path, key, first) =>
         issues.push({
           path,
-          message: `duplicate key, first at line ${place(first.range[0]).line}; keep one`,
+          reason: { _tag: "KeyRepeated", line: place(first.range[0]).line },
           place: place(key.range[0])
         }),
-      unusable: (path, node, message) => {
+      unusable: (path, node, reason) => {
         usable = false
-        issues.push({ path, message, place: place(node.range[0]) })
+        issues.push({ path, reason, place: place(node.range[0]) })
       }
     })
     if (!usable) return { value: undefined, issues, locate: () => undefined }
@@ -78,15 +78,15 @@ export const parseYaml = (text: string, limit = maxBytes): ParsedText => {
       }
     }
   } catch (error) {
-    if (error instanceof RangeError) return refused("the document is nested too deeply")
-    if (error instanceof ReferenceError) return refused("the document repeats aliases without bound")
+    if (error instanceof RangeError) return refused({ _tag: "NestedTooDeeply" })
+    if (error instanceof ReferenceError) return refused({ _tag: "AliasesUnbounded" })
     throw error
   }
 }
 
-const refused = (message: string, place: TextPosition = { line: 1, column: 1 }): ParsedText => ({
+const refused = (reason: Reason, place: TextPosition = { line: 1, column: 1 }): ParsedText => ({
   value: undefined,
-  issues: [{ path: [], message, place }],
+  issues: [{ path: [], reason, place }],
   locate: () => undefined
 })
 
@@ -157,7 +157,7 @@ const keyText = (key: unknown): string => (isScalar(key) ? String(key.value) : S
 interface Findings {
   readonly duplicate: (path: Path, key: Ranged, first: Ranged) => void
   /** Called for nodes that cannot be converted to plain data. */
-  readonly unusable: (path: Path, node: Ranged, message: string) => void
+  readonly unusable: (path: Path, node: Ranged, reason: Reason) => void
 }
 
 /** Values of aliases. */
@@ -174,9 +174,9 @@ const inspect = (contents: unknown, findings: Findings): AliasValues => {
     const value = anchors.get(alias.source)
     if (value !== undefined) values.set(alias, value)
     if (!isRanged(alias)) return
-    if (value === undefined) findings.unusable(path, alias, "an alias without an anchor before it")
+    if (value === undefined) findings.unusable(path, alias, { _tag: "AliasWithoutAnchor" })
     else if (values.size === maxAliases + 1)
-      findings.unusable(path, alias, `more than ${maxAliases} aliases; write the value itself`)
+      findings.unusable(path, alias, { _tag: "TooManyAliases", count: maxAliases })
   }
   const inspectNode = (node: unknown, path: Path): void => {
     if (isAlias(node)) return inspectAlias(node, path)
@@ -190,7 +190,7 @@ const inspect = (contents: unknown, findings: Findings): AliasValues => {
       const name = keyText(key)
       const first = seen.get(name)
       if (isRanged(key) && !isScalar(key)) {
-        findings.unusable(path, key, "a key that is not text")
+        findings.unusable(path, key, { _tag: "KeyIsNoText" })
       } else if (isRanged(key)) {
         if (key.anchor !== undefined) anchors.set(key.anchor, key)
         if (first === undefined) seen.set(name, key)

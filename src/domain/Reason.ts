@@ -8,12 +8,15 @@ import { Predicate, Schema, SchemaTransformation } from "effect"
 import type { Params } from "./ReasonParams.ts"
 import { isParam } from "./ReasonParams.ts"
 import { chatReasons } from "./reasons/Chat.ts"
+import { checkReasons } from "./reasons/Check.ts"
+import { configurationReasons } from "./reasons/Configuration.ts"
 import { deliveryReasons } from "./reasons/Delivery.ts"
 import { hostReasons } from "./reasons/Host.ts"
 import { modelReasons } from "./reasons/Model.ts"
 import { noticeReasons } from "./reasons/Notice.ts"
 import { publicationReasons } from "./reasons/Publication.ts"
 import { queueReasons } from "./reasons/Queue.ts"
+import { refusalReasons } from "./reasons/Refusal.ts"
 import { runReasons } from "./reasons/Run.ts"
 
 /**
@@ -31,6 +34,9 @@ export const reasons = {
   ...noticeReasons,
   ...publicationReasons,
   ...queueReasons,
+  ...checkReasons,
+  ...refusalReasons,
+  ...configurationReasons,
   ...runReasons
 }
 

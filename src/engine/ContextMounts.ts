@@ -11,6 +11,7 @@ import { scrubSecrets } from "../review/Secrets.ts"
 import { ContextRepositories } from "../vcs/ContextRepositories.ts"
 import { toContextServer } from "../vcs/ConfiguredServer.ts"
 import type { MountedContext, MountRequest } from "../vcs/ContextRepositories.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 export interface ContextMounts {
   readonly mounted: ReadonlyArray<MountedContext>
@@ -32,7 +33,7 @@ export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> 
             {
               severity: "warning",
               path: `workspaces.instances.${id}.context_repositories`,
-              message: `${repository.alias} is not read in reviews: ${server}`
+              reason: verbatimReason(`${repository.alias} is not read in reviews: ${server}`)
             }
           ]
     })

@@ -13,10 +13,12 @@ import { listWebhookProblems, webhookPermission } from "./HostWebhook.ts"
 import type { ForgeClient } from "./Forge.ts"
 import { Forges } from "./Forges.ts"
 import { hasCredential } from "./Profile.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface AccessReport {
   readonly level: "ok" | "warning" | "error"
-  readonly text: string
+  readonly reason: Reason
 }
 
 /** Upper bound for the repositories that are checked per trigger; more would add no information about the credential. */
@@ -43,10 +45,14 @@ const readsCi = (snapshot: Snapshot, trigger: string, fullName: string | undefin
 const noCommit = "0".repeat(40)
 
 /** Returns what prevents the service from reading CI of a repository. */
-const missingCi = Effect.fnUntraced(function* ({ ci }: ForgeClient, { kind }: TriggerProfile, fullName: string) {
-  if (ci === undefined) return [`review.evidence.ci reads nothing: the API of ${kind} has no artifacts of CI`]
+const missingCi = Effect.fnUntraced(function* (
+  { ci }: ForgeClient,
+  { kind }: TriggerProfile,
+  fullName: string
+): Effect.fn.Return<ReadonlyArray<Reason>> {
+  if (ci === undefined) return [{ _tag: "NoCiAtHost", kind }]
   const listed = yield* Effect.result(ci.runs({ fullName }, noCommit))
-  return listed._tag === "Success" ? [] : [`review.evidence.ci reads nothing: ${listed.failure.message}`]
+  return listed._tag === "Success" ? [] : [{ _tag: "CiUnreadable", why: verbatimReason(listed.failure.message) }]
 })
 
 /** Returns the URLs at which the service receives deliveries of a host, the preferred one first; empty if its address is not configured. */
@@ -64,12 +70,12 @@ const checkWebhooks = Effect.fnUntraced(function* (
   const listed = yield* Effect.result(webhooks({ fullName }))
   if (listed._tag === "Success")
     return listWebhookProblems(kind, listed.success, listAddresses(server, kind)).map(
-      (text) => ({ level: "warning", text }) as const
+      (reason) => ({ level: "warning", reason }) as const
     )
   const { message, reason } = listed.failure
-  const isRefused = reason === "forbidden" || reason === "not_found"
-  const text = `webhooks not checked: ${isRefused ? `the credential may not list them, which needs ${webhookPermission(kind)}` : message}`
-  return [{ level: isRefused ? "ok" : "warning", text } as const]
+  return reason === "forbidden" || reason === "not_found"
+    ? [{ level: "ok", reason: { _tag: "WebhooksNotListed", permission: webhookPermission(kind) } }]
+    : [{ level: "warning", reason: { _tag: "WebhooksUnreadable", why: verbatimReason(message) } }]
 })
 
 const checkAccess = Effect.fnUntraced(function* (
@@ -78,8 +84,7 @@ const checkAccess = Effect.fnUntraced(function* (
   fullName: string | undefined
 ) {
   const client = (yield* Forges).client(profile)
-  const suffix = fullName === undefined ? "" : ` on ${fullName}`
-  const warn = (text: string): AccessReport => ({ level: "warning", text })
+  const warn = (reason: Reason): AccessReport => ({ level: "warning", reason })
   const check = Effect.fnUntraced(function* (): Effect.fn.Return<ReadonlyArray<AccessReport>, ForgeError> {
     const { username } = yield* client.self
     const lacks = fullName === undefined ? [] : yield* client.missing({ fullName })
@@ -88,12 +93,15 @@ const checkAccess = Effect.fnUntraced(function* (
     const problems = [...[...lacks, ...ci].map(warn), ...webhooks]
     return problems.some(({ level }) => level === "warning")
       ? problems
-      : [{ level: "ok", text: `authenticated as ${username}` }, ...problems]
+      : [{ level: "ok", reason: { _tag: "AuthenticatedAs", user: username } }, ...problems]
   })
   const reports = yield* Effect.catch(check(), ({ message }) =>
-    Effect.succeed<ReadonlyArray<AccessReport>>([{ level: "error", text: message }])
+    Effect.succeed<ReadonlyArray<AccessReport>>([{ level: "error", reason: verbatimReason(message) }])
   )
-  return reports.map(({ level, text }) => ({ level, text: `trigger ${profile.name}${suffix}: ${text}` }))
+  return reports.map(({ level, reason }): AccessReport => ({
+    level,
+    reason: { _tag: "OfTrigger", trigger: profile.name, repo: fullName, reason }
+  }))
 })
 
 /** Checks the credentials of all triggers, or of the one with this name. */

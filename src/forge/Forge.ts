@@ -15,6 +15,7 @@ import type { HostCi } from "./HostCi.ts"
 import type { HostWrite, OwnText } from "./HostWrite.ts"
 import type { Writing } from "./WriteOwner.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./HostIssues.ts"
+import type { Reason } from "../domain/Reason.ts"
 export type { CiArtifact, CiRun, HostCi, Listed } from "./HostCi.ts"
 export type {
   CommitAuthor,
@@ -179,10 +180,10 @@ export interface ForgeClient {
   /** Account of the person to whom a fork of `original` belongs; undefined for that of a group, and for one that is hidden. */
   readonly ownerOf: (fork: HeadRepo, original: Repo) => Effect.Effect<string | undefined, ForgeError>
   /**
-   * Lists the permissions for this repository that reviews need and the credential lacks, as text for operators; empty when none
+   * Lists the permissions for this repository that reviews need and the credential lacks; empty when none
    * is known to be missing. Reads only.
    */
-  readonly missing: (repo: Repo) => Effect.Effect<ReadonlyArray<string>, ForgeError>
+  readonly missing: (repo: Repo) => Effect.Effect<ReadonlyArray<Reason>, ForgeError>
   /** Lists the webhooks of a repository with their latest deliveries; undefined where the credential has none, as that of an app. */
   readonly webhooks: ((repo: Repo) => Effect.Effect<ReadonlyArray<HostWebhook>, ForgeError>) | undefined
   /**

@@ -1,5 +1,7 @@
-/** Finds what is wrong with the webhooks of a repository, as the host lists them, as text for operators. Pure. */
+/** Finds what is wrong with the webhooks of a repository, as the host lists them, with the next step. Pure. */
 import type { ForgeKind } from "../domain/Kinds.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** A webhook as the API of a host lists it. */
 export interface HostWebhook {
@@ -21,13 +23,13 @@ interface WebhookRow {
   /** Events without which no pull request is reviewed. */
   readonly events: ReadonlyArray<string>
   /** Permission of a credential that may list webhooks. */
-  readonly permission: string
+  readonly permission: Reason
 }
 
 const gitea: WebhookRow = {
   // The event of a pull request and that of its new commits are separate.
   events: ["pull_request", "pull_request_sync"],
-  permission: "an account that administers the repository"
+  permission: { _tag: "RepositoryAdministrator" }
 }
 
 const rows: Readonly<Record<ForgeKind, WebhookRow>> = {
@@ -35,16 +37,16 @@ const rows: Readonly<Record<ForgeKind, WebhookRow>> = {
   forgejo: gitea,
   github: {
     events: ["pull_request"],
-    permission: "Webhooks: read, or the scope admin:repo_hook of a classic token"
+    permission: { _tag: "WebhooksRead" }
   },
-  gitlab: { events: ["merge_requests_events"], permission: "the role Maintainer and the scope api or read_api" }
+  gitlab: { events: ["merge_requests_events"], permission: { _tag: "MaintainerWithApiScope" } }
 }
 
 /** Deliveries of the log that are considered. */
 export const loggedDeliveries = 10
 
 /** Returns what the credential needs for a check of webhooks. */
-export const webhookPermission = (kind: ForgeKind): string => rows[kind].permission
+export const webhookPermission = (kind: ForgeKind): Reason => rows[kind].permission
 
 /**
  * Returns the problems of the webhooks that point to this service; empty if one is complete. `addresses` are the URLs at which
@@ -54,53 +56,51 @@ export const listWebhookProblems = (
   kind: ForgeKind,
   hooks: ReadonlyArray<HostWebhook>,
   addresses: ReadonlyArray<string>
-): ReadonlyArray<string> => {
+): ReadonlyArray<Reason> => {
   const [address] = addresses
   const own = hooks.filter(({ url }) => isOurs(url))
   if (own.length === 0)
-    return [
-      `no webhook of the repository points to ${address ?? "a path /webhooks/…"}; add one in its settings, unless the organisation or the site has one`
-    ]
+    return [{ _tag: "NoWebhook", url: address === undefined ? { _tag: "AnyWebhookPath" } : verbatimReason(address) }]
   const addressed =
     address === undefined ? own : own.filter(({ url }) => addresses.some((one) => isSameAddress(url, one)))
   if (addressed.length === 0)
-    return [
-      `the webhook of the repository points to ${own.map(({ url }) => withoutSecrets(url)).join(", ")}, and server.base_url gives ${address}; change one of them`
-    ]
+    return [{ _tag: "WebhookElsewhere", urls: own.map(({ url }) => withoutSecrets(url)), address: address ?? "" }]
   const active = addressed.filter(({ isActive }) => isActive)
-  if (active.length === 0)
-    return ["the webhook of the repository is not active; activate it in its settings, after its deliveries succeed"]
+  if (active.length === 0) return [{ _tag: "WebhookInactive" }]
   return [...lackingEvents(kind, active), ...failingDeliveries(active)]
 }
 
-const lackingEvents = (kind: ForgeKind, hooks: ReadonlyArray<HostWebhook>): ReadonlyArray<string> => {
+const lackingEvents = (kind: ForgeKind, hooks: ReadonlyArray<HostWebhook>): ReadonlyArray<Reason> => {
   const events = new Set(hooks.flatMap((hook) => hook.events))
   const lacking = events.has("*") ? [] : rows[kind].events.filter((event) => !events.has(event))
-  return lacking.length === 0
-    ? []
-    : [`the webhook of the repository lacks the events ${lacking.join(", ")}; select them in its settings`]
+  return lacking.length === 0 ? [] : [{ _tag: "WebhookLacksEvents", events: lacking }]
 }
 
 /** An older failure that later deliveries followed is over. */
-const failingDeliveries = (hooks: ReadonlyArray<HostWebhook>): ReadonlyArray<string> => {
+const failingDeliveries = (hooks: ReadonlyArray<HostWebhook>): ReadonlyArray<Reason> => {
   const deliveries = hooks.flatMap((hook) => hook.deliveries.slice(0, loggedDeliveries))
   const [newest] = deliveries
   if (newest === undefined || !isFailed(newest)) return []
-  const failed = deliveries.filter(isFailed).length
-  const status = newest.status === undefined ? "no response" : `status ${newest.status}`
-  const at = newest.at === undefined ? "" : ` at ${newest.at}`
+  const { at, status } = newest
   return [
-    `the host's log has ${failed} failed deliveries of the last ${deliveries.length}, the newest${at} with ${status}; ${remedy(newest.status)}`
+    {
+      _tag: "DeliveriesFailed",
+      count: deliveries.filter(isFailed).length,
+      total: deliveries.length,
+      at,
+      response: status === undefined ? { _tag: "NoResponse" } : { _tag: "StatusCode", status },
+      advice: adviceFor(status)
+    }
   ]
 }
 
 const isFailed = ({ status }: LoggedDelivery): boolean => status === undefined || status < 200 || status >= 300
 
-const remedy = (status: number | undefined): string => {
-  if (status === undefined) return "check that the host reaches the address"
-  if (status === 401) return "the secret of the webhook is not that of webhook_secret_env"
-  if (status === 404) return "check the path of its URL, and that the trigger is enabled"
-  return status >= 500 ? "see /readyz and the log of the service" : "see the log of the service"
+const adviceFor = (status: number | undefined): Reason => {
+  if (status === undefined) return { _tag: "CheckReach" }
+  if (status === 401) return { _tag: "SecretDiffers" }
+  if (status === 404) return { _tag: "CheckPath" }
+  return status >= 500 ? { _tag: "SeeReadiness" } : { _tag: "SeeLog" }
 }
 
 const isOurs = (url: string): boolean => /\/webhooks\/[^/]+\/?$/.test(URL.parse(url)?.pathname ?? "")

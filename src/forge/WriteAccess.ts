@@ -5,8 +5,8 @@ export const Permissions = Schema.optional(
   Schema.NullOr(Schema.Struct({ push: Schema.optional(Schema.Boolean), admin: Schema.optional(Schema.Boolean) }))
 )
 
-/** Returns the missing permission as text for operators; empty where the host does not report permissions. */
+/** Returns the missing permission; empty where the host does not report permissions. */
 export const missingWriteAccess = (permissions: { readonly push?: boolean | undefined } | null | undefined) =>
   permissions === undefined || permissions === null || permissions.push === true
     ? []
-    : ["the account may not write to the repository; commit status and labels need write access"]
+    : [{ _tag: "NoWriteAccess" } as const]

@@ -54,7 +54,7 @@ export const makeChatCallbacks = ({ config, requests, wake }: Parts): ChatCallba
   return {
     preflight: (connection) => {
       const reader = readerOf(connection)
-      if (reader._tag === "Unknown") return Responses.notFound("No chat connection with this id exists.")
+      if (reader._tag === "Unknown") return Responses.notFound({ _tag: "ChatConnectionUnknown" })
       return reader._tag === "Disabled" ? Responses.callbackDisabled : undefined
     },
     handle: Effect.fnUntraced(function* (connection, request) {

@@ -11,8 +11,9 @@ import { makeDeliveryLog } from "./DeliveryLog.ts"
 import { makeReceiving } from "./Receiving.ts"
 import type { IngressResponse } from "./Responses.ts"
 import type { Called } from "./Triggers.ts"
+import type { Reason } from "../domain/Reason.ts"
 
-const notReplayable = (why: string): ReplayResult => ({ _tag: "NotReplayable", why })
+const notReplayable = (why: Reason): ReplayResult => ({ _tag: "NotReplayable", why })
 
 /** Reads the decision in the response that the sender of a delivery would get. */
 const toResult = (eventId: string, { body, status }: IngressResponse): ReplayResult => {
@@ -56,12 +57,11 @@ export const layer = Layer.effect(
       })
     return DeliveryReplay.of({
       replay: Effect.fnUntraced(function* (payload) {
-        if (payload.cut)
-          return notReplayable("Only the beginning of its body is kept (storage.retention.payloads.max_kb).")
+        if (payload.cut) return notReplayable({ _tag: "PayloadCut" })
         const id = newId()
         if (!(yield* link(id, payload.eventId))) return { _tag: "Refused" }
         const decided = decide(payload, id, yield* Clock.currentTimeMillis)
-        if (decided === undefined) return notReplayable("The trigger that accepted it is no longer configured.")
+        if (decided === undefined) return notReplayable({ _tag: "TriggerGone" })
         const result = toResult(id, yield* Effect.promise(() => decided))
         yield* Effect.logInfo("delivery replayed", { event_id: id, replay_of: payload.eventId, result: result._tag })
         return result

@@ -1,6 +1,8 @@
 /** Defines the responses as data: fixed bodies for webhooks, problem details (RFC 9457) for everything else. */
 import type { Admission } from "../admission/Admit.ts"
 import type { AcceptedStatus, IgnoreReason, RejectReason } from "../domain/Decision.ts"
+import { inEnglish } from "../text/en.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface IngressResponse {
   readonly status: number
@@ -94,51 +96,48 @@ const problem = (
   status: number,
   code: string,
   title: string,
-  detail: string,
+  reason: Reason,
   rest?: Partial<IngressResponse>
 ): IngressResponse => ({
   status,
   contentType: "application/problem+json",
-  body: JSON.stringify({ type: "about:blank", title, status, code, detail }),
+  body: JSON.stringify({ type: "about:blank", title, status, code, detail: inEnglish(reason), reason }),
   ...rest
 })
 
-export const notFound = (detail = "This path does not exist."): IngressResponse =>
-  problem(404, "not_found", "Not Found", detail)
+export const notFound = (reason: Reason = { _tag: "PathUnknown" }): IngressResponse =>
+  problem(404, "not_found", "Not Found", reason)
 
 /** The response does not reveal what is wrong with the signature, the time or the receiver. */
-export const callbackUnauthorized: IngressResponse = problem(
-  401,
-  "invalid_signature",
-  "Unauthorized",
-  "The callback is not signed by the platform of this connection."
-)
+export const callbackUnauthorized: IngressResponse = problem(401, "invalid_signature", "Unauthorized", {
+  _tag: "CallbackUnsigned"
+})
 
-export const callbackMalformed: IngressResponse = problem(
-  400,
-  "malformed_callback",
-  "Bad Request",
-  "The callback cannot be read."
-)
+export const callbackMalformed: IngressResponse = problem(400, "malformed_callback", "Bad Request", {
+  _tag: "CallbackMalformed"
+})
 
-export const callbackDisabled: IngressResponse = problem(
-  503,
-  "callback_disabled",
-  "Service Unavailable",
-  "This chat connection receives no callbacks: enable it and its callback, and set the credentials."
-)
+export const callbackDisabled: IngressResponse = problem(503, "callback_disabled", "Service Unavailable", {
+  _tag: "CallbackDisabled"
+})
 
 export const methodNotAllowed = (allowed: string): IngressResponse =>
-  problem(405, "method_not_allowed", "Method Not Allowed", `Allowed here: ${allowed}.`, { headers: { allow: allowed } })
+  problem(
+    405,
+    "method_not_allowed",
+    "Method Not Allowed",
+    { _tag: "MethodsAllowed", methods: [allowed] },
+    { headers: { allow: allowed } }
+  )
 
 export const bodyTooLarge = (limit: number): IngressResponse =>
-  problem(413, "body_too_large", "Content Too Large", `The body may have at most ${limit} bytes.`, { close: true })
+  problem(413, "body_too_large", "Content Too Large", { _tag: "BodyTooLarge", count: limit }, { close: true })
 
 export const bodiesTooMany: IngressResponse = problem(
   503,
   "busy",
   "Service Unavailable",
-  "Too many large bodies are being received at once. Send it again later.",
+  { _tag: "TooManyBodies" },
   { close: true, leavesBody: true, headers: retryAfter }
 )
 
@@ -146,7 +145,7 @@ export const connectionsTooMany: IngressResponse = problem(
   503,
   "busy",
   "Service Unavailable",
-  "All connections are in use. Send it again later.",
+  { _tag: "TooManyConnections" },
   { close: true, leavesBody: true, headers: retryAfter }
 )
 
@@ -154,7 +153,7 @@ export const requestTimeout: IngressResponse = problem(
   408,
   "request_timeout",
   "Request Timeout",
-  "The request was not complete in time.",
+  { _tag: "RequestIncomplete" },
   { close: true }
 )
 
@@ -162,7 +161,7 @@ export const headersTooLarge: IngressResponse = problem(
   431,
   "headers_too_large",
   "Request Header Fields Too Large",
-  "The request's header is too large.",
+  { _tag: "HeaderTooLarge" },
   { close: true }
 )
 
@@ -170,7 +169,7 @@ export const badRequest: IngressResponse = problem(
   400,
   "bad_request",
   "Bad Request",
-  "This is not a valid HTTP request.",
+  { _tag: "NotHttp" },
   {
     close: true
   }
@@ -180,7 +179,7 @@ export const expectationFailed: IngressResponse = problem(
   417,
   "expectation_failed",
   "Expectation Failed",
-  "The only supported expectation is 100-continue.",
+  { _tag: "ExpectationUnsupported" },
   { close: true }
 )
 
@@ -188,7 +187,7 @@ export const internalError: IngressResponse = problem(
   500,
   "internal_error",
   "Internal Server Error",
-  "Internal error; the log of the service has the details under this x-request-id.",
+  { _tag: "InternalFailure" },
   { close: true }
 )
 
@@ -207,14 +206,14 @@ export const text = (
 export const metrics = (rendered: string): IngressResponse =>
   text(200, "text/plain; version=0.0.4; charset=utf-8", rendered)
 
-export const metricsOff: IngressResponse = notFound("Metrics are off (server.metrics.enabled).")
+export const metricsOff: IngressResponse = notFound({ _tag: "MetricsOff" })
 
 /** The node waits for its servers; `/readyz` names them. */
 export const starting: IngressResponse = problem(
   503,
   "starting",
   "Service Unavailable",
-  "The service is starting. Send it again later.",
+  { _tag: "ServiceStarting" },
   { headers: retryAfter }
 )
 

@@ -9,11 +9,13 @@ import { Gateway, gatewayAdvice } from "./Gateway.ts"
 import type { GatewayError } from "./Gateway.ts"
 import { ModelRun } from "./ModelRun.ts"
 import { withoutPeriod } from "../domain/Text.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { inEnglish } from "../text/en.ts"
 
 export interface ModelReport {
   readonly level: "ok" | "warning" | "error"
-  readonly text: string
+  readonly reason: Reason
 }
 
 const timeoutMillis = 30_000
@@ -47,7 +49,7 @@ const checkModel = Effect.fnUntraced(function* (
   const name = `model ${modelKey(entry)} (model_chain ${chains})`
   if (llm.providers.find(({ id }) => id === entry.provider)?.subscription === true) {
     const text = `${name}: not checked, only the agent of its maker may use the token of its subscription`
-    return { level: "warning", text } satisfies ModelReport
+    return { level: "warning", reason: verbatimReason(text) } satisfies ModelReport
   }
   return yield* (yield* Gateway)
     .call({
@@ -64,13 +66,18 @@ const checkModel = Effect.fnUntraced(function* (
       Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.succeed(undefined) }),
       Effect.map((reply): ModelReport =>
         reply === undefined
-          ? { level: "warning", text: `${name}: no response within ${timeoutMillis / 1000} s: check the server` }
-          : { level: "ok", text: `${name} responds` }
+          ? {
+              level: "warning",
+              reason: verbatimReason(`${name}: no response within ${timeoutMillis / 1000} s: check the server`)
+            }
+          : { level: "ok", reason: verbatimReason(`${name} responds`) }
       ),
       Effect.catch(({ advice, message, reason }) =>
         Effect.succeed<ModelReport>({
           level: transient.has(reason) ? "warning" : "error",
-          text: `${name}: ${withoutPeriod(inEnglish(advice ?? gatewayAdvice[reason]))}. ${withoutPeriod(message)}`
+          reason: verbatimReason(
+            `${name}: ${withoutPeriod(inEnglish(advice ?? gatewayAdvice[reason]))}. ${withoutPeriod(message)}`
+          )
         })
       )
     )

@@ -4,6 +4,7 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { providerProblem } from "./Providers.ts"
 import { providerSettings } from "./ProviderSettings.ts"
 import { unusedFields } from "./UnusedFields.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 export const providerProblems = (
   snapshot: Pick<Snapshot, "baseDir" | "credential" | "document">
@@ -14,9 +15,11 @@ export const providerProblems = (
     const unused = unusedFields(provider).map((field): ConfigIssue => ({
       severity: "warning",
       path: `${path}.${field}`,
-      message: `provider ${provider.id}: ${provider.kind} has no ${field}, so it has no effect; remove it`
+      reason: verbatimReason(
+        `provider ${provider.id}: ${provider.kind} has no ${field}, so it has no effect; remove it`
+      )
     }))
     return problem === undefined
       ? unused
-      : [{ severity: "warning", path, message: `provider ${provider.id}: ${problem}` }, ...unused]
+      : [{ severity: "warning", path, reason: verbatimReason(`provider ${provider.id}: ${problem}`) }, ...unused]
   })

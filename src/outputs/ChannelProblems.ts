@@ -7,6 +7,7 @@ import { inEnglish } from "../text/en.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
 import { route } from "./Routing.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 const kinds = channelTable(() => 0)
 
@@ -49,7 +50,7 @@ const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<Confi
     .map(([field, , why]) => ({
       severity: "warning",
       path: `${path}.${field}`,
-      message: `without effect on kind ${kind}: ${why}; remove it`
+      reason: verbatimReason(`without effect on kind ${kind}: ${why}; remove it`)
     }))
 }
 
@@ -72,7 +73,7 @@ const otherHosts = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
   return [...unique.values()].map(([channel, message]) => ({
     severity: "warning",
     path: `outputs.channels.${channel}`,
-    message
+    reason: verbatimReason(message)
   }))
 }
 
@@ -91,11 +92,11 @@ const kindProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
     const path = `outputs.channels.${channel.name}`
     if (!Object.hasOwn(kinds, channel.kind)) {
       const message = `kind ${channel.kind} is not available in this build; nothing is sent to the channel`
-      return [{ severity: "warning", path: `${path}.kind`, message }]
+      return [{ severity: "warning", path: `${path}.kind`, reason: verbatimReason(message) }]
     }
     const unused = unusedFields(channel, path)
     if (channel.kind !== "gitlab_mr_review" || channel.review_event !== "REQUEST_CHANGES") return unused
     const message = "GitLab's API cannot request changes; remove review_event"
-    return [...unused, { severity: "warning", path: `${path}.review_event`, message }]
+    return [...unused, { severity: "warning", path: `${path}.review_event`, reason: verbatimReason(message) }]
   })
 }

@@ -120,7 +120,7 @@ const bucketAt = (options: BucketOptions): Bucket => {
   return (operation, asked) =>
     Effect.tryPromise({
       try: (signal) => send(asked, signal),
-      catch: (cause) => (cause instanceof Failed ? cause : new Failed(withRemedy(reasonOf(cause), undefined), true))
+      catch: (cause) => (cause instanceof Failed ? cause : new Failed(withRemedy(readReason(cause), undefined), true))
     }).pipe(
       Effect.retry({ while: ({ passing }) => passing, schedule: retried }),
       Effect.mapError(
@@ -130,10 +130,10 @@ const bucketAt = (options: BucketOptions): Bucket => {
 }
 
 /** `fetch` puts the actual error into `cause`. */
-const reasonOf = (cause: unknown): string => {
+const readReason = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   const { cause: inner } = cause
-  if (inner instanceof AggregateError && inner.message === "") return inner.errors.map(reasonOf).join("; ")
+  if (inner instanceof AggregateError && inner.message === "") return inner.errors.map(readReason).join("; ")
   return inner instanceof Error ? inner.message : cause.message
 }
 

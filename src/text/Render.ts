@@ -7,18 +7,27 @@
  */
 import { Predicate } from "effect"
 import type { Reason, ReasonTag } from "../domain/Reason.ts"
+import type { configurationReasons } from "../domain/reasons/Configuration.ts"
 import type { pageTexts } from "./en/Pages.ts"
 
 /** A language without one of these keys does not compile. */
 export type PageKey = keyof typeof pageTexts
 
-export interface LanguageTexts {
-  readonly reasons: Readonly<Record<ReasonTag, string>>
-  /** LanguageTexts of pages and of values by key. */
+interface TextsOf<Reasons> {
+  readonly reasons: Reasons
+  /** Texts of pages and of values by key. */
   readonly keys: Readonly<Record<PageKey, string>>
   /** Separators of the items of a list, and of reasons. */
   readonly separators: readonly [items: string, reasons: string]
 }
+
+export type LanguageTexts = TextsOf<Readonly<Record<ReasonTag, string>>>
+
+/** Texts of a language apart from those of configurations, which the dashboard loads with their pages. */
+export type CommonTexts = TextsOf<Readonly<Record<Exclude<ReasonTag, keyof typeof configurationReasons>, string>>>
+
+/** Texts of which some may not be loaded. */
+export type LoadedTexts = TextsOf<Readonly<Partial<Record<ReasonTag, string>>>>
 
 const slot = /\{(\w+)(?::(\w+))?\}/g
 const choice = /\{(\w+)\|([^|]*)\|((?:[^{}]|\{\w+\})*)\}/g
@@ -27,16 +36,16 @@ const choice = /\{(\w+)\|([^|]*)\|((?:[^{}]|\{\w+\})*)\}/g
 const maxDepth = 8
 
 /** Returns the text of a value of the API, such as a status, or the value itself if there is none. */
-export const valueText = (texts: LanguageTexts, group: string, value: string): string =>
+export const valueText = (texts: Pick<LanguageTexts, "keys">, group: string, value: string): string =>
   findText(texts, `${group}.${value}`) ?? value.replaceAll("_", " ")
 
 /** Returns the text of a key that may not exist. */
-export const findText = ({ keys }: LanguageTexts, key: string): string | undefined => {
+export const findText = ({ keys }: Pick<LanguageTexts, "keys">, key: string): string | undefined => {
   const found: Readonly<Record<string, string>> = keys
   return Object.hasOwn(found, key) ? found[key] : undefined
 }
 
-export const render = (texts: LanguageTexts, reason: Reason, depth = 0): string => {
+export const render = (texts: LoadedTexts, reason: Reason, depth = 0): string => {
   const template: string | undefined = Object.hasOwn(texts.reasons, reason._tag)
     ? texts.reasons[reason._tag]
     : undefined

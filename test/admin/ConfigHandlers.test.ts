@@ -107,7 +107,11 @@ describe("changesets", () => {
     const refused = await call("POST", "/changesets", body, { "if-match": `"${base_revision}"` })
     assert.deepStrictEqual([refused.status, refused.body["code"]], [409, "revision_conflict"])
     const wrong = await call("POST", "/changesets", body, { "if-match": `"${base_revision + 1}"` })
-    assert.deepInclude(wrong.body["issues"], { path: "if-match", message: "expected the base revision of the edit" })
+    assert.deepInclude(wrong.body["issues"], {
+      path: "if-match",
+      message: "expected the base revision of the edit",
+      reason: { _tag: "BaseRevisionExpected" }
+    })
     const spelt = await call("POST", "/changesets", body, { "if-match": "latest" })
     assert.deepStrictEqual([spelt.status, spelt.body["code"]], [400, "invalid_payload"])
   })

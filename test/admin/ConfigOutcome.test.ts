@@ -4,6 +4,7 @@ import { toRefusal } from "../../src/admin/ConfigOutcome.ts"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { password, startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const administrator = { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: password, SECRET: "s", GRANTED: "g" }
 const secret = "literal-secret-0815"
@@ -177,7 +178,9 @@ describe("an edit is refused by the configuration", () => {
 })
 
 it("source_contended is a response that may be repeated", () => {
-  const refusal = toRefusal([{ code: "source_contended", entity: "", path: "", message: "repeat the request" }])
+  const refusal = toRefusal([
+    { code: "source_contended", entity: "", path: "", reason: verbatimReason("repeat the request") }
+  ])
   assert.instanceOf(refusal, Unavailable)
   assert.deepInclude(refusal, { status: 503, code: "source_contended", detail: "repeat the request" })
 })

@@ -9,6 +9,8 @@ import { AdminHttpApi } from "../../src/admin/api/AdminHttpApi.ts"
 import { startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
 import { listOperations } from "./ApiContract.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 let admin: AdminServer
 let token: unknown
@@ -18,7 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => admin.stop())
 
-const issuesOf = (body: Record<string, unknown>): unknown => body["issues"]
+const issuesOf = (body: Record<string, unknown>): ReadonlyArray<{ path: string; message: string; reason: Reason }> =>
+  Array.isArray(body["issues"]) ? body["issues"] : []
 
 describe("query parameters", () => {
   it.each([
@@ -56,7 +59,12 @@ describe("query parameters", () => {
     ["/story?repo=a/b&number=0", "number", "expected a positive integer"]
   ])("%s is refused with its name", async (path, name, message) => {
     const { body, status } = await admin.call("GET", path, { token })
-    assert.deepStrictEqual([status, body["code"], issuesOf(body)], [400, "invalid_payload", [{ path: name, message }]])
+    const shown = issuesOf(body).map((issue) => ({ path: issue.path, message: issue.message }))
+    assert.deepStrictEqual([status, body["code"], shown], [400, "invalid_payload", [{ path: name, message }]])
+    assert.deepStrictEqual(
+      issuesOf(body).map(({ reason }) => inEnglish(reason)),
+      [message]
+    )
   })
 
   it("every wrong parameter is named", async () => {

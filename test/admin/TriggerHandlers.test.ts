@@ -9,6 +9,7 @@ import { publishRun, settle } from "../store/EndedRuns.ts"
 import { event, ignored } from "../store/Fixtures.ts"
 import { password, startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 /** Responds at the public address of the service. */
 const address = createServer((request, response) => {
@@ -106,7 +107,7 @@ describe("the check of a trigger", () => {
   const check = (name: string) => admin.call("POST", `/triggers/${name}/check`, { token })
   const checksOf = ({ body }: { readonly body: Record<string, unknown> }) => {
     assert(Array.isArray(body["items"]), JSON.stringify(body))
-    return body["items"].map((item) => [item.check, item.level, item.message])
+    return body["items"].map((item) => [item.check, item.level, inEnglish(item.reason)])
   }
 
   it("names what is missing, what the host refuses and whether the public address responds", async () => {

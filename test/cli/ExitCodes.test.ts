@@ -14,7 +14,7 @@ import { NotReplayable } from "../../src/engine/ReplayRun.ts"
 import { QueueError } from "../../src/queue/Queue.ts"
 
 const errors: ReadonlyArray<readonly [CommandError, number]> = [
-  [ConfigInvalid.of([{ severity: "error", path: "queue.kind", message: "unknown" }]), 2],
+  [ConfigInvalid.of([{ severity: "error", path: "queue.kind", reason: verbatimReason("unknown") }]), 2],
   [new NotReplayable({ message: "run 1 not found" }), 2],
   [new StoreError({ reason: "unavailable", operation: "open", message: "the disk is full" }), 3],
   [new QueueError({ reason: "unavailable", message: "Redis is unreachable" }), 3],

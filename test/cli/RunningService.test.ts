@@ -4,6 +4,7 @@ import { expect, it } from "vitest"
 import { reportService } from "../../src/cli/RunningService.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { startReadyz } from "./Readyz.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const report = (port: number, hostname = "0.0.0.0") => Effect.runPromise(reportService({ hostname, port }))
 
@@ -19,7 +20,9 @@ it.each<[body: unknown, expected: ReadonlyArray<string>]>([
 ])("%j", async (body, expected) => {
   await using service = await startReadyz(body)
   const reports = await report(service.port)
-  expect(reports.map(({ level, text }) => `${level} ${text.replace(String(service.port), "N")}`)).toEqual(expected)
+  expect(
+    reports.map(({ level, reason }) => `${level} ${inEnglish(reason).replace(String(service.port), "N")}`)
+  ).toEqual(expected)
 })
 
 it("nothing is reported if no service runs, or its address is another one", async () => {

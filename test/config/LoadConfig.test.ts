@@ -10,6 +10,7 @@ import { formatIssue } from "../../src/config/ConfigIssue.ts"
 import { ConfigInvalid, loadConfig, readText, toSnapshot } from "../../src/config/LoadConfig.ts"
 import { isRecord } from "../../src/config/Path.ts"
 import { jsonSchema } from "../../src/config/JsonSchema.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const issuesOf = (text: string): ReadonlyArray<string> => readText(text, {}, { file: "c.yaml" }).issues.map(formatIssue)
 
@@ -132,7 +133,8 @@ describe("any text", () => {
     const errors = issues.filter(({ severity }) => severity === "error")
     return [
       ...errors.filter(
-        ({ message, line = 0, column = 0 }) => message === "" || message.includes("undefined") || line < 1 || column < 1
+        ({ reason, line = 0, column = 0 }) =>
+          inEnglish(reason) === "" || inEnglish(reason).includes("undefined") || line < 1 || column < 1
       ),
       ...((snapshot === undefined) === errors.length > 0 ? [] : [{ snapshot, errors }])
     ]

@@ -8,6 +8,7 @@ import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { ConfigEditor } from "../../src/config/revisions/ConfigEditor.ts"
 import type { ConfigOperation } from "../../src/config/revisions/Operations.ts"
 import { layerSql } from "../../src/store/source/SqlSource.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { editorOn, sealingKey, writeConfig } from "../harness/ConfigSource.ts"
 import { NatsServer } from "../harness/Nats.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -87,7 +88,13 @@ describe("nodes of a cluster", () => {
           })
           const { converged, nodes } = yield* two.editor.status
           assert.isFalse(converged)
-          assert.match(nodes.find(({ node }) => node === "keyless")?.problems.join() ?? "", /secrets_key_missing/)
+          assert.match(
+            nodes
+              .find(({ node }) => node === "keyless")
+              ?.problems.map(inEnglish)
+              .join() ?? "",
+            /secrets_key_missing/
+          )
           yield* until("the others activate it", () => two.config.current().triggers.has("second"))
           const pinned = yield* two.config.pinned(before.hash)
           assert.deepStrictEqual([pinned.revision, pinned.triggers.has("second")], [1, false])

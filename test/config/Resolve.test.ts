@@ -5,6 +5,7 @@ import { diff } from "../../src/config/Diff.ts"
 import { showDocument, showWorkspace } from "../../src/config/Show.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const source_repo = { trigger: "t", repo: "a/b" }
 const base = {
@@ -17,7 +18,7 @@ const base = {
 
 const snapshot = (document: object): Snapshot => {
   const { snapshot: found, issues } = readDocument({ ...base, ...document }, { TOKEN: "tok" }, { baseDir: "/base" })
-  if (found === undefined) throw new Error(issues.map(({ path, message }) => `${path}: ${message}`).join("\n"))
+  if (found === undefined) throw new Error(issues.map(({ path, reason }) => `${path}: ${inEnglish(reason)}`).join("\n"))
   return found
 }
 

@@ -4,6 +4,7 @@ import { formatIssue } from "../../src/config/ConfigIssue.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
 import { rolesProblem } from "../../src/cli/Roles.ts"
 import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const triggers = [
   { name: "t", kind: "github", webhook_secret_env: "S" },
@@ -105,7 +106,7 @@ describe("fields that a kind of channel has no use for", () => {
       { S: "x", HOOK: "https://x" }
     )
     if (snapshot === undefined) throw new Error("not valid")
-    return channelProblems(snapshot).map(({ path, message }) => `${path} ${message}`)
+    return channelProblems(snapshot).map(({ path, reason }) => `${path} ${inEnglish(reason)}`)
   }
   const issues = { kind: "github_problem_issue" }
   it.each([

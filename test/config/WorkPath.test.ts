@@ -5,6 +5,7 @@ import { resolve, sep } from "node:path"
 import { describe, expect, it } from "vitest"
 import { compileWorkPath } from "../../src/config/WorkPath.ts"
 import type { WorkPathFacts } from "../../src/config/WorkPath.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const facts = (source: Partial<WorkPathFacts["source"]> = {}): WorkPathFacts => ({
   workspace: "w",
@@ -14,10 +15,10 @@ const facts = (source: Partial<WorkPathFacts["source"]> = {}): WorkPathFacts => 
 
 const render = (template: string, source: Partial<WorkPathFacts["source"]> = {}): string => {
   const compiled = compileWorkPath(template)
-  if (Result.isFailure(compiled)) return `template: ${compiled.failure}`
+  if (Result.isFailure(compiled)) return `template: ${inEnglish(compiled.failure)}`
   return Result.match(compiled.success(facts(source)), {
     onSuccess: (path) => path,
-    onFailure: (why) => `path: ${why}`
+    onFailure: (why) => `path: ${inEnglish(why)}`
   })
 }
 

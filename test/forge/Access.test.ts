@@ -10,6 +10,7 @@ import { fault } from "../harness/FakeForge.ts"
 import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { failure, repoName, run, startHost, unpaced } from "./Clients.ts"
 import type { Host } from "./Clients.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 interface HookSettings {
   readonly url?: string
@@ -64,7 +65,8 @@ describe.each(ForgeKind.literals)("credentials at %s", (kind) => {
       triggers: new Map([["host", forge.profile()]]),
       workspaces: new Map([["one", { ...workspace, instance }]])
     }
-    return Effect.runPromise(unpaced(Effect.provide(reportAccess(snapshot), Forges.layer)))
+    const found = Effect.runPromise(unpaced(Effect.provide(reportAccess(snapshot), Forges.layer)))
+    return found.then((all) => all.map(({ level, reason }) => ({ level, text: inEnglish(reason) })))
   }
 
   it("that may do everything but list webhooks are reported as authenticated, with what that needs", async () => {
@@ -192,7 +194,7 @@ describe("scopes", () => {
   ] as const)("%s %j: %s", async (kind, scopes, text) => {
     const { client, forge, pull, repo } = await startHost(kind)
     getAccess(pull.repository).scopes = scopes
-    expect(await run(client.missing(repo))).toEqual(text === undefined ? [] : [text])
+    expect((await run(client.missing(repo))).map(inEnglish)).toEqual(text === undefined ? [] : [text])
     await forge.stop()
   })
 
@@ -204,7 +206,7 @@ describe("scopes", () => {
 
   it("of an app's installation", () => {
     const granted = { contents: "read", pull_requests: "write", issues: "read", metadata: "read" }
-    expect(missingOfInstallation(granted)).toEqual([
+    expect(missingOfInstallation(granted).map(inEnglish)).toEqual([
       "the app's installation lacks the permission issues: write (summaries, issues and labels); grant it in the app's settings",
       "the app's installation lacks the permission statuses: write (the commit status); grant it in the app's settings"
     ])

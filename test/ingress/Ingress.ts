@@ -167,7 +167,7 @@ const AnswerBody = Schema.Struct({
   workspace: Schema.optionalKey(Schema.String),
   status: Schema.optionalKey(Schema.Union([Schema.String, Schema.Int])),
   due_at: Schema.optionalKey(Schema.String),
-  reason: Schema.optionalKey(Schema.String),
+  reason: Schema.optionalKey(Schema.Unknown),
   issues: Schema.optionalKey(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))),
   type: Schema.optionalKey(Schema.String),
   title: Schema.optionalKey(Schema.String),

@@ -13,7 +13,7 @@ const fifty = 50 * mebibyte
 
 const reasonOf = (answer: RawAnswer | undefined): unknown => {
   const body: { readonly reason?: string; readonly code?: string } = JSON.parse(answer?.body ?? "{}")
-  return body.reason ?? body.code
+  return body.code ?? body.reason
 }
 
 const isAlive = async (ingress: Ingress): Promise<boolean> =>

@@ -10,6 +10,7 @@ import { defaultRetryPolicy, retryDelayMillis, retryPolicy } from "../../src/llm
 import { anthropicThinking, googleThinking, openaiEffort } from "../../src/llm/Thinking.ts"
 import { resolveToolName } from "../../src/llm/ToolNames.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const now = Date.parse("2026-01-02T03:04:05Z")
 
@@ -245,7 +246,8 @@ describe("providers", () => {
       problems.map(({ path }) => path),
       ["llm.providers[2]", "llm.providers[3]", "llm.providers[4]", "llm.providers[5]"]
     )
-    assert.match(problems[0]?.message ?? "", /ABSENT.*not set/)
-    assert.match(problems[3]?.message ?? "", /no credentials are configured/)
+    const texts = problems.map(({ reason }) => inEnglish(reason))
+    assert.match(texts[0] ?? "", /ABSENT.*not set/)
+    assert.match(texts[3] ?? "", /no credentials are configured/)
   })
 })

@@ -7,6 +7,7 @@ import { findHostMismatch } from "../../src/outputs/ChannelHost.ts"
 import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { channel, workspace } from "./Fixtures.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const profile = (name: string, kind: TriggerKind, host: string): TriggerProfile => ({
   name,
@@ -92,7 +93,7 @@ describe("a channel and the host of a change", () => {
     expect(found.map(({ path, severity }) => [path, severity])).toEqual(
       Array.from({ length: 3 }, () => ["outputs.channels.elsewhere", "warning"])
     )
-    expect(found[0]?.message).toBe(
+    expect(found.map(({ reason }) => inEnglish(reason))[0]).toBe(
       "receives no changes of trigger a: it writes to the host of trigger b, and the change is on the host of trigger a; to publish it there, set repo or project_id of the channel"
     )
   })

@@ -4,6 +4,7 @@ import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
 import { templateProblems } from "../../src/outputs/SampleRender.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { workspace } from "./Fixtures.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const snapshotWith = (outputs: Parameters<typeof workspace>[0]) => {
   const one = workspace(outputs)
@@ -33,7 +34,7 @@ describe("channel problems", () => {
       { name: "swarm", kind: "p4_swarm", mention_fallback: "skip" },
       { name: "group", kind: "feishu_bot", mention_fallback: "skip" }
     ] as const
-    const found = channelProblems(snapshotWith({ channels })).map(({ message, path }) => `${path}: ${message}`)
+    const found = channelProblems(snapshotWith({ channels })).map(({ path, reason }) => `${path}: ${inEnglish(reason)}`)
     expect(found).toEqual([
       "outputs.channels.swarm.mention_fallback: without effect on kind p4_swarm: the user of the changelist is mentioned; remove it",
       "outputs.channels.group.mention_fallback: without effect on kind feishu_bot: without mention_author there are no mentions; remove it"

@@ -24,6 +24,7 @@ import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { analysis, change, finding, input, workspace } from "./Fixtures.ts"
 import { owned, uncounted } from "../harness/Owners.ts"
 import { inSnapshot } from "./InSnapshot.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const outputsWith = (
   profiles: ReadonlyArray<TriggerProfile>,
@@ -364,7 +365,9 @@ describe("templates in workspaces' directories", () => {
     }
     const found = templateFileProblems(snapshot)
     expect(found).toMatchObject([{ severity: "warning", path: join(folder, "gitea_pr_review.summary.md.hbs") }])
-    expect(found[0]?.message).toContain("is invalid as the summary of channel gitea_pr_review")
+    expect(found.map(({ reason }) => inEnglish(reason))[0]).toContain(
+      "is invalid as the summary of channel gitea_pr_review"
+    )
     expect(templateFileProblems({ ...snapshot, workspacesRoot: join(root, "nowhere") })).toEqual([])
     await rm(root, { recursive: true })
   })

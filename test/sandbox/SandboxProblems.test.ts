@@ -2,6 +2,7 @@
 import { expect, it } from "vitest"
 import { buildProblems } from "../../src/app/BuildProblems.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const triggers = [{ name: "t", kind: "gitea", base_url: "https://git.example", webhook_secret: "hook", token: "t" }]
 
@@ -9,10 +10,10 @@ const problemsOf = (sandbox: object, enabled = true) => {
   const instance = { enabled, source_repo: { trigger: "t", repo: "a/b" } }
   const document = { triggers, agent: { sandbox }, workspaces: { instances: { w: instance } } }
   const { issues, snapshot } = readDocument(document, {}, { baseDir: "/base" })
-  if (snapshot === undefined) throw new Error(issues.map(({ message }) => message).join("\n"))
+  if (snapshot === undefined) throw new Error(issues.map(({ reason }) => inEnglish(reason)).join("\n"))
   return buildProblems(snapshot)
     .filter(({ path }) => path === "sandbox.native.unconfined")
-    .map(({ message, severity }) => `${severity}: ${message}`)
+    .map(({ reason, severity }) => `${severity}: ${inEnglish(reason)}`)
 }
 
 it("names each workspace that permits it", () =>

@@ -1,6 +1,7 @@
 /** Every reason has a text in each language, which shows its parameters and no others. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { globSync, readFileSync } from "node:fs"
 import { Reason, reasons, verbatimReason } from "../../src/domain/Reason.ts"
 import type { Params } from "../../src/domain/ReasonParams.ts"
 import { en, inEnglish } from "../../src/text/en.ts"
@@ -71,6 +72,17 @@ it("the failure of a model and the next step are joined in each language", () =>
     "a/b: HTTP 401: no; the key is refused: check api_key_env of the provider, or its sign-in"
   )
   assert.strictEqual(inChinese(failed), "a/b：HTTP 状态码 401：no；密钥被拒绝：请检查提供商的 api_key_env 或其登录")
+})
+
+it("no tag is of two families", () => {
+  const tags = globSync("src/domain/reasons/*.ts").flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/^ {2}(\w+): \{/gm)].map(([, tag = ""]) => tag)
+  )
+  assert.deepStrictEqual(
+    tags.filter((tag, index) => tags.indexOf(tag) !== index),
+    []
+  )
+  assert.isAbove(tags.length, 100)
 })
 
 it("Chinese texts are Chinese", () => {

@@ -15,6 +15,7 @@ import {
   workspace as workspaceId
 } from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
+import { Reason } from "../../domain/Reason.ts"
 
 const any = (description: string) => Schema.Unknown.annotate({ description })
 
@@ -84,7 +85,7 @@ export const PreviewRecord = Schema.Struct({
   rebased_from: maybeCount("Base of the edit, if others were published since"),
   problems: Schema.Array(ConfigIssueRecord),
   conflicts: Schema.Array(ConflictRecord),
-  warnings: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })),
+  warnings: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String, reason: Reason })),
   diff: Schema.Array(difference),
   blast_radius: Schema.Struct({
     workspaces: Schema.Array(Schema.String),
@@ -134,7 +135,7 @@ export const OperationRecord = Schema.Struct({
   conflicts: Schema.optionalKey(Schema.Array(ConflictRecord)),
   checked: maybeCount("Number of revisions that a sealing has read"),
   resealed: maybeCount("Number of records that it has replaced"),
-  failed: Schema.optionalKey(Schema.Array(Schema.String)).annotate({ description: "Records that no key opens" }),
+  failed: Schema.optionalKey(Schema.Array(Reason)).annotate({ description: "Records that no key opens" }),
   created_at: time("Time of the result, or of the latest progress")
 }).annotate({ identifier: "ConfigOperation", description: "The result of an operation id, or of the id of a sealing" })
 
@@ -147,7 +148,7 @@ export const ResealRecord = Schema.Struct({
   key: text("Id of the key"),
   checked: count("Number of revisions that were read"),
   resealed: count("Number of records that were replaced"),
-  failed: Schema.Array(Schema.String).annotate({ description: "Records that no key opens, at most 100" }),
+  failed: Schema.Array(Reason).annotate({ description: "Records that no key opens, at most 100" }),
   started_at: time("Time of the start"),
   updated_at: time("Time of the latest progress"),
   finished_at: maybeTime("Time of the end")
@@ -169,7 +170,7 @@ export const StatusRecord = Schema.Struct({
       state: Schema.Literals(["active", "refused"]),
       active: count("Revision that it works with"),
       snapshot: text("Hash of the configuration that it works with"),
-      problems: Schema.Array(Schema.String).annotate({ description: "Reasons of a refusal" }),
+      problems: Schema.Array(Reason).annotate({ description: "Reasons of a refusal" }),
       reported_at: time("Time of the report")
     })
   )

@@ -1,17 +1,27 @@
 /**
  * Defines the error responses of the administration: problem details (RFC 9457), one class per status, with a machine-readable `code`. The
- * classes are the errors of the handlers and of the typed client.
+ * classes are the errors of the handlers and of the typed client. What is wrong is a reason, for programs and for pages in any language;
+ * `detail`, and `message` of an issue, are its English text, for people.
  */
 import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
+import { Reason } from "../../domain/Reason.ts"
+import { inEnglish } from "../../text/en.ts"
 
 const blank = "about:blank"
 
 export const RequestIssue = Schema.Struct({
   path: Schema.String.annotate({ description: "Name of the parameter, or path of the field, such as `reason`" }),
-  message: Schema.String.annotate({ description: "Expected value" })
+  message: Schema.String.annotate({ description: "Expected value, in English" }),
+  reason: Reason
 })
 export type RequestIssue = typeof RequestIssue.Type
+
+/** Fields of every problem in addition to those of RFC 9457. */
+const common = { reason: Reason }
+
+/** Returns the fields of a problem that say what is wrong. */
+export const because = (reason: Reason) => ({ detail: inEnglish(reason), reason })
 
 const code = <const A extends string>(codes: ReadonlyArray<A>) =>
   Schema.Literals(codes).annotate({ description: "Stable name of the error, for programs" })
@@ -21,55 +31,59 @@ const issues = Schema.Array(RequestIssue).annotate({ description: "Every invalid
 export class BadRequest extends HttpApiError.Problem<BadRequest>()(
   "BadRequest",
   { type: blank, status: 400, title: "Bad Request" },
-  { code: code(["invalid_json", "invalid_payload"]), issues: Schema.optionalKey(issues) }
+  { ...common, code: code(["invalid_json", "invalid_payload"]), issues: Schema.optionalKey(issues) }
 ) {}
 
 export class Unauthorized extends HttpApiError.Problem<Unauthorized>()(
   "Unauthorized",
   { type: blank, status: 401, title: "Unauthorized" },
-  { code: code(["unauthorized", "invalid_credentials", "invalid_link"]) }
+  { ...common, code: code(["unauthorized", "invalid_credentials", "invalid_link"]) }
 ) {}
 
 export class Forbidden extends HttpApiError.Problem<Forbidden>()(
   "Forbidden",
   { type: blank, status: 403, title: "Forbidden" },
-  { code: code(["cross_origin", "local_only"]) }
+  { ...common, code: code(["cross_origin", "local_only"]) }
 ) {}
 
 export class NotFound extends HttpApiError.Problem<NotFound>()(
   "NotFound",
   { type: blank, status: 404, title: "Not Found" },
-  { code: code(["not_found", "unknown_workspace"]) }
+  { ...common, code: code(["not_found", "unknown_workspace"]) }
 ) {}
 
 export class MethodNotAllowed extends HttpApiError.Problem<MethodNotAllowed>()(
   "MethodNotAllowed",
   { type: blank, status: 405, title: "Method Not Allowed" },
-  { code: code(["method_not_allowed"]) }
+  { ...common, code: code(["method_not_allowed"]) }
 ) {}
 
 export class StateConflict extends HttpApiError.Problem<StateConflict>()(
   "StateConflict",
   { type: blank, status: 409, title: "Conflict" },
-  { code: code(["already_ended", "newer", "not_a_pull_request", "not_dead", "not_replayable", "workspace_gone"]) }
+  {
+    ...common,
+    code: code(["already_ended", "newer", "not_a_pull_request", "not_dead", "not_replayable", "workspace_gone"])
+  }
 ) {}
 
 export class PayloadTooLarge extends HttpApiError.Problem<PayloadTooLarge>()(
   "PayloadTooLarge",
   { type: blank, status: 413, title: "Content Too Large" },
-  { code: code(["body_too_large"]) }
+  { ...common, code: code(["body_too_large"]) }
 ) {}
 
 export class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaType>()(
   "UnsupportedMediaType",
   { type: blank, status: 415, title: "Unsupported Media Type" },
-  { code: code(["unsupported_media_type"]) }
+  { ...common, code: code(["unsupported_media_type"]) }
 ) {}
 
 export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()(
   "TooManyRequests",
   { type: blank, status: 429, title: "Too Many Requests" },
   {
+    ...common,
     code: code(["check_throttled", "login_throttled", "too_many_streams"]),
     retry_after: Schema.Int.annotate({ description: "Seconds until the next attempt, as in the header `retry-after`" })
   }
@@ -78,7 +92,7 @@ export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()(
 export class Unavailable extends HttpApiError.Problem<Unavailable>()(
   "Unavailable",
   { type: blank, status: 503, title: "Service Unavailable" },
-  { code: code(["source_contended", "unavailable"]) }
+  { ...common, code: code(["source_contended", "unavailable"]) }
 ) {}
 
 const seconds = { "retry-after": Schema.String.annotate({ description: "Seconds until the next attempt" }) }
@@ -115,19 +129,23 @@ export const listHeaders = (problem: NotFound | Unauthorized | Unavailable): Rec
   return problem instanceof Unavailable ? retryUnavailable : {}
 }
 
-export const notFound = (detail: string): NotFound => new NotFound({ code: "not_found", detail })
+export const notFound = (reason: Reason): NotFound => new NotFound({ code: "not_found", ...because(reason) })
 
-export const conflict = (name: StateConflict["code"], detail: string): StateConflict =>
-  new StateConflict({ code: name, detail })
+export const conflict = (name: StateConflict["code"], reason: Reason): StateConflict =>
+  new StateConflict({ code: name, ...because(reason) })
 
 /** Refuses one parameter or field; an empty path is the whole body. Names the expected value, never the received one. */
-export const invalid = (path: string, message: string): BadRequest => invalidAll([{ path, message }])
+export const invalid = (path: string, reason: Reason): BadRequest => invalidAll([{ path, reason }])
 
-export const invalidAll = (found: readonly [RequestIssue, ...ReadonlyArray<RequestIssue>]): BadRequest => {
-  const [{ message, path }] = found
+type Invalid = Pick<RequestIssue, "path" | "reason">
+
+export const invalidAll = (found: readonly [Invalid, ...ReadonlyArray<Invalid>]): BadRequest => {
+  const [{ path, reason }] = found
+  const { detail } = because(reason)
   return new BadRequest({
     code: "invalid_payload",
-    detail: path === "" ? message : `${path}: ${message}`,
-    issues: found
+    detail: path === "" ? detail : `${path}: ${detail}`,
+    reason,
+    issues: found.map((issue) => ({ ...issue, message: inEnglish(issue.reason) }))
   })
 }

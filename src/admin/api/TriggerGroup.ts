@@ -7,6 +7,7 @@ import { count, maybe, maybeTime, text } from "./Fields.ts"
 import { bodyText } from "./Parameters.ts"
 import { NotFound, TooManyRequestsResponse } from "./Problems.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
+import { Reason } from "../../domain/Reason.ts"
 
 const credential = (description: string) =>
   Schema.Literals(["set", "missing", "not_used"]).annotate({
@@ -38,7 +39,7 @@ const TriggerCheck = Schema.Struct({
     description: "False: deliveries or reviews of the trigger do not work, or not completely"
   }),
   level: Schema.Literals(["ok", "warning", "error"]),
-  message: text("What was found, and the next step")
+  reason: Reason.annotate({ description: "What was found, and the next step" })
 }).annotate({ identifier: "TriggerCheck" })
 
 export class TriggerGroup extends HttpApiGroup.make("triggers")

@@ -11,6 +11,7 @@ import type { SearchGap } from "../search/SearchChain.ts"
 import { searchIds } from "../search/SearchProviders.ts"
 import type { AgentCli } from "./Cli.ts"
 import { findCli } from "./CliTable.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 type WebSearchConfig = AgentConfig["web_search"]
 
@@ -168,7 +169,7 @@ export const agentProblems = ({
       fields.map(({ field, reason }) => ({
         severity: "warning",
         path: `agent.${field}`,
-        message: `workspace ${id}, agent mode ${mode}: ${reason}`
+        reason: verbatimReason(`workspace ${id}, agent mode ${mode}: ${reason}`)
       }))
     )
   })

@@ -7,6 +7,8 @@ import { parseYaml } from "../../config/Yaml.ts"
 import { canonical } from "../../domain/Vocabulary.ts"
 import type { Concept, Name } from "../../domain/Vocabulary.ts"
 import type { Directory, ChatMember, MemberMention } from "./Member.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 /** Maximum size of a member file. */
 export const maxMemberFileBytes = 4 * 1024 * 1024
@@ -122,9 +124,9 @@ const toDirectory = (
 
 export type MemberFileReading =
   | { readonly _tag: "Read"; readonly directories: ReadonlyMap<string, Directory> }
-  | { readonly _tag: "Refused"; readonly issues: ReadonlyArray<string> }
+  | { readonly _tag: "Refused"; readonly issues: ReadonlyArray<Reason> }
 
-const refused = (...issues: ReadonlyArray<string>): MemberFileReading => ({
+const refused = (...issues: ReadonlyArray<Reason>): MemberFileReading => ({
   _tag: "Refused",
   issues: issues.slice(0, maxIssues)
 })
@@ -142,15 +144,17 @@ export const readMemberFile = (text: string): MemberFileReading => {
   const parsed = parseYaml(text, maxMemberFileBytes)
   if (parsed.issues.length > 0 || parsed.value === undefined)
     return refused(
-      ...parsed.issues.map(({ message, place }) => (place === undefined ? message : `line ${place.line}: ${message}`))
+      ...parsed.issues.map(({ place, reason }): Reason =>
+        place === undefined ? reason : { _tag: "AtLine", line: place.line, reason }
+      )
     )
   const decoded = decode(parsed.value)
-  if (Result.isFailure(decoded)) return refused(...listPositions(decoded.failure.issue))
+  if (Result.isFailure(decoded)) return refused(...listPositions(decoded.failure.issue).map(verbatimReason))
   const mistakes = new Mistakes()
   const directories = new Map<string, Directory>()
   for (const [id, value] of Object.entries(decoded.success.directories)) {
     const directory = toDirectory(value, `directories.${id}`, mistakes)
     if (directory !== undefined) directories.set(id, directory)
   }
-  return mistakes.found.length > 0 ? refused(...mistakes.found) : { _tag: "Read", directories }
+  return mistakes.found.length > 0 ? refused(...mistakes.found.map(verbatimReason)) : { _tag: "Read", directories }
 }

@@ -10,6 +10,7 @@ import type { MemberDirectory } from "../../config/schema/Outputs.ts"
 import type { Directory } from "./Member.ts"
 import { readInThread } from "./ReadInThread.ts"
 import { readMemberText } from "./ReadMemberText.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 const defaults = { debounceMillis: 300, pollSeconds: 30 } as const
 const idleMillis = Duration.toMillis("1 hour")
@@ -50,11 +51,14 @@ const reload = Effect.fnUntraced(function* (kept: Kept) {
   const read = yield* Effect.promise(() => readMemberText(path, root, kept.digest))
   if (read._tag === "Same") return
   const reading =
-    read._tag === "Text" ? yield* readInThread(read.text) : ({ _tag: "Refused", issues: [read.reason] } as const)
+    read._tag === "Text"
+      ? yield* readInThread(read.text)
+      : ({ _tag: "Refused", issues: [verbatimReason(read.reason)] } as const)
   if (reading._tag === "Refused") {
-    const refusal = reading.issues.join("\n")
+    const { issues } = reading
+    const refusal = JSON.stringify(issues)
     if (refusal !== kept.refusal)
-      yield* Effect.logError("member file refused, its last valid content remains", { file: path, issues: refusal })
+      yield* Effect.logError("member file refused, its last valid content remains", { file: path, issues })
     kept.refusal = refusal
     return
   }

@@ -1,4 +1,5 @@
 /** Messages between the event loop and the thread that reads a member file: the loop requests one part after the other. Pure. */
+import type { Reason } from "../../domain/Reason.ts"
 import type { ChatMember, Directory } from "./Member.ts"
 import type { MemberFileReading } from "./MemberFile.ts"
 
@@ -8,7 +9,7 @@ export interface MemberThreadData {
 }
 
 export type MemberPart =
-  | { readonly _tag: "Refused"; readonly issues: ReadonlyArray<string> }
+  | { readonly _tag: "Refused"; readonly issues: ReadonlyArray<Reason> }
   | { readonly _tag: "Directory"; readonly id: string; readonly scope: Directory["scope"] }
   /** Members of the directory before it. */
   | { readonly _tag: "Members"; readonly members: ReadonlyArray<ChatMember> }

@@ -9,13 +9,14 @@ import type { MemberFileReading } from "./MemberFile.ts"
 import { readMemberFile } from "./MemberFile.ts"
 import { CollectedParts } from "./MemberParts.ts"
 import type { MemberPart, MemberThreadData } from "./MemberParts.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 /** Texts that are parsed within milliseconds, faster than a thread starts. */
 const smallLength = 4096
 const maxTime = Duration.minutes(10)
 const maxHeapMb = 1024
 
-const refuse = (reason: string): MemberFileReading => ({ _tag: "Refused", issues: [reason] })
+const refuse = (reason: string): MemberFileReading => ({ _tag: "Refused", issues: [verbatimReason(reason)] })
 
 const tooLarge = "use JSON, remove members who write no changes, or distribute them over several files"
 

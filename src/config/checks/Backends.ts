@@ -6,8 +6,8 @@ import type { Check } from "./Check.ts"
 import { recordAt, textAt } from "./Tree.ts"
 
 export const checkBackends: Check = (tree, { error, warning }, env) => {
-  const missing = (path: ReadonlyArray<string>, who: string): void =>
-    error({ path, message: `missing; ${who} needs it`, at: "value" })
+  const missing = (path: ReadonlyArray<string>, who: string, either: { first?: string; other?: string } = {}): void =>
+    error({ path, reason: { _tag: "NeededBy", who, ...either }, at: "value" })
   if (
     textAt(tree, "storage", "database", "kind") === "postgres" &&
     textAt(tree, "storage", "database", "postgres", "url_env") === undefined
@@ -22,7 +22,7 @@ export const checkBackends: Check = (tree, { error, warning }, env) => {
   )
     error({
       path: ["llm", "model_catalog", "cache", "backend"],
-      message: "redis requires storage.cache.kind redis and storage.cache.redis.url_env",
+      reason: { _tag: "RedisNeedsCache" },
       at: "value"
     })
   if (textAt(tree, "storage", "object", "kind") === "s3") {
@@ -31,19 +31,22 @@ export const checkBackends: Check = (tree, { error, warning }, env) => {
     for (const key of ["bucket", "access_key_id_env", "secret_access_key_env"])
       if (s3[key] === undefined) missing(["storage", "object", "s3", key], who)
     if (s3["endpoint_url_env"] === undefined && s3["region_env"] === undefined)
-      missing(["storage", "object", "s3", "endpoint_url_env"], `${who} (endpoint_url_env or region_env)`)
+      missing(["storage", "object", "s3", "endpoint_url_env"], who, {
+        first: "endpoint_url_env",
+        other: "region_env"
+      })
   }
   if (textAt(tree, "queue", "kind") === "nats" && variable(env, "SVC_NATS_URL") === undefined)
     warning({
       path: ["queue", "kind"],
-      message: "nats without a connection falls back to memory; set SVC_NATS_URL",
+      reason: { _tag: "NatsWithoutConnection" },
       at: "value"
     })
   const hash = recordAt(tree, "admin")["password_hash"]
   if (Redacted.isRedacted(hash) && !/^sha256:[0-9a-f]{64}$/i.test(String(Redacted.value(hash))))
     error({
       path: ["admin", "password_hash"],
-      message: "expected sha256: followed by 64 hexadecimal digits",
+      reason: { _tag: "HashExpected" },
       at: "value"
     })
 }

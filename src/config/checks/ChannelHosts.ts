@@ -27,7 +27,7 @@ export const checkChannelHost = (
     if (haveSameOrigins(hostUrls(kind, textAt(trigger, "base_url")), hostUrls(kind, baseUrl))) continue
     error({
       path: [...path, "base_url"],
-      message: `is of another host than trigger ${name}, whose credential is not sent there; set token_env of the channel, or drop base_url`,
+      reason: { _tag: "HostDiffers", trigger: name },
       at: "value"
     })
     return

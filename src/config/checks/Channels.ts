@@ -9,6 +9,7 @@ import { checkReference, checkUnique } from "./Names.ts"
 import { checkSwarm } from "./SwarmChannels.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 /** Required trigger kinds by channel kind. */
 const triggerKinds: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
@@ -30,7 +31,7 @@ const checkEveryone = ({ path, value }: TreePosition<Tree>, { error }: CrossChec
   if (textAt(value, "kind") === "wecom_app" && textAt(value, "mention_fallback") === "all")
     error({
       path: [...path, "mention_fallback"],
-      message: "all does not exist for kind wecom_app, whose messages cannot mention everyone; use skip",
+      reason: { _tag: "NobodyMentionsAll" },
       at: "value"
     })
 }
@@ -68,7 +69,7 @@ export const checkChannels: Check = (tree, reports) => {
       if (textAt(value, "match", "target_kind") === "commit")
         reports.warning({
           path: [...layer.path, ...path, "match", "target_kind"],
-          message: "no change is of kind commit, so the rule matches nothing; commits that are pushed are of kind push",
+          reason: { _tag: "NoCommitChanges" },
           at: "value"
         })
   }
@@ -109,7 +110,7 @@ const checkReferences = (layers: ReadonlyArray<Layer>, error: Report): void => {
     else if (!names.has(value) && channels === last)
       error({
         path: [...last.path, "channels"],
-        message: `leaves out channel ${JSON.stringify(value)}, which ${formatPath(path)} sends to; add it or set routes here too`,
+        reason: { _tag: "ChannelLeftOut", channel: JSON.stringify(value), place: formatPath(path) },
         at: "key"
       })
   }
@@ -156,7 +157,13 @@ const checkNotices = (
     if (isHere || last === channels)
       error({
         path: isHere ? path : [...last.path, "channels"],
-        message: `channel ${JSON.stringify(value)} of kind ${kind} cannot carry notices${isHere ? "" : ` of ${formatPath(path)}`}; use one of kind ${noticeChannelKinds.join(", ")}`,
+        reason: {
+          _tag: "NoNoticesBy",
+          channel: JSON.stringify(value),
+          kind,
+          place: isHere ? undefined : formatPath(path),
+          kinds: noticeChannelKinds
+        },
         at: isHere ? "value" : "key"
       })
   }
@@ -166,7 +173,7 @@ const checkNotices = (
       if (!workspaceNoticeKinds.some((kind) => kind === value) && noticeKinds.some((kind) => kind === value))
         error({
           path: [...routes.path, ...route.path, ...path],
-          message: `notices of kind ${value} are about the service, not about a workspace; name it in outputs.notifications.routes`,
+          reason: { _tag: "NoticeOfService", kind: value },
           at: "value"
         })
 }
@@ -196,7 +203,7 @@ const checkLinks = ({ path, value }: TreePosition<Tree>, { warning }: CrossCheck
     if (value[field] !== undefined)
       warning({
         path: [...path, field],
-        message: `without effect on kind ${kind}, whose links are made by commit_url_template; set that instead`,
+        reason: { _tag: "LinksMadeBy", kind, field: "commit_url_template" },
         at: "key"
       })
 }
@@ -208,7 +215,7 @@ const checkDirectory = ({ path, value }: TreePosition<Tree>, kind: string, error
   if (textAt(directory, "source") !== "file" && kind !== "feishu_app")
     error({
       path: [...path, "member_directory", "source"],
-      message: `feishu_api works with kind feishu_app only; kind ${kind} needs source: file`,
+      reason: { _tag: "DirectoryOfFeishu", kind },
       at: "value"
     })
 }
@@ -221,44 +228,43 @@ const checkChannel = (
 ): void => {
   const kind = textAt(value, "kind") ?? ""
   const has = (key: string): boolean => value[key] !== undefined || value[`${key}_env`] !== undefined
-  const missing = (key: string, message: string): void => error({ path: [...path, key], message, at: "value" })
+  const missing = (key: string, reason: Reason): void => error({ path: [...path, key], reason, at: "value" })
   const triggerKind = triggers.get(textAt(value, "trigger"))
   const fitting = triggerKinds.get(kind)
   if (triggerKind !== undefined && fitting !== undefined && !fitting.includes(triggerKind))
     error({
       path: [...path, "trigger"],
-      message: `${kind} works with triggers of kind ${fitting.join(", ")}, not ${triggerKind}`,
+      reason: { _tag: "TriggerKindUnfit", kind, kinds: fitting, actual: triggerKind },
       at: "value"
     })
   if ((kind === "feishu_bot" || kind === "wecom_bot") && !has("webhook_url"))
-    missing("webhook_url_env", `missing; kind ${kind} needs webhook_url_env or webhook_url`)
+    missing("webhook_url_env", { _tag: "WebhookUrlMissing", kind })
   if (kind === "feishu_app" && value["connection"] === undefined) {
-    if (value["app_id"] === undefined) missing("app_id", "missing; kind feishu_app needs app_id, or a connection")
-    if (!has("app_secret"))
-      missing("app_secret_env", "missing; kind feishu_app needs app_secret_env or app_secret, or a connection")
+    if (value["app_id"] === undefined) missing("app_id", { _tag: "ChannelAppIdMissing" })
+    if (!has("app_secret")) missing("app_secret_env", { _tag: "AppSecretMissing" })
   }
   const connection = connections.get(textAt(value, "connection") ?? "")
   if (connection !== undefined && (kind === "feishu_app" || kind === "wecom_app") && connection !== kind)
     error({
       path: [...path, "connection"],
-      message: `is of kind ${connection}; ${kind} needs one of kind ${kind}`,
+      reason: { _tag: "ConnectionKindUnfit", actual: connection, kind },
       at: "value"
     })
   if (value["resolved_action"] === "delete" && kind !== "gitea_problem_issue")
     error({
       path: [...path, "resolved_action"],
-      message: "delete works with kind gitea_problem_issue only",
+      reason: { _tag: "DeleteOfGiteaOnly" },
       at: "value"
     })
   checkDirectory({ path, value }, kind, error)
   const notify = value["notify_feishu"]
   if (isRecord(notify) && notify["webhook_url"] === undefined && notify["webhook_url_env"] === undefined)
-    missing("notify_feishu", "needs webhook_url_env or webhook_url")
+    missing("notify_feishu", { _tag: "NotifyUrlMissing" })
   const target = value["target"]
   if (
     isRecord(target) &&
     target["kind"] === "recipients" &&
     !["users", "parties", "tags"].some((key) => target[key] !== undefined)
   )
-    missing("target", "kind recipients needs users, parties or tags")
+    missing("target", { _tag: "RecipientsMissing" })
 }

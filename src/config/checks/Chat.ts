@@ -5,6 +5,8 @@ import { checkOverlaps } from "./ChatOverlaps.ts"
 import { checkReference, declared } from "./Names.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 /** Protocols by kind of conversation. */
 const conversations: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
@@ -36,7 +38,7 @@ const checkReceiving = ({ path, value }: TreePosition<Tree>, warning: Report): v
   if (recordAt(value, "callback")["enabled"] === true || textAt(value, "kind") !== "wecom_app") return
   warning({
     path: [...path, "callback"],
-    message: "not enabled, so the connection receives no messages; it only sends",
+    reason: { _tag: "SendsOnly" },
     at: "value"
   })
 }
@@ -49,7 +51,7 @@ const checkStored = (tree: unknown, { path, value }: TreePosition<Tree>, error: 
   if (Array.isArray(commands) && commands.includes("review"))
     error({
       path: [...path, "commands"],
-      message: "review needs records on disk; set storage.database.sqlite.path to a file, or remove review",
+      reason: { _tag: "ReviewNeedsRecords" },
       at: "value"
     })
 }
@@ -73,7 +75,7 @@ const checkScopes = (
     if (kind !== undefined && kind !== "any")
       warning({
         path: [...path, ...actor.path],
-        message: `${kind} matches no one, because a bot reads no member directory; add a connection of kind wecom_app of the same corporation`,
+        reason: { _tag: "ActorMatchesNobody", kind },
         at: "value"
       })
   }
@@ -83,22 +85,21 @@ const checkConnection = ({ path, value }: TreePosition<Tree>, error: Report): vo
   const kind = textAt(value, "kind")
   if (kind === undefined) return
   const has = (holder: Tree, key: string): boolean => holder[key] !== undefined || holder[`${key}_env`] !== undefined
-  const missing = (key: string, message: string): void => error({ path: [...path, key], message, at: "value" })
+  const missing = (key: string, reason: Reason): void => error({ path: [...path, key], reason, at: "value" })
   const callback = recordAt(value, "callback")
   const called = callback["enabled"] === true
   if (kind !== "wecom_aibot" && !has(value, "app_secret"))
-    missing("app_secret_env", `missing; kind ${kind} needs app_secret_env or app_secret`)
+    missing("app_secret_env", { _tag: "ConnectionSecretMissing", kind })
   if (kind === "wecom_aibot" && !called) {
-    if (value["aibot_id"] === undefined) missing("aibot_id", "missing; a long connection needs it (or enable callback)")
-    if (!has(value, "secret"))
-      missing("secret_env", "missing; a long connection needs secret_env or secret (or enable callback)")
+    if (value["aibot_id"] === undefined) missing("aibot_id", { _tag: "BotIdMissing" })
+    if (!has(value, "secret")) missing("secret_env", { _tag: "BotSecretMissing" })
   }
   if (!called) return
   for (const key of kind === "feishu_app" ? ["verification_token", "encrypt_key"] : ["token", "encoding_aes_key"])
     if (!has(callback, key))
       error({
         path: [...path, "callback", `${key}_env`],
-        message: `missing; an enabled callback of kind ${kind} needs ${key}_env or ${key}`,
+        reason: { _tag: "CallbackKeyMissing", kind, key },
         at: "value"
       })
 }
@@ -111,13 +112,13 @@ const checkActors = ({ path, value }: TreePosition<Tree>, connection: Tree | und
     const { type, kind, id } = actor.value
     const name = typeof type === "string" ? type : typeof kind === "string" ? kind : undefined
     if (name === undefined) {
-      error({ path: at, message: "needs type (an exact principal) or kind (a scope)", at: "value" })
+      error({ path: at, reason: { _tag: "ActorWithoutType" }, at: "value" })
       continue
     }
     const byId = type !== undefined || /_(department|tag|position|job_title)$/.test(name)
-    if (byId && id === undefined) error({ path: [...at, "id"], message: `missing; ${name} needs it`, at: "value" })
+    if (byId && id === undefined) error({ path: [...at, "id"], reason: { _tag: "NeededBy", who: name }, at: "value" })
     if (platform !== undefined && name !== "any" && !name.startsWith(`${platform}_`))
-      error({ path: at, message: `${name} does not exist on a ${protocol} connection`, at: "value" })
+      error({ path: at, reason: { _tag: "NotOnConnection", name, protocol: protocol ?? "" }, at: "value" })
   }
   for (const conversation of recordsAt(value, "conversations")) {
     const kind = textAt(conversation.value, "kind") ?? ""
@@ -125,17 +126,17 @@ const checkActors = ({ path, value }: TreePosition<Tree>, connection: Tree | und
     if (fitting !== undefined && protocol !== undefined && !fitting.includes(protocol))
       error({
         path: [...path, ...conversation.path, "kind"],
-        message: `${kind} does not exist on a ${protocol} connection; use ${fittingKinds(protocol)}`,
+        reason: { _tag: "NotOnConnection", name: kind, protocol, usable: fittingKinds(protocol) },
         at: "value"
       })
   }
 }
 
-const fittingKinds = (protocol: string): string =>
+const fittingKinds = (protocol: string): Reason =>
   [...conversations]
     .filter(([, protocols]) => protocols.includes(protocol))
-    .map(([kind]) => kind)
-    .join(" or ")
+    .map(([kind]) => verbatimReason(kind))
+    .reduce((first, other) => ({ _tag: "Alternatives", first, other }))
 
 const checkEnabled = (
   tree: unknown,
@@ -145,22 +146,25 @@ const checkEnabled = (
 ): void => {
   const names = declared(tree)
   const name = textAt(value, "connection")
-  if (name === undefined)
-    error({ path: [...path, "connection"], message: "missing; an enabled binding needs a connection", at: "value" })
+  if (name === undefined) error({ path: [...path, "connection"], reason: { _tag: "BindingConnectionMissing" }, at: "value" })
   else if (connection === undefined) checkReference(name, [...path, "connection"], names.connection, error)
   else if (connection.value["enabled"] === false)
-    error({ path: [...path, "connection"], message: `connection ${JSON.stringify(name)} is disabled`, at: "value" })
+    error({
+      path: [...path, "connection"],
+      reason: { _tag: "ConnectionDisabled", connection: JSON.stringify(name) },
+      at: "value"
+    })
   for (const key of ["actors", "conversations", "commands"]) {
     const list = value[key]
     if (list === undefined || (Array.isArray(list) && list.length === 0))
-      error({ path: [...path, key], message: "missing; an enabled binding needs at least one entry", at: "value" })
+      error({ path: [...path, key], reason: { _tag: "BindingIncomplete" }, at: "value" })
   }
   for (const alias of entriesAt(value, "repositories")) {
     const at = [...path, ...alias.path]
     const { workspace, source_trigger } = alias.value
     if (typeof workspace === "string") checkReference(workspace, [...at, "workspace"], names.workspace, error)
     else if (workspace === undefined)
-      error({ path: [...at, "workspace"], message: "missing; name a workspace", at: "value" })
+      error({ path: [...at, "workspace"], reason: { _tag: "WorkspaceMissing" }, at: "value" })
     if (typeof source_trigger === "string")
       checkReference(source_trigger, [...at, "source_trigger"], names.trigger, error)
   }

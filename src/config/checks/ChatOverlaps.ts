@@ -38,7 +38,7 @@ export const checkOverlaps = (
       if (isShared)
         error({
           path: one.path,
-          message: `overlaps with ${JSON.stringify(other.key)}: both grant a person a command in a conversation; merge them, or disable one`,
+          reason: { _tag: "BindingsOverlap", binding: JSON.stringify(other.key) },
           at: "key"
         })
     }

@@ -11,8 +11,6 @@ const isCluster = (env: NodeJS.ProcessEnv): boolean => (env["SVC_NATS_URL"] ?? "
 export const nodeProblems = (snapshot: Snapshot, env: NodeJS.ProcessEnv): ReadonlyArray<ConfigIssue> =>
   isCluster(env) ? clusterProblems(snapshot) : []
 
-const together = "SVC_NATS_URL is set, so nodes work together:"
-
 export const clusterProblems = ({ document: { queue, storage } }: Snapshot): ReadonlyArray<ConfigIssue> => [
   ...(storage.database.kind === "postgres"
     ? []
@@ -20,7 +18,7 @@ export const clusterProblems = ({ document: { queue, storage } }: Snapshot): Rea
         {
           severity: "error",
           path: "storage.database.kind",
-          message: `${together} ${storage.database.kind} keeps records where only one node sees them; use postgres`
+          reason: { _tag: "RecordsOfOneNode", kind: storage.database.kind }
         } as const
       ]),
   ...(queue.kind === "redis" || queue.kind === "nats"
@@ -29,7 +27,7 @@ export const clusterProblems = ({ document: { queue, storage } }: Snapshot): Rea
         {
           severity: "error",
           path: "queue.kind",
-          message: `${together} ${queue.kind} keeps the queue where only one node sees it; use redis or nats`
+          reason: { _tag: "QueueOfOneNode", kind: queue.kind }
         } as const
       ]),
   ...(storage.object.kind === "filesystem"
@@ -37,7 +35,7 @@ export const clusterProblems = ({ document: { queue, storage } }: Snapshot): Rea
         {
           severity: "warning",
           path: "storage.object.filesystem.root",
-          message: `${together} mount the same storage at ${storage.object.filesystem.root} on every node, or use s3`
+          reason: { _tag: "FolderOfOneNode", folder: storage.object.filesystem.root }
         } as const
       ]
     : [])

@@ -40,25 +40,32 @@ const checkField = (
   const path = [...at, name]
   if (holder[name] === undefined) {
     if (meta.requiredWhen !== undefined && applies(meta.requiredWhen, holder) && !coveredBySibling(name, holder))
-      error({ path, message: `missing; ${words(meta.requiredWhen)} needs it`, at: "value" })
+      error({ path, reason: { _tag: "NeededBy", who: words(meta.requiredWhen) }, at: "value" })
     return
   }
   if (meta.when !== undefined && isKnown(shape, meta.when, holder) && !applies(meta.when, holder)) {
-    const actual = String(holder[meta.when.field] ?? meta.when.absent)
-    const usable = meta.when.values.join(", ")
-    const message = `${meta.when.field} ${actual} cannot use this field; ${meta.when.values.length === 1 ? "only" : "these can:"} ${usable}${meta.when.values.length === 1 ? " can" : ""}`
-    error({ path, message, at: "key" })
+    const { absent, field, values } = meta.when
+    error({
+      path,
+      reason: {
+        _tag: "UnusableWith",
+        field,
+        value: String(holder[field] ?? absent),
+        count: values.length,
+        usable: values
+      },
+      at: "key"
+    })
   }
   for (const other of meta.exclusive ?? [])
     if (holder[other] !== undefined)
-      error({ path, message: `set together with ${formatPath([...at, other])}; keep one of them`, at: "key" })
+      error({ path, reason: { _tag: "SetTogether", field: formatPath([...at, other]) }, at: "key" })
   if (meta.winsOver !== undefined && holder[meta.winsOver] !== undefined)
-    warning({ path, message: `wins over ${formatPath([...at, meta.winsOver])}, which is not used`, at: "key" })
-  if (meta.reserved !== undefined)
-    warning({ path, message: `reserved: accepted and without effect; ${meta.reserved}`, at: "key" })
+    warning({ path, reason: { _tag: "WinsOver", field: formatPath([...at, meta.winsOver]) }, at: "key" })
+  if (meta.reserved !== undefined) warning({ path, reason: { _tag: "Reserved", why: meta.reserved }, at: "key" })
   if (meta.unimplemented !== undefined && holder[name] === meta.unimplemented.value) {
     const { instead, value } = meta.unimplemented
-    warning({ path, message: `${value} is accepted and not implemented; ${instead}`, at: "value" })
+    warning({ path, reason: { _tag: "Unimplemented", value, instead }, at: "value" })
   }
   const target = referenceOf(meta.refers, names)
   if (target !== undefined)
@@ -93,5 +100,5 @@ const checkOneOf = (
   { error }: CrossCheckReports
 ): void => {
   if (oneOf !== undefined && oneOf.every((name) => value[name] === undefined))
-    error({ path, message: `needs exactly one of ${oneOf.join(", ")}`, at: "value" })
+    error({ path, reason: { _tag: "NeedsOneOf", fields: oneOf }, at: "value" })
 }

@@ -18,7 +18,7 @@ export const checkLlm: Check = (tree, reports) => {
     if (main === undefined && !names.chain.names.has("default"))
       error({
         path,
-        message: 'no group is named "default"; name one so, or set llm.default_model_chain to one that exists',
+        reason: { _tag: "NoDefaultGroup" },
         at: "key"
       })
     else if (main !== undefined) checkReference(main, path, names.chain, error)
@@ -44,7 +44,7 @@ const checkNative = (tree: unknown, chains: number, error: Report): void => {
   if (native !== undefined)
     error({
       path: ["llm", "model_chain"],
-      message: `missing; workspace ${native.key} uses agent mode native-llm, which calls the models of a group; add llm.providers and llm.model_chain.default`,
+      reason: { _tag: "NativeNeedsGroup", workspace: native.key },
       at: "key"
     })
 }
@@ -60,5 +60,5 @@ const checkBackoff = (
   const { base_ms: base = defaults.base_ms, max_ms: max = defaults.max_ms } = backoff
   if (typeof base !== "number" || typeof max !== "number" || base <= max) return
   const key = backoff["base_ms"] === undefined ? "max_ms" : "base_ms"
-  error({ path: [...path, key], message: `base_ms (${base}) is above max_ms (${max})`, at: "value" })
+  error({ path: [...path, key], reason: { _tag: "BackoffOrder", base, maximum: max }, at: "value" })
 }

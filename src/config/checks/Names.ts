@@ -3,7 +3,7 @@ import type { Reference } from "../Field.ts"
 import type { Report } from "../Normalise.ts"
 import type { Path } from "../Path.ts"
 import { formatPath } from "../Path.ts"
-import { didYouMean } from "../Suggest.ts"
+import { suggest } from "../Suggest.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { recordAt, recordsAt, textAt } from "./Tree.ts"
 
@@ -29,10 +29,16 @@ export const declared = (tree: unknown): Readonly<Record<Exclude<Reference, "cha
 
 export const checkReference = (name: string, path: Path, { where, names }: Declared, error: Report): void => {
   if (names.has(name)) return
-  const known = names.size === 0 ? `; ${where} has none` : names.size > 8 ? "" : `; there are ${[...names].join(", ")}`
   error({
     path,
-    message: `${JSON.stringify(name)} does not exist in ${where}${didYouMean(name, names)}${known}`,
+    reason: {
+      _tag: "NameUnknown",
+      name: JSON.stringify(name),
+      place: where,
+      suggestion: suggest(name, names),
+      names: names.size === 0 || names.size > 8 ? undefined : [...names],
+      none: names.size === 0 ? where : undefined
+    },
     at: "value"
   })
 }
@@ -48,7 +54,7 @@ export const checkUnique = (items: ReadonlyArray<TreePosition<Tree>>, key: strin
     else
       error({
         path: [...path, key],
-        message: `${JSON.stringify(name)} is already used by ${formatPath(first)}; choose another ${key}`,
+        reason: { _tag: "NameTaken", name: JSON.stringify(name), place: formatPath(first), key },
         at: "value"
       })
   }

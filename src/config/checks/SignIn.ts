@@ -78,7 +78,7 @@ export const checkSignIn: Check = (tree, { error }) => {
     if (reserved.has(value) && !isSignIn(path))
       error({
         path,
-        message: `the group ${JSON.stringify(value)} has a provider with subscription: true, which only the agent of its maker may use; name the group in agent.auth, and another group here`,
+        reason: { _tag: "SubscriptionGroup", group: JSON.stringify(value) },
         at: "value"
       })
   }
@@ -89,7 +89,7 @@ export const checkSignIn: Check = (tree, { error }) => {
         if (!isSubscription || kind === own) continue
         error({
           path,
-          message: `${mode} may not use the subscription of the provider ${id}, which belongs to the agent of another maker; name a group without it`,
+          reason: { _tag: "ForeignSubscription", mode, provider: id },
           at: "value"
         })
       }

@@ -13,12 +13,11 @@ export const checkSwarm = (
   { error, warning }: CrossCheckReports
 ): void => {
   if (textAt(value, "kind") !== "p4_swarm") return
-  if (!isSet(value, "user"))
-    error({ path: [...path, "user"], message: "missing; kind p4_swarm needs user or user_env", at: "value" })
+  if (!isSet(value, "user")) error({ path: [...path, "user"], reason: { _tag: "SwarmUserMissing" }, at: "value" })
   if (!isSet(value, "ticket", "password"))
     error({
       path: [...path, "ticket_env"],
-      message: "missing; kind p4_swarm needs ticket_env, ticket, password_env or password",
+      reason: { _tag: "SwarmTicketMissing" },
       at: "value"
     })
   const servers = triggers.filter(({ value: trigger }) => textAt(trigger, "kind") === "perforce")
@@ -26,22 +25,21 @@ export const checkSwarm = (
   if (servers.length === 0)
     error({
       path: [...path, "kind"],
-      message:
-        "p4_swarm publishes reviews of changelists, and no trigger is of kind perforce; add one, or remove the channel",
+      reason: { _tag: "SwarmWithoutTrigger" },
       at: "value"
     })
   // The same number is another changelist on another server.
   else if (value["trigger"] === undefined && new Set(servers.map(({ value: { port } }) => String(port))).size > 1)
     error({
       path: [...path, "trigger"],
-      message: `missing; the triggers ${names} are of several servers. Name the one whose changelists this Swarm server reviews`,
+      reason: { _tag: "SwarmServerUnclear", triggers: names },
       at: "value"
     })
   for (const field of ["commit_url_template", "revision_url_template"])
     if (value[field] !== undefined)
       warning({
         path: [...path, field],
-        message: "without effect on kind p4_swarm, whose links are made by change_url_template; set that instead",
+        reason: { _tag: "LinksMadeBy", kind: "p4_swarm", field: "change_url_template" },
         at: "key"
       })
 }

@@ -23,7 +23,7 @@ const checkLinks = (kind: string, value: Tree, path: Path, { warning }: CrossChe
     if (field !== used && value[field] !== undefined)
       warning({
         path: [...path, field],
-        message: `without effect on kind ${kind}, whose links are made by ${used}; set that instead`,
+        reason: { _tag: "LinksMadeBy", kind, field: used },
         at: "key"
       })
 }
@@ -37,13 +37,13 @@ const checkBaseUrl = (kind: string, value: Tree, path: Path, { error, warning }:
   if (credential === undefined)
     warning({
       path,
-      message: `${kind} needs base_url; without it nothing is read from the host or written to it`,
+      reason: { _tag: "BaseUrlUnset", kind },
       at: "key"
     })
   else
     error({
       path: [...path, "base_url"],
-      message: `missing; ${credential} is sent to this host only. Set base_url to the web address of the ${kind} server, e.g. https://git.example.com`,
+      reason: { _tag: "BaseUrlMissing", credential, kind },
       at: "value"
     })
 }
@@ -65,13 +65,13 @@ export const checkTriggers: Check = (tree, { error, warning }) => {
     if (calledKinds.includes(kind) && !isCallable)
       warning({
         path,
-        message: "no API key is configured, so calls are refused; set server.auth.api_key_env",
+        reason: { _tag: "NoApiKey" },
         at: "key"
       })
     if (gitKinds.includes(kind) && value["webhook_secret"] === undefined && value["webhook_secret_env"] === undefined)
       warning({
         path,
-        message: "no webhook secret: signatures are not checked, anyone can send webhooks; set webhook_secret_env",
+        reason: { _tag: "SignaturesUnchecked" },
         at: "key"
       })
     checkBaseUrl(kind, value, path, { error, warning })
@@ -79,11 +79,11 @@ export const checkTriggers: Check = (tree, { error, warning }) => {
     if (!isRecord(value["app"])) continue
     const app = recordAt(value, "app")
     if (app["app_id"] === undefined && app["client_id"] === undefined)
-      error({ path: [...path, "app", "app_id"], message: "missing; set app_id or client_id", at: "value" })
+      error({ path: [...path, "app", "app_id"], reason: { _tag: "AppWithoutId" }, at: "value" })
     if (["private_key_env", "private_key_path", "private_key"].every((key) => app[key] === undefined))
       error({
         path: [...path, "app", "private_key_env"],
-        message: "missing; set exactly one of private_key_env, private_key_path, private_key",
+        reason: { _tag: "AppWithoutKey" },
         at: "value"
       })
   }

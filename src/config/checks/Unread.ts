@@ -12,7 +12,7 @@ export const checkUnread: Check = (tree, reports) => walk(readShape(Document), t
 const walk = (shape: Shape, value: unknown, path: Path, field: string, { warning, error }: CrossCheckReports): void => {
   const row = unconsumedAt(field)
   if (row !== undefined) {
-    warning({ path, message: `without effect in this build: ${row.effect}`, at: "key" })
+    warning({ path, reason: { _tag: "WithoutEffect", why: row.effect }, at: "key" })
   } else if (shape.type === "list") {
     if (Array.isArray(value))
       value.forEach((item, index) => walk(shape.item, item, [...path, index], `${field}[]`, { warning, error }))

@@ -29,7 +29,7 @@ export const checkWorkspaces: Check = (tree, { error }) => {
     if (Result.isFailure(id) && instance.value["work_path"] === undefined)
       error({
         path: instance.path,
-        message: `the id names the workspace's directory and cannot: ${id.failure}`,
+        reason: { _tag: "IdIsNoFolder", why: id.failure },
         at: "key"
       })
   }
@@ -53,7 +53,7 @@ const checkRepositories = (tree: unknown, kinds: ReadonlyMap<string, string>, er
     else
       error({
         path: at,
-        message: `workspace ${other} has repository ${JSON.stringify(repo)} of trigger ${trigger} already, so its deliveries would be ambiguous; keep one, or set enabled: false on one`,
+        reason: { _tag: "RepositoryTaken", workspace: other, repo: JSON.stringify(repo), trigger },
         at: "value"
       })
   }
@@ -70,10 +70,9 @@ const checkRepoName = (repo: string, kind: string | undefined, path: Path, error
   const inUrl = /^(?:[a-z+]+:\/\/[^/]+\/|[\w.-]+@[\w.-]+:)(.*?)(?:\.git)?\/?$/i.exec(repo)
   if (inUrl === null) return
   const name = inUrl[1] ?? ""
-  const hint = name === "" ? "" : `; write ${JSON.stringify(name)}`
   error({
     path,
-    message: `expected a repository as the host names it, such as owner/name, found a URL${hint}`,
+    reason: { _tag: "UrlForRepository", name: name === "" ? undefined : JSON.stringify(name) },
     at: "value"
   })
 }
@@ -81,16 +80,16 @@ const checkRepoName = (repo: string, kind: string | undefined, path: Path, error
 const checkBinding = ({ path, value }: TreePosition<Tree>, error: Report): void => {
   const { source_repo, match, work_path } = value
   if (source_repo === undefined && match === undefined)
-    error({ path: [...path, "source_repo"], message: "missing; set source_repo or match", at: "value" })
+    error({ path: [...path, "source_repo"], reason: { _tag: "SourceMissing" }, at: "value" })
   if (work_path !== undefined && match === undefined)
     error({
       path: [...path, "work_path"],
-      message: "requires match; a workspace of one repository has one path",
+      reason: { _tag: "WorkPathNeedsMatch" },
       at: "key"
     })
   if (typeof work_path === "string") {
     const compiled = compileWorkPath(work_path)
-    if (Result.isFailure(compiled)) error({ path: [...path, "work_path"], message: compiled.failure, at: "value" })
+    if (Result.isFailure(compiled)) error({ path: [...path, "work_path"], reason: compiled.failure, at: "value" })
   }
   const rules = recordsAt(value, "match")
   checkUnique(
@@ -102,7 +101,7 @@ const checkBinding = ({ path, value }: TreePosition<Tree>, error: Report): void 
     if (rule.value["triggers"] === undefined && Object.keys(recordAt(rule.value, "source")).length === 0)
       error({
         path: [...path, ...rule.path],
-        message: "a rule without conditions matches everything; name triggers, or fields of the source",
+        reason: { _tag: "RuleMatchesAll" },
         at: "value"
       })
   }
@@ -120,7 +119,7 @@ const checkTriage = ({ path, value }: TreePosition<Tree>, kinds: ReadonlyMap<str
     if (kind !== undefined && kind !== "gitea" && kind !== "forgejo")
       error({
         path: [...path, "triage"],
-        message: `trigger ${JSON.stringify(name)} is of kind ${kind}; triage works with gitea and forgejo only`,
+        reason: { _tag: "NoTriageOfKind", trigger: JSON.stringify(name), kind },
         at: "key"
       })
   }
@@ -130,7 +129,7 @@ const checkLayer = ({ path, value }: TreePosition<Tree>, error: Report): void =>
   if (recordAt(value, "agent", "sandbox")["kind"] !== undefined)
     error({
       path: [...path, "agent", "sandbox", "kind"],
-      message: "belongs to the global agent.sandbox; a workspace sets its own under `sandbox.kind`",
+      reason: { _tag: "SandboxIsGlobal" },
       at: "key"
     })
   checkUnique(
@@ -149,13 +148,13 @@ const checkSchedules = (review: Tree, path: Path, error: Report): void => {
         if (typeof start === "string" && start === end)
           error({
             path: [...path, ...rule.path, ...window.path],
-            message: `the window is empty; for a whole day write 00:00-24:00`,
+            reason: { _tag: "WindowEmpty" },
             at: "value"
           })
         else if (start === "24:00")
           error({
             path: [...path, ...rule.path, ...window.path, "start"],
-            message: "a window cannot start at 24:00; write 00:00",
+            reason: { _tag: "WindowStart" },
             at: "value"
           })
       }
@@ -168,7 +167,7 @@ const checkSchedules = (review: Tree, path: Path, error: Report): void => {
     if (isRecord(rule.value["match"]) && Object.keys(rule.value["match"]).length === 0)
       error({
         path: [...path, ...rule.path, "match"],
-        message: "without conditions it would exclude everything",
+        reason: { _tag: "ExcludesAll" },
         at: "value"
       })
 }

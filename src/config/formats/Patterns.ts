@@ -11,7 +11,7 @@ const maxPattern = 1024
 
 /** A path glob of `review`: `*`, `**`, `?`, classes and braces; relative, no traversal. */
 export const Glob = checked(
-  `a path glob of 1 to ${maxPattern} characters, relative, without ".." segments, whose braces expand to at most ${maxAlternatives} patterns`,
+  { _tag: "PathGlobForm", characters: maxPattern, patterns: maxAlternatives },
   "glob",
   (value) =>
     value.length >= 1 &&
@@ -22,28 +22,24 @@ export const Glob = checked(
 )
 
 /** A linear-time regular expression (RE2 syntax: no backreferences, no lookaround). */
-const Regex = checked(
-  `a regular expression in RE2 syntax (no backreferences, no lookaround) of at most ${maxPattern} characters`,
-  "re2",
-  (value) => {
-    if (value.length === 0 || value.length > maxPattern) return false
-    try {
-      RE2JS.compile(value)
-      return true
-    } catch {
-      return false
-    }
+const Regex = checked({ _tag: "RegularExpression", characters: maxPattern }, "re2", (value) => {
+  if (value.length === 0 || value.length > maxPattern) return false
+  try {
+    RE2JS.compile(value)
+    return true
+  } catch {
+    return false
   }
-)
+})
 
 /** A glob over a whole field: `*` crosses `/`, `?` is one code point, everything else is literal. */
 export const FieldGlob = checked(
-  `a glob of 1 to ${maxPattern} characters where * is any text and ? one character`,
+  { _tag: "FieldGlobForm", characters: maxPattern },
   "field-glob",
   (value) => value.length >= 1 && value.length <= maxPattern
 )
 
-const exactText = checked("text to be equal to", "exact", (value) => value.length >= 1 && value.length <= maxPattern)
+const exactText = checked({ _tag: "TextToEqual" }, "exact", (value) => value.length >= 1 && value.length <= maxPattern)
 
 const matcherFields = {
   glob: optional(FieldGlob, "review.auto_commit.exclude_sources[].match.author.glob", {
@@ -57,7 +53,7 @@ const matcherFields = {
 
 /** A matcher with exactly one of glob and regex. */
 export const Matcher = Schema.Struct(matcherFields).annotate({
-  [LimitsKey]: { expected: "exactly one of glob and regex", oneOf: ["glob", "regex"] }
+  [LimitsKey]: { expected: { _tag: "ExactlyOneOf", fields: ["glob"], last: "regex" }, oneOf: ["glob", "regex"] }
 })
 
 /** Defines a matcher with exactly one of exact, glob and regex. */
@@ -65,6 +61,11 @@ export const sourceMatcher = <const S extends Schema.Top>(exact: S) =>
   Schema.Struct({
     exact: optional(exact, "workspaces.instances.<id>.match[].source.repo_ref.exact", { exclusive: ["glob", "regex"] }),
     ...matcherFields
-  }).annotate({ [LimitsKey]: { expected: "exactly one of exact, glob and regex", oneOf: ["exact", "glob", "regex"] } })
+  }).annotate({
+    [LimitsKey]: {
+      expected: { _tag: "ExactlyOneOf", fields: ["exact", "glob"], last: "regex" },
+      oneOf: ["exact", "glob", "regex"]
+    }
+  })
 
 export const SourceMatcher = sourceMatcher(exactText)

@@ -13,7 +13,7 @@ const isRange = (value: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
-const Range = checked("loopback, linklocal, uniquelocal, an IP address or a CIDR range", "cidr", isRange)
+const Range = checked({ _tag: "AddressRange" }, "cidr", isRange)
 
 export const TrustProxy = Schema.Union([
   Flag,

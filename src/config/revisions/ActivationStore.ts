@@ -2,6 +2,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { SourceUnavailable } from "./RevisionStore.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface NodeActivation {
   readonly node: string
@@ -12,8 +13,8 @@ export interface NodeActivation {
   readonly active: number
   /** Hash of the snapshot that the node works with. */
   readonly snapshot: string
-  /** Problems of a refused revision, one line each; at most 20. */
-  readonly problems: ReadonlyArray<string>
+  /** Problems of a refused revision; at most 20. */
+  readonly problems: ReadonlyArray<Reason>
   /** Time of the last report; nodes repeat it every minute. */
   readonly at: number
 }

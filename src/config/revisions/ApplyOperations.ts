@@ -16,16 +16,16 @@ import { keepSecrets } from "./KeepSecrets.ts"
 import type { ConfigOperation, EditErrorCode, OperationProblem } from "./Operations.ts"
 import type { FindInFile } from "./Overlay.ts"
 import { renameReferences } from "./References.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface EditRefusal {
   readonly code: EditErrorCode
   readonly path?: Path
-  readonly message: string
+  readonly reason: Reason
 }
 export type Applied = Result.Result<DatabaseDocument, ReadonlyArray<EditRefusal>>
 
-const refuse = (code: EditErrorCode, message: string, path: Path = []): Applied =>
-  Result.fail([{ code, message, path }])
+const refuse = (code: EditErrorCode, reason: Reason, path: Path = []): Applied => Result.fail([{ code, reason, path }])
 
 export interface ApplyContext {
   /** The normalised file. */
@@ -46,12 +46,12 @@ export const applyOperations = (
     if (Result.isFailure(applied)) {
       const entity = operation.entity === undefined ? "globals" : formatRef(operation.entity)
       return Result.fail(
-        applied.failure.map(({ code, path = [], message }) => ({
+        applied.failure.map(({ code, path = [], reason }) => ({
           code,
           index,
           entity,
           path: formatPath(path),
-          message
+          reason
         }))
       )
     }
@@ -101,33 +101,30 @@ const ownedRefusal = (ref: EntityRef, { findInFile }: ApplyContext): Applied | u
   const path = findInFile(ref)
   return path === undefined
     ? undefined
-    : refuse(
-        "owned_by_file",
-        `${formatRef(ref)} is defined in the configuration file (${formatPath(path)}); edit it there`
-      )
+    : refuse("owned_by_file", { _tag: "OwnedByFile", entity: formatRef(ref), place: formatPath(path) })
 }
 
 const whenExists = (document: DatabaseDocument, ref: EntityRef, then: (stored: unknown) => Applied): Applied => {
   const stored = entityIn(document, ref)
   return stored === undefined
-    ? refuse("entity_not_found", `${formatRef(ref)} does not exist in the database configuration; create it first`)
+    ? refuse("entity_not_found", { _tag: "EntityUnknown", entity: formatRef(ref) })
     : then(stored)
 }
 
 const create = (document: DatabaseDocument, ref: EntityRef, value: unknown): Applied =>
   entityIn(document, ref) === undefined
     ? Result.map(parseValue(ref, value), (next) => withEntity(document, ref, next))
-    : refuse("entity_exists", `${formatRef(ref)} exists; update it, or choose another name`)
+    : refuse("entity_exists", { _tag: "EntityExists", entity: formatRef(ref) })
 
 /** Normalises a value and refuses masks and names that differ from the entity's. */
 const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, ReadonlyArray<EditRefusal>> => {
   const wrong = nameProblem(ref.name)
   if (wrong !== undefined) return refuseValue("invalid_field", [], wrong)
-  if (value === null || value === undefined) return refuseValue("invalid_field", [], "the value is missing")
+  if (value === null || value === undefined) return refuseValue("invalid_field", [], { _tag: "NoValue" })
   const complaints: Array<Complaint> = []
   const next = normalise(entityShape(ref.kind), value, (complaint) => complaints.push(complaint))
   if (complaints.length > 0)
-    return Result.fail(complaints.map(({ path, message }) => ({ code: "invalid_field" as const, path, message })))
+    return Result.fail(complaints.map(({ path, reason }) => ({ code: "invalid_field" as const, path, reason })))
   const masked = maskedSecrets(next)
   if (masked.length > 0) return Result.fail(masked)
   const { nameField } = entityLocations[ref.kind]
@@ -135,15 +132,11 @@ const parseValue = (ref: EntityRef, value: unknown): Result.Result<unknown, Read
   const { [nameField]: name, ...others } = next
   return name === undefined || name === ref.name
     ? Result.succeed(others)
-    : refuseValue(
-        "invalid_field",
-        [nameField],
-        `${nameField} differs from the entity's name; rename the entity instead`
-      )
+    : refuseValue("invalid_field", [nameField], { _tag: "NameDiffers", field: nameField })
 }
 
-const refuseValue = (code: EditErrorCode, path: Path, message: string) =>
-  Result.fail<ReadonlyArray<EditRefusal>>([{ code, path, message }])
+const refuseValue = (code: EditErrorCode, path: Path, reason: Reason) =>
+  Result.fail<ReadonlyArray<EditRefusal>>([{ code, path, reason }])
 
 /** Returns a refusal for each credential whose value is the mask. */
 const maskedSecrets = (value: unknown): ReadonlyArray<EditRefusal> =>
@@ -154,18 +147,17 @@ const maskedSecrets = (value: unknown): ReadonlyArray<EditRefusal> =>
 const maskRefusal = (path: Path): EditRefusal => ({
   code: "masked_secret",
   path,
-  message: "the mask of a credential is not a value; omit the field to keep the credential, or send null to clear it"
+  reason: { _tag: "MaskIsNoValue" }
 })
 
 /** Invisible characters: they could control a terminal, or make two names look alike. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /** Returns why a new name is refused. */
-const nameProblem = (name: string): string | undefined => {
+const nameProblem = (name: string): Reason | undefined => {
   if (["__proto__", "constructor", "prototype"].includes(name))
-    return `${JSON.stringify(name)} is not allowed as a name`
-  if (invisible.test(name) || name.trim() !== name)
-    return "the name has a control or invisible character, or begins or ends with white space; choose another name"
+    return { _tag: "NameNotAllowed", name: JSON.stringify(name) }
+  if (invisible.test(name) || name.trim() !== name) return { _tag: "NameInvisible" }
   return undefined
 }
 
@@ -174,7 +166,8 @@ const rename = (document: DatabaseDocument, from: EntityRef, to: string, context
   const wrong = nameProblem(to)
   if (wrong !== undefined) return refuse("invalid_field", wrong)
   return whenExists(document, from, (stored) => {
-    if (entityIn(document, target) !== undefined) return refuse("entity_exists", `${formatRef(target)} exists`)
+    if (entityIn(document, target) !== undefined)
+      return refuse("entity_exists", { _tag: "NameExists", entity: formatRef(target) })
     const moved = withEntity(withEntity(document, from, undefined), target, stored)
     return ownedRefusal(target, context) ?? Result.succeed(renameReferences(moved, from, to))
   })
@@ -185,7 +178,7 @@ const setEntity = (document: DatabaseDocument, ref: EntityRef, names: ReadonlyAr
     const shape = entityShape(ref.kind)
     const { nameField } = entityLocations[ref.kind]
     if (names.length === 1 && names[0] === nameField)
-      return refuse("invalid_field", `${nameField} is the entity's name; rename the entity instead`, names)
+      return refuse("invalid_field", { _tag: "NameByRename", field: nameField ?? "" }, names)
     return Result.flatMap(mapFailure(resolvePath(shape, stored, names)), (path) =>
       Result.flatMap(setField(path, value, stored), (next) =>
         Result.map(parseValue(ref, next), (parsed) => withEntity(document, ref, parsed))
@@ -202,13 +195,13 @@ const setGlobal = (
   const shape = globalsShape()
   return Result.flatMap(mapFailure(resolvePath(shape, document.globals, names)), (path) => {
     if (valueAt(file, path) !== undefined && !isRecord(valueAt(file, path)))
-      return refuse("owned_by_file", `${formatPath(path)} is set in the configuration file; edit it there`, path)
+      return refuse("owned_by_file", { _tag: "FieldOfFile", path: formatPath(path) }, path)
     return Result.flatMap(setField(path, value, document.globals), (next) => {
       const complaints: Array<Complaint> = []
       const globals = normalise(shape, next, (complaint) => complaints.push(complaint))
       if (complaints.length > 0)
         return Result.fail(
-          complaints.map(({ path: where, message }) => ({ code: "invalid_field" as const, path: where, message }))
+          complaints.map(({ path: where, reason }) => ({ code: "invalid_field" as const, path: where, reason }))
         )
       const masked = maskedSecrets(globals)
       if (masked.length > 0) return Result.fail(masked)
@@ -217,8 +210,8 @@ const setGlobal = (
   })
 }
 
-const mapFailure = <A>(result: Result.Result<A, string>): Result.Result<A, ReadonlyArray<EditRefusal>> =>
-  Result.mapError(result, (message) => [{ code: "invalid_field", message }])
+const mapFailure = <A>(result: Result.Result<A, Reason>): Result.Result<A, ReadonlyArray<EditRefusal>> =>
+  Result.mapError(result, (reason) => [{ code: "invalid_field", reason }])
 
 /** Null unsets the field. */
 const setField = (path: Path, value: unknown, into: unknown): Result.Result<unknown, ReadonlyArray<EditRefusal>> =>

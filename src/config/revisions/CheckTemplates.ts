@@ -8,6 +8,7 @@ import type { Path } from "../Path.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { formatRef } from "./Entities.ts"
 import type { Decision, PublishProblem } from "./Publish.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 /** Returns why a template is refused. Provided by the program, because rendering does not belong to the configuration; default: none is. */
 export const CheckTemplate = Context.Reference<(source: string) => string | undefined>("aicr/config/CheckTemplate", {
@@ -52,13 +53,13 @@ export const checkTemplates = Effect.fnUntraced(function* (
   for (const { entity, field, source } of listTemplates(decision.publishable.document)) {
     if (known.has(source)) continue
     known.add(source)
-    const message = check(source)
-    if (message !== undefined)
+    const why = check(source)
+    if (why !== undefined)
       problems.push({
         code: "template_refused",
         entity,
         path: formatPath(field),
-        message: `${message}; the built-in template would be used`
+        reason: { _tag: "TemplateRefused", why: verbatimReason(why) }
       })
     yield* Effect.yieldNow
   }

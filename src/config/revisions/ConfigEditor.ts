@@ -15,6 +15,7 @@ import type { PublishProblem } from "./Publish.ts"
 import type { ConfigOperationRecord, RevisionSummary } from "./Revision.ts"
 import type { ResealJob } from "./ResealStore.ts"
 import type { RevisionPage, SourceUnavailable } from "./RevisionStore.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 type Result<A> = Effect.Effect<A, SourceUnavailable>
 
@@ -62,7 +63,7 @@ export interface EditPreview {
   /** Empty: the edit can be published. */
   readonly problems: ReadonlyArray<PublishProblem>
   /** Warnings of the resulting configuration. */
-  readonly warnings: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  readonly warnings: ReadonlyArray<{ readonly path: string; readonly reason: Reason }>
   readonly conflicts: ReadonlyArray<Conflict>
   readonly diff: ReadonlyArray<Difference>
   readonly blastRadius: BlastRadius

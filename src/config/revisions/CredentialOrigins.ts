@@ -94,7 +94,7 @@ export const sealOrigin = (
     if (origin.isEntered)
       return Result.fail({
         code: "secret_sealing_invalid",
-        message: "a sealed value cannot be entered; enter the credential itself, which is sealed when it is stored"
+        reason: { _tag: "SealedEntered" }
       })
     if (isSamePlace(origin.place, place)) return Result.succeed(origin.text)
   }

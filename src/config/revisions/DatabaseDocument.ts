@@ -9,6 +9,7 @@ import { normalise } from "../Normalise.ts"
 import type { Tree } from "../checks/Tree.ts"
 import type { EntityKind, EntityRef } from "./Entities.ts"
 import { entityKinds, entityShape, globalsShape } from "./Entities.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 /** Values of one kind by name. A template and a prompt are text, a model group is a list, all others are maps. */
 export type Collection = Readonly<Record<string, unknown>>
@@ -35,23 +36,23 @@ export const emptyDocument: DatabaseDocument = { globals: {}, entities: noEntiti
 
 /** Parses a stored or imported document. Unknown kinds and fields are reported with their path. */
 export const parseDocument = (source: unknown, report: Report): DatabaseDocument => {
-  const complain = (path: ReadonlyArray<string>, message: string): void => report({ path, message, at: "key" })
+  const complain = (path: ReadonlyArray<string>, reason: Reason): void => report({ path, reason, at: "key" })
   if (!isRecord(source)) {
-    complain([], "expected a map of globals, entities")
+    complain([], { _tag: "RootExpected", fields: ["globals", "entities"] })
     return emptyDocument
   }
   for (const key of Object.keys(source))
     if (key !== "globals" && key !== "entities")
-      complain([key], `unknown key ${JSON.stringify(key)} (allowed here: globals, entities)`)
+      complain([key], { _tag: "KeyUnknown", key: JSON.stringify(key), allowed: ["globals", "entities"] })
   const globals = normalise(globalsShape(), source["globals"] ?? {}, report, ["globals"])
   const given = source["entities"] ?? {}
-  if (!isRecord(given)) complain(["entities"], `expected a map of ${entityKinds.join(", ")}`)
+  if (!isRecord(given)) complain(["entities"], { _tag: "RootExpected", fields: entityKinds })
   const entities = noEntities()
   for (const [kind, values] of Object.entries(isRecord(given) ? given : {})) {
     const known = entityKinds.find((one) => one === kind)
     if (known === undefined)
-      complain(["entities", kind], `unknown kind ${JSON.stringify(kind)} (kinds: ${entityKinds.join(", ")})`)
-    else if (!isRecord(values)) complain(["entities", kind], "expected a map from name to value")
+      complain(["entities", kind], { _tag: "KindUnknown", kind: JSON.stringify(kind), kinds: entityKinds })
+    else if (!isRecord(values)) complain(["entities", kind], { _tag: "NamesExpected" })
     else entities[known] = parseCollection(known, values, report)
   }
   return { globals: isRecord(globals) ? globals : {}, entities }

@@ -37,21 +37,18 @@ type Edits = Pick<ConfigDraft, "base" | "operations">
 
 const factProblem = ({ reason, title }: DraftInput): PublishProblem | undefined => {
   if (title.trim() === "" || title.length > maxTitle)
-    return problem("invalid_request", `title has ${title.length} characters; 1 to ${maxTitle} are allowed`)
+    return problem("invalid_request", { _tag: "TitleLength", count: title.length, limit: maxTitle })
   return reason.length > maxReason
-    ? problem("invalid_request", `reason has ${reason.length} characters; at most ${maxReason} are allowed`)
+    ? problem("invalid_request", { _tag: "ReasonLength", count: reason.length, limit: maxReason })
     : undefined
 }
 
 const sizeProblem = (operations: ReadonlyArray<ConfigOperation>): PublishProblem | undefined => {
   if (operations.length > maxOperations)
-    return problem(
-      "document_too_large",
-      `the edit has ${operations.length} operations; at most ${maxOperations} are stored`
-    )
+    return problem("document_too_large", { _tag: "TooManyOperations", count: operations.length, limit: maxOperations })
   const size = Buffer.byteLength(JSON.stringify(operations))
   return size > maxDraftBytes
-    ? problem("document_too_large", `the operations have ${size} bytes; at most ${maxDraftBytes} are stored`)
+    ? problem("document_too_large", { _tag: "OperationsTooLarge", bytes: size, limit: maxDraftBytes })
     : undefined
 }
 
@@ -61,8 +58,7 @@ const readBase = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Checked<DatabaseDocument>, SourceUnavailable> {
   const revision = yield* loadRevision(context.revisions, base)
   if (revision !== undefined) return Result.succeed(revision.document)
-  const message = `revision ${base}, for which the edit was made, does not exist any more; begin with the newest revision`
-  return Result.fail([problem("revision_not_found", message)])
+  return Result.fail([problem("revision_not_found", { _tag: "BaseMissing", number: base })])
 })
 
 const applyDraft = Effect.fnUntraced(function* (context: EditorContext, { base, operations }: Edits, ground: Ground) {
@@ -122,7 +118,7 @@ const markNext = (
 
 const unknownMask = {
   code: "masked_secret",
-  message: "the mask of a credential is not a value; omit the field to keep the credential, or send null to clear it"
+  reason: { _tag: "MaskIsNoValue" }
 } as const
 
 /** Returns the credentials that are kept from the version before although they would be sent to another destination. */
@@ -139,9 +135,7 @@ const redirectedProblems = Effect.fnUntraced(function* (
   const after = yield* applyDraft(context, next, ground)
   if (Result.isFailure(after)) return after.failure
   if (Result.isSuccess(held.document)) return listRedirected(held.document.success, after.success, ground, isKept)
-  return [
-    problem("secret_destination_changed", "the destination of a credential in the draft is unknown; enter it again")
-  ]
+  return [problem("secret_destination_changed", { _tag: "DestinationUnknown" })]
 })
 
 /** Returns what is stored: credentials sealed, masks resolved against `previous`. */

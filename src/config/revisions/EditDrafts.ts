@@ -29,12 +29,12 @@ const toOutcome = (saved: SavedDraft, draft: ConfigDraft): DraftOutcome => {
     case "TooMany":
       return {
         _tag: "Refused",
-        problems: [problem("too_many_drafts", `there are ${saved.limit} drafts; delete one first`)]
+        problems: [problem("too_many_drafts", { _tag: "TooManyDrafts", count: saved.limit })]
       }
     case "TooLarge":
       return {
         _tag: "Refused",
-        problems: [problem("too_many_drafts", `the drafts have over ${saved.limit} bytes together; delete one first`)]
+        problems: [problem("too_many_drafts", { _tag: "DraftsTooLarge", bytes: saved.limit })]
       }
   }
 }
@@ -133,7 +133,7 @@ export const approveDraft = (context: EditorContext, actor: string, id: string, 
     { action: "draft_approve", actor, id, version },
     Effect.fnUntraced(function* (draft) {
       if (draft.editors.includes(actor)) {
-        const own = problem("own_draft", "who wrote a part of a draft cannot approve it; another administrator can")
+        const own = problem("own_draft", { _tag: "OwnDraft" })
         return yield* write(context, actor, "draft_approve", Result.fail([own]), id)
       }
       const others = draft.approvals.filter((approval) => approval.actor !== actor)
@@ -161,11 +161,10 @@ const repeatedDraft = Effect.fnUntraced(function* (
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
   if (result._tag === "Conflict") return result
   if (result._tag === "Unchanged") return { _tag: "Unchanged", head: result.revision }
-  if (result._tag === "Resealed")
-    return refusedEdit([problem("operation_id_reused", "the id belongs to a resealing; choose a new one")])
+  if (result._tag === "Resealed") return refusedEdit([problem("operation_id_reused", { _tag: "OperationOfReseal" })])
   const revision = yield* context.revisions.read(result.revision)
   if (revision === undefined)
-    return refusedEdit([problem("revision_not_found", `revision ${result.revision} was removed by now`)])
+    return refusedEdit([problem("revision_not_found", { _tag: "RevisionRemoved", number: result.revision })])
   const active = (context.config.layered()?.active.number ?? 0) >= revision.number
   return { _tag: "Committed", revision: summarise(revision), active }
 })
@@ -186,8 +185,8 @@ export const publishDraft = Effect.fnUntraced(function* (
       return yield* repeatedDraft(context, earlier)
     const refusal =
       draft === undefined
-        ? problem("draft_not_found", `draft ${JSON.stringify(id)} does not exist; list the drafts`)
-        : problem("draft_conflict", `the draft has version ${draft.version}, not ${version}; read it again`)
+        ? problem("draft_not_found", { _tag: "DraftMissing", draft: JSON.stringify(id) })
+        : problem("draft_conflict", { _tag: "DraftVersion", version: draft.version, expected: version })
     yield* record(context, { action: "draft_publish", actor, outcome: refusal.code, draft: id, operationId })
     return refusedEdit([refusal])
   }

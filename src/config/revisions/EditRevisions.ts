@@ -17,7 +17,7 @@ import type {
 import type { EditorContext } from "./EditorContext.ts"
 import { describeOutcome, requireLayered, record, readSnapshot, listWarnings } from "./EditorContext.ts"
 import type { LoadedRevision } from "./LoadRevisions.ts"
-import { loadHead, loadRevision, lostMessage } from "./LoadRevisions.ts"
+import { loadHead, loadRevision, lostRevisions } from "./LoadRevisions.ts"
 import type { Decision, PublishProblem } from "./Publish.ts"
 import { decide, decideDocument } from "./Publish.ts"
 import type { Edit } from "./PublishEdit.ts"
@@ -25,16 +25,16 @@ import { problem, publishEdit, refusedEdit } from "./PublishEdit.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 import { editHash, plainHash } from "./RequestHash.ts"
 import type { RequestHash } from "./RequestHash.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 const maxOperationId = 200
 const maxReason = 2000
 
-const notFound = (number: number): PublishProblem =>
-  problem("revision_not_found", `revision ${number} does not exist, or not any more; read the newest revision`)
+const notFound = (number: number): PublishProblem => problem("revision_not_found", { _tag: "RevisionMissing", number })
 
 /** Returns why nothing is published onto a database that has lost revisions: its numbers would be used twice. */
 const lossProblem = ({ active }: LayeredFile, { head }: LoadedRevision): PublishProblem | undefined =>
-  head.number < active.number ? problem("revisions_lost", lostMessage(head.number, active.number)) : undefined
+  head.number < active.number ? problem("revisions_lost", lostRevisions(head.number, active.number)) : undefined
 
 /** Decides about an edit with this head. */
 const decideEdit = Effect.fnUntraced(function* (
@@ -148,7 +148,7 @@ export const previewRoute = Effect.fnUntraced(function* (
       return { problems: decision.problems, before, after: [] }
     case "Conflict":
       return {
-        problems: [problem("revision_conflict", "a field of this edit was changed by others")],
+        problems: [problem("revision_conflict", { _tag: "OthersChanged" })],
         before,
         after: []
       }
@@ -161,12 +161,10 @@ export const previewRoute = Effect.fnUntraced(function* (
 const malformed = ({
   operationId,
   reason = ""
-}: Pick<PublishRequest, "operationId" | "reason">): string | undefined => {
+}: Pick<PublishRequest, "operationId" | "reason">): Reason | undefined => {
   if (operationId === "" || operationId.length > maxOperationId)
-    return `operation_id has ${operationId.length} characters; 1 to ${maxOperationId} are allowed`
-  return reason.length > maxReason
-    ? `reason has ${reason.length} characters; at most ${maxReason} are allowed`
-    : undefined
+    return { _tag: "OperationIdLength", count: operationId.length, limit: maxOperationId }
+  return reason.length > maxReason ? { _tag: "ReasonLength", count: reason.length, limit: maxReason } : undefined
 }
 
 /** Returns whether the required approvals exist, or the emergency exception is stated with a reason. */
@@ -179,9 +177,7 @@ const approvalProblem = (
   if (approvals >= required || (breakGlass && reason.trim() !== "")) return undefined
   return problem(
     "approval_required",
-    breakGlass
-      ? "publishing without approvals needs a reason"
-      : `${required} approvals are required (config_sources.database.approvals) and there are ${approvals}; save a draft and have it approved`
+    breakGlass ? { _tag: "ReasonNeeded" } : { _tag: "ApprovalsNeeded", required, approvals }
   )
 }
 

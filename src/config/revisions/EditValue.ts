@@ -4,13 +4,15 @@ import { formatPath, isRecord } from "../Path.ts"
 import type { Path } from "../Path.ts"
 import { mask } from "../Show.ts"
 import type { Shape } from "../Shape.ts"
-import { didYouMean } from "../Suggest.ts"
+import { suggest } from "../Suggest.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 /**
  * Converts names to the canonical path of a value that has this shape: aliases of keys become field names, names of list elements become
  * positions. The last part may name a field that is not set; every part before it must exist or be a map.
  */
-export const resolvePath = (root: Shape, value: unknown, names: ReadonlyArray<string>): Result.Result<Path, string> => {
+export const resolvePath = (root: Shape, value: unknown, names: ReadonlyArray<string>): Result.Result<Path, Reason> => {
   let shape: Shape | undefined = root
   let here: unknown = value
   const path: Array<string | number> = []
@@ -26,22 +28,27 @@ export const resolvePath = (root: Shape, value: unknown, names: ReadonlyArray<st
       path.push(key)
     } else if (container?.type === "list") {
       const index = findElement(here, name)
-      if (index === undefined) return Result.fail(`${at(path)} has no element ${JSON.stringify(name)}`)
+      if (index === undefined)
+        return Result.fail({ _tag: "NoSuchElement", place: at(path), name: JSON.stringify(name) })
       shape = container.item
       here = Array.isArray(here) ? here[index] : undefined
       path.push(index)
     } else if (container?.type === "scalar" && container.scalar === "any") {
       here = isRecord(here) ? here[name] : undefined
       path.push(name)
-    } else return Result.fail(`${at(path)} has no fields, so ${JSON.stringify(name)} cannot be set in it`)
+    } else return Result.fail({ _tag: "HasNoFields", place: at(path), name: JSON.stringify(name) })
   }
   return Result.succeed(path)
 }
 
-const at = (path: Path): string => (path.length === 0 ? "the value" : formatPath(path))
+const at = (path: Path): Reason => (path.length === 0 ? { _tag: "WholeValue" } : verbatimReason(formatPath(path)))
 
-const unknownField = (path: Path, name: string, known: Iterable<string>): string =>
-  `${at(path)} has no field ${JSON.stringify(name)}${didYouMean(name, known)}`
+const unknownField = (path: Path, name: string, known: Iterable<string>): Reason => ({
+  _tag: "NoSuchField",
+  place: at(path),
+  name: JSON.stringify(name),
+  suggestion: suggest(name, known)
+})
 
 /** Returns the position of the element with this name, otherwise the position that the text names, up to one past the end. */
 const findElement = (list: unknown, name: string): number | undefined => {

@@ -4,7 +4,7 @@ import type { Scope } from "effect"
 import { newId } from "../../domain/Ids.ts"
 import type { RecentEvents } from "../../domain/RecentEvents.ts"
 import type { ConfigStore, LayeredFile } from "../ConfigStore.ts"
-import { formatIssue } from "../ConfigIssue.ts"
+import { placedReason } from "../ConfigIssue.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import type { ActivationStore } from "./ActivationStore.ts"
 import type { AuditLog, AuditRecord } from "./AuditLog.ts"
@@ -51,7 +51,7 @@ export const readSnapshot = (context: EditorContext, document: DatabaseDocument,
   readCombined(document, ground).snapshot ?? context.config.current()
 
 export const listWarnings = ({ warnings }: Snapshot) =>
-  warnings.map((issue) => ({ path: issue.path, message: formatIssue(issue) }))
+  warnings.map((issue) => ({ path: issue.path, reason: placedReason(issue) }))
 
 const maxDetail = 4096
 

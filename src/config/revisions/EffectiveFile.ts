@@ -14,6 +14,7 @@ import { formatPath } from "../Path.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import type { Reading } from "../Snapshots.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 /** Reads the newest revisions, newest first, with the namespaces of the file that the database cannot change. */
 export type ReadRevisions = (
@@ -67,7 +68,7 @@ export const openEffective = Effect.fnUntraced(function* (
       read: (options) => readLayered(parsed, layer.success, options)
     }
   }
-  const issues = layer.failure.map((message): ConfigIssue => ({ severity: "error", path: "", message, file }))
+  const issues = layer.failure.map((issue): ConfigIssue => ({ ...issue, file }))
   return {
     parsed,
     source: { _tag: "Revision", number: newest?.number ?? 0, document: undefined },
@@ -80,7 +81,7 @@ const database = ["config_sources", "database"]
 const unavailable = ({ file, locate }: ParsedFile, message: string): ConfigIssue => ({
   severity: "error",
   path: formatPath(database),
-  message: `the configuration of the database cannot be read: ${message}`,
+  reason: { _tag: "DatabaseUnreadable", why: verbatimReason(message) },
   file,
   ...locate(database, "key")
 })

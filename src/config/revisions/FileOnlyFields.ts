@@ -13,6 +13,7 @@ import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities } from "./DatabaseDocument.ts"
 import { entityShape, formatRef, globalsShape } from "./Entities.ts"
 import { makeFindInFile } from "./Overlay.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface FileOnlyProblem {
   readonly code: "owned_by_file"
@@ -20,7 +21,7 @@ export interface FileOnlyProblem {
   readonly entity: string
   /** Field in the entity, part by part. */
   readonly field: ReadonlyArray<string>
-  readonly message: string
+  readonly reason: Reason
 }
 
 interface Found {
@@ -79,8 +80,7 @@ const problemsIn = (
     const field = named(whole, path)
     const plain = Redacted.isRedacted(value) ? readSecret(value, { entity, field: field.join(".") }) : value
     if (plain === undefined || isIgnored(path) || rule.applies?.(plain) === false) return []
-    const message = `this can only be set in the configuration file, because it ${rule.because}; remove it here, or move the entity into the file`
-    return [{ code: "owned_by_file", entity, field, message }]
+    return [{ code: "owned_by_file", entity, field, reason: { _tag: "FileOnly", why: rule.because } }]
   })
 
 const findIn = (shape: Shape, value: unknown, path: Path): ReadonlyArray<Found> => {

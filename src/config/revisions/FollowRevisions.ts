@@ -11,7 +11,7 @@ import { AuditLog } from "./AuditLog.ts"
 import { DraftStore, maxDraftAge } from "./DraftStore.ts"
 import type { RevisionHead } from "./Revision.ts"
 import { noRevision } from "./Revision.ts"
-import { lostMessage } from "./LoadRevisions.ts"
+import { lostRevisions } from "./LoadRevisions.ts"
 import { RevisionStore, SourceUnavailable } from "./RevisionStore.ts"
 
 /** Time that an admission waits; after it the delivery is admitted under the revision that the node works with. */
@@ -62,7 +62,7 @@ interface Attempt {
 /** Numbers only increase: a database with a lower one than this node works with has lost revisions. */
 const refuseLoss = (head: RevisionHead, active: RevisionHead): Omit<Attempt, "snapshot"> => ({
   head,
-  activation: { _tag: "Refused", problems: [lostMessage(head.number, active.number)] }
+  activation: { _tag: "Refused", problems: [lostRevisions(head.number, active.number)] }
 })
 
 /** Returns undefined if the revision does not exist any more. */
@@ -154,7 +154,7 @@ const follow = Effect.gen(function* () {
       yield* Effect.logError("configuration revision refused, the current one stays in force", {
         revision: head.number,
         active: active.number,
-        issues: activation.problems.join("\n")
+        issues: activation.problems
       })
     yield* report
   }, one.withPermits(1))

@@ -9,12 +9,13 @@ import { named } from "../SealedPlaces.ts"
 import { haveSameReceiver, isGranted, makeDestinationAt, sameDestination } from "./Destinations.ts"
 import type { Destination, SecretGrant } from "./Destinations.ts"
 import { secretPaths } from "./EditValue.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface GrantProblem {
   readonly code: "secret_destination_changed" | "secret_ref_missing"
   /** Path in the combined document. */
   readonly path: Path
-  readonly message: string
+  readonly reason: Reason
 }
 
 /**
@@ -30,19 +31,20 @@ export const ungrantedVariables = (document: unknown, file: unknown): ReadonlyAr
     const destination = inDocument(path)
     if (sameDestination(ofFile.get(JSON.stringify([target, name])), destination)) return []
     if (isGranted(grants, name, target, destination)) return []
-    const message = `the database may not use the environment variable of ${formatPath(path)} here; ${grantAdvice(name, target, destination)}`
-    return [{ code: "secret_ref_missing" as const, path, message }]
+    const advice = grantAdvice(name, target, destination)
+    const reason: Reason = { _tag: "VariableNotGranted", path: formatPath(path), advice }
+    return [{ code: "secret_ref_missing" as const, path, reason }]
   })
 }
 
 /** Largest number of triggers in the grant that a message proposes. */
 const maxProposed = 20
 
-const grantAdvice = (env: string, target: ReadonlyArray<string>, destination: Destination): string => {
+const grantAdvice = (env: string, target: ReadonlyArray<string>, destination: Destination): Reason => {
   const { triggers = [] } = destination
-  if (triggers.length > maxProposed)
-    return `this channel serves ${triggers.length} triggers; set its trigger, then grant the variable for it in the file (config_sources.secret_refs)`
-  return `grant it in the file: config_sources.secret_refs: [{env: ${env}, target: ${JSON.stringify(target)}, destinations: {any-id: ${JSON.stringify(destination)}}}]`
+  if (triggers.length > maxProposed) return { _tag: "SetItsTrigger", count: triggers.length }
+  const grant = `[{env: ${env}, target: ${JSON.stringify(target)}, destinations: {any-id: ${JSON.stringify(destination)}}}]`
+  return { _tag: "GrantInFile", grant }
 }
 
 const keyed = (tree: unknown, path: Path, name: string): string => JSON.stringify([named(tree, path), name])
@@ -61,19 +63,19 @@ const isGrant = (value: unknown): value is SecretGrant =>
 export const unusedGrants = (
   document: unknown,
   file: unknown
-): ReadonlyArray<{ readonly path: Path; readonly message: string }> => {
+): ReadonlyArray<{ readonly path: Path; readonly reason: Reason }> => {
   const uses = namedVariables(document)
   const destinationAt = makeDestinationAt(document)
   return grantsIn(file).flatMap((grant, index) => {
     const { env, target } = grant
     const use = uses.find(({ name, path }) => name === env && isDeepStrictEqual(named(document, path), target))
     if (use !== undefined && isGranted([grant], env, target, destinationAt(use.path))) return []
-    const field = target.join(" ")
-    const message =
+    const place = target.join(" ")
+    const reason: Reason =
       use === undefined
-        ? `grants ${env} to ${field}, which does not use it; remove the grant, or publish what it is for`
-        : `grants ${env} to ${field} for another destination than ${JSON.stringify(destinationAt(use.path))}; correct its destinations, or remove it`
-    return [{ path: ["config_sources", "secret_refs", index], message }]
+        ? { _tag: "GrantUnused", variable: env, place }
+        : { _tag: "GrantElsewhere", variable: env, place, destination: JSON.stringify(destinationAt(use.path)) }
+    return [{ path: ["config_sources", "secret_refs", index], reason }]
   })
 }
 
@@ -98,5 +100,5 @@ export const redirectedSecrets = (before: unknown, after: unknown, keyOf: KeptKe
 const redirected = (path: Path): GrantProblem => ({
   code: "secret_destination_changed",
   path,
-  message: `${formatPath(path)} would be sent to another destination; enter the credential again`
+  reason: { _tag: "DestinationChanged", path: formatPath(path) }
 })

@@ -8,6 +8,7 @@ import type { RevisionHead } from "./Revision.ts"
 import { noRevision } from "./Revision.ts"
 import type { RevisionStore, SourceUnavailable } from "./RevisionStore.ts"
 import { deserialise } from "./SealDocument.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface LoadedRevision {
   readonly head: RevisionHead
@@ -19,8 +20,7 @@ export interface LoadedRevision {
 export const nothingPublished: LoadedRevision = { head: noRevision, document: emptyDocument, unknown: [] }
 
 /** Returns what to do about a database whose newest revision is older than the one that a node works with. */
-export const lostMessage = (head: number, active: number): string =>
-  `the newest revision of the database is ${head}, but this node works with revision ${active}: the database has lost revisions; restore it from a backup, or restart every node to use revision ${head}`
+export const lostRevisions = (head: number, active: number): Reason => ({ _tag: "RevisionsLost", head, active })
 
 /** Returns undefined if the revision does not exist any more. */
 export const loadRevision = Effect.fnUntraced(function* (
@@ -31,12 +31,12 @@ export const loadRevision = Effect.fnUntraced(function* (
   const found = yield* store.read(number)
   if (found === undefined) return undefined
   const unknown: Array<PublishProblem> = []
-  const document = deserialise(found.document, ({ path, message }) =>
+  const document = deserialise(found.document, ({ path, reason }) =>
     unknown.push({
       code: "newer_release",
       entity: "",
       path: formatPath(path),
-      message: `revision ${number} was written by a newer release: ${message}; edit it with that release`
+      reason: { _tag: "NewerRelease", number, why: reason }
     })
   )
   return { head: { number, hash: found.hash }, document, unknown }

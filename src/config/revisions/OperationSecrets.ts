@@ -12,6 +12,7 @@ import { asWritten } from "../Written.ts"
 import { secretPaths } from "./EditValue.ts"
 import { entityShape, formatRef, globalsShape } from "./Entities.ts"
 import type { ConfigOperation, OperationProblem } from "./Operations.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface OperationSecret {
   /** Entity such as `triggers/main`, or `globals`. */
@@ -104,19 +105,19 @@ export const invalidOperations = (operations: ReadonlyArray<ConfigOperation>): R
     const root = entity === undefined ? globalsShape() : entityShape(entity.kind)
     const target = "path" in operation ? follow(root, operation.path) : { shape: root, names: [] }
     const at = entity === undefined ? "globals" : formatRef(entity)
-    const refuse = (path: Path, message: string): OperationProblem => ({
+    const refuse = (path: Path, reason: Reason): OperationProblem => ({
       code: "invalid_field",
       index,
       entity: at,
       path: formatPath([...(target?.names ?? []), ...path]),
-      message
+      reason
     })
-    if (target === undefined) return [refuse([], "the path has no such field; correct it")]
+    if (target === undefined) return [refuse([], { _tag: "PathUnfit" })]
     const problems: Array<OperationProblem> = []
-    const normalised = normalise(target.shape, operation.value, ({ path, message }) =>
-      problems.push(refuse(path, message))
+    const normalised = normalise(target.shape, operation.value, ({ path, reason }) =>
+      problems.push(refuse(path, reason))
     )
-    findMistyped(target.shape, normalised, [], (path) => problems.push(refuse(path, "a credential is text")))
+    findMistyped(target.shape, normalised, [], (path) => problems.push(refuse(path, { _tag: "CredentialIsText" })))
     return problems
   })
 
@@ -150,7 +151,7 @@ export interface OperationSecretProblem {
   readonly code: SealingProblem["code"] | "masked_secret"
   readonly entity: string
   readonly path: string
-  readonly message: string
+  readonly reason: Reason
 }
 
 export type ReplacedOperations = Result.Result<ReadonlyArray<ConfigOperation>, ReadonlyArray<OperationSecretProblem>>
@@ -186,7 +187,7 @@ export const resealOperations = (
 /** Returns the operations with the result of `replace` in place of each credential, or the first problem of each operation. */
 export const replaceAll = (
   operations: ReadonlyArray<ConfigOperation>,
-  replace: Replace<Pick<OperationSecretProblem, "code" | "message">>
+  replace: Replace<Pick<OperationSecretProblem, "code" | "reason">>
 ): ReplacedOperations => {
   const problems: Array<OperationSecretProblem> = []
   const replaced = operations.flatMap((operation) => {

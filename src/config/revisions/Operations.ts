@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { entityKinds, maxNameLength } from "./Entities.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 const Name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(maxNameLength))
 const Ref = Schema.Struct({ kind: Schema.Literals(entityKinds), name: Name })
@@ -50,5 +51,5 @@ export interface OperationProblem {
   readonly entity: string
   /** Field in the entity; empty for the whole entity. */
   readonly path: string
-  readonly message: string
+  readonly reason: Reason
 }

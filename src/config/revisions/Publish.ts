@@ -9,7 +9,6 @@ import { formatPath, valueAt } from "../Path.ts"
 import { named } from "../SealedPlaces.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import { sealingKeys } from "../Sealing.ts"
-import type { SealingProblem } from "../Sealing.ts"
 import { applyOperations } from "./ApplyOperations.ts"
 import { differences, findConflicts } from "./Conflicts.ts"
 import type { CredentialOrigins } from "./CredentialOrigins.ts"
@@ -28,6 +27,7 @@ import type { ConfigOperation, OperationProblem } from "./Operations.ts"
 import { makeFindInFile, overlay } from "./Overlay.ts"
 import { serialise } from "./SealDocument.ts"
 import type { StoredDocument } from "./SealDocument.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface Changeset {
   readonly operations: ReadonlyArray<ConfigOperation>
@@ -42,7 +42,7 @@ export interface PublishProblem {
   readonly code: string
   readonly entity: string
   readonly path: string
-  readonly message: string
+  readonly reason: Reason
 }
 
 export interface Publishable {
@@ -69,8 +69,12 @@ export const maxProblems = 100
 const refused = (problems: ReadonlyArray<PublishProblem>): Decision => {
   const more = problems.length - maxProblems
   if (more <= 0) return { _tag: "Refused", problems }
-  const message = `${more} more problems are not listed; correct the listed ones and validate again`
-  const last = { code: "too_many_problems", entity: "", path: "", message }
+  const last: PublishProblem = {
+    code: "too_many_problems",
+    entity: "",
+    path: "",
+    reason: { _tag: "MoreProblems", count: more }
+  }
   return { _tag: "Refused", problems: [...problems.slice(0, maxProblems), last] }
 }
 
@@ -175,29 +179,23 @@ export const applyEdits = (
 ): Result.Result<DatabaseDocument, ReadonlyArray<OperationProblem>> =>
   applyOperations(document, operations, { file, findInFile: makeFindInFile(file) })
 
-const placed = (document: unknown, { code, path, message }: GrantProblem): PublishProblem => {
+const placed = (document: unknown, { code, path, reason }: GrantProblem): PublishProblem => {
   const { entity, field } = entityField(named(document, path))
-  return { code, entity, path: formatPath(field), message }
+  return { code, entity, path: formatPath(field), reason }
 }
 
 const isError = ({ severity }: ConfigIssue): boolean => severity === "error"
 
-/** Codes of sealed values that cannot be opened, which begin the message of their issue. */
-const sealingCodes = ["secrets_key_missing", "secret_sealing_invalid"] as const satisfies ReadonlyArray<
-  SealingProblem["code"]
->
-
-const toProblem = (entityAt: EntityAt, { path, message }: ConfigIssue): PublishProblem => {
+/** A sealed value that cannot be opened has a code of its own. */
+const toProblem = (entityAt: EntityAt, { path, reason }: ConfigIssue): PublishProblem => {
   const { entity, field } = path === "" ? { entity: "", field: [] } : entityAt(path)
-  const sealing = sealingCodes.find((code) => message.startsWith(`${code}: `))
-  return sealing === undefined
-    ? { code: "invalid_configuration", entity, path: formatPath(field), message }
-    : { code: sealing, entity, path: formatPath(field), message: message.slice(sealing.length + 2) }
+  const [code, why] = reason._tag === "SealedUnreadable" ? [reason.code, reason.why] : ["invalid_configuration", reason]
+  return { code, entity, path: formatPath(field), reason: why }
 }
 
 const tooLarge = (size: number): PublishProblem => ({
   code: "document_too_large",
   entity: "",
   path: "",
-  message: `the database configuration would have ${size} bytes; at most ${maxStoredBytes} are stored`
+  reason: { _tag: "StoredTooLarge", bytes: size, limit: maxStoredBytes }
 })

@@ -10,6 +10,7 @@ import { loadHead } from "./LoadRevisions.ts"
 import type { Decision, Publishable, PublishProblem } from "./Publish.ts"
 import type { RequestHash } from "./RequestHash.ts"
 import type { ConfigOperationRecord, ConfigRevision, NewRevision, RevisionHead, RevisionSummary } from "./Revision.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 /** Maximum number of decisions about an edit while others publish at the same time. */
 const maxAttempts = 50
@@ -29,11 +30,11 @@ export type OnCommitted = (revision: RevisionHead, published: Publishable) => vo
 
 export const refusedEdit = (problems: ReadonlyArray<PublishProblem>): EditOutcome => ({ _tag: "Refused", problems })
 
-export const problem = (code: string, message: string, entity = "", path = ""): PublishProblem => ({
+export const problem = (code: string, reason: Reason, entity = "", path = ""): PublishProblem => ({
   code,
   entity,
   path,
-  message
+  reason
 })
 
 export const summarise = (revision: ConfigRevision): RevisionSummary => {
@@ -54,9 +55,7 @@ export const publishEdit = Effect.fnUntraced(function* (
     const outcome = yield* apply(store, edit, head, yield* edit.decide(head), onCommitted)
     if (outcome !== undefined) return outcome
   }
-  return refusedEdit([
-    problem("source_contended", "others published at the same time, again and again; repeat the request")
-  ])
+  return refusedEdit([problem("source_contended", { _tag: "Contended" })])
 })
 
 /** Returns undefined if the head has changed. */
@@ -104,10 +103,11 @@ const apply = Effect.fnUntraced(function* (
   }
 })
 
-const reusedMessage = (operationId: string, compared: "different" | "unknown_key"): string =>
-  compared === "different"
-    ? `the operation id ${JSON.stringify(operationId)} belongs to another request; choose a new one`
-    : `the operation id ${JSON.stringify(operationId)} has a result, and this node lacks the key to compare the credentials of its request; read that result, or choose a new id`
+const reused = (id: string, compared: "different" | "unknown_key"): PublishProblem =>
+  problem("operation_id_reused", {
+    _tag: compared === "different" ? "OperationIdReused" : "OperationIdUncomparable",
+    id: JSON.stringify(id)
+  })
 
 /** Returns the recorded result of an operation id, unless the id was used for something else. */
 const repeated = Effect.fnUntraced(function* (
@@ -116,14 +116,12 @@ const repeated = Effect.fnUntraced(function* (
   { requestHash, result }: ConfigOperationRecord
 ): Effect.fn.Return<EditOutcome, SourceUnavailable> {
   const compared = request.compare(requestHash)
-  if (compared !== "same") return refusedEdit([problem("operation_id_reused", reusedMessage(operationId, compared))])
+  if (compared !== "same") return refusedEdit([reused(operationId, compared)])
   switch (result._tag) {
     case "Committed": {
       const revision = yield* store.read(result.revision)
       return revision === undefined
-        ? refusedEdit([
-            problem("revision_not_found", `revision ${result.revision} of this operation was removed by now`)
-          ])
+        ? refusedEdit([problem("revision_not_found", { _tag: "RevisionOfOperationRemoved", number: result.revision })])
         : { _tag: "Committed", revision: summarise(revision), active: false }
     }
     case "Unchanged":
@@ -131,6 +129,6 @@ const repeated = Effect.fnUntraced(function* (
     case "Conflict":
       return result
     case "Resealed":
-      return refusedEdit([problem("operation_id_reused", reusedMessage(operationId, "different"))])
+      return refusedEdit([reused(operationId, "different")])
   }
 })

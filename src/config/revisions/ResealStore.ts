@@ -2,6 +2,7 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { SourceUnavailable } from "./RevisionStore.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface ResealJob {
   readonly id: string
@@ -15,7 +16,7 @@ export interface ResealJob {
   readonly checked: number
   readonly resealed: number
   /** Records that could not be opened, with the reason; at most 100. */
-  readonly failed: ReadonlyArray<string>
+  readonly failed: ReadonlyArray<Reason>
   /** Newest revision of the pass in progress, and the lowest one that it has checked. */
   readonly newest: number
   readonly below: number

@@ -1,6 +1,7 @@
 /** Revisions of the database's configuration: a linear history of documents, each with the edit that made it. */
 import type { Difference } from "../Diff.ts"
 import type { Conflict } from "./Conflicts.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface ConfigRevision {
   /** 1 for the first, then one more each. */
@@ -58,7 +59,7 @@ export interface ResealResult {
   readonly state: "running" | "done" | "failed"
   readonly checked: number
   readonly resealed: number
-  readonly failed: ReadonlyArray<string>
+  readonly failed: ReadonlyArray<Reason>
 }
 
 export interface ConfigOperationRecord {

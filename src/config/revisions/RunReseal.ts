@@ -5,17 +5,19 @@
  */
 import { Clock, Effect, Result, Schedule } from "effect"
 import { newId } from "../../domain/Ids.ts"
-import type { SealingKeys } from "../Sealing.ts"
+import type { SealingKeys, SealingProblem } from "../Sealing.ts"
 import { sealingKeys } from "../Sealing.ts"
 import type { EditorContext } from "./EditorContext.ts"
 import { record, requireLayered } from "./EditorContext.ts"
 import { problem } from "./PublishEdit.ts"
 import { plainHash } from "./RequestHash.ts"
 import type { ResealOutcome } from "./ConfigEditor.ts"
-import { resealDrafts, resealRevision } from "./ResealSource.ts"
+import { notSealed, resealDrafts, resealRevision } from "./ResealSource.ts"
 import type { ResealJob } from "./ResealStore.ts"
 import type { ConfigOperationRecord, ResealResult } from "./Revision.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { inEnglish } from "../../text/en.ts"
 
 const pageSize = 100
 const maxFailed = 100
@@ -25,19 +27,21 @@ const saveEvery = 20
 /** Part of a job that its owner changes. */
 type Progress = Pick<ResealJob, "below" | "checked" | "covered" | "failed" | "newest" | "resealed">
 
+/** Returns the reasons, each once. */
+const distinct = (reasons: ReadonlyArray<Reason>): ReadonlyArray<Reason> =>
+  [...new Map(reasons.map((one) => [JSON.stringify(one), one])).values()].slice(0, maxFailed)
+
 /** Adds the result of a record: whether it was replaced, or why it could not be. */
 const count = <A extends Pick<Progress, "checked" | "failed" | "resealed">>(
   job: A,
   name: string,
-  result: boolean | string
+  result: boolean | ReadonlyArray<Reason>
 ): A => ({
   ...job,
   checked: job.checked + 1,
   resealed: job.resealed + (result === true ? 1 : 0),
   failed:
-    typeof result === "string" && job.failed.length < maxFailed && !job.failed.includes(`${name}: ${result}`)
-      ? [...job.failed, `${name}: ${result}`]
-      : job.failed
+    typeof result === "boolean" ? job.failed : distinct([...job.failed, ...result.map((why) => notSealed(name, why))])
 })
 
 /** Saves the next version; undefined if another process has taken the job over. */
@@ -96,14 +100,14 @@ const work = Effect.fnUntraced(function* (
   }
   const drafts = yield* resealDrafts(context.drafts, ground.namespace, keys)
   const pinned = yield* context.config.resealPinned(keys)
-  const failed = [...new Set([...job.failed, ...drafts.failed, ...pinned.failed])].slice(0, maxFailed)
+  const failed = distinct([...job.failed, ...drafts.failed, ...pinned.failed])
   const resealed = job.resealed + drafts.resealed + pinned.resealed
   yield* record(context, {
     action: "reseal",
     actor: job.actor,
     outcome: failed.length === 0 ? "done" : "secret_sealing_invalid",
     operationId: job.id,
-    detail: [`${resealed} records sealed with the current key`, ...failed].join("\n")
+    detail: [`${resealed} records sealed with the current key`, ...failed.map(inEnglish)].join("\n")
   })
   const finishedAt = yield* Clock.currentTimeMillis
   const ended: ResealJob = { ...job, failed, resealed, state: failed.length === 0 ? "done" : "failed", finishedAt }
@@ -176,11 +180,11 @@ export const startReseal = Effect.fnUntraced(function* (
   const keys = sealingKeys(ground.env)
   const kid = Result.isSuccess(keys) ? keys.success.current?.kid : undefined
   if (Result.isFailure(keys) || kid === undefined) {
-    const { code, message } = Result.isFailure(keys)
+    const { code, reason }: SealingProblem = Result.isFailure(keys)
       ? keys.failure
-      : { code: "secrets_key_missing", message: "no key is set; set SVC_CONFIG_SECRETS_KEY" }
+      : { code: "secrets_key_missing", reason: { _tag: "SealingKeyMissing" } }
     yield* record(context, { action: "reseal", actor, outcome: code })
-    return { _tag: "Refused", problems: [problem(code, message)] }
+    return { _tag: "Refused", problems: [problem(code, reason)] }
   }
   const startedAt = yield* Clock.currentTimeMillis
   const fresh = newJob(kid, actor, startedAt)
@@ -198,7 +202,7 @@ export const startReseal = Effect.fnUntraced(function* (
   yield* record(context, { action: "reseal", actor, outcome: "source_contended", operationId: fresh.id })
   return {
     _tag: "Refused",
-    problems: [problem("source_contended", "others started the same at the same time; repeat the request")]
+    problems: [problem("source_contended", { _tag: "StartContended" })]
   }
 })
 

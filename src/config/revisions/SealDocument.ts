@@ -126,7 +126,7 @@ const sorted = (value: unknown): unknown => {
 export const deserialise = (text: string, report: Report = () => {}): DatabaseDocument => {
   const source = parseJson(text)
   if (source !== undefined) return parseDocument(source, report)
-  report({ path: [], message: "the stored document is not JSON; restore the database from a backup", at: "value" })
+  report({ path: [], reason: { _tag: "DocumentIsNoJson" }, at: "value" })
   return emptyDocument
 }
 

@@ -7,6 +7,7 @@ import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { formatRef } from "./Entities.ts"
 import { unusedGrants } from "./Grants.ts"
 import { makeFindInFile, overlay } from "./Overlay.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export const listSourceWarnings = (
   { file, ground, locate }: ParsedFile,
@@ -14,20 +15,16 @@ export const listSourceWarnings = (
 ): ReadonlyArray<ConfigIssue> => {
   const { shadowed, shadowedGlobals, tree } = overlay(ground.file, document)
   const findInFile = makeFindInFile(ground.file)
-  const warn = (path: Path, message: string): ConfigIssue => ({
+  const warn = (path: Path, reason: Reason): ConfigIssue => ({
     severity: "warning",
     path: formatPath(path),
-    message,
+    reason,
     file,
     ...locate(path, "key")
   })
   return [
-    ...shadowed.map((ref) =>
-      warn(findInFile(ref) ?? [], `hides ${formatRef(ref)} of the database, which has no effect; delete one of them`)
-    ),
-    ...shadowedGlobals.map((path) =>
-      warn(path, "hides the value of the database, which has no effect; remove one of them")
-    ),
-    ...unusedGrants(tree, ground.file).map(({ message, path }) => warn(path, message))
+    ...shadowed.map((ref) => warn(findInFile(ref) ?? [], { _tag: "HidesEntity", entity: formatRef(ref) })),
+    ...shadowedGlobals.map((path) => warn(path, { _tag: "HidesValue" })),
+    ...unusedGrants(tree, ground.file).map(({ path, reason }) => warn(path, reason))
   ]
 }

@@ -7,6 +7,7 @@ import type { ConfigDraft } from "./DraftStore.ts"
 import { ConfigOperation } from "./Operations.ts"
 import type { ResealJob } from "./ResealStore.ts"
 import type { ConfigOperationRecord, ConfigRevision, NewRevision, RevisionSummary } from "./Revision.ts"
+import { Reason } from "../../domain/Reason.ts"
 
 const Names = Schema.Array(Schema.String)
 const Text = Schema.String
@@ -54,7 +55,7 @@ const Operation = Schema.Struct({
       state: Schema.Literals(["running", "done", "failed"]),
       checked: Schema.Int,
       resealed: Schema.Int,
-      failed: Names
+      failed: Schema.Array(Reason)
     })
   ])
 })
@@ -92,7 +93,7 @@ const Activation = Schema.Struct({
   state: Schema.Literals(["active", "refused"]),
   active: Schema.Int,
   snapshot: Text,
-  problems: Names,
+  problems: Schema.Array(Reason),
   at: Schema.Int
 })
 
@@ -104,7 +105,7 @@ const Reseal = Schema.Struct({
   state: Schema.Literals(["running", "done", "failed"]),
   checked: Schema.Int,
   resealed: Schema.Int,
-  failed: Names,
+  failed: Schema.Array(Reason),
   newest: Schema.Int,
   below: Schema.Int,
   covered: Schema.Int,

@@ -35,7 +35,7 @@ const emptyText: PublishProblem = {
   code: "invalid_yaml",
   entity: "",
   path: "",
-  message: "the document is empty; write `entities: {}` to remove everything"
+  reason: { _tag: "DocumentTextEmpty", sample: "`entities: {}`" }
 }
 
 /**
@@ -44,16 +44,16 @@ const emptyText: PublishProblem = {
  */
 export const importDocument = (text: string, head: DatabaseDocument, held?: DatabaseDocument): Imported => {
   const yaml = parseYaml(text)
-  const problems: Array<PublishProblem> = yaml.issues.map(({ path, message, place }) => ({
+  const problems: Array<PublishProblem> = yaml.issues.map(({ path, reason, place }) => ({
     code: "invalid_yaml",
     entity: "",
     path: formatPath(path),
-    message: place === undefined ? message : `line ${place.line}: ${message}`
+    reason: place === undefined ? reason : { _tag: "AtLine", line: place.line, reason }
   }))
   if (problems.length > 0) return Result.fail(problems)
   if (yaml.value === undefined || yaml.value === null) return Result.fail([emptyText])
-  const next = parseDocument(yaml.value, ({ path, message }) =>
-    problems.push({ code: "invalid_field", entity: "", path: formatPath(path), message })
+  const next = parseDocument(yaml.value, ({ path, reason }) =>
+    problems.push({ code: "invalid_field", entity: "", path: formatPath(path), reason })
   )
   return problems.length > 0
     ? Result.fail(problems)

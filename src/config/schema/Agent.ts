@@ -3,11 +3,11 @@
  * only after the layers are merged.
  */
 import { Schema } from "effect"
-import type { FieldKey, Resolved } from "../Field.ts"
+import type { FileOnly, FieldKey, Resolved } from "../Field.ts"
 import { defaulted, group, nodeFile, nodeProgram, optional, required } from "../Field.ts"
 import { Flag, EnvName, int, list, map, named, number, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
 
-const cluster = { because: "decides where and how isolated the cluster executes agents" }
+const cluster: FileOnly = { because: { _tag: "DecidesCluster" } }
 
 export const SandboxConfig = Schema.Struct({
   kind: optional(named("sandboxKind"), "agent.sandbox.kind"),
@@ -28,10 +28,10 @@ export const SandboxConfig = Schema.Struct({
   native: group(
     {
       unconfined: defaulted(Flag, false, "agent.sandbox.native.unconfined", {
-        fileOnly: { because: "ends the isolation of the nodes", applies: (value) => value !== false }
+        fileOnly: { because: { _tag: "EndsIsolation" }, applies: (value) => value !== false }
       }),
       first_uid: defaulted(int(1000, 2_147_418_111), 1_900_000_000, "agent.sandbox.native.first_uid", {
-        fileOnly: { because: "decides as which users the nodes start programs" }
+        fileOnly: { because: { _tag: "DecidesUsers" } }
       })
     },
     "agent.sandbox.native"

@@ -6,7 +6,7 @@ import { choice, map, number, PositiveInt, withShorthand } from "../Scalars.ts"
 
 const ModelOverride = withShorthand(
   Schema.Struct({ trigger_tokens: optional(PositiveInt, "compression.per_model_overrides.<id>.trigger_tokens") }),
-  "a number of tokens, or {trigger_tokens}",
+  { _tag: "TokensOrMap", form: "{trigger_tokens}" },
   (value) => (typeof value === "number" ? { trigger_tokens: value } : undefined)
 )
 

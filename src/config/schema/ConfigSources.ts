@@ -17,10 +17,7 @@ export const ConfigSourcesConfig = Schema.Struct({
       enabled: defaulted(Flag, false, "config_sources.database.enabled"),
       backend: defaulted(named("sourceBackend"), "storage", "config_sources.database.backend"),
       namespace: defaulted(
-        matching(
-          /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-          "1 to 64 letters, digits, dots, underscores and hyphens, starting with a letter or digit"
-        ),
+        matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, { _tag: "NamespaceName" }),
         "default",
         "config_sources.database.namespace"
       ),

@@ -85,7 +85,7 @@ export const Actor = Schema.Struct({
   }),
   expires_at: optional(
     checked(
-      "an RFC 3339 time such as 2030-01-31T12:00:00Z",
+      { _tag: "DateAndTime" },
       "date-time",
       (value) =>
         /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(value) &&
@@ -132,7 +132,7 @@ export type CommandBinding = Resolved<typeof CommandBinding>
 
 export const ImConfig = Schema.Struct({
   connections: defaulted(
-    map(ChatConnection, { keys: /^[A-Za-z0-9][A-Za-z0-9_-]*$/, expected: "a map from connection id to connection" }),
+    map(ChatConnection, { keys: /^[A-Za-z0-9][A-Za-z0-9_-]*$/, expected: { _tag: "ConnectionsById" } }),
     {},
     "im.connections"
   ),

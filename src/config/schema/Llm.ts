@@ -1,6 +1,6 @@
 /** Schema of `llm`: providers, model groups, retry, budgets and the model catalog. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
+import type { FileOnly, Resolved } from "../Field.ts"
 import { defaulted, group, kinds, nodeCredential, optional, required } from "../Field.ts"
 import {
   choice,
@@ -22,8 +22,8 @@ import {
 
 const bedrock = { when: kinds("bedrock") }
 const vertex = { when: kinds("vertex_ai") }
-const keyFile = {
-  because: "names a file of the nodes",
+const keyFile: FileOnly = {
+  because: { _tag: "NamesCredentialFile" },
   applies: (value: unknown) => typeof value !== "string" || !value.trim().startsWith("{")
 }
 const anthropic = { when: kinds("anthropic") }
@@ -46,10 +46,7 @@ export const optionalFields = [
 ] as const
 
 export const LlmProvider = Schema.Struct({
-  id: required(
-    matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "an identifier of letters, digits, dots, underscores and hyphens"),
-    "llm.providers[].id"
-  ),
+  id: required(matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, { _tag: "ProviderId" }), "llm.providers[].id"),
   kind: required(named("providerKind"), "llm.providers[].kind"),
   base_url: optional(Url, "llm.providers[].base_url", {
     requiredWhen: kinds("azure_openai"),
@@ -148,7 +145,7 @@ export const ModelCatalogConfig = Schema.Struct({
     "llm.model_catalog.cache"
   ),
   overrides: defaulted(
-    map(CatalogOverride, { keys: /^[^/]+\/.+$/, expected: "a map with keys of the form <provider>/<model>" }),
+    map(CatalogOverride, { keys: /^[^/]+\/.+$/, expected: { _tag: "KeysOfModels" } }),
     {},
     "llm.model_catalog.overrides"
   )

@@ -146,7 +146,7 @@ export const Channel = Schema.Struct({
   add_owners_as_assignees: optional(Flag, "outputs.channels[].add_owners_as_assignees", issues),
   severity_label_prefix: optional(Text, "outputs.channels[].severity_label_prefix", issues),
   severity_label_colors: optional(
-    map(matching(/^#?[0-9A-Fa-f]{6}$/, "a colour of six hexadecimal digits")),
+    map(matching(/^#?[0-9A-Fa-f]{6}$/, { _tag: "HexColour" })),
     "outputs.channels[].severity_label_colors",
     issues
   ),
@@ -297,7 +297,7 @@ export const NotificationRoute = Schema.Struct({
 
 export const OutputsConfig = Schema.Struct({
   template_engine: defaulted(named("templateEngine"), "handlebars", "outputs.template_engine", {
-    unimplemented: { value: "eta", instead: "templates are rendered with handlebars" }
+    unimplemented: { value: "eta", instead: { _tag: "RenderedWithHandlebars" } }
   }),
   templates: defaulted(map(LongText), {}, "outputs.templates"),
   no_problems: group(noProblems(), "outputs.no_problems"),

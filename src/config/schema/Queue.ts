@@ -19,7 +19,7 @@ export const QueueConfig = Schema.Struct({
       per_workspace_concurrency: defaulted(PositiveInt, 1, "queue.workers.per_workspace_concurrency"),
       max_waiting_for_model: defaulted(int(0, 1000), 16, "queue.workers.max_waiting_for_model"),
       lock_ttl_seconds: defaulted(PositiveInt, 1800, "queue.workers.lock_ttl_seconds", {
-        reserved: "lock expiry is set by the backend (queue.sqlite.lock_ttl_seconds)"
+        reserved: { _tag: "BackendSetsExpiry" }
       })
     },
     "queue.workers"
@@ -45,8 +45,8 @@ export const QueueConfig = Schema.Struct({
   ),
   dead_letter: group(
     {
-      enabled: optional(Flag, "queue.dead_letter.enabled", { reserved: "not consumed at runtime" }),
-      max_age_hours: optional(PositiveInt, "queue.dead_letter.max_age_hours", { reserved: "not consumed at runtime" })
+      enabled: optional(Flag, "queue.dead_letter.enabled", { reserved: { _tag: "NotConsumed" } }),
+      max_age_hours: optional(PositiveInt, "queue.dead_letter.max_age_hours", { reserved: { _tag: "NotConsumed" } })
     },
     "queue.dead_letter"
   ),

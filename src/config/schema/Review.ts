@@ -20,14 +20,14 @@ import {
 } from "../Scalars.ts"
 import { FieldGlob, Glob, Matcher } from "../formats/Patterns.ts"
 
-const Time = matching(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, "a time HH:mm from 00:00 to 24:00")
+const Time = matching(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, { _tag: "TimeOfDay" })
 
 export const Window = withShorthand(
   Schema.Struct({
     start: required(Time, "review.auto_commit.schedule.rules[].windows[].start"),
     end: required(Time, "review.auto_commit.schedule.rules[].windows[].end")
   }),
-  "a range `HH:mm-HH:mm` or {start, end}",
+  { _tag: "TimeRange", form: "{start, end}" },
   (value) => {
     if (typeof value !== "string") return undefined
     const [start = "", ...rest] = value.split("-")
@@ -69,14 +69,12 @@ export const ExcludeSource = Schema.Struct({
 })
 export type ExcludeSource = Resolved<typeof ExcludeSource>
 
-const Branch = matching(
-  /^(?!refs\/)[^\s~^:?*[\\]+$/,
-  "an exact branch name without refs/heads/ and wildcards",
-  (value) => (value.startsWith("refs/heads/") ? value.slice("refs/heads/".length) : undefined)
+const Branch = matching(/^(?!refs\/)[^\s~^:?*[\\]+$/, { _tag: "BranchName" }, (value) =>
+  value.startsWith("refs/heads/") ? value.slice("refs/heads/".length) : undefined
 )
 
 const EvidencePath = checked(
-  "a relative path of at most 512 characters without .. segments",
+  { _tag: "RelativePath" },
   "path",
   (value) => value !== "" && value.length <= 512 && !value.startsWith("/") && !value.split("/").includes("..")
 )

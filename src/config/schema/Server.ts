@@ -13,7 +13,7 @@ export const ServerConfig = Schema.Struct({
   trust_proxy: defaulted(TrustProxy, false, "server.trust_proxy"),
   base_url: optional(Url, "server.base_url"),
   path_prefix: optional(
-    matching(/^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*\/?$/, "a path such as /aicr"),
+    matching(/^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*\/?$/, { _tag: "PathPrefix" }),
     "server.path_prefix"
   ),
   auth: group(

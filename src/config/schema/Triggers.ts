@@ -1,6 +1,6 @@
 /** Schema of `triggers[]`: sources of changes, one profile per host or account. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
+import type { FileOnly, Resolved } from "../Field.ts"
 import { defaulted, kinds, nodeFile, optional, required } from "../Field.ts"
 import {
   choice,
@@ -27,13 +27,15 @@ const http = { when: kinds("gitea", "forgejo", "github", "gitlab", "subversion")
 const scheduled = { when: kinds("scheduled") }
 
 /** Repositories of this machine, and ssh with its keys. */
-export const localRepository = {
-  because: "reads a repository or a key of the nodes (file, svn+ssh)",
+export const localRepository: FileOnly = {
+  because: { _tag: "ReadsNodeRepository" },
   applies: (value: unknown) => typeof value === "string" && !/^\s*(?:https?|svn):/i.test(value)
 }
 
 const Identifier = Schema.Union([Text, PositiveInt])
-const Template = checked("a URL template with {{variables}}", "uri-template", (value) => /^https?:\/\//.test(value))
+const Template = checked({ _tag: "UrlTemplate", sample: "{{variables}}" }, "uri-template", (value) =>
+  /^https?:\/\//.test(value)
+)
 
 export const AppCredential = Schema.Struct({
   app_id: optional(Identifier, "triggers[].app.app_id"),

@@ -28,10 +28,7 @@ const perforce = { when: kinds("perforce") }
 
 export const ContextRepository = Schema.Struct({
   alias: required(
-    matching(
-      /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
-      "letters, digits, dots, underscores and hyphens, starting with a letter or digit"
-    ),
+    matching(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, { _tag: "AliasName" }),
     "workspaces.instances.<id>.context_repositories[].alias"
   ),
   kind: required(named("repositoryKind"), "workspaces.instances.<id>.context_repositories[].kind"),
@@ -217,7 +214,7 @@ export const WorkspacesConfig = Schema.Struct({
   instances: defaulted(
     map(WorkspaceInstance, {
       reserved: ["cache", "defaults", "instances"],
-      expected: "a map from workspace id to workspace"
+      expected: { _tag: "WorkspacesById" }
     }),
     {},
     "workspaces.instances"

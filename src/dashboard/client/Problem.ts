@@ -1,8 +1,10 @@
 /** A failed request: a problem of the API (RFC 9457), or no usable response at all. */
 
+import type { Reason } from "../../domain/Reason.ts"
+
 export interface FieldIssue {
   readonly path: string
-  readonly message: string
+  readonly reason: Reason
 }
 
 /** Codes of failures that the API did not report itself. */
@@ -34,11 +36,21 @@ export const toArray = (value: unknown): ReadonlyArray<unknown> => (Array.isArra
 
 const toText = (value: unknown): string => (typeof value === "string" ? value : "")
 
+/** Returns the reason of a problem or of an issue; its English text, such as that of a proxy, if it has none. */
+export const readReason = (said: unknown, text: "detail" | "message"): Reason => {
+  const { reason, [text]: english } = toRecord(said)
+  return typeof toRecord(reason)["_tag"] === "string"
+    ? // The service encodes problems with the schema that this type is derived from.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      (reason as Reason)
+    : { _tag: "Text", text: toText(english) }
+}
+
 /** Returns what is wrong field by field: of a request that is not valid, or of an edit of the configuration that is refused. */
 export const fieldIssues = (error: unknown): ReadonlyArray<FieldIssue> =>
   error instanceof Problem
     ? toArray(error.body["issues"]).map((issue) => {
-        const { entity, message, path } = toRecord(issue)
-        return { path: [toText(entity), toText(path)].filter(Boolean).join("."), message: toText(message) }
+        const { entity, path } = toRecord(issue)
+        return { path: [toText(entity), toText(path)].filter(Boolean).join("."), reason: readReason(issue, "message") }
       })
     : []

@@ -1,7 +1,7 @@
 /** An edit that the service has checked: what it would do, and the id of the operation that publishes it. */
 import { call } from "../client/Call.ts"
 import type { Output } from "../client/Endpoints.ts"
-import { Problem, toArray, toRecord } from "../client/Problem.ts"
+import { Problem, readReason, toArray, toRecord } from "../client/Problem.ts"
 import { queryClient } from "../client/Queries.ts"
 import { t } from "../text/T.ts"
 import type { Autosave, Draft } from "./Autosave.ts"
@@ -10,6 +10,7 @@ import type { ConfigEdit } from "./FieldOperations.ts"
 import { makeOperationId } from "./OperationId.ts"
 import { resolveConflicts } from "./ResolveConflicts.ts"
 import type { Choice, FieldConflict, MaskedDocument } from "./ResolveConflicts.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface CheckedEdit {
   readonly edit: ConfigEdit
@@ -24,7 +25,7 @@ export interface CheckedEdit {
 export interface FieldProblem {
   readonly entity: string
   readonly path: string
-  readonly message: string
+  readonly reason: Reason
 }
 
 /** Rejects if the edit changes nothing, or cannot be applied. */
@@ -56,8 +57,8 @@ export const readOperations = ({ operations }: Draft): ConfigEdit["operations"] 
 export const problemsIn = (error: unknown): ReadonlyArray<FieldProblem> =>
   error instanceof Problem
     ? toArray(error.body["issues"]).map((issue) => {
-        const { entity, message, path } = toRecord(issue)
-        return { entity: String(entity ?? ""), path: String(path ?? ""), message: String(message ?? "") }
+        const { entity, path } = toRecord(issue)
+        return { entity: String(entity ?? ""), path: String(path ?? ""), reason: readReason(issue, "message") }
       })
     : []
 

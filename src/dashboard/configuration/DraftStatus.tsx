@@ -1,13 +1,13 @@
 /** Reports whether the edit is stored as a draft. Where another tab has stored one, the user decides which of the two stays. */
 import { errorDetail } from "../text/DescribeError.ts"
 import { formatClock } from "../text/Format.ts"
-import { t, tService } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import { fieldIssues } from "../client/Problem.ts"
 import type { Autosave, SaveState, Stored } from "./Autosave.ts"
 
 const reason = (error: unknown): string => {
   const [issue] = fieldIssues(error)
-  return issue === undefined ? errorDetail(error) : [issue.path, tService(issue.message)].filter(Boolean).join(": ")
+  return issue === undefined ? errorDetail(error) : [issue.path, tReason(issue.reason)].filter(Boolean).join(": ")
 }
 
 const describe = (state: SaveState): string => {

@@ -3,7 +3,7 @@ import type { Output } from "../client/Endpoints.ts"
 import { Empty, Panel } from "../parts/Panel.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { StackedTable } from "../parts/StackedTable.tsx"
-import { t, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 import { parsePath } from "./FieldValues.ts"
 import { fullPath, renderValue } from "./RenderValue.ts"
 
@@ -19,7 +19,7 @@ const Problems = ({ problems }: { readonly problems: Preview["problems"] }) =>
               <Shape tone="bad" />
               <code>{fullPath(problem)}</code>
             </span>
-            <div>{tService(problem.message)}</div>
+            <div>{tReason(problem.reason)}</div>
           </li>
         ))}
       </ul>
@@ -82,9 +82,9 @@ const Affected = ({ radius }: { readonly radius: Preview["blast_radius"] }) => {
 export const EditPreview = ({ preview }: { readonly preview: Preview }) => (
   <>
     <Problems problems={preview.problems} />
-    {preview.warnings.map(({ message, path }) => (
-      <p key={`${path} ${message}`} className="step-line tone-warn">
-        <Shape tone="warn" /> <code>{path}</code> {tService(message)}
+    {preview.warnings.map(({ path, reason }, index) => (
+      <p key={index} className="step-line tone-warn">
+        <Shape tone="warn" /> <code>{path}</code> {tReason(reason)}
       </p>
     ))}
     <Differences diff={preview.diff} />

@@ -3,7 +3,7 @@ import { useContext, useId, useState } from "react"
 import type { ReactNode } from "react"
 import { useApi } from "../client/Queries.ts"
 import { Status } from "../parts/Status.tsx"
-import { t, tOrigin, tService } from "../text/T.ts"
+import { t, tOrigin } from "../text/T.ts"
 import { describeField } from "./DescribeField.ts"
 import { optionSource } from "./EntityKinds.ts"
 import { elementName, isFields, mask, toFields } from "./FieldValues.ts"
@@ -330,7 +330,7 @@ const FieldProblems = ({ id, path }: { readonly path: FieldPath; readonly id?: s
   const { problemsAt } = useContext(FormContext)
   return problemsAt(path).map((message) => (
     <p key={message} id={id} className="form-error">
-      {tService(message)}
+      {message}
     </p>
   ))
 }

@@ -4,7 +4,7 @@
  */
 import { useState } from "react"
 import { Failure, Panel } from "../parts/Panel.tsx"
-import { t } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import type { Autosave } from "./Autosave.ts"
 import { startAutosave } from "./StartAutosave.ts"
 import { checkDraft, checkEdit, readOperations, problemsIn } from "./CheckEdit.ts"
@@ -85,12 +85,12 @@ const makeContext = (
   const set = new Map([...origins].map(([path, origin]) => [parsePath(path).join("."), origin] as const))
   const own = problems
     .filter((problem) => problem.entity === entity)
-    .map(({ message, path }) => ({ message, path: parsePath(path) }))
+    .map(({ path, reason }) => ({ path: parsePath(path), text: tReason(reason) }))
   return {
     kind,
     problemsAt: (at: FieldPath) =>
-      own.filter(({ path }) => path.length === at.length && isBelow(path, at)).map(({ message }) => message),
-    problemsBelow: (at: FieldPath) => own.filter(({ path }) => isBelow(path, at)).map(({ message }) => message),
+      own.filter(({ path }) => path.length === at.length && isBelow(path, at)).map(({ text }) => text),
+    problemsBelow: (at: FieldPath) => own.filter(({ path }) => isBelow(path, at)).map(({ text }) => text),
     originAt: (at: FieldPath) => set.get(at.join("."))
   }
 }

@@ -7,7 +7,7 @@ import { useNoticedAction } from "../parts/NoticedAction.ts"
 import { Empty, Failure, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
-import { t } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import { changed, Drafts } from "./Drafts.tsx"
 import { makeOperationId } from "./OperationId.ts"
 
@@ -27,9 +27,9 @@ const Nodes = () => {
                 <Status group="activation" value={state} />
                 <div>
                   <strong>{node}</strong> <span className="quiet">{t("revisions.active", { number: active })}</span>
-                  {problems.map((problem) => (
-                    <p key={problem} className="error-text">
-                      {problem}
+                  {problems.map((problem, index) => (
+                    <p key={index} className="error-text">
+                      {tReason(problem)}
                     </p>
                   ))}
                 </div>

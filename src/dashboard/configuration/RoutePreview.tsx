@@ -5,7 +5,7 @@ import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { Facts } from "../parts/Facts.tsx"
 import { Failure, Panel } from "../parts/Panel.tsx"
-import { t, tService } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import type { ConfigEdit } from "./FieldOperations.ts"
 
 type Result = Output<"POST /config/preview-route">
@@ -24,9 +24,9 @@ const Outcome = ({ hasEdit, result }: { readonly result: Result; readonly hasEdi
     {result.before.length > 1 || (hasEdit && result.after.length > 1) ? (
       <p className="error-text">{t("route.ambiguous")}</p>
     ) : null}
-    {result.problems.map(({ message }) => (
-      <p key={message} className="error-text">
-        {tService(message)}
+    {result.problems.map(({ reason }, index) => (
+      <p key={index} className="error-text">
+        {tReason(reason)}
       </p>
     ))}
   </>

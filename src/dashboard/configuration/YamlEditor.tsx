@@ -9,7 +9,7 @@ import { EditorState } from "@codemirror/state"
 import { drawSelection, EditorView, hoverTooltip, keymap, lineNumbers } from "@codemirror/view"
 import { tags } from "@lezer/highlight"
 import { useEffect, useRef } from "react"
-import { tService } from "../text/T.ts"
+import { tReason } from "../text/T.ts"
 import { describeField } from "./DescribeField.ts"
 import { readTextKey, indentOfLine, findLine, findPath, listProperties, schemaAt, listValues } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
@@ -158,9 +158,9 @@ const YamlEditor = (props: EditorProps) => {
     const editor = view.current
     if (editor === undefined) return
     const lines = linesOf(editor.state)
-    const diagnostics = problems.map(({ entity, message, path }) => {
+    const diagnostics = problems.map(({ entity, path, reason }) => {
       const line = editor.state.doc.line(findLine(lines, entity, path) + 1)
-      return { from: line.from, to: line.to, severity: "error" as const, message: tService(message) }
+      return { from: line.from, to: line.to, severity: "error" as const, message: tReason(reason) }
     })
     editor.dispatch(setDiagnostics(editor.state, diagnostics))
   }, [problems])

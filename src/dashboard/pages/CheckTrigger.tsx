@@ -4,20 +4,20 @@ import { useAction } from "../client/Queries.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { Failure, Loading } from "../parts/Panel.tsx"
 import { Shape } from "../parts/Status.tsx"
-import { t, tService } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import { useEffect } from "react"
 
 type Check = Output<"POST /triggers/:name/check">["items"][number]
 
 const tones = { ok: "good", warning: "warn", error: "bad" } as const
 
-const CheckRow = ({ check: { check, level, message } }: { readonly check: Check }) => (
+const CheckRow = ({ check: { check, level, reason } }: { readonly check: Check }) => (
   <li>
     <span className={`status tone-${tones[level]}`}>
       <Shape tone={tones[level]} />
       <span>{t(`check.${check}`)}</span>
     </span>
-    <div>{tService(message)}</div>
+    <div>{tReason(reason)}</div>
   </li>
 )
 

@@ -8,10 +8,11 @@ import { Revisions } from "../configuration/Revisions.tsx"
 import { useFilters } from "../parts/Filters.tsx"
 import { Page } from "../parts/Page.tsx"
 import { Empty } from "../parts/Panel.tsx"
-import { configTexts } from "../text/ConfigTexts.ts"
-import { addServiceTexts, t } from "../text/T.ts"
+import { configurationTexts as en } from "../../text/en/Configuration.ts"
+import { configurationTexts as zh } from "../../text/zh/Configuration.ts"
+import { addReasonTexts, t } from "../text/T.ts"
 
-addServiceTexts(configTexts)
+addReasonTexts({ en, "zh-CN": zh })
 
 const tabs = ["effective", "forms", "edit", "revisions"] as const
 const notes = {

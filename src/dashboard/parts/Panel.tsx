@@ -2,7 +2,7 @@
 import type { ReactNode } from "react"
 import { Problem, fieldIssues } from "../client/Problem.ts"
 import { errorDetail, errorTitle } from "../text/DescribeError.ts"
-import { t, tMaybe, tService } from "../text/T.ts"
+import { t, tMaybe, tReason } from "../text/T.ts"
 
 interface PanelProps {
   readonly title: ReactNode
@@ -48,9 +48,9 @@ export const Failure = ({ error, retry }: { readonly error: unknown; readonly re
       <p>{errorDetail(error)}</p>
       {issues.length === 0 ? null : (
         <ul>
-          {issues.map(({ message, path }, index) => (
+          {issues.map(({ path, reason }, index) => (
             <li key={index}>
-              {path === "" ? null : <code>{path}</code>} {tService(message)}
+              {path === "" ? null : <code>{path}</code>} {tReason(reason)}
             </li>
           ))}
         </ul>

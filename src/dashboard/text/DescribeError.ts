@@ -1,6 +1,6 @@
-/** Describes failed requests in the selected language: by their code, and by their detail where that is a text of the service. */
-import { Problem } from "../client/Problem.ts"
-import { t, tMaybe, tService } from "./T.ts"
+/** Describes failed requests in the selected language: by their code and their reason. */
+import { Problem, readReason } from "../client/Problem.ts"
+import { t, tMaybe, tReason } from "./T.ts"
 
 export const errorTitle = (error: unknown): string => {
   if (!(error instanceof Problem)) return t("error.title")
@@ -9,5 +9,6 @@ export const errorTitle = (error: unknown): string => {
 
 export const errorDetail = (error: unknown): string => {
   if (error instanceof Problem && error.isUnreachable) return t("error.unreachable.help")
-  return error instanceof Error ? tService(error.message) : String(error)
+  if (error instanceof Problem && "reason" in error.body) return tReason(readReason(error.body, "detail"))
+  return error instanceof Error ? error.message : String(error)
 }

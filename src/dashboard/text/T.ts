@@ -1,9 +1,9 @@
-/** LanguageTexts of the dashboard in the selected language. A key without a text in every language does not compile. */
-import type { Reason } from "../../domain/Reason.ts"
+/** Texts of the dashboard in the selected language. A key without a text in every language does not compile. */
+import type { Reason, ReasonTag } from "../../domain/Reason.ts"
 import { findText, render, valueText } from "../../text/Render.ts"
-import type { PageKey, LanguageTexts } from "../../text/Render.ts"
-import { en } from "../../text/en.ts"
-import { zh } from "../../text/zh.ts"
+import type { LoadedTexts, PageKey } from "../../text/Render.ts"
+import { common as en } from "../../text/en/Common.ts"
+import { common as zh } from "../../text/zh/Common.ts"
 import { serviceTexts } from "./ServiceTexts.ts"
 import { makeTranslate } from "./TranslateService.ts"
 
@@ -11,7 +11,7 @@ export type Key = PageKey
 export type Language = "en" | "zh-CN"
 export const languages: ReadonlyArray<Language> = ["en", "zh-CN"]
 
-const tables: Record<Language, LanguageTexts> = { en, "zh-CN": zh }
+const tables: Record<Language, LoadedTexts> = { en, "zh-CN": zh }
 const storageKey = "aicr.language"
 
 const initial = (): Language => {
@@ -50,12 +50,14 @@ export const tValue = (group: string, value: string): string => valueText(tables
 /** Returns the text of a reason in the selected language. */
 export const tReason = (reason: Reason): string => render(tables[language], reason)
 
-let toChinese = makeTranslate(serviceTexts, tValue)
-
-/** Adds texts of the service that only some pages show. */
-export const addServiceTexts = (rows: ReadonlyArray<readonly [english: string, chinese: string]>): void => {
-  toChinese = makeTranslate([...serviceTexts, ...rows], tValue)
+/** Adds texts of reasons that only some pages show. */
+export const addReasonTexts = (
+  added: Readonly<Record<Language, Readonly<Partial<Record<ReasonTag, string>>>>>
+): void => {
+  for (const name of languages) tables[name] = { ...tables[name], reasons: { ...tables[name].reasons, ...added[name] } }
 }
+
+const toChinese = makeTranslate(serviceTexts, tValue)
 
 /** Returns a text that the service wrote in English, such as a reason, in the selected language; texts of others stay unchanged. */
 export const tService = (text: string): string => (language === "en" ? text : toChinese(text))

@@ -7,16 +7,13 @@ import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess } from "../WriteAccess.ts"
 import { Repository } from "./Responses.ts"
 import { writesCodeAt } from "./WritesCode.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 
 /** Returns what these hosts refuse to an account that may only write. */
-const missingAdministration = (permissions: (typeof Repository.Type)["permissions"]): ReadonlyArray<string> =>
-  permissions?.push !== true || permissions.admin === true
-    ? []
-    : [
-        "the account does not administer the repository, so the host refuses to it the permissions of others (/aicr commands and dismissals count, and context repositories for members are read, only for members of its own teams that may write code), ending a request for changes, and deleting issues; make it an administrator of the repository"
-      ]
+const missingAdministration = (permissions: (typeof Repository.Type)["permissions"]): ReadonlyArray<Reason> =>
+  permissions?.push !== true || permissions.admin === true ? [] : [{ _tag: "NotAdministrator" }]
 
 export const giteaPermissions = (
   rest: Rest

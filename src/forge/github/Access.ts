@@ -11,6 +11,7 @@ import { User, toPerson } from "./Responses.ts"
 import { appAuth } from "./AppAuth.ts"
 import { graphqlRoot, graphqlStatus } from "./Graphql.ts"
 import { missingOfInstallation, missingOfScopes } from "./Missing.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 /** Provides the REST client: the same for all repositories, or one per installation. */
 export interface Access {
@@ -19,7 +20,7 @@ export interface Access {
   readonly self: ForgeClient["self"]
   readonly gitAuthorization: ForgeClient["gitAuthorization"]
   /** Permissions that the credential itself lacks; those that its account lacks are read with the repository. */
-  readonly missing: (repo: Repo, isPrivate: boolean) => Effect.Effect<ReadonlyArray<string>, ForgeError>
+  readonly missing: (repo: Repo, isPrivate: boolean) => Effect.Effect<ReadonlyArray<Reason>, ForgeError>
 }
 
 export const access = (profile: TriggerProfile): Access => {

@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import type { AccessReport } from "../../forge/Access.ts"
-import { inEnglish } from "../../text/en.ts"
 import { openSwarm } from "./OpenSwarm.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 /** Returns one result per channel. */
 export const reportSwarm = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<AccessReport>> => {
@@ -18,11 +18,14 @@ export const reportSwarm = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<Acc
     [...channels.values()],
     Effect.fnUntraced(function* (channel): Effect.fn.Return<AccessReport> {
       const client = openSwarm(channel, snapshot)
-      if ("_tag" in client) return { level: "error", text: inEnglish(client) }
+      if ("_tag" in client) return { level: "error", reason: client }
       const checked = yield* Effect.result(client.check)
       return checked._tag === "Success"
-        ? { level: "ok", text: `channel ${channel.name}: ${checked.success} accepts user ${client.user}` }
-        : { level: "error", text: `channel ${channel.name}: ${checked.failure.message}` }
+        ? {
+            level: "ok",
+            reason: verbatimReason(`channel ${channel.name}: ${checked.success} accepts user ${client.user}`)
+          }
+        : { level: "error", reason: verbatimReason(`channel ${channel.name}: ${checked.failure.message}`) }
     }),
     { concurrency: 4 }
   )

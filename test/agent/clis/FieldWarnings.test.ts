@@ -9,6 +9,7 @@ import { toSandboxLimits } from "../../../src/sandbox/SandboxLimits.ts"
 import { fieldPaths } from "../../mutate/FieldPaths.ts"
 import { makeBrief } from "./Fixture.ts"
 import { makeRun, searched, written } from "./WrittenProgram.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const warnings = async (mode: AgentConfig["default"], agent: object) => {
   const { snapshot } = await Effect.runPromise(makeBrief(mode, agent))
@@ -65,7 +66,7 @@ it.each([
 
 const messages = async (mode: AgentConfig["default"], web_search: object) => {
   const { snapshot } = await Effect.runPromise(makeBrief(mode, { web_search: { enabled: true, ...web_search } }))
-  return agentProblems(snapshot).map(({ message }) => message.replace(/^.*?: /, ""))
+  return agentProblems(snapshot).map(({ reason }) => inEnglish(reason).replace(/^.*?: /, ""))
 }
 
 it.each([
@@ -94,7 +95,7 @@ it("of native-llm, which has neither compaction nor a search", async () => {
 
 it("of a CLI that only a rule of a route names", async () => {
   const { snapshot } = await Effect.runPromise(makeBrief("native-llm", { auto_approve: false }, { rules: ["codex"] }))
-  expect(agentProblems(snapshot).map(({ message }) => message)).toEqual([
+  expect(agentProblems(snapshot).map(({ reason }) => inEnglish(reason))).toEqual([
     expect.stringContaining("agent mode codex: false has no effect")
   ])
 })
@@ -113,7 +114,7 @@ it.each([
   )
   const useless = agentProblems(snapshot).filter(({ path }) => path === "agent.web_search.enabled")
   expect(useless).toHaveLength(expected ? 1 : 0)
-  expect(useless.every(({ message }) => message.includes("has the API of this CLI"))).toBe(true)
+  expect(useless.every(({ reason }) => inEnglish(reason).includes("has the API of this CLI"))).toBe(true)
 })
 
 it("without such fields nothing is reported, nor for a search with its defaults", async () => {

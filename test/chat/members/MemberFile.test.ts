@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { stringify } from "yaml"
 import { maxMemberFileBytes, readMemberFile } from "../../../src/chat/members/MemberFile.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const ada = {
   key: "ada",
@@ -21,7 +22,7 @@ const file = (members: ReadonlyArray<object> = [ada], change: object = {}, top: 
 const read = (value: object) => readMemberFile(stringify(value))
 const issues = (value: object) => {
   const reading = read(value)
-  return reading._tag === "Refused" ? reading.issues : []
+  return reading._tag === "Refused" ? reading.issues.map(inEnglish) : []
 }
 
 describe("member files", () => {
@@ -76,7 +77,7 @@ describe("member files", () => {
     const member = { key: "a", mention: { type: "wecom_userid", id: "a" } }
     const [atLimit, above] = [50_000, 50_001].map((count) => {
       const reading = readMemberFile(JSON.stringify(file(Array.from({ length: count }, () => member))))
-      return reading._tag === "Refused" ? reading.issues[0] : undefined
+      return reading._tag === "Refused" ? reading.issues.map(inEnglish)[0] : undefined
     })
     // Their equal keys are found after their number was accepted.
     expect(atLimit).toBe("directories.corp.members[1].key: duplicate key")

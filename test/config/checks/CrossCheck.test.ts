@@ -5,6 +5,8 @@ import { readDocument } from "../../../src/config/Snapshots.ts"
 import { roles } from "../../../src/domain/Role.ts"
 import type { Role } from "../../../src/domain/Role.ts"
 import { toPlace, withValue } from "../Places.ts"
+import { inEnglish } from "../../../src/text/en.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 
 const read = (document: unknown, env = { SET: "value" }, unset: "errors" | "warnings" = "warnings") =>
   readDocument(document, env, { baseDir: "/base", unset })
@@ -12,12 +14,12 @@ const read = (document: unknown, env = { SET: "value" }, unset: "errors" | "warn
 const errors = (document: unknown): ReadonlyArray<string> =>
   read(document)
     .issues.filter(({ severity }) => severity === "error")
-    .map(({ path, message }) => `${path}: ${message}`)
+    .map(({ path, reason }) => `${path}: ${inEnglish(reason)}`)
 
 const warnings = (document: unknown): ReadonlyArray<string> =>
   read(document)
     .issues.filter(({ severity }) => severity === "warning")
-    .map(({ path, message }) => `${path}: ${message}`)
+    .map(({ path, reason }) => `${path}: ${inEnglish(reason)}`)
 
 /** Field, its exclusive neighbours; all are set to a value that is right alone. */
 const exclusive: ReadonlyArray<readonly [field: string, others: ReadonlyArray<string>]> = [
@@ -631,7 +633,7 @@ describe("blank credentials", () => {
     const messages = (document: unknown, at: ReadonlyArray<string | number>) =>
       read(document, { SET: "value", BLANK: " \t\n" } as { SET: string }, "errors")
         .issues.filter((issue) => issue.severity === "error" && issue.path === formatPath(at))
-        .map(({ message }) => message)
+        .map(({ reason }) => inEnglish(reason))
     for (const blank of [" ", "\u00a0\n", ""]) {
       expect(messages(withValue(around, path, blank), path)).toContainEqual(expect.stringContaining("not blank"))
     }
@@ -677,7 +679,11 @@ describe("variables that the service needs to start", () => {
   ])("%s", (_, document, path) => {
     expect(read(document, { SET: "value" }, "errors").snapshot).toBeUndefined()
     expect(read(document, { SET: "value" }, "errors").issues).toContainEqual(
-      expect.objectContaining({ severity: "error", path, message: expect.stringContaining("UNSET is not set") })
+      expect.objectContaining({
+        severity: "error",
+        path,
+        reason: { _tag: "VariableNeeded", variable: verbatimReason("UNSET") }
+      })
     )
     expect(read(document).snapshot, "the document itself is valid").toBeDefined()
   })
@@ -722,7 +728,7 @@ describe("variables that the service needs to start", () => {
     }
     const namedOn = (held: ReadonlyArray<Role>, more: object = {}) =>
       readDocument({ ...document, ...more }, {}, { roles: new Set(held), unset: "warnings" })
-        .issues.flatMap(({ message }) => /variable (\w) is not set/.exec(message)?.[1] ?? [])
+        .issues.flatMap(({ reason }) => /variable (\w) is not set/.exec(inEnglish(reason))?.[1] ?? [])
         .toSorted()
         .join("")
     expect(namedOn(roles)).toBe("ABCDEF")

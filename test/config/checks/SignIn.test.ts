@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { readDocument } from "../../../src/config/Snapshots.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const llm = {
   providers: [
@@ -22,7 +23,7 @@ const llm = {
 const errors = (document: object): ReadonlyArray<string> =>
   readDocument({ llm, ...document }, {}, { baseDir: "/base", unset: "warnings" })
     .issues.filter(({ severity }) => severity === "error")
-    .map(({ path, message }) => `${path}: ${message}`)
+    .map(({ path, reason }) => `${path}: ${inEnglish(reason)}`)
 
 const instance = (more: object) => ({
   triggers: [{ name: "hub", kind: "github", webhook_secret: "s" }],

@@ -1,6 +1,7 @@
 /** Channels that write to Swarm: what they need, and which combinations are refused. */
 import { expect, it } from "vitest"
 import { readDocument } from "../../../src/config/Snapshots.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 type Tree = Readonly<Record<string, unknown>>
 
@@ -17,7 +18,7 @@ const issues = (own: Tree, triggers: ReadonlyArray<Tree> = [depot]): ReadonlyArr
     }
   }
   return readDocument(given, {}, { baseDir: "/base", unset: "warnings" }).issues.map(
-    ({ message, path, severity }) => `${severity} ${path.replace("outputs.channels[0].", "")}: ${message}`
+    ({ path, reason, severity }) => `${severity} ${path.replace("outputs.channels[0].", "")}: ${inEnglish(reason)}`
   )
 }
 

@@ -20,6 +20,8 @@ import { serialise } from "../../../src/config/revisions/SealDocument.ts"
 import type { Shape } from "../../../src/config/Shape.ts"
 import { sealingKey } from "../../harness/ConfigSource.ts"
 import { harmless } from "./HarmlessFields.ts"
+import { formatIssue } from "../../../src/config/ConfigIssue.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 interface Leaf {
   /** Path with 0 for positions and `x` for free keys. */
@@ -92,8 +94,8 @@ const withValue = (path: Path, value: unknown): unknown => withValueAt({}, path,
 const plainText = (secret: Redacted.Redacted<unknown>): string => String(Redacted.value(secret))
 
 const parsed = (tree: unknown): DatabaseDocument =>
-  parseDocument(tree, ({ path, message }) => {
-    throw new Error(`${formatPath(path)}: ${message}`)
+  parseDocument(tree, ({ path, reason }) => {
+    throw new Error(`${formatPath(path)}: ${inEnglish(reason)}`)
   })
 
 describe("a field of the database's configuration", () => {
@@ -117,10 +119,10 @@ describe("a field of the database's configuration", () => {
       const { text, hash } = serialise(Result.getOrThrow(sealed))
       expect(text.includes("enc:v1.")).toBe(shape.type === "scalar" && shape.scalar === "secret")
       const layer = readRevision({ number: 1, hash, document: text })
-      if (layer._tag === "Failure") throw new Error(layer.failure.join("\n"))
+      if (layer._tag === "Failure") throw new Error(layer.failure.map(formatIssue).join("\n"))
       const { issues, snapshot } = readLayered(file, layer.success, {})
       expect(snapshot).toBeUndefined()
-      expect(issues.map(({ message }) => message)).toContainEqual(expect.stringContaining("(owned_by_file)"))
+      expect(issues.map(({ reason }) => inEnglish(reason))).toContainEqual(expect.stringContaining("(owned_by_file)"))
     }
   )
 

@@ -21,6 +21,7 @@ import type { EditorOptions } from "../../harness/ConfigSource.ts"
 import { shiftedClock } from "../../harness/ShiftedClock.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { backends, openStores } from "../../store/source/Backends.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const document = {
   triggers: [{ name: "main", kind: "gitea", base_url: "https://git.example", webhook_secret: "a-secret" }]
@@ -221,7 +222,7 @@ describe("a node", () => {
       assert.isFalse(converged)
       const refused = nodes.find(({ node }) => node === "keyless")
       assert.deepInclude(refused, { state: "refused", revision: 2, active: 1 })
-      assert.match(refused?.problems.join("\n") ?? "", /secrets_key_missing/)
+      assert.match(refused?.problems.map(inEnglish).join("\n") ?? "", /secrets_key_missing/)
       assert.deepStrictEqual([passesOf(keyless), [...keyless.config.current().triggers.keys()]], [7, ["main"]])
       yield* one.editor.restore("alice", { revision: 1, operationId: "back" })
       yield* keyless.config.adoptHead() ?? Effect.void
@@ -311,7 +312,13 @@ describe("a node", () => {
         [true, false]
       )
       const { nodes } = yield* two.editor.status
-      assert.match(nodes.find(({ node }) => node === "two")?.problems.join("\n") ?? "", /secret_ref_missing/)
+      assert.match(
+        nodes
+          .find(({ node }) => node === "two")
+          ?.problems.map(inEnglish)
+          .join("\n") ?? "",
+        /secret_ref_missing/
+      )
     })
   )
   it.effect("keeps its revision, reports why and publishes nothing after its database has lost revisions", () =>
@@ -335,7 +342,7 @@ describe("a node", () => {
       const { converged, nodes } = yield* node.editor.status
       assert.isFalse(converged)
       assert.deepInclude(nodes[0], { state: "refused", revision: 1, active: 2 })
-      assert.match(nodes[0]?.problems.join() ?? "", /has lost revisions; restore it from a backup/)
+      assert.match(nodes[0]?.problems.map(inEnglish).join() ?? "", /has lost revisions; restore it from a backup/)
       const refused = yield* node.editor.publish("alice", { ...edit(1, passes(9)), operationId: "late" })
       assert.strictEqual(refused._tag === "Refused" ? refused.problems[0]?.code : refused._tag, "revisions_lost")
       const restored = yield* node.editor.restore("alice", { revision: 1, operationId: "back" })
@@ -437,7 +444,13 @@ describe("a node", () => {
       yield* last.config.adoptHead() ?? Effect.void
       assert.isFalse(last.config.current().triggers.has("third"))
       const { nodes } = yield* last.editor.status
-      assert.match(nodes.find(({ node }) => node === "last")?.problems.join() ?? "", /sealed for another place/)
+      assert.match(
+        nodes
+          .find(({ node }) => node === "last")
+          ?.problems.map(inEnglish)
+          .join() ?? "",
+        /sealed for another place/
+      )
     })
   )
 })

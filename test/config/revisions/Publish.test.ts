@@ -10,12 +10,13 @@ import type { DatabaseDocument } from "../../../src/config/revisions/DatabaseDoc
 import { emptyDocument, entityIn, parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { deserialise } from "../../../src/config/revisions/SealDocument.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const key = "11".repeat(32)
 
 const fileTree = (source: unknown) => {
   const tree = normalise(readShape(Document), source, (complaint) => {
-    throw new Error(complaint.message)
+    throw new Error(inEnglish(complaint.reason))
   })
   return isRecord(tree) ? tree : {}
 }

@@ -36,7 +36,7 @@ describe("source_contended", () => {
             code: "source_contended",
             entity: "",
             path: "",
-            message: "others published at the same time, again and again; repeat the request"
+            reason: { _tag: "Contended" }
           }
         ]
       })

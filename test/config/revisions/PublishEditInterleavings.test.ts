@@ -142,7 +142,7 @@ const check = Effect.fnUntraced(function* (backend: Backend, namespace: string, 
     for (const other of settled) assert.deepStrictEqual(other, settled[0], JSON.stringify(finals))
     const isCommitted = outcomes.some(({ _tag }) => _tag === "Committed")
     assert.strictEqual(ids.filter((id) => id === operationId).length, isCommitted ? 1 : 0)
-    for (const outcome of outcomes) if (outcome._tag === "Refused") assert.isNotEmpty(outcome.problems[0]?.message)
+    for (const outcome of outcomes) if (outcome._tag === "Refused") assert.isNotEmpty(outcome.problems[0]?.reason._tag)
     const recorded = yield* store.operation(operationId)
     assert.strictEqual(recorded !== undefined, settled.length > 0)
   }

@@ -10,13 +10,14 @@ import { decide, decideDocument, maxProblems } from "../../../src/config/revisio
 import type { PublishProblem } from "../../../src/config/revisions/Publish.ts"
 import { noRevision } from "../../../src/config/revisions/Revision.ts"
 import { listSourceWarnings } from "../../../src/config/revisions/SourceWarnings.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const times = <A>(count: number, make: (n: number) => A): Readonly<Record<string, A>> =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, make(n)]))
 
 const documentOf = (entities: Readonly<Record<string, unknown>>): DatabaseDocument =>
-  parseDocument({ entities }, ({ message }) => {
-    throw new Error(message)
+  parseDocument({ entities }, ({ reason }) => {
+    throw new Error(inEnglish(reason))
   })
 
 const workspaces = (count: number, trigger = "git") =>
@@ -116,7 +117,7 @@ describe("the problems of a refused edit", () => {
   it(`are listed up to ${maxProblems}, with the number of the others`, () => {
     const problems = problemsOf(countedFile({}).parsed, documentOf({ workspaces: workspaces(120, "other") }))
     expect(problems).toHaveLength(maxProblems + 1)
-    expect(problems.at(-1)).toMatchObject({ code: "too_many_problems", message: expect.stringContaining("20 more") })
+    expect(problems.at(-1)).toMatchObject({ code: "too_many_problems", reason: { _tag: "MoreProblems", count: 20 } })
   })
 
   it.each([
@@ -129,9 +130,9 @@ describe("the problems of a refused edit", () => {
       base_url: `https://n${n}.example`
     }))
     const channels = { room: { kind: "gitea_pr_review", token_env: "T" } }
-    expect(problemsOf(countedFile({ triggers }).parsed, documentOf({ channels }))).toMatchObject([
-      { code: "secret_ref_missing", entity: "channels/room", message: expect.stringContaining(expected) }
-    ])
+    const problems = problemsOf(countedFile({ triggers }).parsed, documentOf({ channels }))
+    expect(problems).toMatchObject([{ code: "secret_ref_missing", entity: "channels/room" }])
+    expect(problems.map(({ reason }) => inEnglish(reason))).toEqual([expect.stringContaining(expected)])
   })
 })
 

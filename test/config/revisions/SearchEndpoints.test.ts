@@ -3,6 +3,7 @@ import { parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts
 import { ungrantedVariables } from "../../../src/config/revisions/Grants.ts"
 import { overlay } from "../../../src/config/revisions/Overlay.ts"
 import { searchEndpoints } from "../../../src/config/revisions/SearchEndpoints.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const search = (endpoint?: string, credential?: string) => ({
   agent: {
@@ -43,8 +44,8 @@ describe("a variable of the file for web search", () => {
   const file = search("https://search.example", "SEARCH_KEY")
   const problems = (endpoint: string, more: object = {}) => {
     const source = { globals: { workspaces: { defaults: search(endpoint) } } }
-    const document = parseDocument(source, ({ message }) => {
-      throw new Error(message)
+    const document = parseDocument(source, ({ reason }) => {
+      throw new Error(inEnglish(reason))
     })
     const given = { ...file, ...more }
     return ungrantedVariables(overlay(given, document).tree, given).map(({ code, path }) => [code, path.join(".")])

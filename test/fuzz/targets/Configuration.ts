@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { readText } from "../../../src/config/LoadConfig.ts"
 import type { FuzzTarget } from "../Target.ts"
 import { bytes, ensure, text } from "../Target.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const root = join(import.meta.dirname, "../../..")
 const examples = ["config.example.yaml", "examples/gitlab.yaml", "examples/cluster.yaml"]
@@ -21,7 +22,7 @@ export const configuration: FuzzTarget = {
     const errors = issues.filter(({ severity }) => severity === "error")
     ensure((snapshot === undefined) === errors.length > 0, "a document is either used or refused with errors")
     ensure(
-      errors.every(({ message }) => message.length <= 4096),
+      errors.every(({ reason }) => inEnglish(reason).length <= 4096),
       "every message is bounded"
     )
   }

@@ -5,6 +5,7 @@ import { hostAccess } from "../../../src/app/Doctor.ts"
 import { startFakeSwarm } from "../../harness/FakeSwarm.ts"
 import { snapshotFrom } from "../FromDocument.ts"
 import { makeChannel, makeDocument } from "./PublishSwarm.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 
 it("reports the version of the server, or why it refuses the user, without the ticket", async () => {
   const swarm = await startFakeSwarm()
@@ -17,7 +18,7 @@ it("reports the version of the server, or why it refuses the user, without the t
       )
     )
   expect(await report(swarm.ticket)).toEqual([
-    { level: "ok", text: "channel swarm: SWARM/2025.2 accepts user reviewer" }
+    { level: "ok", reason: verbatimReason("channel swarm: SWARM/2025.2 accepts user reviewer") }
   ])
   const { workspaces, ...document } = makeDocument(makeChannel(swarm))
   const off = Object.fromEntries(
@@ -25,10 +26,14 @@ it("reports the version of the server, or why it refuses the user, without the t
   )
   expect(await Effect.runPromise(hostAccess(snapshotFrom({ ...document, workspaces: { instances: off } })))).toEqual([])
   const [refused] = await report("EXPIRED")
-  expect(refused).toMatchObject({ level: "error", text: expect.stringMatching(/^channel swarm: .*renew the ticket/) })
-  expect(refused?.text).not.toContain("EXPIRED")
+  expect(refused?.level).toBe("error")
+  expect(JSON.stringify(refused)).toMatch(/"channel swarm: .*renew the ticket/)
+  expect(JSON.stringify(refused)).not.toContain("EXPIRED")
   expect(await report(undefined)).toEqual([
-    { level: "error", text: "channel swarm has no credential; set ticket_env or password_env to its variable" }
+    {
+      level: "error",
+      reason: verbatimReason("channel swarm has no credential; set ticket_env or password_env to its variable")
+    }
   ])
   expect(swarm.requests.every(({ method }) => method === "GET")).toBe(true)
   swarm.expectContract()

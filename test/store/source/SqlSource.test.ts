@@ -18,6 +18,7 @@ import type { SourceStores } from "../../../src/store/source/SqlSource.ts"
 import { layerSql } from "../../../src/store/source/SqlSource.ts"
 import { RedisServer } from "../../harness/Redis.ts"
 import { databases } from "../Databases.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 
 let server: Promise<RedisServer> | undefined
 let made = 0
@@ -258,7 +259,7 @@ describe.each(kinds)("drafts, audit records and activations in $name", ({ fresh 
           state: "running",
           checked: 1,
           resealed: 1,
-          failed: ["revision 1: why"],
+          failed: [{ _tag: "RecordNotSealed", record: "revision 1", why: verbatimReason("why") }],
           newest: 2,
           below: 1,
           covered: 0,
@@ -333,7 +334,7 @@ describe.each(kinds)("drafts, audit records and activations in $name", ({ fresh 
           state: "refused",
           active: 1,
           snapshot: "s",
-          problems: ["x"],
+          problems: [verbatimReason("x")],
           at: 10
         } as const
         yield* store.report({ ...report, at: 5 })

@@ -1,0 +1,56 @@
+/** Results of the check of a trigger: its set-up, its host, its webhooks, and the address of the service. */
+import type { Params } from "../ReasonParams.ts"
+
+export const checkReasons = {
+  /** Set-up of a trigger. */
+  TriggerDisabled: { trigger: "text" },
+  TriggerWithoutSecret: { trigger: "text" },
+  NoApiKey: {},
+  TriggerWithoutCredential: { trigger: "text" },
+  TriggerWithoutWorkspace: { trigger: "text" },
+  TriggerSetUp: { trigger: "text", count: "number" },
+  /** The public address of the service. */
+  NoServiceUrl: {},
+  AddressResponds: { url: "text" },
+  AddressFails: { url: "text", why: "reason" },
+  RespondsWithStatus: { status: "number" },
+  RespondsNot: { seconds: "number" },
+  /** The host of a trigger. */
+  OfTrigger: { trigger: "text", repo: "text?", reason: "reason" },
+  AuthenticatedAs: { user: "text" },
+  NoCiAtHost: { kind: "text" },
+  CiUnreadable: { why: "reason" },
+  NoWriteAccess: {},
+  NotAdministrator: {},
+  InstallationLacks: { permission: "text", use: "reason" },
+  UseCode: {},
+  UseReviews: {},
+  UseIssues: {},
+  UseStatus: {},
+  ClassicTokenLacksScope: { has: "reason", other: "text?" },
+  TokenLacksApi: { has: "reason" },
+  NoScope: {},
+  HasScopes: { scopes: "texts" },
+  RoleTooLow: { role: "reason" },
+  NotAMember: {},
+  BelowDeveloper: {},
+  /** Its webhooks. */
+  WebhooksNotListed: { permission: "reason" },
+  WebhooksUnreadable: { why: "reason" },
+  RepositoryAdministrator: {},
+  WebhooksRead: {},
+  MaintainerWithApiScope: {},
+  NoWebhook: { url: "reason" },
+  WebhookElsewhere: { urls: "texts", address: "text" },
+  WebhookInactive: {},
+  WebhookLacksEvents: { events: "texts" },
+  DeliveriesFailed: { count: "number", total: "number", at: "text?", response: "reason", advice: "reason" },
+  StatusCode: { status: "number" },
+  NoResponse: {},
+  CheckReach: {},
+  SecretDiffers: {},
+  CheckPath: {},
+  SeeReadiness: {},
+  SeeLog: {},
+  AnyWebhookPath: {}
+} as const satisfies Record<string, Params>

@@ -1,0 +1,16 @@
+/** Reasons about the configuration and its edits. Their texts are loaded with the pages that show them. */
+import { configEntityReasons } from "./ConfigEntity.ts"
+import { configFieldReasons } from "./ConfigField.ts"
+import { configTextReasons } from "./ConfigText.ts"
+import { configValueReasons } from "./ConfigValue.ts"
+import { editReasons } from "./Edit.ts"
+import { sealingReasons } from "./Sealing.ts"
+
+export const configurationReasons = {
+  ...configEntityReasons,
+  ...configFieldReasons,
+  ...configTextReasons,
+  ...configValueReasons,
+  ...editReasons,
+  ...sealingReasons
+}

@@ -1,0 +1,32 @@
+/** Texts in Chinese that every page of the dashboard may show. Those of configurations are loaded with their pages. */
+import type { CommonTexts } from "../Render.ts"
+import { pageTexts } from "./Pages.ts"
+import { checkTexts } from "./Check.ts"
+import { chatTexts } from "./Chat.ts"
+import { hostTexts } from "./Host.ts"
+import { noticeTexts } from "./Notice.ts"
+import { publicationTexts } from "./Publication.ts"
+import { queueTexts } from "./Queue.ts"
+import { refusalTexts } from "./Refusal.ts"
+import { runTexts } from "./Run.ts"
+import { modelTexts } from "./Model.ts"
+import { deliveryTexts } from "./Delivery.ts"
+
+export const common: CommonTexts = {
+  reasons: {
+    Text: "{text}",
+    Unknown: "{tag}",
+    ...deliveryTexts,
+    ...modelTexts,
+    ...chatTexts,
+    ...hostTexts,
+    ...noticeTexts,
+    ...publicationTexts,
+    ...queueTexts,
+    ...runTexts,
+    ...checkTexts,
+    ...refusalTexts
+  },
+  keys: pageTexts,
+  separators: ["、", "；"]
+}

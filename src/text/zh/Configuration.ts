@@ -1,0 +1,16 @@
+/** Texts about the configuration and its edits. */
+import { configEntityTexts } from "./ConfigEntity.ts"
+import { configFieldTexts } from "./ConfigField.ts"
+import { configTextTexts } from "./ConfigText.ts"
+import { configValueTexts } from "./ConfigValue.ts"
+import { editTexts } from "./Edit.ts"
+import { sealingTexts } from "./Sealing.ts"
+
+export const configurationTexts = {
+  ...configEntityTexts,
+  ...configFieldTexts,
+  ...configTextTexts,
+  ...configValueTexts,
+  ...editTexts,
+  ...sealingTexts
+}
