@@ -10,7 +10,7 @@ import { Login } from "./layout/Login.tsx"
 import { applyTheme } from "./layout/Theme.ts"
 import { Notices } from "./parts/Notices.tsx"
 import { router } from "./Router.tsx"
-import { currentLanguage, onLanguageChange } from "./text/T.ts"
+import { currentLanguage, loadLanguage, onLanguageChange } from "./text/T.ts"
 import "./style/Base.css"
 import "./style/Layout.css"
 import "./style/Parts.css"
@@ -32,6 +32,7 @@ const App = () => {
 }
 
 applyTheme()
+await loadLanguage(currentLanguage())
 void startSession((link) => call("POST /login/redeem", { payload: { link } }))
 const root = document.getElementById("root")
 if (root !== null)

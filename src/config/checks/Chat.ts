@@ -146,7 +146,8 @@ const checkEnabled = (
 ): void => {
   const names = declared(tree)
   const name = textAt(value, "connection")
-  if (name === undefined) error({ path: [...path, "connection"], reason: { _tag: "BindingConnectionMissing" }, at: "value" })
+  if (name === undefined)
+    error({ path: [...path, "connection"], reason: { _tag: "BindingConnectionMissing" }, at: "value" })
   else if (connection === undefined) checkReference(name, [...path, "connection"], names.connection, error)
   else if (connection.value["enabled"] === false)
     error({

@@ -13,7 +13,7 @@ export const LanguageSelect = () => (
       value={currentLanguage()}
       onChange={(event) => {
         const found = languages.find((language) => language === event.target.value)
-        if (found !== undefined) changeLanguage(found)
+        if (found !== undefined) void changeLanguage(found)
       }}
     >
       {languages.map((language) => (

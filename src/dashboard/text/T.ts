@@ -3,15 +3,14 @@ import type { Reason, ReasonTag } from "../../domain/Reason.ts"
 import { findText, render, valueText } from "../../text/Render.ts"
 import type { LoadedTexts, PageKey } from "../../text/Render.ts"
 import { common as en } from "../../text/en/Common.ts"
-import { common as zh } from "../../text/zh/Common.ts"
-import { serviceTexts } from "./ServiceTexts.ts"
 import { makeTranslate } from "./TranslateService.ts"
 
 export type Key = PageKey
 export type Language = "en" | "zh-CN"
 export const languages: ReadonlyArray<Language> = ["en", "zh-CN"]
 
-const tables: Record<Language, LoadedTexts> = { en, "zh-CN": zh }
+/** Chinese is that of English until it is loaded. */
+const tables: Record<Language, LoadedTexts> = { en, "zh-CN": en }
 const storageKey = "aicr.language"
 
 const initial = (): Language => {
@@ -29,7 +28,8 @@ export const onLanguageChange = (listener: () => void): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
-export const changeLanguage = (next: Language): void => {
+export const changeLanguage = async (next: Language): Promise<void> => {
+  await loadLanguage(next)
   language = next
   localStorage.setItem(storageKey, next)
   document.documentElement.lang = next
@@ -57,7 +57,15 @@ export const addReasonTexts = (
   for (const name of languages) tables[name] = { ...tables[name], reasons: { ...tables[name].reasons, ...added[name] } }
 }
 
-const toChinese = makeTranslate(serviceTexts, tValue)
+let toChinese = (text: string): string => text
+
+/** Loads the texts of a language: before the first page is drawn, and before it is selected. */
+export const loadLanguage = async (name: Language): Promise<void> => {
+  if (name === "en") return
+  const { common, serviceTexts } = await import("./Chinese.ts")
+  tables[name] = { ...common, reasons: { ...tables[name].reasons, ...common.reasons } }
+  toChinese = makeTranslate(serviceTexts, tValue)
+}
 
 /** Returns a text that the service wrote in English, such as a reason, in the selected language; texts of others stay unchanged. */
 export const tService = (text: string): string => (language === "en" ? text : toChinese(text))

@@ -32,7 +32,7 @@ it("reports the version of the server, or why it refuses the user, without the t
   expect(await report(undefined)).toEqual([
     {
       level: "error",
-      reason: verbatimReason("channel swarm has no credential; set ticket_env or password_env to its variable")
+      reason: { _tag: "SwarmWithoutCredential", channel: "swarm" }
     }
   ])
   expect(swarm.requests.every(({ method }) => method === "GET")).toBe(true)
