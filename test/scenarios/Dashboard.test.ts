@@ -908,7 +908,8 @@ describe("actions", () => {
     // One that runs is cancelled by its node.
     const read = async () => (await world.admin.get(`/queue/${id}`)).body
     await waitUntil(async () => (await read())["status"] === "cancelled", { describe: () => "the entry is cancelled" })
-    expect((await read())["why"]).toContain("cancelled by root: not needed")
+    const reason = { _tag: "CancelledBy", name: "root", reason: { _tag: "Text", text: "not needed" } }
+    expect((await read())["why"]).toEqual({ _tag: "Ended", status: "cancelled", reason })
     await page.getByRole("button", { name: "Cancel all: Waiting and running" }).click()
     await dialog.locator(".preview li").first().waitFor()
     await dialog.getByRole("button", { name: /^Cancel \d/ }).click()

@@ -369,7 +369,7 @@ it("a delivery of GitLab whose project id is of another project is not reviewed"
     body: JSON.stringify(payload)
   })
   expect(response.status).toBe(202)
-  await waitUntil(() => at.aicr.log.includes("the delivery is of the project with id"), {
+  await waitUntil(() => at.aicr.log.includes(`"_tag":"OtherRepository"`), {
     timeout: 60_000,
     describe: () => `the delivery is refused; log:\n${at.aicr.log}`
   })
