@@ -18,7 +18,7 @@ import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import { reportMillis } from "../src/domain/ChatHealth.ts"
 import type { ChatHealth } from "../src/domain/ChatHealth.ts"
-import { isOver } from "../src/domain/ChatRequest.ts"
+import { chatRequestLifecycle } from "../src/domain/ChatRequest.ts"
 import { inEventTrace } from "../src/domain/EventTrace.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import type { Reason } from "../src/domain/Reason.ts"
@@ -106,7 +106,7 @@ const withRequest =
 const drive = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
   const { client } = context
   let current = request
-  for (let taken = 0; taken < maxSteps && !isOver(current.status); taken++) {
+  for (let taken = 0; taken < maxSteps && !chatRequestLifecycle.isTerminal(current.status); taken++) {
     const next = current.status === "publishing" ? yield* sendResult(client, current) : yield* step(context, current)
     if (next === undefined || next === current) return
     const hasProgress = next.facts.progressText !== undefined && next.facts.progressText !== current.facts.progressText

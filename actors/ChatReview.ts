@@ -15,7 +15,7 @@ import { deliveryKey } from "../src/domain/Keys.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
 import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
-import { isTerminal } from "../src/domain/Run.ts"
+import { runLifecycle } from "../src/domain/Run.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import { Queue } from "../src/queue/Queue.ts"
@@ -121,7 +121,7 @@ export const findReviewState = Effect.fnUntraced(function* ({
     return { _tag: "Ended", outcome: "failed", run: undefined, why: { _tag: "ReviewRecordRemoved" } }
   if (event.outcome !== undefined) {
     const run = event.runId === undefined ? undefined : yield* (yield* Runs).get(event.runId)
-    return run !== undefined && !isTerminal(run.status) ? { _tag: "Running" } : toEnd(event, run)
+    return run !== undefined && !runLifecycle.isTerminal(run.status) ? { _tag: "Running" } : toEnd(event, run)
   }
   const entry = facts.entryId === undefined ? undefined : yield* (yield* Queue).get(facts.entryId)
   return { _tag: entry?.status === "running" ? "Running" : "Waiting" }

@@ -9,7 +9,7 @@ import { repeatedStatus } from "../src/domain/HeadVerdict.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { OperationId } from "../src/domain/Keys.ts"
 import type { Publication } from "../src/domain/Publication.ts"
-import { isTerminal } from "../src/domain/Run.ts"
+import { runLifecycle } from "../src/domain/Run.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { Forges } from "../src/forge/Forges.ts"
@@ -127,7 +127,11 @@ const repeatStatus = Effect.fnUntraced(function* (row: Publication) {
   if (row.operation._tag !== "Status") return
   const run = yield* (yield* Runs).get(row.runId)
   if (run === undefined) return
-  const operation = repeatedStatus(row.operation, run.verdict, run.analysis !== undefined || isTerminal(run.status))
+  const operation = repeatedStatus(
+    row.operation,
+    run.verdict,
+    run.analysis !== undefined || runLifecycle.isTerminal(run.status)
+  )
   const id = newId()
   const again = { ...row, id, operationId: OperationId.make(id), operation, status: "pending", attempts: 0 } as const
   yield* (yield* Outbox).add([again], yield* Clock.currentTimeMillis)

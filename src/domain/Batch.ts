@@ -14,6 +14,7 @@
  * States of a member: pending ──▶ batched (its batch is sealed) ──▶ completed | skipped | failed.
  */
 import { Schema } from "effect"
+import { makeLifecycle } from "./Lifecycle.ts"
 import type { Change } from "./Change.ts"
 import { isForgeKind } from "./Kinds.ts"
 import type { EventOutcome } from "./Decision.ts"
@@ -36,7 +37,11 @@ export type BatchStatus = typeof BatchStatus.Type
 export const MemberStatus = Schema.Literals(["pending", "batched", "completed", "skipped", "failed"])
 export type MemberStatus = typeof MemberStatus.Type
 
-const next: Record<BatchStatus, ReadonlyArray<BatchStatus>> = {
+/**
+ * States may be skipped, because the record follows the queue entry, which may change several times between two updates. Ended and sealed
+ * are final.
+ */
+export const batchLifecycle = makeLifecycle<BatchStatus>(BatchStatus.literals, {
   open: ["ready", "running", "retry_wait", "succeeded", "skipped", "dead", "expired", "cancelled"],
   ready: ["running", "retry_wait", "succeeded", "skipped", "dead", "expired", "cancelled"],
   running: ["ready", "retry_wait", "succeeded", "skipped", "dead", "expired", "cancelled"],
@@ -46,14 +51,7 @@ const next: Record<BatchStatus, ReadonlyArray<BatchStatus>> = {
   dead: [],
   expired: [],
   cancelled: []
-}
-
-/**
- * States may be skipped, because the record follows the queue entry, which may change several times between two updates. Ended and sealed
- * are final.
- */
-export const canMove = (from: BatchStatus, to: BatchStatus): boolean => next[from].includes(to)
-export const isEnded = (status: BatchStatus): boolean => next[status].length === 0
+})
 
 /** Number of commits above which a push opens the next batch. */
 export const maxCommits = 4096

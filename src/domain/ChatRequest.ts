@@ -12,6 +12,7 @@
  * if the message could not be delivered.
  */
 import { Schema } from "effect"
+import { makeLifecycle } from "./Lifecycle.ts"
 
 export const ChatRequestStatus = Schema.Literals([
   "accepted",
@@ -27,7 +28,7 @@ export const ChatRequestStatus = Schema.Literals([
 ])
 export type ChatRequestStatus = typeof ChatRequestStatus.Type
 
-const next: Readonly<Record<ChatRequestStatus, ReadonlyArray<ChatRequestStatus>>> = {
+export const chatRequestLifecycle = makeLifecycle<ChatRequestStatus>(ChatRequestStatus.literals, {
   accepted: ["validating", "rejected", "expired"],
   validating: ["validating", "queued", "publishing", "rejected", "expired"],
   queued: ["queued", "running", "publishing"],
@@ -38,9 +39,7 @@ const next: Readonly<Record<ChatRequestStatus, ReadonlyArray<ChatRequestStatus>>
   failed: [],
   rejected: [],
   expired: []
-}
-
-export const canMove = (from: ChatRequestStatus, to: ChatRequestStatus): boolean => next[from].includes(to)
+})
 
 /** Statuses in which a request waits for something. */
 export const openStatuses = [
@@ -50,8 +49,6 @@ export const openStatuses = [
   "running",
   "publishing"
 ] as const satisfies ReadonlyArray<ChatRequestStatus>
-
-export const isOver = (status: ChatRequestStatus): boolean => next[status].length === 0
 
 /** Result of a request, before its message is sent. */
 export const ChatOutcome = Schema.Literals(["succeeded", "failed", "rejected", "expired", "partial"])

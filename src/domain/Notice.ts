@@ -15,6 +15,7 @@
  * A row is `sending` from right before its request. One that a new sender finds in `sending` has no known outcome.
  */
 import { Schema } from "effect"
+import { makeLifecycle } from "./Lifecycle.ts"
 import { Reason } from "./Reason.ts"
 
 export const NoticeStatus = Schema.Literals([
@@ -28,7 +29,7 @@ export const NoticeStatus = Schema.Literals([
 ])
 export type NoticeStatus = typeof NoticeStatus.Type
 
-const next: Record<NoticeStatus, ReadonlyArray<NoticeStatus>> = {
+export const noticeLifecycle = makeLifecycle<NoticeStatus>(NoticeStatus.literals, {
   pending: ["sending", "pending", "failed", "quarantined", "dropped"],
   sending: ["sent", "pending", "unconfirmed", "failed", "quarantined"],
   sent: [],
@@ -36,8 +37,7 @@ const next: Record<NoticeStatus, ReadonlyArray<NoticeStatus>> = {
   failed: [],
   dropped: [],
   quarantined: []
-}
-export const canMoveNotice = (from: NoticeStatus, to: NoticeStatus): boolean => next[from].includes(to)
+})
 
 /** The change that a notice is about. Texts are those of the delivery. */
 const subject = {

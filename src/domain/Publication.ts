@@ -17,6 +17,7 @@
  * process died between request and response.
  */
 import { Schema } from "effect"
+import { makeLifecycle } from "./Lifecycle.ts"
 import { Severity } from "./Kinds.ts"
 import { Anchor } from "./Problem.ts"
 import { CheckedCode } from "./IssueCode.ts"
@@ -34,7 +35,7 @@ export const PublicationStatus = Schema.Literals([
 ])
 export type PublicationStatus = typeof PublicationStatus.Type
 
-const next: Record<PublicationStatus, ReadonlyArray<PublicationStatus>> = {
+export const publicationLifecycle = makeLifecycle<PublicationStatus>(PublicationStatus.literals, {
   pending: ["quarantined", "sending", "sent", "pending", "failed", "dropped"],
   sending: ["sent", "pending", "unknown", "failed"],
   unknown: ["quarantined", "sending", "sent", "unknown", "failed", "dropped"],
@@ -42,8 +43,7 @@ const next: Record<PublicationStatus, ReadonlyArray<PublicationStatus>> = {
   failed: [],
   dropped: [],
   quarantined: []
-}
-export const canMove = (from: PublicationStatus, to: PublicationStatus): boolean => next[from].includes(to)
+})
 
 /** One inline comment, rendered, with its marker inside `body`. Lines are 1-based at `side`. */
 export const InlineComment = Schema.Struct({ ...Anchor.fields, body: Schema.String })

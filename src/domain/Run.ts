@@ -14,6 +14,7 @@
  * of the review is loaded from the host.
  */
 import { Schema } from "effect"
+import { makeLifecycle } from "./Lifecycle.ts"
 
 export const RunStatus = Schema.Literals([
   "queued",
@@ -28,7 +29,7 @@ export const RunStatus = Schema.Literals([
 ])
 export type RunStatus = typeof RunStatus.Type
 
-const next: Record<RunStatus, ReadonlyArray<RunStatus>> = {
+export const runLifecycle = makeLifecycle<RunStatus>(RunStatus.literals, {
   queued: ["queued", "preparing", "cancelled", "skipped", "failed"],
   preparing: ["queued", "preparing", "analyzing", "publishing", "failed", "timeout", "cancelled", "skipped"],
   analyzing: ["queued", "preparing", "publishing", "failed", "timeout", "cancelled", "skipped"],
@@ -38,9 +39,4 @@ const next: Record<RunStatus, ReadonlyArray<RunStatus>> = {
   timeout: [],
   cancelled: [],
   skipped: []
-}
-
-export const isTerminal = (status: RunStatus): boolean => next[status].length === 0
-/** Returns the states from which `to` may be entered, for the WHERE clause of a compare-and-set update. */
-export const listSources = (to: RunStatus): ReadonlyArray<RunStatus> =>
-  RunStatus.literals.filter((from) => next[from].includes(to))
+})

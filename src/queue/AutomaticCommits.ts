@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import { inEventTrace } from "../domain/EventTrace.ts"
-import { isEnded } from "../domain/Batch.ts"
+import { batchLifecycle } from "../domain/Batch.ts"
 import { Batches } from "../store/Batches.ts"
 import type { Batch, Joined } from "../store/Batches.ts"
 import type { StoreError } from "../database/StoreError.ts"
@@ -76,7 +76,7 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmis
   return items.map((item) => admitted.get(item.eventId) ?? toHeldResult(item, batchOf(item)))
 })
 
-const isQueued = ({ batch, first }: Joined): boolean => first && !isEnded(batch.status)
+const isQueued = ({ batch, first }: Joined): boolean => first && !batchLifecycle.isTerminal(batch.status)
 
 /** Returns the admission of the whole batch under the event id of one of its pushes. */
 export const toAdmission = (batch: Batch, eventId: string): QueueAdmission => ({

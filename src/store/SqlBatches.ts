@@ -1,7 +1,7 @@
 /** Stores batches in the tables `batches` and `batch_members`. A push and its batch are written in one transaction. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { canMove, isEnded, memberStatusIn } from "../domain/Batch.ts"
+import { batchLifecycle, memberStatusIn } from "../domain/Batch.ts"
 import { selectBatches, decoded, selectMembers } from "./BatchQueries.ts"
 import { decodePlacedRows, toPlaced } from "./BatchRow.ts"
 import { Batches } from "./Batches.ts"
@@ -19,13 +19,13 @@ const follow = (sql: SqlClient.SqlClient): Batches["Service"]["follow"] =>
         "batches.follow",
         sql`SELECT * FROM batches WHERE id = ${batchId} ${forUpdate(sql)}`
       )
-      if (batch === undefined || isEnded(batch.status)) return false
-      const to = canMove(batch.status, status) ? status : batch.status
+      if (batch === undefined || batchLifecycle.isTerminal(batch.status)) return false
+      const to = batchLifecycle.canMove(batch.status, status) ? status : batch.status
       const reasonText = encodeReason(reason)
       if (to === batch.status && reasonText === encodeReason(batch.reason)) return false
       yield* sql`UPDATE batches SET status = ${to}, reason = ${reasonText},
         run_id = ${runId ?? batch.runId ?? null},
-        finished_at = ${isEnded(to) ? now : null} WHERE id = ${batchId}`
+        finished_at = ${batchLifecycle.isTerminal(to) ? now : null} WHERE id = ${batchId}`
       yield* sql`UPDATE batch_members SET status = ${memberStatusIn(to)} WHERE batch_id = ${batchId}`
       return true
     },

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import { canMoveNotice, NoticeFacts, NoticeStatus } from "../domain/Notice.ts"
+import { NoticeFacts, noticeLifecycle, NoticeStatus } from "../domain/Notice.ts"
 import type { Notice } from "../domain/Notice.ts"
 import { Reason } from "../domain/Reason.ts"
 import { toStorable } from "../domain/Text.ts"
@@ -82,7 +82,7 @@ const add =
 const move =
   (sql: SqlClient.SqlClient): Notices["Service"]["move"] =>
   (id, from, { error, isAttempt, notBefore, status }, token, now) =>
-    canMoveNotice(from, status)
+    noticeLifecycle.canMove(from, status)
       ? sql`
         UPDATE notices
         SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0}, not_before = ${notBefore ?? null},

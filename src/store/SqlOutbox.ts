@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { PublisherToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
-import { canMove } from "../domain/Publication.ts"
+import { publicationLifecycle } from "../domain/Publication.ts"
 import type { PublicationStatus } from "../domain/Publication.ts"
 import { Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
@@ -119,7 +119,7 @@ const holds =
 const move =
   (sql: SqlClient.SqlClient): Outbox["Service"]["move"] =>
   (id, from, { status, notBefore, hostId, url, error, isAttempt, ignoredDismissals, reactions }, token, now) =>
-    canMove(from, status)
+    publicationLifecycle.canMove(from, status)
       ? sql`
         UPDATE publications
         SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0},
@@ -153,7 +153,7 @@ const startStatus = (sql: SqlClient.SqlClient): Outbox["Service"]["startStatus"]
     return (yield* isBeingWritten(id)).length > 0 ? ("busy" as const) : ("lost" as const)
   })
   return ({ id }, from, token, now) =>
-    canMove(from, "sending")
+    publicationLifecycle.canMove(from, "sending")
       ? start(id, from, token, now).pipe(
           // Two nodes that start at the same time do not see each other: the index publications_writing admits one of them.
           Effect.catchIf(

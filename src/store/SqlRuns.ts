@@ -9,7 +9,7 @@ import type { LeaseToken } from "../domain/FencingToken.ts"
 import { endVerdict, unpublishedVerdict } from "../domain/HeadVerdict.ts"
 import { newId } from "../domain/Ids.ts"
 import { toNanos } from "../domain/Money.ts"
-import { RunStatus, isTerminal, listSources } from "../domain/Run.ts"
+import { RunStatus, runLifecycle } from "../domain/Run.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { insertPublications } from "./PublicationRow.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
@@ -27,7 +27,7 @@ import { pruneOutcomes } from "./SqlOutcomes.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 
-const ended = RunStatus.literals.filter(isTerminal)
+const ended = RunStatus.literals.filter(runLifecycle.isTerminal)
 
 const decode = (operation: string) => (found: ReadonlyArray<object>) =>
   Effect.mapError(decodeRunRows(found), (error) => corrupt(operation, error))
@@ -51,7 +51,7 @@ const open = (sql: SqlClient.SqlClient): Runs["Service"]["open"] =>
         decode("runs.open")
       )
       if (earlier.some((row) => row.token > token)) return undefined
-      const unfinished = earlier.find((row) => !isTerminal(row.status))
+      const unfinished = earlier.find((row) => !runLifecycle.isTerminal(row.status))
       if (unfinished !== undefined && unfinished.token !== noLease) return toRun(unfinished)
       const rows =
         unfinished === undefined
@@ -104,8 +104,9 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] => {
       const isReplaced = queued !== undefined && isElsewhere(queued, run)
       if (isReplaced) yield* endRun(queued.id, afterEveryLease, "skipped", now, { _tag: "SupersededRun" })
       const unfinished =
-        earlier.find((row) => row.head === run.head && row.status !== "queued" && !isTerminal(row.status)) ??
-        (isReplaced ? undefined : queued)
+        earlier.find(
+          (row) => row.head === run.head && row.status !== "queued" && !runLifecycle.isTerminal(row.status)
+        ) ?? (isReplaced ? undefined : queued)
       const rows =
         unfinished === undefined
           ? yield* insert(sql, run, "preparing", token, now)
@@ -129,7 +130,7 @@ const complete = (sql: SqlClient.SqlClient): Runs["Service"]["complete"] =>
       const moved = yield* sql`
         UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)},
           cost_nanos = ${costUsd === undefined ? null : toNanos(costUsd)}, verdict = ${encodeVerdict(verdict)}
-        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources("publishing"))} RETURNING id`
+        WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources("publishing"))} RETURNING id`
       if (moved.length === 0) return false
       yield* insertPublications(sql, publications, now)
       return true
@@ -144,7 +145,7 @@ const wait =
     sql`
       UPDATE runs SET status = 'queued', token = ${token}, reason = ${encodeReason(reason)},
         waiting_since = ${since}, waiting_until = ${until}
-      WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources("queued"))} RETURNING id`.pipe(
+      WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources("queued"))} RETURNING id`.pipe(
       Effect.map((rows) => rows.length > 0),
       unavailable("runs.wait")
     )
@@ -152,14 +153,14 @@ const wait =
 const move = (sql: SqlClient.SqlClient): Runs["Service"]["move"] => {
   const endRun = end(sql)
   return (runId, token, to, now, reason, verdict) => {
-    if (isTerminal(to)) return endRun(runId, token, to, now, reason, verdict)
+    if (runLifecycle.isTerminal(to)) return endRun(runId, token, to, now, reason, verdict)
     // Only `complete` enters publishing, together with the publications.
     if (to === "publishing") return Effect.succeed(false)
     return sql`
       UPDATE runs
       SET status = ${to}, token = ${token}, reason = ${encodeReason(reason)}, finished_at = NULL,
         waiting_until = NULL, waiting_since = ${to === "preparing" ? sql`waiting_since` : null}
-      WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources(to))} RETURNING id`.pipe(
+      WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources(to))} RETURNING id`.pipe(
       Effect.map((rows) => rows.length > 0),
       unavailable("runs.move")
     )
@@ -171,7 +172,7 @@ const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
   Effect.fnUntraced(
     function* (runId, token, to, now, reason, verdict) {
       const found = yield* sql`
-        SELECT * FROM runs WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listSources(to))} ${forUpdate(sql)}`
+        SELECT * FROM runs WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources(to))} ${forUpdate(sql)}`
       const [before] = yield* decode("runs.move")(found)
       if (before === undefined) return false
       const [row] = yield* Effect.flatMap(

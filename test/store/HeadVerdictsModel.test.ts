@@ -18,7 +18,7 @@ import { newId } from "../../src/domain/Ids.ts"
 import { OperationId } from "../../src/domain/Keys.ts"
 import type { Publication, StatusState } from "../../src/domain/Publication.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
-import { isTerminal } from "../../src/domain/Run.ts"
+import { runLifecycle } from "../../src/domain/Run.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { statusEnd } from "../../src/outputs/StatusEnd.ts"
 import { Queue } from "../../src/queue/Queue.ts"
@@ -335,7 +335,11 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       write(row, state)
       const run = yield* runs.get(row.runId)
       assert(run !== undefined && row.operation._tag === "Status")
-      const operation = repeatedStatus(row.operation, run.verdict, run.analysis !== undefined || isTerminal(run.status))
+      const operation = repeatedStatus(
+        row.operation,
+        run.verdict,
+        run.analysis !== undefined || runLifecycle.isTerminal(run.status)
+      )
       const again = {
         ...row,
         id: newId(),

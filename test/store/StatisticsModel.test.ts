@@ -8,7 +8,7 @@ import { hostTrigger } from "../../src/domain/Change.ts"
 import { findSlot } from "../../src/domain/DurationHistogram.ts"
 import { toNanos, Usd } from "../../src/domain/Money.ts"
 import type { RunCounter } from "../../src/domain/RunCounts.ts"
-import { isTerminal } from "../../src/domain/Run.ts"
+import { runLifecycle } from "../../src/domain/Run.ts"
 import type { RunStatus } from "../../src/domain/Run.ts"
 import { dayMillis } from "../../src/domain/StatisticsPeriods.ts"
 import { Runs } from "../../src/store/Runs.ts"
@@ -93,7 +93,7 @@ const apply = Effect.fnUntraced(function* (one: Steps, records: Map<string, Run>
   }
   if (!one.isPruned) return
   yield* runs.prune({ maxCount: 0, before: 0 })
-  assert.isEmpty((yield* runs.list({ limit: 1000 })).filter(({ status }) => isTerminal(status)))
+  assert.isEmpty((yield* runs.list({ limit: 1000 })).filter(({ status }) => runLifecycle.isTerminal(status)))
 })
 
 interface OutcomeRow {

@@ -7,7 +7,7 @@ import { ConfigStore } from "../../config/ConfigStore.ts"
 import type { Change } from "../../domain/Change.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import type { Reason } from "../../domain/Reason.ts"
-import { isEnded } from "../../domain/Batch.ts"
+import { batchLifecycle } from "../../domain/Batch.ts"
 import { Batches } from "../../store/Batches.ts"
 import type { Batch } from "../../store/Batches.ts"
 import { Receipts } from "../../store/Receipts.ts"
@@ -192,7 +192,7 @@ const cancelBatch = Effect.fnUntraced(function* (
   const batches = yield* Batches
   const batch = yield* batches.get(id)
   if (batch === undefined) return "unknown"
-  if (isEnded(batch.status)) return "over"
+  if (batchLifecycle.isTerminal(batch.status)) return "over"
   if (batch.entryId !== undefined) return yield* cancel(listeners, batch.entryId, reason)
   const now = yield* Clock.currentTimeMillis
   const events = (yield* batches.members(id)).map(({ eventId }) => eventId)
