@@ -238,7 +238,7 @@ describe("aicr demo", () => {
     assert.strictEqual(code, 3)
     const result = decodeResult(stdout)
     assert.strictEqual(result.run.status, "failed")
-    assert.include(JSON.stringify(result.run.reason), "HTTP 401")
+    assert.include(JSON.stringify(result.run.reason), '"_tag":"HttpFailed","status":401')
     assert.deepStrictEqual(result.comments, [])
     assert.notInclude(stdout + stderr, "sk-test-1234567890abcdef")
     assert.deepStrictEqual(left, [])

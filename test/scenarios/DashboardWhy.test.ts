@@ -124,7 +124,7 @@ const causes: Readonly<Record<string, Cause>> = {
   },
   "no channel": {
     deliver: () => notify("silent", "team/silent"),
-    sentences: ["Outcome: skipped", "no channel publishes reviews of a pull_request here; see outputs.routes"],
+    sentences: ["Outcome: skipped", "no channel publishes reviews of a pull request here; see outputs.routes"],
     setting: ["outputs.routes", undefined, "line_comments:"]
   },
   "a limit per author": {

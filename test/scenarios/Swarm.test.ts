@@ -19,6 +19,7 @@ import { freePort } from "../harness/FreePort.ts"
 import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
 import { PostgresServer } from "../harness/Postgres.ts"
+import { readReasonColumn } from "../harness/StoredReason.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 /** Positions of the write that is interrupted, and whether Swarm executes it. */
@@ -118,7 +119,11 @@ const trigger = (change: string) =>
   callP4Hook(world.aicr.url, world.directory, change, "ada", "ada-laptop", "//Ace/...")
 
 const rows = (query: string) => readRows(world.directory, query)
-const runs = () => rows("SELECT status, reason FROM runs ORDER BY id")
+const runs = () =>
+  rows("SELECT status, reason FROM runs ORDER BY id").map(({ reason, status }) => ({
+    status,
+    reason: readReasonColumn(reason)
+  }))
 const allEnded = (count: number) =>
   waitUntil(
     () => {
