@@ -7,6 +7,7 @@ import { readBlame, readHead } from "../../src/agent/ReadLines.ts"
 import { repositoryReader } from "../../src/agent/RepositoryReader.ts"
 import type { RepositoryReader } from "../../src/agent/RepositoryReader.ts"
 import type { Brief } from "../../src/agent/Agent.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { contextProblems, mountContext } from "../../src/engine/ContextMounts.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { layerGit } from "../harness/GitLayer.ts"
@@ -175,7 +176,7 @@ describe("a repository that cannot be read", () => {
     const snapshot = await Effect.runPromise(toSnapshot(documentWith([one]), {}))
     const why = "it has no user"
     expect(contextProblems(snapshot)).toMatchObject([
-      { severity: "warning", message: `lib is not read in reviews: ${why}` }
+      { severity: "warning", reason: verbatimReason(`lib is not read in reviews: ${why}`) }
     ])
     expect((await review([one])).analysis.notices).toEqual([without(why)])
   })

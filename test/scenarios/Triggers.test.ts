@@ -116,7 +116,7 @@ describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
     const [event, ...others] = await settled(at, 1)
     assert.deepStrictEqual(others, [])
     assert.deepInclude(event, { id: first.body.event_id, outcome: "skipped" })
-    assert.match(event?.outcome_reason ?? "", /no channel publishes reviews of a manual/)
+    assert.match(event?.outcome_reason ?? "", /no channel publishes reviews of a requested review/)
   })
 
   it("pushes of a branch are one batch, which no death in the middle takes apart", async () => {
