@@ -37,7 +37,7 @@ describe("a review that the budget refuses before its first model call", () => {
       expect(postedOn(pull)).toEqual({ reviews: [], comments: [], summaries: 1 })
       expect(lastStatus(pull)).toMatchObject({ description: reason })
       expect(lastStatus(pull)?.state).not.toBe("success")
-      expect(at.aicr.log).toMatch(new RegExp(`llm.budget.${cap} are spent or reserved`))
+      expect(at.aicr.log).toMatch(new RegExp(`"_tag":"BudgetUsedUp"[^}]*"cap":"${cap}"`))
     },
     120_000
   )
