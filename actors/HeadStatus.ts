@@ -72,7 +72,12 @@ export const currentStatus = Effect.fnUntraced(function* (run: Run, snapshot: Sn
 /** Records a pending verdict for each entry of a head without one. Returns whether there was any. */
 const recordWaiting = Effect.fnUntraced(function* (head: string, verdicts: ReadonlyArray<HeadVerdict>) {
   let isRecorded = false
-  for (const entry of yield* (yield* Queue).withHead(head)) {
+  const queue = yield* Queue
+  // While the queue is unavailable nothing is queued: what arrives then is recorded when it is queued.
+  const entries = yield* Effect.catch(queue.withHead(head), (error) =>
+    Effect.as(Effect.logWarning("waiting changes of a head unknown", { head, error: error.message }), [])
+  )
+  for (const entry of entries) {
     if (!isUnreviewed(entry, verdicts)) continue
     isRecorded = (yield* recordUnreviewed(entry.id)) || isRecorded
   }
