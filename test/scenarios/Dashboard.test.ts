@@ -462,8 +462,17 @@ describe("the filters of a list", () => {
     const other = await context.newPage()
     await other.clock.install()
     await other.goto(`${world.url}/runs`)
+    // The code of the next page arrives after the time of typing.
+    const isTyped = Promise.withResolvers<void>()
+    await other.route(/assets\/Changes-/, async (route) => {
+      await isTyped.promise
+      await route.continue()
+    })
     await other.getByLabel("Repository").fill("team/late")
     await other.getByRole("link", { name: "Changes", exact: true }).click()
+    await other.waitForURL(/\/changes/)
+    await other.clock.fastForward(5000)
+    isTyped.resolve()
     await other.locator("#content h1", { hasText: "Changes" }).waitFor()
     await other.clock.fastForward(5000)
     expect(other.url()).not.toContain("late")

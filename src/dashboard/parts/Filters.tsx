@@ -76,7 +76,7 @@ export const TextFilter = ({
     setSeen(current)
     setText(current)
   }
-  // Otherwise the filter would be set on the page that was opened since.
+  // Otherwise the filter would be set on the page that was opened since. While that page is loaded, this one is still shown.
   useEffect(() => () => clearTimeout(timer.current), [])
   return (
     <label className="filter">
@@ -92,7 +92,10 @@ export const TextFilter = ({
           const { value } = event.target
           setText(value)
           clearTimeout(timer.current)
-          timer.current = setTimeout(() => setFilters({ [name]: value.trim() }), typingMillis)
+          const page = location.pathname
+          timer.current = setTimeout(() => {
+            if (location.pathname === page) setFilters({ [name]: value.trim() })
+          }, typingMillis)
         }}
       />
     </label>
