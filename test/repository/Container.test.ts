@@ -676,7 +676,7 @@ describe("the flags of node", () => {
   })
 
   it("limit the memory for objects that are no longer in use", async () => {
-    // About 85 MiB are in use, and replaced ten times.
+    // About 85 MiB are in use, and replaced ten times. The heap has 240 to 300 MiB then, and without the flag 390 to 480.
     const program = `
       const { getHeapStatistics } = require("node:v8")
       const kept = []
@@ -686,6 +686,6 @@ describe("the flags of node", () => {
         if (at % 50_000 === 0) most = Math.max(most, getHeapStatistics().total_heap_size)
       }
       console.log(most / 1_048_576)`
-    expect(await printed(program)).toBeLessThan(270)
+    expect(await printed(program)).toBeLessThan(340)
   })
 })
