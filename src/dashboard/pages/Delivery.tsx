@@ -1,6 +1,5 @@
 /** One delivery: what was decided, by which rule on which line of the configuration, what it led to, and its content. */
 import { Link, useParams } from "@tanstack/react-router"
-import { inEnglish } from "../../text/en.ts"
 import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { Copy, Facts } from "../parts/Facts.tsx"
@@ -39,8 +38,8 @@ const Decided = ({
 }) => {
   const run = useApi("GET /runs/:id", { params: { id: runId ?? "" } }, { enabled: runId !== undefined }).data
   const texts = [
-    outcomeReason && inEnglish(outcomeReason),
-    run?.reason && inEnglish(run.reason),
+    outcomeReason && tReason(outcomeReason),
+    run?.reason && tReason(run.reason),
     ...(run?.notices ?? []),
     ...skippedBy(run)
   ].filter((text) => text !== undefined)
