@@ -4,15 +4,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import { OperationId, TargetKey } from "../domain/Keys.ts"
 import { IgnoredDismissal, Operation, PublicationStatus, Reaction } from "../domain/Publication.ts"
 import type { Publication } from "../domain/Publication.ts"
-import { Reason } from "../domain/Reason.ts"
-import { toStorable } from "../domain/Text.ts"
-
-const ReasonColumn = Schema.fromJsonString(Reason)
-const encode = Schema.encodeSync(ReasonColumn)
-
-/** Encodes the column `error`. */
-export const encodeReason = (reason: Reason | undefined): string | null =>
-  reason === undefined ? null : toStorable(encode(reason))
+import { encodeReason, ReasonText } from "./ReasonText.ts"
 
 const PublicationRow = Schema.Struct({
   id: Schema.String,
@@ -27,7 +19,7 @@ const PublicationRow = Schema.Struct({
   not_before: Schema.NullOr(Schema.Int),
   host_id: Schema.NullOr(Schema.String),
   url: Schema.NullOr(Schema.String),
-  error: Schema.NullOr(ReasonColumn),
+  error: Schema.NullOr(ReasonText),
   ignored_dismissals: Schema.NullOr(Schema.fromJsonString(Schema.Array(IgnoredDismissal))),
   reactions: Schema.NullOr(Schema.fromJsonString(Schema.Array(Reaction)))
 })

@@ -1,4 +1,4 @@
-/** Reasons in columns of text. */
+/** Reasons in columns of text. JSON escapes every character that a column cannot store. */
 import { Schema } from "effect"
 import { Reason } from "../domain/Reason.ts"
 

@@ -2,10 +2,9 @@
 import { Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChatConnectionState } from "../domain/ChatHealth.ts"
-import { Reason } from "../domain/Reason.ts"
-import { toStorable } from "../domain/Text.ts"
 import { unavailable } from "../database/StoreFailure.ts"
 import { ChatHealths } from "./ChatHealths.ts"
+import { encodeReason, ReasonText } from "./ReasonText.ts"
 
 interface Row {
   readonly connection: string
@@ -16,9 +15,7 @@ interface Row {
   readonly reported_at: number
 }
 
-const ReasonColumn = Schema.fromJsonString(Reason)
-const encodeReason = Schema.encodeSync(ReasonColumn)
-const decodeReason = Schema.decodeUnknownOption(ReasonColumn)
+const decodeReason = Schema.decodeUnknownOption(ReasonText)
 
 const isState = Schema.is(ChatConnectionState)
 
@@ -31,7 +28,7 @@ export const layer: Layer.Layer<ChatHealths, never, SqlClient.SqlClient> = Layer
         sql`INSERT INTO chat_health ${sql.insert({
           connection,
           state,
-          detail: detail === undefined ? null : toStorable(encodeReason(detail)),
+          detail: encodeReason(detail),
           node,
           since,
           reported_at: reportedAt

@@ -7,16 +7,13 @@ import { isAnswerLost } from "../database/PostgresFailure.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
 import { NoticeFacts, noticeLifecycle, NoticeStatus } from "../domain/Notice.ts"
 import type { Notice } from "../domain/Notice.ts"
-import { Reason } from "../domain/Reason.ts"
 import { toStorable } from "../domain/Text.ts"
 import { direction, idConditions } from "./ListOrder.ts"
 import { Notices } from "./Notices.ts"
+import { encodeReason, ReasonText } from "./ReasonText.ts"
 
 /** SQLite returns integers, Postgres returns text for them. */
 const Integer = Schema.Union([Schema.Int, Schema.NumberFromString])
-
-const ReasonColumn = Schema.fromJsonString(Reason)
-const encodeReason = Schema.encodeSync(ReasonColumn)
 
 const Row = Schema.Struct({
   id: Schema.String,
@@ -26,7 +23,7 @@ const Row = Schema.Struct({
   status: NoticeStatus,
   attempts: Integer,
   not_before: Schema.NullOr(Integer),
-  error: Schema.NullOr(ReasonColumn),
+  error: Schema.NullOr(ReasonText),
   created_at: Integer,
   updated_at: Integer
 })
@@ -86,7 +83,7 @@ const move =
       ? sql`
         UPDATE notices
         SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0}, not_before = ${notBefore ?? null},
-          error = ${error === undefined ? null : toStorable(encodeReason(error))}, updated_at = ${now}
+          error = ${encodeReason(error)}, updated_at = ${now}
         WHERE id = ${id} AND status = ${from}
           AND EXISTS (SELECT 1 FROM notice_senders WHERE id = ${only} AND token = ${token})
         RETURNING id`.pipe(

@@ -8,15 +8,9 @@ import { publicationLifecycle } from "../domain/Publication.ts"
 import type { PublicationStatus } from "../domain/Publication.ts"
 import { Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
-import {
-  decodePublicationRows,
-  encodeReason,
-  insertPublications,
-  rowsPerInsert,
-  toJson,
-  toPublication
-} from "./PublicationRow.ts"
+import { decodePublicationRows, insertPublications, rowsPerInsert, toJson, toPublication } from "./PublicationRow.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import { encodeReason } from "./ReasonText.ts"
 
 /** Decodes the rows of an operation. */
 const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
