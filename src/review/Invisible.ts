@@ -5,8 +5,10 @@ import { invisibleRuns } from "../domain/Text.ts"
 
 /** Characters of a run that are named. */
 const maxNamed = 8
-/** Runs that are shown in a line. A text becomes longer by a bounded part. */
+/** Runs that are named in a line. A text becomes longer by a bounded part. */
 const maxRuns = 16
+/** In place of each further run. Without it the text around the run would join to words, and to secrets, that were not there. */
+const unnamed = "\uFFFD"
 
 const name = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`
 
@@ -20,7 +22,7 @@ const showInLine = (line: string): string => {
   let runs = 0
   return line.replace(invisibleRuns, (run) => {
     runs++
-    if (runs > maxRuns) return runs === maxRuns + 1 ? "[more invisible characters]" : ""
+    if (runs > maxRuns) return runs === maxRuns + 1 ? "[more invisible characters]" : unnamed
     return showRun(run)
   })
 }

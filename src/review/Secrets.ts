@@ -42,7 +42,14 @@ const standIn =
   /^(?:\$|\{\{|<|%|\[secret removed\]|process\.env|os\.environ|env[.:])|^[xX*.•]+$|example|placeholder|changeme|your[_-]/i
 
 /** Returns a text as models read it: without secrets, and with invisible characters by their names. */
-export const scrubSecrets = (text: string): string => showInvisible(mayHoldSecret(text) ? removeSecrets(text) : text)
+export const scrubSecrets = (text: string): string => {
+  const removed = withoutSecrets(text)
+  const shown = showInvisible(removed)
+  // A value that was too short to be a secret may be one with the names of its characters.
+  return shown === removed ? shown : withoutSecrets(shown)
+}
+
+const withoutSecrets = (text: string): string => (mayHoldSecret(text) ? removeSecrets(text) : text)
 
 /** Looks for every shape. */
 export const removeSecrets = (text: string): string => {
