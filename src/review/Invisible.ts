@@ -7,7 +7,7 @@ import { invisibleRuns } from "../domain/Text.ts"
 const maxNamed = 8
 /** Runs that are named in a line. A text becomes longer by a bounded part. */
 const maxRuns = 16
-/** In place of each further run. Without it the text around the run would join to words, and to secrets, that were not there. */
+/** Replaces each further run. Without it the text around the run would join to words, and to secrets, that were not there. */
 const unnamed = "\uFFFD"
 
 const name = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`
