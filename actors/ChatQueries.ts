@@ -4,6 +4,7 @@ import { parseRevision } from "../src/chat/Command.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import { foldRepo, hostTrigger } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
+import { openFindings } from "../src/domain/Analysis.ts"
 import type { Finding } from "../src/domain/Problem.ts"
 import type { SafeText } from "../src/outputs/SafeText.ts"
 import { joinParts } from "../src/chat/PageLinks.ts"
@@ -44,9 +45,12 @@ export const mayRead = ({ repositories }: Pick<QueryContext, "repositories">, ch
   repositories.some((one) => isOf(change, one))
 
 const severities = ["critical", "high", "medium", "low", "info"]
-/** Returns the findings of a run, the most severe ones first. */
+
+const openOf = ({ analysis }: Run): ReadonlyArray<Finding> => (analysis === undefined ? [] : openFindings(analysis))
+
+/** Returns the findings of a run that are not dismissed, the most severe ones first. */
 export const sortFindings = (run: Run): ReadonlyArray<Finding> =>
-  (run.analysis?.findings ?? []).toSorted(
+  openOf(run).toSorted(
     (one, other) => severities.indexOf(one.problem.severity) - severities.indexOf(other.problem.severity)
   )
 
@@ -63,7 +67,7 @@ export const describeFindings = (run: Run, { safe, texts }: Pick<QueryContext, "
 }
 
 export const countProblems = (run: Run): string => {
-  const findings = run.analysis?.findings ?? []
+  const findings = openOf(run)
   const counts = severities.flatMap((severity) => {
     const count = findings.filter(({ problem }) => problem.severity === severity).length
     return count === 0 ? [] : [`${severity} ${count}`]

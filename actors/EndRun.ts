@@ -3,6 +3,7 @@
  * and changes nothing without it. The publisher and listeners are notified afterwards.
  */
 import { Clock, Effect, Metric } from "effect"
+import { openFindings } from "../src/domain/Analysis.ts"
 import type { Analysis } from "../src/domain/Analysis.ts"
 import type { TargetKey } from "../src/domain/Keys.ts"
 import { hasUnreadText, isMostlyRead } from "../src/domain/Coverage.ts"
@@ -21,6 +22,7 @@ import { Outbox } from "../src/store/Outbox.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { publishers } from "./ChangePublisher.ts"
+import { withDismissals } from "./Dismissed.ts"
 import { logEnded } from "./RunLog.ts"
 import { saveSpooled } from "./SaveAnalysis.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
@@ -57,12 +59,14 @@ const verdictOf = (
   isShown: setsStatus(workspace, run.change),
   isClean:
     plan.some(({ operation }) => operation._tag === "Verdict") ||
-    (analysis.findings.length === 0 && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage))
+    (openFindings(analysis).length === 0 && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage))
 })
 
 /** Stores the analysis. From here on it is published, and no further model call is made. */
-export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, analysis: Analysis) {
+export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, found: Analysis) {
   const outputs = yield* Outputs
+  const analysis = yield* withDismissals(run, work, found)
+  const open = openFindings(analysis)
   const spent = (yield* Clock.currentTimeMillis) - (run.startedAt ?? run.createdAt)
   const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
   const plan = outputs.plan({ ...input, analysis })
@@ -82,7 +86,7 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
   if (!(yield* saveSpooled(run, analysis, complete))) {
     return failed({ _tag: "LeaseLost" }, true)
   }
-  for (const { problem } of analysis.findings) {
+  for (const { problem } of open) {
     yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
   }
   yield* (yield* Progress).publish({
@@ -90,8 +94,8 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
     workspace: run.workspace,
     targetKey: run.targetKey,
     runId: run.id,
-    problems: analysis.findings.length,
-    findings: analysis.findings,
+    problems: open.length,
+    findings: open,
     models: analysis.models
   })
   yield* publish(run.targetKey)

@@ -2,7 +2,7 @@
 import { Clock, Effect, Metric } from "effect"
 import { countUnread } from "../src/domain/Coverage.ts"
 import { inEventTrace } from "../src/domain/EventTrace.ts"
-import { usageJson } from "../src/domain/Analysis.ts"
+import { openFindings, usageJson } from "../src/domain/Analysis.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import type { RunStatus } from "../src/domain/Run.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
@@ -11,10 +11,9 @@ import type { Run } from "../src/store/Runs.ts"
 
 const countBySeverity = ({ analysis }: Run): Readonly<Record<string, number>> =>
   Object.fromEntries(
-    [...Map.groupBy(analysis?.findings ?? [], ({ problem }) => problem.severity)].map(([name, found]) => [
-      name,
-      found.length
-    ])
+    [...Map.groupBy(analysis === undefined ? [] : openFindings(analysis), ({ problem }) => problem.severity)].map(
+      ([name, found]) => [name, found.length]
+    )
   )
 
 /** Counts what a partial review read. Empty for a complete review. */

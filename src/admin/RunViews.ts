@@ -1,5 +1,5 @@
 /** Builds the JSON of runs for the administration. */
-import { usageJson } from "../domain/Analysis.ts"
+import { openFindings, usageJson } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Anchor, Finding } from "../domain/Problem.ts"
@@ -35,7 +35,7 @@ export const runView = (run: Run) =>
     waiting_since: maybeTime(run.waitingSince),
     waiting_until: maybeTime(run.waitingUntil),
     duration_ms: durationOf(run),
-    findings: run.analysis?.findings.length,
+    findings: run.analysis === undefined ? undefined : openFindings(run.analysis).length,
     cost_usd: run.analysis?.usage.costUsd ?? null
   })
 

@@ -101,6 +101,8 @@ export const Analysis = Schema.Struct({
   /** True if a part was not read for a reason other than the configuration. */
   partial: Schema.optional(Schema.Boolean),
   refuted: Schema.optional(Schema.Array(RefutedFinding)),
+  /** Fingerprints of the findings that people with the permission had dismissed when the review ended (`review.dismissal`). */
+  dismissed: Schema.optional(Schema.Array(Schema.String)),
   patches: Schema.optional(Schema.Array(FilePatch)),
   /** Code of open managed issues that is gone from its file at the head, or moved with it. Absent if there is none. */
   checked: Schema.optional(Schema.Array(CheckedCode)),
@@ -108,6 +110,10 @@ export const Analysis = Schema.Struct({
   triage: Schema.optional(TriageDecision)
 })
 export type Analysis = typeof Analysis.Type
+
+/** Returns the findings that are not dismissed: those that count. */
+export const openFindings = ({ dismissed = [], findings }: Pick<Analysis, "dismissed" | "findings">) =>
+  findings.filter(({ fingerprint }) => !dismissed.includes(fingerprint))
 
 /** Returns whether the budget refused the first model call, so that no part of the change was read. */
 export const isRefusedByBudget = ({ coverage, usage }: Pick<Analysis, "coverage" | "usage">): boolean =>

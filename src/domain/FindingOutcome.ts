@@ -5,6 +5,7 @@
  * | ------- | ---------- | ------------------ | --------------------------- | --------------------- |
  * | yes     | any        | dismissed it       |                             | dismissed             |
  * | yes     | any        | did not dismiss it |                             | open                  |
+ * | yes     | any        | not read, but before |                           | dismissed             |
  * | yes     | dismissed  | not read           |                             | dismissed             |
  * | yes     | other      | not read           |                             | open                  |
  * | no      | open       | any                | read on another head        | fixed                 |
@@ -38,7 +39,7 @@ export type OutcomeRecord = typeof OutcomeRecord.Type
 
 export interface SettledReview {
   readonly head: string
-  readonly analysis: Pick<Analysis, "findings" | "coverage" | "skipped" | "refuted">
+  readonly analysis: Pick<Analysis, "findings" | "dismissed" | "coverage" | "skipped" | "refuted">
   /** Maximum number of findings that a review lists; undefined if unknown, so that absence proves nothing. */
   readonly maxProblems: number | undefined
   /** Reactions to the comments at the host; undefined if the review did not read them. */
@@ -84,13 +85,15 @@ export const decideOutcomes = (
   const reactions = new Map((review.reactions ?? []).map((reaction) => [reaction.fp, reaction]))
   const present = new Set(analysis.findings.map(({ fingerprint }) => fingerprint))
   const refuted = new Set((analysis.refuted ?? []).map(({ finding }) => finding.fingerprint))
+  const dismissedBefore = new Set(analysis.dismissed)
   const complete = isComplete(review)
   const isJudged = judgedPaths(analysis)
   const next = (record: OutcomeRecord): OutcomeRecord => {
     const reaction = reactions.get(record.fingerprint)
     const replied = record.replied || reaction?.replied === true
     if (present.has(record.fingerprint)) {
-      const dismissed = reaction === undefined ? record.outcome === "dismissed" : reaction.dismissed
+      const dismissed =
+        reaction?.dismissed ?? (record.outcome === "dismissed" || dismissedBefore.has(record.fingerprint))
       return { ...record, head, replied, outcome: dismissed ? "dismissed" : "open" }
     }
     if (record.outcome !== "open") return { ...record, replied }

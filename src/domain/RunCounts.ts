@@ -2,6 +2,7 @@
  * Counts of ended runs. Every count is additive: those of a period are the sum of those of its parts, and those of an instance the sum of
  * those of its projects. Definitions for readers: docs/statistics.md. Pure.
  */
+import { openFindings } from "./Analysis.ts"
 import type { Analysis, ModelUsage } from "./Analysis.ts"
 import { countReviewed } from "./Coverage.ts"
 import { findSlot } from "./DurationHistogram.ts"
@@ -66,7 +67,7 @@ export interface EndedRun {
   readonly partial: boolean
   readonly startedAt: number | undefined
   readonly finishedAt: number
-  readonly analysis: Pick<Analysis, "findings" | "coverage" | "models" | "usage"> | undefined
+  readonly analysis: Pick<Analysis, "findings" | "dismissed" | "coverage" | "models" | "usage"> | undefined
   readonly issuesCreated: number
   /** Amount of the ledger for the run, in billionths of a US dollar; undefined if it reserved nothing. */
   readonly ledgerNanos: number | undefined
@@ -103,7 +104,7 @@ const countUsage = (usage: ModelUsage): RunCounts => ({
 const countContent = ({ analysis, issuesCreated }: EndedRun): RunCounts => {
   const counts: Partial<Record<RunCounter, number>> = { issues_created: issuesCreated }
   if (analysis === undefined) return counts
-  for (const { problem } of analysis.findings) {
+  for (const { problem } of openFindings(analysis)) {
     const counter = `problems_${problem.severity}` as const
     counts[counter] = (counts[counter] ?? 0) + 1
   }

@@ -1,5 +1,5 @@
 /** Computes the commit status of a review. Pure. */
-import { isRefusedByBudget } from "./Analysis.ts"
+import { isRefusedByBudget, openFindings } from "./Analysis.ts"
 import type { Analysis } from "./Analysis.ts"
 import { countUnread, hasUnreadText, isMostlyRead } from "./Coverage.ts"
 import { severityRank } from "./Kinds.ts"
@@ -13,31 +13,32 @@ export interface VerdictSettings {
 }
 
 /**
- * Returns a failure if a problem reaches the severity. Never a success if less than 90 % of the changed lines were read, or if added text
+ * Returns a failure if a problem that is not dismissed reaches the severity. Never a success if less than 90 % of the changed lines were read, or if added text
  * was not read, unless the configuration allows the latter.
  */
 export const decideVerdict = (
-  { findings, coverage }: Pick<Analysis, "findings" | "coverage">,
+  analysis: Pick<Analysis, "findings" | "dismissed" | "coverage">,
   { unread, status_fail_on: failOn }: VerdictSettings
 ): StatusState => {
   const isGrave = ({ problem }: Analysis["findings"][number]) =>
     failOn !== undefined && severityRank(problem.severity) >= severityRank(failOn)
-  if (findings.some(isGrave)) return "failure"
+  const { coverage } = analysis
+  if (openFindings(analysis).some(isGrave)) return "failure"
   if (isMostlyRead(coverage) && (!hasUnreadText(coverage) || unread === "ignore")) return "success"
   return unread === "fail" ? "failure" : "neutral"
 }
 
 /** Returns the description of the status, one line. */
-export const describe = ({
-  findings,
-  skipped,
-  coverage,
-  usage
-}: Pick<Analysis, "findings" | "skipped" | "coverage" | "usage">): string => {
+export const describe = (
+  analysis: Pick<Analysis, "findings" | "dismissed" | "skipped" | "coverage" | "usage">
+): string => {
+  const { coverage, findings, skipped, usage } = analysis
+  const open = openFindings(analysis).length
   if (isRefusedByBudget({ coverage, usage }))
-    return `Not reviewed: the budget for model calls is exhausted${findings.length === 0 ? "" : `; ${counted(findings.length, "known problem")}`}`
+    return `Not reviewed: the budget for model calls is exhausted${open === 0 ? "" : `; ${counted(open, "known problem")}`}`
   const unread = countUnread(coverage)
-  const found = `${findings.length === 0 ? "No problems" : counted(findings.length, "problem")} found`
+  const dismissed = open === findings.length ? "" : `, ${findings.length - open} dismissed`
+  const found = `${open === 0 ? "No problems" : counted(open, "problem")} found${dismissed}`
   const lost = coverage.unusable?.find(({ reason }) => reason === "report")?.count ?? 0
   if (lost > 0) return `${found} in what could be used; ${counted(lost, "report")} of the model could not be read`
   if (unread > 0) return `${found} in what was read; ${counted(unread, "file")} not read in full`

@@ -21,7 +21,7 @@ import { mentionSlot } from "./Mention.ts"
 import { cleanPolicy } from "./NoProblems.ts"
 import { followUpId, operationId } from "./OperationId.ts"
 import { renderChat } from "./Render.ts"
-import { visibleFindings } from "./VisibleFindings.ts"
+import { countHidden, visibleFindings } from "./VisibleFindings.ts"
 import { split } from "./Split.ts"
 
 export type ChatOperation = Extract<Operation, { readonly _tag: "Chat" }>
@@ -43,7 +43,7 @@ export const planChat =
     if (visible.length === 0 && cleanPolicy(workspace, channel, analysis) !== "publish") return []
     const labels = labelsFor(workspace.review.output_language)
     const { limit, safe } = platforms[name]
-    const hidden = analysis.findings.length - visible.length
+    const hidden = countHidden(channel, analysis)
     const listed = visible.slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
     const text = renderChat(input, channel, listed, hidden, {
       detail: toDetail(channel, parts.recorded === true),

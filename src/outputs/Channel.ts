@@ -128,6 +128,14 @@ export interface ChannelKind {
     publication: Publication
   ) => Effect.Effect<Sent | undefined, ForgeError | ChannelMissing, AuthorGuess | ModelRun>
   /**
+   * Reads the reactions of people to the comments of earlier reviews, before a review is planned; undefined for kinds whose comments have no
+   * state. The first publication of the review uses the same result.
+   */
+  readonly reactions?: (
+    context: ChannelContext,
+    review: Pick<Publication, "runId" | "targetKey" | "channel">
+  ) => Effect.Effect<ReadonlyArray<Reaction>, ForgeError | ChannelMissing>
+  /**
    * Marks the open comments or issues of a finding as dismissed at the host; undefined for kinds whose messages have no state. Returns the
    * number of those that are dismissed. May be repeated.
    */

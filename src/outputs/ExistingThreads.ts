@@ -85,6 +85,10 @@ interface CachedThreads {
   readonly threads: ReadonlyArray<ExistingThread>
 }
 
+/** The publication that needs the comments, or the review before it is planned. */
+type ThreadReader = Pick<Publication, "runId" | "targetKey" | "channel"> &
+  Partial<Pick<Publication, "attempts" | "operation" | "status">>
+
 /** Maximum age of a cached result, because people reply and dismiss at any time. */
 const maxAgeMillis = 60_000
 /** Maximum number of reviews that are published at the same time. */
@@ -99,7 +103,7 @@ export const makeExistingThreads = () => {
     client: ForgeClient,
     change: Change,
     dismissal: Dismissal,
-    { runId, targetKey, channel, attempts, operation, status }: Publication
+    { runId, targetKey, channel, attempts, operation, status }: ThreadReader
   ): Effect.fn.Return<ReadonlyArray<ExistingThread>, ForgeError> {
     const { number } = change.target
     if (number === undefined) return []
@@ -107,10 +111,10 @@ export const makeExistingThreads = () => {
     const now = yield* Clock.currentTimeMillis
     const entry = cache.get(key)
     cache.delete(key)
-    const isRepeated = attempts > 0 || status === "unknown"
+    const isRepeated = (attempts ?? 0) > 0 || status === "unknown"
     const isUsable = entry !== undefined && entry.client === client && now - entry.at < maxAgeMillis && !isRepeated
     const threads = isUsable ? entry.threads : yield* listExistingThreads(client, change, number, dismissal)
-    if (operation._tag === "Threads") return threads
+    if (operation?._tag === "Threads") return threads
     for (const [other, { at }] of cache) if (now - at >= maxAgeMillis || cache.size >= maxCached) cache.delete(other)
     cache.set(key, isUsable ? entry : { client, at: now, threads })
     return threads

@@ -46,6 +46,12 @@ export class Outputs extends Context.Service<
       workspace: Workspace,
       change: Change
     ) => Effect.Effect<ReadonlyArray<IssueCode>, ForgeError | ChannelMissing>
+    /** Returns the reactions of people to comments of earlier reviews at the host, before a review is planned. */
+    readonly reactions: (
+      workspace: Workspace,
+      change: Change,
+      review: Pick<PublishInput, "runId" | "targetKey">
+    ) => Effect.Effect<ReadonlyArray<Reaction>, ForgeError | ChannelMissing>
     readonly send: (
       workspace: Workspace,
       change: Change,

@@ -6,7 +6,7 @@ import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import { repositoryKey } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
-import type { Operation, Publication } from "../domain/Publication.ts"
+import type { Operation, Publication, Reaction } from "../domain/Publication.ts"
 import type { IssueCode } from "../domain/IssueCode.ts"
 import { Forges } from "../forge/Forges.ts"
 import { ModelRun } from "../llm/ModelRun.ts"
@@ -149,6 +149,20 @@ const issueCodeWith = (sender: Sender): Outputs["Service"]["issueCode"] =>
     return codes
   })
 
+const reactionsWith = (sender: Sender): Outputs["Service"]["reactions"] =>
+  Effect.fnUntraced(function* (workspace, change, review) {
+    const reactions: Array<Reaction> = []
+    for (const { channel, kind } of routedChannels(sender.kinds, workspace, change))
+      if (kind.reactions !== undefined)
+        reactions.push(
+          ...(yield* kind.reactions(toContext(sender, workspace, change, channel), {
+            ...review,
+            channel: channel.name
+          }))
+        )
+    return reactions
+  })
+
 const dismissWith = (sender: Sender): Outputs["Service"]["dismiss"] =>
   Effect.fnUntraced(function* (workspace, change, dismissal) {
     const host = yield* sender.clients.host(workspace, change)
@@ -182,6 +196,7 @@ export const layer = Layer.effect(
       plan: (input) => planRows(kinds, input),
       status: statusRows,
       issueCode: issueCodeWith(sender),
+      reactions: reactionsWith(sender),
       send: sendWith(sender),
       find: findWith(sender),
       dismiss: dismissWith(sender)

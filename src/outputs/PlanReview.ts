@@ -16,7 +16,7 @@ import { operationId } from "./OperationId.ts"
 import { renderProblem, renderReviewBody, renderSummary } from "./Render.ts"
 import type { Renderer } from "./Render.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
-import { listsAllProblems, visibleFindings } from "./VisibleFindings.ts"
+import { countHidden, listsAllProblems, trackedFindings, visibleFindings } from "./VisibleFindings.ts"
 import { toSummaryProblems } from "./SinceLast.ts"
 
 /** Maximum number of comments in one review call. */
@@ -104,7 +104,7 @@ const planSummary = ({ input, channel, renderer, visible, hidden, inline, policy
       _tag: "Summary",
       head: input.head,
       body,
-      problems: toSummaryProblems(input, visible),
+      problems: toSummaryProblems(input, trackedFindings(channel, input.analysis)),
       ...(policy === "update" ? { onlyUpdate: true } : {})
     }
   }
@@ -150,7 +150,7 @@ export const planReview = (
         .filter((finding) => finding.anchor !== undefined)
         .slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
     : []
-  const hidden = analysis.findings.length - visible.length
+  const hidden = countHidden(channel, analysis)
   const plan: PlanInput = { input, channel, renderer, visible, hidden, inline, hasLines, policy }
   if (!isPull) return planCommitComment(plan)
   // Findings without a line need the summary, even where the route selects none for this channel.

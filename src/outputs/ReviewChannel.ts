@@ -97,10 +97,22 @@ const commitComments = (client: ForgeClient, publication: Publication) =>
     ? Effect.fail(wrongChannelKind(publication))
     : Effect.succeed(client.commitComments)
 
-export const reviewChannel = (renderer: ReviewHost): ChannelKind => ({
-  serves: (change) => isOnPull(change) || (renderer.commits && change.target.kind !== "issue"),
-  plan: (input, channel, parts) => planReview(renderer, input, channel, parts),
-  send: sendWith(renderer, makeExistingThreads()),
-  find: findOperation,
-  dismiss: (context, finding) => dismissThreads(context, finding, renderer.limit)
-})
+export const reviewChannel = (renderer: ReviewHost): ChannelKind => {
+  const loadThreads = makeExistingThreads()
+  return {
+    serves: (change) => isOnPull(change) || (renderer.commits && change.target.kind !== "issue"),
+    plan: (input, channel, parts) => planReview(renderer, input, channel, parts),
+    send: sendWith(renderer, loadThreads),
+    find: findOperation,
+    reactions: Effect.fnUntraced(function* (context, review) {
+      const threads = yield* loadThreads(
+        yield* context.client,
+        context.change,
+        context.workspace.review.dismissal,
+        review
+      )
+      return listReactions(threads)
+    }),
+    dismiss: (context, finding) => dismissThreads(context, finding, renderer.limit)
+  }
+}

@@ -74,6 +74,7 @@ const outputs = Layer.effect(
       anyFor: () => true,
       plan: () => [],
       issueCode: () => Effect.succeed([]),
+      reactions: () => Effect.succeed([]),
       status: ({ runId, targetKey: target, head }, state, description) => [
         row(runId, target, `status:${head}:${state}`, { _tag: "Status", head, state, description }, 99)
       ],

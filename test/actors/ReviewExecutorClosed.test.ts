@@ -66,6 +66,7 @@ const outputs = Layer.effect(
       anyFor: () => true,
       plan: () => [],
       issueCode: () => Effect.succeed([]),
+      reactions: () => Effect.succeed([]),
       status: ({ runId, targetKey: key, head }, state, description) => [
         {
           id: `${runId}:${state}`,

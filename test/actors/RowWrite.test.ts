@@ -51,6 +51,7 @@ const outputs = Layer.effect(
       anyFor: () => true,
       plan: () => [],
       issueCode: () => Effect.succeed([]),
+      reactions: () => Effect.succeed([]),
       status: () => [],
       find: () => Effect.undefined,
       send: (_workspace, { target: { number = 0 } }, { operation }) =>

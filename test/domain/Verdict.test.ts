@@ -56,6 +56,14 @@ describe("the verdict on a commit", () => {
     )
   })
 
+  it("a dismissed problem fails nothing, and the description counts it apart", () => {
+    const findings = [finding(1, { severity: "high" }), finding(2, { severity: "low" })]
+    const dismissed = findings.slice(0, 1).map(({ fingerprint }) => fingerprint)
+    const of = { ...analysis([]), findings, dismissed }
+    expect(decideVerdict(of, { unread: "neutral", status_fail_on: "high" })).toBe("success")
+    expect(describeVerdict(of)).toBe("1 problem found, 1 dismissed")
+  })
+
   it("names what was not read, and never calls it clean", () => {
     expect(describeVerdict(analysis([]))).toBe("No problems found")
     expect(describeVerdict({ ...analysis([]), skipped: "nothing" })).toBe("Nothing to review")

@@ -11,6 +11,7 @@ export const inSnapshot = (outputs: Outputs["Service"], snapshot: Snapshot): Out
     status: (input, state, description) =>
       outputs.status({ ...input, workspace: within(input.workspace) }, state, description),
     issueCode: (workspace, change) => outputs.issueCode(within(workspace), change),
+    reactions: (workspace, change, review) => outputs.reactions(within(workspace), change, review),
     send: (workspace, ...rest) => outputs.send(within(workspace), ...rest),
     find: (workspace, ...rest) => outputs.find(within(workspace), ...rest)
   })

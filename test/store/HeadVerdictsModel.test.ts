@@ -35,6 +35,7 @@ const outputs = Layer.succeed(
     anyFor: () => true,
     plan: () => [],
     issueCode: () => Effect.succeed([]),
+    reactions: () => Effect.succeed([]),
     status: ({ head, runId, targetKey: target }, state, description) => [
       publication({
         id: newId(),

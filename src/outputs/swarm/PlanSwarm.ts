@@ -16,7 +16,7 @@ import { renderProblem, renderSummary } from "../Render.ts"
 import type { Renderer } from "../Render.ts"
 import { summaryFp } from "../Scopes.ts"
 import { toSummaryProblems } from "../SinceLast.ts"
-import { visibleFindings } from "../VisibleFindings.ts"
+import { countHidden, trackedFindings, visibleFindings } from "../VisibleFindings.ts"
 import { swarmScope } from "./OwnComments.ts"
 
 /** Maximum number of comments in one operation. */
@@ -62,14 +62,14 @@ export const planSwarm: ChannelKind["plan"] = (input, channel, parts) => {
   if (!parts.summary && inline.length === visible.length) return [...problems, ...settled]
   const op = operationId(input, channel.name, "Summary", 0)
   const marker = { op, fp: summaryFp, scope: swarmScope(change, channel.name) }
-  const hidden = analysis.findings.length - visible.length
+  const hidden = countHidden(channel, analysis)
   const summary: Planned = {
     operationId: op,
     operation: {
       _tag: "Summary",
       head,
       body: renderSummary(input, channel, { visible, inline, hidden }, marker, swarmRenderer),
-      problems: toSummaryProblems(input, visible),
+      problems: toSummaryProblems(input, trackedFindings(channel, analysis)),
       ...(policy === "update" ? { onlyUpdate: true } : {})
     }
   }
