@@ -12,9 +12,9 @@ export const layer = Layer.effect(
         onFailure: ({ message }) => new NodesError({ message }),
         onSuccess: (found) =>
           found.map((node) => {
-            const { roles, startedAt } = node
+            const { startedAt } = node
             const { actors, refused, slots } = readDetails(node)
-            return { ...toVersion(node), roles, startedAt, slots, actors, refused }
+            return { ...toVersion(node), startedAt, slots, actors, refused }
           })
       })
     })

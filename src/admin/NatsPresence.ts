@@ -5,10 +5,11 @@ import packageJson from "../../package.json" with { type: "json" }
 import { NatsNodes } from "../../nats/NatsNodes.ts"
 import type { NodeRecord } from "../../nats/NatsNodes.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
-import { abbreviateHash } from "../domain/NodeDifferences.ts"
-import type { NodeVersion } from "../domain/NodeDifferences.ts"
+import { abbreviateHash } from "../domain/NodeWarnings.ts"
+import type { NodeVersion } from "../domain/NodeWarnings.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import type { Role } from "../domain/Role.ts"
+import { neededRoles } from "./NeededRoles.ts"
 import { listRefused, readRefused } from "./RefusedConfigurations.ts"
 
 const countInterval = "5 seconds"
@@ -17,14 +18,19 @@ const countInterval = "5 seconds"
 const detailsOf = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
   const { owner } = yield* NodeIdentity
   const config = yield* ConfigStore
-  const { document, hash } = config.current()
+  const snapshot = config.current()
+  const { document, hash } = snapshot
   const slots = roles.has("executor") ? document.queue.workers.concurrency : 0
-  return { owner, slots, configuration: abbreviateHash(hash), refused: listRefused(config) }
+  const configuration = abbreviateHash(hash)
+  return { owner, slots, configuration, needs: neededRoles(snapshot), refused: listRefused(config) }
 })
 
 const countOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+const textsOf = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
 
 /** Returns what a node published about its work; undefined where it published nothing readable. */
 export const readDetails = ({ more }: NodeRecord) => ({
@@ -32,13 +38,14 @@ export const readDetails = ({ more }: NodeRecord) => ({
   actors: countOf(more["actors"]),
   /** Beginning of the hash of its configuration. */
   configuration: textOf(more["configuration"]),
+  needs: textsOf(more["needs"]),
   refused: readRefused(more["refused"])
 })
 
 export const toVersion = (node: NodeRecord): NodeVersion => {
-  const { name, version } = node
-  const { configuration = "unknown" } = readDetails(node)
-  return { name, version, configuration }
+  const { name, roles, version } = node
+  const { configuration = "unknown", needs } = readDetails(node)
+  return { name, roles, needs, version, configuration }
 }
 
 /** Lists this node until its scope closes. */

@@ -1,7 +1,7 @@
 /** Handles requests about nodes. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { findDifferences } from "../domain/NodeDifferences.ts"
+import { findNodeWarnings } from "../domain/NodeWarnings.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { orUnavailable } from "./Available.ts"
 import { Nodes } from "./Nodes.ts"
@@ -11,7 +11,7 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "nodes", (handlers) =>
   handlers.handle("list", () =>
     orUnavailable(
       Nodes.use(({ list }) =>
-        Effect.map(list, (found) => ({ items: found.map(nodeView), warnings: findDifferences(found) }))
+        Effect.map(list, (found) => ({ items: found.map(nodeView), warnings: findNodeWarnings(found) }))
       )
     )
   )

@@ -1,14 +1,14 @@
 /** Lists the nodes for `GET /api/admin/nodes`. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
-import { abbreviateHash } from "../domain/NodeDifferences.ts"
-import type { NodeVersion } from "../domain/NodeDifferences.ts"
+import { abbreviateHash } from "../domain/NodeWarnings.ts"
+import type { NodeVersion } from "../domain/NodeWarnings.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
+import { neededRoles } from "./NeededRoles.ts"
 import { listRefused } from "./RefusedConfigurations.ts"
 import type { RefusedConfiguration } from "./RefusedConfigurations.ts"
 
 export interface NodeInfo extends NodeVersion {
-  readonly roles: ReadonlyArray<string>
   readonly startedAt: number
   /** Maximum number of concurrent reviews, if available. */
   readonly slots?: number | undefined
@@ -38,11 +38,23 @@ export class Nodes extends Context.Service<
         const startedAt = yield* Clock.currentTimeMillis
         return Nodes.of({
           list: Effect.map(actors, (awake) => {
-            const { document, hash } = config.current()
+            const snapshot = config.current()
+            const { document, hash } = snapshot
+            const needs = neededRoles(snapshot)
             const slots = roles.includes("executor") ? document.queue.workers.concurrency : 0
             const configuration = abbreviateHash(hash)
             return [
-              { name, roles, version, configuration, startedAt, slots, actors: awake, refused: listRefused(config) }
+              {
+                name,
+                roles,
+                needs,
+                version,
+                configuration,
+                startedAt,
+                slots,
+                actors: awake,
+                refused: listRefused(config)
+              }
             ]
           })
         })

@@ -36,6 +36,7 @@ import { OpenPorts } from "../ingress/OpenPorts.ts"
 import * as ReplayDeliveries from "../ingress/ReplayDeliveries.ts"
 import { IngressServer } from "../ingress/Server.ts"
 import * as ModelServices from "./ModelServices.ts"
+import * as NodeWatch from "../admin/NodeWatch.ts"
 import * as NatsMetrics from "../observability/NatsMetrics.ts"
 import * as NatsProgress from "../observability/NatsProgress.ts"
 import * as OutputsLayer from "../outputs/OutputsLayer.ts"
@@ -153,7 +154,8 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
     actors,
     RefusedConfiguration.layer,
     NatsConfigHead.layer,
-    NatsMetrics.layer
+    NatsMetrics.layer,
+    NodeWatch.layer.pipe(Layer.provide(NatsNodeList.layer))
   ).pipe(
     Layer.provide(NatsProgress.layer),
     Layer.provide(NatsLiveNodes.layer),

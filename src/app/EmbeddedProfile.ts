@@ -93,7 +93,7 @@ export const layer = ({ roles, ingress = {} }: ServiceOptions) => {
   return Layer.merge(serving, RefusedConfiguration.layer.pipe(Layer.provide(identity))).pipe(
     Layer.provide(records),
     repeatStart,
-    Layer.provide(OpenPorts.layer(ingress)),
+    Layer.provide(OpenPorts.layer({ ...ingress, receives: roles.has("ingress"), dashboard: roles.has("dashboard") })),
     Layer.provide(AwaitedServers.layer),
     Layer.provide(usableFolders(roles))
   )

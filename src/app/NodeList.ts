@@ -26,8 +26,8 @@ export const nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith
   })
   const nodes = yield* listNodes.pipe(Effect.provide(connection), endWithCode)
   return nodes.map((node) => {
-    const { roles, startedAt } = node
+    const { startedAt } = node
     const { slots = 0, actors = 0 } = readDetails(node)
-    return { ...toVersion(node), roles, startedAt, slots, actors }
+    return { ...toVersion(node), startedAt, slots, actors }
   })
 }).pipe(Effect.provide(quietLogs))

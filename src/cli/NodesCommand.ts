@@ -4,15 +4,15 @@
  */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { findDifferences } from "../domain/NodeDifferences.ts"
-import type { NodeVersion } from "../domain/NodeDifferences.ts"
+import { findNodeWarnings } from "../domain/NodeWarnings.ts"
+import type { NodeVersion } from "../domain/NodeWarnings.ts"
+import { inEnglish } from "../text/en.ts"
 import type { ExitWith } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 import { columns } from "./Columns.ts"
 import { time } from "./Wording.ts"
 
 export interface NodeLine extends NodeVersion {
-  readonly roles: ReadonlyArray<string>
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   /** Maximum number of concurrent reviews. */
@@ -39,7 +39,7 @@ const tableOf = (nodes: ReadonlyArray<NodeLine>): string =>
 export const listWarnings = (nodes: ReadonlyArray<NodeVersion>): ReadonlyArray<string> =>
   nodes.length === 0
     ? ["no node is connected; start nodes with the SVC_NATS_URL and SVC_NATS_PREFIX of this command"]
-    : findDifferences(nodes)
+    : findNodeWarnings(nodes).map(inEnglish)
 
 export const nodesCommand = (
   runs: Effect.Effect<{ readonly nodesOfEnvironment: Effect.Effect<ReadonlyArray<NodeLine>, ExitWith> }>

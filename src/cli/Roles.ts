@@ -16,13 +16,13 @@ export const parseRoles = (text: string): Result.Result<ReadonlySet<Role>, strin
     : Result.succeed(new Set(named.filter(isRole)))
 }
 
+/** Roles that work in one process without a bus, which would carry the messages between them. */
+const together = [...workingRoles, "chat"] as const
+
 /** Returns why a node cannot have these roles, or undefined. `bus`: a NATS connection is configured. */
 export const rolesProblem = (held: ReadonlySet<Role>, bus: boolean): string | undefined => {
-  const working = workingRoles.filter((role) => held.has(role))
-  if (!bus && working.length !== 0 && working.length !== workingRoles.length) {
-    return `--roles: without NATS (SVC_NATS_URL) ${workingRoles.join(", ")} work in one process: name all three or none`
-  }
-  if (held.size === 1 && held.has("chat"))
-    return "--roles: this build has no work for the role chat alone; chat commands are not taken. Add ingress, actors, executor or publisher"
-  return working.length === 0 && !held.has("ingress") ? "--roles: nothing to do for this node" : undefined
+  const count = together.filter((role) => held.has(role)).length
+  return bus || count === 0 || count === together.length
+    ? undefined
+    : `--roles: without NATS (SVC_NATS_URL) ${together.join(", ")} work in one process: name all of them or none`
 }

@@ -8,7 +8,7 @@ import type { Path } from "./Path.ts"
 import { formatPath, isRecord, valueAt } from "./Path.ts"
 import { isVariableName } from "./Scalars.ts"
 import type { Shape } from "./Shape.ts"
-import { callsModels, usesHosts } from "./RoleCredentials.ts"
+import { callsModels, usesChatApps, usesHosts } from "./RoleCredentials.ts"
 import { readShape } from "./Shape.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { verbatimReason } from "../domain/Reason.ts"
@@ -112,6 +112,7 @@ const guardsEntrance = (tree: unknown, path: Path): boolean => {
 const isUsed = (tree: unknown, path: Path, roles: ReadonlySet<Role>): boolean => {
   if (guardsEntrance(tree, path)) return roles.has("ingress")
   if (path[0] === "admin") return roles.has("dashboard")
+  if (path[0] === "im" && path[1] === "connections") return usesChatApps(roles)
   if (path[0] === "llm" && path[1] === "providers") return callsModels(tree, roles)
   if (/^triggers\[0\]\.(?:token_env|app\.)/.test(fieldOf(path))) return usesHosts(roles)
   return true

@@ -13,6 +13,7 @@ import { configurationReasons } from "./reasons/Configuration.ts"
 import { deliveryReasons } from "./reasons/Delivery.ts"
 import { hostReasons } from "./reasons/Host.ts"
 import { modelReasons } from "./reasons/Model.ts"
+import { nodeReasons } from "./reasons/Node.ts"
 import { noticeReasons } from "./reasons/Notice.ts"
 import { publicationReasons } from "./reasons/Publication.ts"
 import { queueReasons } from "./reasons/Queue.ts"
@@ -31,6 +32,7 @@ export const reasons = {
   ...deliveryReasons,
   ...hostReasons,
   ...modelReasons,
+  ...nodeReasons,
   ...noticeReasons,
   ...publicationReasons,
   ...queueReasons,

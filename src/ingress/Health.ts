@@ -8,8 +8,8 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import type { RefusedDocument } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { currentState } from "../domain/ChatHealth.ts"
-import { findDifferences } from "../domain/NodeDifferences.ts"
-import type { NodeVersion } from "../domain/NodeDifferences.ts"
+import { findNodeWarnings } from "../domain/NodeWarnings.ts"
+import type { NodeVersion } from "../domain/NodeWarnings.ts"
 import { Queue } from "../queue/Queue.ts"
 import { ChatHealths } from "../store/ChatHealths.ts"
 import { Receipts } from "../store/Receipts.ts"
@@ -67,11 +67,12 @@ const refusedDocument = (refused: RefusedDocument | undefined) =>
         }
       }
 
-/** Nodes that differ are ready: an upgrade replaces them one by one. Returns nothing while the bus, which has its own check, is unavailable. */
+/** Nodes that differ are ready: an upgrade replaces them one by one. So is a node while a role has none: it works. Returns nothing while the bus, which has its own check, is unavailable. */
 const describeNodes = (list: Effect.Effect<ReadonlyArray<NodeVersion>, unknown> | undefined): Effect.Effect<object> => {
   if (list === undefined) return Effect.succeed({})
-  const listed = Effect.map(Effect.timeout(list, checkTimeout), (nodes) => {
-    const warnings = findDifferences(nodes)
+  const listed = Effect.map(Effect.timeout(list, checkTimeout), (found) => {
+    const warnings = findNodeWarnings(found)
+    const nodes = found.map(({ configuration, name, roles, version }) => ({ name, roles, version, configuration }))
     return warnings.length === 0 ? { nodes } : { nodes, warnings }
   })
   return Effect.orElseSucceed(listed, () => ({}))

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest"
 import { formatIssue } from "../../src/config/ConfigIssue.ts"
 import { readDocument } from "../../src/config/Snapshots.ts"
 import { rolesProblem } from "../../src/cli/Roles.ts"
+import { roles } from "../../src/domain/Role.ts"
+import type { Role } from "../../src/domain/Role.ts"
 import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
 import { inEnglish } from "../../src/text/en.ts"
 
@@ -128,9 +130,13 @@ describe("fields that a kind of channel has no use for", () => {
   })
 })
 
-it("the role chat alone is refused with what to add", () => {
-  expect(rolesProblem(new Set(["chat"]), true)).toMatch(/no work for the role chat alone.*Add ingress/)
-  expect(rolesProblem(new Set(["chat", "ingress"]), true)).toBeUndefined()
+it("a node of a cluster may have any role alone; without NATS the roles that work together are one process", () => {
+  for (const role of roles) expect([role, rolesProblem(new Set([role]), true)]).toEqual([role, undefined])
+  expect(rolesProblem(new Set(["chat", "dashboard"]), true)).toBeUndefined()
+  for (const held of [["ingress"], ["dashboard"], ["ingress", "dashboard"], roles] as const)
+    expect(rolesProblem(new Set<Role>(held), false)).toBeUndefined()
+  for (const held of [["chat"], ["ingress", "chat"], ["actors", "executor", "publisher"], ["executor"]] as const)
+    expect(rolesProblem(new Set<Role>(held), false)).toMatch(/without NATS.*chat work in one process/)
 })
 
 it("fields with an effect are not reported", () => {

@@ -46,17 +46,25 @@ it.each([
   assert.strictEqual((await deliver(ingress, "pull_request", pullRequest())).status, 202)
 })
 
-const nodeOf = (name: string, version: string) => ({ name, version, configuration: "0123456789ab" })
+const nodeOf = (name: string, version: string) => ({
+  name,
+  roles: ["ingress"],
+  needs: ["ingress", "executor"],
+  version,
+  configuration: "0123456789ab"
+})
+const worker = { ...nodeOf("c", "1.0.0"), roles: ["executor"] }
 
 it.each([
-  ["of one version", [nodeOf("a", "1.0.0"), nodeOf("b", "1.0.0")], undefined],
-  ["of two versions", [nodeOf("a", "1.0.0"), nodeOf("b", "1.1.0")], [expect.stringContaining("different versions")]]
+  ["of one version", [nodeOf("a", "1.0.0"), worker], undefined],
+  ["of two versions", [nodeOf("a", "1.0.0"), nodeOf("b", "1.1.0"), worker], [{ _tag: "VersionsDiffer" }]],
+  ["without an executor", [nodeOf("a", "1.0.0")], [{ _tag: "RoleUnserved", role: "executor" }]]
 ])("shows nodes %s, and is ready", async (_, nodes, warnings) => {
   ingress = await startIngress({ nodes: Effect.succeed(nodes) })
   const response = await fetch(`${ingress.url}/readyz`)
   expect([response.status, await response.json()]).toEqual([
     200,
-    { status: "ready", nodes, ...(warnings && { warnings }) }
+    { status: "ready", nodes: nodes.map(({ needs: _needs, ...shown }) => shown), ...(warnings && { warnings }) }
   ])
 })
 

@@ -9,6 +9,7 @@ import { Result, Schema } from "effect"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
 import { parseRoles } from "../../src/cli/Roles.ts"
+import { roles } from "../../src/domain/Role.ts"
 import { clusterProblems } from "../../src/config/checks/Cluster.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
 import { scriptFlags, serviceFlags, serviceScripts } from "../harness/ServiceFlags.ts"
@@ -120,6 +121,7 @@ describe("docker-compose.yml", () => {
       "executor-1",
       "executor-2",
       "publisher-1",
+      "chat-1",
       "nats-1",
       "nats-2",
       "nats-3",
@@ -177,7 +179,7 @@ describe("docker-compose.yml", () => {
     const nodes = services.filter(([, { environment }]) => environment?.["SVC_NATS_URL"] !== undefined)
     const played = nodes.flatMap(([, { environment }]) => environment?.["SVC_ROLES"]?.split(",") ?? [])
     expect(played.filter((role) => Result.isFailure(parseRoles(role)))).toEqual([])
-    expect(new Set(played)).toEqual(new Set(["ingress", "dashboard", "executor", "actors", "publisher"]))
+    expect(new Set(played)).toEqual(new Set(roles))
     const known = new Set(Object.keys(compose.services))
     expect(services.flatMap(([, { depends_on = [] }]) => depends_on).filter((name) => !known.has(name))).toEqual([])
     const servers = nodes.flatMap(([, { environment }]) => environment?.["SVC_NATS_URL"]?.split(",") ?? [])
@@ -262,7 +264,8 @@ describe("docker-compose.yml", () => {
     const files = (name: string) => (compose.services[name]?.env_file ?? []).map(({ path }) => path)
     expect(files("ingress-1")).toEqual(["secrets/deliveries.env"])
     expect(files("executor-1")).toEqual(["secrets/hosts.env", "secrets/models.env"])
-    expect(files("publisher-1")).toEqual(["secrets/hosts.env"])
+    expect(files("publisher-1")).toEqual(["secrets/hosts.env", "secrets/chat.env"])
+    expect(files("chat-1")).toEqual(["secrets/chat.env", "secrets/models.env"])
     const twins = [
       ["ingress-1", "ingress-2"],
       ["executor-1", "executor-2"]
@@ -280,6 +283,7 @@ describe("docker-compose.yml", () => {
       ingress: ["deliveries", "stores"],
       executor: ["outside", "stores"],
       publisher: ["outside", "stores"],
+      chat: ["outside", "stores"],
       nats: ["stores"],
       postgres: ["stores"],
       redis: ["stores"]
@@ -311,7 +315,7 @@ describe("docker-compose.yml", () => {
 
   it("gives every node longer to stop than it gives itself", () => {
     const nodes = services.filter(([, { build }]) => build !== undefined)
-    expect(nodes.length).toBe(6)
+    expect(nodes.length).toBe(7)
     for (const [name, { stop_grace_period: grace = "0" }] of nodes) {
       expect([name, Number.parseInt(grace, 10) > 15]).toEqual([name, true])
     }
@@ -381,7 +385,7 @@ describe("deploy/kubernetes", () => {
       })
     })
   })
-  const nodes = ["ingress", "executor", "publisher"].map((name) =>
+  const nodes = ["ingress", "executor", "publisher", "chat"].map((name) =>
     Schema.decodeUnknownSync(Node)(documents(`${name}.yaml`)[0])
   )
   const workloads = kustomization.resources.flatMap(documents).filter(({ spec }) => Object(spec).template !== undefined)
@@ -455,13 +459,13 @@ describe("deploy/kubernetes", () => {
   }, 60_000)
 
   it("every role is played by two nodes that have longer to stop than they give themselves", () => {
-    const roles = nodes.flatMap(({ spec }) => {
+    const played = nodes.flatMap(({ spec }) => {
       expect(spec.replicas).toBeGreaterThan(1)
       expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(20)
       const { env } = spec.template.spec.containers[0]
       return env.find(({ name }) => name === "SVC_ROLES")?.value?.split(",") ?? []
     })
-    expect(roles.toSorted()).toEqual(["actors", "dashboard", "executor", "ingress", "publisher"])
+    expect(played.toSorted()).toEqual(roles.toSorted())
   })
 
   it("has an address for the Service, and spreads the pods of each kind", () => {
@@ -481,7 +485,7 @@ describe("deploy/kubernetes", () => {
       metadata: { name: "aicr" },
       spec: { ports: [{ name: "http" }] }
     })
-    for (const name of ["ingress", "executor", "publisher"]) {
+    for (const name of ["ingress", "executor", "publisher", "chat"]) {
       const labelSelector = { matchLabels: { app: "aicr", node: name } }
       expect(documents(`${name}.yaml`)[0].spec.template.spec.topologySpreadConstraints).toMatchObject([
         { topologyKey: "kubernetes.io/hostname", labelSelector },
@@ -492,7 +496,7 @@ describe("deploy/kubernetes", () => {
 
   it("serves metrics on the port that pods and policies name", () => {
     const port = parse(read(`${folder}/config.yaml`)).server.metrics_port
-    for (const name of ["ingress", "executor", "publisher"]) {
+    for (const name of ["ingress", "executor", "publisher", "chat"]) {
       const { metadata, spec } = documents(`${name}.yaml`)[0].spec.template
       expect(metadata.annotations["prometheus.io/port"]).toBe(String(port))
       expect(spec.containers[0].ports).toContainEqual({ name: "metrics", containerPort: port })
@@ -523,14 +527,15 @@ describe("deploy/kubernetes", () => {
     expect(perNode).toEqual([
       ["aicr-stores", "aicr-deliveries"],
       ["aicr-stores", "aicr-hosts", "aicr-models"],
-      ["aicr-stores", "aicr-hosts"]
+      ["aicr-stores", "aicr-hosts", "aicr-chat"],
+      ["aicr-stores", "aicr-chat", "aicr-models"]
     ])
     const names = secrets.map(({ metadata: { name } }) => name)
     expect(new Set([...perNode.flat(), "nats"])).toEqual(new Set(names))
   })
 
   it("confines every pod, also those of NATS", () => {
-    expect(workloads.map(({ metadata }) => metadata.name)).toEqual(["nats", "ingress", "executor", "publisher"])
+    expect(workloads.map(({ metadata }) => metadata.name)).toEqual(["nats", "ingress", "executor", "publisher", "chat"])
     for (const { spec } of workloads) {
       const pod = spec.template.spec
       expect(pod).toMatchObject({
@@ -575,7 +580,7 @@ describe("deploy/kubernetes", () => {
     expect(policies[0].spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] })
     const named = (name: string) => policies.find(({ metadata }) => metadata.name === name).spec
     expect(named("hosts-and-models").podSelector.matchExpressions).toEqual([
-      { key: "node", operator: "In", values: ["executor", "publisher"] }
+      { key: "node", operator: "In", values: ["executor", "publisher", "chat"] }
     ])
     expect(JSON.stringify(named("hosts-and-models").egress[0].to)).toContain("169.254.0.0/16")
     expect(named("bus").ingress.map((rule: { readonly from: unknown }) => rule.from)).toEqual([

@@ -83,7 +83,7 @@ it("aicr nodes shows who is there and what they do", async () => {
   const readiness: unknown = await (await fetch(`${at.node("front").url}/readyz`)).json()
   expect(readiness).toMatchObject({
     nodes: nodes.map(({ name, version, configuration }: Record<string, string>) => ({ name, version, configuration })),
-    warnings: differences.map((difference) => expect.stringContaining(difference))
+    warnings: [{ _tag: "VersionsDiffer" }, { _tag: "ConfigurationsDiffer" }]
   })
   const admin = await AdminSession.open(at.node("front").url)
   expect((await admin.get("/nodes")).body).toMatchObject({
@@ -94,7 +94,7 @@ it("aicr nodes shows who is there and what they do", async () => {
       version,
       configuration
     })),
-    warnings: differences.map((difference) => expect.stringContaining(difference))
+    warnings: [{ _tag: "VersionsDiffer" }, { _tag: "ConfigurationsDiffer" }]
   })
   expect(out.split("\n")[0]).toMatch(/^NAME +ROLES +VERSION +CONFIGURATION +SINCE +SLOTS +ACTORS$/)
   expect(out).toMatch(/^work +executor +\d+\.\d+\.\d+ +[0-9a-f]{12} +\d{4}-\d\d-\d\dT\S+Z +2 +0$/m)

@@ -7,7 +7,7 @@ import { Shape } from "../parts/Status.tsx"
 import type { Tone } from "../parts/Status.tsx"
 import { useNow } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
-import { t } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import { describeRefused } from "./Nodes.tsx"
 import { sum } from "./Numbers.ts"
 import { failedStatuses } from "./RunStates.ts"
@@ -44,6 +44,7 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
   const reasons = useApi("GET /events/reasons", { query: { since } })
   const nodes = useApi("GET /nodes", {}, { refetchInterval: 15_000 })
   const refused = new Set(nodes.data?.items.flatMap((node) => node.refused.map(describeRefused)))
+  const warnings = (nodes.data?.warnings ?? []).filter(({ _tag }) => _tag === "RoleUnserved")
   const pauses = queue.data?.pauses ?? []
   const wrong = countRejected(rejected.data?.items ?? [])
   const unconfigured = sum(
@@ -58,6 +59,9 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
           tone: "bad",
           content: <Link to="/nodes">{t("attention.refused", { names: [...refused].join(", ") })}</Link>
         },
+    warnings.length === 0
+      ? undefined
+      : { key: "nodes", tone: "bad", content: <Link to="/nodes">{warnings.map(tReason).join(". ")}</Link> },
     failed.items.length === 0
       ? undefined
       : {

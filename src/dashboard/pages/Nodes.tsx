@@ -9,7 +9,7 @@ import { Empty, Loaded } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { TablePanel } from "../parts/TablePanel.tsx"
-import { t } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 
 type NodeItem = Item<"GET /nodes">
 
@@ -93,40 +93,32 @@ export const Nodes = () => {
   return (
     <Page title={t("page.nodes")} note={t("nodes.note")}>
       <Loaded query={query}>
-        {({ items }) => {
-          const versions = new Set(items.map(({ version }) => version))
-          const configurations = new Set(items.map(({ configuration }) => configuration))
-          const differences = [
-            ...(versions.size > 1 ? [t("nodes.versions", { versions: [...versions].join(", ") })] : []),
-            ...(configurations.size > 1 ? [t("nodes.configurations")] : [])
-          ]
-          return (
-            <TablePanel
-              title={t("nodes.count", { count: items.length })}
-              label={t("page.nodes")}
-              note={differences.length === 0 ? undefined : differences.join(". ")}
-              heads={[
-                { label: t("column.node") },
-                { label: t("column.status") },
-                { label: t("column.roles") },
-                { label: t("column.version") },
-                { label: t("column.configuration") },
-                { label: t("column.actors"), end: true },
-                { label: t("column.started"), end: true },
-                { label: t("column.actions"), hidesLabel: true }
-              ]}
-              empty={<Empty title={t("nodes.empty")} />}
-              rows={items.map((node) => (
-                <NodeRow
-                  key={node.name}
-                  node={node}
-                  isPaused={paused.includes(node.name)}
-                  onDrain={() => setDrained(node.name)}
-                />
-              ))}
-            />
-          )
-        }}
+        {({ items, warnings }) => (
+          <TablePanel
+            title={t("nodes.count", { count: items.length })}
+            label={t("page.nodes")}
+            note={warnings.length === 0 ? undefined : warnings.map(tReason).join(". ")}
+            heads={[
+              { label: t("column.node") },
+              { label: t("column.status") },
+              { label: t("column.roles") },
+              { label: t("column.version") },
+              { label: t("column.configuration") },
+              { label: t("column.actors"), end: true },
+              { label: t("column.started"), end: true },
+              { label: t("column.actions"), hidesLabel: true }
+            ]}
+            empty={<Empty title={t("nodes.empty")} />}
+            rows={items.map((node) => (
+              <NodeRow
+                key={node.name}
+                node={node}
+                isPaused={paused.includes(node.name)}
+                onDrain={() => setDrained(node.name)}
+              />
+            ))}
+          />
+        )}
       </Loaded>
       {drained === undefined ? null : <DrainDialog node={drained} onClose={() => setDrained(undefined)} />}
     </Page>

@@ -378,7 +378,6 @@ export const pageTexts = {
   "metric.unpriced.help": "Runs that called a model without a known price; they are not part of the cost.",
   "node.active": "active",
   "node.paused": "paused",
-  "nodes.configurations": "Configurations differ: give each node the same config.yaml",
   "nodes.count": "Nodes: {count}",
   "nodes.drain": "Drain",
   "nodes.drain.help": "{node} starts no further reviews; running ones finish. Stop the node once it is drained.",
@@ -388,7 +387,6 @@ export const pageTexts = {
   "nodes.note": "Processes of this installation, with what each of them does.",
   "nodes.refused":
     "{name} is refused with {count} errors. The configuration before it is in force. Run aicr config check, or read the log of the node",
-  "nodes.versions": "Several versions run: {versions}",
   "notfound.help": "The address names no page. Continue with",
   "notfound.title": "Page not found",
   "notice.budget_threshold": "budget reached",
@@ -777,6 +775,12 @@ export const pageTexts = {
   "theme.dark": "Dark",
   "theme.light": "Light",
   "theme.system": "System",
+  "unserved.actors": "reviews are not scheduled",
+  "unserved.chat": "commands in chat are not taken, and long connections are not opened",
+  "unserved.dashboard": "the dashboard and /api/admin are not served",
+  "unserved.executor": "nothing is reviewed",
+  "unserved.ingress": "deliveries are not received",
+  "unserved.publisher": "results are not published",
   "why.ambiguous_route": "The repository matches several workspaces equally well. Make one rule more specific.",
   "why.branch_not_watched":
     "Pushes to this branch are not reviewed. Add it to the branches of review.automatic_commits.",

@@ -4,6 +4,7 @@ import { pageTexts } from "./Pages.ts"
 import { checkTexts } from "./Check.ts"
 import { chatTexts } from "./Chat.ts"
 import { hostTexts } from "./Host.ts"
+import { nodeTexts } from "./Node.ts"
 import { noticeTexts } from "./Notice.ts"
 import { publicationTexts } from "./Publication.ts"
 import { queueTexts } from "./Queue.ts"
@@ -20,6 +21,7 @@ export const common: CommonTexts = {
     ...modelTexts,
     ...chatTexts,
     ...hostTexts,
+    ...nodeTexts,
     ...noticeTexts,
     ...publicationTexts,
     ...queueTexts,

@@ -724,21 +724,25 @@ describe("variables that the service needs to start", () => {
       ],
       llm: {
         providers: [{ id: "p", kind: "openai_compatible", base_url: "https://llm.example.com", api_key_env: "F" }]
-      }
+      },
+      im: { connections: { lark: { kind: "feishu_app", app_id: "a", app_secret_env: "G" } } }
     }
     const namedOn = (held: ReadonlyArray<Role>, more: object = {}) =>
       readDocument({ ...document, ...more }, {}, { roles: new Set(held), unset: "warnings" })
         .issues.flatMap(({ reason }) => /variable (\w) is not set/.exec(inEnglish(reason))?.[1] ?? [])
         .toSorted()
         .join("")
-    expect(namedOn(roles)).toBe("ABCDEF")
+    expect(namedOn(roles)).toBe("ABCDEFG")
     expect(namedOn(["ingress"])).toBe("D")
     expect(namedOn(["dashboard"])).toBe("AB")
     expect(namedOn(["actors"])).toBe("")
     expect(namedOn(["executor"])).toBe("CEF")
-    expect(namedOn(["publisher"])).toBe("CE")
+    expect(namedOn(["publisher"])).toBe("CEG")
+    expect(namedOn(["chat"])).toBe("G")
+    const asking = { command_bindings: { team: { connection: "lark", ask: true } } }
+    expect(namedOn(["chat"], { im: { ...document.im, ...asking } })).toBe("FG")
     const chain = { author_resolution_model_chain: "names", model_chain: { names: [{ provider: "p", model: "m" }] } }
-    expect(namedOn(["publisher"], { llm: { ...document.llm, ...chain } })).toBe("CEF")
+    expect(namedOn(["publisher"], { llm: { ...document.llm, ...chain } })).toBe("CEFG")
   })
 
   it("an empty variable is unset", () => {

@@ -1,0 +1,8 @@
+/** Warnings about the nodes of an installation. */
+import type { Params } from "../ReasonParams.ts"
+
+export const nodeReasons = {
+  RoleUnserved: { role: "text" },
+  VersionsDiffer: {},
+  ConfigurationsDiffer: {}
+} as const satisfies Record<string, Params>

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest"
+import { findNodeWarnings } from "../../src/domain/NodeWarnings.ts"
+
+const node = { version: "1.0.0", configuration: "0123456789ab", roles: ["ingress"], needs: ["ingress"] }
+const needy = { ...node, needs: ["ingress", "executor", "chat"] }
+
+describe("warnings about a list of nodes", () => {
+  it.each<[what: string, nodes: Parameters<typeof findNodeWarnings>[0], expected: ReturnType<typeof findNodeWarnings>]>(
+    [
+      ["none without nodes", [], []],
+      ["none for equal nodes", [node, node], []],
+      ["another version", [node, { ...node, version: "1.1.0" }], [{ _tag: "VersionsDiffer" }]],
+      [
+        "another configuration and version",
+        [node, { ...node, version: "1.1.0", configuration: "another" }],
+        [{ _tag: "VersionsDiffer" }, { _tag: "ConfigurationsDiffer" }]
+      ],
+      [
+        "roles that no node has",
+        [needy, node],
+        [
+          { _tag: "RoleUnserved", role: "executor" },
+          { _tag: "RoleUnserved", role: "chat" }
+        ]
+      ],
+      ["roles of different nodes", [needy, { ...node, roles: ["executor", "chat"] }], []]
+    ]
+  )("%s", (_, nodes, expected) => {
+    expect(findNodeWarnings(nodes)).toEqual(expected)
+  })
+})
