@@ -7,7 +7,7 @@ import { openFindings } from "../src/domain/Analysis.ts"
 import type { Analysis } from "../src/domain/Analysis.ts"
 import type { TargetKey } from "../src/domain/Keys.ts"
 import { hasUnreadText, isMostlyRead } from "../src/domain/Coverage.ts"
-import { endDescriptions } from "../src/domain/HeadVerdict.ts"
+import { endStatus } from "../src/domain/HeadVerdict.ts"
 import type { RunVerdict } from "../src/domain/HeadVerdict.ts"
 import type { Publication, StatusState } from "../src/domain/Publication.ts"
 import { describe, decideVerdict } from "../src/domain/Verdict.ts"
@@ -46,6 +46,11 @@ const addStatus = Effect.fnUntraced(function* (run: Run, work: ReviewWork, state
   yield* (yield* Outbox).add(rows, yield* Clock.currentTimeMillis)
   yield* publish(run.targetKey)
 })
+
+const addEnd = (run: Run, work: ReviewWork, to: RunStatus, reason: Reason) => {
+  const { description, state } = endStatus(to, reason)
+  return addStatus(run, work, state, description)
+}
 
 /** Returns the verdict of a review. A channel that ends requests for changes has no problem to publish. */
 const verdictOf = (
@@ -111,7 +116,7 @@ export const failRun = Effect.fnUntraced(function* (
 ) {
   const now = yield* Clock.currentTimeMillis
   if (!(yield* (yield* Runs).move(run.id, work.lease.token, status, now, reason))) return false
-  if (isAnnounced(run)) yield* addStatus(run, work, "failure", endDescriptions.failed)
+  if (isAnnounced(run)) yield* addEnd(run, work, status, reason)
   yield* finished(run, status, reason)
   return true
 })
@@ -120,7 +125,7 @@ export const failRun = Effect.fnUntraced(function* (
 export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: Reason) {
   const now = yield* Clock.currentTimeMillis
   if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
-    if (isAnnounced(run)) yield* addStatus(run, work, "neutral", endDescriptions.skipped)
+    if (isAnnounced(run)) yield* addEnd(run, work, "skipped", reason)
     yield* finished(run, "skipped", reason)
   }
   return skipped(reason, run.id)
@@ -153,7 +158,7 @@ export const cancelRun = Effect.fnUntraced(
     if (current === undefined || current.status === "publishing") return
     const now = yield* Clock.currentTimeMillis
     if (!(yield* runs.move(run.id, work.lease.token, "cancelled", now, reason))) return
-    if (isAnnounced(current)) yield* addStatus(current, work, "failure", endDescriptions.cancelled)
+    if (isAnnounced(current)) yield* addEnd(current, work, "cancelled", reason)
     yield* finished(run, "cancelled", reason)
   },
   (effect, run) =>

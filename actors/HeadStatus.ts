@@ -12,6 +12,7 @@ import {
   describeHeld,
   findObjection,
   headStatus,
+  isClosed,
   isGreen,
   isUnreviewed,
   pendingVerdict,
@@ -28,11 +29,11 @@ import type { Run } from "../src/store/Runs.ts"
 
 export type StatusOperation = Extract<Operation, { readonly _tag: "Status" }>
 
-const ownRun = ({ change, id, startedAt, targetKey }: Run) => ({
+const ownRun = ({ change, id, reason, startedAt, targetKey }: Run) => ({
   runId: id,
   targetKey,
   baseRef: change.baseRef,
-  isBegun: startedAt !== undefined
+  hasReview: startedAt !== undefined && !isClosed(reason)
 })
 
 const numberSign = ({ change }: Pick<Run, "change">): "#" | "!" => (change.provider === "gitlab" ? "!" : "#")
@@ -86,7 +87,7 @@ const recordWaiting = Effect.fnUntraced(function* (head: string, verdicts: Reado
 
 /**
  * Records that the change of an entry waits for its first review into its base branch, if its head was reviewed before: with a pending
- * verdict, and a pending status if the one at the host is green. Returns false if nothing changed. May be repeated.
+ * verdict and a pending status, which ends with the run. Returns false if nothing changed. May be repeated.
  */
 export const recordUnreviewed = Effect.fnUntraced(function* (entryId: string) {
   const entry = yield* (yield* Queue).get(entryId)
@@ -98,8 +99,7 @@ export const recordUnreviewed = Effect.fnUntraced(function* (entryId: string) {
   if (workspace === undefined || head === undefined || baseRef === undefined || !setsStatus(workspace, change))
     return false
   const verdicts = yield* readVerdicts({ change, head }, snapshot)
-  const shown = worstVerdict(verdicts)
-  if (shown === undefined || !isUnreviewed({ targetKey, baseRef }, verdicts)) return false
+  if (worstVerdict(verdicts) === undefined || !isUnreviewed({ targetKey, baseRef }, verdicts)) return false
   const outputs = yield* Outputs
   const plan = (runId: string) =>
     outputs
@@ -108,7 +108,7 @@ export const recordUnreviewed = Effect.fnUntraced(function* (entryId: string) {
         "pending",
         awaitsReview
       )
-      .filter(({ operation }) => operation._tag === "Status" && isGreen(shown.verdict.state))
+      .filter(({ operation }) => operation._tag === "Status")
   const verdict = pendingVerdict(awaitsReview)
   const waiting = { entryId, workspace: id, targetKey, change, head, base, configHash: snapshot.hash, verdict }
   const run = yield* (yield* Runs).openUnreviewed(waiting, plan, yield* Clock.currentTimeMillis)

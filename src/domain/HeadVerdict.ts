@@ -8,6 +8,7 @@ import { Schema } from "effect"
 import { TargetKey } from "./Keys.ts"
 import { StatusState } from "./Publication.ts"
 import type { Operation } from "./Publication.ts"
+import type { Reason } from "./Reason.ts"
 import type { RunStatus } from "./Run.ts"
 
 /** Verdict of a run about its head. A run that ended without a review and without a failure has none. */
@@ -40,8 +41,8 @@ export type VerdictKey = Pick<HeadVerdict, "targetKey" | "baseRef">
 /** The run whose status is written. */
 export interface OwnRun extends VerdictKey {
   readonly runId: string
-  /** False for a run that waits for its review, or ended before the review began. */
-  readonly isBegun: boolean
+  /** False for a run that waits for its review, or ended before the review began, or because its pull request was closed. */
+  readonly hasReview: boolean
 }
 
 type Status = Extract<Operation, { readonly _tag: "Status" }>
@@ -57,6 +58,7 @@ export interface HeadStatus {
 export const endDescriptions = {
   failed: "The review failed",
   cancelled: "The review was cancelled",
+  closed: "Not reviewed: closed before the review ended",
   unpublished: "The review could not be published",
   expired: "Not reviewed: it waited for too long",
   skipped: "Not reviewed",
@@ -73,14 +75,34 @@ export const pendingVerdict = (description: string): RunVerdict => ({
   isClean: false
 })
 
+type End = { readonly state: "neutral" | "failure"; readonly description: string }
+
+/** Returns whether a run ended because its pull request was closed. */
+export const isClosed = (reason: Reason | undefined): boolean => reason?._tag === "PullRequestClosed"
+
+/**
+ * Returns what the status of a run says that ended in this state without a review. A review that did not take place earns no success, and
+ * closing a pull request is no failure: both are neutral.
+ */
+export const endStatus = (to: RunStatus, reason: Reason | undefined): End => {
+  if (isClosed(reason)) return { state: "neutral", description: endDescriptions.closed }
+  if (to === "cancelled") return { state: "failure", description: endDescriptions.cancelled }
+  if (to !== "skipped") return { state: "failure", description: endDescriptions.failed }
+  const isSuperseded = reason?._tag === "SupersededRun"
+  return { state: "neutral", description: isSuperseded ? endDescriptions.superseded : endDescriptions.skipped }
+}
+
 /**
  * Returns the verdict of a run that ends in this state without a review. A failure blocks the head until a review of it ends. A skipped
- * run has no verdict, so that the one before it counts again. Neither has a run whose review had not begun.
+ * run has no verdict, so that the one before it counts again; nor has one whose pull request was closed, or whose review had not begun.
  */
-export const endVerdict = (begun: RunVerdict | undefined, to: RunStatus): RunVerdict | undefined => {
-  if (begun === undefined || to === "skipped") return undefined
-  const description = to === "cancelled" ? endDescriptions.cancelled : endDescriptions.failed
-  return { ...begun, state: "failure", description, isClean: false }
+export const endVerdict = (
+  begun: RunVerdict | undefined,
+  to: RunStatus,
+  reason: Reason | undefined
+): RunVerdict | undefined => {
+  const { description, state } = endStatus(to, reason)
+  return begun === undefined || state === "neutral" ? undefined : { ...begun, state, description, isClean: false }
 }
 
 /** Returns the verdict of a run that waited for longer than its entry may wait. */
@@ -170,8 +192,8 @@ export const headStatus = (
   const recorded = last.get(keyOf(own))
   const ownShown = ownStatus(own, planned, recorded)
   const other = worstVerdict(verdicts.filter((verdict) => keyOf(verdict) !== keyOf(own)))
-  // A review that never began takes nothing from the others.
-  const isNone = !own.isBegun && recorded === undefined
+  // A review that did not take place takes nothing from the others.
+  const isNone = !own.hasReview && recorded === undefined
   if (other === undefined || !(isNone || isWorse(other.verdict.state, ownShown.state)))
     return { status: ownShown, heldBy: undefined }
   return { status: { ...planned, state: other.verdict.state, description: describeHeld(other, sign) }, heldBy: other }

@@ -1,7 +1,7 @@
 /** Plans the publication that ends a pending commit status for a run that ended without a review. Pure. */
 import type { Workspace } from "../config/Snapshot.ts"
 import type { Change } from "../domain/Change.ts"
-import { endDescriptions } from "../domain/HeadVerdict.ts"
+import { endStatus } from "../domain/HeadVerdict.ts"
 import { newId } from "../domain/Ids.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { Publication } from "../domain/Publication.ts"
@@ -15,21 +15,14 @@ export const hasStatus = ({ target, provider }: Pick<Change, "target" | "provide
 /** Returns whether reviews of a change set the status of its head. */
 export const setsStatus = ({ review }: Workspace, change: Change): boolean => review.status_check && hasStatus(change)
 
-/**
- * A review that did not take place earns no success. Its status is neutral, and an earlier verdict about the head in the same base branch
- * takes precedence (domain/HeadVerdict.ts).
- */
+/** An earlier verdict about the head in the same base branch takes precedence over a neutral one (domain/HeadVerdict.ts). */
 const wording = (
   { status, reason, head }: Pick<Run, "status" | "reason" | "head">,
   newest: Pick<Run, "head"> | undefined
-): { readonly state: "neutral" | "failure"; readonly description: string } => {
-  if (newest !== undefined && newest.head !== head)
-    return { state: "neutral", description: `Superseded by ${newest.head.slice(0, 12)}` }
-  if (reason?._tag === "SupersededRun") return { state: "neutral", description: endDescriptions.superseded }
-  if (status === "cancelled") return { state: "failure", description: endDescriptions.cancelled }
-  if (status === "skipped") return { state: "neutral", description: endDescriptions.skipped }
-  return { state: "failure", description: endDescriptions.failed }
-}
+) =>
+  newest !== undefined && newest.head !== head
+    ? ({ state: "neutral", description: `Superseded by ${newest.head.slice(0, 12)}` } as const)
+    : endStatus(status, reason)
 
 /**
  * Plans the final status. `rows`: all publications of the run. `newest`: the newest run of its target. Undefined if no pending

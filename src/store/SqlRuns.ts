@@ -180,7 +180,7 @@ const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
           UPDATE runs
           SET status = ${to}, token = ${token}, reason = ${encodeReason(reason)}, finished_at = ${now}, waiting_until = NULL,
             waiting_since = NULL,
-            verdict = ${encodeVerdict(verdict ?? endVerdict(before.verdict ?? undefined, to))}
+            verdict = ${encodeVerdict(verdict ?? endVerdict(before.verdict ?? undefined, to, reason))}
           WHERE id = ${runId} RETURNING *`,
         decode("runs.move")
       )

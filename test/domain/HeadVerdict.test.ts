@@ -43,7 +43,7 @@ const own = {
   runId: "run-5",
   targetKey: TargetKey.make("host:team/app:pull_request:1"),
   baseRef: "main",
-  isBegun: true
+  hasReview: true
 }
 const planned = (state: StatusState, description = descriptions[state]) =>
   ({ _tag: "Status", head: "h", state, description, url: "https://aicr/runs/5" }) as const
@@ -101,7 +101,7 @@ describe("headStatus", () => {
   })
 
   it("is that of the others for a run whose review never began, and its own verdict if it got one", () => {
-    const waiting = { ...own, isBegun: false }
+    const waiting = { ...own, hasReview: false }
     const ended = planned("neutral", "Superseded by 0a1b2c3d4e5f")
     const shownFor = (verdicts: ReadonlyArray<HeadVerdict>) => headStatus(waiting, ended, verdicts, "#").status
     expect(shownFor([recorded(1, 2, "side", "success")])).toMatchObject({
@@ -145,11 +145,12 @@ describe("expiredVerdict", () => {
 })
 
 describe("endVerdict", () => {
-  it("is a failure without a review, except for a skipped run and one that had not begun", () => {
+  it("is a failure without a review, except for a skipped run, a closed pull request and a run that had not begun", () => {
     for (const to of ["failed", "timeout", "cancelled"] as const)
-      expect(endVerdict(verdict("pending"), to)).toMatchObject({ state: "failure", isClean: false })
-    expect(endVerdict(verdict("pending"), "skipped")).toBeUndefined()
-    expect(endVerdict(undefined, "failed")).toBeUndefined()
+      expect(endVerdict(verdict("pending"), to, undefined)).toMatchObject({ state: "failure", isClean: false })
+    expect(endVerdict(verdict("pending"), "skipped", undefined)).toBeUndefined()
+    expect(endVerdict(verdict("pending"), "cancelled", { _tag: "PullRequestClosed" })).toBeUndefined()
+    expect(endVerdict(undefined, "failed", undefined)).toBeUndefined()
   })
 })
 

@@ -2,19 +2,11 @@
  * The status of a commit belongs to no pull request: every one with this head uses it. A review of the same head against another
  * branch, where the problem is part of the branch already, does not replace the failure that blocks the first pull request.
  */
-import { execFile } from "node:child_process"
-import { join } from "node:path"
-import { promisify } from "node:util"
 import { expect, it } from "vitest"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
+import { command, failing, last, openGreen, statuses } from "../harness/SharedHeads.ts"
 import { waitUntil } from "../harness/Wait.ts"
-
-const settings = { queue: "sqlite", review: { status_fail_on: "medium" } } as const
-
-const statuses = (pull: DemoPull) => pull.repository.statuses.get(pull.head) ?? []
-const last = (pull: DemoPull) => statuses(pull).at(-1)
 
 /** Opens a pull request into `main`: its first commit has the problem, its head adds a harmless file. Waits for the failure. */
 const openRed = async (at: Installation) => {
@@ -33,14 +25,10 @@ const ended = (at: Installation, count: number) =>
     describe: () => `${at.unfinished().join(", ")}\n${at.aicr.log}`
   })
 
-const printStory = async (at: Installation, number: number) => {
-  const command = ["src/main.ts", "why", `team/one#${number}`, "--config", join(at.directory, "config.yaml")]
-  const argv = ["--disable-warning=ExperimentalWarning", ...command]
-  return (await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env["PATH"] } })).stdout
-}
+const printStory = (at: Installation, number: number) => command(at, "why", `team/one#${number}`)
 
 it("a second pull request of the same head, into a branch that has the problem, does not make its status a success", async () => {
-  await using at = await Installation.make(settings)
+  await using at = await Installation.make(failing)
   await at.aicr.start()
   const { faulty, pull } = await openRed(at)
   await at.forge.push("team/one", { branch: "side", from: faulty, message: "Side", files: { "docs/side.txt": "x\n" } })
@@ -58,7 +46,7 @@ it("a second pull request of the same head, into a branch that has the problem, 
 }, 120_000)
 
 it("a change of the base to a branch that has everything, and back, shows no success in between", async () => {
-  await using at = await Installation.make(settings)
+  await using at = await Installation.make(failing)
   await at.aicr.start()
   const { pull } = await openRed(at)
   await at.forge.push("team/one", { branch: "all", from: "change", message: "All", files: { "docs/all.txt": "x\n" } })
@@ -81,25 +69,8 @@ it("a change of the base to a branch that has everything, and back, shows no suc
   await waitUntil(() => last(pull)?.state === "success", { describe: () => at.aicr.log })
 }, 120_000)
 
-/** Opens a pull request into `side`, whose head has a problem that is part of `side` already. Waits for the success. */
-const openGreen = async (at: Installation) => {
-  const faulty = await at.push("change", 1)
-  await at.forge.push("team/one", { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
-  await at.forge.push("team/one", { branch: "side", from: faulty, message: "Side", files: { "docs/side.txt": "x\n" } })
-  const pull = await at.forge.createPull("team/one", { headBranch: "change", baseBranch: "side", title: "Change" })
-  await at.forge.notify(pull, "opened")
-  await waitUntil(() => last(pull)?.state === "success", { describe: () => at.aicr.log })
-  return pull
-}
-
-const command = async (at: Installation, ...words: ReadonlyArray<string>) => {
-  const argv = ["--disable-warning=ExperimentalWarning", "src/main.ts", ...words]
-  const config = ["--config", join(at.directory, "config.yaml")]
-  await promisify(execFile)(process.execPath, [...argv, ...config], { env: { PATH: process.env["PATH"] } })
-}
-
 it("a green head that moves to a base it was never reviewed against is pending while its review waits, over kills", async () => {
-  await using at = await Installation.make(settings)
+  await using at = await Installation.make(failing)
   await at.aicr.start()
   const pull = await openGreen(at)
   await command(at, "queue", "pause", "-w", "team-one")
@@ -126,7 +97,7 @@ it("a green head that moves to a base it was never reviewed against is pending w
 }, 120_000)
 
 it("a green head is green again once its pull request is back at the base that it was reviewed against", async () => {
-  await using at = await Installation.make(settings)
+  await using at = await Installation.make(failing)
   await at.aicr.start()
   const pull = await openGreen(at)
   await command(at, "queue", "pause", "-w", "team-one")
@@ -140,7 +111,7 @@ it("a green head is green again once its pull request is back at the base that i
 }, 120_000)
 
 it("a second pull request of a head stays pending, whichever of them is reviewed first", async () => {
-  await using at = await Installation.make(settings)
+  await using at = await Installation.make(failing)
   await at.aicr.start()
   const faulty = await at.push("change", 1)
   await at.forge.push("team/one", { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })

@@ -2,7 +2,8 @@
  * Random histories of pull requests that share their heads: changes that wait in the queue, and are replaced, cancelled or expire there; reviews
  * that begin, find something, are skipped, cancelled, lost or refused by the host; publishers that write the statuses in any order, are
  * killed at any step, or are frozen while another one takes over; runs that are removed. Whenever the status of a head is green, the last
- * review is clean for each base branch that the head was reviewed against, and none waits for its first review.
+ * review is clean for each base branch that the head was reviewed against, and none waits for its first review. In the end a head fails
+ * only if one of its last reviews did, and is pending only while one waits.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -18,6 +19,7 @@ import { newId } from "../../src/domain/Ids.ts"
 import { OperationId } from "../../src/domain/Keys.ts"
 import type { Publication, StatusState } from "../../src/domain/Publication.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
 import { runLifecycle } from "../../src/domain/Run.ts"
 import { Outputs } from "../../src/outputs/Outputs.ts"
 import { statusEnd } from "../../src/outputs/StatusEnd.ts"
@@ -84,6 +86,7 @@ const step = fc.oneof(
         "unread",
         "failed",
         "cancelled",
+        "closed",
         "skipped",
         "superseded",
         "unpublished"
@@ -105,7 +108,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       _tag: fc.constant("Drop" as const),
       pull,
-      end: fc.constantFrom("superseded", "cancelled", "expired")
+      end: fc.constantFrom("superseded", "cancelled", "closed", "expired")
     })
   },
   { weight: 8, arbitrary: fc.record({ _tag: fc.constant("Write" as const), pull }) },
@@ -141,6 +144,8 @@ interface Publisher {
   /** The status that it is about to write. */
   state: StatusState | undefined
 }
+
+const closed: Reason = { _tag: "PullRequestClosed" }
 
 const isOpen = ({ status }: Publication) => status === "pending" || status === "unknown" || status === "sending"
 
@@ -183,7 +188,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     )
 
   /** Ends a waiting entry without a review, as housekeeping does. */
-  const drop = Effect.fnUntraced(function* (number: number, how: "superseded" | "cancelled" | "expired") {
+  const drop = Effect.fnUntraced(function* (number: number, how: "superseded" | "cancelled" | "closed" | "expired") {
     const entry = waiting.get(number)
     if (entry === undefined) return
     waiting.delete(number)
@@ -191,8 +196,9 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const [run] = yield* runs.list({ targetKey: keyOf(number), statuses: ["queued"], limit: 1 })
     if (run === undefined) return
     const verdict = how === "expired" ? expiredVerdict(run.verdict) : undefined
-    yield* runs.move(run.id, token, how === "cancelled" ? "cancelled" : "skipped", ++now, undefined, verdict)
-    if (how !== "superseded") last.get(entry.head)?.set(`${number} ${entry.base}`, "failure")
+    const to = how === "cancelled" || how === "closed" ? "cancelled" : "skipped"
+    yield* runs.move(run.id, token, to, ++now, how === "closed" ? closed : undefined, verdict)
+    if (how === "cancelled" || how === "expired") last.get(entry.head)?.set(`${number} ${entry.base}`, "failure")
     const ended = yield* runs.get(run.id)
     assert(ended !== undefined)
     const row = statusEnd(ended, yield* outbox.ofRun(run.id), ended)
@@ -258,6 +264,9 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       yield* runs.move(run.id, token, how, ++now)
       results?.set(key, "failure")
       yield* plan(number, run, "failure", endDescriptions[how])
+    } else if (how === "closed") {
+      yield* runs.move(run.id, token, "cancelled", ++now, closed)
+      yield* plan(number, run, "neutral", endDescriptions.closed)
     } else {
       yield* runs.move(run.id, token, "skipped", ++now)
       yield* plan(number, run, "neutral", how)
@@ -404,6 +413,9 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     if (state === "success") assert.isTrue(results.length > 0 && results.every((one) => one === "success"), context)
     if (state === "success") assert.deepStrictEqual(listUnreviewed(head), [], context)
     if (results.includes("failure")) assert.strictEqual(state, "failure", context)
+    else assert.notStrictEqual(state, "failure", context)
+    const waits = [...waiting.values()].some((entry) => entry.head === head)
+    if (!waits) assert.notStrictEqual(state, "pending", context)
   }
 })
 

@@ -1,0 +1,33 @@
+/** An installation with pull requests whose heads share statuses. */
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { Installation } from "./Installation.ts"
+import { waitUntil } from "./Wait.ts"
+
+/** Settings of an installation whose reviews fail the status for a problem. */
+export const failing = { queue: "sqlite", review: { status_fail_on: "medium" } } as const
+
+/** Returns the statuses of the head of a pull request, oldest first. */
+export const statuses = (pull: DemoPull) => pull.repository.statuses.get(pull.head) ?? []
+export const last = (pull: DemoPull) => statuses(pull).at(-1)
+
+/** Opens a pull request into `side`, whose head has a problem that is part of `side` already. Waits for the success. */
+export const openGreen = async (at: Installation) => {
+  const faulty = await at.push("change", 1)
+  await at.forge.push("team/one", { branch: "change", message: "More", files: { "docs/more.txt": "More.\n" } })
+  await at.forge.push("team/one", { branch: "side", from: faulty, message: "Side", files: { "docs/side.txt": "x\n" } })
+  const pull = await at.forge.createPull("team/one", { headBranch: "change", baseBranch: "side", title: "Change" })
+  await at.forge.notify(pull, "opened")
+  await waitUntil(() => last(pull)?.state === "success", { describe: () => at.aicr.log })
+  return pull
+}
+
+/** Runs a command of the service with its configuration. Returns what it prints. */
+export const command = async (at: Installation, ...words: ReadonlyArray<string>) => {
+  const argv = ["--disable-warning=ExperimentalWarning", "src/main.ts", ...words]
+  const config = ["--config", join(at.directory, "config.yaml")]
+  return (await promisify(execFile)(process.execPath, [...argv, ...config], { env: { PATH: process.env["PATH"] } }))
+    .stdout
+}
