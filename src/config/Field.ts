@@ -40,8 +40,10 @@ export interface FieldRules {
   readonly exclusive?: ReadonlyArray<string>
   /** Sibling field over which this one takes precedence if both are set. */
   readonly winsOver?: string
-  /** Kind of name that the string, or each string of the list, refers to. */
+  /** Kind of name that the string, or each string of the list or key of the map, refers to. */
   readonly refers?: Reference
+  /** A rule of its group checks whether the name exists. */
+  readonly isCheckedByGroup?: true
   /** Other accepted spellings of the key. */
   readonly aliases?: ReadonlyArray<string>
   /** Decides to whom the credentials of its holder are sent, or whom the sender takes for the receiver: part of their destination. */

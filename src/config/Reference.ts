@@ -3,7 +3,7 @@ import { concepts, keyAliases, listNames, listSpellings } from "../domain/Vocabu
 import type { Concept } from "../domain/Vocabulary.ts"
 import { Document } from "./Document.ts"
 import { describeField } from "./Field.ts"
-import type { FieldMeta, FileOnly } from "./Field.ts"
+import type { FileOnly } from "./Field.ts"
 import type { FieldShape, Shape } from "./Shape.ts"
 import { expected, readShape, spellingsOfKey } from "./Shape.ts"
 import { unconsumedAt } from "./Unconsumed.ts"
@@ -107,7 +107,7 @@ const fieldRows = (path: string, field: FieldShape): ReadonlyArray<Row> => {
         describeField(meta),
         spelledOut ? "" : elsewhere.trim(),
         others.length === 0 ? "" : `Also written ${others.map((other) => `\`${other}\``).join(", ")}.`,
-        rules(meta),
+        rules(field),
         unread === undefined ? "" : `**Without effect in this build**: ${inEnglish(unread.effect)}.`
       ]
         .filter((part) => part !== "")
@@ -150,13 +150,16 @@ const defaultOf = ({ required, meta, shape }: FieldShape): string => {
   return `\`${typeof value === "string" ? value : JSON.stringify(value)}\`${meta.default === undefined ? " (at run time)" : ""}`
 }
 
-const rules = ({ when, requiredWhen, exclusive, fileOnly, winsOver, refers, reserved }: FieldMeta): string =>
+const rules = ({
+  meta: { when, requiredWhen, exclusive, fileOnly, winsOver, refers, reserved },
+  shape
+}: Pick<FieldShape, "meta" | "shape">): string =>
   [
     when === undefined ? "" : `For ${when.field} ${when.values.join(", ")}.`,
     requiredWhen === undefined ? "" : `Required for ${requiredWhen.field} ${requiredWhen.values.join(", ")}.`,
     exclusive === undefined ? "" : `Not together with ${exclusive.map((other) => `\`${other}\``).join(", ")}.`,
     winsOver === undefined ? "" : `Takes precedence over \`${winsOver}\`.`,
-    refers === undefined ? "" : `Names a ${refers}.`,
+    refers === undefined ? "" : shape.type === "object" ? `Each key names a ${refers}.` : `Names a ${refers}.`,
     fileOnly === undefined ? "" : ownedByFile(fileOnly),
     reserved === undefined ? "" : `**Reserved**: ${inEnglish(reserved)}; setting it gives a warning.`
   ]

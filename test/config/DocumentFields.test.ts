@@ -119,6 +119,21 @@ describe("each row", () => {
     expect(errors.map((error) => error.path).filter((error) => isUnder(error, formatPath(place)))).not.toEqual([])
   })
 
+  it("declares which entities it names, so that a rename follows it, if a name that does not exist is refused", () => {
+    const unknown = "no-such-name"
+    const undeclared = cases.filter(({ around, field, place }) => {
+      const issues = [unknown, [unknown], { [unknown]: {} }].flatMap((value) => {
+        const document = withValue(around, place, value)
+        return readDocument(document, env, { baseDir: "/base", unset: "warnings" }).issues
+      })
+      const isName = issues.some(
+        ({ path, reason }) => reason._tag === "NameUnknown" && isUnder(path, formatPath(place))
+      )
+      return isName && field?.meta.refers === undefined
+    })
+    expect(undeclared.map(({ path }) => path)).toEqual([])
+  })
+
   it.each(named(cases.filter(isPlain)))("%s is %s by default", (path, byDefault, { around, place, field }) => {
     const list = path === "outputs.channels[]" || path === "llm.providers[]"
     const value = list ? valueAt(read({}).snapshot?.document, place) : inForce(around, place)

@@ -8,7 +8,7 @@ import { readShape } from "../Shape.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import type { Declared } from "./Names.ts"
 import { checkReference, declared } from "./Names.ts"
-import { textsAt } from "./Tree.ts"
+import { namesAt } from "./References.ts"
 
 type Names = ReturnType<typeof declared>
 
@@ -67,9 +67,9 @@ const checkField = (
     const { instead, value } = meta.unimplemented
     warning({ path, reason: { _tag: "Unimplemented", value, instead }, at: "value" })
   }
-  const target = referenceOf(meta.refers, names)
+  const target = meta.isCheckedByGroup === true ? undefined : referenceOf(meta.refers, names)
   if (target !== undefined)
-    for (const { path: place, value } of textsAt(holder, name)) checkReference(value, [...at, ...place], target, error)
+    for (const { path: place, value } of namesAt(holder, name)) checkReference(value, [...at, ...place], target, error)
 }
 
 const referenceOf = (refers: FieldShape["meta"]["refers"], names: Names): Declared | undefined =>

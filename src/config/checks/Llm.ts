@@ -3,31 +3,22 @@ import { isRecord, valueAt } from "../Path.ts"
 import type { Path } from "../Path.ts"
 import type { Report } from "../Normalise.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
-import { checkReference, checkUnique, declared } from "./Names.ts"
+import { checkUnique, declared } from "./Names.ts"
 import { signInGroups } from "./SignIn.ts"
-import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
+import { entriesAt, recordsAt, textAt } from "./Tree.ts"
 
 export const checkLlm: Check = (tree, reports) => {
   const { error } = reports
-  const names = declared(tree)
+  const { chain } = declared(tree)
   checkUnique(recordsAt(tree, "llm", "providers"), "id", error)
   const main = textAt(tree, "llm", "default_model_chain")
-  const common = names.chain.names.size - signInGroups(tree).size
-  if (main !== undefined || common > 0) {
-    const path = main === undefined ? ["llm", "model_chain"] : ["llm", "default_model_chain"]
-    if (main === undefined && !names.chain.names.has("default"))
-      error({
-        path,
-        reason: { _tag: "NoDefaultGroup" },
-        at: "key"
-      })
-    else if (main !== undefined) checkReference(main, path, names.chain, error)
-  }
-  for (const path of [
-    ["llm", "per_provider_overrides"],
-    ["queue", "rate_limit", "per_provider_rps"]
-  ])
-    for (const id of Object.keys(recordAt(tree, ...path))) checkReference(id, [...path, id], names.provider, error)
+  const common = chain.names.size - signInGroups(tree).size
+  if (main === undefined && common > 0 && !chain.names.has("default"))
+    error({
+      path: ["llm", "model_chain"],
+      reason: { _tag: "NoDefaultGroup" },
+      at: "key"
+    })
   checkNative(tree, common, error)
   checkBackoff(tree, ["llm", "retry", "backoff"], {}, reports)
   checkBackoff(tree, ["queue", "retry", "backoff"], { base_ms: 5000, max_ms: 60_000 }, reports)

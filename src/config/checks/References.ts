@@ -3,8 +3,14 @@ import type { Reference } from "../Field.ts"
 import type { Path } from "../Path.ts"
 import { isRecord } from "../Path.ts"
 import type { Shape } from "../Shape.ts"
-import { textsAt } from "./Tree.ts"
+import { recordAt, textsAt } from "./Tree.ts"
 import type { TreePosition } from "./Tree.ts"
+
+/** Returns the names in a field that refers to entities: its texts, or the keys of its map. */
+export const namesAt = (holder: unknown, field: string): ReadonlyArray<TreePosition<string>> => [
+  ...textsAt(holder, field),
+  ...Object.keys(recordAt(holder, field)).map((key) => ({ path: [field, key], value: key }))
+]
 
 export const listReferences = (
   shape: Shape,
@@ -24,7 +30,7 @@ export const listReferences = (
     const inner = field?.shape ?? shape.rest
     const named =
       field?.meta.refers === refers
-        ? textsAt(value, key).map((text) => ({ ...text, path: [...path, ...text.path] }))
+        ? namesAt(value, key).map((text) => ({ ...text, path: [...path, ...text.path] }))
         : []
     return [...named, ...(inner === undefined ? [] : listReferences(inner, value[key], refers, [...path, key]))]
   })

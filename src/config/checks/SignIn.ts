@@ -8,7 +8,7 @@ import type { LlmProvider } from "../schema/Llm.ts"
 import { readShape } from "../Shape.ts"
 import type { Check } from "./Check.ts"
 import { listReferences } from "./References.ts"
-import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
+import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 
 type Kind = LlmProvider["kind"]
 
@@ -63,11 +63,8 @@ const layers = (tree: unknown): ReadonlyArray<Path> => [
   ...entriesAt(tree, "workspaces", "instances").map(({ path }) => path)
 ]
 
-/** Returns the fields that name a group. The default group declares no reference: it has a check of its own (Llm.ts). */
-const listUses = (tree: unknown) => [
-  ...textsAt(tree, "llm", "default_model_chain"),
-  ...listReferences(readShape(Document), tree, "chain")
-]
+/** Returns the fields that name a group. */
+const listUses = (tree: unknown) => listReferences(readShape(Document), tree, "chain")
 
 const isSignIn = (path: Path): boolean => path.at(-3) === "agent" && path.at(-2) === "auth"
 

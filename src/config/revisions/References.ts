@@ -1,4 +1,4 @@
-/** Follows a renamed entity: replaces its name in every field of the database's document that refers to it. Pure. */
+/** Follows a renamed entity: replaces its name in every field of the database's document that refers to it, also as the key of a map. Pure. */
 import type { Reference } from "../Field.ts"
 import { isRecord } from "../Path.ts"
 import type { FieldShape, Shape } from "../Shape.ts"
@@ -85,6 +85,8 @@ const replaced = (shape: Shape, value: unknown, refers: Reference, from: string,
   function inField(field: FieldShape, item: unknown): unknown {
     if (field.meta.refers !== refers) return replaced(field.shape, item, refers, from, to)
     if (Array.isArray(item)) return item.map((name: unknown) => (name === from ? to : name))
+    if (isRecord(item))
+      return Object.fromEntries(Object.entries(item).map(([name, inner]) => [name === from ? to : name, inner]))
     return item === from ? to : item
   }
 }

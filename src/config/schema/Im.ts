@@ -98,9 +98,12 @@ export type Actor = Resolved<typeof Actor>
 
 export const ChatCommand = choice(...chatCommands)
 
+/** Only the names in enabled bindings must exist. */
+const checkedByGroup = { isCheckedByGroup: true } as const
+
 export const CommandBinding = Schema.Struct({
   enabled: optional(Flag, "im.command_bindings.<id>.enabled", { runtimeDefault: false }),
-  connection: optional(Text, "im.command_bindings.<id>.connection"),
+  connection: optional(Text, "im.command_bindings.<id>.connection", { refers: "connection", ...checkedByGroup }),
   actors: optional(list(Actor), "im.command_bindings.<id>.actors"),
   conversations: optional(
     list(
@@ -118,8 +121,14 @@ export const CommandBinding = Schema.Struct({
   repositories: optional(
     map(
       Schema.Struct({
-        workspace: optional(Text, "im.command_bindings.<id>.repositories.<id>.workspace"),
-        source_trigger: optional(Text, "im.command_bindings.<id>.repositories.<id>.source_trigger"),
+        workspace: optional(Text, "im.command_bindings.<id>.repositories.<id>.workspace", {
+          refers: "workspace",
+          ...checkedByGroup
+        }),
+        source_trigger: optional(Text, "im.command_bindings.<id>.repositories.<id>.source_trigger", {
+          refers: "trigger",
+          ...checkedByGroup
+        }),
         repo_ref: optional(Text, "im.command_bindings.<id>.repositories.<id>.repo_ref")
       })
     ),

@@ -155,7 +155,7 @@ export type ModelCatalogConfig = Resolved<typeof ModelCatalogConfig>
 export const LlmConfig = Schema.Struct({
   providers: defaulted(list(LlmProvider), [], "llm.providers"),
   model_chain: defaulted(map(list(ModelEntry, { minItems: 1 })), {}, "llm.model_chain"),
-  default_model_chain: defaulted(Text, "default", "llm.default_model_chain"),
+  default_model_chain: defaulted(Text, "default", "llm.default_model_chain", { refers: "chain" }),
   triage_model_chain: optional(Text, "llm.triage_model_chain", {
     refers: "chain",
     defaultText: "inherit"
@@ -188,7 +188,8 @@ export const LlmConfig = Schema.Struct({
         give_up_after_seconds: optional(PositiveNumber, "llm.per_provider_overrides.<id>.give_up_after_seconds")
       })
     ),
-    "llm.per_provider_overrides"
+    "llm.per_provider_overrides",
+    { refers: "provider" }
   ),
   model_catalog: group(ModelCatalogConfig.fields, "llm.model_catalog")
 })

@@ -25,7 +25,7 @@ export const QueueConfig = Schema.Struct({
     "queue.workers"
   ),
   rate_limit: group(
-    { per_provider_rps: optional(map(PositiveNumber), "queue.rate_limit.per_provider_rps") },
+    { per_provider_rps: optional(map(PositiveNumber), "queue.rate_limit.per_provider_rps", { refers: "provider" }) },
     "queue.rate_limit"
   ),
   retry: group(

@@ -125,6 +125,58 @@ describe("a changeset becomes a revision", () => {
     expect(secret === undefined ? undefined : Redacted.value(secret)).toBe("hook")
   })
 
+  it.each(["providers", "model_groups", "triggers", "workspaces", "prompts", "im_connections"] as const)(
+    "follows one of %s that is renamed, in every field that names it, and in keys of maps",
+    (kind) => {
+      const old = "old-name"
+      const bare = fileTree({ config_sources: { secret_refs: [] } })
+      const document = parseDocument(
+        {
+          globals: {
+            llm: {
+              default_model_chain: old,
+              triage_model_chain: old,
+              per_provider_overrides: { [old]: { max_attempts: 2 } }
+            },
+            queue: { rate_limit: { per_provider_rps: { [old]: 2 } } },
+            agent: { auth: { codex: old } },
+            workspaces: { defaults: { model_chain: old, prompt: { system_prompt: old } } }
+          },
+          entities: {
+            providers: { [old]: { kind: "openai_compatible", base_url: "https://llm.example/v1" } },
+            model_groups: { [old]: [{ provider: old, model: "m" }] },
+            prompts: { [old]: "Look closely." },
+            triggers: { [old]: { kind: "gitea", base_url: "https://second.example" } },
+            workspaces: {
+              [old]: {
+                source_repo: { trigger: old, repo: "a/b" },
+                model_chain: old,
+                prompt: { extra_system_prompt: old }
+              }
+            },
+            routes: { rule: { match: { trigger: old }, analysis: { model_chain: old } } },
+            im_connections: { [old]: { kind: "wecom_aibot", enabled: false, corp_id: "corp" } },
+            im_command_bindings: {
+              room: {
+                connection: old,
+                repositories: { shop: { workspace: old, source_trigger: old, repo_ref: "a/b" } }
+              }
+            }
+          }
+        },
+        () => {}
+      )
+      const renamed = published(
+        decideOn(document, [{ op: "rename", entity: { kind, name: old }, to: "new-name" }], {
+          ground: { ...ground, file: bare }
+        })
+      )
+      const count = (name: string): number => JSON.stringify(renamed).split(JSON.stringify(name)).length - 1
+      const expected = { providers: 4, model_groups: 7, triggers: 4, workspaces: 2, prompts: 3, im_connections: 2 }
+      expect(count("new-name")).toBe(expected[kind])
+    }
+  )
+
   it("keeps the credential of a channel whose trigger is renamed with it", () => {
     const room = { kind: "channels", name: "room" } as const
     const value = { kind: "gitea_pr_review", trigger: "second", base_url: "https://second.example", token: "t" }
