@@ -161,7 +161,8 @@ const abandon = Effect.fnUntraced(function* (now: number) {
     const abandonOne = Effect.fnUntraced(function* (run: Run) {
       const entry = yield* queue.get(run.entryId)
       if (entry !== undefined && !isTerminal(entry.status)) return
-      const [to, reason, verdict] = abandonedAs(run, entry)
+      const [newest] = yield* runs.list({ targetKey: run.targetKey, limit: 1 })
+      const [to, reason, verdict] = abandonedAs(run, entry, newest)
       if (yield* runs.move(run.id, afterEveryLease, to, now, reason, verdict))
         yield* withStory(logEnded(run, to, reason), run)
     })
@@ -172,8 +173,12 @@ const abandon = Effect.fnUntraced(function* (now: number) {
 /** Returns the final status of a run whose entry ended while the run waited or was in progress, its reason, and a verdict of its own. */
 const abandonedAs = (
   run: Run,
-  entry: Entry | undefined
+  entry: Entry | undefined,
+  newest: Run | undefined
 ): readonly [RunStatus, Reason | undefined, RunVerdict | undefined] => {
+  // A later attempt of the entry reviewed the head that the host had by then.
+  if (entry?.status === "done" && newest?.entryId === entry.id && newest.head !== run.head)
+    return ["skipped", { _tag: "SupersededRun" }, undefined]
   switch (entry?.status) {
     case "cancelled":
       return ["cancelled", entry.reason, undefined]

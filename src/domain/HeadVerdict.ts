@@ -81,7 +81,7 @@ type End = { readonly state: "neutral" | "failure"; readonly description: string
 export const isClosed = (reason: Reason | undefined): boolean => reason?._tag === "PullRequestClosed"
 
 /**
- * Returns what the status of a run says that ended in this state without a review. A review that did not take place earns no success, and
+ * Returns the status of a run that ended in this state without a review. A review that did not take place earns no success, and
  * closing a pull request is no failure: both are neutral.
  */
 export const endStatus = (to: RunStatus, reason: Reason | undefined): End => {
