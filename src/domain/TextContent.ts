@@ -1,7 +1,8 @@
 /**
- * Decodes the text of a file in any encoding. Git treats a file with a NUL byte near its beginning as binary; compilers do not, and also
+ * Decodes the text of a file: UTF-8, UTF-16, or one of the encodings of `LegacyText`. Git treats a file with a NUL byte near its beginning as binary; compilers do not, and also
  * read UTF-16. Decided by a limited part of the content alone. Pure.
  */
+import { decodeLegacy, detectEncoding } from "./LegacyText.ts"
 
 /** Number of bytes in which git searches for a NUL. */
 const gitLength = 8000
@@ -17,8 +18,25 @@ const shownNul = "\u2400"
 export const decodeText = (bytes: Uint8Array): string | undefined => {
   const marked = byMark(bytes)
   if (marked !== undefined) return printable(decode(marked, bytes.subarray(2)))
-  if (!bytes.subarray(0, gitLength).includes(0)) return decode("utf-8", bytes)
+  if (!bytes.subarray(0, gitLength).includes(0)) return decodeBytes(bytes)
   return printable(decode("utf-8", bytes)) ?? printable(decode(likelier(bytes.subarray(0, sampleLength)), bytes))
+}
+
+/** Decodes bytes without a mark and NULs. Those that are in no encoding are replaced. */
+export const decodeBytes = (bytes: Uint8Array): string => {
+  const encoding = isUtf8(bytes) ? undefined : detectEncoding(bytes)
+  return encoding === undefined ? decode("utf-8", bytes) : decodeLegacy(encoding, bytes)
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true })
+
+export const isUtf8 = (bytes: Uint8Array): boolean => {
+  try {
+    strict.decode(bytes)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Returns the likelier byte order. Blanks and line breaks are ASCII in every script, so the position of their zero byte decides. */

@@ -127,6 +127,11 @@ const ignoreFields = { field: () => {}, end: () => {} }
 
 const attacks: ReadonlyArray<Attack> = [
   {
+    name: "text in no encoding",
+    input: repeat("\u00ff\u00d6a\u0081"),
+    work: (text) => decodeText(Buffer.from(text, "latin1"))
+  },
+  {
     name: "the XML of svn, one long message",
     input: (length) => `<log><msg>${repeat("a&lt;\n")(length - (length % 6))}</msg></log>`,
     work: (text) => readOutput(makeXmlReader({ end: () => {} }), text)

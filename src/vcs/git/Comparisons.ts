@@ -10,6 +10,7 @@ import { writeChosenTrees } from "./ChosenTrees.ts"
 import { findTree } from "./CommitObject.ts"
 import type { ReadObject } from "./CommitObject.ts"
 import type { DiffReader } from "./DiffReader.ts"
+import { decodeDiff } from "./DecodeDiff.ts"
 import { diffStream } from "./DiffStream.ts"
 import type { Mirror } from "./Mirror.ts"
 import type { SizeReader } from "./SizeReader.ts"
@@ -114,7 +115,7 @@ export const makeComparisons = ({ diffReaders, readObject, scratch, sizeReaders 
             const isWhole = own.length === listed.size && own.every(({ bytes }) => bytes.split("/").length <= maxDepth)
             return isWhole && !exactRenames ? whole(mirror, before, after) : chosen(mirror, head, own, exactRenames)
           })
-        )
+        ).pipe(decodeDiff((id, maxBytes) => Effect.map(read(id, maxBytes), (object) => object?.content)))
     }
   }
 }

@@ -7,6 +7,7 @@ import { decodeText } from "../../domain/TextContent.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { ChangedPath, Checkout, FoundPaths, RevisionSearch } from "../Checkout.ts"
 import { writeChosenTrees } from "../git/ChosenTrees.ts"
+import { decodeDiff } from "../git/DecodeDiff.ts"
 import { diffStream } from "../git/DiffStream.ts"
 import { io } from "../git/Mirror.ts"
 import type { TreePath } from "../git/TreeWalk.ts"
@@ -130,7 +131,7 @@ const diffOf = (
             objects: trees.objects
           })
         })
-      )
+      ).pipe(decodeDiff((id) => scratch.read(id)))
 
 const entryOf =
   (stored: ReadonlyMap<string, string>) =>

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Redacted, Stream } from "effect"
 import { Vcs } from "../../../src/vcs/Checkout.ts"
 import type { Checkout, GitCheckoutRequest } from "../../../src/vcs/Checkout.ts"
+import { encode } from "../../harness/Encode.ts"
 import { layerGit } from "../../harness/GitLayer.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
 import { startGitServer } from "../GitServer.ts"
@@ -68,6 +69,28 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe("checkout over http", () => {
+  it("reads files in GBK and their diffs as the same text", async () => {
+    repository.git("checkout", "-q", "-b", "legacy", base)
+    repository.write("gbk.c", encode("gb18030", "int a; // 中文注释\nint b;\n"))
+    const before = repository.commit("legacy")
+    repository.write("gbk.c", encode("gb18030", "int a; // 新的中文注释\nint b;\n"))
+    repository.write("new.c", "plain\n")
+    const after = repository.commit("changed")
+    repository.git("checkout", "-q", "main")
+    repository.git("update-ref", "refs/pull/8/head", after)
+    const seen = await run(
+      (checkout) => Effect.all({ diff: diffText(checkout), text: checkout.file("gbk.c", "head", 1000) }),
+      {
+        base: before,
+        head: after,
+        headRef: "refs/pull/8/head"
+      }
+    )
+    expect(seen.diff).toContain("-int a; // 中文注释\n+int a; // 新的中文注释\n int b;\n")
+    expect(seen.text).toBe("int a; // 新的中文注释\nint b;\n")
+    repository.git("branch", "-q", "-D", "legacy")
+  })
+
   it("diffs from the merge base and reads files of both ends", async () => {
     const seen = await run((checkout) =>
       Effect.all({
