@@ -4,6 +4,7 @@ import type { BlameLine, CheckoutError } from "../Checkout.ts"
 import type { P4Revision } from "./P4Types.ts"
 import { readP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
+import { shownText } from "./RawText.ts"
 
 /** The client prints the content of each line as well: a file of one long line costs its size. */
 export const readP4Blame = Effect.fnUntraced(function* (
@@ -25,7 +26,7 @@ export const readP4Blame = Effect.fnUntraced(function* (
         if (line >= start && line <= end) {
           // The time is one for people, in the time zone of the server.
           const seconds = Math.floor(Date.parse(`${(time ?? "").replaceAll("/", "-").replace(" ", "T")}Z`) / 1000)
-          lines.push({ line, commit: lower, author: user ?? "", time: Number.isNaN(seconds) ? 0 : seconds })
+          lines.push({ line, commit: lower, author: shownText(user ?? ""), time: Number.isNaN(seconds) ? 0 : seconds })
         }
         return line >= end
       }

@@ -5,6 +5,7 @@ import type { CheckoutError } from "../Checkout.ts"
 import { readP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
 import type { ListedFile } from "./P4Files.ts"
+import { shownText } from "./RawText.ts"
 
 export interface Changelist {
   readonly change: string
@@ -67,11 +68,12 @@ export const describeChangelist = Effect.fnUntraced(function* (
   const { scalars } = found
   if (scalars.get("change") === undefined) return undefined
   const isPending = scalars.get("status") === "pending"
-  const shelf =
-    isPending && scalars.has("shelved") ? yield* read(session, ["describe", "-S", "-s", change], maxFiles) : undefined
-  const { files, more } = isPending
-    ? (shelf ?? { files: new Map<number, Record<string, string>>(), more: false })
-    : found
+  // Only this option makes every server list a shelf.
+  const { files, more } = isPending ? yield* read(session, ["describe", "-S", "-s", change], maxFiles) : found
+  const textOf = (name: string): string | undefined => {
+    const value = scalars.get(name)
+    return value === undefined ? undefined : shownText(value)
+  }
   const bases = new Map<string, string>()
   const listed = [...files]
     .toSorted(([a], [b]) => a - b)
@@ -93,9 +95,9 @@ export const describeChangelist = Effect.fnUntraced(function* (
   return {
     change,
     state: isPending ? (listed.length > 0 ? "shelved" : "pending") : "submitted",
-    user: scalars.get("user"),
-    client: scalars.get("client"),
-    description: (scalars.get("desc") ?? "").slice(0, maxDescription),
+    user: textOf("user"),
+    client: textOf("client"),
+    description: (textOf("desc") ?? "").slice(0, maxDescription),
     files: listed,
     bases,
     more
@@ -139,7 +141,7 @@ export const readMessages = Effect.fnUntraced(function* (
   yield* readP4(
     session,
     { args: ["changes", "-l", "-m", String(limit), "-s", "submitted", spec] },
-    { record: ({ desc }) => void found.push((desc ?? "").slice(0, 4000)) }
+    { record: ({ desc }) => void found.push(shownText(desc ?? "").slice(0, 4000)) }
   )
   return found.toReversed()
 })

@@ -15,6 +15,7 @@ import type { ListedFile } from "./P4Files.ts"
 import { belowDepot } from "./P4Path.ts"
 import { runP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
+import { shownText } from "./RawText.ts"
 import { isSymlink, isUtf16 } from "./P4Types.ts"
 
 const maxFiles = 200_000
@@ -65,8 +66,23 @@ const listFolders = (path: string): ReadonlyArray<string> => {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"))
 }
 
+/** Files that the server refuses, such as ones whose contents it has lost, are not exported. */
+const withoutRefused =
+  (spec: string) =>
+  <A>(effect: Effect.Effect<A, CheckoutError>): Effect.Effect<A | undefined, CheckoutError> =>
+    Effect.catchIf(
+      effect,
+      ({ reason }) => reason === "failed",
+      ({ message }) =>
+        Effect.as(Effect.logWarning("files not exported", { files: shownText(spec), error: message }), undefined)
+    )
+
 const exportAll = Effect.fnUntraced(function* (session: P4Session, spec: string, folder: string, maxBytes: number) {
-  const exporting = runP4(session, () => ["print", "-q", session.modes.keywords, "-o", `${folder}/...`, spec], folder)
+  const exporting = runP4(
+    session,
+    () => ["print", "-q", session.modes.keywords, "-o", `${folder}/...`, spec],
+    folder
+  ).pipe(withoutRefused(spec))
   const over = yield* runWithinGrowth(exporting, folder, maxBytes)
   const bytes = Option.getOrElse(over, () => 0)
   if (bytes > maxBytes) return yield* tooLarge(bytes, maxBytes)
@@ -80,7 +96,9 @@ export const exportOne = Effect.fnUntraced(function* (
   file: ListedFile,
   maxBytes: number
 ) {
-  const content = yield* readContent(session, file, Math.min(maxBytes, 2 * (file.bytes ?? 0) + 65_536))
+  const content = yield* readContent(session, file, Math.min(maxBytes, 2 * (file.bytes ?? 0) + 65_536)).pipe(
+    withoutRefused(file.spec)
+  )
   if (content === undefined) return
   yield* io("export", async () => {
     const target = join(folder, path)

@@ -1,14 +1,16 @@
 /** Reads lists, sizes and contents of file revisions. */
+import { createHash } from "node:crypto"
 import { lstat, readFile, readlink, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { CheckoutError } from "../Checkout.ts"
+import type { CheckoutError } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
 import { newMark } from "../ProcessMark.ts"
 import { readP4, runP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
 import { hasContent, isBinary, isUtf16, toUtf8 } from "./P4Types.ts"
 import type { P4Revision } from "./P4Types.ts"
+import { shownText, toBytes } from "./RawText.ts"
 
 /** A revision of a list. */
 export interface ListedFile extends P4Revision {
@@ -103,8 +105,16 @@ export const findRevisions = Effect.fnUntraced(function* (
   return found
 })
 
-/** A file of which only the name is reviewed: git finds the zero byte. Different contents have different texts. */
-const placeholder = ({ digest, spec }: P4Revision): Buffer => Buffer.from(`\0${digest ?? spec}`)
+/**
+ * Content of a file of which only the name is reviewed: data, so that nothing takes it for text. Different contents have different ones.
+ */
+const placeholder = ({ digest, spec }: P4Revision): Buffer =>
+  Buffer.concat([
+    Buffer.alloc(64),
+    createHash("sha256")
+      .update(digest ?? toBytes(spec))
+      .digest()
+  ])
 
 /**
  * Reads one revision; undefined if it does not exist or is larger. Keywords are expanded only on request, which gives the text of a file in a
@@ -139,25 +149,43 @@ export const readContent = Effect.fnUntraced(function* (
   )
 })
 
-/** Reads revisions; `keep` gets the content of each that exists with its index. Binary files are not transferred. */
-export const readContents = (
+/**
+ * Reads revisions; `keep` gets the content of each that exists with its index. Binary files are not transferred. One that cannot be read, because
+ * it vanished or is larger than the server lists, does not end the review of the others.
+ */
+export const readContents = Effect.fnUntraced(function* (
   session: P4Session,
   revisions: ReadonlyArray<ListedFile | undefined>,
   keep: (index: number, content: Uint8Array) => Effect.Effect<void, CheckoutError>
-): Effect.Effect<void, CheckoutError> =>
-  Effect.forEach(
+): Effect.fn.Return<void, CheckoutError> {
+  let read = 0
+  let failure: CheckoutError | undefined
+  const readOne = (revision: ListedFile) =>
+    readContent(session, revision, 2 * (revision.bytes ?? unknownBytes) + slack).pipe(
+      Effect.tap((content) => Effect.sync(() => (read += content === undefined ? 0 : 1))),
+      // The server refuses this file alone.
+      Effect.catchIf(
+        ({ reason }) => reason === "failed" || reason === "missing",
+        (error) =>
+          Effect.as(
+            Effect.sync(() => (failure ??= error)),
+            undefined
+          )
+      )
+    )
+  yield* Effect.forEach(
     revisions,
     Effect.fnUntraced(function* (revision, index) {
       if (revision === undefined) return
       if (isBinary(revision.type) || !hasContent(revision.action)) return yield* keep(index, placeholder(revision))
-      const content = yield* readContent(session, revision, 2 * (revision.bytes ?? unknownBytes) + slack)
+      const content = yield* readOne(revision)
       if (content === undefined) {
-        return yield* new CheckoutError({
-          reason: "limit",
-          message: `p4 print: ${revision.spec} is larger than the server lists, or no longer exists`
-        })
+        yield* Effect.logWarning("file not read, its name alone is reviewed", { file: shownText(revision.spec) })
+        return yield* keep(index, placeholder(revision))
       }
       yield* keep(index, content)
     }),
     { concurrency: processes, discard: true }
   )
+  if (read === 0 && failure !== undefined) return yield* failure
+})

@@ -1,6 +1,7 @@
 /** Paths of depots, in depot syntax, and of the files below a branch, in plain names. Pure. */
 import { decodeName } from "../../domain/DepotPath.ts"
 import { CheckoutError } from "../Checkout.ts"
+import { shownText } from "./RawText.ts"
 
 /** `//depot/main/...` is `//depot/main`. */
 export const cleanRoot = (path: string): string => path.replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")
@@ -16,5 +17,5 @@ export const belowDepot = (branch: string, depotFile: string, fold: boolean): st
   const prefix = `${branch}/`
   const start = depotFile.slice(0, prefix.length)
   const isBelow = fold ? start.toLowerCase() === prefix.toLowerCase() : start === prefix
-  return isBelow ? decodeName(depotFile.slice(prefix.length)) : undefined
+  return isBelow ? shownText(decodeName(depotFile.slice(prefix.length))) : undefined
 }

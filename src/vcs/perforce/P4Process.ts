@@ -11,6 +11,7 @@ import type { P4Message, Repair } from "./P4Failure.ts"
 import { makeJsonReader, makeTextReader } from "./P4Reader.ts"
 import { processError, listSecrets, startP4, withinTime } from "./P4Session.ts"
 import type { P4Session } from "./P4Session.ts"
+import { isRaw, shownText, toBytes } from "./RawText.ts"
 
 /** Processes of a node at a time; more wait. */
 const atOnce = 8
@@ -81,11 +82,28 @@ export const mend = (session: P4Session, repair: Repair, logins: number): Effect
 const once = (session: P4Session, { args, files }: P4Command, handler: P4Handler) =>
   Effect.gen(function* () {
     const { json } = session.modes
-    const options = [...(json ? ["-ztag", "-Mj"] : ["-ztag"]), ...(files === undefined ? [] : ["-x", "-"])]
-    const child = yield* startP4(session, options, args)
-    child.stdin.end(files === undefined ? "" : `${files.join("\n")}\n`)
+    const child = yield* startWithFiles(session, json ? ["-ztag", "-Mj"] : ["-ztag"], { args, files })
     return yield* Effect.promise(() => parse(child, json, handler))
   }).pipe(Effect.scoped, withinTime(args[0] ?? "", session.replyMillis), permits.withPermits(1))
+
+/** Names of files that are not UTF-8 go to the standard input too: arguments of a process are text. They are the last arguments. */
+const startWithFiles = (
+  session: P4Session,
+  options: ReadonlyArray<string>,
+  { args, files }: P4Command,
+  writes?: string
+) => {
+  const raw = args.filter(isRaw)
+  const listed = files === undefined && raw.length === 0 ? undefined : [...raw, ...(files ?? [])]
+  const plain = args.filter((one) => !isRaw(one))
+  return Effect.map(
+    startP4(session, [...options, ...(listed === undefined ? [] : ["-x", "-"])], plain, writes),
+    (child) => {
+      child.stdin.end(toBytes(listed === undefined ? "" : `${listed.join("\n")}\n`))
+      return child
+    }
+  )
+}
 
 const findFailure = (
   session: P4Session,
@@ -130,7 +148,7 @@ const toMessage = (line: string): P4Message => {
     try {
       const reader = makeJsonReader({
         field: (name, value) => {
-          if (name === "data") found.text = value.trim()
+          if (name === "data") found.text = shownText(value).trim()
           if (name === "severity") found.severity = Number(value)
         },
         end: () => {}
@@ -164,7 +182,7 @@ const parse = async (child: ProgramChild, json: boolean, { field, record }: P4Ha
         count = 0
         if (reply.isStopped()) return
         if (found["severity"] !== undefined) {
-          const message = { text: (found["data"] ?? "").trim(), severity: Number(found["severity"]) }
+          const message = { text: shownText(found["data"] ?? "").trim(), severity: Number(found["severity"]) }
           if (message.severity >= 2 && messages.length < maxMessages) messages.push(message)
         } else if (found["level"] !== undefined) collapsed = true
         else {
@@ -189,8 +207,7 @@ export const runP4 = (
       const args = makeArgs()
       const { logins } = session.modes
       const end = yield* Effect.gen(function* () {
-        const child = yield* startP4(session, [], args, writes)
-        child.stdin.end("")
+        const child = yield* startWithFiles(session, [], { args }, writes)
         child.stdout.resume()
         return yield* Effect.promise(() => child.ended)
       }).pipe(Effect.scoped, withinTime(args[0] ?? "", contentMillis), permits.withPermits(1))

@@ -1,8 +1,9 @@
 /**
  * Reads the tagged output of p4 as it streams: flat objects, one per record, whose values are reported one by one. One record may list
  * hundreds of thousands of files, so that no record is held as a whole. Two forms: JSON (`-ztag -Mj`), and text (`-ztag`) of clients
- * without JSON. Linear, and bounded in memory: a value over the limit is cut.
+ * without JSON. Linear, and bounded in memory: a value over the limit is cut. Values that are not UTF-8 keep their bytes (`RawText`).
  */
+import { readRaw } from "./RawText.ts"
 
 export interface FieldHandler {
   readonly field: (name: string, value: string) => void
@@ -22,6 +23,10 @@ const maxName = 256
 
 const escapes: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }
 
+/** Each character is a byte. */
+const toBinary = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
+
 type State = "outside" | "name" | "colon" | "value" | "bare" | "after"
 
 /** Throws for anything but flat objects. */
@@ -29,7 +34,6 @@ export const makeJsonReader = (handle: FieldHandler): RecordReader => new JsonRe
 
 class JsonReader implements RecordReader {
   readonly #handle: FieldHandler
-  readonly #decoder = new TextDecoder()
   #state: State = "outside"
   /** Text of the open string; undefined outside of strings. */
   #text: string | undefined
@@ -42,11 +46,10 @@ class JsonReader implements RecordReader {
   }
 
   push(bytes: Uint8Array): void {
-    this.#read(this.#decoder.decode(bytes, { stream: true }))
+    this.#read(toBinary(bytes))
   }
 
   end(): void {
-    this.#read(this.#decoder.decode())
     if (this.#state !== "outside") throw new Error("it ends within a record")
   }
 
@@ -71,7 +74,7 @@ class JsonReader implements RecordReader {
   }
 
   #endString(): void {
-    const value = this.#text ?? ""
+    const value = readRaw(this.#text ?? "")
     this.#text = undefined
     if (this.#state !== "name") {
       this.#handle.field(this.#name, value)
@@ -91,7 +94,8 @@ class JsonReader implements RecordReader {
       this.#escape = undefined
     } else if (escape.length === 5) {
       const code = Number.parseInt(escape.slice(1), 16)
-      this.#append(Number.isNaN(code) ? "\ufffd" : String.fromCharCode(code))
+      const decoded = Number.isNaN(code) ? "\ufffd" : String.fromCharCode(code)
+      this.#append(code < 0x100 ? toBinary(Buffer.from(decoded)) : decoded)
       this.#escape = undefined
     }
   }
@@ -130,14 +134,13 @@ class JsonReader implements RecordReader {
  * fields before the free text, and the last one for fields after it.
  */
 export const makeTextReader = (handle: FieldHandler): RecordReader => {
-  const decoder = new TextDecoder()
   let rest = ""
   let first: string | undefined
   let name: string | undefined
   let value = ""
 
   const flush = (): void => {
-    if (name !== undefined) handle.field(name, value.replace(/\n$/, ""))
+    if (name !== undefined) handle.field(name, readRaw(value.replace(/\n$/, "")))
     name = undefined
     value = ""
   }
@@ -167,9 +170,8 @@ export const makeTextReader = (handle: FieldHandler): RecordReader => {
     }
   }
   return {
-    push: (bytes) => read(decoder.decode(bytes, { stream: true })),
+    push: (bytes) => read(toBinary(bytes)),
     end: () => {
-      read(decoder.decode())
       if (rest !== "") line(rest)
       flush()
       if (first !== undefined) handle.end()

@@ -7,6 +7,7 @@ import { belowDepot } from "./P4Path.ts"
 import { readP4 } from "./P4Process.ts"
 import type { P4ServerInfo, P4Session } from "./P4Session.ts"
 import { findBranch, readStreamDepots } from "./P4Streams.ts"
+import { shownText } from "./RawText.ts"
 
 /** Files that are read; filters decide by them. */
 const maxFiles = 20_000
@@ -57,7 +58,14 @@ export const describeSubmitted = Effect.fnUntraced(function* (
   const described = yield* Effect.forEach([...changed].slice(0, maxStreams), ([branch, paths]) =>
     Effect.map(
       readNewest(session, isShelved ? `${branch}/...` : `${branch}/...@${Math.max(0, Number(revision) - 1)}`),
-      (previous): ChangedStream => ({ branch, paths, more: found.more, previous, removed: false, tag: false })
+      (previous): ChangedStream => ({
+        branch: shownText(branch),
+        paths,
+        more: found.more,
+        previous,
+        removed: false,
+        tag: false
+      })
     )
   )
   return {

@@ -54,6 +54,8 @@ export interface DepotState {
   changes: Array<StoredChange>
   files: Record<string, Array<StoredRevision>>
   disturb: Array<Disturbance>
+  /** Files that are listed and whose contents the server has lost. */
+  lost: ReadonlyArray<string>
   /** Client workspaces. `synced`: changelist of their files; undefined: the newest. */
   clients: Record<
     string,

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
+import { toBytes } from "../../../src/vcs/perforce/RawText.ts"
 import { readState, writeState } from "./DepotState.ts"
 import type { ShelvedFile, StoredChange, StoredRevision } from "./DepotState.ts"
 
@@ -61,7 +62,7 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
   const rest = [...argv]
   const stdin = (): string => input
 
-  const write = (text: string) => void out.push(Buffer.from(text))
+  const write = (text: string) => void out.push(toBytes(text))
   const exit = (code: number): never => {
     throw new Exit(code)
   }
@@ -83,7 +84,11 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
     const given = Object.entries(record).filter((entry): entry is [string, string] => entry[1] !== undefined)
     if (globals.json) {
       const sorted = given.toSorted(([a], [b]) => (a < b ? -1 : 1))
-      write(`${JSON.stringify(Object.fromEntries(sorted))}\n`)
+      // Bytes that are not UTF-8 are printed as they are.
+      const line = JSON.stringify(Object.fromEntries(sorted))
+      write(
+        `${line.replace(/\\ud[c-f][0-9a-f]{2}/g, (code) => String.fromCharCode(Number.parseInt(code.slice(2), 16)))}\n`
+      )
     } else write(`${given.map(([name, value]) => `... ${name}${value === "" ? "" : ` ${value}`}\n`).join("")}\n`)
   }
 
@@ -305,7 +310,8 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
         status: change.status,
         changeType: "public",
         path: "//...",
-        ...(change.shelf.length > 0 ? { shelved: "" } : {}),
+        // Whether a server prints this without the option is not known.
+        ...(change.shelf.length > 0 && has("-S") ? { shelved: "" } : {}),
         ...Object.assign(
           {},
           ...files.map((file, index) =>
@@ -430,6 +436,7 @@ export const callFakeP4 = ({ argv, env: environment, folder, stdin: input }: Fak
         // The client reports it, and still ends with 0.
         if (found.length === 0) complain(`${spec} - no such file(s).\n`)
         for (const { depotFile, revision } of found) {
+          if (state.lost.includes(depotFile)) fail(`Librarian checkout ${depotFile.slice(2)},d failed.`, 39)
           const root = spec.replace(/\.\.\..*$/, "")
           const path = target.endsWith("...")
             ? `${target.slice(0, -3)}${decodeURIComponent(depotFile.slice(root.length))}`

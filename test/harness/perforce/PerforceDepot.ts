@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readState, writeState } from "./DepotState.ts"
+import { readRaw } from "../../../src/vcs/perforce/RawText.ts"
 import { callFakeP4 } from "./FakeP4.ts"
 import type { DepotState, ShelvedFile, StoredRevision } from "./DepotState.ts"
 
@@ -59,6 +60,7 @@ const initial: DepotState = {
   changes: [],
   files: {},
   disturb: [],
+  lost: [],
   clients: {},
   opened: []
 }
@@ -189,7 +191,8 @@ const serveCalls = (folder: string, calls: Array<LoggedCall>): Server => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
-      const text = Buffer.concat(chunks).toString("utf8")
+      // Names may have other bytes than those of UTF-8.
+      const text = readRaw(Buffer.concat(chunks).toString("latin1"))
       const [first, second] = [text.indexOf("\0\0"), text.indexOf("\0\0", text.indexOf("\0\0") + 2)]
       const argv = text.slice(0, first).split("\0")
       const pairs = text.slice(first + 2, second).split("\0")

@@ -3,13 +3,15 @@ import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { makeJsonReader, makeTextReader } from "../../../src/vcs/perforce/P4Reader.ts"
 import type { FieldHandler, RecordReader } from "../../../src/vcs/perforce/P4Reader.ts"
+import { shownText, toBytes } from "../../../src/vcs/perforce/RawText.ts"
+import { encode } from "../../harness/Encode.ts"
 import { hasContracts, readContract } from "../../harness/Contracts.ts"
 
 const Samples = Schema.Struct({
   samples: Schema.Array(Schema.Struct({ cmd: Schema.String, stdout: Schema.String }))
 })
 
-const read = (make: (handle: FieldHandler) => RecordReader, text: string, size = text.length || 1) => {
+const read = (make: (handle: FieldHandler) => RecordReader, text: string | Buffer, size = text.length || 1) => {
   const records: Array<Record<string, string>> = []
   let fields: Record<string, string> = {}
   const reader = make({
@@ -19,7 +21,7 @@ const read = (make: (handle: FieldHandler) => RecordReader, text: string, size =
       fields = {}
     }
   })
-  const bytes = Buffer.from(text)
+  const bytes = typeof text === "string" ? Buffer.from(text) : text
   for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size))
   reader.end()
   return records
@@ -49,6 +51,25 @@ describe("JSON", () => {
     `{"${"a".repeat(300)}":"b"}`
   ])("of another form is refused: %s", (bad) => {
     expect(() => read(makeJsonReader, bad)).toThrow(/unexpected|ends within|too long/)
+  })
+
+  it.each([1, 2, 5, 1000])("bytes that are not UTF-8 are kept, and shown as text, in pieces of %s bytes", (size) => {
+    const line = Buffer.concat([
+      Buffer.from('{"depotFile":"//depot/é/'),
+      encode("gb18030", "中文注释"),
+      Buffer.from('.c","desc":"\\u00e9 ü"}\n')
+    ])
+    const [record] = read(makeJsonReader, line, size)
+    const file = record?.["depotFile"] ?? ""
+    expect(toBytes(file).subarray(-10, -2).equals(encode("gb18030", "中文注释"))).toBe(true)
+    expect(record?.["desc"]).toBe("é ü")
+    expect(shownText(file.slice(file.lastIndexOf("/") + 1))).toBe("中文注释.c")
+    const tagged = read(
+      makeTextReader,
+      Buffer.concat([Buffer.from("... depotFile "), toBytes(file), Buffer.from("\n")]),
+      size
+    )
+    expect(tagged[0]?.["depotFile"]).toBe(file)
   })
 
   it("a value is cut at its limit", () => {

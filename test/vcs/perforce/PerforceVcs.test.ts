@@ -3,6 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import type { PerforceDepot } from "../../harness/perforce/PerforceDepot.ts"
 import { checkingOut, describeChange, expectFailure, readRevision, run } from "../subversion/Revisions.ts"
+import { encode } from "../../harness/Encode.ts"
+import { makeFakeDepot } from "../../harness/perforce/PerforceDepot.ts"
+import { readRaw } from "../../../src/vcs/perforce/RawText.ts"
 import { depotServer, fakeDepot, p4d, realDepot } from "./Depots.ts"
 
 const main = "//depot/main"
@@ -183,6 +186,50 @@ const suite = (make: () => Promise<PerforceDepot>) => {
 
 describe("the fake p4", () => {
   suite(fakeDepot)
+
+  it("a file whose name is not UTF-8 is reviewed, and one that cannot be read is named", async () => {
+    await using depot = makeFakeDepot()
+    const raw = readRaw(encode("gb18030", "中文").toString("latin1"))
+    depot.submit("One", { files: { [`${main}/${raw}.c`]: encode("gb18030", "// 注释\n"), [`${main}/gone.c`]: "1\n" } })
+    const shelf = depot.shelve("Shelf", { files: { [`${main}/${raw}.c`]: encode("gb18030", "// 搁置的注释\n") } })
+    const before = await run(
+      describeChange({ server: depotServer(depot), revision: shelf, roots: [main], under: undefined })
+    )
+    expect(before?.streams).toMatchObject([{ paths: ["中文.c"] }])
+    const two = depot.submit(raw, {
+      files: {
+        [`${main}/${raw}.c`]: encode("gb18030", "// 新注释\n"),
+        [`${main}/gone.c`]: "2\n",
+        [`${main}/plain.c`]: "int x;\n"
+      }
+    })
+    // The server lists it, and has its content no more.
+    const { files } = depot.state()
+    depot.set({ lost: [`${main}/gone.c`] })
+    expect(Object.keys(files)).toContain(`${main}/gone.c`)
+    const described = await run(
+      describeChange({ server: depotServer(depot), revision: two, roots: [main], under: undefined })
+    )
+    expect(described?.description).toBe("中文")
+    await checkingOut({ server: depotServer(depot), branch: main, head: two, base: "1" }, (checkout) =>
+      Effect.gen(function* () {
+        const { changes, diff } = yield* readRevision(checkout)
+        expect(changes.map(({ path }) => path)).toEqual(["gone.c", "plain.c", "中文.c"])
+        expect(diff).toContain("+int x;")
+        expect(diff).toContain("-// 注释\n+// 新注释\n")
+        expect(diff).toContain("Binary files a/gone.c and b/gone.c differ")
+        expect(yield* checkout.file("gone.c", "head", 1000)).toBeUndefined()
+        expect(yield* checkout.file("中文.c", "head", 1000)).toBe("// 新注释\n")
+        expect(yield* checkout.list("", "head", 10)).toContain("中文.c")
+        const search = { texts: ["int x"], ignoreCase: false, words: false, under: "" }
+        expect((yield* checkout.search.filesWith(search, 5)).paths).toEqual(["plain.c"])
+      })
+    )
+    // A server that returns no file at all is a failure.
+    depot.set({ lost: [`${main}/gone.c`, `${main}/plain.c`, `${main}/${raw}.c`] })
+    const request = { server: depotServer(depot), branch: main, head: two, base: "1" }
+    expect(await expectFailure(checkingOut(request, readRevision))).toContain("Librarian checkout")
+  })
 })
 describe.skipIf(p4d === undefined)("a real server: set P4D to the path of p4d, with p4 on the PATH", () => {
   suite(realDepot)
