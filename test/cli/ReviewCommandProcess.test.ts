@@ -44,6 +44,19 @@ const start = () => {
   repository.commit()
   return repository
 }
+/** A clone with a pushed branch checked out, and without the name of the remote's default branch, which is `develop` or `main`. */
+const cloneOf = (branch: string, main = "develop") => {
+  const source = start()
+  source.git("branch", "-m", main)
+  source.git("checkout", "-q", "-b", branch)
+  source.write("src/feature.ts", marked("feature"))
+  source.commit()
+  const clone = makeRepository()
+  clone.git("remote", "add", "origin", source.path)
+  clone.git("fetch", "-q", "origin")
+  clone.git("checkout", "-q", "-B", branch, `origin/${branch}`)
+  return clone
+}
 const filesOf = (out: string): ReadonlyArray<string> =>
   JSON.parse(out).findings.map((finding: { readonly file: string }) => finding.file)
 
@@ -104,6 +117,46 @@ describe("aicr review", () => {
       repository.git("for-each-ref"),
       repository.git("rev-parse", "HEAD")
     ]).toEqual(before)
+  }, 120_000)
+
+  it("reviews what is staged before the first commit", async () => {
+    const repository = makeRepository()
+    repository.write("src/staged.ts", marked("staged"))
+    repository.git("add", "src/staged.ts")
+    repository.write("src/new.ts", marked("new"))
+    const staged = await review(repository.path, "--staged", "--format", "json")
+    expect([staged.code, filesOf(staged.out)]).toEqual([0, ["src/staged.ts"]])
+    const all = await review(repository.path, "--uncommitted", "--format", "json")
+    expect([all.code, filesOf(all.out).toSorted()]).toEqual([0, ["src/new.ts", "src/staged.ts"]])
+  }, 120_000)
+
+  it("reviews the rest and names what git cannot add: a repository without a commit, and files of a missing filter", async () => {
+    const repository = start()
+    repository.write("src/new.ts", marked("new"))
+    repository.git("init", "-q", "sub")
+    const first = await review(repository.path, "--uncommitted", "--format", "json")
+    expect([first.code, filesOf(first.out)]).toEqual([0, ["src/new.ts"]])
+    expect(first.err).toContain("not reviewed, because git cannot add it: sub")
+    for (const name of ["clean", "process"]) repository.git("config", `filter.lfs.${name}`, "git-lfs-of-nobody %f")
+    repository.git("config", "filter.lfs.required", "true")
+    repository.write(".gitattributes", "*.bin filter=lfs\n")
+    repository.write("a.bin", "1\n")
+    repository.write("b c.bin", "2\n")
+    const second = await review(repository.path, "--uncommitted", "--format", "json")
+    expect([second.code, filesOf(second.out)]).toEqual([0, ["src/new.ts"]])
+    for (const path of ["sub", "a.bin", "b c.bin"])
+      expect(second.err).toContain(`not reviewed, because git cannot add it: ${path}`)
+  }, 120_000)
+
+  it("compares a pushed branch with the default branch, not with itself", async () => {
+    const repository = cloneOf("feature", "main")
+    const all = await review(repository.path, "--format", "json")
+    expect([all.code, filesOf(all.out)]).toEqual([0, ["src/feature.ts"]])
+    // One commit since the push.
+    repository.write("src/later.ts", marked("later"))
+    repository.commit()
+    const later = await review(repository.path, "--format", "json")
+    expect([later.code, filesOf(later.out).toSorted()]).toEqual([0, ["src/feature.ts", "src/later.ts"]])
   }, 120_000)
 
   it("ends with 1 when a part was not read, if so requested", async () => {
@@ -220,10 +273,10 @@ describe("aicr review refuses", () => {
       reason: "has no commits yet"
     },
     {
-      name: "staged changes in a repository without commits",
-      args: ["--staged"],
-      cwd: () => makeRepository().path,
-      reason: "has no commits yet"
+      name: "a branch whose upstream is its own and that has no default branch to be compared with",
+      args: ["."],
+      cwd: () => cloneOf("feature").path,
+      reason: "no default branch was found"
     },
     {
       name: "uncommitted changes of a bare repository",

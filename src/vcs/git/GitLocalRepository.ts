@@ -11,10 +11,12 @@ import { localLimits } from "../ProcessLimits.ts"
 import type { LocalRange, LocalRequest, UncommittedChanges } from "../LocalRepository.ts"
 import { runGit } from "./GitProcess.ts"
 import { gitFailure } from "./GitFailure.ts"
-import { commitUncommitted } from "./GitSnapshot.ts"
+import { commitNothing, commitUncommitted } from "./GitSnapshot.ts"
 import { localTime } from "./TimeLimit.ts"
 
-const defaultBases = ["origin/HEAD", "@{upstream}", "origin/main", "origin/master", "main", "master"]
+const upstream = "@{upstream}"
+const defaultBases = ["origin/HEAD", upstream, "origin/main", "origin/master", "main", "master"]
+const defaultNames = new Set(["main", "master"])
 
 const revParse = (path: string, args: ReadonlyArray<string>) =>
   // The owner of the folder is irrelevant because nothing in it is executed.
@@ -48,13 +50,13 @@ export const gitRange = Effect.fnUntraced(function* (
     return yield* missing(`--shelved: ${path} is in a git repository, which has no shelved changelists`)
   const root = bare === "true" ? resolve(path, gitDir) : yield* revParse(path, ["--show-toplevel"])
   if (root === undefined) return yield* missing(`${path} is not in a git work tree`)
-  const { head, base } = yield* request.changes === undefined
+  const { head, base, notices } = yield* request.changes === undefined
     ? committedRange(root, request)
     : uncommittedRange(root, request.changes, request.base, bare === "true")
   const { commit, name } = base
   const isShallow = shallow === "true"
   const headName = head.slice(0, 10)
-  return { vcs: "git", root, head, headName, base: commit, baseName: name, shallow: isShallow, notices: [] }
+  return { vcs: "git", root, head, headName, base: commit, baseName: name, shallow: isShallow, notices }
 })
 
 /** Fails where a revision is not found because the repository has no commit yet. */
@@ -74,7 +76,7 @@ const committedRange = Effect.fnUntraced(function* (
     return yield* missing(`--head: commit ${headName} not found in ${root}`)
   }
   const base = yield* request.base === undefined ? findBase(root, head) : named(root, request.base)
-  return { head, base }
+  return { head, base, notices: [] }
 })
 
 const uncommittedRange = Effect.fnUntraced(function* (
@@ -84,13 +86,12 @@ const uncommittedRange = Effect.fnUntraced(function* (
   isBare: boolean
 ) {
   if (isBare) return yield* missing(`--${changes}: ${root} is a bare repository, which has no work tree`)
-  const parent = yield* resolveCommit(root, "HEAD")
-  if (parent === undefined) {
-    yield* requireCommits(root)
-    return yield* missing(`--${changes}: HEAD of ${root} has no commit; check out a branch that has one`)
-  }
-  const head = yield* commitUncommitted(root, changes, parent)
-  return { head, base: baseName === undefined ? { name: "HEAD", commit: parent } : yield* named(root, baseName) }
+  const own = yield* resolveCommit(root, "HEAD")
+  // Before the first commit everything is new.
+  const parent = own ?? (yield* commitNothing(root))
+  const { head, notices } = yield* commitUncommitted(root, changes, parent)
+  const name = own === undefined ? "an empty repository" : "HEAD"
+  return { head, notices, base: baseName === undefined ? { name, commit: parent } : yield* named(root, baseName) }
 })
 
 const named = Effect.fnUntraced(function* (root: string, name: string) {
@@ -98,16 +99,25 @@ const named = Effect.fnUntraced(function* (root: string, name: string) {
   return commit === undefined ? yield* missing(`--base: commit ${name} not found in ${root}`) : { name, commit }
 })
 
+/** Returns whether the upstream is where this branch is pushed to, which shows nothing about the default branch. */
+const isOwnUpstream = Effect.fnUntraced(function* (root: string) {
+  const names = yield* revParse(root, ["--abbrev-ref", "HEAD", upstream])
+  const [own = "", remote = ""] = names?.split("\n") ?? []
+  return !defaultNames.has(own) && remote.slice(remote.indexOf("/") + 1) === own
+})
+
 const findBase = Effect.fnUntraced(function* (root: string, head: string) {
   let same: { readonly name: string; readonly commit: string } | undefined
   for (const name of defaultBases) {
     const commit = yield* resolveCommit(root, name)
-    if (commit === undefined) continue
+    if (commit === undefined || (name === upstream && (yield* isOwnUpstream(root)))) continue
     if (commit !== head) return { name, commit }
     same ??= { name, commit }
   }
   if (same !== undefined) return same
-  return yield* missing(`no default branch or upstream was found in ${root}; name what to compare with by --base`)
+  return yield* missing(
+    `no default branch was found in ${root}; name what to compare with by --base, or set it once: git remote set-head origin --auto`
+  )
 })
 
 export const deepenGit = (root: string): Effect.Effect<void, CheckoutError> =>
