@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { Redacted } from "effect"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { ContextRepository } from "../config/schema/Workspaces.ts"
-import type { PerforceServer, VcsServer } from "./VcsServer.ts"
+import type { PerforceServer, SubversionServer, VcsServer } from "./VcsServer.ts"
 
 type Source = Pick<Snapshot, "credential" | "document" | "baseDir">
 
@@ -14,7 +14,7 @@ export const toTriggerServer = (trigger: TriggerProfile, snapshot: Source): VcsS
   return kind === "subversion" ? toSubversion(trigger, snapshot) : undefined
 }
 
-const toSubversion = ({ name, settings }: TriggerProfile, snapshot: Source): VcsServer | string => {
+const toSubversion = ({ name, settings }: TriggerProfile, snapshot: Source): SubversionServer | string => {
   const { http_proxy, password_env, repository_url, tls_ca_path, trust_server_cert } = settings
   if (repository_url === undefined) return `trigger ${name} has no repository_url`
   const password = snapshot.credential(settings, "password")
@@ -66,13 +66,24 @@ export const perforceClient = ({ baseDir, document }: Pick<Snapshot, "baseDir" |
 
 /**
  * Returns the server of a context repository of these kinds, why it is incomplete, or undefined for git. Subversion reads context repositories
- * without credentials: their fields have none.
+ * with the access of a trigger of the same server: the one with the most of its URL.
  */
-export const toContextServer = (repository: ContextRepository, snapshot: Source): VcsServer | string | undefined => {
+export const toContextServer = (
+  repository: ContextRepository,
+  snapshot: Source & Pick<Snapshot, "triggersOfKind">
+): VcsServer | string | undefined => {
   const { kind, repository_url } = repository
   if (kind === "git") return undefined
   if (kind === "perforce") return toPerforce(repository, snapshot, "it")
   if (repository_url === undefined) return "its URL is missing"
+  const [trigger] = snapshot
+    .triggersOfKind("subversion")
+    .filter(({ settings }) => originOf(settings.repository_url) === originOf(repository_url))
+    .toSorted((a, b) => sharedLength(b, repository_url) - sharedLength(a, repository_url))
+  if (trigger !== undefined) {
+    const server = toSubversion(trigger, snapshot)
+    return typeof server === "string" ? server : { ...server, url: repository_url }
+  }
   return {
     vcs: "subversion",
     url: repository_url,
@@ -82,6 +93,16 @@ export const toContextServer = (repository: ContextRepository, snapshot: Source)
     trustServerCert: false,
     proxy: undefined
   }
+}
+
+/** Scheme, host and port, to which the credentials of a URL may go. A server without a host is this machine. */
+const originOf = (url: string | undefined): string | undefined =>
+  url !== undefined && URL.canParse(url) ? `${new URL(url).protocol}//${new URL(url).host}` : undefined
+
+const sharedLength = ({ settings: { repository_url = "" } }: TriggerProfile, url: string): number => {
+  let length = 0
+  while (length < url.length && repository_url[length] === url[length]) length++
+  return length
 }
 
 const readText = (snapshot: Source, holder: object, name: string): string | undefined => {

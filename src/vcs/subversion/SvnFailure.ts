@@ -18,7 +18,7 @@ const hints: ReadonlyArray<readonly [RegExp, string]> = [
     /E230001/,
     "; set tls_ca_path to the authority's PEM file, or trust_server_cert for an unknown authority (other failures of a certificate are never accepted)"
   ],
-  [/E170001|E215004|E175013/, "; check username and password of the trigger"]
+  [/E170001|E215004|E175013/, "; check username and password of the trigger of kind subversion with this server"]
 ]
 
 /** Hints for the user's own working copy. */

@@ -61,10 +61,13 @@ it("http_proxy gets the requests", async () => {
   }
 })
 
-const mounting = (fields: Readonly<Record<string, unknown>>) =>
+const mounting = (
+  fields: Readonly<Record<string, unknown>>,
+  more: ReadonlyArray<Readonly<Record<string, unknown>>> = []
+) =>
   Effect.gen(function* () {
     const context_repositories = [{ alias: "lib", kind: "subversion", ...fields }]
-    const triggers = [{ name: "tree", kind: "subversion", repository_url: repository.url }]
+    const triggers = [{ name: "tree", kind: "subversion", repository_url: repository.url }, ...more]
     const instances = { w: { source_repo: { trigger: "tree", repo: "x" }, context_repositories } }
     const snapshot = yield* toSnapshot({ triggers, workspaces: { instances } }, {})
     const workspace = snapshot.workspaces.get("w")
@@ -96,4 +99,25 @@ it("repository_url, revision and max_mb of a context repository", async () => {
   expect((await run(mounting({ repository_url: url, revision: 2 }))).file).toEqual({ _tag: "File", text: "one\n" })
   const large = await run(mounting({ repository_url: url, max_mb: 1 }))
   expect(large).toMatchObject({ revision: undefined, notices: [expect.stringContaining("larger than 1 MiB")] })
+})
+
+it("a context repository of a server that requires a login is read with the access of a trigger of that server", async () => {
+  await using server = await startApache(repository)
+  const url = `${server.url}/trunk`
+  const about = { kind: "subversion", tls_ca_path: server.authority }
+  const access = { ...about, username: svnUser, password: svnPassword, repository_url: `${server.url}/branches` }
+  expect((await run(mounting({ repository_url: url }, [{ name: "other", ...access }]))).file).toEqual({
+    _tag: "File",
+    text: "two\n"
+  })
+  // Not that of a trigger of another server.
+  const elsewhere = { name: "other", ...access, repository_url: "https://svn.test/repository" }
+  expect(await run(mounting({ repository_url: url }, [elsewhere]))).toMatchObject({
+    revision: undefined,
+    notices: [expect.stringContaining("E230001")]
+  })
+  const wrong = { name: "other", ...access, password: "wrong" }
+  expect((await run(mounting({ repository_url: url }, [wrong]))).notices).toEqual([
+    expect.stringContaining("check username and password of the trigger of kind subversion with this server")
+  ])
 })
