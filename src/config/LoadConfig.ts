@@ -7,7 +7,8 @@ import type { ConfigIssue } from "./ConfigIssue.ts"
 import { formatIssue } from "./ConfigIssue.ts"
 import type { Env } from "./Credentials.ts"
 import { formatPath } from "./Path.ts"
-import type { Snapshot } from "./Snapshot.ts"
+import { resolveWorkspaces } from "./Resolve.ts"
+import type { Snapshot, Workspace } from "./Snapshot.ts"
 import type { Reading, UnsetVariables } from "./Snapshots.ts"
 import { readDocument } from "./Snapshots.ts"
 import { maxBytes, parseYaml } from "./Yaml.ts"
@@ -122,3 +123,11 @@ export const toSnapshot = (
   env: Env,
   options: { readonly baseDir?: string } = {}
 ): Effect.Effect<Snapshot, ConfigInvalid> => Effect.suspend(() => orInvalid(readDocument(document, env, options)))
+
+/** Returns a workspace with the global settings and the defaults, which is bound to no repository. */
+export const addWorkspace = (snapshot: Snapshot, id: string): Workspace | undefined => {
+  const { document, given } = snapshot
+  const instances = { [id]: { enabled: true, auth: { enabled: true } } }
+  const workspaces = { ...document.workspaces, instances }
+  return resolveWorkspaces(given, { ...document, workspaces }, () => snapshot).get(id)
+}

@@ -200,6 +200,12 @@ describe("a field without effect is reported at its path", () => {
     const { issues } = read({ triggers: [hub], ...tree })
     expect(issues.filter((issue) => issue.path === path).map(({ severity }) => severity)).toEqual(["warning"])
   })
+  it("a route for shelved changelists of Perforce is not reported", () => {
+    const routes = { rules: [{ match: { target_kind: "commit" } }] }
+    const triggers = [hub, { name: "depot", kind: "perforce", port: "p4:1666" }]
+    const { issues } = read({ triggers, outputs: { routes } })
+    expect(issues.filter(({ path }) => path.startsWith("outputs"))).toEqual([])
+  })
   it("a link that a kind uses, and a limit for waiting work, are not reported", () => {
     const revision_url_template = "https://r/{{rev}}"
     const channels = [

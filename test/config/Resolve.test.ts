@@ -91,7 +91,7 @@ describe("per field, the nearest layer wins", () => {
   })
 
   it("context repositories are replaced whole, and their defaults filled in", () => {
-    const one = { alias: "one", kind: "git", url: "u" }
+    const one = { alias: "one", kind: "git", url: "https://git.test/u" }
     const two = { alias: "two", kind: "svn", repository_url: "u", max_mb: 1, visibility: "any_author" }
     expect(workspace({}, { context_repositories: [one] }).contextRepositories).toEqual([
       { ...one, max_mb: 512, visibility: "members" }

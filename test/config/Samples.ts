@@ -53,6 +53,10 @@ const special: Readonly<Record<string, Samples>> = {
     takes: ["host:1666", "1666"],
     refuses: ["", "host", "rsh:p4d -i", "jsh:1666", 7]
   },
+  "workspaces.defaults.context_repositories[].url": {
+    takes: ["https://git.test/team/app.git"],
+    refuses: ["git@git.test:team/app.git", "ssh://git@git.test/team/app", "file:///srv/app", 7]
+  },
   "workspaces.defaults.context_repositories[].kind": { takes: ["git"], refuses: ["hg", 1] },
   "llm.default_model_chain": { takes: ["default"], refuses: ["other", 7] },
   "llm.triage_model_chain": { takes: ["default"], refuses: ["other", 7] },
@@ -136,11 +140,11 @@ const special: Readonly<Record<string, Samples>> = {
   "workspaces.instances.<id>.triage": { takes: [{ enabled: true }], refuses: [{ actions: ["burn"] }, 5] },
   "workspaces.instances.<id>.prompt": { takes: [{ system_prompt: "x" }], refuses: [{ system_prompt: "y" }, 5] },
   "workspaces.instances.<id>.context_repositories[]": {
-    takes: [[], [{ alias: "a", kind: "git", url: "u" }]],
+    takes: [[], [{ alias: "a", kind: "git", url: "https://git.test/u" }]],
     refuses: [
       [{ alias: "a", kind: "git" }],
-      [{ alias: "../a", kind: "git", url: "u" }],
-      [1, 2].map(() => ({ alias: "a", kind: "git", url: "u" })),
+      [{ alias: "../a", kind: "git", url: "https://git.test/u" }],
+      [1, 2].map(() => ({ alias: "a", kind: "git", url: "https://git.test/u" })),
       5
     ]
   },

@@ -1,6 +1,6 @@
 /** Builds the configuration of a local review: from a file, or from a model whose key is in the environment. */
 import { Effect } from "effect"
-import { toSnapshot } from "../../config/LoadConfig.ts"
+import { addWorkspace, toSnapshot } from "../../config/LoadConfig.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import { refused } from "../Exit.ts"
 import type { ExitWith } from "../Exit.ts"
@@ -46,14 +46,16 @@ const fromFile = Effect.fnUntraced(function* (file: string, options: LocalConfig
   const snapshot = yield* readSnapshot(file, { fileOnly: options.fileOnly, env })
   const ids = [...snapshot.workspaces.keys()]
   const id = options.workspace ?? (ids.length === 1 ? ids[0] : undefined)
-  const workspace = id === undefined ? undefined : snapshot.workspaces.get(id)
+  const workspace =
+    id !== undefined ? snapshot.workspaces.get(id) : ids.length === 0 ? addWorkspace(snapshot, onlyId) : undefined
   if (workspace === undefined) {
-    const known =
-      ids.length === 0 ? "it has none: add one under workspaces.instances" : `it has ${ids.slice(0, 20).join(", ")}`
+    const known = ids.length === 0 ? "it has none" : `it has ${ids.slice(0, 20).join(", ")}`
     return yield* refused(`${file}: name the workspace whose settings to use by --workspace; ${known}`)
   }
   return options.model === undefined ? { snapshot, workspace } : yield* withModel(snapshot, workspace, options.model)
 })
+
+const onlyId = "local"
 
 const group = "command-line"
 
@@ -101,12 +103,12 @@ const fromEnvironment = Effect.fnUntraced(function* (
   const document = {
     llm: { providers: [found.provider], model_chain: { default: [{ provider, model }] } },
     triggers: [{ name: "local", kind: "manual" }],
-    workspaces: { instances: { local: { source_repo: { trigger: "local", repo: "local" } } } },
+    workspaces: { instances: { [onlyId]: { source_repo: { trigger: "local", repo: "local" } } } },
     agent: { default: "native-llm" },
     review: { output_language: languageOf(env) }
   }
   const snapshot = yield* toSnapshot(document, env).pipe(Effect.mapError(({ message }) => refused(message)))
-  const workspace = snapshot.workspaces.get("local")
+  const workspace = snapshot.workspaces.get(onlyId)
   return workspace === undefined
     ? yield* refused("the environment gives no complete configuration")
     : { snapshot, workspace }

@@ -49,6 +49,8 @@ export const checkChannels: Check = (tree, reports) => {
   }
   const profiles = recordsAt(tree, "triggers")
   const triggers = new Map(profiles.map(({ value }) => [textAt(value, "name"), textAt(value, "kind")]))
+  // A shelved changelist is the only change of kind commit.
+  const hasShelves = profiles.some(({ value }) => textAt(value, "kind") === "perforce")
   const connections = new Map(
     entriesAt(tree, "im", "connections").map(({ key, value }) => [key, textAt(value, "kind")])
   )
@@ -66,7 +68,7 @@ export const checkChannels: Check = (tree, reports) => {
       checkChannelHost(channel, triggerKinds.get(textAt(channel.value, "kind") ?? ""), profiles, reports)
     }
     for (const { path, value } of recordsAt(layer.outputs, "routes", "rules"))
-      if (textAt(value, "match", "target_kind") === "commit")
+      if (textAt(value, "match", "target_kind") === "commit" && !hasShelves)
         reports.warning({
           path: [...layer.path, ...path, "match", "target_kind"],
           reason: { _tag: "NoCommitChanges" },

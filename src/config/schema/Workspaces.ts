@@ -17,7 +17,8 @@ import {
   PositiveInt,
   PositiveNumber,
   Secret,
-  Text
+  Text,
+  Url
 } from "../Scalars.ts"
 import { AgentConfig, SandboxConfig } from "./Agent.ts"
 import { OutputsConfig } from "./Outputs.ts"
@@ -32,7 +33,7 @@ export const ContextRepository = Schema.Struct({
     "workspaces.instances.<id>.context_repositories[].alias"
   ),
   kind: required(named("repositoryKind"), "workspaces.instances.<id>.context_repositories[].kind"),
-  url: optional(Text, "workspaces.instances.<id>.context_repositories[].url", {
+  url: optional(Url, "workspaces.instances.<id>.context_repositories[].url", {
     when: kinds("git"),
     requiredWhen: kinds("git"),
     destination: true

@@ -273,6 +273,25 @@ agent: {default: native-llm}
     ).toMatchObject([{ model: "x" }])
   })
 
+  it("takes the global settings of a configuration without workspaces", async () => {
+    const folder = makeRepository()
+    folder.write(
+      "c.yaml",
+      `llm: {providers: [{id: p, kind: openai_compatible, base_url: "http://127.0.0.1:1", api_key: k}], model_chain: {default: [{provider: p, model: m}]}}
+triggers: [{name: t, kind: manual}]
+agent: {default: native-llm}
+review: {output_language: fr}
+workspaces: {defaults: {review: {max_files: 7}}}
+`
+    )
+    const config = join(folder.path, "c.yaml")
+    const { briefs, code } = await aicr([shop().path, "--config", config])
+    expect(code).toBe(0)
+    expect(briefs[0]?.workspace.review).toMatchObject({ output_language: "fr", max_files: 7 })
+    const named = await aicr([shop().path, "--config", config, "--workspace", "one"])
+    expect(named).toMatchObject({ code: 2, stderr: expect.stringContaining("it has none") })
+  })
+
   it("reads the further repositories of the configuration, and names one that it cannot read", async () => {
     const projects = temporaryFolder()
     const library = makeRepository(join(projects, "library"))
@@ -285,14 +304,14 @@ agent: {default: native-llm}
         "c.yaml",
         `llm: {providers: [{id: p, kind: openai_compatible, base_url: "http://127.0.0.1:1", api_key: k}], model_chain: {default: [{provider: p, model: m}]}}
 triggers: [{name: t, kind: manual}]
-workspaces: {instances: {one: {source_repo: {trigger: t, repo: a/b}, context_repositories: [{alias: lib, kind: git, url: "${server.url}/library/.git"}, {alias: other, kind: git, url: "ssh://git@git.example/a/b"}]}}}
+workspaces: {instances: {one: {source_repo: {trigger: t, repo: a/b}, context_repositories: [{alias: lib, kind: git, url: "${server.url}/library/.git"}, {alias: other, kind: git, url: "${server.url}/missing/.git"}]}}}
 agent: {default: native-llm}
 review: {output_language: en, verification: "off"}
 `
       )
       const { briefs, stdout } = await aicr([shop().path, "--config", join(folder.path, "c.yaml")])
       expect(briefs[0]?.context?.map(({ alias }) => alias)).toEqual(["lib"])
-      expect(stdout).toContain("The context repository other was not read: clone URL is not an http(s) URL")
+      expect(stdout).toContain("The context repository other was not read: ")
     } finally {
       await server.close()
     }

@@ -513,7 +513,11 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
   ],
   [
     "an alias twice",
-    { workspaces: { defaults: { context_repositories: [1, 2].map(() => ({ alias: "a", kind: "git", url: "u" })) } } },
+    {
+      workspaces: {
+        defaults: { context_repositories: [1, 2].map(() => ({ alias: "a", kind: "git", url: "https://git.test/u" })) }
+      }
+    },
     'workspaces.defaults.context_repositories[1].alias: "a" is already used by workspaces.defaults.context_repositories[0]; choose another alias'
   ],
   [
