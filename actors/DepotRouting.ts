@@ -17,8 +17,9 @@ import { Receipts } from "../src/store/Receipts.ts"
 import { countStart } from "./ActorStarts.ts"
 import { NewReports } from "./NewReports.ts"
 import type { ShardGroup } from "./Placement.ts"
-import { byRevision, findTriggers, routeSubmitted } from "./RouteSubmitted.ts"
-import type { HookReport, RoutedEvent } from "./RouteSubmitted.ts"
+import { byRevision, routeSubmitted } from "./RouteSubmitted.ts"
+import { findTriggers } from "./SelectTriggers.ts"
+import type { HookReport, RoutedEvent } from "./SelectTriggers.ts"
 
 const scanInterval = Duration.millis(250)
 /** Times the duration of reading receipts until they are read again, so that reports that arrive one after the other share scans. */

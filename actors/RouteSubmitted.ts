@@ -22,13 +22,9 @@ import type { EventRecord, StoredEvent } from "../src/store/Receipts.ts"
 import { CheckoutError } from "../src/vcs/Checkout.ts"
 import { toTriggerServer } from "../src/vcs/ConfiguredServer.ts"
 import { SubmittedChanges } from "../src/vcs/SubmittedChanges.ts"
-import type { SubmittedChange } from "../src/vcs/SubmittedChanges.ts"
+import { refuseUnattributed, select, settled } from "./SelectTriggers.ts"
+import type { Found, HookReport, RoutedEvent, Selected, TriggerReply } from "./SelectTriggers.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
-
-export type RoutedEvent =
-  | { readonly _tag: "Settled"; readonly outcome: "executed" | "skipped" | "failed"; readonly reason: string }
-  /** A later attempt may succeed. */
-  | { readonly _tag: "Waiting"; readonly reason: string; readonly isOutage: boolean }
 
 /** Timeout for the metadata of changes: of any number of them, and in addition for each. */
 const replySeconds = 60
@@ -38,22 +34,6 @@ const triggersAtOnce = 4
 /** Events that are stored at the same time: they share transactions. */
 const storedAtOnce = 32
 
-const settled = (outcome: "executed" | "skipped" | "failed", reason: string): RoutedEvent => ({
-  _tag: "Settled",
-  outcome,
-  reason
-})
-
-/** A report with the triggers that may have its repository. */
-export interface HookReport {
-  readonly event: StoredEvent
-  readonly routing: DepotChange
-  readonly triggers: ReadonlyArray<TriggerProfile>
-}
-
-export const findTriggers = (routing: DepotChange, snapshot: Snapshot): ReadonlyArray<TriggerProfile> =>
-  snapshot.triggersOfKind(routing.vcs).filter((trigger) => trigger.enabled && mayHave(trigger, routing))
-
 /**
  * Routes reports with the same triggers together: their metadata is read by few commands, and neighbours of one author join a batch whatever
  * the order of their reports. Returns the results by the id of the event.
@@ -61,20 +41,27 @@ export const findTriggers = (routing: DepotChange, snapshot: Snapshot): Readonly
 export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArray<HookReport>, snapshot: Snapshot) {
   const routed = new Map<string, RoutedEvent>()
   const matched: Array<Matched> = []
-  const revisions = [...new Set(reports.map(({ routing }) => routing.revision))]
+  const attributed = reports.flatMap((report) => {
+    const refused = refuseUnattributed(report)
+    if (refused !== undefined) routed.set(report.event.id, refused)
+    return refused === undefined ? [report] : []
+  })
+  const revisions = [...new Set(attributed.map(({ routing }) => routing.revision))]
   const described = new Map(
     yield* Effect.forEach(
-      new Set(reports.flatMap(({ triggers }) => triggers)),
+      new Set(attributed.flatMap(({ triggers }) => triggers)),
       (trigger) => Effect.map(describe(snapshot, trigger, revisions), (found) => [trigger, found] as const),
       { concurrency: triggersAtOnce }
     )
   )
-  for (const report of reports.toSorted(byRevision)) {
+  for (const report of attributed.toSorted(byRevision)) {
     const { event, routing, triggers } = report
-    const found = triggers.map((trigger): Described => described.get(trigger)?.(routing.revision) ?? { _tag: "Absent" })
-    const result = triggers.length === 0 ? notConfigured(routing) : select(found, routing)
-    if ("_tag" in result) routed.set(event.id, result)
-    else matched.push({ ...report, matching: result })
+    const found = triggers.map(
+      (trigger): TriggerReply => described.get(trigger)?.(routing.revision) ?? { _tag: "Absent" }
+    )
+    const result = select(found, routing)
+    if (result._tag === "Selected") matched.push({ ...report, ...result })
+    else routed.set(event.id, result)
   }
   for (const [id, result] of yield* queueAll(matched, snapshot)) routed.set(id, result)
   return routed
@@ -84,73 +71,17 @@ export const routeSubmitted = Effect.fnUntraced(function* (reports: ReadonlyArra
 export const byRevision = (a: HookReport, b: HookReport): number =>
   Number(a.routing.revision) - Number(b.routing.revision) || (a.event.id < b.event.id ? -1 : 1)
 
-const notConfigured = ({ vcs }: DepotChange): RoutedEvent => ({
-  _tag: "Waiting",
-  reason: `repository_not_configured: no enabled trigger of kind ${vcs} has this repository`,
-  isOutage: false
-})
-
-/** Returns the triggers that have the change, or why there is none. */
-const select = (found: ReadonlyArray<Described>, routing: DepotChange): ReadonlyArray<Found> | RoutedEvent => {
-  const matching = narrow(
-    found.flatMap((one) => (one._tag === "Found" ? [one] : [])),
-    routing
-  )
-  if (matching.length === 0) return whyNot(found, routing)
-  if (matching.length === 1 || isOneServer(matching)) return matching
-  const names = matching.map(({ trigger }) => trigger.name).join(", ")
-  return settled(
-    "skipped",
-    `ambiguous_route: the triggers ${names} have revision ${routing.revision}; report the ${routing.vcs === "perforce" ? "depot path" : "repository"}`
-  )
-}
-
-/** Triggers of one Perforce server that watch different branches all take their part of a changelist. */
-const isOneServer = (matching: ReadonlyArray<Found>): boolean => {
-  const ports = new Set(matching.map(({ trigger }) => trigger.settings.port))
-  const branches = matching.flatMap(({ submitted }) => submitted.streams.map(({ branch }) => branch))
-  return (
-    matching.every(({ trigger }) => trigger.kind === "perforce") &&
-    ports.size === 1 &&
-    new Set(branches).size === branches.length
-  )
-}
-
-/** A reported URL or depot path has to be the one of the trigger, or around or below it. */
-const mayHave = ({ settings }: TriggerProfile, { path, repository, vcs }: DepotChange): boolean => {
-  if (vcs === "perforce") {
-    if (path === undefined || settings.depot_path === undefined) return true
-    const [own, reported] = [settings.depot_path, path].map((one) =>
-      `${one.replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")}/`.toLowerCase()
-    )
-    return own !== undefined && reported !== undefined && (own.startsWith(reported) || reported.startsWith(own))
-  }
-  if (repository === undefined || !repository.includes("://")) return true
-  const [own, reported] = [settings.repository_url ?? "", repository].map((url) => `${url.replace(/(?<!\/)\/+$/, "")}/`)
-  return own !== undefined && reported !== undefined && (own.startsWith(reported) || reported.startsWith(own))
-}
-
-interface Found {
-  readonly _tag: "Found"
-  readonly trigger: TriggerProfile
-  readonly submitted: SubmittedChange
-}
-
-type Described =
-  | Found
-  | { readonly _tag: "Absent" }
-  | { readonly _tag: "Failed"; readonly reason: string; readonly isOutage: boolean }
-
 /** Returns what the server of the trigger has of each revision. */
 const describe = Effect.fnUntraced(function* (
   snapshot: Snapshot,
   trigger: TriggerProfile,
   revisions: ReadonlyArray<string>
-): Effect.fn.Return<(revision: string) => Described, never, SubmittedChanges> {
+): Effect.fn.Return<(revision: string) => TriggerReply, never, SubmittedChanges> {
   const server = toTriggerServer(trigger, snapshot)
   if (server === undefined || typeof server === "string") {
-    const failed: Described = {
+    const failed: TriggerReply = {
       _tag: "Failed",
+      trigger,
       reason: `not_readable: ${server ?? `trigger ${trigger.name}`}`,
       isOutage: false
     }
@@ -168,43 +99,16 @@ const describe = Effect.fnUntraced(function* (
   }
 })
 
-const toFailed = (trigger: TriggerProfile, { message, reason }: CheckoutError): Described => ({
+const toFailed = (trigger: TriggerProfile, { message, reason }: CheckoutError): TriggerReply => ({
   _tag: "Failed",
+  trigger,
   reason: `${reason}: trigger ${trigger.name}: ${message}`,
   isOutage: reason === "unreachable" || reason === "disk"
 })
 
-/** Selects the repository of the report: by its UUID, by the changed paths, and if several remain, by the author. */
-const narrow = <A extends { readonly submitted: SubmittedChange }>(
-  found: ReadonlyArray<A>,
-  { repository, user }: DepotChange
-): ReadonlyArray<A> => {
-  const named =
-    repository === undefined || repository.includes("://")
-      ? found
-      : found.filter(({ submitted }) => submitted.repository === repository)
-  const changed = named.filter(({ submitted }) => submitted.streams.length > 0)
-  const same = changed.length > 0 ? changed : named.slice(0, 1)
-  return same.length > 1 && user !== undefined ? same.filter(({ submitted }) => submitted.author === user) : same
-}
-
-const whyNot = (found: ReadonlyArray<Described>, { revision, vcs }: DepotChange): RoutedEvent => {
-  const failures = found.flatMap((one) => (one._tag === "Failed" ? [one] : []))
-  const [failure] = failures.toSorted((a, b) => Number(b.isOutage) - Number(a.isOutage))
-  if (failure === undefined) {
-    const reason = `revision_not_found: no trigger's ${vcs === "perforce" ? "server has changelist" : "repository has revision"} ${revision}, or its user may not read it`
-    return { _tag: "Waiting", reason, isOutage: false }
-  }
-  return failure.isOutage
-    ? { _tag: "Waiting", reason: failure.reason, isOutage: true }
-    : settled("failed", failure.reason)
-}
-
 type Admitted = Extract<StreamDecision, { readonly _tag: "Admitted" }>
 
-interface Matched extends HookReport {
-  readonly matching: ReadonlyArray<Found>
-}
+type Matched = HookReport & Pick<Selected, "matching" | "failures">
 
 /** Queues the reviews of the reports, in their order. */
 const queueAll = Effect.fnUntraced(function* (reports: ReadonlyArray<Matched>, snapshot: Snapshot) {
@@ -233,22 +137,23 @@ const decideStreams = ({ event, matching, routing }: Matched, snapshot: Snapshot
   })
 
 const toRouted = (
-  { matching, routing }: Matched,
+  { failures, matching, routing }: Matched,
   decisions: ReadonlyArray<StreamDecision>,
   queued: ReadonlyArray<StoredReview>
 ): RoutedEvent => {
   const { base, revision, vcs } = routing
   const refused = decisions.flatMap((one) => (one._tag === "Refused" ? [one] : []))
   if (queued.length === 0) {
-    const reason = refused.map((one) => one.reason).join("; ") || noChange(routing, matching)
-    return refused.some(({ waits }) => waits)
-      ? { _tag: "Waiting", reason, isOutage: false }
-      : settled("skipped", reason)
+    const none = refused.length === 0 ? [noChange(routing, matching)] : refused.map((one) => one.reason)
+    const reason = [...none, ...failures].join("; ")
+    if (refused.some(({ waits }) => waits)) return { _tag: "Waiting", reason, isOutage: false }
+    return settled(failures.length > 0 ? "failed" : "skipped", reason)
   }
   const isRenumbered = vcs === "perforce" && base !== undefined && base !== revision
   const reason = [
     ...queued.map(({ text }) => text),
     ...refused.map((one) => one.reason),
+    ...failures,
     ...(isRenumbered ? [`it was changelist ${base} before its submit`] : [])
   ].join("; ")
   return settled(queued.some(({ isNew }) => isNew) ? "executed" : "skipped", reason)

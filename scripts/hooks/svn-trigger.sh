@@ -10,6 +10,8 @@
 #   AICR_URL       base URL of aicr, with its path prefix: https://aicr.example (required)
 #   AICR_API_KEY   the API key, global or of a workspace (required), or
 #   AICR_API_KEY_FILE  a file that contains it
+#   AICR_TRIGGER   the name of a trigger of this repository in the configuration of aicr; required if svnlook
+#                  is not installed and aicr has triggers of several repositories
 #   AICR_LOG       log file; default: $TMPDIR/aicr-svn-trigger.log
 #   AICR_TIMEOUT   timeout of one call in seconds; default: 10
 #   AICR_RETRY_AFTER  seconds until the call is repeated once; default: 15
@@ -34,7 +36,8 @@ send() {
       curl --config - --silent --show-error --max-time "${AICR_TIMEOUT:-10}" ${AICR_CA_FILE:+--cacert "$AICR_CA_FILE"} \
         --write-out '\n%{http_code}' --request POST \
         --data-urlencode "revision=$revision" --data-urlencode "repository=$uuid" --data-urlencode "author=$author" \
-        --data-urlencode "changed_files=$files" "${AICR_URL%/}/triggers/$endpoint" 2>&1 | tail -c 2000
+        --data-urlencode "changed_files=$files" ${AICR_TRIGGER:+--data-urlencode "trigger=$AICR_TRIGGER"} \
+        "${AICR_URL%/}/triggers/$endpoint" 2>&1 | tail -c 2000
   )
   case ${answer##*
 } in

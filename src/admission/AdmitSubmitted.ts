@@ -70,8 +70,8 @@ export const admitStream = (
       `branch_not_watched: review.auto_commit.include_branches of workspace ${workspace.id} does not contain ${name}`
     )
   }
-  const { author, client, description, revision, vcs } = change
-  if (isExcludedChange(exclude_sources, { vcs, revision, files: [], user: author, client, description })) {
+  const { author, client, description, vcs } = change
+  if (isExcludedChange(exclude_sources, { vcs, author, client, description, branches: names })) {
     return refuse(
       `source_excluded: review.auto_commit.exclude_sources of workspace ${workspace.id} excludes this change`
     )
@@ -118,8 +118,7 @@ const workspacesOf = (snapshot: Snapshot, trigger: TriggerProfile, branch: strin
   const location = kind === "perforce" ? branch : branch === "" ? url : `${url}/${branch}`
   const bound = [...snapshot.workspaces.values()].filter(({ instance: { source_repo: source } }) => {
     if (source?.trigger !== name) return false
-    // A name that is neither a URL nor a depot path does not restrict branches: the trigger names the repository.
-    return !/^(?:[a-z+]+:)?\/\//.test(source.repo) || covers(source.repo, location)
+    return !isLocation(source.repo) || isWithin(source.repo, location)
   })
   const names: ReadonlyArray<string | undefined> = branch === "" ? [undefined] : namesOf(trigger, branch)
   // Rules name a depot path: that of the trigger, that of the stream, or the depot.
@@ -136,15 +135,29 @@ const workspacesOf = (snapshot: Snapshot, trigger: TriggerProfile, branch: strin
 /** `//depot/main/...` is `//depot/main`. */
 const cleanPath = (path: string): string => path.replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")
 
-const covers = (outer: string, inner: string): boolean => {
-  const prefix = cleanPath(outer)
-  return inner === prefix || inner.startsWith(`${prefix}/`) || prefix.startsWith(`${inner}/`)
+/** A name that is neither a URL nor a depot path does not restrict branches: the trigger names the repository. */
+const isLocation = (repo: string): boolean => /^(?:[a-z+]+:)?\/\//.test(repo)
+
+/** A branch that contains more than the repository of the workspace is not reviewed there. */
+const isWithin = (repo: string, location: string): boolean => {
+  const [outer, inner] = [cleanPath(repo), location].map(decodePath)
+  return outer !== undefined && inner !== undefined && (inner === outer || inner.startsWith(`${outer}/`))
 }
 
-/** Returns the depot paths whose changes are reviewed together unless they are in streams: of the trigger and of its workspaces. */
+/** URLs may be written encoded. */
+const decodePath = (path: string): string => {
+  if (path.startsWith("//")) return path
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** Returns the locations that are branches of their own, of the trigger and of its workspaces: depot paths, or URLs of Subversion. */
 export const listRoots = (snapshot: Snapshot, { name, settings }: TriggerProfile): ReadonlyArray<string> => {
   const bound = [...snapshot.workspaces.values()].flatMap(({ instance: { source_repo: source } }) =>
-    source?.trigger === name && source.repo.startsWith("//") ? [source.repo] : []
+    source?.trigger === name && isLocation(source.repo) ? [source.repo] : []
   )
   const own = settings.depot_path
   return [...new Set([...(own === undefined ? [] : [own]), ...bound].map(cleanPath))]

@@ -2,7 +2,6 @@
 import { compileMatcher } from "../config/Matcher.ts"
 import type { MatcherConfig, Test } from "../config/Matcher.ts"
 import type { ExcludeSource } from "../config/schema/Review.ts"
-import type { DepotChange } from "../domain/DepotChange.ts"
 import type { CommitFacts, HostEvent } from "../domain/HostEvent.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
 
@@ -26,13 +25,16 @@ interface Source {
   readonly author: string | undefined
   readonly email: string | undefined
   readonly message: string | undefined
-  readonly branch: string | undefined
+  /** Names under which the configuration may list the branch. */
+  readonly branches: ReadonlyArray<string>
   readonly client: string | undefined
 }
-const fields = ["author", "email", "message", "branch", "client"] as const
+const fields = ["author", "email", "message", "client"] as const
 
 const hits = ({ match, vcs }: ExcludeSource, source: Source): boolean => {
   if (vcs !== undefined && vcs !== source.vcs) return false
+  const { branch } = match
+  if (branch !== undefined && !source.branches.some((name) => matches(branch, name))) return false
   return fields.every((field) => {
     const matcher = match[field]
     return matcher === undefined || matches(matcher, source[field])
@@ -45,14 +47,16 @@ export const isExcluded = (rules: ReadonlyArray<ExcludeSource>, push: Pushed): b
   const pusher: CommitFacts = { author: push.sender?.username, email: undefined, message: "" }
   const commits = push.listed.length === 0 ? [pusher] : push.listed
   return commits.every(({ author, email, message }) => {
-    const source = { vcs: push.provider, author, email, message, branch: push.branch, client: undefined }
+    const source = { vcs: push.provider, author, email, message, branches: [push.branch], client: undefined }
     return rules.some((rule) => hits(rule, source))
   })
 }
 
-/** Applies the rules to a VCS hook event. */
-export const isExcludedChange = (rules: ReadonlyArray<ExcludeSource>, change: DepotChange): boolean => {
-  const { client, description: message, user: author, vcs } = change
-  const source = { vcs, author, email: undefined, message, branch: undefined, client }
+/** Applies the rules to a branch of a submitted change. Perforce and Subversion have no e-mail addresses. */
+export const isExcludedChange = (
+  rules: ReadonlyArray<ExcludeSource>,
+  change: Pick<Source, "vcs" | "author" | "client" | "branches"> & { readonly description: string }
+): boolean => {
+  const source = { ...change, email: undefined, message: change.description }
   return rules.some((rule) => hits(rule, source))
 }

@@ -1,7 +1,9 @@
 /** Text of `aicr hooks print`: how to install a hook script, filled in from the configuration. Pure. */
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 
-export interface HookPlaces {
+export interface HookOptions {
+  /** A trigger of the server that will report. */
+  readonly trigger: TriggerProfile
   /** Folder of the scripts on the machine of the version control server. */
   readonly folder: string
 }
@@ -17,14 +19,24 @@ const serviceUrl = ({ document: { server } }: Snapshot): string => {
   return prefix !== "" && !clean.endsWith(prefix) ? `${clean}${prefix}` : clean
 }
 
-const settings = (snapshot: Snapshot, name: string): ReadonlyArray<string> => [
-  `# ${name}.conf, next to the script and readable by the server's user only:`,
+const settings = (snapshot: Snapshot): ReadonlyArray<string> => [
   `AICR_URL=${quote(serviceUrl(snapshot))}`,
   "AICR_API_KEY_FILE=/etc/aicr/api-key"
 ]
 
 const enabledOf = (snapshot: Snapshot, kind: "perforce" | "subversion"): ReadonlyArray<TriggerProfile> =>
   snapshot.triggersOfKind(kind).filter(({ enabled }) => enabled)
+
+/** Returns an enabled trigger per server of Perforce, or per repository of Subversion. */
+export const listServers = (snapshot: Snapshot, kind: "perforce" | "subversion"): ReadonlyArray<TriggerProfile> => {
+  const found = new Map<string, TriggerProfile>()
+  for (const trigger of enabledOf(snapshot, kind)) {
+    const { port, repository_url = "" } = trigger.settings
+    const key = kind === "perforce" ? String(port) : repository_url
+    if (!found.has(key)) found.set(key, trigger)
+  }
+  return [...found.values()]
+}
 
 const toDepotPath = (path: string | undefined): string => {
   if (path === undefined) return "//..."
@@ -33,10 +45,14 @@ const toDepotPath = (path: string | undefined): string => {
 }
 
 /** Lines of the table of triggers: three per trigger profile would be too many for one depot, so paths are listed once. */
-export const perforceHooks = (snapshot: Snapshot, { folder }: HookPlaces): ReadonlyArray<string> => {
+export const perforceHooks = (snapshot: Snapshot, { folder, trigger }: HookOptions): ReadonlyArray<string> => {
   const script = `${folder}/p4-trigger.sh`
   const paths = [
-    ...new Set(enabledOf(snapshot, "perforce").map(({ settings: { depot_path } }) => toDepotPath(depot_path)))
+    ...new Set(
+      enabledOf(snapshot, "perforce")
+        .filter(({ settings: { port } }) => port === trigger.settings.port)
+        .map(({ settings: { depot_path } }) => toDepotPath(depot_path))
+    )
   ]
   const lines = paths.flatMap((path, index) => {
     const suffix = paths.length === 1 ? "" : `-${index + 1}`
@@ -48,21 +64,22 @@ export const perforceHooks = (snapshot: Snapshot, { folder }: HookPlaces): Reado
     ]
   })
   return [
-    ...settings(snapshot, "p4-trigger"),
+    "# p4-trigger.conf, next to the script and readable by the server's user only:",
+    ...settings(snapshot),
+    `AICR_TRIGGER=${quote(trigger.name)}`,
     "",
     "# Add these lines below `Triggers:` in `p4 triggers`. Leave out aicr-shelve to review submitted changelists only.",
     ...lines
   ]
 }
 
-export const subversionHooks = (snapshot: Snapshot, { folder }: HookPlaces): ReadonlyArray<string> => {
-  const urls = enabledOf(snapshot, "subversion").flatMap(({ settings: { repository_url } }) => repository_url ?? [])
-  return [
-    ...settings(snapshot, "svn-trigger"),
-    "",
-    `# hooks/post-commit of the repository${urls.length === 1 ? "" : " of each of these URLs"}, executable:`,
-    ...urls.map((url) => `#   ${url}`),
-    "#!/bin/sh",
-    `exec ${quote(`${folder}/svn-trigger.sh`)} "$1" "$2"`
-  ]
-}
+/** Returns the lines of the hook, which is a whole script. */
+export const subversionHooks = (snapshot: Snapshot, { folder, trigger }: HookOptions): ReadonlyArray<string> => [
+  "#!/bin/sh",
+  `# hooks/post-commit of ${trigger.settings.repository_url ?? "the repository"}, executable.`,
+  "# svn-trigger.conf, next to svn-trigger.sh and readable by the server's user only, has these lines:",
+  ...settings(snapshot).map((line) => `#   ${line}`),
+  `AICR_TRIGGER=${quote(trigger.name)}`,
+  "export AICR_TRIGGER",
+  `exec ${quote(`${folder}/svn-trigger.sh`)} "$1" "$2"`
+]

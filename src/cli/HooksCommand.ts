@@ -1,9 +1,9 @@
 /** Implements `aicr hooks print`: prints how to install the hook scripts of Perforce and Subversion. */
-import { Console, Effect } from "effect"
+import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
 import { refused } from "./Exit.ts"
-import { perforceHooks, subversionHooks } from "./HookText.ts"
+import { listServers, perforceHooks, subversionHooks } from "./HookText.ts"
 import { readSnapshot } from "./ReadSnapshot.ts"
 
 const kinds = {
@@ -21,17 +21,30 @@ const print = Command.make(
       Flag.withMetavar("PATH"),
       Flag.withDescription("Folder of the scripts on the machine of the server"),
       Flag.withDefault("/opt/aicr/hooks")
+    ),
+    trigger: Flag.String("trigger").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("A trigger of the server, if there are several servers"),
+      Flag.optional
     )
   },
-  Effect.fnUntraced(function* ({ config, fileOnly, folder, system }) {
+  Effect.fnUntraced(function* ({ config, fileOnly, folder, system, trigger: name }) {
     const snapshot = yield* readSnapshot(config, { fileOnly })
     const { kind, text } = kinds[system]
-    if (!snapshot.triggersOfKind(kind).some(({ enabled }) => enabled))
+    const servers = listServers(snapshot, kind)
+    const [first] = servers
+    if (first === undefined)
       return yield* refused(
         `${config} has no enabled trigger of kind ${kind}; add one to triggers, then print its hooks`
       )
+    const names = servers.map((one) => one.name).join(", ")
+    if (Option.isNone(name) && servers.length > 1)
+      return yield* refused(`${config} has several ${kind} servers; name a trigger of one with --trigger: ${names}`)
+    const trigger = Option.isNone(name) ? first : snapshot.triggers.get(name.value)
+    if (trigger?.kind !== kind)
+      return yield* refused(`${config} has no trigger ${Option.getOrElse(name, () => "")} of kind ${kind}: ${names}`)
     if (/["%\p{Cc}]/u.test(folder)) return yield* refused("--folder has quotes, percent signs or control characters")
-    yield* Console.log(text(snapshot, { folder: folder.replace(/(?<!\/)\/+$/, "") }).join("\n"))
+    yield* Console.log(text(snapshot, { trigger, folder: folder.replace(/(?<!\/)\/+$/, "") }).join("\n"))
   })
 ).pipe(
   Command.withDescription(
@@ -39,7 +52,10 @@ const print = Command.make(
   ),
   Command.withExamples([
     { command: "aicr hooks print p4 --config config.yaml", description: "Lines for `p4 triggers`, and the settings" },
-    { command: "aicr hooks print svn", description: "hooks/post-commit of the repository, and the settings" }
+    {
+      command: "aicr hooks print svn --trigger tree > hooks/post-commit",
+      description: "The hook of the repository of trigger tree, with the settings as comments"
+    }
   ])
 )
 

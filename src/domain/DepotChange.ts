@@ -6,6 +6,8 @@ import { Schema } from "effect"
 
 export const DepotChange = Schema.Struct({
   vcs: Schema.Literals(["perforce", "subversion"]),
+  /** A trigger of the server that reports: changelists of two Perforce servers have equal numbers and paths. */
+  trigger: Schema.optional(Schema.String),
   /** Repository of the hook: UUID or URL of Subversion. A number alone exists in every repository. */
   repository: Schema.optional(Schema.String),
   /** Changelist or revision number. */

@@ -179,6 +179,7 @@ const perforce = (fields: Fields): TriggerPayload => {
   const read = new Reader(fields)
   const revision = read.number(["change", "changelist", "cl"])
   const change = {
+    trigger: read.text(["trigger"], limits.name),
     base: read.number(["old_change"]),
     user: read.text(["user", "username", "submitter", "p4_user"], limits.name),
     client: read.text(["client", "submitter_client", "p4_client"], limits.name),
@@ -195,6 +196,7 @@ const subversion = (fields: Fields): TriggerPayload => {
   const read = new Reader(fields)
   const revision = read.number(["revision", "rev", "r"])
   const change = {
+    trigger: read.text(["trigger"], limits.name),
     base: read.number(["base_revision", "base_rev", "old_revision"]),
     repository: read.text(["repository", "repository_uuid", "uuid", "repository_url"], limits.path),
     user: read.text(["author", "user"], limits.name),

@@ -34,7 +34,10 @@ export interface SubmittedChange {
 export interface DescribeRequest {
   readonly server: VcsServer
   readonly revisions: ReadonlyArray<string>
-  /** Perforce: depot paths that are branches unless they are in streams. */
+  /**
+   * Locations that are branches of their own: depot paths, of which streams below are branches too, or URLs of Subversion below a branch of the
+   * layout.
+   */
   readonly roots: ReadonlyArray<string>
   /** Perforce: depot path outside of which nothing is of interest; undefined: none. */
   readonly under: string | undefined

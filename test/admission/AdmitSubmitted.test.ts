@@ -19,17 +19,21 @@ const document = {
   review: {
     auto_commit: {
       delay_seconds: 60,
-      exclude_sources: [{ id: "release", vcs: "subversion", match: { message: { regex: "^\\[release\\]" } } }]
+      exclude_sources: [
+        { id: "release", vcs: "subversion", match: { message: { regex: "^\\[release\\]" } } },
+        { id: "noisy", match: { author: { glob: "ada" }, branch: { glob: "noisy*" } } }
+      ]
     }
   },
   workspaces: {
     instances: {
       web: {
         source_repo: { trigger: "tree", repo: "web" },
-        review: { auto_commit: { include_branches: ["trunk", "1.x"] } }
+        review: { auto_commit: { include_branches: ["trunk", "1.x", "noisy-1"] } }
       },
       old: { source_repo: { trigger: "second", repo: "https://svn.test/second/branches/old" } },
       new: { match: [{ source: { repo_ref: { exact: "https://svn.test/second" }, branch: { exact: "trunk" } } }] },
+      parts: { source_repo: { trigger: "second", repo: "https://svn.test/second/branches/parts/web%20client" } },
       off: { source_repo: { trigger: "second", repo: "https://svn.test/second/branches/off" }, enabled: false }
     }
   }
@@ -71,10 +75,15 @@ describe("admit", () => {
     ["trunk", { removed: true }, "Fix", "tree", "branch_removed"],
     ["tags/1", { tag: true }, "Fix", "tree", "tag"],
     ["trunk", {}, "[release] 1.2", "tree", "source_excluded"],
+    ["branches/noisy-1", {}, "Fix", "tree", "source_excluded"],
     ["trunk", {}, "Fix", "second", "new"],
     ["branches/old", {}, "Fix", "second", "old"],
     ["branches/off", {}, "Fix", "second", "workspace_disabled"],
-    ["branches/none", {}, "Fix", "second", "repository_not_configured"]
+    ["branches/none", {}, "Fix", "second", "repository_not_configured"],
+    // A path outside of the layout is of the whole repository, which no workspace has.
+    ["", { paths: ["docs/secret.c"] }, "Fix", "second", "repository_not_configured"],
+    ["branches/parts", {}, "Fix", "second", "repository_not_configured"],
+    ["branches/parts/web client", {}, "Fix", "second", "parts"]
   ])("%s %j %s of %s: %s", ([branch, over, description, trigger, expected]) =>
     Effect.gen(function* () {
       const decision = yield* decide(branch, over, description, trigger)
@@ -158,7 +167,9 @@ describe("admit changelists", () => {
     ["//game/main", ["src/a.uasset"], "no_reviewed_path"],
     ["//game/rel/1", ["code/a.c"], "rel"],
     ["//game/rel/2", ["code/a.c"], "branch_not_watched"],
-    ["//game/dev", ["code/a.c"], "repository_not_configured"]
+    ["//game/dev", ["code/a.c"], "repository_not_configured"],
+    // Files of the depot outside of the repositories of the workspaces.
+    ["//game", ["other/z.c"], "repository_not_configured"]
   ])("%s %j: %s", ([branch, paths, expected]) =>
     Effect.gen(function* () {
       const { decision } = yield* decideDepot(branch, paths)

@@ -39,11 +39,21 @@ export const readRows = (directory: string, query: string): ReadonlyArray<Record
 
 /** Calls the script as the trigger of a Perforce server does. */
 export const callP4Hook = (url: string, directory: string, ...args: ReadonlyArray<string>) =>
+  callNamedHook(url, directory, undefined, ...args)
+
+/** Calls the script with the name of a trigger in its settings. */
+export const callNamedHook = (
+  url: string,
+  directory: string,
+  trigger: string | undefined,
+  ...args: ReadonlyArray<string>
+) =>
   promisify(execFile)("sh", [join(programFolder, "scripts/hooks/p4-trigger.sh"), ...args], {
     env: {
       PATH: process.env["PATH"],
       AICR_URL: url,
       AICR_API_KEY: hookKey,
+      ...(trigger === undefined ? {} : { AICR_TRIGGER: trigger }),
       AICR_LOG: join(directory, "hook.log"),
       AICR_RETRY_AFTER: "1"
     }

@@ -62,6 +62,19 @@ const p4 = join(hooks, "p4-trigger.sh")
 const svn = join(hooks, "svn-trigger.sh")
 
 describe("hook scripts", () => {
+  it("report the trigger of their server", async () => {
+    const settings = { ...configured(), AICR_TRIGGER: "depot of ours" }
+    await run(p4, ["4711", "ada", "ws", "//depot/..."], settings)
+    await run(svn, ["/srv/svn/repo", "12"], settings)
+    const found = await waitUntil(async () => ((await events()).length > 1 ? events() : undefined), {
+      describe: () => "two events"
+    })
+    assert.deepStrictEqual(
+      found.map(({ routing }) => routing?.trigger),
+      ["depot of ours", "depot of ours"]
+    )
+  })
+
   it("report a changelist, whatever its words are", async () => {
     const { code, out } = await run(
       p4,

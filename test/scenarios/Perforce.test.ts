@@ -12,12 +12,14 @@ import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
-import { callP4Hook, nodeDocument, readRows } from "../harness/HookedNode.ts"
+import { callNamedHook, callP4Hook, nodeDocument, readRows } from "../harness/HookedNode.ts"
+import { encode } from "../harness/Encode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { readReasonColumn } from "../harness/StoredReason.ts"
 import { makeFakeDepot, p4Password, p4User } from "../harness/perforce/PerforceDepot.ts"
 import type { FakeDepot } from "../harness/perforce/PerforceDepot.ts"
 import { waitUntil } from "../harness/Wait.ts"
+import { readRaw } from "../../src/vcs/perforce/RawText.ts"
 
 /** Calls of the client after which the process is killed. */
 const killsAfter =
@@ -130,6 +132,11 @@ it("a submitted changelist is reviewed in each of its streams, and published wit
       "//Ace/rel/src/main.c": "int main() { return 1; }\n",
       "//Ace/dev/a.c": "1\n",
       "//Ace/main/big.uasset": "1\n",
+      // Added on Windows to a server without Unicode.
+      [`//Ace/main/${readRaw(encode("gb18030", "中文名").toString("latin1"))}.c`]: encode(
+        "gb18030",
+        "int n; // 中文注释\n"
+      ),
       "//depot/other.c": "1\n"
     }
   })
@@ -139,6 +146,8 @@ it("a submitted changelist is reviewed in each of its streams, and published wit
   const prompt = JSON.stringify(model.requests)
   expect(prompt).toContain("Change the value")
   expect(prompt).not.toContain("uasset")
+  expect(prompt).toContain("中文名.c")
+  expect(prompt).toContain("int n; // 中文注释")
   expect(chat.got).toHaveLength(2)
   expect(chat.got[0]).toContain(`https://swarm.example/changes/${change}`)
   expect(chat.got[0]).toContain("The value is wrong.")
@@ -198,6 +207,57 @@ it("a process that is killed at any step of a report reviews the changelist once
   await aicr.stop()
   expect(readdirSync(join(world.directory, "workspaces", "worktrees"))).toEqual([])
 }, 240_000)
+
+it("changelists with equal numbers on two servers are those of the server that reports, which is called alone", async () => {
+  const { aicr, chat, depot, directory, model } = world
+  await using second = makeFakeDepot()
+  const program = join(directory, "either-p4")
+  const dispatch = `#!/bin/sh\ncase $P4PORT in 127.0.0.2:*) exec '${second.program}' "$@" ;; *) exec '${depot.program}' "$@" ;; esac\n`
+  writeFileSync(program, dispatch, { mode: 0o755 })
+  const config = makeConfig(world, Number(new URL(aicr.url).port))
+  const [first] = config.triggers
+  writeFileSync(
+    join(directory, "config.yaml"),
+    stringify({
+      ...config,
+      triggers: [first, { ...first, name: "other", port: "127.0.0.2:1666" }],
+      perforce: { client_path: program },
+      workspaces: {
+        ...config.workspaces,
+        instances: {
+          game: { source_repo: { trigger: "depot", repo: "//Ace/main/..." } },
+          other: { source_repo: { trigger: "other", repo: "//Ace/main/..." } }
+        }
+      }
+    })
+  )
+  await aicr.start()
+  const ours = depot.submit("Ours", { files: { "//Ace/main/src/main.c": "int main() { return 1; }\n" } })
+  while (second.submit("Theirs", { files: { "//Ace/main/src/main.c": "int theirs;\n" } }) !== ours);
+  await callNamedHook(aicr.url, directory, "depot", ours, "ada", "ada-laptop", "//Ace/...")
+  await allSettled(2)
+  expect(reviewed()).toEqual([`1-${ours}`])
+  expect(JSON.stringify(model.requests)).not.toContain("theirs")
+  // Not even a login.
+  expect(second.calls()).toEqual([])
+  // A changelist outside of the repository of the workspace is not reviewed, also together with one inside.
+  const outside = depot.submit("Outside", { files: { "//Ace/dev/z.c": "int secret;\n", "//Ace/z.c": "int secret;\n" } })
+  await callNamedHook(aicr.url, directory, "depot", outside, "ada", "ada-laptop", "//Ace/...")
+  const before = depot.calls().length
+  await trigger(ours, "ada", "ada-laptop", "//Ace/...")
+  const reasons = () => events().map(({ reason }) => String(reason))
+  await waitUntil(() => reasons().some((one) => one.startsWith("ambiguous_route")), {
+    describe: () => JSON.stringify(reasons())
+  })
+  expect(reasons().find((one) => one.startsWith("ambiguous_route"))).toContain("AICR_TRIGGER")
+  await waitUntil(() => reasons().some((one) => one.startsWith("repository_not_configured")), {
+    describe: () => JSON.stringify(reasons())
+  })
+  expect(depot.calls().length).toBeGreaterThanOrEqual(before)
+  expect(second.calls()).toEqual([])
+  expect(chat.got).toHaveLength(1)
+  expect(JSON.stringify(model.requests)).not.toContain("secret")
+})
 
 it("an expired ticket ends the report with the reason", async () => {
   const { aicr, depot } = world

@@ -3,7 +3,16 @@
  * published to a chat; whatever dies in between.
  */
 import { execFile, execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -192,15 +201,21 @@ it("a committed revision is reported by the hook, reviewed and published with it
   await using collector = await TraceCollector.make()
   aicr.setEnv(collector.env)
   await aicr.start()
-  const log = join(world.directory, "hook.log")
-  repository.hook(
-    "post-commit",
-    `#!/bin/sh
-PATH=${process.env["PATH"]}
-export PATH AICR_URL=${aicr.url} AICR_API_KEY=${hookKey} AICR_LOG=${log}
-exec ${join(programFolder, "scripts/hooks/svn-trigger.sh")} "$1" "$2"
-`
+  const folder = join(world.directory, "hook scripts")
+  mkdirSync(folder)
+  copyFileSync(join(programFolder, "scripts/hooks/svn-trigger.sh"), join(folder, "svn-trigger.sh"))
+  writeFileSync(
+    join(folder, "svn-trigger.conf"),
+    `PATH=${process.env["PATH"]}\nAICR_URL=${aicr.url}\nAICR_API_KEY=${hookKey}\nAICR_LOG='${join(folder, "log")}'\n`
   )
+  const config = join(world.directory, "config.yaml")
+  const printed = await promisify(execFile)(
+    join(programFolder, "bin/aicr"),
+    ["hooks", "print", "svn", "--config", config, "--folder", folder],
+    { env: { PATH: process.env["PATH"], TEST_PASSWORD: svnPassword } }
+  )
+  // The output is the hook, unchanged.
+  repository.hook("post-commit", printed.stdout)
   const revision = write("src/main.c", "int main() { return 1; }\n")
   await allSettled(2)
   expect(reviewed()).toEqual([`1-${revision}`])
@@ -349,6 +364,37 @@ it(
   },
   60_000 + 30_000 * killsAt.length
 )
+
+it("a revision outside of the repository of the workspace reaches neither the model nor the group", async () => {
+  const { aicr, chat, model, repository, server } = world
+  const file = join(world.directory, "config.yaml")
+  const text = readFileSync(file, "utf8")
+  expect(text).toContain("repo: web")
+  writeFileSync(file, text.replace("repo: web", `repo: ${server.url}/trunk/src`))
+  const start = repository.commit("Start", { files: { "trunk/src/main.c": "int main() { return 0; }\n" } })
+  await aicr.start()
+  const secret = repository.commit("Secret", { files: { "docs/secret.c": "int password;\n" } })
+  const outside = repository.commit("Outside", { files: { "trunk/lib/key.c": "int key;\n" } })
+  const both = repository.commit("Both", {
+    files: { "trunk/lib/key.c": "int other_key;\n", "trunk/src/main.c": "int main() { return 1; }\n" }
+  })
+  for (const revision of [secret, outside, both]) expect(await report(revision)).toBe(202)
+  await waitUntil(() => reviewed().length > 0 && chat.got.length > 0, {
+    describe: () => `a review: ${JSON.stringify(events())}`
+  })
+  const reasons = () => events().map(({ reason }) => String(reason))
+  await waitUntil(() => reasons().filter((one) => one.startsWith("repository_not_configured")).length === 2, {
+    describe: () => JSON.stringify(reasons())
+  })
+  expect(reviewed()).toEqual([`${start}-${both}`])
+  expect(chat.got).toHaveLength(1)
+  const prompts = JSON.stringify(model.requests)
+  expect(prompts).toContain("return 1;")
+  for (const hidden of ["password", "other_key", "int key"]) {
+    expect(prompts).not.toContain(hidden)
+    expect(chat.got.join("")).not.toContain(hidden)
+  }
+})
 
 it("a refused user ends the report with the reason, and no file remains", async () => {
   const { aicr, directory, server } = world

@@ -96,6 +96,14 @@ const rules: ReadonlyArray<Row> = [
     "没有已启用的 {kind} 触发器拥有此仓库"
   ],
   [
+    "repository_not_configured: no enabled trigger of kind {kind} has this repository at the server of trigger {trigger}, which the hook names",
+    "钩子指定的触发器 {trigger} 的服务器上，没有已启用的 {kind} 触发器包含此仓库"
+  ],
+  [
+    "ambiguous_route: the triggers {names} have different servers or repositories; set AICR_TRIGGER in the settings of the hook to its own trigger",
+    "触发器 {names} 的服务器或仓库不同；请在钩子设置中将 AICR_TRIGGER 设为其自己的触发器"
+  ],
+  [
     "ambiguous_route: the triggers {names} have revision {revision}; report the depot path",
     "多个触发器（{names}）都有修订 {revision}；请上报 depot 路径"
   ],

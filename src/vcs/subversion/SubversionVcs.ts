@@ -38,8 +38,8 @@ export const makeSubversion = Effect.fnUntraced(function* (
       return yield* checkOutSource(yield* openSvnSource(session, request, facts, recent), options)
     }),
     isAncestor: ({ base, head }) => Effect.succeed(Number(base) <= Number(head)),
-    describe: Effect.fn("Subversion.describe")(function* ({ revisions, server }) {
-      return yield* describeRevisions(yield* sessionOf(server), { readFacts: facts, recent }, revisions)
+    describe: Effect.fn("Subversion.describe")(function* ({ revisions, roots, server }) {
+      return yield* describeRevisions(yield* sessionOf(server), { readFacts: facts, recent, roots }, revisions)
     }, Effect.scoped),
     mount: Effect.fn("Subversion.mount")(function* ({ maxBytes, path, revision = "HEAD", server }) {
       const session = yield* sessionOf(server)

@@ -14,7 +14,7 @@ import type { RecentChanges } from "./SvnRecent.ts"
 import type { SvnSession } from "./SvnSession.ts"
 import { findStreams } from "./SvnStreams.ts"
 import type { LoggedStream } from "./SvnStreams.ts"
-import { joinUrl, pegged } from "./SvnUrl.ts"
+import { joinUrl, pathBelow, pegged } from "./SvnUrl.ts"
 
 /** Paths of a revision that are read; filters decide by them. */
 const maxPaths = 20_000
@@ -43,25 +43,27 @@ export const toSpans = (revisions: ReadonlyArray<string>): ReadonlyArray<Readonl
   return spans
 }
 
-/** Facts and changes that are kept between requests. */
-export interface Memory {
+export interface DescribeParts {
+  /** Facts and changes that are kept between requests. */
   readonly readFacts: ReadFacts
   readonly recent: RecentChanges
+  /** URLs that are branches of their own. */
+  readonly roots: ReadonlyArray<string>
 }
 
 /** Describes each revision. A failure is of its own revision. */
 export const describeRevisions = Effect.fnUntraced(function* (
   session: SvnSession,
-  memory: Memory,
+  parts: DescribeParts,
   revisions: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyMap<string, Described>, CheckoutError> {
   const described = new Map<string, Described>()
   for (const revision of revisions) if (!isRevision(revision)) described.set(revision, Result.succeed(undefined))
   for (const span of toSpans(revisions.filter(isRevision))) {
-    const together = span.length > 1 ? yield* describeSpan(session, memory, span) : new Map<string, SubmittedChange>()
+    const together = span.length > 1 ? yield* describeSpan(session, parts, span) : new Map<string, SubmittedChange>()
     const alone = Effect.fnUntraced(function* (revision: string) {
       const change = together.get(revision)
-      const read = Effect.map(describeSpan(session, memory, [revision]), (found) => found.get(revision))
+      const read = Effect.map(describeSpan(session, parts, [revision]), (found) => found.get(revision))
       described.set(revision, change === undefined ? yield* Effect.result(read) : Result.succeed(change))
     })
     yield* Effect.forEach(yield* withoutFuture(session, span, together, described), alone, {
@@ -94,7 +96,7 @@ const withoutFuture = Effect.fnUntraced(function* (
 /** Returns those of the revisions, the newest first, that the log of the URL shows. A single one that the log does not show changes nothing there. */
 const describeSpan = Effect.fnUntraced(function* (
   session: SvnSession,
-  memory: Memory,
+  parts: DescribeParts,
   span: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyMap<string, SubmittedChange>, CheckoutError> {
   const [newest = "", oldest = newest] = [span[0], span.at(-1)]
@@ -104,7 +106,7 @@ const describeSpan = Effect.fnUntraced(function* (
     paths: maxSpanPaths
   }
   const [facts, log] = yield* Effect.all(
-    [memory.readFacts(session, newest), orMissing(readLog(session, newest, limits))],
+    [parts.readFacts(session, newest), orMissing(readLog(session, newest, limits))],
     {
       concurrency: 2
     }
@@ -118,11 +120,11 @@ const describeSpan = Effect.fnUntraced(function* (
       const message = `revision ${revision} changes over ${maxLogPaths} paths, which is too many for a review`
       return yield* new CheckoutError({ reason: "limit", message })
     }
-    const change = yield* toChange(session, facts, log, revision, at)
+    const change = yield* toChange(session, { ...facts, roots: parts.roots }, log, revision, at)
     changes.set(revision, change)
     const entry = log.entries[at]
     if (entry !== undefined)
-      yield* Effect.forEach(change.streams, (stream) => memory.recent.remember(session, { entry, stream }))
+      yield* Effect.forEach(change.streams, (stream) => parts.recent.remember(session, { entry, stream }))
   }
   return changes
 })
@@ -136,13 +138,14 @@ const orMissing = <A>(effect: Effect.Effect<A, CheckoutError>) =>
 
 const toChange = Effect.fnUntraced(function* (
   session: SvnSession,
-  { pathInRepository, uuid }: SvnFacts,
+  { pathInRepository, roots, uuid }: SvnFacts & Pick<DescribeParts, "roots">,
   log: Log,
   revision: string,
   at: number
 ): Effect.fn.Return<SubmittedChange, CheckoutError> {
   const entry = log.entries[at]
-  const streams = yield* Effect.forEach(findStreams(log, at, pathInRepository), toStream(session, revision))
+  const folders = roots.flatMap((root) => pathBelow(session.server.url, root) ?? [])
+  const streams = yield* Effect.forEach(findStreams(log, at, pathInRepository, folders), toStream(session, revision))
   return {
     revision,
     state: "submitted",

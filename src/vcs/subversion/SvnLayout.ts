@@ -26,6 +26,19 @@ export const findBranch = (path: string): SvnBranch | undefined => {
   return { branch: parts.slice(0, end).join("/"), path: parts.slice(end).join("/"), tag: kind === "tags" }
 }
 
+/** Returns the branch of a path that is in the longest of the roots, if that is longer than the branch by the layout. */
+export const withinRoot = (
+  found: SvnBranch | undefined,
+  path: string,
+  roots: ReadonlyArray<string>
+): SvnBranch | undefined => {
+  const [root] = roots
+    .filter((one) => path === one || path.startsWith(`${one}/`))
+    .toSorted((a, b) => b.length - a.length)
+  if (root === undefined || found === undefined || root.length <= found.branch.length) return found
+  return { branch: root, path: path.slice(root.length + 1), tag: found.tag }
+}
+
 /** Returns whether a URL already names a branch: paths below are not searched for the layout. */
 export const isBranchUrl = (pathInRepository: string): boolean =>
   pathInRepository !== "" && (findBranch(pathInRepository)?.branch ?? "") !== ""

@@ -3,7 +3,7 @@
  * would return it. Pure.
  */
 import type { ChangedStream } from "../SubmittedChanges.ts"
-import { findBranch, isBranchUrl } from "./SvnLayout.ts"
+import { findBranch, isBranchUrl, withinRoot } from "./SvnLayout.ts"
 import type { Log, LogEntry, LogPath } from "./SvnLog.ts"
 
 /** A changed branch. `isOpen`: the entries do not show which revision is the previous one. */
@@ -17,19 +17,29 @@ const maxStreams = 50
 /** Actions after which another object may be at the path. */
 const replacing = new Set(["A", "R", "D"])
 
-/** `at`: index of the entry. `pathInRepository`: path of the URL whose log it is. */
-export const findStreams = (log: Log, at: number, pathInRepository: string): ReadonlyArray<LoggedStream> => {
+/**
+ * `at`: index of the entry. `pathInRepository`: path of the URL whose log it is. `roots`: paths below the URL that are branches of their own
+ * within a branch of the layout.
+ */
+export const findStreams = (
+  log: Log,
+  at: number,
+  pathInRepository: string,
+  roots: ReadonlyArray<string>
+): ReadonlyArray<LoggedStream> => {
   const entry = log.entries[at]
   if (entry === undefined) return []
-  return [...groupByBranch(entry, pathInRepository)].slice(0, maxStreams).map(([branch, { paths, ...stream }]) => ({
-    branch,
-    paths,
-    ...stream,
-    ...(stream.removed ? { previous: undefined, isOpen: false } : findPrevious(log, at, branch, pathInRepository))
-  }))
+  return [...groupByBranch(entry, pathInRepository, roots)]
+    .slice(0, maxStreams)
+    .map(([branch, { paths, ...stream }]) => ({
+      branch,
+      paths,
+      ...stream,
+      ...(stream.removed ? { previous: undefined, isOpen: false } : findPrevious(log, at, branch, pathInRepository))
+    }))
 }
 
-const groupByBranch = ({ more, paths }: LogEntry, pathInRepository: string) => {
+const groupByBranch = ({ more, paths }: LogEntry, pathInRepository: string, roots: ReadonlyArray<string>) => {
   const root = pathInRepository === "" ? "/" : `/${pathInRepository}/`
   const isOwn = isBranchUrl(pathInRepository)
   const streams = new Map<
@@ -40,7 +50,9 @@ const groupByBranch = ({ more, paths }: LogEntry, pathInRepository: string) => {
     const inside =
       full === root.slice(0, -1) || full === root ? "" : full.startsWith(root) ? full.slice(root.length) : undefined
     const found =
-      inside === undefined ? undefined : isOwn ? { branch: "", path: inside, tag: false } : findBranch(inside)
+      inside === undefined
+        ? undefined
+        : withinRoot(isOwn ? { branch: "", path: inside, tag: false } : findBranch(inside), inside, roots)
     if (found === undefined) continue
     const { branch, path, tag } = found
     const stream = streams.get(branch) ?? { paths: [], removed: false, tag, more }

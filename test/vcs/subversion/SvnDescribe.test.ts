@@ -12,8 +12,8 @@ beforeAll(() => {
 })
 afterAll(() => repository[Symbol.dispose]())
 
-const describing = (revision: string, url = repository.url) =>
-  run(describeChange({ server: serverAt(url), revision, roots: [], under: undefined }))
+const describing = (revision: string, url = repository.url, roots: ReadonlyArray<string> = []) =>
+  run(describeChange({ server: serverAt(url), revision, roots, under: undefined }))
 
 it("a revision has its author, its message, and each branch with the revision before", async () => {
   const first = repository.commit("First", { files: { "trunk/a b.c": "1\n" } })
@@ -34,6 +34,25 @@ it("a revision has its author, its message, and each branch with the revision be
   expect((await describing(both, `${repository.url}/trunk`))?.streams).toMatchObject([{ branch: "", paths: ["a b.c"] }])
   // A new branch has the revision that it was copied from.
   expect((await describing(copy))?.streams).toMatchObject([{ branch: "branches/1.x", previous: first }])
+})
+
+it("a folder that is a repository of its own is a branch, with the revision before", async () => {
+  const first = repository.commit("Parts", { files: { "trunk/web client/a.c": "1\n", "trunk/core/b.c": "1\n" } })
+  const other = repository.commit("Core", { files: { "trunk/core/b.c": "2\n" } })
+  const both = repository.commit("Both", { files: { "trunk/web client/a.c": "2\n", "trunk/core/b.c": "3\n" } })
+  const found = await describing(both, repository.url, [
+    `${repository.url}/trunk/web%20client`,
+    `${repository.url}/trunk`
+  ])
+  expect(found?.streams.toSorted((a, b) => (a.branch < b.branch ? -1 : 1))).toMatchObject([
+    { branch: "trunk", paths: ["core/b.c"], previous: other },
+    { branch: "trunk/web client", paths: ["a.c"], previous: first }
+  ])
+  const within = await describing(both, `${repository.url}/trunk`, [`${repository.url}/trunk/core`])
+  expect(within?.streams.map(({ branch, paths }) => [branch, paths]).toSorted()).toEqual([
+    ["", ["web client/a.c"]],
+    ["core", ["b.c"]]
+  ])
 })
 
 it("a removed branch and a tag are marked, and a revision that does not exist is none", async () => {
