@@ -42,6 +42,7 @@ import { DismissalRequest, DismissalOutcome, dismissFinding } from "./DismissFin
 import { noteExpiry } from "./ExpiryNote.ts"
 import { recordUnreviewed } from "./HeadStatus.ts"
 import { everyOne } from "./Placement.ts"
+import { leftOutReason } from "../src/domain/LeftOut.ts"
 import { isFinalStatus, isSuccess, isUnpublished, maxStarts, nextStep, runEnd } from "./PublishDecision.ts"
 import { lookUpRow, sendRow } from "./PublishRow.ts"
 import { logEnded, withStory } from "./RunLog.ts"
@@ -91,7 +92,11 @@ const configuredFor = Effect.fnUntraced(function* (run: Run, snapshot: Snapshot)
 /** Ends the run when none of its rows is open. */
 const settleRun = Effect.fnUntraced(function* (run: Run) {
   if (run.status !== "publishing") return
-  const end = runEnd(yield* (yield* Outbox).ofRun(run.id), run.analysis?.partial === true)
+  const end = runEnd(
+    yield* (yield* Outbox).ofRun(run.id),
+    run.analysis?.partial === true,
+    run.analysis && leftOutReason(run.analysis)
+  )
   if (end === undefined) return
   const { to, reason } = end
   const configured = yield* workspaceOf(run)

@@ -8,6 +8,7 @@ import type { Analysis } from "../src/domain/Analysis.ts"
 import type { TargetKey } from "../src/domain/Keys.ts"
 import { hasUnreadText, isMostlyRead } from "../src/domain/Coverage.ts"
 import { endStatus } from "../src/domain/HeadVerdict.ts"
+import { leftOutReason } from "../src/domain/LeftOut.ts"
 import type { RunVerdict } from "../src/domain/HeadVerdict.ts"
 import type { Publication, StatusState } from "../src/domain/Publication.ts"
 import { describe, decideVerdict } from "../src/domain/Verdict.ts"
@@ -104,7 +105,8 @@ export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWo
     models: analysis.models
   })
   yield* publish(run.targetKey)
-  return reviewed(run.id)
+  const leftOut = leftOutReason(analysis)
+  return leftOut === undefined ? reviewed(run.id) : skipped(leftOut, run.id)
 })
 
 /** Returns false if the lease was lost and another worker owns the run. */

@@ -145,6 +145,9 @@ export const maxStarts = 5
 /** True if the host refused the row permanently or it is no longer retried. */
 const isRefused = ({ status }: Pick<Publication, "status">): boolean => status === "failed" || status === "quarantined"
 
+/** True if the host has what the row is about: it was written, or was there. */
+const isInEffect = ({ status }: Pick<Publication, "status">): boolean => status === "sent" || status === "nothing_to_do"
+
 /** True if something was refused, and nothing is or can become visible. */
 export const isUnpublished = (rows: ReadonlyArray<Pick<Publication, "operation" | "status">>): boolean => {
   const contents = rows.filter(isContent)
@@ -157,24 +160,30 @@ export interface RunEnd {
   readonly reason: Reason | undefined
 }
 
-/** Returns the final state of a run in `publishing` from its rows, or undefined while one of them is open. */
+/**
+ * Returns the final state of a run in `publishing` from its rows, or undefined while one of them is open. `leftOut`: the reason for which no
+ * file was read; such a run is skipped unless something was written.
+ */
 export const runEnd = (
   rows: ReadonlyArray<Pick<Publication, "status" | "operation" | "error">>,
-  isCut: boolean
+  isCut: boolean,
+  leftOut?: Reason
 ): RunEnd | undefined => {
   if (rows.some(({ status }) => status === "pending" || status === "sending" || status === "unknown")) return undefined
   const contents = rows.filter(isContent)
   const failed = contents.filter(isRefused)
-  const sent = contents.filter((row) => row.status === "sent" && appears(row))
+  const visible = contents.filter(appears)
+  const inEffect = visible.filter(isInEffect)
+  const isUnwritten = visible.every(({ status }) => status !== "sent")
   // A request for changes that stays is no reason to count the review as unpublished.
   const dropped = contents.filter(({ operation, status }) => status === "dropped" && operation._tag !== "Verdict")
   const to =
-    failed.length > 0 && sent.length === 0
+    failed.length > 0 && inEffect.length === 0
       ? "failed"
-      : sent.length === 0 && dropped.length > 0
+      : (inEffect.length === 0 && dropped.length > 0) || (isUnwritten && failed.length === 0 && leftOut !== undefined)
         ? "skipped"
         : "succeeded"
-  return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error }
+  return { to, partial: failed.length > 0 || isCut, reason: failed[0]?.error ?? dropped[0]?.error ?? leftOut }
 }
 
 export type CommandRetry =

@@ -104,11 +104,14 @@ const settleFailure = Effect.fnUntraced(function* (
   return afterFailure(failure, now, yield* Random.next)
 })
 
-/** Returns the update of a row that was sent, or for which the host has no place. */
-const settleSent = ({ hostId, url, ignoredDismissals, reactions, skipped }: SentRow): PublicationUpdate =>
-  skipped === undefined
+/** Returns the update of a row that was sent, that had nothing to write, or for which the host has no place. */
+const settleSent = (sent: SentRow): PublicationUpdate => {
+  const { hostId, url, ignoredDismissals, nothingToDo, reactions, skipped } = sent
+  if (skipped !== undefined) return { status: "dropped", error: skipped }
+  return nothingToDo === undefined
     ? { status: "sent", hostId, url, ignoredDismissals, reactions }
-    : { status: "dropped", error: skipped }
+    : { status: "nothing_to_do", error: nothingToDo, ignoredDismissals, reactions }
+}
 
 /** Pause before a status is sent while another publisher writes one of the same commit. */
 const busyPauseMillis = 250
@@ -214,9 +217,10 @@ export const sendRow = Effect.fnUntraced(function* (
     if (result._tag === "Success") yield* repeatStatus(row)
     return unsent
   }
-  if (update.status === "sent") hold.progressed()
+  const isDone = update.status === "sent" || update.status === "nothing_to_do"
+  if (isDone) hold.progressed()
   yield* report(run, row, update)
-  return { ...unsent, isSent: update.status === "sent" && next.length === 0 }
+  return { ...unsent, isSent: isDone && next.length === 0 }
 })
 
 const notBegun = { isBegun: false, isBusy: false, objection: undefined }

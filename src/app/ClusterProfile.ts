@@ -23,6 +23,7 @@ import { administration } from "./Administration.ts"
 import { adminSocket } from "./AdminSocket.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
 import { cliAgents, missingAgents } from "./AgentServices.ts"
+import { missingPrograms } from "./MissingPrograms.ts"
 import { clusterProblems } from "../config/checks/Cluster.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import { usableFolders } from "./DataFolders.ts"
@@ -130,6 +131,7 @@ export const layer = (settings: NatsSettings, { roles, ingress = {} }: ServiceOp
   const executor = roles.has("executor")
     ? Actors.executing.pipe(
         Layer.merge(missingAgents),
+        Layer.merge(missingPrograms),
         Layer.provide([outputs, vcs, threads, agent, notifications]),
         Layer.provide(client)
       )

@@ -16,6 +16,7 @@ import { adminSocket } from "./AdminSocket.ts"
 import { administration, administrationAlone, thisNode, withActors } from "./Administration.ts"
 import { agentLayer } from "../agent/AgentModes.ts"
 import { cliAgents, missingAgents } from "./AgentServices.ts"
+import { missingPrograms } from "./MissingPrograms.ts"
 import { usableFolders } from "./DataFolders.ts"
 import { LiveNodes } from "../domain/LiveNodes.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
@@ -52,6 +53,7 @@ const outputs = OutputsLayer.layer.pipe(Layer.provide(agent))
 
 const actors = Actors.layerAll.pipe(
   Layer.merge(missingAgents),
+  Layer.merge(missingPrograms),
   Layer.provideMerge(engine),
   Layer.provide([
     WritePermits.layerAlone,

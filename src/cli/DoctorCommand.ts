@@ -4,16 +4,14 @@
  */
 import { Console, Effect, Result } from "effect"
 import { Command, Flag } from "effect/cli"
-import { access, constants } from "node:fs/promises"
 import { connect } from "node:net"
-import { delimiter, isAbsolute, join } from "node:path"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { Role } from "../domain/Role.ts"
+import type { Server } from "../config/Requirements.ts"
 import type { AccessReport } from "../forge/Access.ts"
-import type { Program, Server } from "../config/Requirements.ts"
-import { listPrograms, listServers } from "../config/Requirements.ts"
+import { hasProgram, listPrograms, listServers } from "../config/Requirements.ts"
 import { ExitWith } from "./Exit.ts"
 import { configFlag, fileOnlyFlag } from "./ConfigFlag.ts"
 import { databaseAdvice, describeSource, openFile } from "./ReadSnapshot.ts"
@@ -33,8 +31,12 @@ interface Runs {
    * points of `aicr agent check`.
    */
   readonly agentAccess: (snapshot: Snapshot, runs: boolean) => Effect.Effect<ReadonlyArray<AccessReport>>
+  /** Returns the triggers without the credential that a node with these roles needs. */
+  readonly missingCredentials: (snapshot: Snapshot, roles: ReadonlySet<Role>) => ReadonlyArray<AccessReport>
   /** Returns missing permissions of credentials at their hosts. */
   readonly hostAccess: (snapshot: Snapshot) => Effect.Effect<ReadonlyArray<AccessReport>>
+  /** Returns whether git reads the repositories of the triggers, with the environment, certificates, proxy and credential of a checkout. */
+  readonly gitAccess: (snapshot: Snapshot, roles: ReadonlySet<Role>) => Effect.Effect<ReadonlyArray<AccessReport>>
   /** Returns which models of the chains respond, if a node with these roles calls models. */
   readonly modelAccess: (snapshot: Snapshot, roles: ReadonlySet<Role>) => Effect.Effect<ReadonlyArray<AccessReport>>
 }
@@ -44,13 +46,38 @@ interface Line {
   readonly text: string
 }
 
+type PrintLine = (level: AccessReport["level"], text: string) => Effect.Effect<void>
+
 /** Prints issues; returns the number of errors. */
-const reportIssues = Effect.fnUntraced(function* (
-  issues: ReadonlyArray<ConfigIssue>,
-  line: (level: AccessReport["level"], text: string) => Effect.Effect<void>
-) {
+const reportIssues = Effect.fnUntraced(function* (issues: ReadonlyArray<ConfigIssue>, line: PrintLine) {
   for (const issue of issues) yield* line(issue.severity, formatIssue(issue))
   return issues.filter(({ severity }) => severity === "error").length
+})
+
+/** Prints whether each program is installed; returns the number of missing ones. */
+const reportPrograms = Effect.fnUntraced(function* (snapshot: Snapshot, line: PrintLine) {
+  let missing = 0
+  for (const { install, name, why } of listPrograms(snapshot)) {
+    const isFound = yield* hasProgram(name)
+    if (!isFound) missing++
+    yield* isFound
+      ? line("ok", `${name} is installed (${why})`)
+      : line("error", `${name} is not installed (${why}); ${install}`)
+  }
+  return missing
+})
+
+/** Prints whether each server accepts a connection; returns the number of those that do not. */
+const reportServers = Effect.fnUntraced(function* (servers: ReadonlyArray<Server>, line: PrintLine) {
+  const results = yield* Effect.forEach(servers, reach, { concurrency: 16 })
+  for (const [index, server] of servers.entries()) {
+    const problem = results[index]
+    const name = `${server.host}:${server.port} (${server.why})`
+    yield* problem === undefined
+      ? line("ok", `${name} responds`)
+      : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
+  }
+  return results.filter((problem) => problem !== undefined).length
 })
 
 export const doctorCommand = (runs: Effect.Effect<Runs>) =>
@@ -78,7 +105,7 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       const held = parseRoles(named ?? "all")
       if (Result.isFailure(held)) return yield* new ExitWith({ code: 2, message: held.failure })
       const roles = held.success
-      const { agentAccess, hostAccess, modelAccess, buildProblems } = yield* runs
+      const { agentAccess, gitAccess, missingCredentials, hostAccess, modelAccess, buildProblems } = yield* runs
       const { bad: invalid, lines, snapshot } = yield* judge(config, { fileOnly, roles })
       if (named !== undefined)
         yield* line("ok", `roles ${[...roles].join(", ")} (SVC_ROLES): credentials of other roles are not checked`)
@@ -86,31 +113,18 @@ export const doctorCommand = (runs: Effect.Effect<Runs>) =>
       let bad = invalid
       if (snapshot !== undefined) {
         bad += yield* reportIssues(buildProblems(snapshot, roles), line)
-        for (const program of listPrograms(snapshot)) {
-          const found = yield* lookup(program)
-          if (!found) bad++
-          yield* found
-            ? line("ok", `${program.name} is installed (${program.why})`)
-            : line("error", `${program.name} is not installed (${program.why}); ${program.install}`)
-        }
-        const servers = offline ? [] : listServers(snapshot, process.env, roles)
-        const results = yield* Effect.forEach(servers, reach, { concurrency: 16 })
-        for (const [index, server] of servers.entries()) {
-          const problem = results[index]
-          if (problem !== undefined) bad++
-          const name = `${server.host}:${server.port} (${server.why})`
-          yield* problem === undefined
-            ? line("ok", `${name} responds`)
-            : line("error", `${name} cannot be reached: ${problem}; check the address, the network and the server`)
-        }
+        bad += yield* reportPrograms(snapshot, line)
+        bad += yield* reportServers(offline ? [] : listServers(snapshot, process.env, roles), line)
         const remote = offline
           ? []
           : [
               ...(yield* reportService(snapshot.document.server)),
               ...(yield* hostAccess(snapshot)),
+              ...(yield* gitAccess(snapshot, roles)),
               ...(yield* modelAccess(snapshot, roles))
             ]
-        for (const { level, reason } of [...(yield* agentAccess(snapshot, !offline)), ...remote]) {
+        const local = [...missingCredentials(snapshot, roles), ...(yield* agentAccess(snapshot, !offline))]
+        for (const { level, reason } of [...local, ...remote]) {
           if (level === "error") bad++
           yield* line(level, inEnglish(reason))
         }
@@ -156,21 +170,6 @@ const judge = Effect.fnUntraced(function* (
   const text = `${describeSource(config, effective) ?? config}: valid, ${count(snapshot.workspaces.size, "workspace")}`
   return { snapshot, bad: fatal.size, lines: [...lines, { level: "ok", text } satisfies Line] }
 })
-
-const lookup = ({ name }: Program): Effect.Effect<boolean> =>
-  Effect.promise(async () => {
-    if (isAbsolute(name)) return isExecutable(name)
-    for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
-      if (folder !== "" && (await isExecutable(join(folder, name)))) return true
-    }
-    return false
-  })
-
-const isExecutable = (path: string): Promise<boolean> =>
-  access(path, constants.X_OK).then(
-    () => true,
-    () => false
-  )
 
 /** Returns undefined if the server accepts a connection, otherwise the reason. */
 const reach = ({ host, port }: Server): Effect.Effect<string | undefined> =>

@@ -37,7 +37,7 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
     ...(run.notices ?? []).map((notice) => `notice: ${oneLine(notice)}`),
     ...run.publications.map(({ channel, error, operation, status, url }) => {
       const problem = error === undefined ? "" : `: ${oneLine(inEnglish(error))}`
-      return `${channel} ${operation}: ${status}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
+      return `${channel} ${operation}: ${status.replaceAll("_", " ")}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`
     }),
     ...(isClean(run) ? ["nothing to post: no problem was found (review.skip_lgtm)"] : []),
     ...(explained.has(run.status) ? [] : [`aicr log ${run.id} prints its log`])
@@ -46,7 +46,9 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
 
 /** Whether a review without problems posted at most its commit status. */
 const isClean = ({ findings, publications, status }: StoryRun): boolean =>
-  status === "succeeded" && findings === 0 && publications.every(({ operation }) => operation === "Status")
+  status === "succeeded" &&
+  findings === 0 &&
+  publications.every((row) => row.operation === "Status" || row.status === "nothing_to_do")
 
 const formatStoryEntry = (entry: EntryRecord): ReadonlyArray<string> => {
   const { attempts, id, status, why } = entry

@@ -1,6 +1,7 @@
 /** Lists what a configuration requires: programs on the path and reachable servers. Used by `aicr doctor`. */
-import { resolve } from "node:path"
-import { Redacted } from "effect"
+import { access, constants } from "node:fs/promises"
+import { delimiter, isAbsolute, join, resolve } from "node:path"
+import { Effect, Redacted } from "effect"
 import type { Role } from "../domain/Role.ts"
 import type { Env } from "./Credentials.ts"
 import { variable } from "./Credentials.ts"
@@ -107,3 +108,19 @@ export const listServers = (snapshot: Snapshot, env: Env, roles: ReadonlySet<Rol
   }
   return [...servers.values()]
 }
+
+const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false
+  )
+
+/** Returns whether a program can be started. `name`: its name on the path, or its absolute path. */
+export const hasProgram = (name: string): Effect.Effect<boolean> =>
+  Effect.promise(async () => {
+    if (isAbsolute(name)) return isExecutable(name)
+    for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
+      if (folder !== "" && (await isExecutable(join(folder, name)))) return true
+    }
+    return false
+  })

@@ -42,8 +42,9 @@ export const showProgress = (terminal: Terminal, event: ProgressEvent): void => 
       return findings.forEach((finding) => terminal.line(`    ${describeFinding(terminal, finding)}`))
     }
     case "Published":
+      if (event.operation === "Status" || event.status === "nothing_to_do") return
       // Updates of comments of earlier reviews have no URL.
-      if (event.operation === "Status" || (event.status === "sent" && event.url === undefined)) return
+      if (event.status === "sent" && event.url === undefined) return
       return terminal.step(
         event.status === "sent" ? "published" : event.status,
         `${event.operation.toLowerCase()} ${terminal.dim(event.url ?? "")}`.trimEnd()

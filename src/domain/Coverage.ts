@@ -25,7 +25,7 @@ export type SkipReason = typeof SkipReason.Type
 export const SkippedFile = Schema.Struct({
   path: Schema.String,
   reason: SkipReason,
-  /** The matching line of the ignore file, for `ignored`. */
+  /** The matching line of the ignore file, for `ignored`; the setting that excludes it, for `excluded`. */
   rule: Schema.optional(Schema.String),
   /** True if the change adds text to it that was not read for a reason other than the configuration. */
   unread: Schema.optional(Schema.Boolean),

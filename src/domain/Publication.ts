@@ -9,7 +9,7 @@
  * pending | unknown ──▶ quarantined several processes crashed while they handled it
  * unknown ──▶ sent | sending        found at the host, or not found
  * pending | unknown ──▶ itself      deferred before a write, until `notBefore`
- * pending ──▶ sent                  nothing had to be written
+ * pending | sending | unknown ──▶ nothing_to_do   nothing had to be written, with the reason
  * pending | unknown ──▶ failed      a required read before the write fails permanently
  * pending | unknown ──▶ dropped     a newer head made it obsolete
  * ```
@@ -28,6 +28,7 @@ export const PublicationStatus = Schema.Literals([
   "pending",
   "sending",
   "sent",
+  "nothing_to_do",
   "unknown",
   "failed",
   "dropped",
@@ -36,10 +37,11 @@ export const PublicationStatus = Schema.Literals([
 export type PublicationStatus = typeof PublicationStatus.Type
 
 export const publicationLifecycle = makeLifecycle<PublicationStatus>(PublicationStatus.literals, {
-  pending: ["quarantined", "sending", "sent", "pending", "failed", "dropped"],
-  sending: ["sent", "pending", "unknown", "failed"],
-  unknown: ["quarantined", "sending", "sent", "unknown", "failed", "dropped"],
+  pending: ["quarantined", "sending", "sent", "nothing_to_do", "pending", "failed", "dropped"],
+  sending: ["sent", "nothing_to_do", "pending", "unknown", "failed"],
+  unknown: ["quarantined", "sending", "sent", "nothing_to_do", "unknown", "failed", "dropped"],
   sent: [],
+  nothing_to_do: [],
   failed: [],
   dropped: [],
   quarantined: []

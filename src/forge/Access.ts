@@ -104,6 +104,12 @@ const checkAccess = Effect.fnUntraced(function* (
   }))
 })
 
+/** Returns the enabled triggers of git hosts whose credential is not set: every review of theirs fails. Pure. */
+export const listWithoutCredential = ({ triggers }: Pick<Snapshot, "triggers">): ReadonlyArray<Reason> =>
+  [...triggers.values()]
+    .filter((profile) => profile.enabled && isForgeKind(profile.kind) && !hasCredential(profile))
+    .map(({ name }) => ({ _tag: "TriggerWithoutCredential", trigger: name }))
+
 /** Checks the credentials of all triggers, or of the one with this name. */
 export const reportAccess = Effect.fnUntraced(function* (
   snapshot: Snapshot,

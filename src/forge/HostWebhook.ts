@@ -2,6 +2,7 @@
 import type { ForgeKind } from "../domain/Kinds.ts"
 import { verbatimReason } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
+import { webhookSetups } from "../domain/WebhookSetup.ts"
 
 /** A webhook as the API of a host lists it. */
 export interface HostWebhook {
@@ -19,34 +20,19 @@ export interface LoggedDelivery {
   readonly at: string | undefined
 }
 
-interface WebhookRow {
-  /** Events without which no pull request is reviewed. */
-  readonly events: ReadonlyArray<string>
-  /** Permission of a credential that may list webhooks. */
-  readonly permission: Reason
-}
-
-const gitea: WebhookRow = {
-  // The event of a pull request and that of its new commits are separate.
-  events: ["pull_request", "pull_request_sync"],
-  permission: { _tag: "RepositoryAdministrator" }
-}
-
-const rows: Readonly<Record<ForgeKind, WebhookRow>> = {
-  gitea,
-  forgejo: gitea,
-  github: {
-    events: ["pull_request"],
-    permission: { _tag: "WebhooksRead" }
-  },
-  gitlab: { events: ["merge_requests_events"], permission: { _tag: "MaintainerWithApiScope" } }
+/** Permissions of a credential that may list webhooks. */
+const permissions: Readonly<Record<ForgeKind, Reason>> = {
+  gitea: { _tag: "RepositoryAdministrator" },
+  forgejo: { _tag: "RepositoryAdministrator" },
+  github: { _tag: "WebhooksRead" },
+  gitlab: { _tag: "MaintainerWithApiScope" }
 }
 
 /** Deliveries of the log that are considered. */
 export const loggedDeliveries = 10
 
 /** Returns what the credential needs for a check of webhooks. */
-export const webhookPermission = (kind: ForgeKind): Reason => rows[kind].permission
+export const webhookPermission = (kind: ForgeKind): Reason => permissions[kind]
 
 /**
  * Returns the problems of the webhooks that point to this service; empty if one is complete. `addresses` are the URLs at which
@@ -72,7 +58,7 @@ export const listWebhookProblems = (
 
 const lackingEvents = (kind: ForgeKind, hooks: ReadonlyArray<HostWebhook>): ReadonlyArray<Reason> => {
   const events = new Set(hooks.flatMap((hook) => hook.events))
-  const lacking = events.has("*") ? [] : rows[kind].events.filter((event) => !events.has(event))
+  const lacking = events.has("*") ? [] : webhookSetups[kind].reviews.flatMap(({ id }) => (events.has(id) ? [] : [id]))
   return lacking.length === 0 ? [] : [{ _tag: "WebhookLacksEvents", events: lacking }]
 }
 

@@ -13,9 +13,13 @@ export interface DeliveryLog {
   readonly refused: (provider: TriggerKind, reason: string, eventId: string, now: number) => void
   /** A delivery or call that has no trigger, or no valid API key. Logged within limits. */
   readonly unwanted: (provider: TriggerKind, reason: "trigger_not_configured" | "unauthorized", now: number) => void
+  /** An event of a host on a path that is none of the service: the URL of the webhook is wrong. Logged within limits. */
+  readonly misdirected: (kind: ForgeKind, path: string, now: number) => void
   /** Counts each of them, and logs within limits. */
   readonly rejectedSignature: (kind: ForgeKind, triggers: ReadonlyArray<string>, client: string, now: number) => void
 }
+
+const maxPath = 200
 
 const advice = {
   trigger_not_configured: "configure a trigger of this kind, or correct the URL at the sender",
@@ -31,6 +35,18 @@ export const makeDeliveryLog = (
   const refused = new RepeatedWarnings()
   const unwanted = new RepeatedWarnings()
   return {
+    misdirected: (provider, path, now) => {
+      const suppressed = unwanted.admit(`${provider} misdirected`, now)
+      if (suppressed === undefined) return
+      run(
+        Effect.logWarning("event of a host on an unknown path refused", {
+          provider,
+          path: path.slice(0, maxPath),
+          suppressed,
+          advice: `set the URL of the webhook at the host to the path /webhooks/${provider}, below server.path_prefix`
+        })
+      )
+    },
     unwanted: (provider, reason, now) => {
       const suppressed = unwanted.admit(`${provider} ${reason}`, now)
       if (suppressed === undefined) return

@@ -3,7 +3,7 @@ import { Clock, Effect, Metric } from "effect"
 import type { Context } from "effect"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { TargetKey } from "../domain/Keys.ts"
-import type { TriggerKind } from "../domain/Kinds.ts"
+import type { ForgeKind, TriggerKind } from "../domain/Kinds.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhookDecisions } from "../observability/Metrics.ts"
@@ -73,7 +73,11 @@ export const makeReceiving = Effect.fnUntraced(function* (
     log,
     payloads
   })
-  return { intake, triggers, webhooks }
+  const misdirected = (kind: ForgeKind, path: string, now: number): void => {
+    count(kind, "refused", "unknown_path")
+    log.misdirected(kind, path, now)
+  }
+  return { intake, misdirected, triggers, webhooks }
 })
 
 /** Logs once per `name`; the configuration limits their number. */

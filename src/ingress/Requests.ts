@@ -37,6 +37,8 @@ export interface RequestParts {
   readonly prefix: string
   readonly bodies: BodyReader
   readonly webhooks: Webhooks
+  /** An event of a host on a path that is none of the service. */
+  readonly misdirected: (kind: ForgeKind, path: string, now: number) => void
   readonly triggers: Triggers
   readonly chat: ChatCallbacks
   readonly admin: Option.Option<AdminApi["Service"]>
@@ -65,6 +67,18 @@ class MetricsText {
     return this.#text
   }
 }
+
+/** Headers that name the event of a delivery. A Forgejo sends those of Gitea and GitHub too, and a Gitea those of GitHub. */
+const eventHeaders: ReadonlyArray<readonly [name: string, kind: ForgeKind]> = [
+  ["x-forgejo-event", "forgejo"],
+  ["x-gitea-event", "gitea"],
+  ["x-gitlab-event", "gitlab"],
+  ["x-github-event", "github"]
+]
+
+/** Returns the kind of the host that sent an event; undefined for another request. */
+const eventSender = (headers: IncomingMessage["headers"]): ForgeKind | undefined =>
+  eventHeaders.find(([name]) => headers[name] !== undefined)?.[1]
 
 const joined = (blocks: ReadonlyArray<Uint8Array>): Uint8Array => {
   const [first] = blocks
@@ -109,13 +123,24 @@ export class Requests {
   handle(exchange: Exchange, isOffered: (route: Route) => boolean): Handled {
     const { request } = exchange
     const route = parseRoute(this.#parts.prefix, request.url ?? "/")
-    if (route === undefined || !isOffered(route)) return unread(request, Responses.notFound())
+    if (route === undefined || !isOffered(route)) {
+      this.#noteEvent(request)
+      return unread(request, Responses.notFound())
+    }
     if (exchange.forProbes && !probes.has(route._tag)) return Responses.connectionsTooMany
     const allowed = listMethods(route)
     if (!allowed.split(", ").includes(request.method ?? "")) {
+      this.#noteEvent(request)
       return unread(request, Responses.methodNotAllowed(allowed))
     }
     return this.#respond(route, exchange, isOffered)
+  }
+
+  /** Notes the event of a host whose webhook has a wrong URL. Its payload is not read. */
+  #noteEvent({ headers, method, url = "/" }: IncomingMessage): void {
+    const kind = method === "POST" ? eventSender(headers) : undefined
+    if (kind !== undefined)
+      this.#parts.misdirected(kind, url.split("?")[0] ?? "", this.#clock.currentTimeMillisUnsafe())
   }
 
   #respond(route: Route, exchange: Exchange, isOffered: (route: Route) => boolean): Handled {

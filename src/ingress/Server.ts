@@ -78,7 +78,7 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
   const prefix = normalisePrefix(settings.path_prefix)
   const rejected = new SignatureCounts(context)
   yield* Effect.addFinalizer(() => rejected.close)
-  const { intake, triggers, webhooks } = yield* makeReceiving((line) => makeDeliveryLog(line, rejected))
+  const { intake, misdirected, triggers, webhooks } = yield* makeReceiving((line) => makeDeliveryLog(line, rejected))
   const dashboard = new Dashboard(
     (error) => void run(Effect.logError("the dashboard could not be built", { error: String(error) }))
   )
@@ -91,6 +91,7 @@ const make = Effect.fnUntraced(function* (options: Omit<IngressOptions, keyof Po
     dashboard,
     bodies: bodyReader(settings, options.slowBodyMillis ?? 5000),
     webhooks,
+    misdirected,
     triggers,
     chat: makeChatCallbacks({ config, requests: yield* ChatRequests, wake }),
     admin: yield* Effect.serviceOption(AdminApi),

@@ -1,6 +1,6 @@
 /**
- * Checks the models of a configuration, used by `aicr doctor`: sends each entry of each chain a request of a few tokens, so that a model that
- * does not exist and a refused key are found before the first review. An entry that occurs in several chains is requested once.
+ * Checks the models of a configuration, used by `aicr doctor`: requests a tool call of a few tokens from each entry of each chain, as a review
+ * does, so that a model that does not exist, a refused key, and a model or server without tools are found before the first review. An entry that occurs in several chains is requested once.
  */
 import { Effect } from "effect"
 import type { Snapshot } from "../config/Snapshot.ts"
@@ -40,6 +40,18 @@ const listModels = ({ document }: Snapshot) => {
   })
 }
 
+const readyTool = {
+  name: "report_ready",
+  description: "Reports that the model is ready.",
+  parameters: { type: "object", properties: {}, additionalProperties: false }
+}
+
+/** A review of such a model fails. */
+const withoutTools: Reason = {
+  _tag: "ModelsFailed",
+  reasons: [{ _tag: "ResponseProse" }, { _tag: "EnableToolCalls" }]
+}
+
 const checkModel = Effect.fnUntraced(function* (
   snapshot: Snapshot,
   { entry, chains }: ReturnType<typeof listModels>[number]
@@ -56,22 +68,25 @@ const checkModel = Effect.fnUntraced(function* (
       snapshot: { ...snapshot, document: { ...snapshot.document, llm: alone } },
       group,
       role: "any",
-      system: "Reply with the single word OK.",
-      messages: [{ role: "user", text: "Reply with OK." }],
-      tools: [],
+      system: "Call the tool report_ready once. Write no text.",
+      messages: [{ role: "user", text: "Call report_ready." }],
+      tools: [readyTool],
+      toolChoice: "required",
       deadlineMillis: timeoutMillis,
       endsWhenRefused: true
     })
     .pipe(
       Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.succeed(undefined) }),
-      Effect.map((reply): ModelReport =>
-        reply === undefined
-          ? {
-              level: "warning",
-              reason: verbatimReason(`${name}: no response within ${timeoutMillis / 1000} s: check the server`)
-            }
-          : { level: "ok", reason: verbatimReason(`${name} responds`) }
-      ),
+      Effect.map((reply): ModelReport => {
+        if (reply === undefined)
+          return {
+            level: "warning",
+            reason: verbatimReason(`${name}: no response within ${timeoutMillis / 1000} s: check the server`)
+          }
+        return reply.calls.length > 0
+          ? { level: "ok", reason: verbatimReason(`${name} responds, and calls tools`) }
+          : { level: "error", reason: verbatimReason(`${name}: ${inEnglish(withoutTools)}`) }
+      }),
       Effect.catch(({ advice, message, reason }) =>
         Effect.succeed<ModelReport>({
           level: transient.has(reason) ? "warning" : "error",

@@ -88,9 +88,18 @@ export interface Sent extends HostWrite {
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
   /** Reactions to comments of earlier reviews, where the operation read them. */
   readonly reactions?: ReadonlyArray<Reaction> | undefined
-  /** Reason for which nothing was written; the row is then dropped with it. */
+  /** Reason for which nothing was written, because the host has no place for it; the row is then dropped with it. */
   readonly skipped?: Reason | undefined
+  /** Reason for which nothing had to be written. */
+  readonly nothingToDo?: Reason | undefined
 }
+
+/** Result of an operation that had nothing to write, with the operation id in place of an id at the host. */
+export const unwritten = (operationId: string, reason: Reason): Sent => ({
+  hostId: operationId,
+  url: undefined,
+  nothingToDo: reason
+})
 
 /**
  * The configuration of a publication no longer exists: its workspace, trigger or channel has been removed since it was planned.

@@ -9,6 +9,8 @@ import { digestIssue } from "../forge/IssueHead.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
+import { unwritten } from "./Channel.ts"
+import type { Sent } from "./Channel.ts"
 import { toSearchText, parseMarkers } from "./Marker.ts"
 import { requireNumber } from "./ReviewSend.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
@@ -23,7 +25,7 @@ export const sendAtHost = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   operation: HostOperation
-): Effect.fn.Return<HostWrite, ForgeError, Writing> {
+): Effect.fn.Return<Sent, ForgeError, Writing> {
   const { repo } = change
   switch (operation._tag) {
     case "Status": {
@@ -43,7 +45,7 @@ export const sendAtHost = Effect.fnUntraced(function* (
     case "CloseIssue": {
       const number = yield* requireNumber(change)
       const state = yield* checkUnchanged(client, change, number, operation.head)
-      if (state === "closed") return { hostId: String(number), url: undefined }
+      if (state === "closed") return unwritten(String(number), { _tag: "GoneAtHost" })
       return yield* client.issues.edit(repo, number, { state: "closed" })
     }
   }

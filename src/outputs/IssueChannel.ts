@@ -14,6 +14,7 @@ import type { HostWrite } from "../forge/HostWrite.ts"
 import { rulesRevision } from "../forge/RulesRevision.ts"
 import { resolveAuthor } from "./Author.ts"
 import { planIssueNotice, sendIssueNotice } from "./BotChannel.ts"
+import { unwritten } from "./Channel.ts"
 import type { ChannelKind, DismissedFinding, PublishInput, ChannelContext, Sent } from "./Channel.ts"
 import { wrongChannelKind } from "./WrongChannelKind.ts"
 import { planIssueChanges } from "./IssueChanges.ts"
@@ -129,7 +130,9 @@ export const issueChannel = (limit: number): ChannelKind => ({
           limit,
           labels: labelsFor(workspace.review.output_language)
         })
-        return { hostId: publication.operationId, url: undefined, next }
+        return next.length === 0
+          ? unwritten(publication.operationId, { _tag: "IssuesCurrent" })
+          : { hostId: publication.operationId, url: undefined, next }
       }
       case "Issue":
         return withNotice(context, publication, operation, yield* write(context, client, operation))
@@ -192,12 +195,12 @@ const withNotice = (
   context: ChannelContext,
   publication: Publication,
   operation: IssueOperation,
-  written: HostWrite
+  written: Sent
 ): Sent => {
-  const { hostId, url } = written
+  const { url } = written
   const { action, title = "", severity } = operation
   const next = action === "create" ? planIssueNotice(context, publication, { title, url, severity }) : []
-  return { hostId, url, next }
+  return { ...written, next }
 }
 
 type IssueOperation = Extract<Operation, { readonly _tag: "Issue" }>
@@ -227,7 +230,7 @@ const write = Effect.fnUntraced(function* (
   return yield* Effect.catchIf(
     request,
     (error) => error.reason === "not_found",
-    () => Effect.succeed(unchanged)
+    () => Effect.succeed(unwritten(String(number), { _tag: "GoneAtHost" }))
   )
 })
 

@@ -26,6 +26,8 @@ export interface SentRow extends HostWrite {
   readonly reactions?: ReadonlyArray<Reaction> | undefined
   /** Reason for which nothing was written, because the host has no place for it; the row is then dropped with it. */
   readonly skipped?: Reason | undefined
+  /** Reason for which nothing had to be written. */
+  readonly nothingToDo?: Reason | undefined
 }
 
 export class Outputs extends Context.Service<

@@ -100,13 +100,14 @@ const withOwner =
 
 const rowOfSent = (
   publication: Publication,
-  { hostId, url, next = [], ignoredDismissals, reactions, skipped }: Sent
+  { hostId, url, next = [], ignoredDismissals, nothingToDo, reactions, skipped }: Sent
 ): SentRow => ({
   hostId,
   url,
   ignoredDismissals,
   reactions,
   skipped,
+  nothingToDo,
   next: next.map((planned) => toPublication(publication, publication.channel, publication.position, planned))
 })
 

@@ -12,6 +12,8 @@ import { ForgeError } from "../forge/ForgeError.ts"
 import type { ForgeClient, PendingPolicy } from "../forge/Forge.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import { shorten } from "./Cut.ts"
+import { unwritten } from "./Channel.ts"
+import type { Sent } from "./Channel.ts"
 import { toSearchText, parseMarkers, renderMarker, splitMarkers } from "./Marker.ts"
 import { makePendingPolicy } from "./PendingTexts.ts"
 import { reconcile } from "./Reconcile.ts"
@@ -38,9 +40,6 @@ export const requireNumber = (change: Change): Effect.Effect<number, ForgeError>
       )
     : Effect.succeed(change.target.number)
 
-/** Result of an operation that wrote nothing, with the operation id in place of an id at the host. */
-const toUnwritten = ({ operationId }: Publication): HostWrite => ({ hostId: operationId, url: undefined })
-
 const findSummary = (client: ForgeClient, change: Change, number: number, scope: string | undefined) =>
   client.findComment(change.repo, number, toSearchText({ fp: summaryFp, scope }))
 
@@ -55,16 +54,17 @@ export const sendSummary = Effect.fnUntraced(function* (
   const scope = parseMarkers(operation.body)[0]?.scope
   const isSame = ({ operation: before }: Publication) =>
     before._tag === "Summary" && before.body.includes(toSearchText({ fp: summaryFp, scope }))
-  const isWritten = previous !== undefined && previous.hostId !== previous.operationId
-  const knownHostId = isWritten && isSame(previous) ? previous.hostId : undefined
+  const knownHostId = previous !== undefined && isSame(previous) ? previous.hostId : undefined
   const update = (hostId: string) => client.updateComment(change.repo, number, hostId, operation.body)
   // Another installation may have written it, or this one before its records were lost.
-  const findOrCreate = Effect.flatMap(findSummary(client, change, number, scope), (summary) =>
-    summary !== undefined
-      ? update(summary.hostId)
-      : operation.onlyUpdate === true
-        ? Effect.succeed(toUnwritten(publication))
-        : client.createComment(change.repo, number, operation.body)
+  const findOrCreate: Effect.Effect<Sent, ForgeError, Writing> = Effect.flatMap(
+    findSummary(client, change, number, scope),
+    (summary) =>
+      summary !== undefined
+        ? update(summary.hostId)
+        : operation.onlyUpdate === true
+          ? Effect.succeed(unwritten(publication.operationId, { _tag: "NoSummaryToUpdate" }))
+          : client.createComment(change.repo, number, operation.body)
   )
   if (knownHostId === undefined) return yield* findOrCreate
   return yield* Effect.catchIf(
@@ -138,7 +138,7 @@ export const sendReview = Effect.fnUntraced(function* (
   })
   if (operation.comments.length > 0 && pending.length === 0) {
     const existingReview = mayExist ? yield* findReview(client, change, publication, operation) : undefined
-    return existingReview ?? toUnwritten(publication)
+    return existingReview ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
   }
   const policy = makePendingPolicy(
     [operation.body, ...operation.comments.map(({ body }) => body)],
@@ -147,7 +147,7 @@ export const sendReview = Effect.fnUntraced(function* (
   const { write, refused } = yield* post(client, change, number, { ...operation, comments: pending }, policy)
   const moved =
     refused.length === 0 ? undefined : yield* addToSummary(client, change, number, publication, refused, renderer)
-  return write ?? moved ?? toUnwritten(publication)
+  return write ?? moved ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
 })
 
 interface Posted {

@@ -7,6 +7,8 @@ import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
+import type { Writing } from "../forge/WriteOwner.ts"
+import { unwritten } from "./Channel.ts"
 import type { ChannelContext, DismissedFinding, Sent } from "./Channel.ts"
 import { listExistingThreads } from "./ExistingThreads.ts"
 import { renderResolvedBody } from "./IssueText.ts"
@@ -25,7 +27,7 @@ export const settleThreads = Effect.fnUntraced(function* (
   { head, present, analysed, changed }: ThreadsOperation,
   limit: number
 ): Effect.fn.Return<Sent, ForgeError> {
-  const done = { hostId: publication.operationId, url: undefined }
+  const done = unwritten(publication.operationId, { _tag: "NoCommentToResolve" })
   if (changed.length === 0) return done
   const threads = yield* existing
   const review = {
@@ -45,16 +47,16 @@ export const settleThreads = Effect.fnUntraced(function* (
       const body = renderResolvedBody(thread.body, note, { op, scope: head.slice(0, 16) }, limit, labels.cut)
       return { operationId: op, operation: { _tag: "Thread", hostId: thread.hostId, body } as const }
     })
-  return { ...done, next }
+  return next.length === 0 ? done : { hostId: done.hostId, url: undefined, next }
 })
 
 export const resolveThread = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   { hostId, body }: Extract<Operation, { readonly _tag: "Thread" }>
-) {
+): Effect.fn.Return<Sent, ForgeError, Writing> {
   const { number } = change.target
-  const unchanged = { hostId, url: undefined }
+  const unchanged = unwritten(hostId, { _tag: "GoneAtHost" })
   if (number === undefined) return unchanged
   // A deleted comment needs no further writes.
   return yield* Effect.catchIf(

@@ -7,7 +7,11 @@ import type { Change } from "../domain/Change.ts"
 import { OperationId } from "../domain/Keys.ts"
 import type { Operation } from "../domain/Publication.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
+import type { ForgeError } from "../forge/ForgeError.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
+import type { Writing } from "../forge/WriteOwner.ts"
+import { unwritten } from "./Channel.ts"
+import type { Sent } from "./Channel.ts"
 import { parseMarkers, renderMarker } from "./Marker.ts"
 import { makePendingPolicy } from "./PendingTexts.ts"
 import { requireNumber } from "./ReviewSend.ts"
@@ -19,13 +23,14 @@ export const sendVerdict = Effect.fnUntraced(function* (
   change: Change,
   operationId: OperationId,
   { head, approves, body }: VerdictOperation
-) {
+): Effect.fn.Return<Sent, ForgeError, Writing> {
   const done: HostWrite = { hostId: operationId, url: undefined }
+  const none = unwritten(operationId, { _tag: "NoChangeRequest" })
   const { verdicts } = client
-  if (verdicts === undefined) return done
+  if (verdicts === undefined) return none
   const number = yield* requireNumber(change)
   const requests = (yield* verdicts.requests(change.repo, number)).filter((one) => parseMarkers(one.body).length > 0)
-  if (requests.length === 0) return done
+  if (requests.length === 0) return none
   const dismiss = Effect.gen(function* () {
     for (const { hostId } of requests) yield* verdicts.dismiss(change.repo, number, hostId, body)
     return done

@@ -102,16 +102,27 @@ export const selectFiles = (options: SelectionOptions): FileSelection => {
   }
 }
 
-const reasonFinder = ({ review, filters, ignoredBy, attribute = noAttribute }: SelectionOptions): ReasonFor => {
-  const watched = filters.watchPath.length === 0 ? () => true : underAny(filters.watchPath)
+/** Returns a function that names the setting that excludes a path; undefined for a path that passes all of them. */
+const excluder = ({ filters, review }: Pick<SelectionOptions, "filters" | "review">) => {
   const triggerIncludes = filters.include.length === 0 ? () => true : anyGlob(filters.include)
   const triggerExcludes = anyGlob(filters.exclude)
   const includes = anyGlob(review.include)
   const excludes = anyGlob(review.exclude)
+  return (path: string): string | undefined => {
+    if (!triggerIncludes(path)) return "triggers[].include_cr_file"
+    if (triggerExcludes(path)) return "triggers[].exclude_cr_file"
+    if (!includes(path)) return "review.include"
+    return excludes(path) ? "review.exclude" : undefined
+  }
+}
+
+const reasonFinder = ({ review, filters, ignoredBy, attribute = noAttribute }: SelectionOptions): ReasonFor => {
+  const watched = filters.watchPath.length === 0 ? () => true : underAny(filters.watchPath)
+  const excludedBy = excluder({ filters, review })
   return (file) => {
     const { path } = file
     if (!watched(path)) return "not_watched"
-    if (!triggerIncludes(path) || triggerExcludes(path) || !includes(path) || excludes(path)) return "excluded"
+    if (excludedBy(path) !== undefined) return "excluded"
     if (ignoredBy(path) !== undefined) return "ignored"
     if (isSubmodule(file)) return "submodule"
     if (isGenerated(file, attribute) === true) return "generated"
@@ -176,8 +187,9 @@ const resultOf = (
   files: ReadonlyArray<FileDiff>,
   listed: ReadonlyArray<ListedPath>,
   { reasons }: SelectionState,
-  { attribute = noAttribute, ignoredBy }: SelectionOptions
+  { attribute = noAttribute, filters, ignoredBy, review }: SelectionOptions
 ): SelectedFiles => {
+  const excludedBy = excluder({ filters, review })
   const chosen: Array<FileDiff> = []
   const nothingAdded = new Set<string>()
   for (const file of files) {
@@ -192,6 +204,7 @@ const resultOf = (
     const reason = reasons.get(path)
     const adds = status !== "deleted" && !nothingAdded.has(path)
     if (reason === "ignored") skipped.push({ path, reason, rule: ignoredBy(path) })
+    else if (reason === "excluded") skipped.push({ path, reason, rule: excludedBy(path) })
     else if (reason !== undefined) skipped.push({ path, reason, ...unreadIf(adds && isLimit(reason)) })
   }
   return { files: chosen, skipped }

@@ -286,7 +286,7 @@ const removeRuns = Effect.fnUntraced(function* (
     WHERE ${sql.in(
       "run_id",
       removed.map((run) => run.id)
-    )} AND (status IN ('failed', 'dropped') OR status = 'sent' AND EXISTS (
+    )} AND (status IN ('failed', 'dropped', 'nothing_to_do', 'quarantined') OR status = 'sent' AND EXISTS (
       SELECT 1 FROM publications newer
       WHERE newer.target_key = publications.target_key AND newer.channel = publications.channel
         AND newer.kind = publications.kind AND newer.status = 'sent' AND newer.seq > publications.seq))`

@@ -172,6 +172,17 @@ describe("the end of a run", () => {
   it("is not decided by a comparison that had nothing to do", () => {
     assert.deepInclude(end([summary, "failed"], [threads, "sent"]), { to: "failed", reason: verbatimReason("failed") })
   })
+  it("is skipped where filters exclude every file and nothing was written", () => {
+    const leftOut = { _tag: "FilesLeftOut", settings: "review.include" } as const
+    const rows = (at: PublicationStatus) => [
+      { operation: summary, status: at, error: at === "failed" ? verbatimReason(at) : undefined },
+      { operation: status, status: "sent" as const, error: undefined }
+    ]
+    assert.deepEqual(runEnd(rows("nothing_to_do"), false, leftOut), { to: "skipped", partial: false, reason: leftOut })
+    assert.deepInclude(runEnd(rows("nothing_to_do"), false), { to: "succeeded", reason: undefined })
+    assert.deepInclude(runEnd(rows("sent"), false, leftOut), { to: "succeeded", reason: leftOut })
+    assert.deepInclude(runEnd(rows("failed"), false, leftOut), { to: "failed", reason: verbatimReason("failed") })
+  })
   it("is known before its commit status is sent, where nothing of it appears", () => {
     const rows = (...given: ReadonlyArray<readonly [Operation, PublicationStatus]>) =>
       given.map(([operation, at]) => ({ operation, status: at }))

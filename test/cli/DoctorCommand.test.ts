@@ -50,8 +50,11 @@ const configFor = async (models: Readonly<Record<string, FakeModel>>, port: numb
   return file
 }
 
+/** The tool call that the check of models requests. */
+const ready = { calls: [{ name: "report_ready", input: {} }] }
+
 it("each model is called once; one that does not exist and a refused key are errors", async () => {
-  await using good = await startFakeModel({ text: "OK" })
+  await using good = await startFakeModel(ready)
   await using unknown = await startFakeModel({
     status: 404,
     body: JSON.stringify({ error: { message: "The model does not exist" } })
@@ -64,11 +67,13 @@ it("each model is called once; one that does not exist and a refused key are err
     status: 429,
     body: JSON.stringify({ error: { message: "Rate limit reached" } })
   })
-  const models = { good, unknown, closed, busy }
+  await using prose = await startFakeModel({ text: "OK, I am ready." })
+  const models = { good, unknown, closed, busy, prose }
   await using service = await startReadyz({ status: "not_ready", not_ready: ["store", "nats"] })
   const config = await configFor(models, service.port)
   const { code, out, err } = await doctor("--config", config)
-  expect(out).toMatch(/^ok +model good\/model-of-good \(model_chain default, second\) responds$/m)
+  expect(out).toMatch(/^ok +model good\/model-of-good \(model_chain default, second\) responds, and calls tools$/m)
+  expect(out).toMatch(/^error +model prose\/model-of-prose .*: the response is prose instead of tool calls; .*tool/m)
   expect(out).toMatch(/^error +model unknown\/model-of-unknown \(model_chain default\): .*The model does not exist/m)
   expect(out).toMatch(
     /^error +model closed\/model-of-closed \(model_chain default\): the key is refused: check api_key_env/m
@@ -76,12 +81,12 @@ it("each model is called once; one that does not exist and a refused key are err
   expect(out).toMatch(/^warning +model busy\/model-of-busy \(model_chain default\): .*HTTP 429: Rate limit reached$/m)
   expect(out).toMatch(/^error +the service on port \d+ is not ready: store, nats; its log has the error$/m)
   expect(out + err).not.toContain("key-of-closed")
-  expect([code, err]).toEqual([2, expect.stringContaining("3 things need attention")])
-  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1, 1])
+  expect([code, err]).toEqual([2, expect.stringContaining("4 things need attention")])
+  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1, 1, 1])
 
   const offline = await doctor("--config", config, "--offline")
   expect([offline.code, offline.out]).toEqual([0, expect.not.stringMatching(/model-of|the service on/)])
-  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1, 1])
+  expect(Object.values(models).map(({ requests }) => requests.length)).toEqual([1, 1, 1, 1, 1])
 }, 60_000)
 
 it("reads the webhooks of a repository and the host's log of their deliveries, and prints them as JSON", async () => {
@@ -112,7 +117,7 @@ it("reads the webhooks of a repository and the host's log of their deliveries, a
 }, 60_000)
 
 it("checks on a node of a cluster what the roles of the node use", async () => {
-  await using model = await startFakeModel({ text: "OK" })
+  await using model = await startFakeModel(ready)
   await using service = await startReadyz({ status: "ready" })
   const { forge } = await startHost("gitea")
   const config = join(temporaryFolder(), "config.yaml")
@@ -139,8 +144,18 @@ it("checks on a node of a cluster what the roles of the node use", async () => {
   const executor = await doctorWith({ SVC_ROLES: "executor", HOST_TOKEN: tokenOfHost }, "--config", config)
   expect(executor.out).not.toContain("SECRET")
   expect(executor.out).toMatch(/^warning +llm\.providers\[0\].*MODEL_KEY/m)
-  expect(executor.out).toMatch(/trigger hub/)
+  expect(executor.out).toMatch(/^ok +trigger hub on \S+: git reads the repository$/m)
   expect(executor.code).toBe(2)
+
+  // git does not leave out the proxy for hosts on this machine, as the client of the service does.
+  const proxied = { SVC_ROLES: "executor", HOST_TOKEN: tokenOfHost, http_proxy: "http://127.0.0.1:9" }
+  const proxy = await doctorWith(proxied, "--config", config)
+  expect(proxy.out).toMatch(/^error +trigger hub on \S+: git cannot read the repository.*127\.0\.0\.1.*no_proxy/m)
+  expect(proxy.out + proxy.err).not.toContain(tokenOfHost)
+
+  const unset = await doctorWith({ SVC_ROLES: "executor", MODEL_KEY: "k" }, "--config", config, "--offline")
+  expect(unset.out).toMatch(/^error +trigger hub has no credential for its host or server/m)
+  expect(unset.code).toBe(2)
 
   const unknown = await doctorWith({ SVC_ROLES: "reader" }, "--config", config, "--offline")
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("unknown role reader")])

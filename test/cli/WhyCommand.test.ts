@@ -56,6 +56,7 @@ it("names the command that prints the log of a review that runs or has failed", 
 
 it("names the reason for which a review without problems posted nothing, and no other", () => {
   const clean = "nothing to post: no problem was found (review.skip_lgtm)"
+  const unwritten = { status: "nothing_to_do" as const, error: { _tag: "NoSummaryToUpdate" as const } }
   const published = (operation: string) => ({
     id: "01a20e2f-24ce-7008-a2d4-896ff3ed3818",
     channel: "c",
@@ -71,6 +72,11 @@ it("names the reason for which a review without problems posted nothing, and no 
       ?.trim()
   expect([last({ findings: 0 }), last({ findings: 0, publications: [published("Status")] })]).toEqual([clean, clean])
   expect(last({ findings: 0, publications: [published("Summary")] })).toBe("c Summary: sent")
+  const publications = [{ ...published("Summary"), ...unwritten }]
+  expect(last({ findings: 0, publications })).toBe(clean)
+  expect(last({ findings: 1, publications })).toBe(
+    "c Summary: nothing to do: no problem was found, and no earlier summary exists"
+  )
   expect(last({ findings: 1 })).toMatch(/1 finding\)$/)
   expect(last({ findings: 0, status: "failed" })).not.toBe(clean)
 })

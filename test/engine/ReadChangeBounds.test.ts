@@ -56,7 +56,7 @@ describe("a change", () => {
       reviewed: ["src/a.ts"],
       skipped: [
         { path: "src/large.txt", reason: "too_large", unread: true },
-        { path: "vendor/large.txt", reason: "excluded" }
+        { path: "vendor/large.txt", reason: "excluded", rule: "review.exclude" }
       ]
     })
     expect(analysis.notices).toContainEqual(expect.stringContaining("review.max_file_bytes (100000)"))

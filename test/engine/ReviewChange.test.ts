@@ -59,7 +59,7 @@ describe("reviewChange", () => {
       { path: "docs/a.md", reason: "ignored", rule: ".aicrignore, line 1: docs/" },
       { path: "logo.png", reason: "binary" },
       { path: "package-lock.json", reason: "generated" },
-      { path: "vendor/x.js", reason: "excluded" }
+      { path: "vendor/x.js", reason: "excluded", rule: "review.exclude" }
     ])
     expect(analysis.coverage.lines).toBe(6)
     expect(analysis.notices).toEqual([expect.stringContaining("1 reported problems")])
@@ -84,7 +84,11 @@ describe("reviewChange", () => {
     })
     expect(analysis.coverage.reviewed).toEqual(["src/pay.ts"])
     expect(analysis.coverage.skipped).toContainEqual({ path: "AGENTS.md", reason: "not_watched" })
-    expect(analysis.coverage.skipped).toContainEqual({ path: "docs/keep.md", reason: "excluded" })
+    expect(analysis.coverage.skipped).toContainEqual({
+      path: "docs/keep.md",
+      reason: "excluded",
+      rule: "triggers[].exclude_cr_file"
+    })
   })
 
   it("calls no model when no line is left to read", async () => {

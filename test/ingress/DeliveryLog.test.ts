@@ -208,3 +208,27 @@ it("warns once about deliveries without a trigger and calls without a valid key,
   assert.include(warnings[2]?.["advice"], "server.auth.api_key_env")
   assert.notInclude(JSON.stringify(warnings), "wrong-key")
 })
+
+it("logs and counts an event of a host on an unknown path, and no other request", async () => {
+  const lines = await startLogged()
+  const send = (path: string, headers: Readonly<Record<string, string>>, method = "POST") =>
+    fetch(`${ingress.url}${path}`, { method, headers, ...(method === "POST" ? { body: "{}" } : {}) })
+  const gitea = { "x-gitea-event": "pull_request", "x-github-event": "pull_request" }
+  assert.strictEqual((await send("/webhook?token=s3cret", gitea)).status, 404)
+  assert.strictEqual((await send("/webhook", gitea)).status, 404)
+  assert.strictEqual((await send("/healthz", { "x-gitlab-event": "Push Hook" })).status, 405)
+  assert.strictEqual((await send("/webhook", {})).status, 404)
+  assert.strictEqual((await send("/webhook", gitea, "GET")).status, 404)
+  const found = lines("event of a host on an unknown path refused")
+  assert.deepStrictEqual(
+    found.map(({ level, path, provider }) => [level, provider, path]),
+    [
+      ["warn", "gitea", "/webhook"],
+      ["warn", "gitlab", "/healthz"]
+    ]
+  )
+  assert.include(found[0]?.["advice"], "/webhooks/gitea")
+  const metrics = await (await fetch(`${ingress.url}/metrics`)).text()
+  assert.match(metrics, /aicr_webhook_decisions_total\{[^}]*provider="gitea"[^}]*\} 2/)
+  assert.match(metrics, /reason="unknown_path"/)
+})

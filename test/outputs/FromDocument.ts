@@ -71,11 +71,11 @@ export const publisher = (host: Host, tree: Tree, env: Env = {}, baseDir?: strin
     const first = sent.length
     for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
       const { operation } = row
-      const previous = sent.findLast((one) => one.operation._tag === operation._tag)
+      const previous = sent.findLast((one) => one.operation._tag === operation._tag && one.status === "sent")
       const { next, ...written } = await Effect.runPromise(
         unpaced(outputs.send(workspace, given.change, row, previous))
       )
-      sent.push({ ...row, ...written, status: "sent" })
+      sent.push({ ...row, ...written, status: written.nothingToDo === undefined ? "sent" : "nothing_to_do" })
       waiting.unshift(...next)
     }
     return sent.slice(first)

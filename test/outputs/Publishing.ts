@@ -106,7 +106,8 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
       if (answer !== undefined) {
         row = {
           ...row,
-          status: "sent",
+          status: answer.nothingToDo === undefined ? "sent" : "nothing_to_do",
+          error: answer.nothingToDo,
           hostId: answer.hostId,
           ignoredDismissals: answer.ignoredDismissals,
           reactions: answer.reactions

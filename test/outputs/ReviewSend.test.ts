@@ -79,7 +79,10 @@ const publishOne = async (
     const sent = await run(
       Effect.result(orDie(kind.send(context(client, given), { ...publication, attempts }, previous)))
     )
-    if (sent._tag === "Success") return { ...publication, status: "sent", hostId: sent.success.hostId }
+    if (sent._tag === "Success") {
+      const status = sent.success.nothingToDo === undefined ? "sent" : "nothing_to_do"
+      return { ...publication, status, hostId: sent.success.hostId, error: sent.success.nothingToDo }
+    }
     if (final(sent.failure)) return { ...publication, status: "failed", error: sent.failure.why }
     if (sent.failure.reason !== "unknown_outcome") continue
     const found = await run(orDie(kind.find(context(client, given), publication)))
@@ -181,10 +184,11 @@ describe.each(ForgeKind.literals)("publishing to %s", (kind) => {
     here.pull.comments.splice(0)
     const text = { analysis: analysis([], { summary: "Fourth." }) }
     const [unwritten] = await publish(rows[kind], here.client, inputFor(here, [], text), first)
-    // A clean review writes no summary where none exists, and the next review finds in the records that none exists.
-    expect([unwritten?.status, here.pull.comments]).toEqual(["sent", []])
+    // A clean review writes no summary where none exists, and reports that.
+    expect(unwritten).toMatchObject({ status: "nothing_to_do", error: { _tag: "NoSummaryToUpdate" } })
+    expect(here.pull.comments).toEqual([])
     const loud = workspace({ no_problems: { action: "publish" } })
-    await publish(rows[kind], here.client, inputFor(here, [], { ...text, workspace: loud }), unwritten)
+    await publish(rows[kind], here.client, inputFor(here, [], { ...text, workspace: loud }), first)
     expect(here.pull.comments.map((comment) => comment.body.includes("Fourth."))).toEqual([true])
   })
 

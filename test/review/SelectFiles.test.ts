@@ -169,7 +169,7 @@ describe("selectFiles", () => {
       exactRenames: false,
       skipped: [
         { path: "large.ts", reason: "too_large", unread: true },
-        { path: "vendor/b.ts", reason: "excluded" }
+        { path: "vendor/b.ts", reason: "excluded", rule: "review.exclude" }
       ]
     })
   })

@@ -21,7 +21,8 @@ const repositories = [
   "team/spent",
   "team/silent",
   "team/refused",
-  "team/hourly"
+  "team/hourly",
+  "team/include"
 ] as const
 
 let at: Installation
@@ -36,6 +37,7 @@ const configure = (): void => {
   const { instances } = document.workspaces
   instances["team-branches"].review = { pull_request: { include_target_branches: ["release"] } }
   instances["team-paths"].review = { exclude: ["src/**"] }
+  instances["team-include"].review = { include: ["nothing/**"] }
   instances["team-hourly"].review = { max_per_author_hour: 1 }
   document.outputs.routes.rules = [{ match: { trigger: "host-4" }, line_comments: [], summary: [] }]
   config = stringify(document)
@@ -113,8 +115,18 @@ const causes: Readonly<Record<string, Cause>> = {
   },
   "paths that are all excluded": {
     deliver: () => notify("path", "team/paths"),
-    sentences: ["No changed line passes the filters of the review"],
+    sentences: [
+      "Outcome: skipped",
+      "no changed file passes review.exclude",
+      "Nothing was posted",
+      "No changed line passes the filters of the review"
+    ],
     setting: ["review.exclude", '["src/**"]', "exclude:"]
+  },
+  "paths that are not included": {
+    deliver: () => notify("include", "team/include"),
+    sentences: ["Outcome: skipped", "no changed file passes review.include", "Nothing was posted"],
+    setting: ["review.include", '["nothing/**"]', "include:"]
   },
   "a budget that is used up": {
     before: () => notify("costly", "team/spent"),
@@ -130,7 +142,7 @@ const causes: Readonly<Record<string, Cause>> = {
   "a limit per author": {
     before: () => notify("hour", "team/hourly"),
     deliver: () => notify("hourly", "team/hourly"),
-    sentences: ["Outcome: skipped", "dana has had the 1 reviews of this hour"],
+    sentences: ["Outcome: skipped", "dana has reached the limit of reviews per hour, which is 1"],
     setting: ["review.max_per_author_hour", "1", "max_per_author_hour"]
   },
   "a model that refuses the key": {

@@ -142,7 +142,7 @@ const Coverage = Schema.Struct({
     Schema.Struct({
       path: Schema.String,
       reason: SkipReason,
-      rule: maybe("Matching line of the ignore file"),
+      rule: maybe("Matching line of the ignore file, or the setting that excludes the file"),
       unread: Schema.optionalKey(Schema.Boolean),
       read: maybeCount("Changed lines that were read"),
       changed: maybeCount("Changed lines of the file")

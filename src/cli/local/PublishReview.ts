@@ -13,6 +13,7 @@ import { newId } from "../../domain/Ids.ts"
 import { Outputs } from "../../outputs/Outputs.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { Runs } from "../../store/Runs.ts"
+import { inEnglish } from "../../text/en.ts"
 import { ExitWith } from "../Exit.ts"
 import type { FoundChange } from "./FindChange.ts"
 
@@ -67,9 +68,13 @@ export const publishReview = Effect.fn("publishReview")(function* (
     })
   )
   const rows = yield* work
-  const left = rows.filter(({ status }) => status !== "sent")
+  const left = rows.filter(({ status }) => status !== "sent" && status !== "nothing_to_do")
   if (left.length > 0) {
-    const why = [...new Set(left.map(({ channel, error, status }) => `${channel}: ${error ?? status}`))]
+    const why = [
+      ...new Set(
+        left.map(({ channel, error, status }) => `${channel}: ${error === undefined ? status : inEnglish(error)}`)
+      )
+    ]
     return yield* failed(`${left.length} of ${rows.length} writes failed: ${why.join("; ")}`)
   }
   return { url, channels: [...new Set(rows.map(({ channel }) => channel))] }

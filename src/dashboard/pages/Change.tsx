@@ -55,7 +55,9 @@ const Publications = ({ run }: { readonly run: StoryRun }) =>
           <Status group="publication" value={status} />
           <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>
           <span className="quiet">{channel}</span>
-          {error === undefined ? null : <span className="error-text">{tReason(error)}</span>}
+          {error === undefined ? null : (
+            <span className={status === "nothing_to_do" ? "quiet" : "error-text"}>{tReason(error)}</span>
+          )}
         </li>
       ))}
     </ul>

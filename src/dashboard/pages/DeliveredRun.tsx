@@ -1,5 +1,4 @@
 /** How the run of a delivery ended: what was posted and where, and of what was not, why. */
-import type { SkipReason } from "../../domain/Coverage.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { useApi } from "../client/Queries.ts"
 import { ExternalLink } from "../parts/Facts.tsx"
@@ -8,22 +7,6 @@ import { RunLink, RunStatus } from "../parts/Records.tsx"
 import { t, tReason, tService, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { isEnded } from "./RunStates.ts"
-
-/** Settings by which files are left out. */
-const skipSettings: Partial<Record<SkipReason, string>> = {
-  not_watched: "review.include",
-  excluded: "review.exclude",
-  ignored: "review.ignore_file",
-  max_files: "review.max_files",
-  too_large: "review.max_file_bytes",
-  budget: "llm.budget"
-}
-
-/** Names of the settings that left out every file of a run. */
-export const skippedBy = (run: RunDetails | undefined): ReadonlyArray<string> =>
-  run?.coverage === undefined || run.coverage.reviewed.length > 0
-    ? []
-    : run.coverage.skipped.flatMap(({ reason }) => skipSettings[reason] ?? [])
 
 /** Operations that people do not read as a comment. */
 const silent = new Set(["Status", "Label", "Threads", "Thread"])
@@ -56,7 +39,9 @@ export const DeliveredRun = ({ id, said }: { readonly id: string; readonly said:
         <RunLink id={id} />
       </p>
     )
-  const unpublished = run.publications.filter(({ error, status }) => error !== undefined && status !== "sent")
+  const isUnpublished = ({ error, status }: (typeof run.publications)[number]) =>
+    error !== undefined && status !== "sent" && status !== "nothing_to_do"
+  const unpublished = run.publications.filter(isUnpublished)
   return (
     <>
       <p className="step-line">

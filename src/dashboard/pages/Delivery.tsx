@@ -11,7 +11,7 @@ import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t, tMaybe, tReason, tValue } from "../text/T.ts"
 import { DecidedBy } from "./DecidedBy.tsx"
-import { DeliveredRun, skippedBy } from "./DeliveredRun.tsx"
+import { DeliveredRun } from "./DeliveredRun.tsx"
 import { DeliveryPayload, ReplayDelivery } from "./DeliveryPayload.tsx"
 
 type Details = Output<"GET /events/:id">
@@ -40,8 +40,7 @@ const Decided = ({
   const texts = [
     outcomeReason && tReason(outcomeReason),
     run?.reason && tReason(run.reason),
-    ...(run?.notices ?? []),
-    ...skippedBy(run)
+    ...(run?.notices ?? [])
   ].filter((text) => text !== undefined)
   return <DecidedBy rule={rule} texts={texts} workspace={workspace} />
 }

@@ -127,7 +127,9 @@ const Publications = ({ run }: { readonly run: RunDetails }) => {
             <div>
               <ExternalLink href={url}>{tValue("operation", operation)}</ExternalLink>{" "}
               <span className="quiet">{channel}</span>
-              {error === undefined ? null : <p className="error-text">{tReason(error)}</p>}
+              {error === undefined ? null : (
+                <p className={status === "nothing_to_do" ? "quiet" : "error-text"}>{tReason(error)}</p>
+              )}
               {attempts === 0 ? null : (
                 <p className="quiet">
                   {t("run.attempts", { count: attempts })} {next === undefined ? null : <Time at={next} />}

@@ -9,11 +9,11 @@ import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
+import { listEventNames, webhookSetups } from "../../domain/WebhookSetup.ts"
 import { formatCount } from "../text/Format.ts"
 import { TablePanel } from "../parts/TablePanel.tsx"
 import { t } from "../text/T.ts"
 import { CheckTrigger } from "./CheckTrigger.tsx"
-import { hosts } from "./Hosts.ts"
 
 interface RowProps {
   readonly trigger: Item<"GET /triggers">
@@ -126,21 +126,26 @@ const webhookUrl = (path: string): string => `${location.origin}${prefix}${path}
 
 const HostSteps = () => (
   <Panel title={t("setup.connect")} note={t("setup.connect.note")}>
-    {hosts.map(({ contentType, events, name, path, place, scopes }) => (
-      <details key={name} className="more">
-        <summary>{name}</summary>
-        <Facts
-          items={[
-            [t("setup.place"), place],
-            [t("setup.url"), <Copy key="url" value={webhookUrl(path)} />],
-            [t("setup.type"), contentType],
-            [t("setup.secret"), t("setup.secret.help")],
-            [t("setup.events"), events],
-            [t("setup.scopes"), scopes]
-          ]}
-        />
-      </details>
-    ))}
+    {Object.values(webhookSetups).map((setup) => {
+      const events = listEventNames(setup)
+      return (
+        <details key={setup.host} className="more">
+          <summary>{setup.host}</summary>
+          <Facts
+            items={[
+              [t("setup.place"), setup.place],
+              [t("setup.url"), <Copy key="url" value={webhookUrl(setup.path)} />],
+              [t("setup.type"), setup.contentType],
+              [t("setup.secret"), t("setup.secret.help")],
+              [t("setup.events"), events.needed.join(", ")],
+              [t("setup.events.pushes"), events.pushes.join(", ")],
+              events.issues.length > 0 && [t("setup.events.issues"), events.issues.join(", ")],
+              [t("setup.scopes"), setup.scopes]
+            ]}
+          />
+        </details>
+      )
+    })}
   </Panel>
 )
 

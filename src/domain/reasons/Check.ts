@@ -20,6 +20,8 @@ export const checkReasons = {
   AuthenticatedAs: { user: "text" },
   NoCiAtHost: { kind: "text" },
   CiUnreadable: { why: "reason" },
+  GitReads: {},
+  GitFails: { why: "reason" },
   NoWriteAccess: {},
   NotAdministrator: {},
   InstallationLacks: { permission: "text", use: "reason" },

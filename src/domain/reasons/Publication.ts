@@ -16,6 +16,13 @@ export const publicationReasons = {
   PersonHasDraft: { count: "number" },
   NoNumber: { kind: "text" },
   IssueChanged: { number: "number" },
+  /** There is nothing to write. */
+  NoSummaryToUpdate: {},
+  CommentsExist: {},
+  NoCommentToResolve: {},
+  NoChangeRequest: {},
+  IssuesCurrent: {},
+  GoneAtHost: {},
   /** The configuration does not have it, or does not permit it. */
   ChannelMissing: { channel: "text", workspace: "text" },
   NoticeChannelMissing: { channel: "text" },

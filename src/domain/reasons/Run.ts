@@ -36,6 +36,8 @@ export const runReasons = {
   NoCommits: {},
   RepositoryUnscheduled: { trigger: "text" },
   NoNewCommits: {},
+  /** Filters exclude every changed file. `settings`: those of the filters. */
+  FilesLeftOut: { settings: "text" },
   /** It waits, or failed because that lasted for too long. */
   ProviderRefuses: { reason: "reason" },
   HostRequestFailed: { reason: "reason" },

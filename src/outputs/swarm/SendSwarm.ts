@@ -7,6 +7,7 @@ import type { HostWrite } from "../../forge/HostWrite.ts"
 import type { NewComment, Notifications, SwarmPosition } from "../../forge/swarm/Client.ts"
 import { WriteOwner } from "../../forge/WriteOwner.ts"
 import type { Writing } from "../../forge/WriteOwner.ts"
+import { unwritten } from "../Channel.ts"
 import type { ChannelContext, Sent } from "../Channel.ts"
 import { renderResolvedBody } from "../IssueText.ts"
 import { labelsFor } from "../Labels.ts"
@@ -24,9 +25,6 @@ import { toSwarmBody } from "./SwarmMarkers.ts"
 import type { SwarmTarget } from "./SwarmTarget.ts"
 
 type Of<Tag extends Operation["_tag"]> = Extract<Operation, { readonly _tag: Tag }>
-
-/** Result of an operation that wrote nothing, with the operation id in place of an id at the server. */
-const toUnwritten = ({ operationId }: Publication): HostWrite => ({ hostId: operationId, url: undefined })
 
 const notificationsOf = ({ channel }: ChannelContext): Notifications => channel.notifications ?? "batched"
 
@@ -64,14 +62,14 @@ export const sendSummary = Effect.fnUntraced(function* (
   target: SwarmTarget,
   publication: Publication,
   { body: rendered, onlyUpdate }: Of<"Summary">
-): Effect.fn.Return<HostWrite, ForgeError, Writing> {
+): Effect.fn.Return<Sent, ForgeError, Writing> {
   const { client, context, own, review } = target
   const mentioned = tidy(rendered.replaceAll(mentionSlot, mentionOf(context)))
   const body = toSwarmBody(mentioned)
   const notifications = notificationsOf(context)
   const summary = findSummary(own)
   if (summary !== undefined) return yield* client.edit(review, summary.id, { body, notifications })
-  if (onlyUpdate === true) return toUnwritten(publication)
+  if (onlyUpdate === true) return unwritten(publication.operationId, { _tag: "NoSummaryToUpdate" })
   const comment = { body, isTask: false, context: undefined, notifications }
   return yield* createOnce(target, comment, (now) => findSummary(now) !== undefined)
 })
@@ -145,10 +143,11 @@ export const sendProblems = Effect.fnUntraced(function* (
   target: SwarmTarget,
   publication: Publication,
   operation: Of<"Review">
-): Effect.fn.Return<HostWrite, ForgeError, Writing> {
+): Effect.fn.Return<Sent, ForgeError, Writing> {
   const { client, context, review } = target
   const missing = listMissing(target, operation)
-  if (missing.length === 0) return toUnwritten(publication)
+  const exist = unwritten(publication.operationId, { _tag: "CommentsExist" })
+  if (missing.length === 0) return exist
   const version = chooseVersion(yield* client.versions(review.id), toChangelist(context.change))
   let first: HostWrite | undefined
   for (const { comment, earlier } of missing) {
@@ -158,7 +157,7 @@ export const sendProblems = Effect.fnUntraced(function* (
         : yield* reopen(target, comment, earlier.comment)
     first ??= written
   }
-  return first ?? toUnwritten(publication)
+  return first ?? exist
 })
 
 /** Plans one operation for each comment whose problem no longer exists. */
@@ -167,7 +166,7 @@ export const settleProblems = (
   publication: Publication,
   { analysed, changed, head, present }: Of<"Threads">
 ): Sent => {
-  const done = toUnwritten(publication)
+  const done = unwritten(publication.operationId, { _tag: "NoCommentToResolve" })
   if (changed.length === 0) return done
   const state = {
     found: [],
@@ -185,16 +184,16 @@ export const settleProblems = (
     const body = renderResolvedBody(comment.body, note, marker, swarmRenderer.limit, labels.cut)
     return { operationId: op, operation: { _tag: "Thread", hostId: comment.id, body } as const }
   })
-  return { ...done, next }
+  return next.length === 0 ? done : { hostId: done.hostId, url: undefined, next }
 }
 
 /** Marks the task of a comment as addressed; a comment without a task is archived. One that a person has closed since is not changed. */
 export const resolveComment = Effect.fnUntraced(function* (
   { client, context, own, review }: SwarmTarget,
   { body, hostId }: Of<"Thread">
-): Effect.fn.Return<HostWrite, ForgeError, Writing> {
+): Effect.fn.Return<Sent, ForgeError, Writing> {
   const problem = listProblems(own).find(({ comment }) => comment.id === hostId)
-  if (problem === undefined || problem.state !== "open") return { hostId, url: undefined }
+  if (problem === undefined || problem.state !== "open") return unwritten(hostId, { _tag: "GoneAtHost" })
   return yield* client.edit(review, hostId, {
     body: toSwarmBody(body),
     ...(problem.comment.taskState === "open" ? { taskState: "addressed" as const } : { flags: ["closed"] as const }),

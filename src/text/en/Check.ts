@@ -18,6 +18,9 @@ export const checkTexts = {
   OfTrigger: "trigger {trigger}[[ on {repo}]]: {reason}",
   AuthenticatedAs: "authenticated as {user}",
   NoCiAtHost: "review.evidence.ci reads nothing: the API of {kind} has no artifacts of CI",
+  GitReads: "git reads the repository",
+  GitFails:
+    "git cannot read the repository, so its reviews fail: {why}; git uses http_proxy, https_proxy, all_proxy and no_proxy of the environment (no_proxy for hosts on this machine, too), http_proxy and tls_ca_path of the trigger",
   CiUnreadable: "review.evidence.ci reads nothing: {why}",
   NoWriteAccess: "the account may not write to the repository; commit status and labels need write access",
   NotAdministrator:

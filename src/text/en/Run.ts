@@ -8,7 +8,8 @@ export const runTexts = {
   TakenOver: "another worker has taken this run over",
   LeaseLost: "the lease was lost before the analysis could be stored",
   HeadReviewed: "run {run} has reviewed this head",
-  AuthorLimit: "author_limit: {author} has had the {count} reviews of this hour (review.max_per_author_hour)",
+  AuthorLimit:
+    "author_limit: {author} has reached the limit of reviews per hour, which is {count} (review.max_per_author_hour)",
   NoChannel: "no channel publishes reviews of a {kind:target} here; see outputs.routes",
   WorkspaceUnconfigured: "workspace {workspace} is no longer configured",
   TriggerUnconfigured: "trigger {trigger} is no longer configured",
@@ -31,6 +32,7 @@ export const runTexts = {
   NoCommits: "the delivery names no commits",
   RepositoryUnscheduled: "trigger {trigger} no longer has this repository",
   NoNewCommits: "there are no new commits since then",
+  FilesLeftOut: "no changed file passes {settings}",
   ProviderRefuses: "the model provider refuses requests: {reason}",
   HostRequestFailed: "the request to the host failed: {reason}",
   RepositoryUnavailable: "the repository could not be fetched: {reason}",

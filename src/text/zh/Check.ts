@@ -16,6 +16,9 @@ export const checkTexts = {
   OfTrigger: "触发器 {trigger}[[，{repo}]]：{reason}",
   AuthenticatedAs: "已认证为 {user}",
   NoCiAtHost: "review.evidence.ci 无可读取：{kind} 的 API 没有 CI 产物",
+  GitReads: "git 可以读取仓库",
+  GitFails:
+    "git 无法读取仓库，因此其评审失败：{why}；git 使用环境变量 http_proxy、https_proxy、all_proxy 和 no_proxy（本机上的主机也需要 no_proxy），以及触发器的 http_proxy 和 tls_ca_path",
   CiUnreadable: "review.evidence.ci 无可读取：{why}",
   NoWriteAccess: "账号没有仓库的写权限；提交状态和标签需要写权限",
   NotAdministrator:

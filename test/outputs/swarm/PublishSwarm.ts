@@ -101,7 +101,8 @@ export const swarmPublisher = (tree: Tree, env: Readonly<Record<string, string>>
           ? await Effect.runPromise(unpaced(Effect.result(outputs.send(workspace, change, row, undefined))))
           : Result.succeed(found)
       if (Result.isSuccess(sent)) {
-        const { hostId, next, skipped, url } = sent.success
+        const { hostId, next, nothingToDo, skipped, url } = sent.success
+        if (nothingToDo !== undefined) return [{ ...row, status: "nothing_to_do", error: nothingToDo }, next]
         return skipped === undefined
           ? [{ ...row, status: "sent", hostId, url }, next]
           : [{ ...row, status: "dropped", error: skipped }, []]

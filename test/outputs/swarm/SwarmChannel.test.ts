@@ -33,7 +33,7 @@ const statuses = (rows: ReadonlyArray<{ readonly status: string }>) => rows.map(
 describe("a shelved changelist", () => {
   it("gets a summary, and an open task at the line of each problem in its depot file", async () => {
     const rows = await publisher()(shelved, [problem(1, 5), problem(2, 8, { severity: "high" }, "old")])
-    expect(statuses(rows)).toEqual(["sent", "sent", "sent"])
+    expect(statuses(rows)).toEqual(["sent", "sent", "nothing_to_do"])
     expect(rows[0]?.url).toBe(`${swarm.url}/reviews/70#comments`)
     const [summary] = summaries()
     expect(summary).toMatchObject({ topic: "reviews/70", taskState: "comment", notification: "delayed" })
@@ -162,7 +162,7 @@ describe("writes", () => {
     let writes = 0
     swarm.decide = (request) => (isWrite(request) && writes++ === lost ? { kind: "lost" } : undefined)
     const rows = await publisher()(shelved, [problem(1, 5), problem(2, 8)])
-    expect(statuses(rows)).toEqual(["sent", "sent", "sent"])
+    expect(statuses(rows)).toEqual(["sent", "sent", "nothing_to_do"])
     expect(swarm.comments).toHaveLength(3)
     // The written comment is found by its marker: it is not edited.
     expect(swarm.requests.filter(isWrite)).toHaveLength(3)
