@@ -6,6 +6,7 @@
  */
 import { Clock, Deferred, Effect, Option, Random } from "effect"
 import { withRouteAnalysis } from "../src/admission/RouteAnalysis.ts"
+import { waitsForProvider } from "../src/agent/Agent.ts"
 import type { AgentError } from "../src/agent/Agent.ts"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { authorKey, haveSameBase, isChatRequester, repositoryKey } from "../src/domain/Change.ts"
@@ -254,12 +255,12 @@ const analysisFailure = Effect.fnUntraced(function* (
   work: ReviewWork,
   error: AgentError | AnalysisError | CheckoutError | { readonly _tag: "PatchTooLarge"; readonly why: Reason }
 ) {
-  if (error._tag === "AgentError" && error.reason === "throttled") {
+  if (error._tag === "AgentError" && waitsForProvider(error)) {
     const now = yield* Clock.currentTimeMillis
     const current = (yield* (yield* Runs).get(run.id)) ?? run
     const notBefore = error.retryAfterMillis && now + error.retryAfterMillis
-    const refusal = { _tag: "ProviderRefuses", reason: error.why } as const
-    return yield* waitForServer(current, work, refusal, notBefore)
+    const tag = error.reason === "throttled" ? "ProviderRefuses" : "ProviderUnreachable"
+    return yield* waitForServer(current, work, { _tag: tag, reason: error.why }, notBefore)
   }
   const reason = error._tag === "CheckoutError" ? verbatimReason(error.message) : error.why
   const retryable = error._tag !== "PatchTooLarge" && passing.has(error.reason)

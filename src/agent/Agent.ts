@@ -93,10 +93,10 @@ export interface AgentQueryResult<A> {
 
 export class AgentError extends Schema.TaggedError<AgentError>()("AgentError", {
   /**
-   * `throttled`: the provider refused all requests for long, which costs a review no attempt; `retryable` is another transient failure;
-   * `failed` is permanent; `timeout` exhausted its time.
+   * `throttled`: the provider refused all requests for long; `unreachable`: its server did not respond. Both cost a review no attempt.
+   * `retryable` is another transient failure; `failed` is permanent; `timeout` exhausted its time.
    */
-  reason: Schema.Literals(["throttled", "retryable", "failed", "timeout"]),
+  reason: Schema.Literals(["throttled", "unreachable", "retryable", "failed", "timeout"]),
   why: Reason,
   retryAfterMillis: Schema.optional(Schema.Int)
 }) {
@@ -122,12 +122,15 @@ const agentReasons: Record<GatewayError["reason"], AgentError["reason"]> = {
  * Returns what a failed call of a model means for its caller: whether it waits for the provider, tries again, or fails. Except for
  * waiting, it names the next step of an operator.
  */
-export const toAgentError = ({ advice, reason, retryAfterMillis, why }: GatewayFailure): AgentError =>
+export const toAgentError = ({ advice, isOutage, reason, retryAfterMillis, why }: GatewayFailure): AgentError =>
   new AgentError({
-    reason: agentReasons[reason],
+    reason: reason === "unavailable" && isOutage === true ? "unreachable" : agentReasons[reason],
     why: agentReasons[reason] === "throttled" ? why : joinFailures([why, advice ?? gatewayAdvice[reason]]),
     ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
   })
+
+/** Whether the caller waits for the provider: the calls without a response are made later. */
+export const waitsForProvider = ({ reason }: AgentError): boolean => reason === "throttled" || reason === "unreachable"
 
 export class Agent extends Context.Service<
   Agent,

@@ -18,7 +18,7 @@ import type { Reason } from "../domain/Reason.ts"
 import { verbatimReason } from "../domain/Reason.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
-import { Gateway, joinFailures, toUsage } from "../llm/Gateway.ts"
+import { afterFailures, Gateway, joinFailures, toUsage } from "../llm/Gateway.ts"
 import type { GatewayResponse, GatewayError, Message } from "../llm/Gateway.ts"
 import { AgentError, toAgentError } from "./Agent.ts"
 import type { AgentReport, Brief } from "./Agent.ts"
@@ -210,10 +210,8 @@ const unusableResponse = ({ calls, text }: GatewayResponse, [error]: ReadonlyArr
 }
 
 /** Names the models that sent no valid tool calls before, with the reasons. */
-const afterAvoided = (error: GatewayError, avoided: Pass["avoided"]): AgentError => {
-  const { advice, reason, retryAfterMillis, why } = error
-  return toAgentError({ reason, why: joinFailures([...describeAvoided(avoided), why]), advice, retryAfterMillis })
-}
+const afterAvoided = (error: GatewayError, avoided: Pass["avoided"]): AgentError =>
+  toAgentError(afterFailures(describeAvoided(avoided), error))
 
 /** Position of a call in its conversation. */
 interface CallPosition {

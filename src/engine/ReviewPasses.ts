@@ -11,7 +11,7 @@
  */
 import { Deferred, Effect, Semaphore } from "effect"
 import type { Result } from "effect"
-import { Agent } from "../agent/Agent.ts"
+import { Agent, waitsForProvider } from "../agent/Agent.ts"
 import type { AgentError, AgentReport } from "../agent/Agent.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { RefutedFinding } from "../domain/Analysis.ts"
@@ -170,8 +170,8 @@ const failureOf = (
   const reports = reportsOf(analysed)
   const all = [...errors, ...verified.flatMap((one) => one.errors)]
   // The run waits for the provider, and then only the calls without a response are made.
-  const throttled = all.find(({ reason }) => reason === "throttled")
-  if (throttled !== undefined) return throttled
+  const waiting = all.find(waitsForProvider)
+  if (waiting !== undefined) return waiting
   const later = all.find(({ reason }) => reason === "retryable")
   if (later !== undefined && (!isLastAttempt || reports.length === 0)) return later
   const [first] = errors

@@ -8,9 +8,10 @@ import { verbatimReason } from "../domain/Reason.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
-import { Gateway, joinFailures, toUsage } from "../llm/Gateway.ts"
+import { afterFailures, Gateway, toUsage } from "../llm/Gateway.ts"
 import type { GatewayResponse, GatewayFailure, GatewayRequest, Message, ToolSpec } from "../llm/Gateway.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
+import { refusedResponse } from "../agent/RefusedResponse.ts"
 
 export interface Question<A> {
   readonly snapshot: Snapshot
@@ -70,21 +71,19 @@ export const queryStrictly = Effect.fn("queryStrictly")(function* <A>(
         })
       )
       if (called._tag === "Failure") {
-        const { advice, reason, retryAfterMillis, why } = called.failure
         const before = [...wrong].map(([model, error]): Reason => ({
           _tag: "ModelFailed",
           model,
           reason: verbatimReason(error)
         }))
-        const error = { reason, why: joinFailures([...before, why]), advice, retryAfterMillis }
-        return end({ _tag: "Failed", error })
+        return end({ _tag: "Failed", error: afterFailures(before, called.failure) })
       }
       const response = called.success
       responses.push(response)
       holder = response.model
       const read = readResponse(question, response)
       if (read.ok) return end({ _tag: "Returned", value: read.value, model: response.model })
-      if (mayRepair) messages.push(...repairMessages(response, tool.name, read.error))
+      if (mayRepair) messages.push(...refusedResponse(response, tool.name, read.error))
       else wrong.set(response.model, read.error)
     }
   }
@@ -114,24 +113,4 @@ const parsed = (text: string): unknown => {
     // Not JSON: decoding the text produces an error that names the expected shape.
     return text
   }
-}
-
-const maxRepeatedCalls = 5
-
-/** Returns the messages that continue the conversation after an invalid response. */
-const repairMessages = (response: GatewayResponse, tool: string, error: string): ReadonlyArray<Message> => {
-  const calls = response.calls
-    .slice(0, maxRepeatedCalls)
-    // Some providers refuse names outside their alphabet.
-    .map((call) => (call.name === tool ? call : { ...call, name: "unknown_tool" }))
-  const output = `error: not accepted. ${error}`
-  if (calls.length === 0) {
-    const said: ReadonlyArray<Message> =
-      response.text.trim() === "" ? [] : [{ role: "assistant", text: response.text.slice(0, 20_000), calls: [] }]
-    return [...said, { role: "user", text: output }]
-  }
-  return [
-    { role: "assistant", text: response.text.slice(0, 20_000), calls },
-    { role: "tool", results: calls.map(({ id, name }) => ({ id, name, output })) }
-  ]
 }

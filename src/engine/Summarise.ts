@@ -3,7 +3,7 @@
  * first. A call that fails costs its summaries and a notice, not the review; a provider that refuses requests is waited for.
  */
 import { Effect } from "effect"
-import { Agent } from "../agent/Agent.ts"
+import { Agent, waitsForProvider } from "../agent/Agent.ts"
 import type { AgentError, Brief } from "../agent/Agent.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
@@ -51,7 +51,7 @@ export const summarise = Effect.fn("summarise")(function* (
     { concurrency: atOnce }
   )
   for (const { outcome } of results) {
-    if (outcome._tag === "Failed" && outcome.error.reason === "throttled") return yield* outcome.error
+    if (outcome._tag === "Failed" && waitsForProvider(outcome.error)) return yield* outcome.error
   }
   const given = results.map(({ outcome }, index) =>
     outcome._tag === "Failed" ? [] : summaryLines(outcome.value, new Set(portions[index]?.paths))

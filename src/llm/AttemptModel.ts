@@ -22,6 +22,7 @@ import { promptCharacters } from "./PromptSize.ts"
 import { reportWait } from "./ReportWait.ts"
 import { Reception } from "./ResponseReader.ts"
 import { retryPolicy } from "./RetryPolicy.ts"
+import type { RetryPolicy } from "./RetryPolicy.ts"
 import type { reusableResponses } from "./ReuseResponses.ts"
 import { isLocalServer } from "./Silence.ts"
 import { receivedUsage, spending } from "./Spending.ts"
@@ -64,7 +65,7 @@ export const attemptModel = Effect.fnUntraced(function* (
   services: GatewayServices,
   request: GatewayRequest,
   model: ConfiguredModel,
-  { throttled, times, maxPauseMillis }: AttemptTimes
+  { maxPauseMillis, own, throttled, time }: AttemptTimes
 ) {
   const { reusable } = services
   const name = modelKey(model.entry)
@@ -82,7 +83,7 @@ export const attemptModel = Effect.fnUntraced(function* (
     request,
     model,
     { throttled, maxPauseMillis },
-    sendMeasured(services, request, model, times)
+    sendMeasured(services, request, model, { own, time })
   )
 })
 
@@ -90,8 +91,10 @@ export const attemptModel = Effect.fnUntraced(function* (
 export interface AttemptTimes {
   /** Time that may pass without the provider accepting a request, permits included. */
   readonly throttled: CallTime
-  /** Times of the execution. */
-  readonly times: ReadonlyArray<CallTime>
+  /** Time of all attempts at this model, from the moment that a request is sent. */
+  readonly own: CallTime
+  /** Time of the call. The loading and queueing of a local server is no part of it. */
+  readonly time: CallTime
   /** A longer pause of the provider ends the attempt. */
   readonly maxPauseMillis: number
 }
@@ -108,7 +111,7 @@ const withPermit = Effect.fnUntraced(function* (
   const { id } = model.settings.config
   const { id: run, expectedCalls = 1 } = yield* ModelRun
   const rps = queue.rate_limit.per_provider_rps?.[id]
-  const { respectRetryAfter } = retryPolicy(llm, id)
+  const policy = retryPolicy(llm, id)
   while (true) {
     const since = yield* Clock.currentTimeMillis
     const maxWaitMillis = Math.min(permitMillis, maxPauseMillis, throttled.leftMillis)
@@ -116,11 +119,11 @@ const withPermit = Effect.fnUntraced(function* (
       id,
       { rps, run, expectedCalls, maxWaitMillis },
       Effect.andThen(throttled.deduct(since), send),
-      (exit) => resultOf(exit, respectRetryAfter)
+      (exit) => resultOf(exit, policy)
     )
     if (outcome._tag === "Ended") return outcome.value
     yield* throttled.deduct(since)
-    const wait = Math.max(outcome.retryAfterMillis, 1000)
+    const wait = Math.max(Math.ceil(outcome.retryAfterMillis), 1000)
     if (wait >= throttled.leftMillis || wait > maxPauseMillis)
       return yield* Effect.fail(failure("rate_limited", { _tag: "NoPermit" }, wait))
     yield* throttled.spend(Effect.sleep(Math.min(wait, permitMillis)))
@@ -128,13 +131,18 @@ const withPermit = Effect.fnUntraced(function* (
 })
 
 /** Returns what the end of a call shows about the limits of its provider. */
-const resultOf = (exit: Exit.Exit<unknown, Failure>, respectsRetryAfter: boolean): CallResult => {
+const resultOf = (
+  exit: Exit.Exit<unknown, Failure>,
+  { countsRefusals, respectRetryAfter }: RetryPolicy
+): CallResult => {
   if (Exit.isSuccess(exit)) return { kind: "answered" }
   const [reason] = exit.cause.reasons
   if (reason?._tag !== "Fail") return { kind: "failed" }
   const { isThrottled, kind, retryAfterMillis } = reason.error
-  const mayPause = respectsRetryAfter && (kind === "rate_limited" || kind === "unavailable")
-  return { kind: isThrottled ? "throttled" : "failed", ...(mayPause ? { retryAfterMillis } : {}) }
+  const mayPause = respectRetryAfter && (kind === "rate_limited" || kind === "unavailable")
+  const pause = mayPause ? retryAfterMillis : undefined
+  // Where refusals are attempts, the waits are those of the configuration.
+  return { kind: isThrottled ? "throttled" : "failed", retryAfterMillis: pause ?? (countsRefusals ? 0 : undefined) }
 }
 
 /** Sends the request with a budget reservation, and records what came of it. */
@@ -142,7 +150,7 @@ const sendMeasured = Effect.fnUntraced(function* (
   services: GatewayServices,
   request: GatewayRequest,
   model: ConfiguredModel,
-  times: ReadonlyArray<CallTime>
+  { own, time }: Pick<AttemptTimes, "own" | "time">
 ) {
   const { budget, connect, evidence, limiter } = services
   const { llm } = request.snapshot.document
@@ -166,18 +174,16 @@ const sendMeasured = Effect.fnUntraced(function* (
   }
   yield* Effect.forkScoped(reportWait(name, receipt, model.settings.config))
   if (request.onBegin !== undefined) yield* Effect.forkScoped(Effect.andThen(receipt.begun, request.onBegin))
-  return yield* times
-    .reduce((effect, time) => time.spend(effect, begun), send as Effect.Effect<ModelResponse, Failure>)
-    .pipe(
-      Effect.ensuring(services.logRefused),
-      spending(budget, llm, model.spec, characters, received),
-      (counted) => measured({ provider: id, model: model.entry.model }, counted, received),
-      Effect.tap((answer) => record({ _tag: "Answered", answer: recordedResponse(answer) })),
-      Effect.tapError(({ kind, why }) => record({ _tag: "Failed", kind, why, usage: received() })),
-      Effect.onInterrupt(() =>
-        record({ _tag: "Failed", kind: "aborted", why: { _tag: "CallAborted" }, usage: received() })
-      )
+  return yield* time.spend(own.spend(send as Effect.Effect<ModelResponse, Failure>), begun).pipe(
+    Effect.ensuring(services.logRefused),
+    spending(budget, llm, model.spec, characters, received),
+    (counted) => measured({ provider: id, model: model.entry.model }, counted, received),
+    Effect.tap((answer) => record({ _tag: "Answered", answer: recordedResponse(answer) })),
+    Effect.tapError(({ kind, why }) => record({ _tag: "Failed", kind, why, usage: received() })),
+    Effect.onInterrupt(() =>
+      record({ _tag: "Failed", kind: "aborted", why: { _tag: "CallAborted" }, usage: received() })
     )
+  )
 }, Effect.scoped)
 
 /** Upper bound of the time in which a local server may load the model and work through its queue; its silence has its own limit. */

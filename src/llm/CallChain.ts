@@ -44,7 +44,8 @@ const exhausted = (failures: ReadonlyArray<FailedModel>): GatewayError => {
     reason: last?.failed.kind ?? "not_configured",
     why: joinFailures(failures.map(({ model, failed }) => ({ _tag: "ModelFailed", model, reason: failed.why }))),
     ...(advice === undefined ? {} : { advice }),
-    ...(waits.length === 0 ? {} : { retryAfterMillis: Math.min(...waits) })
+    ...(transient.some(({ failed }) => failed.isOutage === true) ? { isOutage: true } : {}),
+    ...(waits.length === 0 ? {} : { retryAfterMillis: Math.ceil(Math.min(...waits)) })
   })
 }
 

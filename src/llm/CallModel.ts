@@ -58,30 +58,22 @@ export const callModel = Effect.fnUntraced(function* (
   const model = yield* time.spend(configured(catalog, request, entry))
   const policy = retryPolicy(llm, model.settings.config.id)
   const own = new CallTime(policy.giveUpMillis ?? Number.POSITIVE_INFINITY)
-  const throttled = new CallTime(
-    Math.min(
-      policy.giveUpMillis ?? maxThrottledMillis,
-      request.maxThrottledMillis ?? maxThrottledMillis,
-      maxThrottledMillis
-    )
-  )
+  const throttled = new CallTime(Math.min(request.maxThrottledMillis ?? maxThrottledMillis, maxThrottledMillis), own)
   const maxPauseMillis = hasNext ? maxWaitWithFallback : Number.POSITIVE_INFINITY
-  const attempt = { throttled, times: [own, time], maxPauseMillis }
+  const attempt = { throttled, own, time, maxPauseMillis }
   for (let number = 1, refusals = 0; ;) {
     const outcome = yield* attemptModel(services, request, model, attempt).pipe(Effect.result)
     if (outcome._tag === "Success") return outcome.success
     const failed = outcome.failure
     if (failed.isThrottled && request.endsWhenRefused === true) return yield* Effect.fail(failed)
     if (failed.isThrottled) {
-      const fields = { model: modelKey(model.entry), reason: failed.why, retryAfterMillis: failed.retryAfterMillis }
-      yield* limitWarning(`throttled ${model.entry.provider}`, (suppressed) =>
-        Effect.logWarning("requests refused by a provider, they wait", { ...fields, suppressed })
-      )
-      // The limiter decides when the request is sent again. Another model of the chain is used before a long wait.
-      const isLong = ++refusals >= policy.maxAttempts || (failed.retryAfterMillis ?? 0) > maxWaitWithFallback
-      if (throttled.leftMillis <= (failed.retryAfterMillis ?? 0) || (hasNext && isLong))
-        return yield* Effect.fail(failed)
-      continue
+      const isLast = ++refusals >= policy.maxAttempts
+      const pause = failed.retryAfterMillis ?? 0
+      const endsHere = throttled.leftMillis <= pause || (hasNext && (isLast || pause > maxWaitWithFallback))
+      if (!policy.countsRefusals || endsHere) yield* reportRefusal(model, failed)
+      if (endsHere) return yield* Effect.fail(failed)
+      // The limiter decides when the request is sent again.
+      if (!policy.countsRefusals) continue
     }
     const wait = retryDelayMillis(policy, number, failed.retryAfterMillis, yield* Random.next)
     if (!failed.repeat || number >= policy.maxAttempts || wait >= Math.min(own.leftMillis, time.leftMillis)) {
@@ -94,6 +86,16 @@ export const callModel = Effect.fnUntraced(function* (
     yield* limitWarning(`failed ${model.entry.provider}`, (suppressed) =>
       Effect.logWarning("model call failed, retry scheduled", { ...fields, suppressed })
     )
-    yield* time.spend(own.spend(Effect.sleep(Duration.millis(wait))))
+    yield* time.spend((failed.isThrottled ? throttled : own).spend(Effect.sleep(Duration.millis(wait))))
   }
 })
+
+const reportRefusal = ({ entry }: ConfiguredModel, { retryAfterMillis, why }: Failure): Effect.Effect<void> =>
+  limitWarning(`throttled ${entry.provider}`, (suppressed) =>
+    Effect.logWarning("requests refused by a provider, they wait", {
+      model: modelKey(entry),
+      reason: why,
+      retryAfterMillis,
+      suppressed
+    })
+  )

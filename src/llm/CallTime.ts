@@ -1,25 +1,30 @@
-/** Time of a model call, which passes only while the call is executed and not while it waits for permits. */
+/** Time of a model call: passes while the call is executed, and while it waits where its owner deducts that. */
 import { Clock, Effect } from "effect"
 import { failure } from "./Failure.ts"
 import type { Failure } from "./Failure.ts"
 
 export class CallTime {
-  #leftMillis: number
+  #ownMillis: number
+  readonly #whole: CallTime | undefined
 
-  /** `Infinity` for no limit. */
-  constructor(millis: number) {
-    this.#leftMillis = millis
+  /** `millis`: `Infinity` for no limit. `whole`: the time of which this one is a part. */
+  constructor(millis: number, whole?: CallTime) {
+    this.#ownMillis = millis
+    this.#whole = whole
   }
 
   get leftMillis(): number {
-    return this.#leftMillis
+    return Math.min(this.#ownMillis, this.#whole?.leftMillis ?? Number.POSITIVE_INFINITY)
+  }
+
+  #take(millis: number): void {
+    this.#ownMillis = Math.max(0, this.#ownMillis - millis)
+    if (this.#whole !== undefined) this.#whole.#take(millis)
   }
 
   /** Deducts the time that has passed since a moment, in milliseconds since the epoch. */
   deduct(since: number): Effect.Effect<void> {
-    return Effect.map(Clock.currentTimeMillis, (now) => {
-      this.#leftMillis = Math.max(0, this.#leftMillis - (now - since))
-    })
+    return Effect.map(Clock.currentTimeMillis, (now) => this.#take(now - since))
   }
 
   /** Runs an effect within the remaining time; fails with `timeout` after that. The time starts with the end of `begun`. */
@@ -31,12 +36,10 @@ export class CallTime {
       })
       const end = begun.pipe(
         Effect.andThen(note),
-        Effect.andThen(Effect.suspend(() => sleepMillis(this.#leftMillis))),
+        Effect.andThen(Effect.suspend(() => sleepMillis(this.leftMillis))),
         Effect.andThen(Effect.fail(failure("timeout", { _tag: "CallTimeUsedUp" })))
       )
-      const spent = Effect.map(Clock.currentTimeMillis, (now) => {
-        this.#leftMillis = Math.max(0, this.#leftMillis - (now - (since ?? now)))
-      })
+      const spent = Effect.map(Clock.currentTimeMillis, (now) => this.#take(now - (since ?? now)))
       return Effect.raceFirst(effect, end).pipe(Effect.ensuring(spent))
     })
   }

@@ -39,6 +39,8 @@ export interface Failure {
   readonly next: boolean
   /** The provider limits the rate or is overloaded: the request waits and counts as no attempt. */
   readonly isThrottled: boolean
+  /** The server cannot be reached, so that no request to it can succeed at the moment. */
+  readonly isOutage?: boolean
   readonly retryAfterMillis: number | undefined
 }
 
@@ -64,13 +66,15 @@ export const failure = (kind: FailureKind, why: Reason, retryAfterMillis?: numbe
 })
 
 /** Returns the failure of a connection. The text is that of Node.js or a library. */
-const unavailable = (text: string): Failure => ({
-  ...failure("unavailable", verbatimReason(text)),
-  advice: findConnectionAdvice(text)
-})
+const unavailable = (text: string): Failure => {
+  const advice = findConnectionAdvice(text)
+  return { ...failure("unavailable", verbatimReason(text)), advice, isOutage: advice !== undefined }
+}
 
 /** Statuses of an overloaded server; 529 is that of Anthropic. */
 const overloads: ReadonlySet<number> = new Set([503, 529])
+/** Statuses of a proxy whose server does not respond. */
+const gateways: ReadonlySet<number> = new Set([502, 504])
 const quotaText = /insufficient_quota|exceeded your current quota|credit balance|billing|payment required/i
 const modelText = /model/i
 /** Texts of gateways that refuse what a request contains: another model may take it. */
@@ -114,7 +118,11 @@ export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: nu
   if (status === 404) return failure("not_configured", said({ _tag: "NoSuchModel", text }))
   if (status === 413) return failure("overflow", its)
   if (status === 408 || status === 409 || status === 425 || status >= 500) {
-    return { ...failure("unavailable", its, retryAfter), isThrottled: overloads.has(status) }
+    return {
+      ...failure("unavailable", its, retryAfter),
+      isThrottled: overloads.has(status),
+      isOutage: gateways.has(status)
+    }
   }
   if (isOverflowText(detail)) return failure("overflow", its)
   if (status === 400 && keyText.test(text) && !modelText.test(text)) return failure("unauthorized", its)

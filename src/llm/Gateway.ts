@@ -143,6 +143,8 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
   why: Reason,
   /** Next step of an operator; default: that of `reason`. */
   advice: Schema.optional(Reason),
+  /** The server of a model cannot be reached. */
+  isOutage: Schema.optional(Schema.Boolean),
   retryAfterMillis: Schema.optional(Schema.Int)
 }) {
   override get message(): string {
@@ -151,7 +153,13 @@ export class GatewayError extends Schema.TaggedError<GatewayError>()("GatewayErr
 }
 
 /** Fields of a failed call. */
-export type GatewayFailure = Pick<GatewayError, "advice" | "reason" | "retryAfterMillis" | "why">
+export type GatewayFailure = Pick<GatewayError, "advice" | "isOutage" | "reason" | "retryAfterMillis" | "why">
+
+/** Returns the failure with the failures of other models before its own. */
+export const afterFailures = (
+  before: ReadonlyArray<Reason>,
+  { advice, isOutage, reason, retryAfterMillis, why }: GatewayFailure
+): GatewayFailure => ({ advice, isOutage, reason, retryAfterMillis, why: joinFailures([...before, why]) })
 
 /** Joins the failures of models, and next steps. */
 export const joinFailures = (reasons: ReadonlyArray<Reason>): Reason => {

@@ -9,7 +9,7 @@ const firstMillis = 60_000
 /** Never ends. `silence_limit_s` is the longest silence that the call tolerates at this moment. */
 export const reportWait = Effect.fnUntraced(function* (
   model: string,
-  receipt: Pick<Reception, "characters" | "hasBegun">,
+  receipt: Pick<Reception, "characters" | "hasHeard">,
   config: Pick<LlmProvider, "kind" | "base_url" | "timeout_ms">
 ): Effect.fn.Return<never> {
   const limits = silenceLimits(config)
@@ -24,7 +24,7 @@ export const reportWait = Effect.fnUntraced(function* (
       since: new Date(since).toISOString(),
       waited_s: waitedMillis / 1000,
       received_characters: receipt.characters,
-      silence_limit_s: (receipt.hasBegun ? limits.betweenMillis : limits.firstMillis) / 1000
+      silence_limit_s: (receipt.hasHeard ? limits.betweenMillis : limits.firstMillis) / 1000
     })
   }
 })

@@ -8,15 +8,18 @@ import type { BackoffPolicy } from "../domain/Backoff.ts"
 
 export interface RetryPolicy {
   readonly maxAttempts: number
+  /** Whether a refusal (429, 503, 529) is an attempt, with the waits of `backoff`. Else the limiter decides when the request is sent again. */
+  readonly countsRefusals: boolean
   readonly respectRetryAfter: boolean
   readonly backoff: BackoffPolicy
-  /** Maximum time for all attempts at one model; undefined: only the deadline of the call applies. */
+  /** Maximum time for all attempts at one model, waits and silence included; undefined: only the deadline of the call applies. */
   readonly giveUpMillis: number | undefined
 }
 
 /** Applies where `llm.retry` has no value. */
 export const defaultRetryPolicy: RetryPolicy = {
   maxAttempts: 3,
+  countsRefusals: false,
   respectRetryAfter: true,
   backoff: { kind: "exponential", base_ms: 1_000, max_ms: 30_000, jitter: true },
   giveUpMillis: undefined
@@ -25,10 +28,12 @@ export const defaultRetryPolicy: RetryPolicy = {
 export const retryPolicy = (llm: LlmConfig, provider: string): RetryPolicy => {
   const { retry } = llm
   const override = llm.per_provider_overrides?.[provider]
+  const maxAttempts = override?.max_attempts ?? retry.max_attempts
   const giveUpSeconds = override?.give_up_after_seconds ?? retry.give_up_after_seconds
   const { kind, base_ms, max_ms, jitter } = defaultRetryPolicy.backoff
   return {
-    maxAttempts: override?.max_attempts ?? retry.max_attempts ?? defaultRetryPolicy.maxAttempts,
+    maxAttempts: maxAttempts ?? defaultRetryPolicy.maxAttempts,
+    countsRefusals: maxAttempts !== undefined,
     respectRetryAfter: retry.respect_retry_after ?? defaultRetryPolicy.respectRetryAfter,
     backoff: {
       kind: retry.backoff?.kind ?? kind,

@@ -240,6 +240,26 @@ each("a provider that refuses requests is waited for, which is no attempt", () =
   })
 )
 
+each("a model server that cannot be reached is waited for, which is no attempt", () =>
+  Effect.gen(function* () {
+    const { answer } = yield* Given
+    const why = verbatimReason("connect ECONNREFUSED")
+    yield* Ref.set(answer, new GatewayError({ reason: "unavailable", why, isOutage: true }))
+    const waiting = yield* Effect.forkChild(triaged("one"))
+    const runs = yield* Runs
+    const open = Effect.map(runs.list({ targetKey: targetKey(change), limit: 1 }), ([run]) => run)
+    yield* until(
+      "the run waits",
+      Effect.map(open, (run) => run?.waitingSince !== undefined),
+      slowly
+    )
+    assert.strictEqual((yield* open)?.reason?._tag, "ProviderUnreachable")
+    yield* Ref.set(answer, calling("triage", close))
+    const { entry } = yield* Fiber.join(waiting)
+    assert.deepInclude(entry, { status: "done", attempts: 1 })
+  })
+)
+
 each("a model that is unavailable is called again with the entry; one that never can fails the run", () =>
   Effect.gen(function* () {
     const { answer, accounts } = yield* Given

@@ -94,7 +94,9 @@ describe("a change of three passes", () => {
   })
 
   it("waits for a provider that refuses one of them, also in the last attempt", async () => {
-    await expect(review(failing("throttled"), true)).rejects.toMatchObject({ reason: "throttled" })
+    for (const reason of ["throttled", "unreachable"] as const) {
+      await expect(review(failing(reason), true)).rejects.toMatchObject({ reason })
+    }
   })
 
   it("fails for a transient failure of one, and is kept in the last attempt", async () => {

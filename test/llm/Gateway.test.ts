@@ -238,14 +238,53 @@ describe("chains", () => {
     ["503", { status: 503, headers: { "retry-after": "0" } }],
     ["529", { ...faults.overloaded, headers: { "retry-after": "0" } }]
   ] as ReadonlyArray<readonly [string, Reply]>)(
-    "%s is no attempt: the request is sent until it is accepted",
+    "%s is no attempt where max_attempts is not set: the request is sent until it is accepted",
     ([, refusal]) =>
       Effect.gen(function* () {
         const fake = yield* fakeModel((_, number) => (number < 6 ? refusal : { text: "hello" }))
-        const answer = yield* call(chain([fake.url], { retry: { max_attempts: 2 } }))
+        const answer = yield* call(chain([fake.url], { retry: {} }))
         assert.strictEqual(answer.text, "hello")
         assert.strictEqual(fake.requests.length, 7)
       }).pipe(Effect.scoped, run)
+  )
+
+  it.live.each([
+    ["429", { status: 429 }],
+    ["503", { status: 503 }],
+    ["529", faults.overloaded]
+  ] as ReadonlyArray<readonly [string, Reply]>)(
+    "%s is an attempt where max_attempts is set, with the waits of the backoff",
+    ([, refusal]) =>
+      Effect.gen(function* () {
+        const fake = yield* fakeModel(refusal)
+        const backoff = { kind: "constant", base_ms: 20, max_ms: 20, jitter: false }
+        const error = yield* Effect.flip(call(chain([fake.url], { retry: { max_attempts: 3, backoff } })))
+        assert.include(["rate_limited", "unavailable"], error.reason)
+        const [first, , last] = fake.requests
+        assert.strictEqual(fake.requests.length, 3)
+        assert.isAtLeast((last?.at ?? 0) - (first?.at ?? 0), 38)
+        // The limiter's own pauses would be 1 and 2 seconds.
+        assert.isBelow((last?.at ?? 0) - (first?.at ?? 0), 1_000)
+      }).pipe(Effect.scoped, run)
+  )
+
+  it.live("a silent server on a private address is left after give_up_after_seconds for the next model", () =>
+    Effect.gen(function* () {
+      const silent = yield* fakeModel(faults.silent)
+      const ready = yield* fakeModel({ text: "hello" })
+      const retry = { give_up_after_seconds: 0.3 }
+      const answer = yield* call(chain([silent.url, ready.url], { retry }, 60_000))
+      assert.deepStrictEqual([answer.model, answer.fallbacks], ["p1/m", [{ model: "p0/m", reason: "timeout" }]])
+    }).pipe(Effect.scoped, run)
+  )
+
+  it.live("give_up_after_seconds includes the pauses of a provider that refuses", () =>
+    Effect.gen(function* () {
+      const busy = yield* fakeModel((_, number) => (number < 40 ? { status: 429 } : faults.silent))
+      const since = Date.now()
+      yield* Effect.flip(call(chain([busy.url], { retry: { give_up_after_seconds: 2 } }, 60_000)))
+      assert.isBelow(Date.now() - since, 6_000)
+    }).pipe(Effect.scoped, run)
   )
 
   it.live("a model that refuses all attempts, or for long, is left for the next one of the chain", () =>
@@ -287,7 +326,7 @@ describe("chains", () => {
         running--
         return { text: "hello" }
       })
-      const document = chain([fake.url], { retry: { max_attempts: 1 } })
+      const document = chain([fake.url], { retry: {} })
       const texts = yield* Effect.forEach(Array.from({ length: 20 }), () => call(document), {
         concurrency: "unbounded"
       })

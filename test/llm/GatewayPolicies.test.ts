@@ -137,6 +137,7 @@ describe("retryDelayMillis", () => {
     }).document
     assert.deepInclude(retryPolicy(llm, "p"), {
       maxAttempts: 2,
+      countsRefusals: true,
       giveUpMillis: 1500,
       backoff: { kind: "linear", base_ms: 1000, max_ms: 30_000, jitter: true }
     })

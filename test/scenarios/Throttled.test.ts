@@ -116,7 +116,7 @@ it(
       concurrency: 4,
       perWorkspaceConcurrency: 4,
       provider: { timeout_ms: 500 },
-      modelRetry: { max_attempts: 3, backoff: { kind: "constant", base_ms: 20, max_ms: 20, jitter: false } }
+      modelRetry: { max_attempts: undefined, backoff: { kind: "constant", base_ms: 20, max_ms: 20, jitter: false } }
     })
     const { paid, script } = makeProvider()
     at.model.script(script)

@@ -40,6 +40,7 @@ export const runReasons = {
   FilesLeftOut: { settings: "text" },
   /** It waits, or failed because that lasted for too long. */
   ProviderRefuses: { reason: "reason" },
+  ProviderUnreachable: { reason: "reason" },
   HostRequestFailed: { reason: "reason" },
   RepositoryUnavailable: { reason: "reason" },
   DiskUnwritable: { reason: "reason" },

@@ -34,6 +34,7 @@ export const runTexts = {
   NoNewCommits: "there are no new commits since then",
   FilesLeftOut: "no changed file passes {settings}",
   ProviderRefuses: "the model provider refuses requests: {reason}",
+  ProviderUnreachable: "the model provider cannot be reached: {reason}",
   HostRequestFailed: "the request to the host failed: {reason}",
   RepositoryUnavailable: "the repository could not be fetched: {reason}",
   DiskUnwritable: "the disk of the node takes no writes: {reason}",

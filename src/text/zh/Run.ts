@@ -32,6 +32,7 @@ export const runTexts = {
   NoNewCommits: "此后没有新的提交",
   FilesLeftOut: "没有变更的文件通过 {settings}",
   ProviderRefuses: "模型提供商拒绝请求：{reason}",
+  ProviderUnreachable: "无法连接模型提供商：{reason}",
   HostRequestFailed: "对主机的请求失败：{reason}",
   RepositoryUnavailable: "无法拉取仓库：{reason}",
   DiskUnwritable: "节点的磁盘无法写入：{reason}",
