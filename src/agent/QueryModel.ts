@@ -11,6 +11,7 @@ import { AgentError, toAgentError } from "./Agent.ts"
 import type { AgentQuery, AgentQueryResult, Brief } from "./Agent.ts"
 import { callMillis } from "./CallLimits.ts"
 import { firstMessage, pruneResults } from "./Conversation.ts"
+import { refusedResponse } from "./RefusedResponse.ts"
 import { parseJson } from "./Forms.ts"
 import { Reports } from "./Reports.ts"
 import { repositoryReader } from "./RepositoryReader.ts"
@@ -70,7 +71,7 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
           ...messages,
           ...(yield* handle(response, { reports: new Reports(), reader, maySkip: false })).messages
         ])
-      : [...messages, ...refused(response, query.tool)]
+      : [...messages, ...refusedResponse(response, query.tool, `Call ${query.tool} exactly once, with all of its fields.`)]
   }
   return fail(invalid(query.tool))
 })
@@ -79,23 +80,3 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
 const reading: ReadonlySet<string> = new Set(Object.keys(readTools))
 
 const invalid = (tool: string): AgentError => new AgentError({ reason: "failed", why: { _tag: "NoValidCall", tool } })
-
-const maxRepeatedCalls = 5
-
-/** Returns the messages that continue the conversation after an invalid response. */
-const refused = ({ calls, native, text }: GatewayResponse, tool: string): ReadonlyArray<Message> => {
-  const output = `error: not accepted. Call ${tool} exactly once, with all of its fields.`
-  const repeated = calls
-    .slice(0, maxRepeatedCalls)
-    .map((call) => (call.name === tool ? call : { ...call, name: "unknown_tool" }))
-  if (repeated.length > 0) {
-    return [
-      { role: "assistant", text: text.slice(0, 20_000), calls: repeated, native },
-      { role: "tool", results: repeated.map(({ id, name }) => ({ id, name, output })) }
-    ]
-  }
-  return [
-    ...(text.trim() === "" ? [] : [{ role: "assistant", text: text.slice(0, 20_000), calls: [], native } as const]),
-    { role: "user", text: output }
-  ]
-}

@@ -151,9 +151,12 @@ describe("triage", () => {
     ["a field too many", calling("triage", { ...close, also_delete: true })],
     ["a text", calling("triage", "close")]
   ])("%s is repaired once, then the next model is called, then the issue stays open", async (_, wrong) => {
-    const repaired = await triaged((__, call) => (call === 1 ? wrong : calling("triage", JSON.stringify(close))))
+    const native = ["reasoning of the first response"]
+    const repaired = await triaged((__, call) =>
+      call === 1 ? { ...wrong, native } : calling("triage", JSON.stringify(close))
+    )
     expect(repaired.decision).toEqual(close)
-    expect(repaired.requests[1]?.messages.length).toBeGreaterThan(1)
+    expect(repaired.requests[1]?.messages[1]).toMatchObject({ role: "assistant", native })
     expect(JSON.stringify(repaired.requests[1]?.messages)).toContain("not accepted")
 
     const next = await triaged(({ avoid }) =>
