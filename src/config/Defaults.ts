@@ -1,6 +1,6 @@
 /** Merges layers, then fills in defaults: converts the given form of a schema to its resolved one. */
 import type { Schema } from "effect"
-import type { Resolved } from "./Field.ts"
+import type { FieldMeta, Resolved } from "./Field.ts"
 import { isRecord } from "./Path.ts"
 import type { Shape } from "./Shape.ts"
 import { readShape } from "./Shape.ts"
@@ -18,13 +18,19 @@ export const mergeLayers = <T>(...layers: ReadonlyArray<T | undefined>): T | und
     return sameType<T>(merged)
   }, undefined)
 
+const defaultOf = (
+  { default: usual, defaultBeside }: FieldMeta,
+  siblings: Readonly<Record<string, unknown>>
+): unknown =>
+  defaultBeside?.fields.some((name) => siblings[name] !== undefined) === true ? defaultBeside.value : usual
+
 const fill = (shape: Shape, value: unknown): unknown => {
   switch (shape.type) {
     case "object": {
       if (!isRecord(value)) return value
       const result: Record<string, unknown> = {}
       for (const [name, { meta, shape: inner }] of shape.fields) {
-        const given = value[name] ?? meta.default
+        const given = value[name] ?? defaultOf(meta, value)
         if (given !== undefined) result[name] = meta.layer === true ? given : fill(inner, given)
       }
       if (shape.rest !== undefined)

@@ -194,6 +194,12 @@ runsAtOnce(
   "model"
 )
 runsAtOnce(
+  "a limit that is set holds strictly: reviews that wait for their models count like others",
+  { per_workspace_concurrency: 2 },
+  2,
+  "model"
+)
+runsAtOnce(
   "reviews that wait for their models count like others where queue.workers.max_waiting_for_model is 0",
   { per_workspace_concurrency: 2, max_waiting_for_model: 0 },
   2,

@@ -313,7 +313,7 @@ export const makeDocument = (
     workers: {
       concurrency: options.concurrency ?? 4,
       per_workspace_concurrency: options.perWorkspaceConcurrency ?? 1,
-      ...(options.maxWaitingForModel === undefined ? {} : { max_waiting_for_model: options.maxWaitingForModel })
+      max_waiting_for_model: options.maxWaitingForModel ?? 16
     },
     retry: {
       ...(options.attempts === undefined ? {} : { attempts: options.attempts }),

@@ -17,7 +17,10 @@ export const QueueConfig = Schema.Struct({
     {
       concurrency: defaulted(PositiveInt, 4, "queue.workers.concurrency"),
       per_workspace_concurrency: defaulted(PositiveInt, 1, "queue.workers.per_workspace_concurrency"),
-      max_waiting_for_model: defaulted(int(0, 1000), 16, "queue.workers.max_waiting_for_model"),
+      max_waiting_for_model: defaulted(int(0, 1000), 16, "queue.workers.max_waiting_for_model", {
+        // A limit that an operator sets holds strictly.
+        defaultBeside: { fields: ["concurrency", "per_workspace_concurrency"], value: 0 }
+      }),
       lock_ttl_seconds: defaulted(PositiveInt, 1800, "queue.workers.lock_ttl_seconds", {
         reserved: { _tag: "BackendSetsExpiry" }
       })

@@ -406,12 +406,13 @@ export const fieldTexts = {
   "queue.sqlite.lock_ttl_seconds": "Seconds after which the job of a lost worker is released.",
   "queue.sqlite.path": "Path of the queue's database.",
   "queue.workers": "Workers.",
-  "queue.workers.concurrency": "Reviews at the same time per executor node. Those that wait for a model do not count.",
+  "queue.workers.concurrency":
+    "Reviews at the same time per executor node. Once it is set, those that wait for a model count, unless max_waiting_for_model is set, too.",
   "queue.workers.lock_ttl_seconds": "Lock expiry.",
   "queue.workers.max_waiting_for_model":
-    "Maximum number of reviews per executor node that wait for a model, in addition to concurrency; each holds its change in memory. A workspace has at most half of them in the whole cluster. 0: they count towards concurrency.",
+    "Maximum number of reviews per executor node that wait for a model, in addition to concurrency; each holds its change in memory. A workspace has at most half of them in the whole cluster. 0: they count towards concurrency. Default: 16, or 0 where concurrency or per_workspace_concurrency is set.",
   "queue.workers.per_workspace_concurrency":
-    "Reviews at the same time per workspace, in the whole cluster. Those that wait for a model do not count.",
+    "Reviews at the same time per workspace, in the whole cluster. Once it is set, those that wait for a model count, unless max_waiting_for_model is set, too.",
   review: "What is read, how much and when.",
   "review.auto_commit": "Commits reviewed by themselves, outside pull requests.",
   "review.auto_commit.delay_seconds":

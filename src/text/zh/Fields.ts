@@ -362,11 +362,13 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "queue.sqlite.lock_ttl_seconds": "进程丢失后释放其任务的秒数。",
   "queue.sqlite.path": "队列数据库的路径。",
   "queue.workers": "执行者。",
-  "queue.workers.concurrency": "每个执行节点同时进行的评审数。等待模型的评审不计入。",
+  "queue.workers.concurrency":
+    "每个执行节点同时进行的评审数。设置后，等待模型的评审也计入，除非同时设置 max_waiting_for_model。",
   "queue.workers.lock_ttl_seconds": "锁的有效期。",
   "queue.workers.max_waiting_for_model":
-    "每个执行节点在 concurrency 之外最多等待模型的评审数；每个评审都在内存中保留其变更。一个工作区在整个集群中最多占一半。0：计入 concurrency。",
-  "queue.workers.per_workspace_concurrency": "每个工作区在整个集群中同时进行的评审数。等待模型的评审不计入。",
+    "每个执行节点在 concurrency 之外最多等待模型的评审数；每个评审都在内存中保留其变更。一个工作区在整个集群中最多占一半。0：计入 concurrency。默认值：16；设置了 concurrency 或 per_workspace_concurrency 时为 0。",
+  "queue.workers.per_workspace_concurrency":
+    "每个工作区在整个集群中同时进行的评审数。设置后，等待模型的评审也计入，除非同时设置 max_waiting_for_model。",
   review: "读取什么、多少、何时读取。",
   "review.auto_commit": "在拉取请求之外单独评审的提交。",
   "review.auto_commit.delay_seconds": "首次收到自动提交后到期的秒数；0 不等待。",
