@@ -63,7 +63,6 @@ const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "src/admin/RequestRules.ts": ["Expected no excess property", "Missing key"],
   "src/admin/SchemaText.ts": ["{ [name]: {} }"],
-  "src/agent/QueryModel.ts": ["error: not accepted. Call {} exactly once, with all of its fields."],
   "src/engine/ContextMounts.ts": ["{} is not read in reviews: {}", "Authorization: Basic {}"],
   "src/engine/ReviewRepository.ts": [
     "Artifacts of CI (review.evidence.ci) are read by the service only; name local files in review.evidence.sarif."
