@@ -12,7 +12,7 @@ import type { OxlintOverride } from "oxlint"
 /** The files of a folder that other folders may import: services and types, no adapter. */
 export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   admin: ["AdminApi.ts", "AdminCredentials.ts", "DeliveryReplay.ts", "api/**"],
-  agent: ["Agent.ts", "CodeSearch.ts", "SharedPrompt.ts"],
+  agent: ["Agent.ts", "CodeSearch.ts", "RefusedResponse.ts", "SharedPrompt.ts"],
   chat: [
     "Authorise.ts",
     "CallbackOutcome.ts",
