@@ -71,7 +71,10 @@ export const queryModel = Effect.fn("agent.query")(function* <A>(
           ...messages,
           ...(yield* handle(response, { reports: new Reports(), reader, maySkip: false })).messages
         ])
-      : [...messages, ...refusedResponse(response, query.tool, `Call ${query.tool} exactly once, with all of its fields.`)]
+      : [
+          ...messages,
+          ...refusedResponse(response, query.tool, `Call ${query.tool} exactly once, with all of its fields.`)
+        ]
   }
   return fail(invalid(query.tool))
 })
