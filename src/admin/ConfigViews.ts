@@ -67,6 +67,7 @@ export const previewView = (preview: EditPreview, waiting: WaitingWork) =>
     conflicts: preview.conflicts.map(conflictView),
     warnings: preview.warnings.map((warning) => ({ ...warning, message: inEnglish(warning.reason) })),
     diff: preview.diff.map(differenceView),
+    credentials: preview.credentials.map((credential) => withoutUndefined({ ...credential })),
     blast_radius: {
       workspaces: preview.blastRadius.workspaces,
       triggers: preview.blastRadius.triggers,

@@ -13,7 +13,13 @@ import { columns } from "./Columns.ts"
 import { configFlag } from "./ConfigFlag.ts"
 import { ExitWith, refused } from "./Exit.ts"
 import { jsonFlag } from "./JsonFlag.ts"
-import { describeDifference, describeProblem, describeUnfinished, listAffected } from "./ConfigSourceText.ts"
+import {
+  describeCredential,
+  describeDifference,
+  describeProblem,
+  describeUnfinished,
+  listAffected
+} from "./ConfigSourceText.ts"
 import { UnfinishedReviews } from "./UnfinishedReviews.ts"
 import { count, oneLine, time } from "./Wording.ts"
 import type { Reason } from "../domain/Reason.ts"
@@ -88,10 +94,12 @@ const importFile = Effect.fnUntraced(function* (file: string) {
 const maxUnfinished = 20
 
 /** Prints the changed fields of an edit, what they affect and what keeps its configuration; fails if the edit would be refused. */
-const printPreview = Effect.fnUntraced(function* ({ blastRadius, conflicts, diff, head, problems }: EditPreview) {
+const printPreview = Effect.fnUntraced(function* (preview: EditPreview) {
+  const { blastRadius, conflicts, credentials, diff, head, problems } = preview
   if (problems.length > 0) return yield* refused(problems.map(describeProblem).join("\n"))
   if (conflicts.length > 0) return yield* reportOutcome({ _tag: "Conflict", head, conflicts })
   for (const difference of diff) yield* Console.log(describeDifference(difference))
+  for (const credential of credentials) yield* Console.log(describeCredential(credential))
   if (diff.length === 0) return
   const unfinished = yield* (yield* UnfinishedReviews).list(blastRadius.snapshot, maxUnfinished)
   yield* Console.log([...listAffected(blastRadius), ...describeUnfinished(unfinished)].join("\n"))

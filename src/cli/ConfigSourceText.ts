@@ -1,6 +1,7 @@
 /** Formats edits of the database's configuration: changed fields, whom they affect, why they are refused. */
 import type { Difference } from "../config/Diff.ts"
 import type { BlastRadius } from "../config/revisions/ConfigEditor.ts"
+import type { CredentialChange, Receiver } from "../config/revisions/CredentialChanges.ts"
 import type { PublishProblem } from "../config/revisions/Publish.ts"
 import type { UnfinishedList } from "./UnfinishedReviews.ts"
 import { count, oneLine } from "./Wording.ts"
@@ -19,6 +20,21 @@ export const describeDifference = ({
   if (change === "added") return `+ ${field} = ${JSON.stringify(after)}`
   if (change === "removed") return `- ${field} = ${JSON.stringify(before)}`
   return `~ ${field}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`
+}
+
+const describeReceiver = (receiver: Receiver): string => {
+  const parts = Object.entries(receiver).map(
+    ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`
+  )
+  return parts.length === 0 ? "its default destination" : parts.join(", ")
+}
+
+/** Describes what an edit changes about a credential: its value is masked in the changed fields. */
+export const describeCredential = ({ after, before, change, entity, from, path }: CredentialChange): string => {
+  const how = change === "renamed" ? `renamed from ${from}` : change === "set" ? "set" : "kept"
+  const [old, next] = [before && describeReceiver(before), describeReceiver(after)]
+  const where = old === undefined || old === next ? `sent to ${next}` : `sent to ${next}; before: ${old}`
+  return oneLine(`! credential ${entity} ${path}: ${how}, ${where}`)
 }
 
 /** Maximum number of names in one line. */

@@ -149,6 +149,9 @@ describe("changesets", () => {
     const { body, text } = await call("POST", "/validate", preview)
     assert.include(body, { valid: true, head: before })
     assert.deepInclude(body["blast_radius"], { triggers: ["preview"] })
+    const after = { kind: "gitea", base_url: "https://preview.example" }
+    const place = { entity: "triggers/preview", path: "webhook_secret" }
+    assert.deepStrictEqual(body["credentials"], [{ ...place, change: "set", after }])
     assert.notInclude(text, secret)
     const refused = await call("POST", "/validate", { ...preview, operations: [setEnabled("main", false)] })
     assert.include(refused.body, { valid: false })
@@ -207,6 +210,8 @@ describe("drafts", () => {
     const created = await call("POST", "/drafts", draft)
     assert.deepStrictEqual([created.status, created.body["version"], created.body["owner"]], [201, 1, "root"])
     assert.notInclude(created.text, secret)
+    const shown = await call("POST", `/drafts/${String(created.body["id"])}/preview`)
+    assert.nestedPropertyVal(shown.body, "credentials[0].after.base_url", "https://drafted.example")
     const path = `/drafts/${String(created.body["id"])}`
     const saved = await call("PUT", path, { ...draft, version: 1, title: "A trigger" })
     assert.include(saved.body, { version: 2, title: "A trigger" })

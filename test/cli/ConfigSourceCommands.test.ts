@@ -71,6 +71,7 @@ describe("config push", { timeout: 60_000 }, () => {
     expect(out.split("\n")).toEqual([
       '+ globals review = {"max_passes":7}',
       '+ triggers/second = {"kind":"gitea","base_url":"https://second.example","webhook_secret":"********"}',
+      "! credential triggers/second webhook_secret: set, sent to kind gitea, base_url https://second.example",
       "affects 2 workspaces: app, web",
       "affects 1 trigger: second",
       "published revision 1",

@@ -55,6 +55,20 @@ const difference = Schema.Struct({
   after: any("Value after, masked; null: none")
 }).annotate({ identifier: "Difference", description: "A value that an edit changes" })
 
+const receiver = (description: string) => Schema.Record(Schema.String, Schema.Unknown).annotate({ description })
+
+const credential = Schema.Struct({
+  entity: text("Entity that holds it, such as `triggers/main`"),
+  path: text("Field of the credential, or of the variable that contains it"),
+  change: Schema.Literals(["set", "renamed", "redirected"]).annotate({
+    description:
+      "set: another one than before; renamed: its holder has another name; redirected: only its receiver changes"
+  }),
+  from: maybe("Entity that held it before the rename"),
+  before: Schema.optionalKey(receiver("Fields that decided who received the credential of this place")),
+  after: receiver("Fields that decide who receives it, such as `base_url`")
+}).annotate({ identifier: "CredentialChange", description: "A credential that an edit sets, moves or sends elsewhere" })
+
 const revision = {
   number: count("1 for the first revision, then one more each"),
   parent: count("Number of the revision before"),
@@ -87,6 +101,7 @@ export const PreviewRecord = Schema.Struct({
   conflicts: Schema.Array(ConflictRecord),
   warnings: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String, reason: Reason })),
   diff: Schema.Array(difference),
+  credentials: Schema.Array(credential),
   blast_radius: Schema.Struct({
     workspaces: Schema.Array(Schema.String),
     triggers: Schema.Array(Schema.String),

@@ -9,6 +9,7 @@ import type { SourceFacts } from "../Snapshot.ts"
 import type { NodeActivation } from "./ActivationStore.ts"
 import type { AuditPage } from "./AuditLog.ts"
 import type { Conflict } from "./Conflicts.ts"
+import type { CredentialChange } from "./CredentialChanges.ts"
 import type { ConfigDraft } from "./DraftStore.ts"
 import type { ConfigOperation } from "./Operations.ts"
 import type { PublishProblem } from "./Publish.ts"
@@ -66,6 +67,7 @@ export interface EditPreview {
   readonly warnings: ReadonlyArray<{ readonly path: string; readonly reason: Reason }>
   readonly conflicts: ReadonlyArray<Conflict>
   readonly diff: ReadonlyArray<Difference>
+  readonly credentials: ReadonlyArray<CredentialChange>
   readonly blastRadius: BlastRadius
   readonly head: number
   readonly rebasedFrom: number | undefined

@@ -87,6 +87,7 @@ const toPreview = Effect.fnUntraced(function* (
     warnings: [],
     conflicts: [],
     diff: [],
+    credentials: [],
     blastRadius: noBlast,
     head: head.number,
     rebasedFrom: undefined
@@ -99,11 +100,12 @@ const toPreview = Effect.fnUntraced(function* (
     case "Conflict":
       return { ...none, conflicts: decision.conflicts }
     case "Publish": {
-      const { diff, rebasedFrom, snapshot } = decision.publishable
+      const { credentials, diff, rebasedFrom, snapshot } = decision.publishable
       const pinned = yield* context.config.pinnedHashes
       return {
         ...none,
         diff,
+        credentials,
         rebasedFrom,
         warnings: listWarnings(snapshot),
         blastRadius: blastRadius(readSnapshot(context, document, ground), snapshot, pinned)

@@ -5,6 +5,7 @@
 import { Redacted, Result } from "effect"
 import type { ConfigIssue } from "../ConfigIssue.ts"
 import type { Difference } from "../Diff.ts"
+import type { Path } from "../Path.ts"
 import { formatPath, valueAt } from "../Path.ts"
 import { named } from "../SealedPlaces.ts"
 import type { Snapshot } from "../Snapshot.ts"
@@ -14,6 +15,8 @@ import { differences, findConflicts } from "./Conflicts.ts"
 import type { CredentialOrigins } from "./CredentialOrigins.ts"
 import { makeOrigins, openOrigin, sealMarked } from "./CredentialOrigins.ts"
 import type { Conflict } from "./Conflicts.ts"
+import { credentialChanges } from "./CredentialChanges.ts"
+import type { CredentialChange } from "./CredentialChanges.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityField } from "./Entities.ts"
 import type { EntityAt } from "./EntityPath.ts"
@@ -49,6 +52,8 @@ export interface Publishable {
   readonly document: DatabaseDocument
   readonly stored: StoredDocument
   readonly diff: ReadonlyArray<Difference>
+  /** Changes of credentials, which `diff` masks. */
+  readonly credentials: ReadonlyArray<CredentialChange>
   readonly rebasedFrom: number | undefined
   /** The combined configuration, with the number that the revision will have. */
   readonly snapshot: Snapshot
@@ -134,7 +139,29 @@ const decideMarked = ({ head, next, origins, rebasedFrom, source }: Marked, grou
     return refused(issues.filter(isError).map((issue) => toProblem(entityAt, issue)))
   }
   if (size > maxStoredBytes) return refused([tooLarge(size)])
-  return { _tag: "Publish", publishable: { document: sealed.success, stored, diff, rebasedFrom, snapshot } }
+  const credentials = listCredentials(head.document, next, origins, ground)
+  const publishable = { document: sealed.success, stored, diff, credentials, rebasedFrom, snapshot }
+  return { _tag: "Publish", publishable }
+}
+
+/** `next` has markers in place of its credentials. A sealed text identifies the one that it seals, also where it is moved. */
+const listCredentials = (
+  head: DatabaseDocument,
+  next: DatabaseDocument,
+  { find }: CredentialOrigins,
+  { file }: Ground
+): ReadonlyArray<CredentialChange> => {
+  const keyed = (document: DatabaseDocument, keyOf: (secret: unknown) => string | undefined) => ({
+    tree: overlay(file, document).tree,
+    keyOf: (secret: unknown, path: Path) => (valueAt(file, path) === undefined ? keyOf(secret) : JSON.stringify(path))
+  })
+  return credentialChanges(
+    keyed(head, textOf),
+    keyed(next, (secret) => {
+      const origin = find(secret)
+      return origin === undefined || origin.isEntered ? undefined : origin.text
+    })
+  )
 }
 
 /** Returns the credentials that would go elsewhere than they were entered for, and the values that only the file may set. */

@@ -38,7 +38,7 @@ const keepsPrevious = (endpoint: Endpoint): boolean => !endpoint.includes("/:") 
 export const useApi = <E extends Endpoint>(
   endpoint: E,
   input: Input<E>,
-  options: { readonly enabled?: boolean; readonly refetchInterval?: number } = {}
+  options: { readonly enabled?: boolean; readonly refetchInterval?: number; readonly staleTime?: number } = {}
 ) =>
   useQuery({
     queryKey: [endpoint, input],

@@ -5,11 +5,12 @@ import type { Endpoint } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { Confirm } from "../parts/Dialog.tsx"
 import { useNoticedAction } from "../parts/NoticedAction.ts"
-import { Loaded, Panel } from "../parts/Panel.tsx"
+import { Failure, Loaded, Panel } from "../parts/Panel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t } from "../text/T.ts"
 import type { Draft } from "./Autosave.ts"
 import { readOperations } from "./CheckEdit.ts"
+import { EditPreview } from "./EditPreview.tsx"
 import { formEntity } from "./LoadDraft.ts"
 import { makeOperationId } from "./OperationId.ts"
 
@@ -56,12 +57,36 @@ const Remove = ({
   )
 }
 
+/** Approves a draft after showing what it changes. */
+const Approve = ({ draft, onClose }: { readonly draft: Draft; readonly onClose: () => void }) => {
+  const { id, title, version } = draft
+  // The service compares the version: what is approved is what is read now.
+  const preview = useApi("POST /config/drafts/:id/preview", { params: { id } }, { staleTime: 0 })
+  const approve = useNoticedAction("POST /config/drafts/:id/approve", changed)
+  return (
+    <Confirm
+      title={`${t("revisions.approve")}: ${title}`}
+      label={t("revisions.approve")}
+      isPending={approve.isPending}
+      isDisabled={preview.isFetching || preview.data?.valid !== true}
+      onConfirm={() =>
+        approve.run({ params: { id }, payload: { version } }, () => t("action.done"), { onSettled: onClose })
+      }
+      onClose={onClose}
+    >
+      <p>{t("draft.approve.help")}</p>
+      {preview.error === null ? null : <Failure error={preview.error} />}
+      {preview.data === undefined ? null : <EditPreview preview={preview.data} />}
+    </Confirm>
+  )
+}
+
 const DraftRow = ({ draft }: { readonly draft: Draft }) => {
   const { editors, id, owner, version } = draft
   const [isRemoving, setRemoving] = useState(false)
+  const [isApproving, setApproving] = useState(false)
   const done = () => t("action.done")
   const publish = useNoticedAction("POST /config/drafts/:id/publish", changed)
-  const approve = useNoticedAction("POST /config/drafts/:id/approve", changed)
   const others = editors.filter((name) => name !== owner)
   const label = <span className="hidden"> {draft.title}</span>
   return (
@@ -86,11 +111,7 @@ const DraftRow = ({ draft }: { readonly draft: Draft }) => {
             {t("edit.publish")}
             {label}
           </button>
-          <button
-            type="button"
-            className="small"
-            onClick={() => approve.run({ params: { id }, payload: { version } }, done)}
-          >
+          <button type="button" className="small" onClick={() => setApproving(true)}>
             {t("revisions.approve")}
             {label}
           </button>
@@ -101,6 +122,7 @@ const DraftRow = ({ draft }: { readonly draft: Draft }) => {
         </div>
       </div>
       <Time at={draft.updated_at} />
+      {isApproving ? <Approve draft={draft} onClose={() => setApproving(false)} /> : null}
       {isRemoving ? <Remove draft={draft} onClose={() => setRemoving(false)} /> : null}
     </li>
   )

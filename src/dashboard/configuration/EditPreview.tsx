@@ -52,6 +52,37 @@ export const Differences = ({ diff }: { readonly diff: Preview["diff"] }) => (
   </Panel>
 )
 
+const renderReceiver = (receiver: Readonly<Record<string, unknown>> | undefined): string =>
+  Object.entries(receiver ?? {})
+    .map(([name, value]) => `${name} ${renderValue(value)}`)
+    .join(", ") || renderValue(undefined)
+
+/** Credentials are masked in the changed values: here is who receives them. */
+export const Credentials = ({ credentials }: { readonly credentials: Preview["credentials"] }) =>
+  credentials.length === 0 ? null : (
+    <Panel title={t("edit.credentials", { count: credentials.length })} note={t("edit.credentials.note")} flush>
+      <StackedTable
+        label={t("edit.credentials", { count: credentials.length })}
+        heads={[
+          { label: t("config.path") },
+          { label: t("edit.change") },
+          { label: t("edit.sent.before") },
+          { label: t("edit.sent.after") }
+        ]}
+        rows={credentials.map(({ after, before, change, from, ...place }) => (
+          <tr key={fullPath(place)} className={change === "set" ? undefined : "tone-warn"}>
+            <td className="mono">{fullPath(place)}</td>
+            <td>
+              {tValue("credential", change)} {from === undefined ? null : <span className="mono">{from}</span>}
+            </td>
+            <td className="mono">{renderReceiver(before)}</td>
+            <td className="mono">{renderReceiver(after)}</td>
+          </tr>
+        ))}
+      />
+    </Panel>
+  )
+
 const Affected = ({ radius }: { readonly radius: Preview["blast_radius"] }) => {
   const lists: ReadonlyArray<readonly [string, ReadonlyArray<string | number>]> = [
     [t("column.workspace"), radius.workspaces],
@@ -88,6 +119,7 @@ export const EditPreview = ({ preview }: { readonly preview: Preview }) => (
       </p>
     ))}
     <Differences diff={preview.diff} />
+    <Credentials credentials={preview.credentials} />
     <Affected radius={preview.blast_radius} />
   </>
 )

@@ -9,6 +9,7 @@ import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { t, tReason } from "../text/T.ts"
 import { changed, Drafts } from "./Drafts.tsx"
+import { Credentials } from "./EditPreview.tsx"
 import { makeOperationId } from "./OperationId.ts"
 
 const Nodes = () => {
@@ -71,6 +72,7 @@ const Restore = ({ number, onClose }: { readonly number: number; readonly onClos
           </li>
         ))}
       </ul>
+      {preview.data === undefined ? null : <Credentials credentials={preview.data.credentials} />}
     </Confirm>
   )
 }

@@ -104,6 +104,41 @@ describe("a changeset becomes a revision", () => {
     expect(secretIn(published(cleared))).toBeUndefined()
   })
 
+  it("states which credentials are set, renamed and sent elsewhere, and to whom, without their texts", () => {
+    const credentialsIn = (decision: Decision) => {
+      if (decision._tag !== "Publish") throw new Error(JSON.stringify(decision))
+      const { credentials } = decision.publishable
+      expect(JSON.stringify(credentials)).not.toMatch(/"hook"|enc:v1/)
+      return credentials
+    }
+    const there = { kind: "gitea", base_url: "https://second.example" }
+    const elsewhere = { ...there, base_url: "https://attacker.example" }
+    const place = { entity: "triggers/second", path: "webhook_secret", from: undefined, before: undefined }
+    const create = { op: "create", entity: second, value: secondValue } as const
+    expect(credentialsIn(decideOn(emptyDocument, [create]))).toEqual([{ ...place, change: "set", after: there }])
+    const head = withSecond()
+    const rename = { op: "rename", entity: second, to: "third" } as const
+    expect(credentialsIn(decideOn(head, [rename]))).toEqual([
+      { ...place, entity: "triggers/third", change: "renamed", from: "triggers/second", before: there, after: there }
+    ])
+    const moved = { ...secondValue, base_url: elsewhere.base_url }
+    expect(credentialsIn(decideOn(head, [{ op: "update", entity: second, value: moved }]))).toEqual([
+      { ...place, change: "set", before: there, after: elsewhere }
+    ])
+    expect(credentialsIn(decideOn(head, [{ op: "set_enabled", entity: second, enabled: false }]))).toEqual([])
+    const review = { op: "set", path: ["review", "max_problems"], value: 3 } as const
+    expect(credentialsIn(decideOn(head, [review]))).toEqual([])
+    const channel = { kind: "channels", name: "room" } as const
+    const withChannel = published(
+      decideOn(head, [
+        { op: "create", entity: channel, value: { kind: "gitea_pr_review", trigger: "second", token: "hook" } }
+      ])
+    )
+    expect(credentialsIn(decideOn(withChannel, [rename]))).toMatchObject([
+      { entity: "triggers/third", change: "renamed" }
+    ])
+  })
+
   it("drops a credential for the name of a variable in its place", () => {
     const { webhook_secret: _, ...without } = secondValue
     const value = { ...without, webhook_secret_env: "GIVEN_SECRET" }
