@@ -365,6 +365,25 @@ it(
   60_000 + 30_000 * killsAt.length
 )
 
+it("per_commit shows what each revision of a batch changed", async () => {
+  const { aicr, model, repository } = world
+  const file = join(world.directory, "config.yaml")
+  const text = readFileSync(file, "utf8")
+  writeFileSync(file, text.replace("output_language: en", "output_language: en\n  commit_strategy: per_commit"))
+  const setValue = (value: string) =>
+    repository.commit(`Set ${value}`, { files: { "trunk/src/main.c": `int main() { return ${value}; }\n` } })
+  const start = setValue("0")
+  await aicr.start()
+  const first = setValue("intermediate")
+  const second = setValue("1")
+  for (const revision of [first, second]) expect(await report(revision)).toBe(202)
+  await waitUntil(() => reviewed().length > 0, { timeout: 60_000, describe: () => JSON.stringify(events()) })
+  expect(reviewed()).toEqual([`${start}-${second}`])
+  const prompts = JSON.stringify(model.requests)
+  expect(prompts).toContain("1+: int main() { return intermediate; }")
+  expect(prompts).toContain(`commit 1 of 2, ${first}: Set intermediate`)
+})
+
 it("a revision outside of the repository of the workspace reaches neither the model nor the group", async () => {
   const { aicr, chat, model, repository, server } = world
   const file = join(world.directory, "config.yaml")

@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
+import { maxSteps, toTitle } from "../server/Steps.ts"
+import type { StepName } from "../server/Steps.ts"
 import { readP4 } from "./P4Process.ts"
 import type { P4Session } from "./P4Session.ts"
 import type { ListedFile } from "./P4Files.ts"
@@ -144,4 +146,22 @@ export const readMessages = Effect.fnUntraced(function* (
     { record: ({ desc }) => void found.push(shownText(desc ?? "").slice(0, 4000)) }
   )
   return found.toReversed()
+})
+
+/** Lists the submitted changelists of a range, oldest first; undefined if there are too many or the range has no start. */
+export const readSteps = Effect.fnUntraced(function* (
+  session: P4Session,
+  branch: string,
+  head: string,
+  base: string
+): Effect.fn.Return<ReadonlyArray<StepName> | undefined, CheckoutError> {
+  if (base === "0") return undefined
+  const found: Array<StepName> = []
+  const spec = `${branch}/...@${Number(base) + 1},${head}`
+  yield* readP4(
+    session,
+    { args: ["changes", "-l", "-m", String(maxSteps + 1), "-s", "submitted", spec] },
+    { record: ({ change, desc }) => void found.push({ id: change ?? "", title: toTitle(shownText(desc ?? "")) }) }
+  )
+  return found.length > maxSteps ? undefined : found.toReversed()
 })

@@ -9,7 +9,7 @@ import type { Revision, ServerCheckoutRequest } from "../Checkout.ts"
 import type { FileSide, FileSource } from "../server/FileSource.ts"
 import { readChanges, readShelf } from "./P4Changes.ts"
 import type { P4Changes, P4Range } from "./P4Changes.ts"
-import { readMessages, shelfVersion } from "./P4Describe.ts"
+import { readMessages, readSteps, shelfVersion } from "./P4Describe.ts"
 import { exportBranch, exportOne } from "./P4Export.ts"
 import { readContent, readContents } from "./P4Files.ts"
 import type { ListedFile } from "./P4Files.ts"
@@ -55,10 +55,25 @@ export const openP4Source = Effect.fnUntraced(function* (
     fold,
     shelf: isSubmittedSince ? undefined : shelf
   }
-  return makeSource(session, range, isSubmittedSince ? head : request.head)
+  const steps =
+    range.shelf !== undefined
+      ? Effect.succeed([])
+      : Effect.map(readSteps(session, branch, head, range.base), (found) =>
+          found?.map(({ id, title }, index) => ({
+            id,
+            title,
+            open: openP4Source(session, {
+              ...request,
+              head: id,
+              base: found[index - 1]?.id ?? range.base,
+              headOnly: undefined
+            })
+          }))
+        )
+  return makeSource(session, range, isSubmittedSince ? head : request.head, steps)
 })
 
-const makeSource = (session: P4Session, range: P4Range, name: string): FileSource => {
+const makeSource = (session: P4Session, range: P4Range, name: string, steps: FileSource["steps"]): FileSource => {
   const { base, branch, fold, head, shelf } = range
   const listings = makeListings(session, branch, fold)
   let known: P4Changes | undefined
@@ -124,6 +139,7 @@ const makeSource = (session: P4Session, range: P4Range, name: string): FileSourc
       // The lines of a shelf have no changelist yet.
       return found === undefined || !found.spec.includes("#") ? [] : yield* readP4Blame(session, found, start, end)
     }),
+    steps,
     messages:
       shelf === undefined
         ? readMessages(session, `${branch}/...@${Number(base) + 1},${head}`, maxMessages)

@@ -163,6 +163,7 @@ const makeSource = (session: P4Session, root: string, opened: Opened, more: bool
       return file === undefined ? [] : yield* readP4Blame(session, file, start, end)
     }),
     messages: Effect.succeed([]),
+    steps: Effect.succeed([]),
     exportTo: Effect.fnUntraced(function* (folder, maxBytes) {
       const paths = new Set((yield* listSynced(session, root, `${encodeName(root)}/...`)).keys())
       for (const { action, path } of opened.values()) if (!isDeleted(action)) paths.add(path)

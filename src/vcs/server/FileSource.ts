@@ -2,7 +2,7 @@
  * Reads the files of a change from the server that holds its repository: what an adapter of such a system provides. `SourceCheckout`
  * makes a checkout of it, so that all systems have the same diffs.
  */
-import type { Effect } from "effect"
+import type { Effect, Scope } from "effect"
 import type { BlameLine, ChangedPath, CheckoutError, Revision } from "../Checkout.ts"
 
 /** One side of a changed path. */
@@ -16,6 +16,14 @@ export interface CopiedPath {
   readonly path: string
   /** Exists at `from`. */
   readonly source: string
+}
+
+/** One change of a range, compared with the one before it. */
+export interface SourceStep {
+  readonly id: string
+  /** First line of its message. */
+  readonly title: string
+  readonly open: Effect.Effect<FileSource, CheckoutError, Scope.Scope>
 }
 
 export interface FileSource {
@@ -38,6 +46,8 @@ export interface FileSource {
   readonly blame: (path: string, start: number, end: number) => Effect.Effect<ReadonlyArray<BlameLine>, CheckoutError>
   /** Messages between `from` and the head, oldest first. */
   readonly messages: Effect.Effect<ReadonlyArray<string>, CheckoutError>
+  /** Changes between `from` and the head, oldest first; undefined if there are too many or it has no start. */
+  readonly steps: Effect.Effect<ReadonlyArray<SourceStep> | undefined, CheckoutError>
   /** Writes the files of the head into an empty folder; fails with `limit` when they are larger than `maxBytes`. */
   readonly exportTo: (folder: string, maxBytes: number) => Effect.Effect<void, CheckoutError>
 }

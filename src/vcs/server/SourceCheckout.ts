@@ -1,11 +1,10 @@
 /** Makes a `Checkout` of a `FileSource`. Nothing is fetched before it is read, and files only after their sizes are known. */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Stream } from "effect"
-import type { Scope } from "effect"
+import { Effect, Scope, Stream } from "effect"
 import { decodeText } from "../../domain/TextContent.ts"
 import { CheckoutError } from "../Checkout.ts"
-import type { ChangedPath, Checkout, FoundPaths, RevisionSearch } from "../Checkout.ts"
+import type { ChangedPath, Checkout, FoundPaths, RangeCommit, RevisionSearch } from "../Checkout.ts"
 import { writeChosenTrees } from "../git/ChosenTrees.ts"
 import { decodeDiff } from "../git/DecodeDiff.ts"
 import { diffStream } from "../git/DiffStream.ts"
@@ -13,7 +12,7 @@ import { io } from "../git/Mirror.ts"
 import type { TreePath } from "../git/TreeWalk.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 import { searchFolder } from "./SearchFolder.ts"
-import type { FileSide, FileSource } from "./FileSource.ts"
+import type { FileSide, FileSource, SourceStep } from "./FileSource.ts"
 import { makeScratchObjects } from "./ScratchObjects.ts"
 import type { ScratchObjects } from "./ScratchObjects.ts"
 
@@ -41,6 +40,7 @@ export const checkOutSource = Effect.fnUntraced(function* (
   /** Ids of files that were read, by side. */
   const stored = new Map<string, string>()
   const tree = yield* Effect.cached(exportHead(source, scratch))
+  const scope = yield* Effect.scope
   return {
     head: source.head,
     from: source.from,
@@ -49,6 +49,9 @@ export const checkOutSource = Effect.fnUntraced(function* (
     sizes: source.sizes,
     diff: (paths, exactRenames) => diffOf(source, scratch, stored, paths, exactRenames),
     messages: source.messages,
+    commits: Effect.flatMap(source.steps, (steps) =>
+      steps === undefined ? Effect.undefined : Effect.forEach(steps, toCommit(scratch, scope))
+    ),
     file: Effect.fnUntraced(function* (path, at, maxBytes) {
       if (!isProper(path)) return undefined
       const id = stored.get(keyOf({ path, at: at === "head" ? "head" : "from" }))
@@ -61,6 +64,21 @@ export const checkOutSource = Effect.fnUntraced(function* (
     search: searchOf(scratch, tree)
   }
 })
+
+/** Opens the step on its first use. */
+const toCommit = (scratch: ScratchObjects, scope: Scope.Scope) =>
+  Effect.fnUntraced(function* ({ id, open, title }: SourceStep): Effect.fn.Return<RangeCommit> {
+    const opened = yield* Effect.cached(Effect.provideService(open, Scope.Scope, scope))
+    const stored = new Map<string, string>()
+    return {
+      id,
+      title,
+      changes: (maxPaths) => Effect.flatMap(opened, (step) => step.changes(maxPaths)),
+      sizes: (paths) => Effect.flatMap(opened, (step) => step.sizes(paths)),
+      diff: (paths, exactRenames) =>
+        Stream.unwrap(Effect.map(opened, (step) => diffOf(step, scratch, stored, paths, exactRenames)))
+    }
+  })
 
 const keyOf = ({ at, path }: FileSide): string => `${at}:${path}`
 

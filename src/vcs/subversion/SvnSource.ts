@@ -19,6 +19,7 @@ import { listFolders } from "./SvnListing.ts"
 import type { SvnTree } from "./SvnListing.ts"
 import { contentMillis, runSvn } from "./SvnProcess.ts"
 import type { SvnSession } from "./SvnSession.ts"
+import { readSteps } from "./SvnSteps.ts"
 import type { RecentChanges } from "./SvnRecent.ts"
 import { isPropertiesPath } from "./SvnProperties.ts"
 import { makeSides, toSides } from "./SvnSides.ts"
@@ -41,6 +42,17 @@ export const openSvnSource = Effect.fnUntraced(function* (
   }
   const url = joinUrl(session.server.url, branch)
   const start = headOnly === true ? yield* findStart(session, url, head, base) : base
+  const steps = Effect.map(readSteps(session, url, head, start), (found) =>
+    found?.map(({ id, title }, index) => ({
+      id,
+      title,
+      open: openSvnSource(
+        session,
+        { ...request, head: id, base: found[index - 1]?.id ?? start, headOnly: undefined },
+        readFacts
+      )
+    }))
+  )
   const change = recent === undefined ? undefined : yield* recent.find(session, branch, head, start)
   const ahead = yield* readAhead(session, { head: { url, revision: head }, from: { url, revision: start } }, change)
   const [facts, history] = yield* Effect.all([Effect.result(readFacts(session, head)), Effect.result(ahead.history)], {
@@ -50,12 +62,13 @@ export const openSvnSource = Effect.fnUntraced(function* (
     const pathInRepository = joinPath(facts.success.pathInRepository, branch)
     if (!history.success.mayBeReplaced(pathInRepository)) {
       const at = (tree: SvnTree): SvnEnd => ({ ...tree, pathInRepository })
-      return yield* makeSource(session, { head: at(ahead.plain.head), from: at(ahead.plain.from) }, start, ahead)
+      return yield* makeSource(session, { head: at(ahead.plain.head), from: at(ahead.plain.from) }, start, ahead, steps)
     }
   }
   const infoOf = (revision: string) => (revision === "0" ? Effect.undefined : readInfo(session, url, head, revision))
   const [headInfo, from] = yield* Effect.all([readHead(session, url, head), infoOf(start)], { concurrency: 2 })
-  return yield* makeSource(session, { head: headInfo, from }, start, ahead)
+  // The branch was elsewhere in a part of the range.
+  return yield* makeSource(session, { head: headInfo, from }, start, ahead, Effect.undefined)
 })
 
 const joinPath = (parent: string, path: string): string => [parent, path].filter((one) => one !== "").join("/")
@@ -76,7 +89,8 @@ const makeSource = Effect.fnUntraced(function* (
   session: SvnSession,
   ends: SvnEnds,
   base: string,
-  ahead: Ahead
+  ahead: Ahead,
+  steps: FileSource["steps"]
 ): Effect.fn.Return<FileSource, never, Scope.Scope> {
   const { history, listings } = ahead
   const endAt = (at: Revision) => (at === "head" ? ends.head : ends.from)
@@ -126,6 +140,7 @@ const makeSource = Effect.fnUntraced(function* (
     },
     blame: (path, start, end) =>
       readSvnBlame(session, { url: joinUrl(ends.head.url, path), revision: ends.head.revision }, start, end),
+    steps,
     messages: Effect.map(history, ({ messages }) => messages.slice(-maxMessages)),
     exportTo: (folder, maxBytes) => exportSvn(session, ends.head, folder, maxBytes)
   }

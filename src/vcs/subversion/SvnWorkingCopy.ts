@@ -128,6 +128,7 @@ const makeSource = (session: SvnSession, changes: WorkingChanges, revision: stri
         ? Effect.succeed([])
         : readSvnBlame(session, { url: `./${path}`, revision: "BASE" }, start, end),
     messages: Effect.succeed([]),
+    steps: Effect.succeed([]),
     exportTo: Effect.fnUntraced(function* (folder, maxBytes) {
       const paths = yield* listVersioned(session)
       yield* copyLocalFiles(root, paths, folder, maxBytes)

@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import type { PerforceDepot } from "../../harness/perforce/PerforceDepot.ts"
-import { checkingOut, describeChange, expectFailure, readRevision, run } from "../subversion/Revisions.ts"
+import {
+  checkingOut,
+  describeChange,
+  expectFailure,
+  readComparison,
+  readRevision,
+  run
+} from "../subversion/Revisions.ts"
 import { encode } from "../../harness/Encode.ts"
 import { makeFakeDepot } from "../../harness/perforce/PerforceDepot.ts"
 import { readRaw } from "../../../src/vcs/perforce/RawText.ts"
@@ -174,6 +181,26 @@ const suite = (make: () => Promise<PerforceDepot>) => {
     expect((await describing(number, [], `${main}/...`))?.streams.map(({ branch }) => branch)).toEqual(["//depot"])
     expect((await describing(number, [], "//other/..."))?.streams).toEqual([])
     expect(await describing("99999")).toBeUndefined()
+  })
+
+  it("each changelist of a range is compared with the one before it", async () => {
+    const start = depot.submit("Start", { files: { [`${main}/step.c`]: "1\n" } })
+    const two = depot.submit("Second step\n\nIn detail.", { files: { [`${main}/step.c`]: "2\n" } })
+    depot.submit("Elsewhere", { files: { "//depot/rel/y.c": "7\n" } })
+    const three = depot.submit("Third step", { files: { [`${main}/step.c`]: "3\n" } })
+    await checkingOut({ server: depotServer(depot), branch: main, head: three, base: start }, (checkout) =>
+      Effect.gen(function* () {
+        const commits = (yield* checkout.commits ?? Effect.undefined) ?? []
+        expect(commits.map(({ id, title }) => [id, title])).toEqual([
+          [two, "Second step"],
+          [three, "Third step"]
+        ])
+        const diffs = yield* Effect.forEach(commits, readComparison)
+        expect(diffs[0]).toContain("-1\n+2\n")
+        expect(diffs[1]).toContain("-2\n+3\n")
+        expect((yield* readRevision(checkout)).diff).toContain("-1\n+3\n")
+      })
+    )
   })
 
   it("a change over the limit of paths ends before its files are read", async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { CheckoutError, Vcs } from "../../../src/vcs/Checkout.ts"
-import type { ChangedPath, Checkout, ServerCheckoutRequest } from "../../../src/vcs/Checkout.ts"
+import type { ChangedPath, Checkout, Comparison, ServerCheckoutRequest } from "../../../src/vcs/Checkout.ts"
 import type { ContextRepositories } from "../../../src/vcs/ContextRepositories.ts"
 import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
 import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
@@ -66,6 +66,14 @@ export const readRevision = (checkout: Checkout): Effect.Effect<ReadRevision, Ch
     const sizes = yield* checkout.sizes(changes)
     const chunks = yield* Stream.runCollect(checkout.diff(changes, false))
     return { changes, sizes, diff: Buffer.concat([...chunks]).toString("utf8") }
+  })
+
+/** Returns the diff of all paths. */
+export const readComparison = (comparison: Comparison): Effect.Effect<string, CheckoutError> =>
+  Effect.gen(function* () {
+    const changes = yield* comparison.changes(1000)
+    const chunks = yield* Stream.runCollect(comparison.diff(changes, false))
+    return Buffer.concat([...chunks]).toString("utf8")
   })
 
 /** The reason and the message of a checkout that has to fail. */
