@@ -63,6 +63,30 @@ describe("commands", () => {
     expect(named.filter((name) => !(name in scripts))).toEqual([])
   })
 
+  it("the roles of accounts in the README are those with which reviews and commands work", () => {
+    const cells = (line: string) => line.split("|").map((cell) => cell.trim())
+    const rows = (file: string, start: RegExp) =>
+      read(file)
+        .split("\n")
+        .filter((line) => start.test(line))
+        .map((line) => cells(line).slice(1))
+    const hosts = ["Gitea, Forgejo", "GitHub", "GitLab"]
+    const ranks = ["Write", "Developer", "Maintainer", "Administrator"]
+    const inReadme = rows(
+      "README.md",
+      /^ {3}\| (Gitea, Forgejo|GitHub|GitLab) \| (Write|Developer|Maintainer|Administrator) /
+    )
+    expect(inReadme.map(([host]) => host)).toEqual(hosts)
+    const needed = rows(
+      "docs/publishing.md",
+      /^\| (reviews, summary, status, labels, issues|who may write is known:.*) \|/
+    )
+    expect(needed).toHaveLength(2)
+    for (const [, ...roles] of needed)
+      for (const [index, role] of roles.slice(0, hosts.length).entries())
+        expect(ranks.indexOf(inReadme[index]?.[1] ?? "")).toBeGreaterThanOrEqual(ranks.indexOf(role))
+  })
+
   it("the two that set everything up are in the README", () => {
     expect(read("README.md")).toContain("\nnpm ci && npm run demo\n")
     expect(read("README.md")).toContain("\nnpm ci && npm test\n")
