@@ -38,7 +38,8 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Reconnect.ts",
     "Repositories.ts",
     "StoreInbound.ts",
-    "Texts.ts"
+    "Texts.ts",
+    "ThroughProxy.ts"
   ],
   config: [
     "Snapshot.ts",
@@ -236,7 +237,7 @@ export const zones = {
   },
   stores: { of: ["queue", "store"], open: ["domain", "database"], contracts: "all" },
   database: { of: ["database"], open: ["domain"], contracts: "none" },
-  actors: { of: ["actors"], open: ["domain", "text", "admission", "review"], contracts: "all" },
+  actors: { of: ["actors"], open: ["domain", "admission", "review"], contracts: "all" },
   dashboard: { of: ["dashboard"], open: ["domain", "text"], contracts: "admin" },
   edges: { of: ["ingress", "admin", "cli"], open: ["domain", "text", "admission", "actors"], contracts: "all" },
   observability: { of: ["observability"], open: ["domain"], contracts: "none" }

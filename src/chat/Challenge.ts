@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import { request } from "undici"
 import { CheckFailed } from "./CheckFailed.ts"
 import { parseJson, textAt } from "./ReadJson.ts"
-import { throughProxy } from "./ThroughProxy.ts"
+import { readBounded, throughProxy } from "./ThroughProxy.ts"
 import { decodeKey, sign } from "./wecom/Crypt.ts"
 
 interface Credentials {
@@ -13,7 +13,7 @@ interface Credentials {
 }
 
 const timeoutMillis = 10_000
-const maxResponseLength = 10_000
+const maxResponseBytes = 64 * 1024
 
 const fail = (message: string) => new CheckFailed({ message })
 
@@ -32,7 +32,7 @@ const call = (url: string, body: string | undefined): Effect.Effect<string, Chec
         signal: AbortSignal.timeout(timeoutMillis),
         ...throughProxy(url)
       })
-      return { status: response.statusCode, text: (await response.body.text()).slice(0, maxResponseLength) }
+      return { status: response.statusCode, text: await readBounded(response.body, maxResponseBytes) }
     },
     catch: () => fail("the address of the callback did not respond; check server.base_url, DNS and the proxy")
   }).pipe(

@@ -11,7 +11,7 @@ import type { HostResponse } from "../forge/HostResponse.ts"
 import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
 import { numberAt, parseJson, textAt } from "./ReadJson.ts"
 import type { JsonObject } from "./ReadJson.ts"
-import { throughProxy } from "./ThroughProxy.ts"
+import { readBounded, throughProxy } from "./ThroughProxy.ts"
 
 export interface PlatformRequest {
   /** Name for errors: method and path without the query. */
@@ -122,18 +122,10 @@ const send = async (call: PlatformRequest, signal: AbortSignal): Promise<HostRes
     signal,
     ...throughProxy(call.url)
   })
-  const chunks: Array<Buffer> = []
-  let size = 0
-  for await (const chunk of response.body) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    if (size > maxResponseBytes) throw new Error("the response is too large")
-    chunks.push(bytes)
-  }
   return {
     status: response.statusCode,
     headers: flatHeaders(response.headers),
-    body: Buffer.concat(chunks).toString("utf8")
+    body: await readBounded(response.body, maxResponseBytes)
   }
 }
 

@@ -3,8 +3,9 @@
  * status 200 and a code of their own; this file maps the code to a `ForgeError` reason.
  */
 import { createHmac } from "node:crypto"
-import { Clock, Duration, Effect, Redacted, Schema } from "effect"
-import { EnvHttpProxyAgent, request as send } from "undici"
+import { Clock, Duration, Effect, Option, Redacted, Schema } from "effect"
+import { request as send } from "undici"
+import { readBounded, throughProxy } from "../chat/ThroughProxy.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
@@ -17,7 +18,7 @@ export interface Bot {
   readonly secret: Redacted.Redacted | undefined
 }
 
-const maxResponseLength = 64 * 1024
+const maxResponseBytes = 64 * 1024
 const operation = "POST chat bot"
 const defaultWaitMillis = 60_000
 
@@ -42,29 +43,39 @@ const BotResponse = Schema.Struct({
 })
 
 /** Feishu: too many requests. WeCom: too many calls per minute, busy. */
-const transientCodes = new Set([9499, 11232, 45009, 45033, -1])
+const transientCodes = new Set([11232, 45009, 45033, -1])
 
-const checkResponse = ({ body, headers, status }: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
+/** Feishu's code of a malformed request is also that of too many requests: only the message distinguishes them. */
+const isTransient = (code: number, words: string): boolean =>
+  transientCodes.has(code) || (code === 9499 && /too many|frequen|limit/i.test(words))
+
+const decodeResponse = Schema.decodeUnknownOption(Schema.fromJsonString(BotResponse))
+
+/** Returns the refusal that the platform's own code names, whatever the status. Undefined without a code. */
+const refusalIn = ({ body, status }: HostResponse): ForgeError | undefined => {
+  const response = Option.getOrUndefined(decodeResponse(body))
+  const code = response?.code ?? response?.StatusCode ?? response?.errcode ?? 0
+  if (response === undefined || code === 0 || status >= 500) return undefined
+  const words = (response.msg ?? response.errmsg ?? "").replace(/\p{Cc}/gu, " ").slice(0, 200)
+  return toError(isTransient(code, words) ? "rate_limited" : "invalid", { _tag: "BotRefused", code, words }, status)
+}
+
+const checkResponse = (answered: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
+  const { body, headers, status } = answered
   const retryAfterMillis = retryAfter(headers, now)
   if (status === 429 || (status === 403 && retryAfterMillis !== undefined)) {
     return Effect.fail(toError("rate_limited", { _tag: "BotLimitsRequests" }, status, retryAfterMillis))
   }
+  const refusal = refusalIn(answered)
+  if (refusal !== undefined) return Effect.fail(refusal)
   if (status === 503) return Effect.fail(toError("unavailable", { _tag: "BotUnavailable" }, status))
   if (status >= 500) return Effect.fail(toError("unknown_outcome", { _tag: "BotResponded", status }, status))
   if (status < 200 || status > 299) {
     return Effect.fail(toError("invalid", { _tag: "BotResponded", status, advice: checkUrl }, status))
   }
-  return Schema.decodeUnknownEffect(Schema.fromJsonString(BotResponse))(body).pipe(
-    Effect.mapError(() => toError("invalid", { _tag: "BotUnreadable", advice: checkUrl })),
-    Effect.flatMap((response) => {
-      const code = response.code ?? response.StatusCode ?? response.errcode ?? 0
-      if (code === 0) return Effect.void
-      const words = (response.msg ?? response.errmsg ?? "").replace(/\p{Cc}/gu, " ").slice(0, 200)
-      return Effect.fail(
-        toError(transientCodes.has(code) ? "rate_limited" : "invalid", { _tag: "BotRefused", code, words })
-      )
-    })
-  )
+  return Option.isNone(decodeResponse(body))
+    ? Effect.fail(toError("invalid", { _tag: "BotUnreadable", advice: checkUrl }))
+    : Effect.void
 }
 
 /** Matches failures before the request was sent. */
@@ -72,8 +83,6 @@ const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CON
 
 const toErrorCode = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
-
-const isLoopback = (url: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
 
 /** `gap`: time between messages of this bot, of all nodes. */
 export const post = Effect.fnUntraced(function* (bot: Bot, gap: Duration.Duration, body: object) {
@@ -93,13 +102,12 @@ const request = Effect.fnUntraced(function* (url: string, body: object): Effect.
         headers: { "content-type": "application/json; charset=utf-8", "user-agent": "aicr" },
         body: JSON.stringify(body),
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
-        ...(isLoopback(url) ? {} : { dispatcher: new EnvHttpProxyAgent() })
+        ...throughProxy(url)
       })
-      const text = await response.body.text()
       return {
         status: response.statusCode,
         headers: flatHeaders(response.headers),
-        body: text.slice(0, maxResponseLength)
+        body: await readBounded(response.body, maxResponseBytes)
       }
     },
     catch: (cause) => {
