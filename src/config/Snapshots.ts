@@ -3,6 +3,7 @@ import { Redacted, Result } from "effect"
 import { createHash } from "node:crypto"
 import { isAbsolute, join, resolve as resolvePath } from "node:path"
 import type { TriggerKind } from "../domain/Kinds.ts"
+import { listAliasProblems } from "./checks/ChatAliases.ts"
 import { roles as allRoles } from "../domain/Role.ts"
 import type { Role } from "../domain/Role.ts"
 import { crossCheck } from "./checks/CrossCheck.ts"
@@ -92,13 +93,14 @@ export const readDocument = (source: unknown, env: Env, origin: Origin = {}): Re
   const ordered = sortIssues(issues)
   if (Result.isFailure(decoded) || ordered.some((issue) => issue.severity === "error"))
     return { snapshot: undefined, issues: ordered }
-  return {
-    snapshot: makeSnapshot(decoded.success, tree, ordered, env, {
-      baseDir: origin.baseDir ?? process.cwd(),
-      revision: origin.revision
-    }),
-    issues: ordered
-  }
+  const snapshot = makeSnapshot(decoded.success, tree, ordered, env, {
+    baseDir: origin.baseDir ?? process.cwd(),
+    revision: origin.revision
+  })
+  const misled = listAliasProblems(snapshot)
+  if (misled.length === 0) return { snapshot, issues: ordered }
+  misled.forEach(add("error"))
+  return { snapshot: undefined, issues: sortIssues(issues) }
 }
 
 /**

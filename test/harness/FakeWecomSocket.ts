@@ -46,7 +46,7 @@ export class FakeWecomSocket {
   readonly #tasks = new Set<string>()
   isSilent = false
   subscriptions = 0
-  #busyUntil = 0
+  #acknowledged: Promise<void> = Promise.resolve()
   readonly #server = new WebSocketServer({ noServer: true })
   readonly #secret: string
   readonly #bots = new Map<string, WebSocket>()
@@ -137,11 +137,10 @@ export class FakeWecomSocket {
     const body = frame["body"]
     if (this.isSilent) return
     const acknowledge = (result: object, millis = 0) => {
-      this.#busyUntil = Math.max(this.#busyUntil, Date.now() + millis)
+      const wait = () => new Promise<void>((resolve) => setTimeout(resolve, millis))
       const send = () => connection.send(JSON.stringify({ headers: { req_id: id }, ...result }))
-      const wait = this.#busyUntil - Date.now()
-      if (wait <= 0) send()
-      else setTimeout(send, wait)
+      // One after the other: a timer that fires late must not let the next one overtake it.
+      this.#acknowledged = (millis > 0 ? this.#acknowledged.then(wait) : this.#acknowledged).then(send)
     }
     if (command === "ping") return void acknowledge(ok)
     this.commands.push({ command, body })

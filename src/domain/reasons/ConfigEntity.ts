@@ -5,6 +5,7 @@ export const configEntityReasons = {
   /** Channels. */
   HostDiffers: { trigger: "text" },
   NobodyMentionsAll: {},
+  MentionNeedsMembers: { kind: "text" },
   NoCommitChanges: {},
   ChannelLeftOut: { channel: "text", place: "text" },
   NoNoticesBy: { channel: "text", kind: "text", place: "text?", kinds: "texts" },
@@ -38,6 +39,8 @@ export const configEntityReasons = {
   ConnectionDisabled: { connection: "text" },
   BindingIncomplete: {},
   WorkspaceMissing: {},
+  AliasIncomplete: { workspace: "text" },
+  AliasOutside: { workspace: "text", repo: "text", trigger: "text" },
   BindingsOverlap: { binding: "text" },
   /** Triggers. */
   BaseUrlUnset: { kind: "text" },
