@@ -153,7 +153,9 @@ export const findPeople = Effect.fnUntraced(function* (context: ChannelContext, 
       : isForgeKind(change.provider)
         ? yield* resolveAuthor(context, head)
         : change.author?.username
-  const everyone = isMentioned && author === undefined && channel.mention_fallback === "all"
+  // An account of a host is no id of Feishu, so its name does not notify its person.
+  const isNotified = author !== undefined && (member !== undefined || !channel.kind.startsWith("feishu_"))
+  const everyone = isMentioned && !isNotified && channel.mention_fallback === "all"
   const isMember = member !== undefined
   const mobiles = first === true ? (channel.mentioned_mobile_list ?? []) : []
   return { author, isMember, everyone, mobiles } satisfies People

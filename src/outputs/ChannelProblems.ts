@@ -7,7 +7,9 @@ import { inEnglish } from "../text/en.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
 import { route } from "./Routing.ts"
+import { hasMembers } from "./MemberMention.ts"
 import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 const kinds = channelTable(() => 0)
 
@@ -41,7 +43,7 @@ const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<Confi
     ["templates.summary", channel.templates.summary !== undefined && isIssue(kind), "managed issues have no summary"],
     [
       "templates.problem",
-      channel.templates.problem !== undefined && kind.endsWith("_bot"),
+      channel.templates.problem !== undefined && /_(?:bot|app)$/.test(kind),
       "templates.summary renders the whole chat message"
     ]
   ]
@@ -52,6 +54,14 @@ const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<Confi
       path: `${path}.${field}`,
       reason: verbatimReason(`without effect on kind ${kind}: ${why}; remove it`)
     }))
+}
+
+/** Feishu mentions its own ids only, which accounts of a host are not. */
+const mentionsNobody = (channel: ChannelConfig, path: string): ReadonlyArray<ConfigIssue> => {
+  const isFeishu = channel.kind === "feishu_bot" || channel.kind === "feishu_app"
+  if (!isFeishu || channel.mention_author !== true || hasMembers(channel)) return []
+  const reason: Reason = { _tag: "MentionNeedsMembers", kind: channel.kind }
+  return [{ severity: "warning", path: `${path}.mention_author`, reason }]
 }
 
 /** Reports channels that a workspace's route names but that never receive its changes, because their hosts differ. */
@@ -94,7 +104,7 @@ const kindProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
       const message = `kind ${channel.kind} is not available in this build; nothing is sent to the channel`
       return [{ severity: "warning", path: `${path}.kind`, reason: verbatimReason(message) }]
     }
-    const unused = unusedFields(channel, path)
+    const unused = [...unusedFields(channel, path), ...mentionsNobody(channel, path)]
     if (channel.kind !== "gitlab_mr_review" || channel.review_event !== "REQUEST_CHANGES") return unused
     const message = "GitLab's API cannot request changes; remove review_event"
     return [...unused, { severity: "warning", path: `${path}.review_event`, reason: verbatimReason(message) }]

@@ -2,9 +2,11 @@
  * Escaping of text, and the syntax for code, emphasis and links, in the markup of each target: GitHub Flavored Markdown (all git
  * hosts), the Markdown of Feishu's cards, and that of WeCom's bots. Rows of a table; pure.
  */
-import { inertText, oneLine, unlinked, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
+import { inertText, oneLine, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
 
 export interface TextGrammar {
+  /** Whether the target acts on names, references, ids and commands in a text. In a chat they stay as they are, so that people can copy them. */
+  readonly isActive: boolean
   /** Escapes running text of one line. `atStart`: only white space precedes it on its line. */
   readonly text: (text: string, atStart: boolean) => string
   /** Writes inline code that the code cannot terminate. */
@@ -56,8 +58,7 @@ const lineStart = (text: string): string =>
 
 /** Escapes with character references, which render as the character in text, table cells and HTML and never as markup. */
 const entityText = (text: string, atStart: boolean): string => {
-  const started = inertText(text)
-  const encoded = started
+  const encoded = text
     .replace(/[<\\`*[\]|~$]|&(?=[#\w]|$)|(?<![^\W_])_|_(?![^\W_])/g, entity)
     .replace(/(--!?)>/g, `$1${entity(">")}`)
   return atStart ? lineStart(encoded) : encoded
@@ -127,7 +128,8 @@ const chatSpan = (code: string): string => {
 
 export const grammars = {
   gfm: {
-    text: entityText,
+    isActive: true,
+    text: (text, atStart) => entityText(inertText(text), atStart),
     codeSpan: (code) => tickedSpan(flat(code)),
     codeBlock: fenced,
     codeBar: "\\|",
@@ -138,6 +140,7 @@ export const grammars = {
   },
   /** Feishu documents character references as the escapes for its special characters. */
   feishu: {
+    isActive: false,
     text: entityText,
     codeSpan: chatSpan,
     codeBlock: (language, code) => fenced(language, chatCode(code)),
@@ -149,8 +152,9 @@ export const grammars = {
   },
   /** WeCom has no escapes and no fences: characters that it would interpret are separated by invisible ones. */
   wecom: {
+    isActive: false,
     text: (text, atStart) => {
-      const broken = inertText(text)
+      const broken = text
         .replace(/<(?=\S|$)/g, `<${zeroWidth}`)
         .replace(/\](?=\(|$)/g, `]${zeroWidth}`)
         .replaceAll("`", "\u02cb")
@@ -161,7 +165,7 @@ export const grammars = {
       withoutMarkers(withoutControls(code))
         .replace(/\n$/, "")
         .split("\n")
-        .map((line) => `> ${chatCode(inertText(unlinked(line)))}`)
+        .map((line) => `> ${chatCode(line)}`)
         .join("\n"),
     codeBar: "|",
     strong: "**",

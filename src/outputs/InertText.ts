@@ -82,14 +82,13 @@ export const textParts = (text: string): ReadonlyArray<TextPart> => {
 export const unlinked = (text: string): string =>
   textParts(text)
     .map(({ kind, value }) =>
-      kind === "text"
-        ? value
-        : value
-            .replace(/:\/\//g, `:${zeroWidth}//`)
-            .replace(/www\./gi, `www${zeroWidth}.`)
-            .replace(/[0-9a-f]{6}(?=[0-9a-f])/gi, `$&${zeroWidth}`)
+      kind === "text" ? value : withoutAddresses(value).replace(/[0-9a-f]{6}(?=[0-9a-f])/gi, `$&${zeroWidth}`)
     )
     .join("")
+
+/** Returns text whose addresses are not linked. */
+export const withoutAddresses = (text: string): string =>
+  text.replace(/:\/\//g, `:${zeroWidth}//`).replace(/www\./gi, `www${zeroWidth}.`)
 
 /** Returns whether a host would act on the text, as text or as HTML. */
 export const isActive = (text: string): boolean => /<(?=[a-z/!?])/i.test(text) || inertText(unlinked(text)) !== text

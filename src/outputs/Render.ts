@@ -96,6 +96,14 @@ export const renderSummary = (
 /** Level of detail of problems in a chat message: counts only, titles, or everything. */
 export type ChatDetail = "brief" | "titles" | "full"
 
+const maxTitle = 200
+
+/** Replaces a missing title by the first line of the message, for texts that show titles only. */
+const withTitle = (finding: Finding): Finding => {
+  const { message, title = message.trim().split("\n", 1)[0]?.slice(0, maxTitle) } = finding.problem
+  return title === undefined ? finding : { ...finding, problem: { ...finding.problem, title } }
+}
+
 /** Renders a review as a chat message, not truncated and without a marker: chat platforms have no hidden comments. */
 export const renderChat = (
   input: PublishInput,
@@ -105,8 +113,9 @@ export const renderChat = (
   { detail, safe }: { readonly detail: ChatDetail; readonly safe: SafeText }
 ): string => {
   const mention = channel.mention_author === true
+  const named = detail === "titles" ? visible.map(withTitle) : visible
   const view = (notices: ReadonlyArray<string>) => {
-    const summary = summaryView(input, { visible, inline: [], hidden }, { mention, since: false, notices, safe })
+    const summary = summaryView(input, { visible: named, inline: [], hidden }, { mention, since: false, notices, safe })
     const chat = {
       text: detail === "full" ? summary.summary.text : undefined,
       problems: detail === "brief" ? [] : summary.problems,

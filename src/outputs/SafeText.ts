@@ -15,6 +15,7 @@ import {
   oneLine,
   textParts,
   unlinked,
+  withoutAddresses,
   withoutControls,
   withoutMarkers,
   zeroWidth
@@ -72,10 +73,13 @@ interface Line {
 
 const write = ({ code, grammar, rows }: Line, value: string): void => {
   for (const part of textParts(oneLine(value))) {
-    if (part.kind === "code") rows.add(code(part.value))
+    // A chat links addresses only.
+    if (part.kind === "code" && (grammar.isActive || isAddress(part.value))) rows.add(code(part.value))
     else rows.add(grammar.text(rows.isAtStart ? part.value.trimStart() : part.value, rows.isAtStart))
   }
 }
+
+const isAddress = (part: string): boolean => /:\/\/|^www\./i.test(part)
 
 /** Merges texts that become adjacent when the node between them is dropped, so that two halves cannot form a mention. */
 const mergeText = (children: ReadonlyArray<Inline>, grammar: TextGrammar): ReadonlyArray<Inline> => {
@@ -164,10 +168,12 @@ const hasActiveCode = (children: ReadonlyArray<Inline>): boolean =>
 
 const safeText = (grammar: TextGrammar): SafeText => {
   /** Code in a position where backticks may have no effect and a bar may end a table cell. */
-  const span = (code: string) =>
-    grammar
-      .codeSpan(inertText(unlinked(withoutInvisible(withoutControls(withoutTags(oneLine(code)))))))
+  const span = (code: string) => {
+    const shown = withoutInvisible(withoutControls(oneLine(code)))
+    return grammar
+      .codeSpan(grammar.isActive ? inertText(unlinked(withoutTags(shown))) : shown)
       .replaceAll("|", grammar.codeBar)
+  }
   return {
     markdown: (markdown) => {
       const written = writtenBlocks(grammar, parseBlocks(markdown))
@@ -177,7 +183,12 @@ const safeText = (grammar: TextGrammar): SafeText => {
     },
     line: (text) => toText({ grammar, code: span, children: parseLine(text) }),
     plain: (text) =>
-      grammar.text(unlinked(oneLine(withoutMarkers(withoutInvisible(withoutControls(text)))).trim()), true),
+      grammar.text(
+        (grammar.isActive ? unlinked : withoutAddresses)(
+          oneLine(withoutMarkers(withoutInvisible(withoutControls(text)))).trim()
+        ),
+        true
+      ),
     codeSpan: span,
     codeBlock: (language, code) => `\n\n${grammar.codeBlock(language, code)}\n`,
     link: grammar.link

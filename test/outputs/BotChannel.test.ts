@@ -102,7 +102,10 @@ describe("chat bots", () => {
   it.each([
     ["feishu_bot", {}, "@dana"],
     ["wecom_bot", {}, "<@dana>"],
-    ["feishu_bot", { mention_fallback: "all", bad: true }, "<at id=all></at>"]
+    ["feishu_bot", { mention_fallback: "all", bad: true }, "<at id=all></at>"],
+    // The name of an account is no mention in Feishu.
+    ["feishu_bot", { mention_fallback: "all" }, "<at id=all></at>"],
+    ["wecom_bot", { mention_fallback: "all" }, "<@dana>"]
   ] as const)(
     "mentions on %s",
     async (kind, { bad, ...settings }: { readonly mention_fallback?: "all"; readonly bad?: boolean }, text) => {
@@ -126,6 +129,14 @@ describe("chat bots", () => {
     await publishAll({ ...setup("feishu_bot", { issue_link_card: detail }), parts }, at())
     const text = cardText(platform.got[0])
     expect([text.includes("Title 1"), text.includes("Message 1")]).toEqual([titles, messages])
+  })
+
+  it("shows the message of a problem without a title where a card shows titles", async () => {
+    const untitled = finding(1, { title: undefined, message: "Divides by zero.\n\nMore of it." })
+    const parts = { lineComments: false, summary: true, recorded: true }
+    await publishAll({ ...setup("feishu_bot", { issue_link_card: "titles" }), parts }, at([untitled]))
+    const text = cardText(platform.got[0])
+    expect([text.includes("Divides by zero"), text.includes("More of it")]).toEqual([true, false])
   })
 
   it.each<readonly [string, Reply, number, string]>([

@@ -29,6 +29,21 @@ describe("channel problems", () => {
     expect(paths).toEqual(["outputs.channels.strict.review_event"])
   })
 
+  it("names what chat channels have without effect: a template of problems, and mentions without members", () => {
+    const common = { connection: "c", receive_id: "g", mention_author: true }
+    const channels = [
+      { name: "app", kind: "feishu_app", ...common, templates: { problem: "t" } },
+      { name: "mapped", kind: "feishu_app", ...common, user_mappings: { dana: "ou_d" } },
+      { name: "wecom", kind: "wecom_app", ...common, templates: { problem: "t" } }
+    ] as const
+    const paths = channelProblems(snapshotWith({ channels })).map(({ path }) => path)
+    expect(paths).toEqual([
+      "outputs.channels.app.templates.problem",
+      "outputs.channels.app.mention_author",
+      "outputs.channels.wecom.templates.problem"
+    ])
+  })
+
   it("names fields without effect once, with the reason of the kind", () => {
     const channels = [
       { name: "swarm", kind: "p4_swarm", mention_fallback: "skip" },
@@ -42,7 +57,7 @@ describe("channel problems", () => {
   })
 
   it.each<readonly [field: string, value: object, without: ReadonlyArray<string>]>([
-    ["mention_author", { mention_author: true }, ["github_problem_issue"]],
+    ["mention_author", { mention_author: true }, ["github_problem_issue", "feishu_bot"]],
     ["mention_fallback", { mention_fallback: "skip", mention_author: true }, ["github_problem_issue", "p4_swarm"]],
     ["no_problems", { no_problems: "skip" }, ["github_problem_issue"]],
     ["templates.summary", { templates: { summary: "t" } }, ["github_problem_issue"]],
