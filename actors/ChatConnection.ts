@@ -267,12 +267,13 @@ export const layer = ChatConnection.toLayer(
   Effect.gen(function* () {
     yield* countStart("ChatConnection")
     const connection = (yield* Entity.CurrentAddress).entityId
+    const services = yield* Effect.context<ConfigStore>()
     let scanNow: Effect.Effect<void> = Effect.void
     const memory = new Memory(
-      yield* makeLink(
-        connection,
-        Effect.suspend(() => scanNow)
-      ),
+      yield* makeLink(connection, {
+        changed: Effect.suspend(() => scanNow),
+        directoryChanged: Effect.provide(forgetDirectory(connection), services)
+      }),
       yield* FiberMap.make<string, void, never>(),
       yield* FiberMap.make<string, void, never>()
     )

@@ -57,8 +57,11 @@ class Attempts {
   }
 }
 
-/** `changed`: called when the state changes or a message was stored. */
-export const makeLink = Effect.fnUntraced(function* (connection: string, changed: Effect.Effect<void>) {
+/** `changed`: called when the state changes or a message was stored. `directoryChanged`: when members or departments changed. */
+export const makeLink = Effect.fnUntraced(function* (
+  connection: string,
+  { changed, directoryChanged }: Readonly<Record<"changed" | "directoryChanged", Effect.Effect<void>>>
+) {
   const fiber = yield* FiberHandle.make()
   const requests = yield* ChatRequests
   const owners = yield* ChatOwners
@@ -78,6 +81,7 @@ export const makeLink = Effect.fnUntraced(function* (connection: string, changed
       Effect.flatMap(Clock.currentTimeMillis, (now) => storeInbound(requests, connection, inbound, now)).pipe(
         Effect.tap((outcome) => Metric.update(Metric.withAttributes(chatCallbacks, { kind, outcome }), 1)),
         Effect.tap((outcome) => (outcome === "ignored" ? Effect.void : notify)),
+        Effect.tap(() => (inbound._tag === "DirectoryChanged" ? directoryChanged : Effect.void)),
         Effect.tapError((error) =>
           Effect.logError("chat message not stored", { connection, error: error.message, suppressed: 0 })
         )

@@ -1,6 +1,6 @@
 /** People command the service over long connections: the real process, and the platforms with their sockets. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { feishuMessage, longDocument } from "../harness/ChatPeople.ts"
+import { feishuDirectoryChange, feishuMessage, longDocument } from "../harness/ChatPeople.ts"
 import { FakeChatPlatform, platformSecrets } from "../harness/FakeChatPlatform.ts"
 import { Installation } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -11,9 +11,15 @@ describe("long connections of chat", { timeout: 180_000 }, () => {
 
   beforeAll(async () => {
     platform = await FakeChatPlatform.start()
+    const im = longDocument(platform.url, { app: { workspace: "team-one" } })
+    const staff = {
+      ...im.command_bindings.lark,
+      actors: [{ kind: "feishu_chat", chat_id: "oc_staff" }],
+      conversations: [{ kind: "group", id: "oc_staff" }]
+    }
     installation = await Installation.make({
       queue: "sqlite",
-      im: longDocument(platform.url, { app: { workspace: "team-one" } }),
+      im: { ...im, command_bindings: { ...im.command_bindings, staff } },
       env: { FEISHU_SECRET: platformSecrets.feishu, BOT_SECRET: platformSecrets.wecomBot }
     })
     await installation.aicr.start()
@@ -83,6 +89,20 @@ describe("long connections of chat", { timeout: 180_000 }, () => {
     await botReply("b3")
     expect(platform.wecomSocket.replies.filter(({ to }) => to === "b2").length).toBe(1)
     expect(await platform.feishuSocket.deliver(feishuMessage("m3", "projects"))).toBe(200)
+  })
+
+  it("a person who is removed from a group loses the rights of its members with the next message", async () => {
+    const replyTo = async (id: string) => {
+      expect(
+        await platform.feishuSocket.deliver(feishuMessage(id, "projects", { chat: "oc_staff", from: "ou_eve" }))
+      ).toBe(200)
+      return waitUntil(() => platform.repliesTo(id)[0]?.texts.at(-1), { describe: () => `a reply; log:\n${log()}` })
+    }
+    platform.directory.chats = { oc_staff: ["ou_eve"] }
+    expect(await replyTo("m-eve-1")).toContain("app")
+    platform.directory.chats = { oc_staff: [] }
+    expect(await platform.feishuSocket.deliver(feishuDirectoryChange("e-eve", "oc_staff"))).toBe(200)
+    expect(await replyTo("m-eve-2")).toContain("not authorised")
   })
 
   it("reports the state of each connection", async () => {
