@@ -92,7 +92,7 @@ const words = {
       node: "节点",
       reason: "原因",
       repository: "仓库",
-      run: "运行",
+      run: "评审",
       source: "来源",
       spent: "已花费",
       trigger: "触发器",
@@ -112,7 +112,7 @@ const words = {
     check: "运行 aicr config check，或查看节点日志",
     silent: (hours: number) => `${hours} 小时没有投递`,
     open: "打开",
-    settings: "请在托管平台的设置中检查 Webhook 及其最近的投递"
+    settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递"
   }
 } as const
 

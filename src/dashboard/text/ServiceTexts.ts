@@ -50,7 +50,7 @@ const rules: ReadonlyArray<Row> = [
   ["triage is not enabled for issues (workspaces.*.triage)", "未启用议题分类（workspaces.*.triage）"],
   ["the comment was written by this service", "该评论由本服务写入"],
   ["{event} starts no review", "{event} 不触发评审"],
-  ["the host tests its webhook", "主机正在测试 webhook"],
+  ["the host tests its webhook", "代码托管平台正在测试 webhook"],
   ["an installation of the app changed", "应用的安装发生了变化"],
   ["the pull request was closed or merged", "拉取请求已关闭或合并"],
   ["{account} is the account of trigger {name}", "{account} 是触发器 {name} 的账号"],
@@ -159,7 +159,7 @@ const outcomes: ReadonlyArray<Row> = [
   ["trigger {name} is of kind {kind}, which has no repositories", "触发器 {name} 的类型为 {kind}，没有仓库"],
   [
     "trigger {name} has no base_url, so there is nowhere to clone from; set triggers[].base_url to the host's web address",
-    "触发器 {name} 没有 base_url，无法克隆；请将 triggers[].base_url 设为主机的网址"
+    "触发器 {name} 没有 base_url，无法克隆；请将 triggers[].base_url 设为代码托管平台的网址"
   ],
   [
     "The change was not reviewed, because the budget for model calls is exhausted.",
@@ -178,11 +178,14 @@ const publications: ReadonlyArray<Row> = [
   ["connection {name} is disabled", "连接 {name} 已停用"],
   ["Not reviewed: its author has reached the limit of reviews per hour", "未评审：作者已达到每小时评审次数的上限"],
   ["another user name", "其他用户名"],
-  ["trigger {name} is of kind {kind}, which has no host to write to", "触发器 {name} 的类型为 {kind}，没有可写入的主机"]
+  [
+    "trigger {name} is of kind {kind}, which has no host to write to",
+    "触发器 {name} 的类型为 {kind}，没有可写入的代码托管平台"
+  ]
 ]
 
 /** Reasons of requests from chat, and states of connections. */
-const chat: ReadonlyArray<Row> = [["the host or its publisher is unavailable", "主机或其发布者不可用"]]
+const chat: ReadonlyArray<Row> = [["the host or its publisher is unavailable", "代码托管平台或其发布者不可用"]]
 
 /** Notices of a review: what was not read, dropped problems, fallbacks between models. */
 const notices: ReadonlyArray<Row> = [
@@ -199,7 +202,7 @@ const notices: ReadonlyArray<Row> = [
     "No artifact of the CI runs matches review.evidence.ci.artifacts.",
     "CI 运行没有与 review.evidence.ci.artifacts 匹配的产物。"
   ],
-  ["The host has no CI run of this commit.", "主机没有此提交的 CI 运行。"],
+  ["The host has no CI run of this commit.", "代码托管平台没有此提交的 CI 运行。"],
   [
     "{count} of {total} CI runs of this commit had not ended after {minutes} minutes (review.evidence.ci.wait_minutes); what they store later was not read.",
     "{minutes} 分钟（review.evidence.ci.wait_minutes）后，此提交的 {total} 个 CI 运行中有 {count} 个未结束；其后保存的内容未读取。"
@@ -223,22 +226,22 @@ const notices: ReadonlyArray<Row> = [
   ],
   ["it is larger than {count} bytes", "大于 {count} 字节"],
   ["it has no file .sarif or .sarif.json", "没有 .sarif 或 .sarif.json 文件"],
-  ["the host did not return it", "主机未返回"],
-  ["the host refused the credential", "主机拒绝了凭据"],
+  ["the host did not return it", "代码托管平台未返回"],
+  ["the host refused the credential", "代码托管平台拒绝了凭据"],
   ["the credential may not read CI", "凭据无权读取 CI"],
-  ["the host does not have it, or the credential may not read it", "主机上不存在，或凭据无权读取"],
-  ["the host limits the requests of the credential", "主机限制了此凭据的请求"],
-  ["the host returned something else", "主机返回了其他内容"],
+  ["the host does not have it, or the credential may not read it", "代码托管平台上不存在，或凭据无权读取"],
+  ["the host limits the requests of the credential", "代码托管平台限制了此凭据的请求"],
+  ["the host returned something else", "代码托管平台返回了其他内容"],
   ["The context repository {name} was not read: {why}.", "未读取上下文仓库 {name}：{why}。"],
   [
     "{person} has no write access to this repository, and only members may have it read",
     "{person} 没有此仓库的写权限，仅成员可以使其被读取"
   ],
-  ["the author of the change, whom the host does not name,", "变更的作者（主机未给出）"],
+  ["the author of the change, whom the host does not name,", "变更的作者（代码托管平台未给出）"],
   ["the variable {name} is not set", "环境变量 {name} 未设置"],
   [
     "its host does not let us in; set its token_env to a token that may read it ({error})",
-    "其主机拒绝访问；请将 token_env 设为可读取它的令牌（{error}）"
+    "其代码托管平台拒绝访问；请将 token_env 设为可读取它的令牌（{error}）"
   ],
   ["its URL is missing", "缺少 URL"],
   ["{count} reported problems without a file or text were discarded.", "丢弃了 {count} 个没有文件或文字的问题。"],
@@ -365,13 +368,13 @@ const notices: ReadonlyArray<Row> = [
   ],
   [
     "Not published to channel {name}: its kind {kind} is not available in this build.",
-    "未发布到通道 {name}：此版本不提供类型 {kind}。"
+    "未发布到渠道 {name}：此版本不提供类型 {kind}。"
   ],
   [
     "Not published to channel {name}: its kind {kind} does not support {target:target} targets.",
-    "未发布到通道 {name}：其类型 {kind} 不支持{target:target}。"
+    "未发布到渠道 {name}：其类型 {kind} 不支持{target:target}。"
   ],
-  ["Not published to channel {name}: {why}.", "未发布到通道 {name}：{why}。"],
+  ["Not published to channel {name}: {why}.", "未发布到渠道 {name}：{why}。"],
   ["fell back from {model}: it sent no valid tool calls", "已从 {model} 切换到备用模型：它没有发出有效的工具调用"],
   ["fell back from {model}: {why}", "已从 {model} 切换到备用模型：{why}"],
   [

@@ -5,6 +5,8 @@ export const configEntityTexts = {
   HostDiffers:
     "is of another host than trigger {trigger}, whose credential is not sent there; set token_env of the channel, or drop base_url",
   NobodyMentionsAll: "all does not exist for kind wecom_app, whose messages cannot mention everyone; use skip",
+  MentionNeedsMembers:
+    "has no effect on kind {kind} without members, because accounts of a git host are no ids of Feishu; set member_directory or user_mappings",
   NoCommitChanges: "no change is of kind commit, so the rule matches nothing; commits that are pushed are of kind push",
   ChannelLeftOut: "leaves out channel {channel}, which {place} sends to; add it or set routes here too",
   NoNoticesBy: "channel {channel} of kind {kind} cannot carry notices[[ of {place}]]; use one of kind {kinds}",
@@ -41,6 +43,9 @@ export const configEntityTexts = {
   ConnectionDisabled: "connection {connection} is disabled",
   BindingIncomplete: "missing; an enabled binding needs at least one entry",
   WorkspaceMissing: "missing; name a workspace",
+  AliasIncomplete: "workspace {workspace} selects its repositories by rules; set source_trigger and repo_ref",
+  AliasOutside:
+    "leads outside of its workspace: {workspace} does not review {repo} of trigger {trigger}; name a repository that its source_repo or match selects",
   BindingsOverlap:
     "overlaps with {binding}: both grant a person a command in a conversation; merge them, or disable one",
   BaseUrlUnset: "{kind} needs base_url; without it nothing is read from the host or written to it",

@@ -141,6 +141,8 @@ export const fieldTexts = {
     "Accounts that the corporation may have. WeCom accepts messages of an application to 200 times as many persons a day; further ones wait for the next day.",
   "im.connections.<id>.agent_id": "Agent id of the application.",
   "im.connections.<id>.aibot_id": "Bot id.",
+  "im.connections.<id>.bot_name":
+    "Name of the bot as people mention it. Needed if it contains a space: messages do not show where the name ends.",
   "im.connections.<id>.app_id": "Application id.",
   "im.connections.<id>.app_secret": "Literal application secret. Sealed when published.",
   "im.connections.<id>.app_secret_env": "Environment variable that holds the application secret.",

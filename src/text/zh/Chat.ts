@@ -41,7 +41,7 @@ export const chatTexts = {
   BotUnavailable: "聊天机器人不可用",
   BotResponded: "聊天机器人返回状态 {status}[[；{advice}]]",
   BotUnreadable: "聊天机器人返回了意外的响应；{advice}",
-  CheckWebhookUrl: "请检查通道的 webhook_url",
+  CheckWebhookUrl: "请检查渠道的 webhook_url",
   BotRefused: "聊天机器人拒绝了消息，代码 {code}：{words}",
   BotUrlInvalid: "聊天机器人的 URL 无效；请将 webhook_url 设为 http 或 https URL",
   BotUnreachable: "聊天机器人无法访问（{error}）",

@@ -2,8 +2,11 @@
 import type { configEntityReasons } from "../../domain/reasons/ConfigEntity.ts"
 
 export const configEntityTexts = {
-  HostDiffers: "与触发器 {trigger} 不属于同一主机，其凭据不会发送到那里；请设置渠道的 token_env，或去掉 base_url",
+  HostDiffers:
+    "与触发器 {trigger} 不属于同一代码托管平台，其凭据不会发送到那里；请设置渠道的 token_env，或去掉 base_url",
   NobodyMentionsAll: "wecom_app 类型没有 all，其消息不能提及所有人；请使用 skip",
+  MentionNeedsMembers:
+    "没有成员时对类型 {kind} 无效，因为代码托管平台的账号不是飞书的 ID；请设置 member_directory 或 user_mappings",
   NoCommitChanges: "没有 commit 类型的变更，因此规则不匹配任何内容；推送的提交为 push 类型",
   ChannelLeftOut: "略去了 {place} 会发送到的渠道 {channel}；请添加它，或在此也设置路由",
   NoNoticesBy: "类型为 {kind} 的渠道 {channel} 不能发送[[ {place} 的]]通知；请使用 {kinds} 类型的渠道",
@@ -36,17 +39,20 @@ export const configEntityTexts = {
   ConnectionDisabled: "连接 {connection} 已停用",
   BindingIncomplete: "缺少；启用的绑定至少需要一项",
   WorkspaceMissing: "缺少；请指定工作区",
+  AliasIncomplete: "工作区 {workspace} 按规则选择仓库；请设置 source_trigger 和 repo_ref",
+  AliasOutside:
+    "指向其工作区之外：{workspace} 不评审触发器 {trigger} 的 {repo}；请填写其 source_repo 或 match 选中的仓库",
   BindingsOverlap: "与 {binding} 重叠：两者都授予某人在会话中使用某个命令；请合并，或停用其中一个",
-  BaseUrlUnset: "{kind} 需要 base_url；没有它就不会读取或写入主机",
+  BaseUrlUnset: "{kind} 需要 base_url；没有它就不会读取或写入代码托管平台",
   BaseUrlMissing:
-    "缺少；{credential} 只发送到此主机。请将 base_url 设为 {kind} 服务器的网址，例如 https://git.example.com",
+    "缺少；{credential} 只发送到此代码托管平台。请将 base_url 设为 {kind} 服务器的网址，例如 https://git.example.com",
   SignaturesUnchecked: "没有 webhook 密钥：不检查签名，任何人都可以发送 webhook；请设置 webhook_secret_env",
   AppWithoutId: "缺少；请设置 app_id 或 client_id",
   AppWithoutKey: "缺少；private_key_env、private_key_path、private_key 请恰好设置一个",
   IdIsNoFolder: "该 id 用作工作区目录的名称，但不可用：{why}",
   RepositoryTaken:
     "工作区 {workspace} 已有触发器 {trigger} 的仓库 {repo}，其投递会有歧义；请保留一个，或将其中一个设为 enabled: false",
-  UrlForRepository: "应为主机所用的仓库名，例如 owner/name，实际为地址[[；请写 {name}]]",
+  UrlForRepository: "应为代码托管平台所用的仓库名，例如 owner/name，实际为地址[[；请写 {name}]]",
   SourceMissing: "缺少；请设置 source_repo 或 match",
   WorkPathNeedsMatch: "需要 match；只有一个仓库的工作区只有一个路径",
   RuleMatchesAll: "没有条件的规则匹配一切；请指定触发器或来源的字段",

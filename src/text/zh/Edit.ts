@@ -64,7 +64,7 @@ export const editTexts = {
   VariableNotGranted: "数据库不能在此使用 {path} 的环境变量；{advice}",
   GrantInFile: "请在文件中授权：config_sources.secret_refs: {grant}",
   SetItsTrigger:
-    "此通道服务于 {count} 个触发器；请设置其触发器，然后在文件中为它授予该变量（config_sources.secret_refs）",
+    "此渠道服务于 {count} 个触发器；请设置其触发器，然后在文件中为它授予该变量（config_sources.secret_refs）",
   GrantUnused: "将 {variable} 授予了不使用它的 {place}；请移除授权，或发布其用途",
   GrantElsewhere: "将 {variable} 授予 {place} 的目的地不是 {destination}；请更正其目的地或移除",
   HidesEntity: "隐藏了数据库中的 {entity}，后者不起作用；请删除其中之一",
