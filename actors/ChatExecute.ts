@@ -5,6 +5,7 @@
 import { Duration, Effect, Schema } from "effect"
 import { allows, permitsQuestions } from "../src/chat/Authorise.ts"
 import type { ChatPermission } from "../src/chat/Authorise.ts"
+import { parseRevision } from "../src/chat/Command.ts"
 import type { ChatCommand } from "../src/chat/Command.ts"
 import { joinParts } from "../src/chat/PageLinks.ts"
 import type { PageLinks } from "../src/chat/PageLinks.ts"
@@ -12,21 +13,23 @@ import { listRepositories, resolveRepository } from "../src/chat/Repositories.ts
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import type { ChatTexts } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
-import { targetKey } from "../src/domain/Change.ts"
 import { chatRequestNames } from "../src/domain/ChatRequest.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import { isForgeKind } from "../src/domain/Kinds.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import type { SafeText } from "../src/outputs/SafeText.ts"
+import { Operations } from "../src/queue/operator/Operations.ts"
+import type { CancelResult } from "../src/queue/operator/Operations.ts"
 import { ChatRequests } from "../src/store/ChatRequests.ts"
 import type { ChatRequest } from "../src/store/ChatRequests.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { Statistics } from "../src/store/Statistics.ts"
 import { publishers } from "./ChangePublisher.ts"
-import { describeTarget, listReviews, mayRead, showDetail, showQueue, showStatus } from "./ChatQueries.ts"
+import { describeTarget, listOpen, listReviews, mayRead, showDetail, showQueue, showStatus } from "./ChatQueries.ts"
 import type { QueryContext } from "./ChatQueries.ts"
-import { isReviewQueued, queueReview, toChatChange } from "./ChatReview.ts"
+import { findChatChange, isReviewQueued, queueReview } from "./ChatReview.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 export interface Execution {
@@ -78,8 +81,10 @@ const findLimit = Effect.fnUntraced(function* ({ request, texts }: Execution, wo
 
 const review = Effect.fnUntraced(function* (execution: Execution, repository: ChatRepository, revision: string) {
   const { links, request, safe, snapshot, texts } = execution
-  const change = toChatChange(snapshot, repository, revision, request.sender)
-  if (change === undefined) return replied(texts.notRouted, "rejected")
+  const change = yield* findChatChange(snapshot, repository, revision, request.sender)
+  if (change === "not_routed") return replied(texts.notRouted, "rejected")
+  if (change === "not_reported")
+    return replied(texts.notReported(describeRevision(execution, repository, revision)), "rejected")
   const { workspace } = change
   // After a crash the review may be in the queue already, and the limits were passed by others since.
   const isRepeated = yield* isReviewQueued(request, change)
@@ -90,17 +95,33 @@ const review = Effect.fnUntraced(function* (execution: Execution, repository: Ch
   return { _tag: "Queued", workspace, eventId, entryId, text } satisfies Executed
 })
 
-const cancel = Effect.fnUntraced(function* (
-  { request, safe, snapshot, texts }: Execution,
-  repository: ChatRepository,
+/** Names a revision, the number of a pull request as its host writes it. */
+const describeRevision = (
+  { safe, snapshot }: Pick<Execution, "safe" | "snapshot">,
+  { repo, trigger }: ChatRepository,
   revision: string
-) {
-  const change = toChatChange(snapshot, repository, revision, request.sender)
-  if (change === undefined) return replied(texts.notRouted, "rejected")
-  const schedulerOf = yield* WorkspaceScheduler.client
+): string => {
+  const parsed = parseRevision(revision)
+  const isPull = isForgeKind(snapshot.triggers.get(trigger)?.kind ?? "manual") && parsed._tag === "Pull"
+  return safe.codeSpan(`${repo} ${isPull ? `#${parsed.number}` : revision}`)
+}
+
+/** Cancels everything that waits or runs of the revision, whatever started it. The reply is about what was found and ended. */
+const cancel = Effect.fnUntraced(function* (execution: Execution, repository: ChatRepository, revision: string) {
+  const { request, texts } = execution
+  const open = yield* listOpen(repository, revision)
+  const operations = yield* Operations
+  const scheduler = (yield* WorkspaceScheduler.client)(repository.workspace.id)
   const reason: Reason = { _tag: "CancelledFromChat", type: request.sender.type, id: request.sender.id }
-  yield* schedulerOf(change.workspace).Cancel({ targetKey: targetKey(change), reason })
-  return replied(texts.cancelled(describeTarget(change, safe)))
+  const results: Array<CancelResult> = []
+  for (const { id, isEntry } of open)
+    results.push(yield* isEntry ? scheduler.CancelEntry({ entryId: id, reason }) : operations.cancel(id, reason))
+  const count = (result: CancelResult) => results.filter((one) => one === result).length
+  const what = describeRevision(execution, repository, revision)
+  const [waiting, running] = [count("cancelled"), count("stopping")]
+  return waiting + running === 0
+    ? replied(texts.nothingToCancel(what), "rejected")
+    : replied(texts.cancelled(what, waiting, running))
 })
 
 export const listObserved = Effect.fnUntraced(function* (permissions: ReadonlyArray<ChatPermission>) {

@@ -1,8 +1,8 @@
 /** Executes the commands of chat that only read records. Every result is limited to the repositories that the person may name. */
 import { Effect } from "effect"
-import { parseRevision } from "../src/chat/Command.ts"
+import { isRevision } from "../src/chat/Command.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
-import { foldRepo, hostTrigger } from "../src/domain/Change.ts"
+import { foldRepo, hostTrigger, toRepositoryName } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import { openFindings } from "../src/domain/Analysis.ts"
 import type { Finding } from "../src/domain/Problem.ts"
@@ -15,7 +15,6 @@ import type { ChatRequest } from "../src/store/ChatRequests.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { ChatTexts } from "../src/chat/Texts.ts"
-import { inEnglish } from "../src/text/en.ts"
 
 export interface QueryContext {
   readonly texts: ChatTexts
@@ -30,16 +29,18 @@ const maxItems = 10
 /** Records that are read to find those of one repository. */
 const maxRecords = 500
 
+const shortId = (head: string): string => (/^[0-9a-f]{40,64}$/.test(head) ? head.slice(0, 12) : head)
+
 export const describeTarget = (change: Pick<Change, "repo" | "target" | "head">, safe: SafeText): string => {
   const { branch, kind, number } = change.target
   const subject = number === undefined ? (branch ?? change.head ?? kind) : `#${number}`
-  return safe.codeSpan(`${change.repo.fullName} ${/^[0-9a-f]{40,64}$/.test(subject) ? subject.slice(0, 12) : subject}`)
+  return safe.codeSpan(`${change.repo.fullName} ${shortId(subject)}`)
 }
 
 const isOf = (change: Change, { repo, trigger, workspace }: ChatRepository): boolean =>
   change.workspace === workspace.id &&
   hostTrigger(change) === trigger &&
-  foldRepo(change.repo.fullName) === foldRepo(repo)
+  foldRepo(change.repo.fullName) === foldRepo(toRepositoryName(repo))
 
 export const mayRead = ({ repositories }: Pick<QueryContext, "repositories">, change: Change): boolean =>
   repositories.some((one) => isOf(change, one))
@@ -60,25 +61,33 @@ export const describeFindings = (run: Run, { safe, texts }: Pick<QueryContext, "
   if (findings.length === 0) return texts.nothing
   const lines = findings.slice(0, maxItems).map(({ anchor, problem }) => {
     const place = safe.codeSpan(`${anchor?.path ?? problem.file}${anchor === undefined ? "" : `:${anchor.line}`}`)
-    return `- **${problem.severity}** ${place} ${safe.line((problem.title ?? problem.message).slice(0, 200))}`
+    return `- **${texts.value("severity", problem.severity)}** ${place} ${safe.line((problem.title ?? problem.message).slice(0, 200))}`
   })
   const more = findings.length - lines.length
   return [...lines, ...(more > 0 ? [`… +${more}`] : [])].join("\n")
 }
 
-export const countProblems = (run: Run): string => {
+export const countProblems = (run: Run, texts: ChatTexts): string => {
   const findings = openOf(run)
   const counts = severities.flatMap((severity) => {
     const count = findings.filter(({ problem }) => problem.severity === severity).length
-    return count === 0 ? [] : [`${severity} ${count}`]
+    return count === 0 ? [] : [`${texts.value("severity", severity)} ${count}`]
   })
-  return counts.length === 0 ? "0" : counts.join(", ")
+  return counts.length === 0 ? "0" : counts.join(texts.comma)
 }
 
-const runLine = (run: Run, { links, safe }: QueryContext): string =>
+/** The branch of a push and its commit, by which each of its reviews can be named. */
+const describeRun = (run: Run, safe: SafeText): string => {
+  const target = describeTarget(run.change, safe)
+  const { number } = run.change.target
+  const commit = safe.codeSpan(shortId(run.head ?? ""))
+  return number !== undefined || commit === "" || target.includes(commit.slice(1, -1)) ? target : `${target} ${commit}`
+}
+
+const runLine = (run: Run, { links, safe, texts }: QueryContext): string =>
   joinParts(
     " ",
-    `- ${describeTarget(run.change, safe)} ${run.status} (${countProblems(run)}) ${new Date(run.createdAt).toISOString()}`,
+    `- ${describeRun(run, safe)} ${texts.value("run", run.status)} (${countProblems(run, texts)}) ${new Date(run.createdAt).toISOString()}`,
     links.toRun(run.id)
   )
 
@@ -111,20 +120,49 @@ export const listReviews = Effect.fnUntraced(function* (
   )
 })
 
-/** Returns whether a run reviewed this revision. */
-const isRevision = (run: Run, revision: string): boolean => {
-  const parsed = parseRevision(revision)
-  if (parsed._tag === "Pull") return run.change.target.number === parsed.number
-  if (parsed._tag === "Commit") return run.head === parsed.id
-  return run.change.target.branch === parsed.name || run.change.headRef === parsed.name
+/** Returns the newest run of a revision. */
+export const findRun = (repository: ChatRepository, revision: string) =>
+  Effect.map(
+    listRuns([repository], ({ change, head }) => isRevision(change, revision, head)),
+    ([run]) => run
+  )
+
+/** An entry of the queue, or a batch that waits for the previous one, which `Operations.cancel` takes. */
+export interface OpenReview {
+  readonly id: string
+  readonly isEntry: boolean
 }
+
+const openPage = 100
+
+/** Lists what waits and runs of a revision, whatever started it: a pull request, a push, a schedule, a call, or a person. */
+export const listOpen = Effect.fnUntraced(function* (repository: ChatRepository, revision: string) {
+  const operations = yield* Operations
+  const { id: workspace } = repository.workspace
+  const isWanted = (change: Change) => isOf(change, repository) && isRevision(change, revision)
+  const found: Array<OpenReview> = []
+  let after: string | undefined
+  do {
+    const page = yield* operations.list({
+      workspace,
+      statuses: ["waiting", "ready", "running"],
+      after,
+      limit: openPage
+    })
+    for (const { entry } of page.items) if (isWanted(entry.change)) found.push({ id: entry.id, isEntry: true })
+    after = page.next
+  } while (after !== undefined)
+  for (const batch of yield* operations.heldBack(workspace, maxRecords))
+    if (isWanted(batch.change)) found.push({ id: batch.id, isEntry: false })
+  return found
+})
 
 export const showDetail = Effect.fnUntraced(function* (
   context: QueryContext,
   repository: ChatRepository,
   revision: string
 ) {
-  const [run] = yield* listRuns([repository], (one) => isRevision(one, revision))
+  const run = yield* findRun(repository, revision)
   const text =
     run === undefined ? context.texts.noReview : `${runLine(run, context)}\n${describeFindings(run, context)}`
   return { text, run }
@@ -143,7 +181,7 @@ export const showQueue = Effect.fnUntraced(function* (context: QueryContext, run
         lines.push(
           joinParts(
             " ",
-            `- ${describeTarget(entry.change, context.safe)}: ${context.safe.plain(inEnglish(position.why))}`,
+            `- ${describeTarget(entry.change, context.safe)}: ${context.safe.plain(context.texts.reason(position.why))}`,
             context.links.toChange(entry.change.repo.fullName, entry.change.target.number)
           )
         )
@@ -164,7 +202,7 @@ export const showStatus = Effect.fnUntraced(function* (context: QueryContext, id
     const { eventId, runId } = found.facts
     return joinParts(
       " ",
-      `${safe.codeSpan(`${found.command ?? ""} ${(found.facts.args ?? []).join(" ")}`.trim())} ${found.status}${reason}`,
+      `${safe.codeSpan(`${found.command ?? ""} ${(found.facts.args ?? []).join(" ")}`.trim())} ${texts.value("request", found.status)}${reason}`,
       runId === undefined ? links.toDelivery(eventId) : links.toRun(runId)
     )
   }

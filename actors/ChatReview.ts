@@ -13,6 +13,7 @@ import { Priority } from "../src/domain/Entry.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
+import type { ForgeKind } from "../src/domain/Kinds.ts"
 import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import { runLifecycle } from "../src/domain/Run.ts"
@@ -26,25 +27,45 @@ import { Receipts } from "../src/store/Receipts.ts"
 import type { EventRecord, StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
+import { findRun } from "./ChatQueries.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
-/** Returns the change to review; undefined if the workspace does not review this repository. */
-export const toChatChange = (
+/**
+ * Returns the change to review, or why there is none. A revision of Subversion or Perforce is known once its server has reported it, because
+ * only its server has its branch: it is reviewed again.
+ */
+export const findChatChange = Effect.fnUntraced(function* (
   snapshot: Snapshot,
-  { repo, trigger: name, workspace }: ChatRepository,
+  repository: ChatRepository,
+  revision: string,
+  requester: ChatRequest["sender"]
+) {
+  const trigger = snapshot.triggers.get(repository.trigger)
+  if (trigger === undefined || !trigger.enabled || !repository.workspace.enabled) return "not_routed"
+  if (isForgeKind(trigger.kind))
+    return toHostChange(snapshot, trigger.kind, repository, revision, requester) ?? "not_routed"
+  const run = yield* findRun(repository, revision)
+  return run === undefined ? "not_reported" : { ...run.change, requestedBy: requesterOf(requester) }
+})
+
+const requesterOf = ({ id, type }: ChatRequest["sender"]) => chatRequester(`${type} ${id}`)
+
+/** Returns undefined if the workspace does not review this repository. */
+const toHostChange = (
+  snapshot: Snapshot,
+  kind: ForgeKind,
+  { repo, trigger, workspace }: ChatRepository,
   revision: string,
   requester: ChatRequest["sender"]
 ): Change | undefined => {
-  const trigger = snapshot.triggers.get(name)
-  if (trigger === undefined || !trigger.enabled || !workspace.enabled || !isForgeKind(trigger.kind)) return undefined
-  const facts = { vcs: trigger.kind, repo_ref: repo, any_branch: true }
-  if (!snapshot.route(trigger.name, facts).some(({ id }) => id === workspace.id)) return undefined
+  const facts = { vcs: kind, repo_ref: repo, any_branch: true }
+  if (!snapshot.route(trigger, facts).some(({ id }) => id === workspace.id)) return undefined
   const common = {
-    provider: trigger.kind,
-    trigger: trigger.name,
+    provider: kind,
+    trigger,
     workspace: workspace.id,
     repo: { fullName: repo },
-    requestedBy: chatRequester(`${requester.type} ${requester.id}`)
+    requestedBy: requesterOf(requester)
   }
   const parsed = parseRevision(revision)
   if (parsed._tag === "Pull") return { ...common, target: { kind: "pull_request", number: parsed.number } }

@@ -118,10 +118,13 @@ const findRights = Effect.fnUntraced(function* (
   return yield* toExecution(context, { ...request, conversation: { ...conversation, kind: "direct" } }, now)
 })
 
+const isAnyOurs = (client: ChatClient, mentions: ReadonlyArray<string>) =>
+  Effect.map(Effect.forEach(mentions, client.isMention), (found) => found.includes(true))
+
 const validate = Effect.fnUntraced(function* (context: StepContext, request: ChatRequest) {
   const now = yield* Clock.currentTimeMillis
   const { isAction, mention } = request.facts
-  const isOurs = typeof mention === "string" ? yield* context.client.isMention(mention) : true
+  const isOurs = Array.isArray(mention) ? yield* isAnyOurs(context.client, mention) : true
   const press = isAction ? yield* readPress(request, now) : undefined
   const execution = yield* findRights(context, request, press, now)
   const parsed: Requested = isAction
@@ -252,7 +255,10 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
       ? joinParts("\n", texts.expired(shown), link)
       : ended !== undefined && (outcome === "succeeded" || outcome === "partial")
         ? // The link precedes the problems, of which a short message has only the first ones.
-          texts.succeeded(shown, joinParts("\n", link, countProblems(ended), describeFindings(ended, { safe, texts })))
+          texts.succeeded(
+            shown,
+            joinParts("\n", link, countProblems(ended, texts), describeFindings(ended, { safe, texts }))
+          )
         : joinParts("\n", texts.ended(shown, safe.plain(texts.reason(why).slice(0, 300))), link)
   const offered = [...requestButtons(request, texts, ["again", "details"]), ...dismissButtons(ended, texts)]
   return yield* publish(request, outcome, text, {

@@ -3,6 +3,7 @@
  */
 import type { Snapshot, TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import { listBranchNames, listStreamNames } from "../domain/BranchNames.ts"
+import { toRepositoryName } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { anyGlob, underAny } from "../domain/Globs.ts"
 import { pullRequestDue, pushDue } from "./Due.ts"
@@ -193,5 +194,5 @@ const toChange = (
 const repositoryName = ({ settings }: TriggerProfile, { instance }: Workspace): string => {
   const name = instance.source_repo?.repo
   const url = name ?? settings.repository_url ?? settings.depot_path ?? ""
-  return cleanPath(url).replace(/^(?:[a-z+]+:)?\/\/\/?/, "")
+  return toRepositoryName(url)
 }

@@ -37,7 +37,7 @@ export interface ChatClient {
     | undefined
   /** Returns whether this message can still be edited. */
   readonly isEditable: (sent: SentChatMessage, now: number) => boolean
-  /** Returns whether a mention at the start of a text is one of this bot. */
+  /** Returns whether a mention is one of this bot. */
   readonly isMention: (mention: string) => Effect.Effect<boolean, ForgeError>
   /** Verifies the credentials with a request that changes nothing. */
   readonly check: Effect.Effect<void, ForgeError>

@@ -26,8 +26,11 @@ const rows: Readonly<Record<ChatConnectionKind, Row | undefined>> = {
   wecom_aibot: {
     secret: "secret",
     // The address of a private deployment is configured as a web address.
-    open: ({ aibot_id: botId = "", base_url: url }, secret, key) =>
-      makeWecomSession({ url: url === undefined ? wecomSocketUrl : url.replace(/^http/, "ws"), botId, secret }, key)
+    open: ({ aibot_id: botId = "", base_url: url, bot_name: botName }, secret, key) =>
+      makeWecomSession(
+        { url: url === undefined ? wecomSocketUrl : url.replace(/^http/, "ws"), botId, botName, secret },
+        key
+      )
   }
 }
 
@@ -42,7 +45,7 @@ export const findSession = (
   const row = rows[connection.kind]
   const secret = row === undefined ? undefined : credential(connection, row.secret)
   if (row === undefined || secret === undefined) return undefined
-  const { aibot_id, app_id, base_url, kind, tenant_key } = connection
-  const key = identityKey([kind, base_url, app_id, aibot_id, tenant_key], secret)
+  const { aibot_id, app_id, base_url, bot_name, kind, tenant_key } = connection
+  const key = identityKey([kind, base_url, app_id, aibot_id, tenant_key, bot_name], secret)
   return known?.key === key ? known : row.open(connection, secret, key)
 }

@@ -6,8 +6,9 @@
  * commits <alias> [branch] | prs <alias> [branch] | detail <alias> <rev> | prdetail <alias> <id> | queue | running
  * ```
  *
- * Beyond it: `ask <alias> <rev> <question>`, whose question may have several lines.
+ * Beyond it: `ask <alias> <rev> <question>`, whose question may have several lines. Each command also has a name in Chinese.
  */
+import type { Change } from "../domain/Change.ts"
 import { chatCommands } from "../domain/ChatRequest.ts"
 import type { ChatCommandName, ChatRequestName } from "../domain/ChatRequest.ts"
 import { maxTextLength } from "./Inbound.ts"
@@ -54,6 +55,30 @@ export const arities: Readonly<Record<ChatRequestName, Arity>> = {
 const maxArgument = 255
 const maxWords = 8
 
+/** Names of commands in Chinese, as people type them. */
+const chineseNames: ReadonlyMap<string, ChatRequestName> = new Map([
+  ["帮助", "help"],
+  ["会话", "chat-id"],
+  ["评审", "review"],
+  ["状态", "status"],
+  ["取消", "cancel"],
+  ["项目", "projects"],
+  ["评审记录", "reviews"],
+  ["提交", "commits"],
+  ["拉取请求", "prs"],
+  ["合并请求", "prs"],
+  ["详情", "detail"],
+  ["拉取请求详情", "prdetail"],
+  ["合并请求详情", "prdetail"],
+  ["队列", "queue"],
+  ["运行中", "running"],
+  ["提问", "ask"]
+])
+
+/** Returns the name of a command in Chinese. */
+export const chineseName = (command: ChatRequestName): string =>
+  [...chineseNames].find(([, name]) => name === command)?.[0] ?? command
+
 const isCommand = (word: string): word is ChatCommandName => (chatCommands as ReadonlyArray<string>).includes(word)
 
 /** Characters that no revision, branch, alias or repository has, and options of programs. */
@@ -61,25 +86,37 @@ const isPlain = (word: string): boolean =>
   word.length <= maxArgument && !word.startsWith("-") && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\^~:?*[\]<>"'`|;$&]/u.test(word)
 
 const parseQuestion = (text: string, hasPrefix: boolean): ParsedCommand | undefined => {
-  const words = text.trim().split(/[\s\u3000]+/u)
+  const words = withoutLeadingMentions(toWords(text))
   const [alias = "", revision = "", ...question] = words.slice(hasPrefix ? 2 : 1)
   return isPlain(alias) && isPlain(revision) && question.length > 0
     ? { _tag: "Question", alias, revision, question: question.join(" ") }
     : undefined
 }
 
-/** `isForUs`: whether the mention at the start is one of this bot. */
+/** Mentions of other people that the platform leaves in the text. */
+const isMention = (word: string): boolean => word.length > 1 && word.startsWith("@")
+
+const toWords = (text: string): ReadonlyArray<string> => text.split(/[\s\u3000]+/u).filter((word) => word !== "")
+
+/** Words of a question: mentions before it are not part of it. */
+const withoutLeadingMentions = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const start = words.findIndex((word) => !isMention(word))
+  return start === -1 ? [] : words.slice(start)
+}
+
+/** `isForUs`: whether one of the mentions is one of this bot. */
 export const parseCommand = (
   { conversation, mention, text }: Pick<InboundMessage, "conversation" | "mention" | "text">,
-  isForUs: (mention: string | true) => boolean
+  isForUs: (mention: NonNullable<InboundMessage["mention"]>) => boolean
 ): ParsedCommand => {
   if (mention !== undefined && !isForUs(mention)) return { _tag: "NotForUs" }
   const lines = text.length > maxTextLength ? [] : text.trim().split(/\r\n|[\r\n\u2028\u2029]/u)
-  const words = (lines[0] ?? "").split(/[\s\u3000]+/u).filter((word) => word !== "")
+  const words = toWords(lines[0] ?? "").filter((word) => !isMention(word))
   const hasPrefix = words[0]?.toLowerCase() === "aicr" || words[0]?.toLowerCase() === "/aicr"
   if (!hasPrefix && mention === undefined && conversation.kind === "group") return { _tag: "NotForUs" }
   const [first = "", ...args] = hasPrefix ? words.slice(1) : words
-  const name = first.toLowerCase().replace(/^\//, "")
+  const word = first.toLowerCase().replace(/^\//, "")
+  const name = chineseNames.get(word) ?? word
   const unknown = (usage: ChatRequestName | undefined): ParsedCommand => ({
     _tag: "Unknown",
     word: first.slice(0, 50),
@@ -95,7 +132,7 @@ export const parseCommand = (
   return { _tag: "Command", command: { name, args } }
 }
 
-/** A revision: the number of a pull request (`12`, `#12`, `!12`), a full commit id, or a branch. */
+/** A revision: the number of a pull request (`12`, `#12`, `!12`), a full commit id, or a branch or the beginning of a commit id. */
 export type ChatRevision =
   | { readonly _tag: "Pull"; readonly number: number }
   | { readonly _tag: "Commit"; readonly id: string }
@@ -106,4 +143,24 @@ export const parseRevision = (text: string): ChatRevision => {
   if (number !== undefined) return { _tag: "Pull", number: Number(number) }
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)) return { _tag: "Commit", id: text.toLowerCase() }
   return { _tag: "Branch", name: text.replace(/^refs\/heads\//, "") }
+}
+
+/** Returns whether a change of Subversion or Perforce is of a revision: its number (`12`, `r12`, `#12`), that of a shelf, or its branch. */
+const isSubmittedRevision = ({ base, headRef, provider, target }: Change, head: string, text: string): boolean => {
+  const number = /^[r#!]?(\d{1,15})$/i.exec(text)?.[1]
+  if (number === undefined) return target.branch === text || headRef === text
+  // A batch has the revisions after its base; those of a changelist's server may be of others.
+  const isInBatch = provider === "subversion" && Number(base ?? 0) > 0 && Number(base) < Number(number)
+  return head === number || head.startsWith(`${number}-`) || (isInBatch && Number(number) < Number(head))
+}
+
+/** Returns whether a change is of a revision as a person writes it. `head`: that of its run; default: that of the change. */
+export const isRevision = (change: Change, text: string, head = change.head ?? ""): boolean => {
+  const { headRef, provider, target } = change
+  if (provider === "subversion" || provider === "perforce") return isSubmittedRevision(change, head, text)
+  const parsed = parseRevision(text)
+  if (parsed._tag === "Pull") return target.number === parsed.number
+  if (parsed._tag === "Commit") return head === parsed.id
+  const isBeginning = /^[0-9a-f]{7,63}$/i.test(parsed.name) && head.startsWith(parsed.name.toLowerCase())
+  return target.branch === parsed.name || headRef === parsed.name || isBeginning
 }

@@ -10,10 +10,10 @@ export interface InboundMessage {
   readonly key: string
   readonly conversation: ChatConversation
   readonly sender: ChatPrincipal
-  /** One message without the mention at its start. */
+  /** The text without mentions, as far as the platform marks them. */
   readonly text: string
-  /** The person or bot that the text begins with: the platform's id, or `true` where the platform delivers only mentions of the bot. */
-  readonly mention: string | true | undefined
+  /** Whom the text is for: ids of the platform, or `true` where the platform delivers only mentions of the bot. */
+  readonly mention: ReadonlyArray<string> | true | undefined
   readonly reply: ReplyTarget
 }
 
@@ -38,3 +38,6 @@ export type Inbound =
 
 /** Longest text of a command, in characters. A longer message is no command. */
 export const maxTextLength = 2000
+
+/** Text of a message of another kind (a picture, a voice message) to this bot. It is no command, so that its sender gets a hint. */
+export const noText = "[…]"

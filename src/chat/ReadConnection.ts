@@ -44,7 +44,7 @@ const forms: Readonly<Record<ChatConnectionKind, CallbackForm>> = {
     ...wecom,
     // The receiver of a corporation's own bot is empty.
     receivers: ({ corp_id: corp = "" }) => [corp, ""],
-    reader: ({ aibot_id: bot }) => readWecomCallback(botForm(bot))
+    reader: ({ aibot_id: id, bot_name: name }) => readWecomCallback(botForm({ id, name }))
   }
 }
 

@@ -1,10 +1,11 @@
 /** Texts of replies in English and Chinese. Values are escaped by the caller. */
-import { arities } from "./Command.ts"
+import { arities, chineseName } from "./Command.ts"
 import { chatRequestNames } from "../domain/ChatRequest.ts"
 import type { ChatRequestName } from "../domain/ChatRequest.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { inEnglish } from "../text/en.ts"
-import { inChinese } from "../text/zh.ts"
+import { valueText } from "../text/Render.ts"
+import { inChinese, zh } from "../text/zh.ts"
 
 export interface ChatTexts {
   readonly help: (allowed: ReadonlyArray<ChatRequestName>) => string
@@ -18,13 +19,19 @@ export interface ChatTexts {
   readonly tooMany: string
   readonly queueFull: string
   readonly notRouted: string
+  readonly notReported: (what: string) => string
   readonly queued: (what: string, id: string) => string
   readonly running: (what: string, id: string) => string
   readonly succeeded: (what: string, problems: string) => string
   readonly ended: (what: string, why: string) => string
   readonly reason: (reason: Reason) => string
+  /** Names a value, such as a status. */
+  readonly value: (group: "run" | "request" | "severity", value: string) => string
+  readonly comma: string
   readonly expired: (what: string) => string
-  readonly cancelled: (what: string) => string
+  /** `waiting`, `running`: reviews that are cancelled, and those that will end. */
+  readonly cancelled: (what: string, waiting: number, running: number) => string
+  readonly nothingToCancel: (what: string) => string
   readonly nothing: string
   readonly notFound: string
   readonly noReview: string
@@ -49,7 +56,7 @@ export interface ChatTexts {
 const englishHelp: Readonly<Record<ChatRequestName, string>> = {
   help: "this text",
   "chat-id": "ids of you and of this conversation",
-  review: "review a pull request (number), a commit or a branch",
+  review: "review a pull request (number), a commit, a branch, or a reported revision",
   status: "state of a request or a run",
   cancel: "cancel a review",
   projects: "repositories that you may name",
@@ -66,35 +73,49 @@ const englishHelp: Readonly<Record<ChatRequestName, string>> = {
 const chineseHelp: Readonly<Record<ChatRequestName, string>> = {
   help: "显示帮助",
   "chat-id": "显示您和本会话的 ID",
-  review: "评审合并请求（编号）、提交或分支",
+  review: "评审拉取请求（编号）、提交、分支或已通知的版本",
   status: "查看请求或评审的状态",
   cancel: "取消评审",
   projects: "列出您可用的仓库",
   reviews: "最近的评审",
   commits: "最近评审的提交",
-  prs: "最近评审的合并请求",
+  prs: "最近评审的拉取请求",
   detail: "提交或分支的评审问题",
-  prdetail: "合并请求的评审问题",
+  prdetail: "拉取请求的评审问题",
   queue: "等待中的评审",
   running: "运行中的评审",
   ask: "就某次评审提问"
 }
 
-const usageOf = (command: ChatRequestName): string => {
+const usageOf = (command: ChatRequestName, name: string = command): string => {
   const { args } = arities[command]
-  return `\`aicr ${command}${args === "" ? "" : ` ${args}`}\``
+  return `\`aicr ${name}${args === "" ? "" : ` ${args}`}\``
+}
+
+/** Names of arguments and commands that people type in Chinese. */
+const chineseUsageOf = (command: ChatRequestName): string => {
+  const usage = usageOf(command, chineseName(command))
+  return usage
+    .replace("<alias>", "<别名>")
+    .replace("[alias]", "[别名]")
+    .replace("<rev>", "<版本>")
+    .replace("[branch]", "[分支]")
+    .replace("<question>", "<问题>")
+    .replace("<id>", "<编号>")
 }
 
 const helpText =
-  (title: string, texts: Readonly<Record<ChatRequestName, string>>) =>
+  (title: string, texts: Readonly<Record<ChatRequestName, string>>, usage: (command: ChatRequestName) => string) =>
   (allowed: ReadonlyArray<ChatRequestName>): string =>
     [
       `**${title}**`,
-      ...chatRequestNames.filter((name) => allowed.includes(name)).map((name) => `- ${usageOf(name)} ${texts[name]}`)
+      ...chatRequestNames.filter((name) => allowed.includes(name)).map((name) => `- ${usage(name)} ${texts[name]}`)
     ].join("\n")
 
+const reviews = (count: number): string => (count === 1 ? "review" : "reviews")
+
 const english: ChatTexts = {
-  help: helpText("Commands", englishHelp),
+  help: helpText("Commands", englishHelp, usageOf),
   usage: (command) => `Usage: ${usageOf(command)}`,
   unknownCommand: "This is not a command. `aicr help` lists the commands.",
   notAuthorised: "You are not authorised to use commands here. An administrator needs these ids:",
@@ -105,13 +126,22 @@ const english: ChatTexts = {
   tooMany: "Too many reviews were requested within a minute. Try again later.",
   queueFull: "Too many requested reviews of this workspace wait. Try again later.",
   notRouted: "This repository cannot be reviewed: its workspace does not bind it, or it or its trigger is disabled.",
+  notReported: (what) =>
+    `${what} cannot be reviewed from here yet: no report of its server led to a review. A reviewed revision or branch can be reviewed again.`,
   queued: (what, id) => `Review of ${what} is queued.\nId: ${id}`,
   running: (what, id) => `Review of ${what} is running.\nId: ${id}`,
   succeeded: (what, problems) => `Review of ${what} has ended.\n${problems}`,
   ended: (what, why) => `Review of ${what} has ended without a result: ${why}`,
   reason: inEnglish,
+  value: (_group, value) => value,
+  comma: ", ",
   expired: (what) => `Review of ${what} waited too long and was closed (queued_timeout). Request it again if needed.`,
-  cancelled: (what) => `Reviews of ${what} are cancelled.`,
+  cancelled: (what, waiting, running) =>
+    [
+      ...(waiting === 0 ? [] : [`${waiting} waiting ${reviews(waiting)} of ${what} cancelled.`]),
+      ...(running === 0 ? [] : [`${running} running ${reviews(running)} of ${what} will end within seconds.`])
+    ].join(" "),
+  nothingToCancel: (what) => `No review of ${what} waits or runs, so nothing was cancelled.`,
   nothing: "There is nothing to show.",
   notFound: "Nothing with this id is available to you.",
   noReview: "No review of it was found.",
@@ -138,24 +168,32 @@ const english: ChatTexts = {
 }
 
 const chinese: ChatTexts = {
-  help: helpText("命令", chineseHelp),
-  usage: (command) => `用法：${usageOf(command)}`,
-  unknownCommand: "这不是命令。发送 `aicr help` 查看命令列表。",
+  help: helpText("命令", chineseHelp, chineseUsageOf),
+  usage: (command) => `用法：${chineseUsageOf(command)}`,
+  unknownCommand: "这不是命令。发送 `aicr 帮助` 查看命令列表。",
   notAuthorised: "您无权在此使用命令。管理员授权需要以下 ID：",
-  notAllowed: (command) => `您不能在此使用 \`${command}\`。`,
+  notAllowed: (command) => `您不能在此使用 \`${chineseName(command)}\`。`,
   ids: (sender, conversation) => `- 您：${sender}\n- 本会话：${conversation}`,
-  unknownRepository: "没有您可用的同名仓库。发送 `aicr projects` 查看列表。",
-  ambiguousRepository: "有多个同名仓库，请使用 `aicr projects` 中的别名。",
+  unknownRepository: "没有您可用的同名仓库。发送 `aicr 项目` 查看列表。",
+  ambiguousRepository: "有多个同名仓库，请使用 `aicr 项目` 中的别名。",
   tooMany: "一分钟内请求的评审过多，请稍后再试。",
   queueFull: "该工作区等待的评审过多，请稍后再试。",
   notRouted: "无法评审该仓库：工作区未绑定它，或工作区、触发器已停用。",
+  notReported: (what) => `尚不能在此评审 ${what}：其服务器的通知还没有触发过评审。已评审过的版本或分支可以重新评审。`,
   queued: (what, id) => `${what} 的评审已排队。\nID：${id}`,
   running: (what, id) => `${what} 的评审正在运行。\nID：${id}`,
   succeeded: (what, problems) => `${what} 的评审已结束。\n${problems}`,
   ended: (what, why) => `${what} 的评审结束但没有结果：${why}`,
   reason: inChinese,
+  value: (group, value) => valueText(zh, group, value),
+  comma: "、",
   expired: (what) => `${what} 的评审等待过久，已关闭（queued_timeout）。如仍需要，请重新请求。`,
-  cancelled: (what) => `${what} 的评审已取消。`,
+  cancelled: (what, waiting, running) =>
+    [
+      ...(waiting === 0 ? [] : [`${what} 的 ${waiting} 个等待中的评审已取消。`]),
+      ...(running === 0 ? [] : [`${what} 的 ${running} 个运行中的评审将在数秒内结束。`])
+    ].join(""),
+  nothingToCancel: (what) => `${what} 没有等待或运行中的评审，未取消任何评审。`,
   nothing: "没有可显示的内容。",
   notFound: "没有您可用的该 ID。",
   noReview: "还没有它的评审。",
@@ -169,15 +207,15 @@ const chinese: ChatTexts = {
     budget: "模型预算已用完，请稍后再试。",
     unavailable: "没有模型作答，请稍后再试。"
   },
-  dismissed: (finding) => `已忽略：${finding}。代码不变时不再提出。`,
+  dismissed: (finding) => `已驳回：${finding}。代码不变时不再提出。`,
   notDismissed: {
-    not_permitted: (finding) => `未忽略：${finding}。您的账号没有该仓库的写权限。`,
-    no_account: (finding) => `未忽略：${finding}。不知道您在代码平台的账号，请管理员将其加入成员文件。`,
-    own_change: (finding) => `未忽略：${finding}。变更的作者不能忽略其问题。`,
-    not_published: (finding) => `未忽略：${finding}。它没有未关闭的评论，也没有单独的工单。`,
-    failed: (finding) => `未忽略：${finding}。代码平台拒绝了请求，或配置已更改。`
+    not_permitted: (finding) => `未驳回：${finding}。您的账号没有该仓库的写权限。`,
+    no_account: (finding) => `未驳回：${finding}。不知道您在代码托管平台的账号，请管理员将其加入成员文件。`,
+    own_change: (finding) => `未驳回：${finding}。变更的作者不能驳回其问题。`,
+    not_published: (finding) => `未驳回：${finding}。它没有未关闭的评论，也没有单独的议题。`,
+    failed: (finding) => `未驳回：${finding}。代码托管平台拒绝了请求，或配置已更改。`
   },
-  buttons: { again: "重新评审", cancel: "取消", details: "详情", dismiss: "忽略" }
+  buttons: { again: "重新评审", cancel: "取消", details: "详情", dismiss: "驳回" }
 }
 
 /** Returns the texts in Chinese for a Chinese output language, otherwise in English. */

@@ -108,6 +108,13 @@ export const foldRepo = (fullName: string): string =>
     : fullName
   ).toLowerCase()
 
+/** Returns the name that changes have of a repository of Subversion or Perforce: its URL or depot path without scheme and `...`. */
+export const toRepositoryName = (location: string): string =>
+  location
+    .replace(/\/?\.\.\.$/, "")
+    .replace(/(?<!\/)\/+$/, "")
+    .replace(/^(?:[a-z+]+:)?\/\/\/?/, "")
+
 /** Returns the key of a repository's lessons and budget. */
 export const repositoryKey = (change: Change): string => `${hostTrigger(change)}:${foldRepo(change.repo.fullName)}`
 

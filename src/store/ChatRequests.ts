@@ -33,7 +33,7 @@ export const ChatFacts = Schema.Struct({
   text: Schema.String,
   isAction: Schema.Boolean,
   /** See `InboundMessage.mention`. */
-  mention: Schema.optionalKey(Schema.Union([Schema.String, Schema.Literal(true)])),
+  mention: Schema.optionalKey(Schema.Union([Schema.Array(Schema.String), Schema.Literal(true)])),
   reply: ReplyTarget,
   args: Schema.optionalKey(Schema.Array(Schema.String)),
   binding: Schema.optionalKey(Schema.String),

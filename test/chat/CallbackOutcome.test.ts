@@ -1,4 +1,5 @@
 /** Callbacks of both platforms: what is accepted, and what is refused for which reason. */
+import { noText } from "../../src/chat/Inbound.ts"
 import { describe, expect, it } from "vitest"
 import { Redacted } from "effect"
 import { readFeishuCallback } from "../../src/chat/feishu/Callback.ts"
@@ -63,10 +64,27 @@ describe("callbacks of WeCom", () => {
     expect(wecom(appForm("5"), message, options)).toEqual({ _tag: "Refused", reason })
   })
 
-  it("ignore messages of other applications, pictures and long texts", () => {
-    for (const message of [textXml("x").replace("<AgentID>5", "<AgentID>6"), textXml("x").replace("text<", "image<")])
-      expect(wecom(appForm("5"), message)).toMatchObject({ inbound: { _tag: "Ignored" } })
-    expect(wecom(appForm("5"), textXml("x".repeat(2001)))).toMatchObject({ inbound: { _tag: "Ignored" } })
+  it("ignore messages of other applications", () => {
+    const message = textXml("x").replace("<AgentID>5", "<AgentID>6")
+    expect(wecom(appForm("5"), message)).toMatchObject({ inbound: { _tag: "Ignored" } })
+  })
+
+  it("read pictures and long texts as no text, to which a hint replies", () => {
+    for (const message of [textXml("x").replace("text<", "image<"), textXml("x".repeat(2001))])
+      expect(wecom(appForm("5"), message)).toMatchObject({ inbound: { _tag: "Message", text: noText } })
+  })
+
+  it.each([
+    ["a voice message", { msgtype: "voice", voice: { content: "help" } }, "help"],
+    [
+      "a text with a picture",
+      { msgtype: "mixed", mixed: { msg_item: [{ msgtype: "text", text: { content: "help" } }, { msgtype: "image" }] } },
+      "help"
+    ],
+    ["a picture", { msgtype: "image", image: { url: "https://x" } }, noText]
+  ])("read %s to a bot", (_, message, text) => {
+    const read = wecom(botForm({ id: "bot", name: undefined }), botJson(message), { wrap: inBot })
+    expect(read).toMatchObject({ inbound: { _tag: "Message", text } })
   })
 
   it("read a changed directory and a button", () => {
@@ -79,14 +97,14 @@ describe("callbacks of WeCom", () => {
   })
 
   it("read messages to a bot: direct, and in a group with its mention removed", () => {
-    const form = botForm("bot")
+    const form = botForm({ id: "bot", name: undefined })
     const options = { wrap: inBot }
     expect(wecom(form, botJson({ msgtype: "text", text: { content: "help" } }), options)).toMatchObject({
       inbound: { text: "help", conversation: { kind: "direct", id: "ada" }, mention: undefined }
     })
     const group = { chattype: "group", chatid: "g", msgtype: "text", text: { content: "@RobotA review app 3" } }
     expect(wecom(form, botJson(group), options)).toMatchObject({
-      inbound: { text: "review app 3", conversation: { kind: "group", id: "g" }, mention: true }
+      inbound: { text: "@RobotA review app 3", conversation: { kind: "group", id: "g" }, mention: true }
     })
     const outside = { from: { userid: "ada", corpid: "other" }, msgtype: "text", text: { content: "help" } }
     expect(wecom(form, botJson(outside), options)).toMatchObject({
@@ -142,8 +160,8 @@ describe("callbacks of Feishu", () => {
         key: "msg:om_1",
         conversation: { kind: "group", id: "oc_1" },
         sender: { type: "feishu_open_id", id: "ou_ada" },
-        text: " status 12",
-        mention: "ou_bot",
+        text: "status 12",
+        mention: ["ou_bot"],
         reply: { messageId: "om_1" }
       }
     }
@@ -151,6 +169,40 @@ describe("callbacks of Feishu", () => {
     expect(feishu(feishuText("@_user_1 status 12"), { body: (text) => text.replace(":", " :  ") })).toMatchObject(
       expected
     )
+  })
+
+  const post = (...content: ReadonlyArray<object>) =>
+    feishuText("", { message_type: "post", content: JSON.stringify({ title: "", content: [content] }) })
+  const at = { tag: "at", user_id: "@_user_1", user_name: "aicr" }
+  const two = {
+    mentions: [
+      { key: "@_user_1", id: { open_id: "ou_bot" } },
+      { key: "@_user_2", id: { open_id: "ou_bob" } }
+    ]
+  }
+  it.each([
+    ["a mention inside", feishuText("请 @_user_1 review web 7"), "请   review web 7"],
+    ["a mention at the end", feishuText("help @_user_1"), "help"],
+    ["no space after the mention", feishuText("@_user_1help"), "help"],
+    [
+      "a post",
+      post(at, { tag: "text", text: " review", style: ["bold"] }, { tag: "text", text: " web 7" }),
+      "review web 7"
+    ],
+    ["a picture", feishuText("", { message_type: "image", content: '{"image_key":"k"}' }), noText]
+  ])("read %s", (_, payload, text) => {
+    expect(feishu(payload)).toMatchObject({ inbound: { _tag: "Message", text, mention: ["ou_bot"] } })
+  })
+
+  it("name all mentions of a message in a group, and after the word aicr only one at its start", () => {
+    expect(feishu(feishuText("@_user_2 @_user_1 help", two))).toMatchObject({
+      inbound: { text: "help", mention: ["ou_bot", "ou_bob"] }
+    })
+    expect(feishu(feishuText("aicr help @_user_2", two))).toMatchObject({ inbound: { text: "aicr help" } })
+    expect(feishu(feishuText("aicr help @_user_2", two))).not.toHaveProperty("inbound.mention.0")
+    const picture = { message_type: "image", content: "{}", mentions: [] }
+    expect(feishu(feishuText("", picture))).toMatchObject({ inbound: { _tag: "Ignored" } })
+    expect(feishu(feishuText("", { ...picture, chat_type: "p2p" }))).toMatchObject({ inbound: { text: noText } })
   })
 
   it.each([
@@ -181,12 +233,12 @@ describe("callbacks of Feishu", () => {
     expect(feishu(challenge, { headers: { "x-lark-signature": "00" } })).toEqual(refused)
   })
 
-  it("ignore bots, other applications, other tenants and pictures", () => {
+  it("ignore bots, other applications, other tenants and pictures without a mention", () => {
     for (const payload of [
       feishuText("x", {}, { sender_type: "bot" }),
       feishuText("x", {}, {}, { app_id: "cli_b" }),
       feishuText("x", {}, {}, { tenant_key: "u" }),
-      feishuText("x", { message_type: "image" }),
+      feishuText("x", { message_type: "image", mentions: [] }),
       // Fields of the event do not replace those of the header.
       { ...feishuText("x"), header: { event_type: "im.message.receive_v1", token: "token" }, app_id: "cli_a" }
     ])

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest"
-import { arities, parseCommand, parseRevision } from "../../src/chat/Command.ts"
+import { arities, chineseName, isRevision, parseCommand, parseRevision } from "../../src/chat/Command.ts"
+import type { Change } from "../../src/domain/Change.ts"
 import { chatCommands } from "../../src/domain/ChatRequest.ts"
 
 const direct = { kind: "direct", id: "x" } as const
 const group = { kind: "group", id: "x" } as const
-const isBot = (mention: string | true) => mention === true || mention === "bot"
-const parse = (text: string, conversation: typeof direct | typeof group = direct, mention?: string | true) =>
-  parseCommand({ text, conversation, mention }, isBot)
+const isBot = (mentions: ReadonlyArray<string> | true) => mentions === true || mentions.includes("bot")
+const parse = (text: string, conversation: typeof direct | typeof group = direct, ...mentions: ReadonlyArray<string>) =>
+  parseCommand({ text, conversation, mention: mentions.length === 0 ? undefined : mentions }, isBot)
 
 describe("commands", () => {
   it.each([
@@ -16,9 +17,68 @@ describe("commands", () => {
     ["/queue", "queue", []],
     ["commits app feature/x", "commits", ["app", "feature/x"]],
     ["prdetail 队/应用 7", "prdetail", ["队/应用", "7"]],
-    ["aicr", "help", []]
+    ["aicr", "help", []],
+    ["帮助", "help", []],
+    ["aicr 评审 web 7", "review", ["web", "7"]],
+    ["@bob help", "help", []],
+    ["review web 7 @bob @ann", "review", ["web", "7"]]
   ])("parse %s", (text, name, args) => {
     expect(parse(text)).toEqual({ _tag: "Command", command: { name, args } })
+  })
+
+  it("each has a name in Chinese", () => {
+    for (const name of chatCommands) {
+      expect(
+        parse([chineseName(name), ...Array.from({ length: arities[name].min }, () => "a")].join(" "))
+      ).toMatchObject({
+        command: { name }
+      })
+    }
+    expect(chineseName("ask")).toBe("提问")
+  })
+
+  const change: Change = {
+    provider: "gitea",
+    trigger: "t",
+    workspace: "w",
+    repo: { fullName: "a/b" },
+    target: { kind: "push", branch: "main" },
+    head: "3da17c49bc0f59fc3da17c49bc0f59fc3da17c49"
+  }
+  const revision: Change = {
+    ...change,
+    provider: "subversion",
+    head: "14",
+    base: "11",
+    target: { kind: "push", branch: "trunk" }
+  }
+  const shelf: Change = {
+    ...change,
+    provider: "perforce",
+    head: "52-ab12",
+    target: { kind: "commit", branch: "//d/main@=52" }
+  }
+  it.each<[text: string, change: Change, expected: boolean]>([
+    ["main", change, true],
+    ["3da17c49bc0f", change, true],
+    ["3da17c4", change, true],
+    ["3da17c", change, false],
+    ["4da17c49bc0f", change, false],
+    ["release", change, false],
+    ["7", change, false],
+    ["#7", { ...change, target: { kind: "pull_request", number: 7 } }, true],
+    ["14", revision, true],
+    ["r14", revision, true],
+    ["12", revision, true],
+    ["11", revision, false],
+    ["15", revision, false],
+    ["trunk", revision, true],
+    ["7", { ...revision, head: "9", base: "0" }, false],
+    ["52", shelf, true],
+    ["52", { ...shelf, head: "53", base: "50" }, false],
+    ["//d/main@=52", shelf, true]
+  ])("%s names a change: %o, %s", (text, named, expected) => {
+    expect(isRevision(named, text)).toBe(expected)
   })
 
   it("take every command with its smallest and largest number of arguments, and no other number", () => {
@@ -37,9 +97,12 @@ describe("commands", () => {
   it("need the prefix or a mention of this bot in a group", () => {
     expect(parse("help", group)).toEqual({ _tag: "NotForUs" })
     expect(parse("help", group, "other")).toEqual({ _tag: "NotForUs" })
+    expect(parse("help", group, "other", "bot")).toMatchObject({ _tag: "Command" })
     expect(parse("help", group, "bot")).toMatchObject({ _tag: "Command" })
     expect(parse("aicr help", group)).toMatchObject({ _tag: "Command" })
-    expect(parse(" help", group, true)).toMatchObject({ _tag: "Command" })
+    expect(parseCommand({ text: " help", conversation: group, mention: true }, isBot)).toMatchObject({
+      _tag: "Command"
+    })
   })
 
   it.each([

@@ -73,6 +73,20 @@ describe("fields of connections", () => {
     expect(toBot(bot, "other")).toMatchObject(ignored)
   })
 
+  it.each([
+    ["@AI Review Bot help", "help"],
+    ["请 @AI Review Bot review web 7", "请   review web 7"],
+    ["review web 7 @AI Review Bot", "review web 7"]
+  ])("bot_name is removed from a text, also inside of it: %s", (content, text) => {
+    const message = { msgid: "1", aibotid: "bot", from: { userid: "ada" }, chattype: "group", chatid: "g" }
+    const json = JSON.stringify({ ...message, msgtype: "text", text: { content } })
+    const encrypt = encryptWecom(wecomKey, json, "")
+    const query = wecomQuery("token", encrypt, now / 1000)
+    const { inbound } = Object(read({ ...bot, bot_name: "AI Review Bot" }, JSON.stringify({ encrypt }), query))
+    expect(inbound.text.trim()).toBe(text)
+    expect(Object(read(bot, JSON.stringify({ encrypt }), query)).inbound.text).toBe(content)
+  })
+
   it("app_id and tenant_key select the events of Feishu", () => {
     expect(toLark(lark)).toMatchObject(accepted)
     expect(toLark(lark, { app_id: "cli_b" })).toMatchObject(ignored)

@@ -16,6 +16,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["agent.sandbox.limits.tool_calls", "int 1-100000", "300", "Tool calls of one pass"],
   ["agent.sandbox.native.first_uid", "int 1000-2147418111", "1900000000", "First user id"],
   ["agent.web_search.max_queries", "int 1-1000", "20", "Queries of one pass"],
+  ["im.connections.<id>.bot_name", "string", "—", "wecom_aibot"],
   ["im.connections.<id>.accounts", "int 1-10000000", "100 (runtime)", "wecom_app"],
   ["im.command_bindings.<id>.ask", "boolean", "false", "Questions about reviews"],
   ["config_sources.database.approvals", "int 0-10", "0", "Approvals of a draft"],

@@ -144,7 +144,10 @@ const surroundings: ReadonlyArray<readonly [RegExp, (tree: Tree) => Tree]> = [
     })
   ],
   [/^outputs\.routes/, channel({ kind: "gitea_pr_review" })],
-  [/^im\.connections\.<id>\.(aibot_id|secret)/, connection({ kind: "wecom_aibot", corp_id: "c", callback: called })],
+  [
+    /^im\.connections\.<id>\.(aibot_id|bot_name|secret)/,
+    connection({ kind: "wecom_aibot", corp_id: "c", callback: called })
+  ],
   [
     /^im\.connections\.<id>\.(corp_id|agent_id|accounts)/,
     connection({ kind: "wecom_app", corp_id: "c", agent_id: 1, app_secret: "s" })

@@ -89,9 +89,12 @@ describe("commands from chat", { timeout: 240_000 }, () => {
       timeout: 60_000,
       describe: () => `a reply to ${id}; log:\n${installation.aicr.log.slice(-6000)}`
     })
-  /** Returns the reply without the characters that keep names from being links. */
-  const command = async (text: string, options: Parameters<typeof feishuMessage>[2] = {}) =>
-    (await replyTo(await deliver(text, options))).replaceAll("\u200b", "")
+  /** Returns the reply, whose names and ids people can copy. */
+  const command = async (text: string, options: Parameters<typeof feishuMessage>[2] = {}) => {
+    const reply = await replyTo(await deliver(text, options))
+    expect(reply).not.toContain("\u200b")
+    return reply
+  }
   const until = (id: string, text: string) =>
     waitUntil(() => platform.repliesTo(id)[0]?.texts.at(-1)?.includes(text), {
       timeout: 90_000,
@@ -193,6 +196,9 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     expect(await command("commits app main")).toContain("nothing to show")
     for (const list of ["reviews", "reviews app"]) expect(await command(list)).toMatch(/one first[^]*#1/)
     expect(await command("detail app first")).toContain("Problem of first")
+    // The commit that a list names is one that can be typed.
+    const [, commit = "none"] = /team\/one first` `([0-9a-f]{12})`/.exec(await command("commits app")) ?? []
+    expect(await command(`detail app ${commit}`)).toContain("Problem of first")
     expect(await command("detail app main")).toContain("No review of it")
     expect(await command("detail other first")).toContain("No repository with this name")
     expect(await command(`status ${requestOf(ofPull)}`)).toMatch(/review app 1.*succeeded/)
@@ -212,10 +218,32 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     expect(await command("queue")).not.toContain(`#${running.number}`)
     expect(await command("projects", { from: "ou_guest" })).toContain("app")
     expect(await command(`cancel app ${waiting.number}`, { from: "ou_guest" })).toContain("may not use `cancel`")
-    expect(await command(`cancel app ${waiting.number}`)).toContain("are cancelled")
+    expect(await command(`cancel app ${waiting.number}`)).toMatch(/1 waiting review of .*cancelled/)
+    expect(await command(`cancel app ${waiting.number}`)).toContain("nothing was cancelled")
+    expect(await command("cancel app 999")).toContain("nothing was cancelled")
+    expect(await command(`cancel app held-one`)).toMatch(/nothing was cancelled/)
     await until(second, "has ended without a result")
     expect(await command("queue")).toContain("nothing to show")
     expect(installation.countModelCalls("waiting")).toBe(0)
+  })
+
+  it("cancel the review of a push, which no person requested", async () => {
+    const { forge } = installation
+    const repository = forge.state.repositories.get("team/one")
+    if (repository === undefined) throw new Error("no repository")
+    const [before, after] = [await installation.push("pushed", 1), await installation.push("pushed", 2)]
+    const sender = forge.user("dana")
+    const { status } = await forge.send(
+      forge.delivery({ kind: "push", repository, branch: "pushed", before, after, sender })
+    )
+    expect(status).toBe(202)
+    await waitUntil(async () => (await command("queue")).includes("team/one pushed"), {
+      timeout: 60_000,
+      describe: () => installation.aicr.log.slice(-3000)
+    })
+    expect(await command("cancel app pushed")).toMatch(/1 waiting review of `team\/one pushed` cancelled/)
+    expect(await command("cancel app pushed")).toContain("nothing was cancelled")
+    expect(await command("queue")).not.toContain("pushed")
   })
 
   it("refuse the sixth review of a person, the twenty-first of a conversation and the hundred and first that waits", async () => {

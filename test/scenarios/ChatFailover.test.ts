@@ -78,7 +78,7 @@ it(
     await waitUntil(() => at.node("executor").log.includes('"msg":"run started"'), { describe: () => at.logs(40) })
     const cancel = card()?.buttons.find(({ label }) => label === "Cancel")?.id ?? ""
     await deliver(feishuButton("e-held", cancel))
-    await waitUntil(() => platform.repliesTo("om_card").some(({ texts }) => texts.at(-1)?.includes("are cancelled")), {
+    await waitUntil(() => platform.repliesTo("om_card").some(({ texts }) => texts.at(-1)?.includes("will end")), {
       describe: () => `a reply\n${at.logs(40)}`
     })
     await waitUntil(() => card()?.texts.at(-1)?.includes("has ended without a result"), {

@@ -61,7 +61,7 @@ it("a role that no node has is a warning, and commands wait for it", { timeout: 
   expect(await nodesCommand()).toContain(
     "warning: no node has the role chat: commands in chat are not taken, and long connections are not opened"
   )
-  await waitUntil(() => /"no node has this role".*"chat"|no node has this role.*chat/.test(at.node("front").log), {
+  await waitUntil(() => /"role":"chat".*no node has this role/.test(at.node("front").log), {
     timeout: 60_000,
     describe: () => at.logs(20)
   })

@@ -1,5 +1,5 @@
 /** Converts events of Feishu and Lark (schema 2.0) to `Inbound`. Pure. */
-import { maxTextLength } from "../Inbound.ts"
+import { maxTextLength, noText } from "../Inbound.ts"
 import type { Inbound, InboundMessage } from "../Inbound.ts"
 import { listAt, objectAt, parseJson, textAt } from "../ReadJson.ts"
 import type { JsonObject } from "../ReadJson.ts"
@@ -8,21 +8,54 @@ const ignored = (reason: string): Inbound => ({ _tag: "Ignored", reason })
 
 const directoryChanges = /^(?:contact\.(?:user|department|scope)\.|im\.chat\.member\.)/
 
-/** Text messages, and posts with one paragraph of text, have the same meaning; other kinds hold no command. */
+/** A part of a post: a text, a link with a text, or a mention with its placeholder. */
+const readElement = (element: unknown): string =>
+  textAt(element, ["tag"]) === "at"
+    ? ` ${textAt(element, ["user_id"]) ?? ""} `
+    : (textAt(element, ["text"], maxTextLength) ?? "")
+
+/** Joins the paragraphs of a post, which the desktop client sends for a text with formatting. */
+const readPost = (content: JsonObject): string =>
+  listAt(content, "content")
+    .slice(0, maxParagraphs)
+    .map((paragraph) => (Array.isArray(paragraph) ? paragraph.slice(0, maxElements).map(readElement).join("") : ""))
+    .join("\n")
+    .trim()
+
+const maxParagraphs = 200
+const maxElements = 100
+
+/** Returns a text or a post; undefined for other kinds, and for what is too long for a command. */
 const readText = (message: JsonObject): string | undefined => {
-  if (textAt(message, ["message_type"]) !== "text") return undefined
+  const kind = textAt(message, ["message_type"])
   // The content is JSON in a text: an escaped command may be longer than the command.
   const content = parseJson(textAt(message, ["content"], maxTextLength * 8) ?? "")
-  return textAt(content, ["text"], maxTextLength)
+  if (content === undefined) return undefined
+  if (kind === "text") return textAt(content, ["text"], maxTextLength)
+  const text = kind === "post" ? readPost(content) : ""
+  return text === "" || text.length > maxTextLength ? undefined : text
 }
 
-/** Separates the mention at the start; later ones become names. */
-const splitMention = (text: string, mentions: ReadonlyArray<unknown>): Pick<InboundMessage, "text" | "mention"> => {
-  const placeholder = /^\s*(@_user_\d{1,4})(?=\s|$)/.exec(text)?.[1]
-  const first = mentions.slice(0, 100).find((mention) => textAt(mention, ["key"]) === placeholder)
-  if (placeholder === undefined || first === undefined) return { text, mention: undefined }
-  const id = textAt(first, ["id", "open_id"]) ?? ""
-  return { text: text.slice(text.indexOf(placeholder) + placeholder.length), mention: id }
+const placeholder = /@_user_\d{1,4}/g
+const maxMentions = 100
+
+/**
+ * Separates the mentions from the text: a person may write the one of this bot anywhere. In a direct conversation, and after the word `aicr`,
+ * only one at the start decides whom the text is for.
+ */
+const splitMentions = (
+  text: string,
+  listed: ReadonlyArray<unknown>,
+  isDirect: boolean
+): Pick<InboundMessage, "text" | "mention"> => {
+  const mentions = listed.slice(0, maxMentions)
+  const ids = new Map(mentions.map((one) => [textAt(one, ["key"]) ?? "", textAt(one, ["id", "open_id"]) ?? ""]))
+  const [first] = /^@_user_\d{1,4}/.exec(text.trimStart()) ?? []
+  const rest = text.replace(placeholder, (key) => (ids.has(key) ? " " : key)).trim()
+  const isNamed = isDirect || /^\/?aicr(?:\s|$)/i.test(text.trimStart())
+  const named = first !== undefined && ids.has(first) ? [ids.get(first) ?? ""] : []
+  const mention = isNamed ? named : [...ids.values()]
+  return { text: rest, mention: mention.length === 0 ? undefined : mention }
 }
 
 const conversationOf = (chatType: string | undefined, id: string) =>
@@ -36,15 +69,19 @@ const readMessage = (event: JsonObject): Inbound => {
   const id = textAt(message, ["message_id"])
   const chat = textAt(message, ["chat_id"])
   if (sender === undefined || id === undefined || chat === undefined) return ignored("message without a sender or id")
-  const text = readText(message)
+  const mentions = listAt(message, "mentions")
+  const conversation = conversationOf(textAt(message, ["chat_type"]), chat)
+  const isDirect = conversation.kind === "direct"
+  // What is no text gets the hint that a wrong command gets, where it is for this bot: a picture in a group may be for anyone.
+  const text = readText(message) ?? (isDirect || mentions.length > 0 ? noText : undefined)
   if (text === undefined) return ignored("message that is not a text, or too long")
   return {
     _tag: "Message",
     // The platform may deliver one message as several events.
     key: `msg:${id}`,
-    conversation: conversationOf(textAt(message, ["chat_type"]), chat),
+    conversation,
     sender: { type: "feishu_open_id", id: sender },
-    ...splitMention(text, listAt(message, "mentions")),
+    ...splitMentions(text, mentions, isDirect),
     reply: { messageId: id }
   }
 }

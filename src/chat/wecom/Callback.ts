@@ -5,6 +5,7 @@ import type { Inbound } from "../Inbound.ts"
 import { parseJson, textAt } from "../ReadJson.ts"
 import { decodeKey, decrypt, isSigned } from "./Crypt.ts"
 import { readAppMessage, readBotMessage } from "./Messages.ts"
+import type { WecomBot } from "./Messages.ts"
 import { childText, parseXml } from "./Xml.ts"
 
 const empty: CallbackReply = { contentType: "text/plain; charset=utf-8", body: "" }
@@ -28,11 +29,11 @@ export const appForm = (agentId: string): WecomForm => ({
   }
 })
 
-export const botForm = (botId: string | undefined): WecomForm => ({
+export const botForm = (bot: WecomBot): WecomForm => ({
   encrypted: (body) => textAt(parseJson(body), ["encrypt"], 512 * 1024),
   read: (message) => {
     const json = parseJson(message)
-    return json === undefined ? undefined : readBotMessage(json, botId)
+    return json === undefined ? undefined : readBotMessage(json, bot)
   }
 })
 

@@ -1,8 +1,8 @@
 /** Converts messages of WeCom applications (XML, 90239 and 90240) and of its bots (JSON, 100719) to `Inbound`. Pure. */
 import type { ReplyTarget } from "../../domain/ChatRequest.ts"
-import { maxTextLength } from "../Inbound.ts"
+import { maxTextLength, noText } from "../Inbound.ts"
 import type { Inbound } from "../Inbound.ts"
-import { objectAt, textAt } from "../ReadJson.ts"
+import { listAt, objectAt, textAt } from "../ReadJson.ts"
 import type { JsonObject } from "../ReadJson.ts"
 import { childText } from "./Xml.ts"
 import type { XmlElement } from "./Xml.ts"
@@ -38,13 +38,36 @@ export const readAppMessage = (xml: XmlElement, agentId: string): Inbound => {
   }
   const id = field("MsgId")
   const text = field("Content")
-  if (kind !== "text" || text === undefined) return ignored(`message of kind ${(kind ?? "none").slice(0, 30)}`)
-  if (!isId(id) || text.length > maxTextLength) return ignored("text is too long, or has no id")
-  return { _tag: "Message", key: `msg:${id}`, conversation, sender, text, mention: undefined, reply: { messageId: id } }
+  if (kind === undefined || kind === "event") return ignored(`message of kind ${(kind ?? "none").slice(0, 30)}`)
+  if (!isId(id)) return ignored("message without an id")
+  const isText = kind === "text" && text !== undefined && text.length <= maxTextLength
+  const reply = { messageId: id }
+  return {
+    _tag: "Message",
+    key: `msg:${id}`,
+    conversation,
+    sender,
+    text: isText ? text : noText,
+    mention: undefined,
+    reply
+  }
 }
 
-/** Bots in groups get only messages that mention them; the text begins with the mention. */
-const withoutMention = (text: string): string => text.replace(/^\s*@\S{1,64}\s*/u, "")
+/**
+ * Bots in groups get only messages that mention them, as `@` and the name of the bot. Where a name with spaces ends only the configuration
+ * defines. Mentions of one word are not part of a command (Command.ts).
+ */
+const withoutMention = (text: string, botName: string | undefined): string =>
+  botName === undefined ? text : text.replaceAll(`@${botName}`, " ")
+
+/** Returns the text of a message: of a voice message what the platform recognised, of a mixed one its texts. */
+const readBotText = (message: JsonObject, kind: string | undefined): string | undefined => {
+  if (kind === "text" || kind === "voice") return textAt(message, [kind, "content"], maxTextLength)
+  if (kind !== "mixed") return undefined
+  const texts = listAt(message, "mixed", "msg_item").slice(0, 100)
+  const text = texts.flatMap((item) => textAt(item, ["text", "content"], maxTextLength) ?? []).join(" ")
+  return text === "" || text.length > maxTextLength ? undefined : text
+}
 
 const pathOf = (url: string | undefined): ReplyTarget => {
   if (url === undefined || !URL.canParse(url)) return {}
@@ -52,12 +75,18 @@ const pathOf = (url: string | undefined): ReplyTarget => {
   return { responsePath: `${pathname}${search}` }
 }
 
+/** Identity of a bot. `name`: as people mention it. */
+export interface WecomBot {
+  readonly id: string | undefined
+  readonly name: string | undefined
+}
+
 /** Reads the JSON of a bot. `requestId`: that of a frame of the long connection. */
-export const readBotMessage = (message: JsonObject, botId: string | undefined, requestId?: string): Inbound => {
+export const readBotMessage = (message: JsonObject, bot: WecomBot, requestId?: string): Inbound => {
   const kind = textAt(message, ["msgtype"])
   const event = textAt(message, ["event", "eventtype"])
   if (kind === "event" && event === "disconnected_event") return { _tag: "Kicked" }
-  if (botId !== undefined && textAt(message, ["aibotid"]) !== botId) return ignored("message of another bot")
+  if (bot.id !== undefined && textAt(message, ["aibotid"]) !== bot.id) return ignored("message of another bot")
   const from = textAt(message, ["from", "userid"], 128)
   const id = textAt(message, ["msgid"], 200)
   if (!isId(from) || !isId(id)) return ignored("message without a sender or an id")
@@ -81,14 +110,14 @@ export const readBotMessage = (message: JsonObject, botId: string | undefined, r
       ? { _tag: "Action", key: `msg:${id}`, conversation, sender, actionId, reply: eventReply }
       : ignored("card event without a key")
   }
-  const text = textAt(message, ["text", "content"], maxTextLength)
-  if (kind !== "text" || text === undefined) return ignored(`message of kind ${(kind ?? "none").slice(0, 30)}`)
+  if (kind === undefined || kind === "event") return ignored(`message of kind ${(kind ?? "none").slice(0, 30)}`)
+  const text = readBotText(message, kind) ?? noText
   return {
     _tag: "Message",
     key: `msg:${id}`,
     conversation,
     sender,
-    text: group ? withoutMention(text) : text,
+    text: group ? withoutMention(text, bot.name) : text,
     mention: group ? true : undefined,
     reply
   }

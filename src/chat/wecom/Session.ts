@@ -14,13 +14,16 @@ import type { JsonObject } from "../ReadJson.ts"
 import { openSocket } from "../Socket.ts"
 import type { ChatSocket } from "../Socket.ts"
 import { readBotMessage } from "./Messages.ts"
+import type { WecomBot } from "./Messages.ts"
 import { subscribeCommand, WecomRequests } from "./Requests.ts"
 import { makeWecomSocketClient } from "./SocketClient.ts"
 
-export interface WecomBot {
+export interface WecomSocketBot {
   /** Address of the platform's long connections. */
   readonly url: string
   readonly botId: string
+  /** Name of the bot in mentions. */
+  readonly botName?: string | undefined
   readonly secret: Redacted.Redacted
   readonly pingMillis?: number | undefined
 }
@@ -40,13 +43,13 @@ interface Connection {
   readonly socket: ChatSocket
   readonly requests: WecomRequests
   readonly handlers: ChatHandlers
-  readonly botId: string
+  readonly bot: WecomBot
   heardAt: number
 }
 
 /** Stores a message. One that cannot be stored ends the connection: the platform has no other way to deliver it again. */
-const handle = Effect.fnUntraced(function* ({ botId, handlers }: Connection, body: JsonObject, requestId: string) {
-  const inbound = readBotMessage({ aibotid: botId, ...body }, botId, requestId)
+const handle = Effect.fnUntraced(function* ({ bot, handlers }: Connection, body: JsonObject, requestId: string) {
+  const inbound = readBotMessage({ aibotid: bot.id, ...body }, bot, requestId)
   if (inbound._tag === "Kicked") return yield* ended("kicked", { _tag: "OtherConnectionOpened" })
   yield* Effect.mapError(handlers.receive(inbound), ({ message }) =>
     ended("lost", { _tag: "MessageNotStored", error: message })
@@ -94,7 +97,7 @@ const subscribe = ({ requests }: Connection, botId: string, secret: Redacted.Red
   )
 
 export const makeWecomSession = (
-  { botId, pingMillis = defaultPingMillis, secret, url }: WecomBot,
+  { botId, botName, pingMillis = defaultPingMillis, secret, url }: WecomSocketBot,
   key: string
 ): ChatSession => {
   const requests = new WecomRequests()
@@ -106,7 +109,7 @@ export const makeWecomSession = (
         Effect.gen(function* () {
           const socket = yield* openSocket(url)
           yield* Effect.addFinalizer(() => Effect.sync(() => requests.connect(undefined)))
-          const connection: Connection = { socket, requests, handlers, botId, heardAt: 0 }
+          const connection: Connection = { socket, requests, handlers, bot: { id: botId, name: botName }, heardAt: 0 }
           requests.connect(socket)
           const start = subscribe(connection, botId, secret).pipe(
             Effect.andThen(Effect.sync(() => requests.subscribed())),

@@ -38,6 +38,7 @@ export const ChatConnection = Schema.Struct({
     runtimeDefault: 100
   }),
   aibot_id: optional(Text, "im.connections.<id>.aibot_id", { when: kinds("wecom_aibot") }),
+  bot_name: optional(Text, "im.connections.<id>.bot_name", { when: kinds("wecom_aibot") }),
   app_id: optional(Text, "im.connections.<id>.app_id", { ...feishu, requiredWhen: feishu.when }),
   app_secret_env: optional(EnvName, "im.connections.<id>.app_secret_env", {
     when: kinds("wecom_app", "feishu_app")

@@ -61,7 +61,7 @@ describe("long connection of a WeCom bot", () => {
   it("receives a message and replies to it", async () => {
     const session = await openReady()
     const message = await write(session, "m1")
-    expect(message).toMatchObject({ text: "help", conversation: { kind: "group", id: "g1" }, mention: true })
+    expect(message).toMatchObject({ text: "@aicr help", conversation: { kind: "group", id: "g1" }, mention: true })
     expect((await send(session.client, message, text("hello")))._tag).toBe("Success")
     expect(platform.wecomSocket.replies).toEqual([{ to: "m1", texts: ["hello"], isFinished: true }])
   })

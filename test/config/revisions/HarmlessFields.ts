@@ -85,6 +85,7 @@ const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
     "context_repositories.user",
     "im_connections.agent_id",
     "im_connections.aibot_id",
+    "im_connections.bot_name",
     "im_connections.app_id",
     "im_connections.corp_id",
     "im_connections.tenant_key",

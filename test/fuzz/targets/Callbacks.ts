@@ -53,7 +53,7 @@ const unsigned = (input: Uint8Array): void => {
     body: input,
     now
   }
-  for (const form of [appForm("5"), botForm("bot")]) {
+  for (const form of [appForm("5"), botForm({ id: "bot", name: "AI Bot" })]) {
     ensure(readWecomCallback(form)(request, secrets)._tag === "Refused", "nothing is accepted without a signature")
   }
   const feishu = readFeishuCallback(request, secrets)
@@ -72,7 +72,7 @@ const checkInbound = (inbound: Inbound | undefined): void => {
 const readers: ReadonlyArray<(input: Uint8Array) => void> = [
   unsigned,
   (input) => checkInbound(appForm("5").read(text(input))),
-  (input) => checkInbound(botForm("bot").read(text(input))),
+  (input) => checkInbound(botForm({ id: "bot", name: "AI Bot" }).read(text(input))),
   (input) => {
     const json = parseJson(text(input))
     if (json !== undefined) checkInbound(readEvent(json, "corp"))
