@@ -5,7 +5,7 @@
 import { inertText, oneLine, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
 
 export interface TextGrammar {
-  /** Whether the target acts on names, references, ids and commands in a text. In a chat they stay as they are, so that people can copy them. */
+  /** Whether the target acts on references, ids and commands in a text, in addition to mentions. In a chat they stay as they are, so that people can copy them. */
   readonly isActive: boolean
   /** Escapes running text of one line. `atStart`: only white space precedes it on its line. */
   readonly text: (text: string, atStart: boolean) => string
@@ -114,12 +114,16 @@ export const verbatimFence = (word: string, code: string): string | undefined =>
   return isKept ? `\n\n${ticks}${word}\n${body}\n${ticks}\n` : undefined
 }
 
+/** Breaks mentions, which is all that chat platforms may act on in running text. */
+const withoutMentions = (text: string): string => text.replace(/@(?!\s)/g, `@${zeroWidth}`)
+
 /** The markup of chat platforms cannot quote backticks, and may interpret tags and links in code. */
 const chatCode = (code: string): string =>
   code
     .replaceAll("`", "\u02cb")
     .replace(/<(?=\S)/g, `<${zeroWidth}`)
     .replace(/\](?=\()/g, `]${zeroWidth}`)
+    .replace(/@(?=all)/gi, `@${zeroWidth}`)
 
 const chatSpan = (code: string): string => {
   const inner = chatCode(flat(code))
@@ -141,7 +145,7 @@ export const grammars = {
   /** Feishu documents character references as the escapes for its special characters. */
   feishu: {
     isActive: false,
-    text: entityText,
+    text: (text, atStart) => entityText(withoutMentions(text), atStart),
     codeSpan: chatSpan,
     codeBlock: (language, code) => fenced(language, chatCode(code)),
     codeBar: "|",
@@ -154,7 +158,7 @@ export const grammars = {
   wecom: {
     isActive: false,
     text: (text, atStart) => {
-      const broken = text
+      const broken = withoutMentions(text)
         .replace(/<(?=\S|$)/g, `<${zeroWidth}`)
         .replace(/\](?=\(|$)/g, `]${zeroWidth}`)
         .replaceAll("`", "\u02cb")
