@@ -2,7 +2,7 @@
  * Escaping of text, and the syntax for code, emphasis and links, in the markup of each target: GitHub Flavored Markdown (all git
  * hosts), the Markdown of Feishu's cards, and that of WeCom's bots. Rows of a table; pure.
  */
-import { inertText, oneLine, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
+import { inertText, oneLine, withoutAddresses, withoutControls, withoutMarkers, zeroWidth } from "./InertText.ts"
 
 export interface TextGrammar {
   /** Whether the target acts on references, ids and commands in a text, in addition to mentions. In a chat they stay as they are, so that people can copy them. */
@@ -169,7 +169,7 @@ export const grammars = {
       withoutMarkers(withoutControls(code))
         .replace(/\n$/, "")
         .split("\n")
-        .map((line) => `> ${chatCode(line)}`)
+        .map((line) => `> ${chatCode(withoutMentions(withoutAddresses(line)))}`)
         .join("\n"),
     codeBar: "|",
     strong: "**",
