@@ -26,7 +26,8 @@ export const publicationTexts = {
   NoticeChannelMissing: "渠道 {channel} 已不再是通知的渠道",
   ChannelKindChanged: "渠道 {channel} 更改了类型，不支持 {operation}；请重新请求评审",
   ChannelUnusable: "渠道 {channel}：{why}",
-  CredentialOfOtherHost: "base_url 与触发器 {trigger} 不在同一代码托管平台，其凭据不会发送到那里；请设置渠道的 token_env",
+  CredentialOfOtherHost:
+    "base_url 与触发器 {trigger} 不在同一代码托管平台，其凭据不会发送到那里；请设置渠道的 token_env",
   NoPullRequests: "触发器 {trigger} 的类型为 {kind}，没有拉取请求",
   OtherHostKind: "类型 {kind} 不写入 {host}（触发器 {trigger}）",
   OtherHost:
