@@ -1,5 +1,6 @@
 /** Runs a review from the host to its analysis: loads lessons and the previous review, checks the head out and calls the engine. */
 import { Clock, Effect, Redacted } from "effect"
+import { verbatimReason } from "../src/domain/Reason.ts"
 import type { PassProgress } from "../src/agent/Agent.ts"
 import type { TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger } from "../src/domain/Change.ts"
@@ -146,7 +147,10 @@ const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapsh
   if (server === undefined || typeof server === "string") {
     return yield* new CheckoutError({
       reason: "failed",
-      message: server ?? `trigger ${profile.name} is of kind ${profile.kind}, which has no repositories`
+      why:
+        server === undefined
+          ? { _tag: "NoRepositories", trigger: profile.name, kind: profile.kind }
+          : verbatimReason(server)
     })
   }
   const request: CheckoutRequest = {
@@ -182,7 +186,7 @@ const workingNews = (
 const noHost = ({ name }: TriggerProfile) =>
   new CheckoutError({
     reason: "failed",
-    message: `trigger ${name} has no base_url, so there is nowhere to clone from; set triggers[].base_url to the host's web address`
+    why: { _tag: "NothingToClone", trigger: name }
   })
 
 export const resolveCheckout = (

@@ -262,7 +262,7 @@ const analysisFailure = Effect.fnUntraced(function* (
     const tag = error.reason === "throttled" ? "ProviderRefuses" : "ProviderUnreachable"
     return yield* waitForServer(current, work, { _tag: tag, reason: error.why }, notBefore)
   }
-  const reason = error._tag === "CheckoutError" ? verbatimReason(error.message) : error.why
+  const reason = error.why
   const retryable = error._tag !== "PatchTooLarge" && passing.has(error.reason)
   const timedOut = error._tag === "AgentError" && error.reason === "timeout"
   const outage = error._tag === "CheckoutError" ? outages.get(error.reason) : undefined

@@ -88,7 +88,7 @@ const describe = Effect.fnUntraced(function* (
     return () => failed
   }
   const seconds = replySeconds + revisions.length * secondsPerRevision
-  const timeout = new CheckoutError({ reason: "unreachable", message: `its server did not reply within ${seconds} s` })
+  const timeout = new CheckoutError({ reason: "unreachable", why: { _tag: "ServerSlow", seconds } })
   const result = yield* (yield* SubmittedChanges)
     .describe({ server, revisions, roots: listRoots(snapshot, trigger), under: trigger.settings.depot_path })
     .pipe(Effect.timeoutOrElse({ duration: Duration.seconds(seconds), orElse: () => timeout }), Effect.result)

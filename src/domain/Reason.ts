@@ -11,6 +11,7 @@ import { chatReasons } from "./reasons/Chat.ts"
 import { checkReasons } from "./reasons/Check.ts"
 import { configurationReasons } from "./reasons/Configuration.ts"
 import { deliveryReasons } from "./reasons/Delivery.ts"
+import { checkoutReasons } from "./reasons/Checkout.ts"
 import { hostReasons } from "./reasons/Host.ts"
 import { modelReasons } from "./reasons/Model.ts"
 import { nodeReasons } from "./reasons/Node.ts"
@@ -29,6 +30,7 @@ const verbatim = { Text: { text: "text" }, Unknown: { tag: "text" } } as const s
 export const reasons = {
   ...verbatim,
   ...chatReasons,
+  ...checkoutReasons,
   ...deliveryReasons,
   ...hostReasons,
   ...modelReasons,

@@ -53,7 +53,7 @@ const check =
   (room: number, limit: number) =>
   ({ keptBytes, malformed }: DiffProgress): Effect.Effect<number, CheckoutError | PatchTooLarge> => {
     if (malformed !== undefined)
-      return Effect.fail(new CheckoutError({ reason: "failed", message: `the diff could not be read: ${malformed}` }))
+      return Effect.fail(new CheckoutError({ reason: "failed", why: { _tag: "DiffUnreadable", error: malformed } }))
     return keptBytes > room
       ? Effect.fail(new PatchTooLarge({ bytes: limit - room + keptBytes, limit }))
       : Effect.succeed(keptBytes)

@@ -1,5 +1,6 @@
 /** The checkout and the further repositories of a recorded review, out of its record. */
 import { Effect, Stream } from "effect"
+import { verbatimReason } from "../domain/Reason.ts"
 import { CheckoutError } from "../vcs/Checkout.ts"
 import type { ChangedPath, Checkout, Comparison, Revision } from "../vcs/Checkout.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
@@ -39,7 +40,7 @@ const readPaths = (diff: string): Effect.Effect<ReadonlyArray<ChangedPath>, Chec
     try: () => parseDiff(diff, () => false).flatMap(pathsOf),
     catch: (cause) => {
       if (!(cause instanceof DiffFormatError)) throw cause
-      return new CheckoutError({ reason: "failed", message: `the diff could not be read: ${cause.message}` })
+      return new CheckoutError({ reason: "failed", why: { _tag: "DiffUnreadable", error: cause.message } })
     }
   })
 
@@ -65,7 +66,9 @@ export const replayReads = (record: ReviewRecord, diff: string): Replayed => {
   const checkout: Checkout = {
     head: record.head,
     from: record.from,
-    directory: Effect.fail(new CheckoutError({ reason: "missing", message: "a replayed review has no files on disk" })),
+    directory: Effect.fail(
+      new CheckoutError({ reason: "missing", why: verbatimReason("a replayed review has no files on disk") })
+    ),
     ...recordedComparison(diff, record.changes),
     commits: Effect.succeed(
       commits?.map(({ id, title, diff: patch }) => ({ id, title, ...recordedComparison(patch) }))

@@ -1,6 +1,7 @@
 /** The engine on a repository of this machine: no host, no queue, no channel. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../domain/Reason.ts"
 import { AgentError } from "../agent/Agent.ts"
 import type { Agent } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
@@ -100,7 +101,9 @@ const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: Repository
       : Effect.fail(
           new CheckoutError({
             reason: "failed",
-            message: `${withoutPeriod(error.message)}. ${range.root} is a shallow clone: run git fetch --unshallow there, or set review.git.allow_deepen`
+            why: verbatimReason(
+              `${withoutPeriod(error.message)}. ${range.root} is a shallow clone: run git fetch --unshallow there, or set review.git.allow_deepen`
+            )
           })
         )
   )

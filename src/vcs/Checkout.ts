@@ -5,6 +5,8 @@
  */
 import { Context, Schema } from "effect"
 import type { Effect, Redacted, Scope, Stream } from "effect"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import type { VcsServer } from "./VcsServer.ts"
 
 export type CheckoutRequest = GitCheckoutRequest | ServerCheckoutRequest
@@ -58,8 +60,13 @@ export class CheckoutError extends Schema.TaggedError<CheckoutError>()("Checkout
    * repository), `failed` (git refused) and `limit` (the repository or the change exceeds a limit) are permanent.
    */
   reason: Schema.Literals(["unreachable", "unauthorized", "missing", "failed", "limit", "disk"]),
-  message: Schema.String
-}) {}
+  /** Operators read it. */
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 /** `from` is the start of the diff, `rules` the commit from which the project's own rules for reviews are read. */
 export type Revision = "head" | "from" | "rules"

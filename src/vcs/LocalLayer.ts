@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { Effect, Layer } from "effect"
+import { verbatimReason } from "../domain/Reason.ts"
 import type { VcsKind } from "../domain/Kinds.ts"
 import { CheckoutError } from "./Checkout.ts"
 import type { Vcs } from "./Checkout.ts"
@@ -18,7 +19,8 @@ import { localLimits } from "./ProcessLimits.ts"
 import { subversionRange } from "./subversion/SvnLocalRepository.ts"
 import { layerVcs } from "./VcsLayer.ts"
 
-const missing = (message: string) => new CheckoutError({ reason: "missing", message })
+/** Errors of the command, in its words. */
+const missing = (message: string) => new CheckoutError({ reason: "missing", why: verbatimReason(message) })
 
 const names: Readonly<Record<VcsKind, string>> = {
   git: "git repository",

@@ -1,25 +1,26 @@
 /** Detects that a command exceeded a limit, and builds its error. */
+import type { Reason } from "../domain/Reason.ts"
 import { CheckoutError } from "./Checkout.ts"
 import type { ProcessLimits } from "./ProcessLimits.ts"
 
 export type ProcessLimit = "memory" | "total_memory" | "cpu" | "file"
 
-const mib = (bytes: number): string => `${Math.ceil(bytes / 1_048_576)} MiB`
+const mib = (bytes: number): number => Math.ceil(bytes / 1_048_576)
 
-const texts: Readonly<Record<ProcessLimit, (limits: ProcessLimits) => string>> = {
-  memory: ({ memoryBytes }) => `needs over ${mib(memoryBytes)} of memory (workspaces.limits.git_memory_mb)`,
-  total_memory: ({ totalMemoryBytes }) =>
-    `was the largest of the commands that together need over ${mib(totalMemoryBytes)} of memory (workspaces.limits.git_total_memory_mb)`,
-  cpu: ({ cpuSeconds }) => `needs over ${cpuSeconds} s of processor time (workspaces.limits.git_cpu_seconds)`,
-  file: ({ fileBytes }) => `writes a file of over ${mib(fileBytes)} (workspaces.limits.git_file_mb)`
+const reasons: Readonly<Record<ProcessLimit, (command: string, limits: ProcessLimits) => Reason>> = {
+  memory: (command, { memoryBytes }) => ({ _tag: "ProgramOverMemory", command, megabytes: mib(memoryBytes) }),
+  total_memory: (command, { totalMemoryBytes }) => ({
+    _tag: "ProgramsOverMemory",
+    command,
+    megabytes: mib(totalMemoryBytes)
+  }),
+  cpu: (command, { cpuSeconds }) => ({ _tag: "ProgramOverTime", command, seconds: cpuSeconds }),
+  file: (command, { fileBytes }) => ({ _tag: "ProgramOverFileSize", command, megabytes: mib(fileBytes) })
 }
 
 /** Permanent, because the repository needs the same resources next time. `command`: the program and its command, `git fetch`. */
 export const limitError = (command: string, limit: ProcessLimit, limits: ProcessLimits): CheckoutError =>
-  new CheckoutError({
-    reason: "limit",
-    message: `${command} ${texts[limit](limits)}; raise the limit for repositories that need it`
-  })
+  new CheckoutError({ reason: "limit", why: reasons[limit](command, limits) })
 
 /**
  * Returns the limit for which the kernel refused a request or ended a process: by its signal, or by the messages of git about itself and

@@ -3,6 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Layer, Result } from "effect"
 import type { Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import * as DepotRouting from "../../actors/DepotRouting.ts"
 import { isTryDue, RoutingMemory, scan } from "../../actors/DepotRouting.ts"
 import { NewReports } from "../../actors/NewReports.ts"
@@ -144,7 +145,7 @@ const disturbed = Layer.mock(SubmittedChanges, {
     calls.set(name, (calls.get(name) ?? 0) + 1)
     if (name === "//other/...") return Effect.never
     if (server.vcs === "subversion")
-      return Effect.fail(new CheckoutError({ reason: "unreachable", message: "connection refused" }))
+      return Effect.fail(new CheckoutError({ reason: "unreachable", why: verbatimReason("connection refused") }))
     return Effect.succeed(new Map(revisions.map((one) => [one, Result.succeed(describeFake(one, server, under))])))
   }
 })

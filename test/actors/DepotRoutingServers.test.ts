@@ -1,6 +1,7 @@
 /** A report is of the server that its hook names; other servers are not called. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { RoutingMemory, scan } from "../../actors/DepotRouting.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
@@ -39,7 +40,7 @@ const document = {
 
 /** The changes of a server, by its port or URL, with the UUID of its repository. */
 type Servers = Readonly<Record<string, CheckoutError | string | undefined>>
-const unreachable = new CheckoutError({ reason: "unreachable", message: "connection refused" })
+const unreachable = new CheckoutError({ reason: "unreachable", why: verbatimReason("connection refused") })
 
 const submitted = (revision: string, branch: string, repository: string | undefined): SubmittedChange => {
   const stream = { branch, paths: ["a.c"], more: false, previous: "3", removed: false, tag: false }
@@ -145,7 +146,7 @@ it.effect.each<readonly [string, Servers, string | undefined, string]>([
   ],
   [
     "a refused one is named",
-    { "three.test:1666 //depot/docs/...": new CheckoutError({ reason: "unauthorized", message: "no" }) },
+    { "three.test:1666 //depot/docs/...": new CheckoutError({ reason: "unauthorized", why: verbatimReason("no") }) },
     "executed",
     "queued as event ID: //depot/code in workspace code; unauthorized: trigger docs: no"
   ]

@@ -1,6 +1,7 @@
 /** A node whose disk takes no writes: its reviews wait for the disk or for another node, and no attempt is lost. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -24,7 +25,9 @@ const change = (number: number): Change => ({
 })
 const { accept } = endlessReviews(change)
 
-const full = Effect.fail(new CheckoutError({ reason: "disk", message: "mirror: ENOSPC: no space left on device" }))
+const full = Effect.fail(
+  new CheckoutError({ reason: "disk", why: verbatimReason("mirror: ENOSPC: no space left on device") })
+)
 
 const world = executorWorld(
   Layer.mergeAll(

@@ -4,6 +4,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, References } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Executor from "../../actors/ReviewExecutor.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -66,7 +67,7 @@ const begun = (loads: ReadonlyArray<Load>) =>
           const workspace = ("mirror" in request ? request.mirror : "").split("/").at(-1) ?? ""
           order.push(workspace)
           if (isSmall(workspace) && --left === 0) yield* Deferred.succeed(over, undefined)
-          return yield* new CheckoutError({ reason: "missing", message: "there is no such commit" })
+          return yield* new CheckoutError({ reason: "missing", why: verbatimReason("there is no such commit") })
         })
     })
     const world = Executor.layer.pipe(

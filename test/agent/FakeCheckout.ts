@@ -1,5 +1,6 @@
 /** A checkout of files in memory, for tests that only read files and blame. */
 import { Effect, Stream } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import type { CodeSearch } from "../../src/agent/CodeSearch.ts"
 import { CheckoutError } from "../../src/vcs/Checkout.ts"
 import type { Checkout } from "../../src/vcs/Checkout.ts"
@@ -27,7 +28,7 @@ export const fakeCheckout = (files: Readonly<Record<string, string>>): Checkout 
             time: 1_700_000_000
           }))
         )
-      : Effect.fail(new CheckoutError({ reason: "missing", message: `no file ${path}` })),
+      : Effect.fail(new CheckoutError({ reason: "missing", why: verbatimReason(`no file ${path}`) })),
   search: noSearch
 })
 

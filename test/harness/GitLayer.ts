@@ -1,5 +1,6 @@
 /** Checkouts of git alone, without the other systems of the service. */
 import { Context, Effect, Layer } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { CheckoutError, Vcs } from "../../src/vcs/Checkout.ts"
 import { ContextRepositories } from "../../src/vcs/ContextRepositories.ts"
 import { makeGit } from "../../src/vcs/git/GitVcs.ts"
@@ -24,4 +25,4 @@ const isGit = <A extends { readonly vcs?: string | undefined }>(
 ): request is Exclude<A, { readonly vcs: string }> => (request.vcs ?? "git") === "git"
 
 const notGit = ({ vcs }: { readonly vcs?: string | undefined }) =>
-  Effect.fail(new CheckoutError({ reason: "failed", message: `${vcs} repositories are not read here` }))
+  Effect.fail(new CheckoutError({ reason: "failed", why: verbatimReason(`${vcs} repositories are not read here`) }))

@@ -3,6 +3,7 @@ import type { CommonTexts } from "../Render.ts"
 import { pageTexts } from "./Pages.ts"
 import { checkTexts } from "./Check.ts"
 import { chatTexts } from "./Chat.ts"
+import { checkoutTexts } from "./Checkout.ts"
 import { hostTexts } from "./Host.ts"
 import { nodeTexts } from "./Node.ts"
 import { noticeTexts } from "./Notice.ts"
@@ -20,6 +21,7 @@ export const common: CommonTexts = {
     ...deliveryTexts,
     ...modelTexts,
     ...chatTexts,
+    ...checkoutTexts,
     ...hostTexts,
     ...nodeTexts,
     ...noticeTexts,

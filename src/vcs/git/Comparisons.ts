@@ -74,7 +74,7 @@ export const makeComparisons = ({ diffReaders, readObject, scratch, sizeReaders 
       return before === undefined || after === undefined
         ? yield* new CheckoutError({
             reason: "missing",
-            message: `commit ${before === undefined ? from : head} cannot be read: it does not exist, or its message is over 1 MiB`
+            why: { _tag: "CommitUnreadable", commit: before === undefined ? from : head }
           })
         : { before, after }
     })

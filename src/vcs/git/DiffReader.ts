@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto"
 import { Cause, Effect, Stream } from "effect"
 import type { Scope } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { ProcessLimits } from "../ProcessLimits.ts"
 import { diffOptions, diffSettings } from "./DiffStream.ts"
@@ -62,10 +63,11 @@ export const openDiffReader = Effect.fnUntraced(function* (
     look()
     return Effect.sync(stop)
   })
-  const failure = (why: string) => new CheckoutError({ reason: "failed", message: `git diff-tree: ${why}` })
+  const failure = (why: Reason) =>
+    new CheckoutError({ reason: "failed", why: { _tag: "ProgramFailed", command: "git diff-tree", why } })
   const ended = Effect.flatMap(
     Effect.promise(() => child.ended),
-    (end) => Effect.fail(end.code === 0 ? failure("it ended early") : endError(command, end))
+    (end) => Effect.fail(end.code === 0 ? failure({ _tag: "EndedEarly" }) : endError(command, end))
   )
 
   const diff: DiffReader["diff"] = Effect.fnUntraced(function* (from, to) {
@@ -90,7 +92,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
         if (!isBegun) {
           if (held.length < first.length && !held.equals(last)) continue
           // Git prints nothing about missing trees.
-          if (!held.subarray(0, first.length).equals(first)) return yield* failure("unknown trees")
+          if (!held.subarray(0, first.length).equals(first)) return yield* failure({ _tag: "UnknownTrees" })
           isBegun = true
           held = held.subarray(first.length)
         }

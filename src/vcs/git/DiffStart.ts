@@ -43,6 +43,6 @@ export const diffStart = Effect.fnUntraced(function* (
   if (ancestor !== "") return ancestor
   return yield* new CheckoutError({
     reason: "failed",
-    message: `commits ${base} and ${head} have no common ancestor, or a shallow clone does not reach it`
+    why: { _tag: "NoCommonAncestor", base, head }
   })
 })

@@ -1,6 +1,7 @@
 /** Streams the diff of two commits. */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Stream } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { GitSetting } from "./GitEnvironment.ts"
 import { endError, startGit } from "./GitProcess.ts"
@@ -68,7 +69,11 @@ export const diffStream = (
       )
       return NodeStream.fromReadable<Uint8Array, CheckoutError>({
         evaluate: () => child.stdout,
-        onError: (cause) => new CheckoutError({ reason: "failed", message: `git diff-tree: ${String(cause)}` })
+        onError: (cause) =>
+          new CheckoutError({
+            reason: "failed",
+            why: { _tag: "ProgramFailed", command: "git diff-tree", why: verbatimReason(String(cause)) }
+          })
       }).pipe(Stream.concat(Stream.fromEffectDrain(verdict)), eachWithinTime("diff-tree", time))
     })
   )

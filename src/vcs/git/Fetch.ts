@@ -25,16 +25,14 @@ export const checkIds = (request: GitCheckoutRequest): CheckoutError | undefined
     ["rules", request.rules?.commit]
   ] as const) {
     if (id !== undefined && !isCommitId(id))
-      return new CheckoutError({ reason: "failed", message: `${name} is not a full commit id: ${show(id)}` })
+      return new CheckoutError({ reason: "failed", why: { _tag: "NotCommitId", name, id: show(id) } })
     if (id !== undefined && !isZero(id) && id.length !== request.head.length)
       return new CheckoutError({
         reason: "failed",
-        message: `${name} and head are commit ids of different object formats: ${id.length} and ${request.head.length} digits`
+        why: { _tag: "MixedObjectFormats", name, digits: id.length, other: request.head.length }
       })
   }
-  return isZero(request.head)
-    ? new CheckoutError({ reason: "failed", message: "head is the all-zero id: the branch was deleted" })
-    : undefined
+  return isZero(request.head) ? new CheckoutError({ reason: "failed", why: { _tag: "BranchDeleted" } }) : undefined
 }
 
 const show = (text: string): string => JSON.stringify(text.slice(0, 100))
@@ -71,14 +69,14 @@ export const checkUrl = (text: string): CheckoutError | undefined => {
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
     return new CheckoutError({
       reason: "failed",
-      message: "clone URL is not an http(s) URL; other transports are not used"
+      why: { _tag: "CloneUrlNotHttp" }
     })
   }
   return url.username === "" && url.password === ""
     ? undefined
     : new CheckoutError({
         reason: "failed",
-        message: "clone URL carries credentials; configure a token instead"
+        why: { _tag: "CloneUrlWithCredentials" }
       })
 }
 
@@ -179,7 +177,7 @@ const byName = Effect.fnUntraced(function* (
           ? error
           : new CheckoutError({
               reason: "missing",
-              message: `commit ${id} is not in ${refs.join(", ")} of the repository (any more)`
+              why: { _tag: "CommitNotInRefs", commit: id, refs }
             })
       )
     )

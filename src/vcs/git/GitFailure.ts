@@ -1,11 +1,13 @@
 /** Converts git's messages on stderr to a `VcsError` reason; no other file does. */
 import { redactCredentials } from "../../domain/RedactCredentials.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
+import { programFailed } from "../ProgramFailed.ts"
 
-type Reason = CheckoutError["reason"]
+type Kind = CheckoutError["reason"]
 
 /** Patterns in order of precedence. The texts are git's own in the C locale, which the environment sets. */
-const table: ReadonlyArray<readonly [RegExp, Reason]> = [
+const table: ReadonlyArray<readonly [RegExp, Kind]> = [
   [/Permission denied/i, "failed"],
   // Some messages about a write lack the error of the system.
   [/No space left on device|Out of diskspace|Disk quota exceeded|Read-only file system|Input\/output error/i, "disk"],
@@ -34,13 +36,10 @@ const table: ReadonlyArray<readonly [RegExp, Reason]> = [
 ]
 
 /** Git reads neither the settings of node nor NODE_EXTRA_CA_CERTS. */
-const certificateAdvice =
-  "; name the certificate of its authority in triggers[].tls_ca_path, or install it in the system's store, which git reads"
+const adviceFor = (stderr: string): Reason | undefined =>
+  /certificate verif|certificate problem|certificate signer/i.test(stderr) ? { _tag: "TrustForGit" } : undefined
 
-const adviceFor = (stderr: string): string =>
-  /certificate verif|certificate problem|certificate signer/i.test(stderr) ? certificateAdvice : ""
-
-const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
+const classify = (stderr: string): Kind => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
 
 /** Redacts credentials: user info in URLs, and the secrets that were passed to git. */
 export const redact = (text: string, secrets: ReadonlyArray<string>): string =>
@@ -55,6 +54,6 @@ export const gitFailure = (command: string, stderr: string, secrets: ReadonlyArr
   const said = redact(lines.slice(-4).join("; "), secrets).slice(0, 600)
   return new CheckoutError({
     reason: classify(stderr),
-    message: `git ${command}: ${said === "" ? "failed without a message" : said}${adviceFor(stderr)}`
+    why: programFailed(`git ${command}`, said, adviceFor(stderr))
   })
 }

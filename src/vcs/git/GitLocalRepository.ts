@@ -6,6 +6,7 @@ import { execFile } from "node:child_process"
 import { tmpdir } from "node:os"
 import { resolve } from "node:path"
 import { Effect } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import { localLimits } from "../ProcessLimits.ts"
 import type { LocalRange, LocalRequest, UncommittedChanges } from "../LocalRepository.ts"
@@ -36,7 +37,8 @@ const resolveCommit = (root: string, revision: string) =>
     ? Effect.undefined
     : revParse(root, ["--verify", "--quiet", "--end-of-options", `${revision}^{commit}`])
 
-const missing = (message: string) => new CheckoutError({ reason: "missing", message })
+/** Errors of the command, in its words. */
+const missing = (message: string) => new CheckoutError({ reason: "missing", why: verbatimReason(message) })
 
 /** Returns undefined for a folder that is in no git repository. */
 export const gitRange = Effect.fnUntraced(function* (

@@ -74,7 +74,7 @@ export const runGit = Effect.fnUntraced(function* (
       if (read === undefined) {
         return yield* new CheckoutError({
           reason: "limit",
-          message: `git ${name} printed over ${limits.maxBytes} bytes`
+          why: { _tag: "ProgramPrintsTooMuch", command: `git ${name}`, bytes: limits.maxBytes }
         })
       }
       const { code, limit } = read.end

@@ -10,6 +10,7 @@ import { access, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "no
 import { join } from "node:path"
 import { Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import { runGit } from "./GitProcess.ts"
 import type { GitCommand } from "./GitProcess.ts"
@@ -54,7 +55,11 @@ export const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, Che
     catch: (cause) =>
       new CheckoutError({
         reason: hasProperty(cause, "code") && diskCodes.has(cause.code) ? "disk" : "failed",
-        message: `${what}: ${cause instanceof Error ? cause.message : String(cause)}`
+        why: {
+          _tag: "ProgramFailed",
+          command: what,
+          why: verbatimReason(cause instanceof Error ? cause.message : String(cause))
+        }
       })
   })
 

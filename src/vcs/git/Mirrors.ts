@@ -136,7 +136,7 @@ export const makeMirrors = (
       if (attempt === 3) {
         return yield* new CheckoutError({
           reason: "unreachable",
-          message: `${directory} is removed repeatedly by another process`
+          why: { _tag: "MirrorRemoved", path: directory }
         })
       }
     }
@@ -168,13 +168,13 @@ export const makeMirrors = (
 const inUse = (directory: string) =>
   new CheckoutError({
     reason: "unreachable",
-    message: `${directory} has another object format than its repository and another process uses it`
+    why: { _tag: "MirrorInUse", path: directory }
   })
 
 const otherFormat = (wanted: ObjectFormat, format: ObjectFormat) =>
   new CheckoutError({
     reason: "failed",
-    message: `the change names ${wanted} commit ids, but the object format of the repository is ${format}`
+    why: { _tag: "ChangeOfOtherFormat", format: wanted, other: format }
   })
 
 const trashPrefix = "evicted-"

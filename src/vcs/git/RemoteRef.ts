@@ -33,7 +33,7 @@ export const remoteRef = Effect.fnUntraced(function* (
   const pinned = ref !== undefined && isCommitId(ref.toLowerCase()) ? ref.toLowerCase() : undefined
   const names = pinned !== undefined || ref === undefined ? ["HEAD"] : candidates(ref)
   if (names.length === 0) {
-    return yield* new CheckoutError({ reason: "missing", message: `invalid git ref name ${JSON.stringify(ref)}` })
+    return yield* new CheckoutError({ reason: "missing", why: { _tag: "InvalidRef", ref: JSON.stringify(ref) } })
   }
   const ids = yield* listRefs(remote, names, home)
   if (pinned !== undefined) {
@@ -41,7 +41,7 @@ export const remoteRef = Effect.fnUntraced(function* (
     if (formatOfId(known) === formatOfId(pinned)) return { commit: pinned, name: undefined }
     return yield* new CheckoutError({
       reason: "failed",
-      message: `${pinned} is a ${formatOfId(pinned)} commit id, but the object format of the repository is ${formatOfId(known)}`
+      why: { _tag: "OtherObjectFormat", id: pinned, format: formatOfId(pinned), other: formatOfId(known) }
     })
   }
   for (const name of names) {
@@ -50,7 +50,7 @@ export const remoteRef = Effect.fnUntraced(function* (
   }
   return yield* new CheckoutError({
     reason: "missing",
-    message: ref === undefined ? "the remote has no default branch" : `no branch or tag named ${ref}`
+    why: ref === undefined ? { _tag: "NoDefaultBranch" } : { _tag: "NoSuchRef", ref }
   })
 })
 
@@ -87,7 +87,7 @@ export const remoteFormat = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ObjectFormat, CheckoutError> {
   const [id] = (yield* listRefs(remote, ["HEAD", ...names], home)).values()
   if (id !== undefined) return formatOfId(id)
-  return yield* new CheckoutError({ reason: "missing", message: "the repository has no commits on its default branch" })
+  return yield* new CheckoutError({ reason: "missing", why: { _tag: "DefaultBranchWithoutCommits" } })
 })
 
 /** Prefers a branch to a tag of the same name; an annotated tag is resolved to its commit. */

@@ -14,7 +14,7 @@ export const tooLarge = (bytes: number, limit: number) => {
   const mib = (size: number) => Math.ceil(size / 1_048_576)
   return new CheckoutError({
     reason: "failed",
-    message: `it is larger than max_mb (${mib(bytes)} of ${mib(limit)} MiB)`
+    why: { _tag: "OverMaxMb", size: mib(bytes), limit: mib(limit) }
   })
 }
 
@@ -68,7 +68,7 @@ export const treeBytes = Effect.fnUntraced(function* (mirror: Mirror, commit: st
       })
       const { code } = yield* Effect.promise(() => child.ended).pipe(withinTime("ls-tree", localTime("tree")))
       if (code === 0) return bytes
-      return yield* new CheckoutError({ reason: "failed", message: `the size of ${commit} could not be measured` })
+      return yield* new CheckoutError({ reason: "failed", why: { _tag: "SizeUnknown", commit } })
     })
   )
 })

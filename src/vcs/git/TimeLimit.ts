@@ -38,13 +38,10 @@ export const localTime = (name: keyof typeof localMillis, millis: number = local
 export const networkTime = (millis: number): TimeLimit => ({ over: "network", millis })
 
 const timeError = (command: string, limit: TimeLimit): CheckoutError => {
-  const what = `git ${command} took over ${limit.millis / 1000} s`
+  const why = { _tag: "ProgramSlow", command: `git ${command}`, seconds: limit.millis / 1000 } as const
   return limit.over === "network"
-    ? new CheckoutError({ reason: "unreachable", message: what })
-    : new CheckoutError({
-        reason: "limit",
-        message: `${what} (time limit "${limit.name}"); the repository or the disk is too slow for a review`
-      })
+    ? new CheckoutError({ reason: "unreachable", why })
+    : new CheckoutError({ reason: "limit", why: { ...why, limit: limit.name } })
 }
 
 export const withinTime =

@@ -4,6 +4,7 @@
  * a file.
  */
 import { Effect } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { ChangedPath } from "../Checkout.ts"
 import type { GitObject } from "./BlobReader.ts"
@@ -52,7 +53,7 @@ export const walkTrees = Effect.fnUntraced(function* (
   let steps = 0
   let trees = 0
   const enter = Effect.fnUntraced(function* (folder: string, before: string | undefined, after: string | undefined) {
-    if (folder.length > maxPathBytes) return yield* refused(`a path of the change has more than ${maxPathBytes} bytes`)
+    if (folder.length > maxPathBytes) return yield* refused({ _tag: "ChangedPathTooLong", bytes: maxPathBytes })
     // Folders count as well, because there could be many without files.
     if (++trees + found.length > maxPaths + 1) return yield* tooMany(maxPaths)
     return {
@@ -191,9 +192,9 @@ const entriesIn = Effect.fnUntraced(function* (
   tree: string,
   object: GitObject | undefined
 ): Effect.fn.Return<ReadonlyArray<Entry>, CheckoutError> {
-  if (object?.type !== "tree") return yield* refused(`tree ${tree} of the change is not in the repository`)
+  if (object?.type !== "tree") return yield* refused({ _tag: "TreeMissing", tree })
   if (object.content === undefined) {
-    return yield* refused(`a folder of the change has too many files: its list is over ${maxTreeBytes} bytes`)
+    return yield* refused({ _tag: "TreeTooLarge", bytes: maxTreeBytes })
   }
   const { content } = object
   const idBytes = tree.length / 2
@@ -213,7 +214,7 @@ const entriesIn = Effect.fnUntraced(function* (
     const key = mode === folderMode ? `${name}/` : name
     const hasName = blank >= 0 && blank + 1 < end && !name.includes("/")
     if (mode === undefined || !hasName || id.length !== tree.length || key <= last) {
-      return yield* refused(`tree ${tree} of the change is malformed`)
+      return yield* refused({ _tag: "TreeMalformed", tree })
     }
     entries.push({ mode, name, key, id })
     last = key
@@ -223,9 +224,6 @@ const entriesIn = Effect.fnUntraced(function* (
   return entries
 })
 
-const refused = (message: string) => Effect.fail(new CheckoutError({ reason: "limit", message }))
+const refused = (why: Reason) => Effect.fail(new CheckoutError({ reason: "limit", why }))
 
-const tooMany = (maxPaths: number) =>
-  refused(
-    `the change touches over ${maxPaths} paths (review.max_changed_paths); split it, or raise the limit for changes that need it`
-  )
+const tooMany = (maxPaths: number) => refused({ _tag: "TooManyPaths", count: maxPaths })

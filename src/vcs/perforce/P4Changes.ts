@@ -46,7 +46,7 @@ export const readShelf = Effect.fnUntraced(function* (session: P4Session, change
   if (found === undefined || found.state === "pending") {
     return yield* new CheckoutError({
       reason: "missing",
-      message: `changelist ${change} has no shelved files; it was deleted or unshelved since it was reported`
+      why: { _tag: "ShelfGone", changelist: change }
     })
   }
   return found

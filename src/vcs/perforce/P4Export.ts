@@ -26,7 +26,11 @@ const maxSingle = 20
 const tooLarge = (bytes: number, maxBytes: number) =>
   new CheckoutError({
     reason: "limit",
-    message: `its files are larger than ${Math.floor(maxBytes / 1_048_576)} MiB (over ${Math.floor(bytes / 1_048_576)} MiB)`
+    why: {
+      _tag: "FilesOverSize",
+      limit: Math.floor(maxBytes / 1_048_576),
+      size: Math.floor(bytes / 1_048_576)
+    }
   })
 
 export const exportBranch = Effect.fnUntraced(function* (
@@ -48,7 +52,7 @@ export const exportBranch = Effect.fnUntraced(function* (
   })
   if (bytes > maxBytes) return yield* tooLarge(bytes, maxBytes)
   if (stopped) {
-    return yield* new CheckoutError({ reason: "limit", message: `${branch} has over ${maxFiles} files` })
+    return yield* new CheckoutError({ reason: "limit", why: { _tag: "TooManyFiles", path: branch, count: maxFiles } })
   }
   const links = new Set(files.filter(({ file }) => isSymlink(file.type)).map(({ path }) => path))
   const plain = files.filter(({ path }) => !links.has(path))

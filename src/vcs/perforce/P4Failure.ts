@@ -1,8 +1,10 @@
 /** Converts messages of p4 to an error; no other file interprets them. */
 import { redactCredentials } from "../../domain/RedactCredentials.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
+import { programFailed } from "../ProgramFailed.ts"
 
-type Reason = CheckoutError["reason"]
+type Kind = CheckoutError["reason"]
 
 /** A message of the server or of the client. */
 export interface P4Message {
@@ -26,7 +28,7 @@ const repairs: ReadonlyArray<readonly [RegExp, Repair]> = [
 ]
 
 /** Rows in order of precedence. */
-const reasons: ReadonlyArray<readonly [RegExp, Reason]> = [
+const reasons: ReadonlyArray<readonly [RegExp, Kind]> = [
   [/No space left on device|Disk quota exceeded|Input\/output error/, "disk"],
   [/authenticity of '|IDENTIFICATION HAS CHANGED|SSL library|SSL certificate|not trusted/i, "failed"],
   [
@@ -44,28 +46,19 @@ const reasons: ReadonlyArray<readonly [RegExp, Reason]> = [
   ]
 ]
 
-const hints: ReadonlyArray<readonly [RegExp, string]> = [
-  [
-    /IDENTIFICATION HAS CHANGED/i,
-    "; the server's key is not the one of p4_fingerprint. If its administrator confirms the new key, set p4_fingerprint to it"
-  ],
-  [
-    /authenticity of '/i,
-    "; compare the fingerprint with the one that the server's administrator names, and set p4_fingerprint to it"
-  ],
+const hints: ReadonlyArray<readonly [RegExp, Reason]> = [
+  [/IDENTIFICATION HAS CHANGED/i, { _tag: "FingerprintChanged" }],
+  [/authenticity of '/i, { _tag: "SetFingerprint" }],
   [
     /password \(P4PASSWD\) invalid or unset|Password invalid|session has expired|login again|Ticket/i,
-    "; check user and password, or renew the ticket (`p4 login -p`)"
+    { _tag: "RenewTicket" }
   ],
-  [
-    /Request too large|maxresults|Too many rows/i,
-    "; raise MaxResults of the user's group for this path, or narrow depot_path"
-  ]
+  [/Request too large|maxresults|Too many rows/i, { _tag: "RaiseMaxResults" }]
 ]
 
 export const findRepair = (text: string): Repair | undefined => repairs.find(([pattern]) => pattern.test(text))?.[1]
 
-export const classify = (text: string): Reason => reasons.find(([pattern]) => pattern.test(text))?.[1] ?? "failed"
+export const classify = (text: string): Kind => reasons.find(([pattern]) => pattern.test(text))?.[1] ?? "failed"
 
 /** Messages that only mean that there is nothing. */
 export const isNothing = (text: string): boolean =>
@@ -78,9 +71,9 @@ export const p4Failure = (command: string, text: string, secrets: ReadonlyArray<
     .map((line) => line.trim())
     .filter((line) => line !== "" && !/^[@*]+$/.test(line))
   const shown = redactCredentials(lines.slice(0, 8).join("; "), secrets).slice(0, 700)
-  const hint = hints.find(([pattern]) => pattern.test(text))?.[1] ?? ""
+  const hint = hints.find(([pattern]) => pattern.test(text))?.[1]
   return new CheckoutError({
     reason: classify(text),
-    message: `p4 ${command}: ${shown === "" ? "failed without a message" : shown}${hint}`
+    why: programFailed(`p4 ${command}`, shown, hint)
   })
 }

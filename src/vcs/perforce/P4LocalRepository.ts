@@ -2,6 +2,7 @@
 import { realpath } from "node:fs/promises"
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { encodeName } from "../../domain/DepotPath.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { Checkout } from "../Checkout.ts"
@@ -26,7 +27,8 @@ import { openWorkspace } from "./P4Workspace.ts"
 const replyMillis = 60_000
 const maxShelf = 100_000
 
-const refused = (message: string) => new CheckoutError({ reason: "missing", message })
+/** Errors of the command, in its words. */
+const refused = (message: string) => new CheckoutError({ reason: "missing", why: verbatimReason(message) })
 
 export const perforceRange = Effect.fnUntraced(function* (
   request: LocalRequest,

@@ -10,7 +10,7 @@ export const cleanRoot = (path: string): string => path.replace(/\/?\.\.\.$/, ""
 export const checkRoot = (path: string): CheckoutError | undefined =>
   /^\/\/[^/@#*\p{Cc}]+(?:\/[^/@#*\p{Cc}]+)*$/u.test(path) && !path.includes("...") && path.length <= 4096
     ? undefined
-    : new CheckoutError({ reason: "failed", message: `invalid depot path "${path}"; expected //depot/path/...` })
+    : new CheckoutError({ reason: "failed", why: { _tag: "InvalidDepotPath", path } })
 
 /** Returns the path below the branch in plain names; undefined for a file elsewhere. */
 export const belowDepot = (branch: string, depotFile: string, fold: boolean): string | undefined => {

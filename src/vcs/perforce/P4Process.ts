@@ -126,7 +126,7 @@ const findFailure = (
 }
 
 const unreadable = (command: string, why: string) =>
-  new CheckoutError({ reason: "failed", message: `p4 ${command}: unreadable reply (${why})` })
+  new CheckoutError({ reason: "failed", why: { _tag: "UnreadableReply", command: `p4 ${command}`, why } })
 
 /** Messages that mean more than that there is nothing. */
 export const sortMessages = (messages: ReadonlyArray<P4Message>, stderr: string) => {

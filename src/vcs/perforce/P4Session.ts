@@ -6,6 +6,8 @@
 import { join } from "node:path"
 import { Effect, Redacted, Semaphore } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { isServerAddress } from "../../domain/PerforcePort.ts"
 import { CheckoutError } from "../Checkout.ts"
 import { limitError } from "../ProcessLimit.ts"
@@ -53,18 +55,18 @@ export interface P4Session {
 
 const loginMillis = 60_000
 
-const refuse = (message: string) => new CheckoutError({ reason: "failed", message })
+const refuse = (why: Reason) => new CheckoutError({ reason: "failed", why })
 
 export const checkServer = ({ client, fingerprint, port, user }: PerforceServer): CheckoutError | undefined => {
-  if (!isServerAddress(port)) return refuse(`invalid Perforce port "${port}"; expected host:1666 or ssl:host:1666`)
-  if (user !== undefined && !/^[^\s@#*%/-][^\s@#*%/]*$/.test(user)) return refuse(`invalid Perforce user "${user}"`)
+  if (!isServerAddress(port)) return refuse({ _tag: "InvalidP4Port", port })
+  if (user !== undefined && !/^[^\s@#*%/-][^\s@#*%/]*$/.test(user)) return refuse({ _tag: "InvalidP4User", user })
   if (client !== undefined && !/^[^\s@#*%/-][^\s@#*%/]*$/.test(client))
-    return refuse(`invalid Perforce workspace "${client}"`)
+    return refuse({ _tag: "InvalidP4Workspace", workspace: client })
   if (fingerprint === undefined) return undefined
-  if (!port.startsWith("ssl")) return refuse("p4_fingerprint needs a port over TLS (ssl:host:1666)")
+  if (!port.startsWith("ssl")) return refuse({ _tag: "FingerprintWithoutTls" })
   return /^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){15,63}$/.test(fingerprint)
     ? undefined
-    : refuse("invalid p4_fingerprint; expected pairs of hexadecimal digits with colons, as `p4 trust -l` prints")
+    : refuse({ _tag: "InvalidFingerprint" })
 }
 
 const newModes = (ticket: Redacted.Redacted | undefined): P4Modes => ({
@@ -109,10 +111,7 @@ const logIn = Effect.fnUntraced(function* (session: P4Session): Effect.fn.Return
   if (server.password === undefined) {
     return yield* new CheckoutError({
       reason: "unauthorized",
-      message:
-        server.ticket === undefined
-          ? "the Perforce server requires a login; set ticket_env or password_env"
-          : "the Perforce server does not accept the ticket, which may have expired; renew it (`p4 login -p`), or set password_env"
+      why: { _tag: server.ticket === undefined ? "P4LoginRequired" : "P4TicketRefused" }
     })
   }
   yield* runPlain(session, ["login"], `${Redacted.value(server.password)}\n`)
@@ -185,7 +184,10 @@ export const openOwnSession = (
     modes: newModes(ticket),
     replyMillis,
     login: () =>
-      new CheckoutError({ reason: "unauthorized", message: "p4 is not logged in; run `p4 login` in the workspace" })
+      new CheckoutError({
+        reason: "unauthorized",
+        why: verbatimReason("p4 is not logged in; run `p4 login` in the workspace")
+      })
   }
 }
 
@@ -209,20 +211,21 @@ export const startP4 = (
     limits: session.limits()
   })
 
-export const howToInstall =
-  "p4 is not installed; install the command-line client of Perforce (https://www.perforce.com/downloads/helix-command-line-client-p4) on the path, or set perforce.client_path to it"
-
 /** Returns why the process itself failed, whatever it printed. */
 export const processError = (session: P4Session, command: string, end: ProgramEnd): CheckoutError | undefined => {
   if (end.limit !== undefined) return limitError(`p4 ${command}`, end.limit, session.limits())
-  if (end.code === 126 || end.code === 127 || end.isUnstarted === true) return refuse(howToInstall)
+  if (end.code === 126 || end.code === 127 || end.isUnstarted === true) return refuse({ _tag: "P4NotInstalled" })
   return undefined
 }
 
 export const withinTime = (command: string, millis: number) =>
   Effect.timeoutOrElse({
     duration: millis,
-    orElse: () => new CheckoutError({ reason: "unreachable", message: `p4 ${command} took over ${millis / 1000} s` })
+    orElse: () =>
+      new CheckoutError({
+        reason: "unreachable",
+        why: { _tag: "ProgramSlow", command: `p4 ${command}`, seconds: millis / 1000 }
+      })
   }) as <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | CheckoutError, R>
 
 /** Runs a command that prints text. */
@@ -236,7 +239,8 @@ const runPlain = (
     const child = yield* startP4(session, [], args)
     child.stdin.end(stdin)
     const read = yield* Effect.promise(() => collect(child, 65_536))
-    if (read === undefined) return yield* refuse(`p4 ${command} printed over 65536 bytes`)
+    if (read === undefined)
+      return yield* refuse({ _tag: "ProgramPrintsTooMuch", command: `p4 ${command}`, bytes: 65_536 })
     const failed = processError(session, command, read.end)
     if (failed !== undefined) return yield* failed
     return read.end.code === 0 ? undefined : `${read.end.stderr}\n${read.stdout.toString("utf8")}`

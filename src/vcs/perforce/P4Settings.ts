@@ -8,6 +8,7 @@ import { open } from "node:fs/promises"
 import { homedir } from "node:os"
 import { dirname, isAbsolute, join } from "node:path"
 import { Effect } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { isServerAddress } from "../../domain/PerforcePort.ts"
 import { CheckoutError } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
@@ -73,7 +74,9 @@ export const checkSettings = Effect.fnUntraced(function* (
       if (typeof read === "string") {
         return yield* new CheckoutError({
           reason: "failed",
-          message: `${file} ${read}; a review does not start a client that reads it, because its server could be a program`
+          why: verbatimReason(
+            `${file} ${read}; a review does not start a client that reads it, because its server could be a program`
+          )
         })
       }
       ports.push(read.port)

@@ -24,15 +24,16 @@ const maxMessages = 50
 /** Files of a shelf, and changes that are read again for a file. */
 const maxShelf = 100_000
 
-const failed = (message: string) => new CheckoutError({ reason: "failed", message })
-
 export const openP4Source = Effect.fnUntraced(function* (
   session: P4Session,
   request: ServerCheckoutRequest
 ): Effect.fn.Return<FileSource, CheckoutError, Scope.Scope> {
   const [, head, version] = /^(\d{1,18})(?:-([0-9a-f]{12}))?$/.exec(request.head) ?? []
   if (head === undefined || !/^\d{1,18}$/.test(request.base)) {
-    return yield* failed(`invalid changelist ${request.head} or ${request.base}; expected numbers`)
+    return yield* new CheckoutError({
+      reason: "failed",
+      why: { _tag: "InvalidChangelists", changelist: request.head, other: request.base }
+    })
   }
   const branch = cleanRoot(request.branch)
   const wrong = checkRoot(branch)
@@ -42,7 +43,7 @@ export const openP4Source = Effect.fnUntraced(function* (
   if (shelf !== undefined && shelf.state === "shelved" && shelfVersion(shelf) !== version) {
     return yield* new CheckoutError({
       reason: "missing",
-      message: `changelist ${head} was shelved again since it was reported; its new files are reviewed by their own report`
+      why: { _tag: "ShelvedAgain", changelist: head }
     })
   }
   const isSubmittedSince = shelf?.state === "submitted"

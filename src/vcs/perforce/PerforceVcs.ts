@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { Effect, RcMap } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { ServerCheckoutRequest } from "../Checkout.ts"
 import { makeSharedExports } from "../server/SharedExports.ts"
@@ -24,7 +25,9 @@ const describedAtOnce = 4
 const ofPerforce = (server: VcsServer): Effect.Effect<PerforceServer, CheckoutError> =>
   server.vcs === "perforce"
     ? Effect.succeed(server)
-    : Effect.fail(new CheckoutError({ reason: "failed", message: `a ${server.vcs} server was given to Perforce` }))
+    : Effect.fail(
+        new CheckoutError({ reason: "failed", why: verbatimReason(`a ${server.vcs} server was given to Perforce`) })
+      )
 
 /** Secrets are part of the key as a digest: a new password is another session. */
 const keyOf = (server: PerforceServer): string => {
@@ -86,16 +89,15 @@ export const makePerforce = Effect.fnUntraced(function* (
       if (revision !== undefined && !revisions.test(revision)) {
         return yield* new CheckoutError({
           reason: "failed",
-          message: `invalid revision "${revision}"; expected a changelist, a label or a date such as 2026/01/31`
+          why: { _tag: "InvalidP4Revision", revision }
         })
       }
       const session = yield* sessionOf(server)
       const newest = yield* readNewest(session, `${branch}/...${revision === undefined ? "" : `@${revision}`}`)
       if (newest === undefined) {
-        const when = revision === undefined ? "" : ` at ${revision}`
         return yield* new CheckoutError({
           reason: "missing",
-          message: `${branch} has no submitted files${when}, or the user may not read it`
+          why: { _tag: "NothingSubmitted", path: branch, revision }
         })
       }
       const at = revision ?? newest

@@ -96,7 +96,7 @@ export const copyLocalFiles = Effect.fnUntraced(function* (
     if (bytes > maxBytes) {
       return yield* new CheckoutError({
         reason: "limit",
-        message: `the files of ${root} are larger than ${Math.floor(maxBytes / 1_048_576)} MiB`
+        why: { _tag: "FolderOverSize", path: root, limit: Math.floor(maxBytes / 1_048_576) }
       })
     }
   }

@@ -181,5 +181,5 @@ export const changedFile = (path: string, status: ChangedPath["status"]): Change
 export const tooManyPaths = (maxPaths: number) =>
   new CheckoutError({
     reason: "limit",
-    message: `the change touches over ${maxPaths} paths (review.max_changed_paths); split it, or raise the limit for changes that need it`
+    why: { _tag: "TooManyPaths", count: maxPaths }
   })

@@ -1,6 +1,7 @@
 /** The adapter of Subversion. Nothing is kept between reviews, except for exports of further repositories. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { ServerCheckoutRequest } from "../Checkout.ts"
 import { checkOutSource } from "../server/SourceCheckout.ts"
@@ -18,7 +19,7 @@ import { openSvnSource } from "./SvnSource.ts"
 import { joinUrl } from "./SvnUrl.ts"
 
 const wrongServer = (server: VcsServer) =>
-  new CheckoutError({ reason: "failed", message: `a ${server.vcs} server was given to Subversion` })
+  new CheckoutError({ reason: "failed", why: verbatimReason(`a ${server.vcs} server was given to Subversion`) })
 
 const ofSubversion = (server: VcsServer): Effect.Effect<SubversionServer, CheckoutError> =>
   server.vcs === "subversion" ? Effect.succeed(server) : Effect.fail(wrongServer(server))
@@ -47,7 +48,7 @@ export const makeSubversion = Effect.fnUntraced(function* (
       if (info === undefined) {
         return yield* new CheckoutError({
           reason: "missing",
-          message: `${session.server.url} does not exist in revision ${revision}`
+          why: { _tag: "NotInRevision", url: session.server.url, revision }
         })
       }
       return yield* share({

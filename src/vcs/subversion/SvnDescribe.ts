@@ -117,8 +117,8 @@ const describeSpan = Effect.fnUntraced(function* (
     const at = log.entries.findIndex((entry) => entry.revision === revision)
     if (at < 0 && span.length > 1) continue
     if (at < 0 && log.isCut) {
-      const message = `revision ${revision} changes over ${maxLogPaths} paths, which is too many for a review`
-      return yield* new CheckoutError({ reason: "limit", message })
+      const why = { _tag: "RevisionTooLarge", revision, count: maxLogPaths } as const
+      return yield* new CheckoutError({ reason: "limit", why })
     }
     const change = yield* toChange(session, { ...facts, roots: parts.roots }, log, revision, at)
     changes.set(revision, change)

@@ -35,5 +35,9 @@ export const exportSvn = Effect.fnUntraced(function* (
 export const tooLargeTree = (bytes: number, maxBytes: number) =>
   new CheckoutError({
     reason: "limit",
-    message: `its files are larger than ${Math.floor(maxBytes / 1_048_576)} MiB (over ${Math.floor(bytes / 1_048_576)} MiB were fetched)`
+    why: {
+      _tag: "FilesOverSize",
+      limit: Math.floor(maxBytes / 1_048_576),
+      size: Math.floor(bytes / 1_048_576)
+    }
   })

@@ -1,11 +1,13 @@
 /** Converts messages of svn to an error; no other file interprets them. Codes are stable across versions, texts are not. */
 import { redactCredentials } from "../../domain/RedactCredentials.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
+import { programFailed } from "../ProgramFailed.ts"
 
-type Reason = CheckoutError["reason"]
+type Kind = CheckoutError["reason"]
 
 /** Codes in order of precedence: a message about a connection is followed by its cause. */
-const table: ReadonlyArray<readonly [RegExp, Reason]> = [
+const table: ReadonlyArray<readonly [RegExp, Kind]> = [
   [/E0*28\b|E0*122\b|E0*30\b|E0*5\b|No space left on device/, "disk"],
   [/E230001|E120171|E205000/, "failed"],
   [/E170001|E215004|E175013|E204900|E220001|Permission denied \(/, "unauthorized"],
@@ -13,23 +15,15 @@ const table: ReadonlyArray<readonly [RegExp, Reason]> = [
   [/E170013|E210002|E175002|E175012|E120\d\d\d|E670\d\d\d|E0*11[0135]\b|E0*104\b|E000\d\d\d|E730\d\d\d/, "unreachable"]
 ]
 
-const hints: ReadonlyArray<readonly [RegExp, string]> = [
-  [
-    /E230001/,
-    "; set tls_ca_path to the authority's PEM file, or trust_server_cert for an unknown authority (other failures of a certificate are never accepted)"
-  ],
-  [/E170001|E215004|E175013/, "; check username and password of the trigger of kind subversion with this server"]
+const hints: ReadonlyArray<readonly [RegExp, Reason]> = [
+  [/E230001/, { _tag: "TrustForSvn" }],
+  [/E170001|E215004|E175013/, { _tag: "CheckUserAndPassword" }]
 ]
 
 /** Hints for the user's own working copy. */
-const ownHints: typeof hints = [
-  [
-    /E170001|E215004|E175013|E230001/,
-    "; run `svn info -r HEAD` in the working copy once, so that svn asks for what it needs and stores it"
-  ]
-]
+const ownHints: typeof hints = [[/E170001|E215004|E175013|E230001/, { _tag: "RunSvnInfo" }]]
 
-export const classify = (stderr: string): Reason => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
+export const classify = (stderr: string): Kind => table.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed"
 
 /** Characters of a line of a message. */
 const maxLine = 300
@@ -49,9 +43,9 @@ export const svnFailure = (
     .slice(-4)
     .map((line) => redactCredentials(line, secrets).slice(0, maxLine))
     .join("; ")
-  const hint = (isOwn ? ownHints : hints).find(([pattern]) => pattern.test(stderr))?.[1] ?? ""
+  const hint = (isOwn ? ownHints : hints).find(([pattern]) => pattern.test(stderr))?.[1]
   return new CheckoutError({
     reason: classify(stderr),
-    message: `svn ${command}: ${text === "" ? "failed without a message" : text}${hint}`
+    why: programFailed(`svn ${command}`, text, hint)
   })
 }

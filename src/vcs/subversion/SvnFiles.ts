@@ -80,7 +80,7 @@ export const readSizes = Effect.fnUntraced(function* (
     )
   }
   if (sizes.size === files.length) return files.map((_, index) => sizes.get(index) ?? 0)
-  return yield* new CheckoutError({ reason: "failed", message: "svn list: a changed file is not in its revision" })
+  return yield* new CheckoutError({ reason: "failed", why: { _tag: "FileNotInRevision" } })
 })
 
 /** Adds the sizes of the files; ends early in very large folders. */
@@ -130,7 +130,10 @@ export const readContents = (
       runSvn(session, ["cat", "--ignore-keywords", ...targets(some)], 2 * bytes + slack, contentMillis),
       (content) =>
         content === undefined
-          ? new CheckoutError({ reason: "limit", message: `svn cat: ${some[0]?.url} is larger than svn list shows` })
+          ? new CheckoutError({
+              reason: "limit",
+              why: { _tag: "LargerThanListed", command: "svn cat", path: some[0]?.url ?? "" }
+            })
           : Effect.succeed(content)
     )
   }

@@ -1,5 +1,6 @@
 /** Revisions and changes of a Subversion working copy on this machine, with the user's own settings and stored passwords. */
 import { Effect } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { LocalRange, LocalRequest } from "../LocalRepository.ts"
 import type { LocalOptions } from "../server/LocalOptions.ts"
@@ -13,7 +14,8 @@ import type { SvnSession } from "./SvnSession.ts"
 import { openSvnSource } from "./SvnSource.ts"
 import { openWorkingCopy } from "./SvnWorkingCopy.ts"
 
-const refused = (message: string) => new CheckoutError({ reason: "missing", message })
+/** Errors of the command, in its words. */
+const refused = (message: string) => new CheckoutError({ reason: "missing", why: verbatimReason(message) })
 
 /** Numbers, the keywords of svn, and dates. */
 const revisions = /^(?:r?(\d{1,18})|(HEAD|BASE|COMMITTED|PREV)|(\{[0-9][0-9A-Za-z:+. -]{3,40}\}))$/

@@ -46,7 +46,7 @@ const endError = (
   if (end.code === 127 || end.code === 126) {
     return new CheckoutError({
       reason: "failed",
-      message: "svn is not installed; install it (Debian: apt-get install subversion)"
+      why: { _tag: "SvnNotInstalled" }
     })
   }
   const secrets = [server.password, server.proxy].flatMap((one) =>
@@ -60,7 +60,11 @@ const endError = (
 const withinTime = (args: ReadonlyArray<string>, millis: number) =>
   Effect.timeoutOrElse({
     duration: millis,
-    orElse: () => new CheckoutError({ reason: "unreachable", message: `svn ${args[0]} took over ${millis / 1000} s` })
+    orElse: () =>
+      new CheckoutError({
+        reason: "unreachable",
+        why: { _tag: "ProgramSlow", command: `svn ${args[0]}`, seconds: millis / 1000 }
+      })
   }) as <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | CheckoutError, R>
 
 /** Returns the output; undefined if it is over `maxBytes`, which ends the process. */
@@ -95,7 +99,7 @@ export const readSvnXml = (
     if (read.malformed !== undefined) {
       return yield* new CheckoutError({
         reason: "failed",
-        message: `svn ${args[0]}: unreadable reply (${read.malformed})`
+        why: { _tag: "UnreadableReply", command: `svn ${args[0]}`, why: read.malformed }
       })
     }
     return false

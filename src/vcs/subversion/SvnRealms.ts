@@ -70,7 +70,7 @@ const redirected = (url: string, location: unknown) => {
   const to = target === null ? "another address" : target.origin === "null" ? target.protocol : target.origin
   return new CheckoutError({
     reason: "failed",
-    message: `the Subversion server ${new URL(url).origin} redirects to ${to}; redirects are not followed, so set base_url to the address of the repository`
+    why: { _tag: "SvnRedirects", origin: new URL(url).origin, target: to }
   })
 }
 
@@ -82,8 +82,7 @@ const readRealms = Effect.fnUntraced(function* (
   for (const method of ["OPTIONS", "PROPFIND"] as const) {
     const { challenges, location, status } = yield* Effect.tryPromise({
       try: (signal) => challengesOf(server, method, signal),
-      catch: () =>
-        new CheckoutError({ reason: "unreachable", message: `no response of the Subversion server ${origin}` })
+      catch: () => new CheckoutError({ reason: "unreachable", why: { _tag: "SvnServerSilent", origin } })
     })
     if (status >= 300 && status <= 399) return yield* redirected(server.url, location)
     if (status === 401) return listRealms(challenges)

@@ -38,7 +38,7 @@ export const openSession = Effect.fnUntraced(function* (
   if (refused !== undefined) return yield* refused
   const servers = serversFile(server)
   if (servers === undefined) {
-    return yield* new CheckoutError({ reason: "failed", message: "tls_ca_path or http_proxy has control characters" })
+    return yield* new CheckoutError({ reason: "failed", why: { _tag: "SvnSettingInvalid" } })
   }
   const folder = yield* makePrivateFolder(root)
   yield* io("configuration of svn", async () => {

@@ -37,7 +37,7 @@ export const openSvnSource = Effect.fnUntraced(function* (
   if (!/^\d{1,18}$/.test(head) || !/^\d{1,18}$/.test(base)) {
     return yield* new CheckoutError({
       reason: "failed",
-      message: `invalid revision ${head} or ${base}; expected numbers`
+      why: { _tag: "InvalidRevisions", revision: head, other: base }
     })
   }
   const url = joinUrl(session.server.url, branch)
@@ -76,7 +76,7 @@ const joinPath = (parent: string, path: string): string => [parent, path].filter
 const readHead = Effect.fnUntraced(function* (session: SvnSession, url: string, head: string) {
   const info = yield* readInfo(session, url, head, head)
   if (info !== undefined) return info
-  return yield* new CheckoutError({ reason: "missing", message: `${url} does not exist in revision ${head}` })
+  return yield* new CheckoutError({ reason: "missing", why: { _tag: "NotInRevision", url, revision: head } })
 })
 
 /** Returns the base of a review of the newest change of the branch alone. */

@@ -1,17 +1,16 @@
 /** URLs of Subversion. Pure. */
+import type { Reason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 
 const protocols = new Set(["http:", "https:", "svn:", "svn+ssh:", "file:"])
 
 /** Refuses other tunnels, which would start programs, and URLs with a password. */
 export const checkSvnUrl = (url: string): CheckoutError | undefined => {
-  const refuse = (message: string) => new CheckoutError({ reason: "failed", message })
-  if (!URL.canParse(url)) return refuse(`invalid Subversion URL "${url}"; expected https://host/repository`)
+  const refuse = (why: Reason) => new CheckoutError({ reason: "failed", why })
+  if (!URL.canParse(url)) return refuse({ _tag: "InvalidSvnUrl", url })
   const { password, protocol } = new URL(url)
-  if (password !== "") return refuse("the Subversion URL has a password; set password_env instead")
-  return protocols.has(protocol)
-    ? undefined
-    : refuse(`Subversion URL of scheme ${protocol.slice(0, -1)}; expected http, https, svn, svn+ssh or file`)
+  if (password !== "") return refuse({ _tag: "SvnUrlWithPassword" })
+  return protocols.has(protocol) ? undefined : refuse({ _tag: "SvnUrlScheme", scheme: protocol.slice(0, -1) })
 }
 
 /** Adds a path, which svn must not take for a pegged or an escaped one. */

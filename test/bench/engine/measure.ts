@@ -159,7 +159,7 @@ const fromFile = Stream.unwrap(
     (file) =>
       Stream.fromAsyncIterable(
         file.createReadStream({ highWaterMark: chunkBytes, autoClose: false }),
-        (cause) => new CheckoutError({ reason: "failed", message: String(cause) })
+        (cause) => new CheckoutError({ reason: "failed", why: verbatimReason(String(cause)) })
       )
   )
 )

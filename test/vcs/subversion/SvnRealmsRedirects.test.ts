@@ -155,7 +155,7 @@ it.each([302, 303, 307, 308])("a server that redirects every request with %s is 
   const url = `http://127.0.0.1:${ports.plain}/${status}`
   decide = times.always(status, `https://localhost:${ports.other}/token=secret`)
   expect(await run(url, () => ["info", url])).toBe(
-    `failed: the Subversion server http://127.0.0.1:${ports.plain} redirects to https://localhost:${ports.other}; redirects are not followed, so set base_url to the address of the repository`
+    `failed: the Subversion server http://127.0.0.1:${ports.plain} redirects to https://localhost:${ports.other}; redirects are not followed, so set repository_url to the address of the repository`
   )
   expect(received.configured).toEqual([])
 })
