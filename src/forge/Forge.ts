@@ -12,6 +12,7 @@ import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { HostWebhook } from "./HostWebhook.ts"
 import type { ForgeError } from "./ForgeError.ts"
 import type { HostCi } from "./HostCi.ts"
+import type { Account } from "./OwnAccount.ts"
 import type { HostWrite, OwnText } from "./HostWrite.ts"
 import type { Writing } from "./WriteOwner.ts"
 import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./HostIssues.ts"
@@ -167,7 +168,7 @@ export interface ForgeClient {
     of: { readonly branch?: string | undefined; readonly until?: number | undefined }
   ) => Effect.Effect<string | undefined, ForgeError>
   /** Account of the credentials. */
-  readonly self: Effect.Effect<Person, ForgeError>
+  readonly self: Effect.Effect<Account, ForgeError>
   /** Numeric id of the repository at the host. */
   readonly repositoryId: (repo: Repo) => Effect.Effect<number, ForgeError>
   /** Fails with `forbidden` where the host does not disclose it to the account. */

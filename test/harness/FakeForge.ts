@@ -52,6 +52,8 @@ export interface FakeForge extends DemoForge {
   /** Issues, labels and commit comments of a repository. */
   readonly issues: (fullName: string) => FakeIssues
   readonly clearFaults: () => void
+  /** Gives the account of the token another name, also on what it wrote. */
+  readonly renameSelf: (login: string) => void
   /** Decides on every request from now on, in place of what decided before. */
   readonly intercept: (decide: (request: ApiRequest) => Fault | undefined) => void
   readonly violations: ReadonlyArray<string>
@@ -134,6 +136,7 @@ export const startFakeForge = async (
     clearFaults: () => {
       faults = []
     },
+    renameSelf: (login) => void Object.assign(forge.user("aicr"), { login }),
     intercept: (next) => {
       decide = next
     },

@@ -162,8 +162,8 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
   }
   const commentJson = (comment: FakeIssues["commitComments"][number]) =>
     kind === "gitlab"
-      ? { note: comment.body, author: { username: comment.user.login } }
-      : { id: comment.id, body: comment.body, user: { login: comment.user.login } }
+      ? { note: comment.body, author: { id: comment.user.id, username: comment.user.login } }
+      : { id: comment.id, body: comment.body, user: { id: comment.user.id, login: comment.user.login } }
 
   return [
     {
@@ -174,6 +174,8 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
         const state = (query.get("state") ?? "open").replace("opened", "open")
         const byMe = query.get("scope") === "created_by_me" ? context.request.user.login : null
         const creator = byMe ?? query.get(kind === "github" ? "creator" : "created_by")
+        const isKnown = creator === null || context.state.user(creator).login === creator
+        if (!isKnown && byMe === null) return refusal(kind === "github" ? 422 : 404, `no account ${creator}`)
         const all = fake.issues
           .filter((issue) => state === "all" || issue.state === state)
           .filter((issue) => creator === null || issue.user.login === creator)

@@ -67,7 +67,15 @@ const edit = (context: ApiContext): ApiAnswer | undefined => {
   if (comment === undefined || body === undefined) return undefined
   getThread(comment).body = body
   const { login } = context.request.user
-  return { status: 200, body: { id, body, user: { login }, author: { id: context.request.user.id, username: login } } }
+  return {
+    status: 200,
+    body: {
+      id,
+      body,
+      user: { id: context.request.user.id, login },
+      author: { id: context.request.user.id, username: login }
+    }
+  }
 }
 
 /** Replies of people: on GitHub replies, on Gitea comments of another review on the same line. */
@@ -150,10 +158,12 @@ const gitlab = (route: DemoRoute): DemoRoute => {
       const { answers, body: edited, resolver } = getThread(comment)
       const position = { new_path: comment.path, old_path: comment.path }
       const resolved =
-        resolver === undefined ? { resolved: false } : { resolved: true, resolved_by: { username: resolver.login } }
+        resolver === undefined
+          ? { resolved: false }
+          : { resolved: true, resolved_by: { id: resolver.id, username: resolver.login } }
       const others = answers.map((reply) => ({
         body: reply.body,
-        author: { username: reply.user.login },
+        author: { id: reply.user.id, username: reply.user.login },
         system: false
       }))
       return { id: `d${id}`, notes: [{ ...note, body: edited ?? comment.body, position, ...resolved }, ...others] }

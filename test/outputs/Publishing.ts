@@ -33,6 +33,8 @@ export interface Setup {
   readonly members?: MemberFiles["Service"]
   /** Rows of earlier runs, to which those of this one are added. */
   readonly history?: Array<Publication>
+  /** The client of a process that continues; by default each review has a new one. */
+  readonly client?: ForgeClient
 }
 
 const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication => ({
@@ -79,7 +81,7 @@ export const dismissOn = (setup: Setup, given: PublishInput, fp: string): Promis
 export const publishAll = async (setup: Setup, given: PublishInput): Promise<ReadonlyArray<Publication>> => {
   const { kind, channel, forge } = setup
   const freshClient = () => forgeTable[forge.kind].client(forge.profile())
-  let client = freshClient()
+  let client = setup.client ?? freshClient()
   const waiting = kind
     .plan(given, channel, setup.parts ?? { lineComments: true, summary: true })
     .map((planned) => rowOf(planned, channel.name, given.runId))

@@ -1,12 +1,13 @@
 /** Client for the REST API of Gitea, and of Forgejo, which differs in the `GiteaDialect`. */
 import { Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
-import type { Person } from "../../domain/Change.ts"
 import { actionsCi } from "../ActionsCi.ts"
 import { ForgeError } from "../ForgeError.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential, writeGap } from "../Profile.ts"
+import { ownAccount } from "../OwnAccount.ts"
+import type { Account } from "../OwnAccount.ts"
+import { apiUrl, basicHeader, dispatcher, tokenCredential, writeGap } from "../Profile.ts"
 import { User, toPerson } from "./Responses.ts"
 import { giteaComments, giteaStatus } from "./Comments.ts"
 import { giteaContents } from "./Contents.ts"
@@ -29,12 +30,13 @@ export const giteaClient =
       dispatcher: dispatcher(profile),
       writeGap: writeGap(profile)
     })
-    const self: ForgeClient["self"] = memoize(
-      Effect.flatMap(rest.get({ path: "/user" }, User), (user): Effect.Effect<Person, ForgeError> => {
+    const own = ownAccount(
+      Effect.flatMap(rest.get({ path: "/user" }, User), (user): Effect.Effect<Account, ForgeError> => {
         const person = toPerson(user)
-        return person === undefined ? Effect.fail(anonymous) : Effect.succeed(person)
+        return person === undefined ? Effect.fail(anonymous) : Effect.succeed({ ...person, id: user.id ?? undefined })
       })
     )
+    const { self } = own
     const { token } = profile
     const comments = giteaComments(rest, self)
     const reviews = giteaReviewList(rest, self)
@@ -47,7 +49,7 @@ export const giteaClient =
       ...giteaReviews(rest, self, dialect, reviews),
       ...comments,
       setStatus: giteaStatus(rest),
-      ...giteaIssues(rest, self),
+      ...giteaIssues(rest, own),
       ...giteaContents(rest),
       threads: giteaThreads(reviews, self, comments.updateComment),
       ci: dialect.hasActions ? actionsCi(() => rest, { name: "limit", value: 50 }) : undefined,

@@ -3,8 +3,9 @@ import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../Http.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
-import { Comment, Status, toUsername } from "./Responses.ts"
+import { isBy } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
+import { Comment, Status, toAuthor } from "./Responses.ts"
 import type { Review } from "./Responses.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
@@ -58,7 +59,7 @@ export const giteaComments = (
       Schema.Array(Comment)
     )
     const comment = comments.findLast(
-      ({ user, body }) => sameName(toUsername(user), account.username) && (body ?? "").includes(marker)
+      ({ user, body }) => isBy(toAuthor(user), account) && (body ?? "").includes(marker)
     )
     return comment === undefined ? undefined : toOwnText(comment)
   })

@@ -3,9 +3,11 @@ import { Effect, Schema } from "effect"
 import type { ForgeClient, HostIssues } from "../Forge.ts"
 import { toHostIssue } from "../GithubResponses.ts"
 import type { Rest } from "../Http.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
+import { isBy, listCreated } from "../OwnAccount.ts"
+import type { Account, OwnAccount } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
-import { Issue, toUsername } from "./Responses.ts"
+import { Issue, toAuthor } from "./Responses.ts"
 import { giteaLabels } from "./Labels.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
@@ -36,22 +38,23 @@ const createIssue = (rest: Rest, { labelIds, forgetOnFailure }: Labels): HostIss
     )
   }, forgetOnFailure)
 
-const hostIssues = (rest: Rest, self: ForgeClient["self"], labels: Labels): HostIssues => ({
-  list: Effect.fnUntraced(function* (repo, state, max) {
-    const account = yield* self
-    const issues = yield* rest.pages(
-      {
-        path: `${repoPath}/issues`,
-        params: ownerAndName(repo),
-        query: { state, type: "issues", created_by: account.username }
-      },
-      Issue,
-      { ...pages, max }
-    )
-    return issues
-      .filter((issue) => !issue.pull_request && sameName(toUsername(issue.user), account.username))
-      .map(toHostIssue)
-  }),
+const hostIssues = (rest: Rest, own: OwnAccount, labels: Labels): HostIssues => ({
+  list: (repo, state, max) =>
+    listCreated(own, (account: Account) =>
+      Effect.map(
+        rest.pages(
+          {
+            path: `${repoPath}/issues`,
+            params: ownerAndName(repo),
+            query: { state, type: "issues", created_by: account.username }
+          },
+          Issue,
+          { ...pages, max }
+        ),
+        (issues) =>
+          issues.filter((issue) => !issue.pull_request && isBy(toAuthor(issue.user), account)).map(toHostIssue)
+      )
+    ),
   read: (repo, number) =>
     Effect.map(
       rest.get({ path: `${repoPath}/issues/{index}`, params: { ...ownerAndName(repo), index: number } }, Issue),
@@ -86,10 +89,10 @@ const hostIssues = (rest: Rest, self: ForgeClient["self"], labels: Labels): Host
     )
 })
 
-export const giteaIssues = (rest: Rest, self: ForgeClient["self"]): Pick<ForgeClient, "issues" | "addLabel"> => {
+export const giteaIssues = (rest: Rest, own: OwnAccount): Pick<ForgeClient, "issues" | "addLabel"> => {
   const labels = giteaLabels(rest)
   return {
-    issues: hostIssues(rest, self, labels),
+    issues: hostIssues(rest, own, labels),
     addLabel: Effect.fnUntraced(function* (repo, number, name) {
       const ids = yield* labels.labelIds(repo, [{ name, color: undefined }])
       yield* rest.write(

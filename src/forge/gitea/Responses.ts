@@ -1,12 +1,18 @@
 /** Schemas of the parts of the responses of Gitea and Forgejo that are read. */
 import { Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
+import type { Author } from "../OwnAccount.ts"
 import { Permissions } from "../WriteAccess.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
 /** Old servers send only `username`, new ones `login` and sometimes both. */
-export const User = Schema.Struct({ login: Text, username: Text, full_name: Text })
+export const User = Schema.Struct({
+  id: Schema.optional(Schema.NullOr(Schema.Int)),
+  login: Text,
+  username: Text,
+  full_name: Text
+})
 
 /** Permissions of the account in a repository. */
 export const Repository = Schema.Struct({
@@ -112,6 +118,12 @@ export const Team = Schema.Struct({
 
 export const toUsername = (user: typeof User.Type | null | undefined): string | undefined =>
   user?.login || user?.username || undefined
+
+/** Returns the author of a text. */
+export const toAuthor = (user: typeof User.Type | null | undefined): Author => ({
+  id: user?.id,
+  username: toUsername(user)
+})
 
 export const toPerson = (user: typeof User.Type | null | undefined): Person | undefined => {
   const username = toUsername(user)

@@ -7,8 +7,9 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, PendingReview } from "../Forge.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import type { Rest } from "../Http.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
-import { Review, ReviewComment, toUsername } from "./Responses.ts"
+import { isBy } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
+import { Review, ReviewComment, toAuthor } from "./Responses.ts"
 
 export const reviewsPath = "/repos/{owner}/{repo}/pulls/{index}/reviews"
 const pages = { name: "limit", value: 50 } as const
@@ -46,7 +47,7 @@ export const giteaReviewList = (rest: Rest, self: ForgeClient["self"]): GiteaRev
       Review,
       pages
     )
-    const pending = all.filter(({ state, user }) => state === "PENDING" && sameName(toUsername(user), account.username))
+    const pending = all.filter(({ state, user }) => state === "PENDING" && isBy(toAuthor(user), account))
     return { at, pending, published: all.filter(({ state }) => state !== "PENDING") }
   })
 

@@ -7,8 +7,9 @@ import type { InlineComment } from "../../domain/Publication.ts"
 import type { ForgeClient } from "../Forge.ts"
 import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../Http.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
-import { Review, toUsername } from "./Responses.ts"
+import { isBy } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
+import { Review, toAuthor } from "./Responses.ts"
 import { reviewsPath } from "./ReviewList.ts"
 import type { GiteaReviewList } from "./ReviewList.ts"
 import { toOwnText } from "./Comments.ts"
@@ -66,7 +67,7 @@ export const giteaReviews = (
       const account = yield* self
       return (yield* list.published(repo, number))
         .filter(({ state, dismissed }) => state === "REQUEST_CHANGES" && dismissed !== true)
-        .filter(({ user }) => sameName(toUsername(user), account.username))
+        .filter(({ user }) => isBy(toAuthor(user), account))
         .map(toOwnText)
     }),
     dismiss: (repo, number, hostId, message) =>
@@ -87,9 +88,7 @@ export const giteaReviews = (
 
   const reviewTexts: ForgeClient["reviewTexts"] = Effect.fnUntraced(function* (repo, number) {
     const account = yield* self
-    const own = (yield* list.published(repo, number)).filter((review) =>
-      sameName(toUsername(review.user), account.username)
-    )
+    const own = (yield* list.published(repo, number)).filter((review) => isBy(toAuthor(review.user), account))
     const texts: Array<OwnText> = []
     for (const review of own) {
       texts.push(toOwnText(review))

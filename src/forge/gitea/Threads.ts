@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
-import { sameName } from "../Profile.ts"
-import { toUsername } from "./Responses.ts"
+import { isBy } from "../OwnAccount.ts"
+import { toAuthor, toUsername } from "./Responses.ts"
 import type { ReviewComment } from "./Responses.ts"
 import type { GiteaReviewList } from "./ReviewList.ts"
 
@@ -24,16 +24,17 @@ export const giteaThreads = (
     const all: Array<Comment> = []
     for (const review of yield* reviews.published(repo, number))
       all.push(...(yield* reviews.comments(repo, number, review)))
-    const ours = (comment: Comment) => sameName(toUsername(comment.user), account.username)
+    const ours = (comment: Comment) => isBy(toAuthor(comment.user), account)
     const repliedTo = new Set(all.filter((comment) => !ours(comment)).map(toLocation))
     return all.filter(ours).map((comment): HostThread => {
       const resolver = toUsername(comment.resolver)
+      const byUs = isBy(toAuthor(comment.resolver), account)
       return {
         hostId: String(comment.id),
         body: comment.body ?? "",
         path: comment.path ?? "",
-        resolved: sameName(resolver, account.username),
-        dismissedBy: resolver === undefined || sameName(resolver, account.username) ? [] : [resolver],
+        resolved: byUs,
+        dismissedBy: resolver === undefined || byUs ? [] : [resolver],
         replied: repliedTo.has(toLocation(comment))
       }
     })

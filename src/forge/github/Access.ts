@@ -6,7 +6,9 @@ import type { ForgeClient } from "../Forge.ts"
 import type { ForgeError } from "../ForgeError.ts"
 import { makeRest } from "../Http.ts"
 import type { Rest, RestOptions } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential, writeGap } from "../Profile.ts"
+import { ownAccount } from "../OwnAccount.ts"
+import type { OwnAccount } from "../OwnAccount.ts"
+import { apiUrl, basicHeader, dispatcher, tokenCredential, writeGap } from "../Profile.ts"
 import { User, toPerson } from "./Responses.ts"
 import { appAuth } from "./AppAuth.ts"
 import { graphqlRoot, graphqlStatus } from "./Graphql.ts"
@@ -17,6 +19,7 @@ import type { Reason } from "../../domain/Reason.ts"
 export interface Access {
   readonly rest: (repo: Repo) => Rest
   readonly graphql: (repo: Repo) => Rest
+  readonly account: OwnAccount
   readonly self: ForgeClient["self"]
   readonly gitAuthorization: ForgeClient["gitAuthorization"]
   /** Permissions that the credential itself lacks; those that its account lacks are read with the repository. */
@@ -40,7 +43,7 @@ export const access = (profile: TriggerProfile): Access => {
   if (app !== undefined) {
     const auth = appAuth(profile.name, app, options)
     const bearer = (token: Redacted.Redacted) => ({
-      account: auth.account,
+      account: auth.pace,
       headers: { authorization: Redacted.make(`Bearer ${Redacted.value(token)}`) },
       secrets: [token]
     })
@@ -48,7 +51,8 @@ export const access = (profile: TriggerProfile): Access => {
     return {
       rest: (repo) => makeRest({ ...options, credential: credential(repo) }),
       graphql: (repo) => makeRest({ ...graphqlOptions, credential: credential(repo) }),
-      self: auth.self,
+      account: auth.account,
+      self: auth.account.self,
       gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token)),
       missing: (repo) => Effect.map(auth.permissions(repo), missingOfInstallation)
     }
@@ -57,10 +61,14 @@ export const access = (profile: TriggerProfile): Access => {
   const rest = makeRest({ ...options, credential })
   const graphql = makeRest({ ...graphqlOptions, credential })
   const { token } = profile
+  const account = ownAccount(
+    Effect.map(rest.get({ path: "/user" }, User), (user) => ({ username: user.login, ...toPerson(user), id: user.id }))
+  )
   return {
     rest: () => rest,
     graphql: () => graphql,
-    self: memoize(Effect.map(rest.get({ path: "/user" }, User), (user) => toPerson(user) ?? { username: user.login })),
+    account,
+    self: account.self,
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("x-access-token", token)),
     missing: (_, isPrivate) =>
       Effect.map(rest.headers({ path: "/user" }), (headers) => missingOfScopes(headers["x-oauth-scopes"], isPrivate))

@@ -7,12 +7,14 @@ import type { KeyObject } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { Clock, Effect, Redacted, Semaphore } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
-import type { Person, Repo } from "../../domain/Change.ts"
+import type { Repo } from "../../domain/Change.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { signJwt } from "../../domain/SignJwt.ts"
 import { ForgeError } from "../ForgeError.ts"
 import { makeRest } from "../Http.ts"
 import type { RestOptions } from "../Http.ts"
+import { ownAccount } from "../OwnAccount.ts"
+import type { OwnAccount } from "../OwnAccount.ts"
 import { ownerAndName, memoize } from "../Profile.ts"
 import { App, Installation, InstallationToken } from "./Responses.ts"
 import { anyWriter, WriteOwner } from "../WriteOwner.ts"
@@ -55,10 +57,10 @@ const keyText = (trigger: string, app: AppSettings): Effect.Effect<string, Forge
 
 export interface AppAuth {
   /** Key of the host's rate limit. */
-  readonly account: string
+  readonly pace: string
   readonly token: (repo: Repo) => Effect.Effect<Redacted.Redacted, ForgeError>
   /** Account that authors the app's comments: `<slug>[bot]`. */
-  readonly self: Effect.Effect<Person, ForgeError>
+  readonly account: OwnAccount
   /** Permissions of the repository's installation by name. */
   readonly permissions: (repo: Repo) => Effect.Effect<Readonly<Record<string, string>>, ForgeError>
 }
@@ -126,10 +128,8 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
       return renewed
     }).pipe(issuing.withPermit)
 
-  const self = memoize(
-    Effect.map(rest.get({ path: "/app" }, App), (registration): Person => ({ username: `${registration.slug}[bot]` }))
-  )
+  const account = ownAccount(Effect.map(rest.get({ path: "/app" }, App), ({ slug }) => ({ username: `${slug}[bot]` })))
   const permissions: AppAuth["permissions"] = (repo) =>
     Effect.map(findInstallation(repo), (granted) => granted.permissions ?? {})
-  return { account: `app ${issuer}`, token, self, permissions }
+  return { pace: `app ${issuer}`, token, account, permissions }
 }

@@ -29,7 +29,7 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     ...githubReviews(host),
     ...githubComments(host),
     setStatus: githubStatus(rest),
-    ...githubIssues(rest, self),
+    ...githubIssues(rest, host.account),
     ...githubContents(rest),
     ci: actionsCi(rest, { name: "per_page", value: 100 }),
     findAccount: undefined,

@@ -1,9 +1,10 @@
 /** Comments on commits of GitHub. */
 import { Effect } from "effect"
 import type { CommitComments } from "../Forge.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
+import { isBy } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
-import { Note } from "./Responses.ts"
+import { Note, toAuthor } from "./Responses.ts"
 import { toOwnText } from "./OwnNotes.ts"
 
 const commentsPath = "/repos/{owner}/{repo}/commits/{commit_sha}/comments"
@@ -32,7 +33,7 @@ export const githubCommitComments = ({ rest, self }: Pick<Access, "rest" | "self
       pages
     )
     return notes
-      .filter((note) => sameName(note.user?.login, account.username))
+      .filter((note) => isBy(toAuthor(note.user), account))
       .map(toOwnText)
       .findLast((note) => note.body.includes(marker))
   })

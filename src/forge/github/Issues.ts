@@ -4,9 +4,11 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostIssues } from "../Forge.ts"
 import { toHostIssue } from "../GithubResponses.ts"
 import type { Rest } from "../Http.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
+import { isBy, listCreated } from "../OwnAccount.ts"
+import type { Account, OwnAccount } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
-import { Issue } from "./Responses.ts"
+import { Issue, toAuthor } from "./Responses.ts"
 import { githubLabels } from "./Labels.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
@@ -20,21 +22,21 @@ const labelName = (label: string | { readonly name?: string | null | undefined }
 
 const hostIssues = (
   rest: (repo: Repo) => Rest,
-  self: ForgeClient["self"],
+  account: OwnAccount,
   { ensure }: ReturnType<typeof githubLabels>
 ): HostIssues => {
   const issues: HostIssues = {
-    list: Effect.fnUntraced(function* (repo, state, max) {
-      const account = yield* self
-      const listed = yield* rest(repo).pages(
-        { path: `${repoPath}/issues`, params: ownerAndName(repo), query: { state, creator: account.username } },
-        Issue,
-        { ...pages, max }
-      )
-      return listed
-        .filter((issue) => !issue.pull_request && sameName(issue.user?.login, account.username))
-        .map(toHostIssue)
-    }),
+    list: (repo, state, max) =>
+      listCreated(account, (own: Account) =>
+        Effect.map(
+          rest(repo).pages(
+            { path: `${repoPath}/issues`, params: ownerAndName(repo), query: { state, creator: own.username } },
+            Issue,
+            { ...pages, max }
+          ),
+          (listed) => listed.filter((issue) => !issue.pull_request && isBy(toAuthor(issue.user), own)).map(toHostIssue)
+        )
+      ),
     read: (repo, number) =>
       Effect.map(
         rest(repo).get(
@@ -85,9 +87,9 @@ const hostIssues = (
 
 export const githubIssues = (
   rest: (repo: Repo) => Rest,
-  self: ForgeClient["self"]
+  account: OwnAccount
 ): Pick<ForgeClient, "issues" | "addLabel"> => ({
-  issues: hostIssues(rest, self, githubLabels(rest)),
+  issues: hostIssues(rest, account, githubLabels(rest)),
   addLabel: (repo, number, name) =>
     Effect.as(
       rest(repo).write(

@@ -2,9 +2,10 @@
 import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { OwnText } from "../HostWrite.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
+import { isBy } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
-import { Note } from "./Responses.ts"
+import { Note, toAuthor } from "./Responses.ts"
 
 const pages = { name: "per_page", value: 100 } as const
 
@@ -19,5 +20,5 @@ export const ownNotes = ({ rest, self }: Pick<Access, "rest" | "self">) =>
   Effect.fnUntraced(function* (repo: Repo, path: string, params: Record<string, string | number>) {
     const account = yield* self
     const notes = yield* rest(repo).pages({ path, params: { ...ownerAndName(repo), ...params } }, Note, pages)
-    return notes.filter((note) => sameName(note.user?.login, account.username)).map(toOwnText)
+    return notes.filter((note) => isBy(toAuthor(note.user), account)).map(toOwnText)
   })

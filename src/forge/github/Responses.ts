@@ -1,11 +1,16 @@
 /** Schemas of the parts of GitHub's responses that are read. */
 import { Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
+import type { Author } from "../OwnAccount.ts"
 import { Permissions } from "../WriteAccess.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
-export const User = Schema.Struct({ login: Schema.String, name: Text })
+export const User = Schema.Struct({
+  id: Schema.optional(Schema.Int),
+  login: Schema.String,
+  name: Text
+})
 
 /** Permissions of the account in a repository. */
 export const Repository = Schema.Struct({
@@ -133,6 +138,12 @@ export const Installation = Schema.Struct({
   permissions: Schema.optional(Schema.Record(Schema.String, Schema.String))
 })
 export const InstallationToken = Schema.Struct({ token: Schema.String, expires_at: Schema.String })
+
+/** Returns the author of a text. */
+export const toAuthor = (user: typeof User.Type | null | undefined): Author => ({
+  id: user?.id,
+  username: user?.login
+})
 
 export const toPerson = (user: typeof User.Type | null | undefined): Person | undefined => {
   if (user === null || user === undefined) return undefined

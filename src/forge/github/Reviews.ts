@@ -4,9 +4,10 @@ import type { Repo } from "../../domain/Change.ts"
 import type { InlineComment } from "../../domain/Publication.ts"
 import type { ForgeClient, NewReview, PendingReview } from "../Forge.ts"
 import type { ForgeError } from "../ForgeError.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
+import { isBy } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
-import { Note, Review } from "./Responses.ts"
+import { Note, Review, toAuthor } from "./Responses.ts"
 import { ownNotes, toOwnText } from "./OwnNotes.ts"
 
 const pullPath = "/repos/{owner}/{repo}/pulls/{pull_number}"
@@ -35,7 +36,7 @@ const githubVerdicts = ({ rest, self }: Host): ForgeClient["verdicts"] => ({
     const params = { ...ownerAndName(repo), pull_number: number }
     const all = yield* rest(repo).pages({ path, params }, Review, pages)
     return all
-      .filter(({ state, user }) => state === "CHANGES_REQUESTED" && sameName(user?.login, account.username))
+      .filter(({ state, user }) => state === "CHANGES_REQUESTED" && isBy(toAuthor(user), account))
       .map(toOwnText)
   }),
   dismiss: (repo, number, hostId, message) =>
@@ -59,7 +60,7 @@ const listPending = Effect.fnUntraced(function* ({ rest, self }: Host, repo: Rep
   const account = yield* self
   const params = { ...ownerAndName(repo), pull_number: number }
   const all = yield* rest(repo).pages({ path: `${pullPath}/reviews`, params }, Review, pages)
-  const own = all.filter(({ state, user }) => state === "PENDING" && sameName(user?.login, account.username))
+  const own = all.filter(({ state, user }) => state === "PENDING" && isBy(toAuthor(user), account))
   return yield* Effect.forEach(own, (review) => {
     const path = `${pullPath}/reviews/{review_id}`
     const id = { ...params, review_id: review.id }
@@ -110,7 +111,7 @@ export const githubReviews = (host: Host): Pick<ForgeClient, "createReview" | "v
       const account = yield* host.self
       const params = { ...ownerAndName(repo), pull_number: number }
       const all = yield* host.rest(repo).pages({ path: `${pullPath}/reviews`, params }, Review, pages)
-      const reviews = all.filter(({ state, user }) => state !== "PENDING" && sameName(user?.login, account.username))
+      const reviews = all.filter(({ state, user }) => state !== "PENDING" && isBy(toAuthor(user), account))
       // This list has no comments of pending reviews.
       const comments = yield* own(repo, `${pullPath}/comments`, { pull_number: number })
       return [...reviews.map(toOwnText), ...comments]

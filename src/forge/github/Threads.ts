@@ -6,8 +6,10 @@ import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
-import { ownerAndName, sameName } from "../Profile.ts"
-import { Note, Reaction, ReviewComment } from "./Responses.ts"
+import { isBy } from "../OwnAccount.ts"
+import type { Account } from "../OwnAccount.ts"
+import { ownerAndName } from "../Profile.ts"
+import { Note, Reaction, ReviewComment, toAuthor } from "./Responses.ts"
 import type { ResolveThread } from "./ResolveThread.ts"
 
 const pages = { name: "per_page", value: 100 } as const
@@ -21,7 +23,7 @@ const reactionPages = { ...pages, max: 100 } as const
 const listDismissers = Effect.fnUntraced(function* (
   rest: Rest,
   repo: Repo,
-  own: string,
+  account: Account,
   comments: ReadonlyArray<typeof ReviewComment.Type>
 ) {
   const dismissers = new Map<number, ReadonlyArray<string>>()
@@ -35,10 +37,11 @@ const listDismissers = Effect.fnUntraced(function* (
       Reaction,
       reactionPages
     )
-    const people = reactions.flatMap(({ content, user }) => (content === "-1" && user ? [user.login] : []))
     dismissers.set(
       id,
-      people.filter((person) => !sameName(person, own))
+      reactions.flatMap(({ content, user }) =>
+        content === "-1" && user && !isBy(toAuthor(user), account) ? [user.login] : []
+      )
     )
   }
   return dismissers
@@ -74,10 +77,10 @@ export const githubThreads = (
         ReviewComment,
         pages
       )
-      const ours = (comment: typeof ReviewComment.Type) => sameName(comment.user?.login, account.username)
+      const ours = (comment: typeof ReviewComment.Type) => isBy(toAuthor(comment.user), account)
       const repliedTo = new Set(all.filter((comment) => !ours(comment)).map((comment) => comment.in_reply_to_id))
       const own = all.filter((comment) => ours(comment) && !comment.in_reply_to_id)
-      const dismissers = yield* listDismissers(rest(repo), repo, account.username, own)
+      const dismissers = yield* listDismissers(rest(repo), repo, account, own)
       return own.map((comment): HostThread => ({
         hostId: String(comment.id),
         body: comment.body ?? "",

@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../Http.ts"
-import { apiUrl, basicHeader, dispatcher, memoize, tokenCredential, writeGap } from "../Profile.ts"
+import { ownAccount } from "../OwnAccount.ts"
+import { apiUrl, basicHeader, dispatcher, tokenCredential, writeGap } from "../Profile.ts"
 import { findAccount } from "./Accounts.ts"
 import { gitlabCi } from "./Ci.ts"
 import { User, toPerson } from "./Responses.ts"
@@ -27,7 +28,9 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
     writeGap: writeGap(profile)
   })
   const { token } = profile
-  const self: ForgeClient["self"] = memoize(Effect.map(rest.get({ path: "/user" }, User), toPerson))
+  const { self } = ownAccount(
+    Effect.map(rest.get({ path: "/user" }, User), (user) => ({ ...toPerson(user), id: user.id }))
+  )
   const comments = gitlabComments(rest, self)
   return {
     self,

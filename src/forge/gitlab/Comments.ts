@@ -4,7 +4,7 @@ import type { ForgeClient } from "../Forge.ts"
 import type { HostWrite, OwnText } from "../HostWrite.ts"
 import { isRefusedWith } from "../HostWords.ts"
 import type { Rest } from "../Http.ts"
-import { sameName } from "../Profile.ts"
+import { isBy } from "../OwnAccount.ts"
 import { Discussion, Note, Status } from "./Responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
 
@@ -28,7 +28,7 @@ export const gitlabComments = (
     )
     return all
       .flatMap((discussion) => discussion.notes)
-      .filter((note) => sameName(note.author.username, account.username))
+      .filter((note) => isBy(note.author, account))
       .map(toOwnText)
   }),
   createComment: (repo, number, body) =>
@@ -67,9 +67,7 @@ export const gitlabComments = (
       Note,
       pages
     )
-    const match = notes.findLast(
-      (note) => sameName(note.author.username, account.username) && note.body.includes(marker)
-    )
+    const match = notes.findLast((note) => isBy(note.author, account) && note.body.includes(marker))
     return match === undefined ? undefined : toOwnText(match)
   })
 })

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { CommitComments, ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
-import { sameName } from "../Profile.ts"
+import { isBy } from "../OwnAccount.ts"
 import { CommitNote } from "./Responses.ts"
 import { projectId, projectPath } from "./Paths.ts"
 
@@ -30,9 +30,7 @@ export const gitlabCommitComments = (rest: Rest, self: ForgeClient["self"]): Com
       CommitNote,
       pages
     )
-    const match = notes.findLast(
-      (note) => sameName(note.author?.username, account.username) && note.note.includes(marker)
-    )
+    const match = notes.findLast(({ author, note }) => author && isBy(author, account) && note.includes(marker))
     return match === undefined ? undefined : { hostId: head, url: undefined, body: match.note }
   })
 })

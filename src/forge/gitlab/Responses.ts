@@ -4,7 +4,7 @@ import type { Person } from "../../domain/Change.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 
-export const User = Schema.Struct({ username: Schema.String, name: Text })
+export const User = Schema.Struct({ id: Schema.optional(Schema.Int), username: Schema.String, name: Text })
 
 const Role = Schema.optional(Schema.NullOr(Schema.Struct({ access_level: Schema.Int })))
 

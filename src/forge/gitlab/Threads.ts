@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
-import { sameName } from "../Profile.ts"
+import { isBy } from "../OwnAccount.ts"
 import { Thread } from "./Responses.ts"
 
 /** GitLab does not name a deleted account. */
@@ -42,8 +42,8 @@ export const gitlabThreads = (
       const me = yield* self
       const all = yield* rest.pages({ path: discussions, params: at(repo, number) }, Thread, pages)
       return all.flatMap(({ id, notes: [first, ...replies] }): ReadonlyArray<HostThread> => {
-        if (!first?.position || !sameName(first.author.username, me.username)) return []
-        const byUs = sameName(first.resolved_by?.username, me.username)
+        if (!first?.position || !isBy(first.author, me)) return []
+        const byUs = first.resolved_by ? isBy(first.resolved_by, me) : false
         return [
           {
             hostId: id,
@@ -52,7 +52,7 @@ export const gitlabThreads = (
             path: first.position.new_path ?? first.position.old_path ?? "",
             resolved: first.resolved === true && byUs,
             dismissedBy: first.resolved === true && !byUs ? [first.resolved_by?.username ?? unknown] : [],
-            replied: replies.some((note) => note.system !== true && !sameName(note.author.username, me.username))
+            replied: replies.some((note) => note.system !== true && !isBy(note.author, me))
           }
         ]
       })
