@@ -116,7 +116,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "PlanNotices.ts",
     "SendNotice.ts",
     "Outputs.ts",
-    "RecordedOperations.ts",
+    "Records.ts",
     "Marker.ts",
     "SafeText.ts",
     "ExistingThreads.ts",

@@ -7,8 +7,10 @@ import type { Analysis } from "../src/domain/Analysis.ts"
 import { hasStatus } from "../src/outputs/StatusEnd.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
+import { Records } from "../src/outputs/Records.ts"
 import { Outcomes } from "../src/store/Outcomes.ts"
 import type { Run } from "../src/store/Runs.ts"
+import { publishedRecords } from "./PublishedRecords.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 
 /** Returns the analysis with the dismissals of people. A host that cannot be read now leaves those of the last review in effect. */
@@ -22,9 +24,10 @@ export const withDismissals = Effect.fnUntraced(function* (run: Run, { workspace
   if (published.length === 0) return analysis
   const before = published.flatMap(({ fingerprint, outcome }) => (outcome === "dismissed" ? [fingerprint] : []))
   const atHost = yield* (yield* Outputs)
-    .reactions(workspace, run.change, { runId: run.id, targetKey: run.targetKey })
+    .reactions(workspace, run.change, { runId: run.id, targetKey: run.targetKey, present: [...present] })
     .pipe(
       Effect.provideService(DuringOutage, "fail"),
+      Effect.provideService(Records, yield* publishedRecords),
       Effect.catch((error) =>
         Effect.as(Effect.logWarning("dismissals at the host not read", { run_id: run.id, error: error.message }), [])
       )

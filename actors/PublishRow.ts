@@ -19,17 +19,18 @@ import * as Metrics from "../src/observability/Metrics.ts"
 import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
 import type { SentRow } from "../src/outputs/Outputs.ts"
-import { RecordedOperations } from "../src/outputs/RecordedOperations.ts"
+import { Records } from "../src/outputs/Records.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../src/store/Outbox.ts"
+import type { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import { afterFailure, checkFor, isContent, sentSummary, withNote } from "./PublishDecision.ts"
 import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
+import { publishedRecords } from "./PublishedRecords.ts"
 import { openStatus, RowWrite } from "./RowWrite.ts"
 import type { WriteServices } from "./RowWrite.ts"
-import { storeFailed } from "./TargetHold.ts"
 import type { TargetHold } from "./TargetHold.ts"
 
 /** Delay before the lookup of a write whose response was lost, so that the host can make the write visible. */
@@ -106,10 +107,10 @@ const settleFailure = Effect.fnUntraced(function* (
 
 /** Returns the update of a row that was sent, that had nothing to write, or for which the host has no place. */
 const settleSent = (sent: SentRow): PublicationUpdate => {
-  const { hostId, url, ignoredDismissals, nothingToDo, reactions, skipped } = sent
+  const { hostId, url, ignoredDismissals, nothingToDo, posted, reactions, skipped } = sent
   if (skipped !== undefined) return { status: "dropped", error: skipped }
   return nothingToDo === undefined
-    ? { status: "sent", hostId, url, ignoredDismissals, reactions }
+    ? { status: "sent", hostId, url, ignoredDismissals, posted, reactions }
     : { status: "nothing_to_do", error: nothingToDo, ignoredDismissals, reactions }
 }
 
@@ -151,12 +152,7 @@ const callHost = Effect.fnUntraced(function* (
   const context = yield* Effect.context<WriteServices>()
   const guard = Effect.andThen(checks.guard, Effect.provideContext(write.guard, context))
   const fence = Effect.provideContext(write.fence, context)
-  const outbox = yield* Outbox
-  const recorded: typeof RecordedOperations.Service = (id) =>
-    outbox.recorded(id).pipe(
-      Effect.map((entry) => entry?.operation),
-      Effect.mapError(storeFailed)
-    )
+  const records = yield* publishedRecords
   while (true) {
     const { row } = write
     const result = yield* (yield* Outputs)
@@ -164,7 +160,7 @@ const callHost = Effect.fnUntraced(function* (
       .pipe(
         Effect.provideService(WriteOwner, { fence, guard }),
         Effect.provideService(DuringOutage, "wait"),
-        Effect.provideService(RecordedOperations, recorded),
+        Effect.provideService(Records, records),
         Effect.withSpan("publication", {
           kind: "client",
           attributes: { channel: row.channel, operation: row.operation._tag, run: run.id }
@@ -175,7 +171,7 @@ const callHost = Effect.fnUntraced(function* (
   }
 })
 
-type Services = Forges | Outbox | Progress | WritePermits | WriteServices
+type Services = Forges | Outbox | Progress | Receipts | WritePermits | WriteServices
 
 /** Sends a row that is pending, or one with an unknown outcome that the host does not have. `siblings`: the rows of its run, for a status. */
 export const sendRow = Effect.fnUntraced(function* (

@@ -217,6 +217,8 @@ export const Publication = Schema.Struct({
   hostId: Schema.optional(Schema.String),
   url: Schema.optional(Schema.String),
   error: Schema.optional(Reason),
+  /** Fingerprints of the comments of a review that the host took at their lines. */
+  posted: Schema.optional(Schema.Array(Schema.String)),
   /** Dismissals at the time of sending, for rows that read comments of earlier reviews. */
   ignoredDismissals: Schema.optional(Schema.Array(IgnoredDismissal)),
   /** Reactions at the time of sending, for rows that read comments of earlier reviews. */

@@ -13,7 +13,8 @@ const command = /(?:^|\s)\/(?:aicr[ \t]+(review|help|cancel)|(review))(?=$|[\s.,
 const unknownWord = /^\s*\/aicr[ \t]+[a-z][\w-]{0,40}(?=$|[\s.,;:!?])/i
 const commandName: Readonly<Record<string, Command>> = { review: "review", help: "help", cancel: "cancel" }
 
-export const isOwnComment = (body: string): boolean => body.includes(marker)
+/** `before`: the text before an edit, from which a person may have removed the marker. */
+export const isOwnComment = (body: string, before = ""): boolean => body.includes(marker) || before.includes(marker)
 
 /** Returns the first command of a comment, `help` for an unknown command, and undefined for a comment without one. */
 export const findCommand = (body: string): Command | undefined => {

@@ -218,6 +218,8 @@ export interface ForgeClient {
     hostId: string,
     body: string
   ) => Effect.Effect<HostWrite, ForgeError, Writing>
+  /** Text of a comment on the pull request; undefined if it was deleted. */
+  readonly commentText: (repo: Repo, number: number, hostId: string) => Effect.Effect<string | undefined, ForgeError>
   /** Comment by the own account on the pull request that contains `marker`. Reads all pages. */
   readonly findComment: (repo: Repo, number: number, marker: string) => Effect.Effect<OwnText | undefined, ForgeError>
   readonly setStatus: (

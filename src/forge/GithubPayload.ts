@@ -85,6 +85,10 @@ export const readIssue = (issue: PayloadJson | undefined) => ({
   url: webUrl(issue, "html_url")
 })
 
+/** Reads the text of a comment before it was edited. */
+export const readTextBefore = (payload: PayloadJson): string | undefined =>
+  optional(() => text(child(child(payload, "changes"), "body"), "from", limits.description))
+
 /** Reads the facts of a delivery whose payload is rejected. */
 export const readRejected =
   (toPerson: ReadPerson) =>

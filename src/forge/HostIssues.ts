@@ -82,6 +82,11 @@ export interface HostThread {
   readonly hostId: string
   readonly body: string
   readonly path: string
+  /** Line of `side` that the host returns: where the comment was written, on GitLab where its code is now. */
+  readonly line?: number | undefined
+  readonly side?: "new" | "old"
+  /** Id of its review, where the host has reviews. */
+  readonly review?: string | undefined
   /** Accounts of others who resolved it, or on GitHub gave it a thumbs-down; at most the first hundred. */
   readonly dismissedBy: ReadonlyArray<string>
   /** Resolved by the own account, where the host reports it. */

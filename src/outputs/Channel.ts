@@ -88,6 +88,8 @@ export interface Sent extends HostWrite {
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
   /** Reactions to comments of earlier reviews, where the operation read them. */
   readonly reactions?: ReadonlyArray<Reaction> | undefined
+  /** Fingerprints of the comments of a review that are at their lines. */
+  readonly posted?: ReadonlyArray<string> | undefined
   /** Reason for which nothing was written, because the host has no place for it; the row is then dropped with it. */
   readonly skipped?: Reason | undefined
   /** Reason for which nothing had to be written. */
@@ -142,7 +144,7 @@ export interface ChannelKind {
    */
   readonly reactions?: (
     context: ChannelContext,
-    review: Pick<Publication, "runId" | "targetKey" | "channel">
+    review: Pick<Publication, "runId" | "targetKey" | "channel"> & { readonly present: ReadonlyArray<string> }
   ) => Effect.Effect<ReadonlyArray<Reaction>, ForgeError | ChannelMissing>
   /**
    * Marks the open comments or issues of a finding as dismissed at the host; undefined for kinds whose messages have no state. Returns the

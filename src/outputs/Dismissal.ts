@@ -5,7 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"
-import type { Change } from "../domain/Change.ts"
+import type { Change, Person } from "../domain/Change.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 
@@ -13,7 +13,8 @@ export type Dismissal = Workspace["review"]["dismissal"]
 
 interface Permission {
   readonly at: number
-  readonly canWrite: boolean
+  /** Undefined if the host does not disclose it. */
+  readonly canWrite: boolean | undefined
 }
 
 /** A changed permission takes effect after this time. */
@@ -40,11 +41,11 @@ const permissions = new WeakMap<ForgeClient, Map<string, Permission>>()
 
 const folded = (username: string): string => username.toLowerCase()
 
-const mayWrite = Effect.fnUntraced(function* (
+const readPermission = Effect.fnUntraced(function* (
   client: ForgeClient,
   { repo }: Change,
   username: string
-): Effect.fn.Return<boolean, ForgeError> {
+): Effect.fn.Return<boolean | undefined, ForgeError> {
   const people = permissions.get(client) ?? new Map<string, Permission>()
   permissions.set(client, people)
   const key = JSON.stringify([repo.fullName, folded(username)])
@@ -59,7 +60,7 @@ const mayWrite = Effect.fnUntraced(function* (
         Effect.logWarning("dismissal ignored because the write permission is unknown").pipe(
           Effect.annotateLogs({ username, reason: message })
         ),
-        false
+        undefined
       )
   )
   people.delete(key)
@@ -68,6 +69,13 @@ const mayWrite = Effect.fnUntraced(function* (
   if (people.size > maxEntries && oldest !== undefined) people.delete(oldest)
   return canWrite
 })
+
+const mayWrite = (client: ForgeClient, change: Change, username: string) =>
+  Effect.map(readPermission(client, change, username), (canWrite) => canWrite === true)
+
+/** Returns whether the account is known not to write to the repository. */
+export const mayNotWrite = (client: ForgeClient, change: Change, { username }: Person) =>
+  Effect.map(readPermission(client, change, username), (canWrite) => canWrite === false)
 
 /** Returns the names of all writers; undefined where the host has no list, or does not disclose it. */
 const listWriters = Effect.fnUntraced(function* (

@@ -8,10 +8,13 @@ import type { Change } from "../domain/Change.ts"
 import type { IgnoredDismissal, Publication, Reaction } from "../domain/Publication.ts"
 import type { ForgeClient, HostThread } from "../forge/Forge.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
+import { fingerprintOf, isDeletionDismissal, listPosted, recogniseEdited } from "./ChangedComments.ts"
+import type { PostedComment } from "./ChangedComments.ts"
 import { findDismissers } from "./Dismissal.ts"
 import type { Dismissal } from "./Dismissal.ts"
 import { parseMarkers } from "./Marker.ts"
 import type { ExistingProblem } from "./Reconcile.ts"
+import { Records } from "./Records.ts"
 
 export interface ExistingThread extends ExistingProblem {
   readonly thread: HostThread
@@ -19,12 +22,16 @@ export interface ExistingThread extends ExistingProblem {
   readonly ignored: ReadonlyArray<string>
 }
 
+const fingerprintIn = ({ body }: HostThread): string | undefined =>
+  parseMarkers(body).find((marker) => marker.fp !== undefined)?.fp
+
 const toExistingThreads = (
   thread: HostThread,
-  mayDismiss: (username: string) => boolean
+  mayDismiss: (username: string) => boolean,
+  recognised?: string
 ): ReadonlyArray<ExistingThread> => {
   const markers = parseMarkers(thread.body)
-  const fp = markers.find((marker) => marker.fp !== undefined)?.fp
+  const fp = recognised ?? fingerprintIn(thread)
   if (fp === undefined) return []
   // Written by the service for a person with the permission, who dismissed it from chat.
   const isMarked = markers.some((marker) => marker.state === "dismissed")
@@ -65,16 +72,71 @@ export const listReactions = (threads: ReadonlyArray<ExistingThread>): ReadonlyA
     replied: own.some(({ thread }) => thread.replied)
   }))
 
+/** `posted`: comments of earlier reviews, by which those are recognised whose text a person replaced. They are read if there is such a comment. */
 export const listExistingThreads = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   number: number,
-  dismissal: Dismissal
+  dismissal: Dismissal,
+  posted: Effect.Effect<ReadonlyArray<PostedComment>, ForgeError> = Effect.succeed([])
 ): Effect.fn.Return<ReadonlyArray<ExistingThread>, ForgeError> {
   const threads = yield* client.threads.list(change.repo, number)
   const people = threads.flatMap(({ dismissedBy }) => dismissedBy)
   const mayDismiss = yield* findDismissers(client, change, dismissal, people)
-  return threads.flatMap((thread) => toExistingThreads(thread, mayDismiss))
+  const marked = threads.flatMap((thread) => toExistingThreads(thread, mayDismiss))
+  const unmarked = threads.filter((thread) => fingerprintIn(thread) === undefined)
+  if (unmarked.length === 0) return marked
+  const edited = recogniseEdited(unmarked, yield* posted, new Set(marked.map(({ fp }) => fp)))
+  // What a person wrote is not changed, like a comment with a reply.
+  const asReplied = edited.flatMap(({ fp, thread }) => toExistingThreads({ ...thread, replied: true }, mayDismiss, fp))
+  return [...marked, ...asReplied]
+})
+
+/** The publication that needs the comments, or the review before it is planned. */
+export type ThreadReader = Pick<Publication, "runId" | "targetKey" | "channel"> &
+  Partial<Pick<Publication, "attempts" | "operation" | "status">> & {
+    /** Problems that the review found. */
+    readonly present?: ReadonlyArray<string>
+  }
+
+/** Returns the problems that the operation or the review is about. A first publication has no deleted comments. */
+const problemsOf = (
+  { operation, present = [] }: ThreadReader,
+  previous: Publication | undefined
+): ReadonlyArray<string> => {
+  if (operation === undefined) return present
+  if (previous === undefined) return []
+  switch (operation._tag) {
+    case "Review":
+      return operation.comments.flatMap((comment) => fingerprintOf(comment) ?? [])
+    case "Summary":
+      return operation.problems?.present ?? []
+    case "Threads":
+      return operation.present
+    default:
+      return []
+  }
+}
+
+/** Returns the problems of the operation whose comments people deleted at the host to dismiss them. */
+const listDeleted = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  dismissal: Dismissal,
+  wanted: ReadonlyArray<string>,
+  posted: Effect.Effect<ReadonlyArray<PostedComment>, ForgeError>
+): Effect.fn.Return<ReadonlyArray<ExistingThread>, ForgeError> {
+  if (wanted.length === 0) return []
+  const missing = new Map((yield* posted).map((one) => [one.fp, one.comment]))
+  const deleted = wanted.flatMap((fp) => {
+    const comment = missing.get(fp)
+    return comment === undefined ? [] : [{ fp, comment }]
+  })
+  if (deleted.length === 0 || !(yield* isDeletionDismissal(client, change, dismissal))) return []
+  return deleted.map(({ fp, comment: { body, line, path, side } }) => {
+    const thread = { hostId: "", body, path, line, side, dismissedBy: [], resolved: false, replied: false }
+    return { fp, files: [path], state: "dismissed", thread, ignored: [] }
+  })
 })
 
 export type ExistingThreads = Effect.Effect<ReadonlyArray<ExistingThread>, ForgeError>
@@ -83,11 +145,9 @@ interface CachedThreads {
   readonly client: ForgeClient
   readonly at: number
   readonly threads: ReadonlyArray<ExistingThread>
+  /** Comments of earlier reviews, read when they are needed. */
+  readonly posted: Effect.Effect<ReadonlyArray<PostedComment>, ForgeError>
 }
-
-/** The publication that needs the comments, or the review before it is planned. */
-type ThreadReader = Pick<Publication, "runId" | "targetKey" | "channel"> &
-  Partial<Pick<Publication, "attempts" | "operation" | "status">>
 
 /** Maximum age of a cached result, because people reply and dismiss at any time. */
 const maxAgeMillis = 60_000
@@ -103,8 +163,10 @@ export const makeExistingThreads = () => {
     client: ForgeClient,
     change: Change,
     dismissal: Dismissal,
-    { runId, targetKey, channel, attempts, operation, status }: ThreadReader
+    reader: ThreadReader,
+    previous?: Publication
   ): Effect.fn.Return<ReadonlyArray<ExistingThread>, ForgeError> {
+    const { runId, targetKey, channel, attempts, operation, status } = reader
     const { number } = change.target
     if (number === undefined) return []
     const key = JSON.stringify([runId, targetKey, channel])
@@ -113,10 +175,15 @@ export const makeExistingThreads = () => {
     cache.delete(key)
     const isRepeated = (attempts ?? 0) > 0 || status === "unknown"
     const isUsable = entry !== undefined && entry.client === client && now - entry.at < maxAgeMillis && !isRepeated
-    const threads = isUsable ? entry.threads : yield* listExistingThreads(client, change, number, dismissal)
-    if (operation?._tag === "Threads") return threads
+    const records = yield* Records
+    const posted = isUsable ? entry.posted : yield* Effect.cached(Effect.map(records.reviews(reader), listPosted))
+    const threads = isUsable ? entry.threads : yield* listExistingThreads(client, change, number, dismissal, posted)
+    const standing = new Set(threads.map(({ fp }) => fp))
+    const wanted = problemsOf(reader, previous).filter((fp) => !standing.has(fp))
+    const all = [...threads, ...(yield* listDeleted(client, change, dismissal, wanted, posted))]
+    if (operation?._tag === "Threads") return all
     for (const [other, { at }] of cache) if (now - at >= maxAgeMillis || cache.size >= maxCached) cache.delete(other)
-    cache.set(key, isUsable ? entry : { client, at: now, threads })
-    return threads
+    cache.set(key, isUsable ? entry : { client, at: now, threads, posted })
+    return all
   })
 }

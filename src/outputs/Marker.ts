@@ -73,6 +73,12 @@ export const splitAtMarkers = (text: string): ReadonlyArray<{ readonly text: str
   })
 }
 
+/** Returns the text after the last marker, without the space around it; undefined for a text without a marker. */
+export const textBelowMarkers = (text: string): string | undefined => {
+  const last = [...text.matchAll(pattern)].at(-1)
+  return last && text.slice(last.index + last[0].length).trim()
+}
+
 /** Splits a text into its visible text and its markers. Removing a marker never creates a new one from its neighbours. */
 export const splitMarkers = (text: string): { readonly visible: string; readonly markers: ReadonlyArray<string> } => ({
   visible: withoutMarkers(text.replace(pattern, "")).trimEnd(),

@@ -24,6 +24,8 @@ export interface SentRow extends HostWrite {
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
   /** Reactions to comments of earlier reviews, for the outcomes of their findings. */
   readonly reactions?: ReadonlyArray<Reaction> | undefined
+  /** Fingerprints of the comments of a review that are at their lines. */
+  readonly posted?: ReadonlyArray<string> | undefined
   /** Reason for which nothing was written, because the host has no place for it; the row is then dropped with it. */
   readonly skipped?: Reason | undefined
   /** Reason for which nothing had to be written. */
@@ -52,7 +54,10 @@ export class Outputs extends Context.Service<
     readonly reactions: (
       workspace: Workspace,
       change: Change,
-      review: Pick<PublishInput, "runId" | "targetKey">
+      review: Pick<PublishInput, "runId" | "targetKey"> & {
+        /** Fingerprints of its problems. */
+        readonly present: ReadonlyArray<string>
+      }
     ) => Effect.Effect<ReadonlyArray<Reaction>, ForgeError | ChannelMissing>
     readonly send: (
       workspace: Workspace,

@@ -100,12 +100,13 @@ const withOwner =
 
 const rowOfSent = (
   publication: Publication,
-  { hostId, url, next = [], ignoredDismissals, nothingToDo, reactions, skipped }: Sent
+  { hostId, url, next = [], ignoredDismissals, nothingToDo, posted, reactions, skipped }: Sent
 ): SentRow => ({
   hostId,
   url,
   ignoredDismissals,
   reactions,
+  posted,
   skipped,
   nothingToDo,
   next: next.map((planned) => toPublication(publication, publication.channel, publication.position, planned))

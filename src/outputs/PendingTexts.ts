@@ -9,7 +9,7 @@ import type { Operation } from "../domain/Publication.ts"
 import type { PendingPolicy } from "../forge/Forge.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import { parseMarkers } from "./Marker.ts"
-import { RecordedOperations } from "./RecordedOperations.ts"
+import { Records } from "./Records.ts"
 
 /** Removes what hosts may change in a text. */
 const normalise = (text: string): string => text.replace(/\r\n?/g, "\n").trim()
@@ -29,12 +29,12 @@ export const makePendingPolicy = (texts: ReadonlyArray<string>, isResumed: boole
   isResumed,
   settle: Effect.fnUntraced(function* (pending) {
     if (pending.length === 0) return
-    const recorded = yield* RecordedOperations
+    const records = yield* Records
     const own = new Set(texts.map(normalise))
     const ids = new Set(
       pending.flatMap((review) => review.texts.flatMap((text) => parseMarkers(text).map(({ op }) => op)))
     )
-    for (const id of ids) for (const text of textsOf(yield* recorded(id))) own.add(text)
+    for (const id of ids) for (const text of textsOf(yield* records.operation(id))) own.add(text)
     const unknown = pending.flatMap((review) => review.texts).filter((text) => !own.has(normalise(text)))
     if (unknown.length > 0) return yield* occupied(unknown.length)
     for (const review of pending) yield* review.discard

@@ -21,22 +21,24 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
     const { change } = context
     const client = yield* context.client
     const { operation } = publication
+    const words = { labels: labelsFor(context.workspace.review.output_language), limit: renderer.limit }
     let people: Pick<Sent, "ignoredDismissals" | "reactions"> = {}
-    const threads = Effect.tap(loadThreads(client, change, context.workspace.review.dismissal, publication), (loaded) =>
-      Effect.sync(() => {
-        people = { ignoredDismissals: listIgnoredDismissals(loaded), reactions: listReactions(loaded) }
-      })
+    const threads = Effect.tap(
+      loadThreads(client, change, context.workspace.review.dismissal, publication, previous),
+      (loaded) =>
+        Effect.sync(() => {
+          people = { ignoredDismissals: listIgnoredDismissals(loaded), reactions: listReactions(loaded) }
+        })
     )
     switch (operation._tag) {
       case "Review": {
-        const sent = yield* sendReview(client, change, publication, previous, threads, operation, renderer)
+        const sent = yield* sendReview(client, change, publication, previous, threads, operation, words)
         return { ...sent, ...people }
       }
       case "Summary": {
         const withMentions = { ...operation, body: yield* fillMentions(context, operation) }
-        const words = { labels: labelsFor(context.workspace.review.output_language), limit: renderer.limit }
         const body = yield* withSince(threads, withMentions, previous, words)
-        const sent = yield* sendSummary(client, change, publication, { ...operation, body }, previous)
+        const sent = yield* sendSummary(client, change, publication, { ...operation, body }, previous, words)
         return { ...sent, ...people }
       }
       case "Threads": {

@@ -14,13 +14,15 @@ import type { HostWrite } from "../forge/HostWrite.ts"
 import { shorten } from "./Cut.ts"
 import { unwritten } from "./Channel.ts"
 import type { Sent } from "./Channel.ts"
-import { toSearchText, parseMarkers, renderMarker, splitMarkers } from "./Marker.ts"
+import { toSearchText, parseMarkers, renderMarker, splitMarkers, textBelowMarkers } from "./Marker.ts"
 import { makePendingPolicy } from "./PendingTexts.ts"
 import { reconcile } from "./Reconcile.ts"
-import type { Renderer } from "./Render.ts"
+import { fingerprintOf } from "./ChangedComments.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
 import { gfm } from "./SafeText.ts"
 import type { ExistingThread, ExistingThreads } from "./ExistingThreads.ts"
+import { overEdited, withNotes } from "./KeptNotes.ts"
+import type { SummaryWords } from "./KeptNotes.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
 
 /** Maximum number of calls to isolate refused lines; the remaining comments then count as refused. */
@@ -48,27 +50,29 @@ export const sendSummary = Effect.fnUntraced(function* (
   change: Change,
   publication: Publication,
   operation: SummaryOperation,
-  previous: Publication | undefined
+  previous: Publication | undefined,
+  words: SummaryWords
 ) {
   const number = yield* requireNumber(change)
   const scope = parseMarkers(operation.body)[0]?.scope
   const isSame = ({ operation: before }: Publication) =>
     before._tag === "Summary" && before.body.includes(toSearchText({ fp: summaryFp, scope }))
   const knownHostId = previous !== undefined && isSame(previous) ? previous.hostId : undefined
-  const update = (hostId: string) => client.updateComment(change.repo, number, hostId, operation.body)
+  const update = (hostId: string, body: string) => client.updateComment(change.repo, number, hostId, body)
   // Another installation may have written it, or this one before its records were lost.
   const findOrCreate: Effect.Effect<Sent, ForgeError, Writing> = Effect.flatMap(
     findSummary(client, change, number, scope),
     (summary) =>
       summary !== undefined
-        ? update(summary.hostId)
+        ? update(summary.hostId, withNotes(summary.body, operation.body, words))
         : operation.onlyUpdate === true
           ? Effect.succeed(unwritten(publication.operationId, { _tag: "NoSummaryToUpdate" }))
           : client.createComment(change.repo, number, operation.body)
   )
-  if (knownHostId === undefined) return yield* findOrCreate
+  if (knownHostId === undefined || previous === undefined) return yield* findOrCreate
+  const body = yield* overEdited(client, change, number, knownHostId, previous, operation.body, words)
   return yield* Effect.catchIf(
-    update(knownHostId),
+    update(knownHostId, body),
     (error) => error.reason === "not_found",
     () => findOrCreate
   )
@@ -91,8 +95,6 @@ const findInSummary = Effect.fnUntraced(function* (client: ForgeClient, change: 
   return { summary, comments: new Set(markers.map((marker) => marker.fp)) }
 })
 
-const fingerprint = (comment: InlineComment): string | undefined => parseMarkers(comment.body).at(-1)?.fp
-
 export const findReview = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
@@ -101,12 +103,16 @@ export const findReview = Effect.fnUntraced(function* (
 ) {
   const { marked, comments } = yield* findExisting(client, change, operation.head)
   const own = marked.find(({ marker }) => marker.op === publication.operationId)
-  const missing = operation.comments.filter((comment) => !comments.has(fingerprint(comment)))
-  if (missing.length === 0) return own?.text
+  const missing = operation.comments.filter((comment) => !comments.has(fingerprintOf(comment)))
+  const posted = operation.comments.flatMap((comment) => {
+    const fp = fingerprintOf(comment)
+    return fp !== undefined && comments.has(fp) ? [fp] : []
+  })
+  if (missing.length === 0) return own && { ...own.text, posted }
   const refused = yield* findInSummary(client, change, publication)
-  return missing.every((comment) => refused.comments.has(fingerprint(comment)))
-    ? (own?.text ?? refused.summary)
-    : undefined
+  if (!missing.every((comment) => refused.comments.has(fingerprintOf(comment)))) return undefined
+  const written = own?.text ?? refused.summary
+  return written && { ...written, posted }
 })
 
 export const sendReview = Effect.fnUntraced(function* (
@@ -116,7 +122,7 @@ export const sendReview = Effect.fnUntraced(function* (
   previous: Publication | undefined,
   earlier: ExistingThreads,
   operation: ReviewOperation,
-  renderer: Renderer
+  words: SummaryWords
 ) {
   const number = yield* requireNumber(change)
   // Comments may exist that the records do not contain: of an interrupted attempt, of another installation, or from before the
@@ -133,7 +139,7 @@ export const sendReview = Effect.fnUntraced(function* (
   const earlierFingerprints =
     operation.comments.length === 0 ? new Set<string>() : findEarlier(yield* earlier, operation.comments)
   const pending = operation.comments.filter((comment) => {
-    const fp = fingerprint(comment)
+    const fp = fingerprintOf(comment)
     return !existing.has(fp) && (fp === undefined || !earlierFingerprints.has(fp))
   })
   if (operation.comments.length > 0 && pending.length === 0) {
@@ -146,8 +152,13 @@ export const sendReview = Effect.fnUntraced(function* (
   )
   const { write, refused } = yield* post(client, change, number, { ...operation, comments: pending }, policy)
   const moved =
-    refused.length === 0 ? undefined : yield* addToSummary(client, change, number, publication, refused, renderer)
-  return write ?? moved ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
+    refused.length === 0 ? undefined : yield* addToSummary(client, change, number, publication, refused, words)
+  const taken = pending
+    .filter((comment) => !refused.includes(comment))
+    .flatMap((comment) => fingerprintOf(comment) ?? [])
+  const resumed = [...existing].filter((fp) => fp !== undefined)
+  const sent: Sent = write ?? moved ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
+  return { ...sent, posted: [...resumed, ...taken] }
 })
 
 interface Posted {
@@ -158,7 +169,7 @@ interface Posted {
 /** Returns the fingerprints of comments that are open or were dismissed. */
 const findEarlier = (threads: ReadonlyArray<ExistingThread>, comments: ReadonlyArray<InlineComment>) => {
   const found = comments.flatMap((comment) => {
-    const fp = fingerprint(comment)
+    const fp = fingerprintOf(comment)
     return fp === undefined ? [] : [{ fp }]
   })
   const reviewState = {
@@ -215,27 +226,29 @@ const addToSummary = Effect.fnUntraced(function* (
   number: number,
   publication: Publication,
   refused: ReadonlyArray<InlineComment>,
-  renderer: Renderer
+  words: SummaryWords
 ) {
   const summary =
     (yield* findSummary(client, change, number, summaryScope(change.workspace, publication.channel, ""))) ??
     (yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId })))
   const present = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
   const sections = refused
-    .filter((comment) => !present.has(fingerprint(comment)))
+    .filter((comment) => !present.has(fingerprintOf(comment)))
     .map((comment) => {
       const { visible, markers } = splitMarkers(comment.body)
       const location = `${gfm.codeSpan(comment.path)}:${comment.start === undefined ? "" : `${comment.start}-`}${comment.line}`
       return { text: `${location} ${visible.replace(/^(`{3,})suggestion\S*$/gm, "$1text")}`, markers }
     })
   if (summary !== undefined && sections.length === 0) return summary
-  const before = splitMarkers(summary?.body ?? "")
+  const notes = textBelowMarkers(summary?.body ?? "") ?? ""
+  const before = splitMarkers((summary?.body ?? "").slice(0, notes === "" ? undefined : -notes.length))
   const markers = [...before.markers, ...sections.flatMap((section) => section.markers)]
   const fixedMarkers = markers.length === 0 ? renderMarker({ op: publication.operationId }) : markers.join("\n")
   const added = sections.map((section) => section.text).join("\n\n")
-  const room = Math.max(0, renderer.limit - fixedMarkers.length - added.length - 8)
+  const room = Math.max(0, words.limit - fixedMarkers.length - added.length - 8)
   const text = shorten(before.visible, room)
-  const body = `${text}\n\n${shorten(added, renderer.limit - fixedMarkers.length - 8)}\n\n${fixedMarkers}`.trim()
+  const whole = `${text}\n\n${shorten(added, words.limit - fixedMarkers.length - 8)}\n\n${fixedMarkers}`.trim()
+  const body = withNotes(summary?.body ?? "", whole, words)
   return yield* summary === undefined
     ? client.createComment(change.repo, number, body)
     : client.updateComment(change.repo, number, summary.hostId, body)

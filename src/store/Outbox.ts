@@ -21,9 +21,13 @@ export interface PublicationUpdate {
   readonly error?: Reason | undefined
   readonly ignoredDismissals?: ReadonlyArray<IgnoredDismissal> | undefined
   readonly reactions?: ReadonlyArray<Reaction> | undefined
+  readonly posted?: ReadonlyArray<string> | undefined
   /** True if the host failed a write, which counts for `attempts`. */
   readonly isAttempt?: boolean | undefined
 }
+
+/** Reviews by which comments are recognised that people changed. */
+export const maxReviews = 50
 
 /** A row with the times of its creation and of its latest change, in milliseconds since the epoch. */
 export interface DatedPublication extends Publication {
@@ -85,5 +89,9 @@ export class Outbox extends Context.Service<
       kind: Operation["_tag"],
       runId: string
     ) => Effect.Effect<Publication | undefined, StoreError>
+    /** Returns the reviews that other runs sent to a target on a channel, the newest first; at most `maxReviews`. */
+    readonly sentReviews: (
+      row: Pick<Publication, "targetKey" | "channel" | "runId">
+    ) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
   }
 >()("aicr/store/Outbox") {}

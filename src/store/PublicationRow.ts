@@ -21,7 +21,8 @@ const PublicationRow = Schema.Struct({
   url: Schema.NullOr(Schema.String),
   error: Schema.NullOr(ReasonText),
   ignored_dismissals: Schema.NullOr(Schema.fromJsonString(Schema.Array(IgnoredDismissal))),
-  reactions: Schema.NullOr(Schema.fromJsonString(Schema.Array(Reaction)))
+  reactions: Schema.NullOr(Schema.fromJsonString(Schema.Array(Reaction))),
+  posted: Schema.NullOr(Schema.fromJsonString(Schema.Array(Schema.String)))
 })
 
 export const decodePublicationRows = Schema.decodeUnknownEffect(Schema.Array(PublicationRow))
@@ -41,7 +42,8 @@ export const toPublication = (row: typeof PublicationRow.Type): Publication => (
   url: row.url ?? undefined,
   error: row.error ?? undefined,
   ignoredDismissals: row.ignored_dismissals ?? undefined,
-  reactions: row.reactions ?? undefined
+  reactions: row.reactions ?? undefined,
+  posted: row.posted ?? undefined
 })
 
 const byPosition = Order.mapInput(Order.Number, (row: Publication) => row.position)
@@ -62,8 +64,8 @@ export const insertPublications = (
     { discard: true }
   )
 
-/** Encodes the columns `ignored_dismissals` and `reactions`. */
-export const toJson = (list: ReadonlyArray<IgnoredDismissal | Reaction> | undefined): string | null =>
+/** Encodes the columns `ignored_dismissals`, `reactions` and `posted`. */
+export const toJson = (list: ReadonlyArray<IgnoredDismissal | Reaction | string> | undefined): string | null =>
   list === undefined ? null : JSON.stringify(list)
 
 const toPublicationRow = (row: Publication, now: number) => ({
@@ -84,6 +86,7 @@ const toPublicationRow = (row: Publication, now: number) => ({
   error: encodeReason(row.error),
   ignored_dismissals: toJson(row.ignoredDismissals),
   reactions: toJson(row.reactions),
+  posted: toJson(row.posted),
   created_at: now,
   updated_at: now
 })

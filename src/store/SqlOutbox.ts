@@ -6,7 +6,7 @@ import { PublisherToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { publicationLifecycle } from "../domain/Publication.ts"
 import type { PublicationStatus } from "../domain/Publication.ts"
-import { Outbox } from "./Outbox.ts"
+import { maxReviews, Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
 import { decodePublicationRows, insertPublications, rowsPerInsert, toJson, toPublication } from "./PublicationRow.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
@@ -112,7 +112,7 @@ const holds =
 
 const move =
   (sql: SqlClient.SqlClient): Outbox["Service"]["move"] =>
-  (id, from, { status, notBefore, hostId, url, error, isAttempt, ignoredDismissals, reactions }, token, now) =>
+  (id, from, { status, notBefore, hostId, url, error, isAttempt, ignoredDismissals, reactions, posted }, token, now) =>
     publicationLifecycle.canMove(from, status)
       ? sql`
         UPDATE publications
@@ -120,7 +120,7 @@ const move =
           not_before = ${notBefore ?? null}, error = ${encodeReason(error)}, updated_at = ${now},
           host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url),
           ignored_dismissals = COALESCE(${toJson(ignoredDismissals)}, ignored_dismissals),
-          reactions = COALESCE(${toJson(reactions)}, reactions)
+          reactions = COALESCE(${toJson(reactions)}, reactions), posted = COALESCE(${toJson(posted)}, posted)
         WHERE id = ${id} AND status = ${from} AND EXISTS (
           SELECT 1 FROM publishers
           WHERE publishers.target_key = publications.target_key AND publishers.token = ${token})
@@ -181,6 +181,18 @@ const lastSent =
       (found) => found[0]
     )
 
+const sentReviews =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["sentReviews"] =>
+  ({ channel, runId, targetKey }) =>
+    select(
+      "outbox.sentReviews",
+      sql`
+        SELECT * FROM publications
+        WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = 'Review' AND status = 'sent'
+          AND run_id <> ${runId}
+        ORDER BY seq DESC LIMIT ${maxReviews}`
+    )
+
 export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effect(
   Outbox,
   Effect.map(SqlClient.SqlClient, (sql) =>
@@ -197,7 +209,8 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       move: move(sql),
       startStatus: startStatus(sql),
       targets: targets(sql),
-      lastSent: lastSent(sql)
+      lastSent: lastSent(sql),
+      sentReviews: sentReviews(sql)
     })
   )
 )

@@ -66,6 +66,7 @@ export const testForges = (pull: Effect.Effect<Pick<HostPull, "head" | "state">>
     gitAuthorization: () => unexpected,
     createComment: () => unexpected,
     updateComment: () => unexpected,
+    commentText: () => unexpected,
     findComment: () => unexpected,
     setStatus: () => unexpected,
     issues: {

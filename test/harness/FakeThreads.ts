@@ -156,7 +156,8 @@ const gitlab = (route: DemoRoute): DemoRoute => {
       const [note] = field(item, "notes", isList) ?? []
       if (comment === undefined || !isObject(note)) return item
       const { answers, body: edited, resolver } = getThread(comment)
-      const position = { new_path: comment.path, old_path: comment.path }
+      const line = comment.side === "new" ? { new_line: comment.line } : { old_line: comment.line }
+      const position = { new_path: comment.path, old_path: comment.path, ...line }
       const resolved =
         resolver === undefined
           ? { resolved: false }
@@ -170,6 +171,18 @@ const gitlab = (route: DemoRoute): DemoRoute => {
     })
     return { ...answer, body }
   })
+}
+
+/** One comment on a pull request. */
+const readComment = (context: ApiContext, param: string): ApiAnswer | undefined => {
+  const id = Number(context.params[param])
+  const comment = pullsOf(context)
+    .flatMap(({ comments }) => comments)
+    .find((one) => one.id === id)
+  if (comment === undefined) return undefined
+  const { login } = comment.user
+  const user = { id: comment.user.id, login, username: login }
+  return { status: 200, body: { id, body: comment.body, user, author: user } }
 }
 
 const reactions = (context: ApiContext): ApiAnswer | undefined => {
@@ -198,6 +211,11 @@ const kinds = { gitea, github, gitlab } as const
 
 export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): DemoDialect => {
   const notFound: ApiAnswer = { status: 404, body: dialect.error("Not Found") }
+  const singleComment: DemoRoute = {
+    method: "GET",
+    path: "/repos/{owner}/{repo}/issues/comments/{id}",
+    answer: (context) => readComment(context, "id") ?? notFound
+  }
   const more: ReadonlyArray<DemoRoute> =
     kind === "github"
       ? [
@@ -206,6 +224,7 @@ export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): Dem
             path: "/repos/{owner}/{repo}/pulls/comments/{id}",
             answer: (context) => edit(context) ?? notFound
           },
+          singleComment,
           {
             method: "PUT",
             path: "/repos/{owner}/{repo}/pulls/{number}/reviews/{id}/dismissals",
@@ -220,6 +239,11 @@ export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): Dem
       : kind === "gitlab"
         ? [
             {
+              method: "GET",
+              path: "/projects/{project}/merge_requests/{iid}/notes/{note}",
+              answer: (context) => readComment(context, "note") ?? notFound
+            },
+            {
               method: "PUT",
               path: "/projects/{project}/merge_requests/{iid}/discussions/{discussion}",
               answer: (context) => {
@@ -232,6 +256,7 @@ export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): Dem
             }
           ]
         : [
+            singleComment,
             {
               method: "POST",
               path: "/repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals",

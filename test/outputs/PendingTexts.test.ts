@@ -10,7 +10,7 @@ import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { renderMarker } from "../../src/outputs/Marker.ts"
-import { RecordedOperations } from "../../src/outputs/RecordedOperations.ts"
+import { noRecords, Records } from "../../src/outputs/Records.ts"
 import { file, repoName, run, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { getDrafts } from "../harness/FakeGitlab.ts"
@@ -65,7 +65,9 @@ describe.each(ForgeKind.literals)("pending reviews on %s", (kind) => {
     const to = makeChannelContext(setup(here), given(here), forgeTable[kind].client(here.forge.profile()))
     const sent = orDie(setup(here).kind.send(to, { ...reviewRow(here), ...more }, undefined))
     return run(
-      Effect.result(sent).pipe(Effect.provideService(RecordedOperations, (id) => Effect.succeed(recorded[id])))
+      Effect.result(sent).pipe(
+        Effect.provideService(Records, { ...noRecords, operation: (id) => Effect.succeed(recorded[id]) })
+      )
     )
   }
   /** Leaves texts under the account of the service, or of another one, as its page or an interrupted request would. */

@@ -20,6 +20,8 @@ import type {
   ChannelContext,
   Sent
 } from "../../src/outputs/Channel.ts"
+import { Records } from "../../src/outputs/Records.ts"
+import type { TouchedComment } from "../../src/outputs/Records.ts"
 import { noCache } from "../../src/store/Cache.ts"
 import { run } from "../forge/Clients.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
@@ -35,6 +37,8 @@ export interface Setup {
   readonly history?: Array<Publication>
   /** The client of a process that continues; by default each review has a new one. */
   readonly client?: ForgeClient
+  /** Deliveries about comments of the service. */
+  readonly touched?: ReadonlyArray<TouchedComment>
 }
 
 const rowOf = (planned: Planned, channel: string, runId = "run-1"): Publication => ({
@@ -96,7 +100,14 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
       const current: Publication = { ...row, attempts: attempts - 1 }
       const to = makeChannelContext(setup, given, client)
       const sent: Result.Result<Sent, ForgeError> = await run(
-        Effect.result(orDie(kind.send(to, current, lastSent(row.operation._tag))))
+        Effect.result(orDie(kind.send(to, current, lastSent(row.operation._tag)))).pipe(
+          Effect.provideService(Records, {
+            operation: () => Effect.undefined,
+            reviews: () => Effect.succeed(earlier.filter(({ operation }) => operation._tag === "Review").toReversed()),
+            touched: () => Effect.succeed(setup.touched ?? []),
+            sentAt: ({ runId }) => Effect.succeed(Number(runId.replace("run-", "")))
+          })
+        )
       )
       const lost: boolean = sent._tag === "Failure" && sent.failure.reason === "unknown_outcome"
       if (sent._tag === "Failure") client = freshClient()
@@ -112,6 +123,7 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
           error: answer.nothingToDo,
           hostId: answer.hostId,
           ignoredDismissals: answer.ignoredDismissals,
+          posted: answer.posted,
           reactions: answer.reactions
         }
         waiting.unshift(...(answer.next ?? []).map((planned) => rowOf(planned, channel.name, given.runId)))

@@ -24,6 +24,7 @@ type Reads =
   | "branchHead"
   | "canWrite"
   | "repositoryId"
+  | "commentText"
   | "commitAuthor"
   | "file"
   | "findComment"

@@ -30,9 +30,33 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
           url: undefined,
           error: undefined,
           ignoredDismissals: undefined,
-          reactions: undefined
+          reactions: undefined,
+          posted: undefined
         })
         yield* outbox.add([], 3)
+      })
+    )
+
+    it.effect("returns the reviews that other runs sent, with what they posted, the newest first", () =>
+      Effect.gen(function* () {
+        const outbox = yield* Outbox
+        const targetKey = TargetKey.make("reviews")
+        const operation = { _tag: "Review", head: "h", event: "COMMENT", body: "", comments: [] } as const
+        const rows = ["run-1", "run-2", "run-3"].map((runId) => publication({ targetKey, runId, operation }))
+        const summary = publication({ targetKey, runId: "run-1" })
+        yield* outbox.add([...rows, summary], 1)
+        const token = yield* outbox.takeOver(targetKey, 1)
+        for (const { id } of [...rows, summary])
+          yield* outbox.move(id, "pending", { status: "sent", posted: [id, "x"] }, token, 2)
+        const found = yield* outbox.sentReviews({ targetKey, channel: summary.channel, runId: "run-3" })
+        assert.deepStrictEqual(
+          found.map(({ posted, runId }) => [runId, posted]),
+          rows
+            .slice(0, 2)
+            .toReversed()
+            .map(({ id, runId }) => [runId, [id, "x"]])
+        )
+        assert.deepStrictEqual(yield* outbox.sentReviews({ targetKey, channel: "other", runId: "" }), [])
       })
     )
 

@@ -5,6 +5,7 @@ import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../Http.ts"
 import { isBy } from "../OwnAccount.ts"
 import { ownerAndName } from "../Profile.ts"
+import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import { Comment, Status, toAuthor } from "./Responses.ts"
 import type { Review } from "./Responses.ts"
 
@@ -20,7 +21,7 @@ export const toOwnText = (item: typeof Comment.Type | typeof Review.Type): OwnTe
 export const giteaComments = (
   rest: Rest,
   self: ForgeClient["self"]
-): Pick<ForgeClient, "createComment" | "updateComment" | "findComment"> => {
+): Pick<ForgeClient, "createComment" | "updateComment" | "commentText" | "findComment"> => {
   const createComment: ForgeClient["createComment"] = (repo, number, body) =>
     Effect.map(
       rest.write(
@@ -51,6 +52,12 @@ export const giteaComments = (
       toOwnText
     )
 
+  const commentText: ForgeClient["commentText"] = (repo, _number, hostId) =>
+    rest.get({ path: `${repoPath}/issues/comments/{id}`, params: { ...ownerAndName(repo), id: hostId } }, Comment).pipe(
+      Effect.map(({ body }) => body ?? ""),
+      undefinedIfMissing
+    )
+
   const findComment: ForgeClient["findComment"] = Effect.fnUntraced(function* (repo, number, marker) {
     const account = yield* self
     // This list is not paged: Gitea returns all comments in one response.
@@ -64,7 +71,7 @@ export const giteaComments = (
     return comment === undefined ? undefined : toOwnText(comment)
   })
 
-  return { createComment, updateComment, findComment }
+  return { createComment, updateComment, commentText, findComment }
 }
 
 export const giteaStatus =

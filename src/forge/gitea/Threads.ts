@@ -21,9 +21,11 @@ export const giteaThreads = (
 ): HostThreads => ({
   list: Effect.fnUntraced(function* (repo, number) {
     const account = yield* self
-    const all: Array<Comment> = []
-    for (const review of yield* reviews.published(repo, number))
-      all.push(...(yield* reviews.comments(repo, number, review)))
+    const all: Array<Comment & { readonly review: number }> = []
+    for (const review of yield* reviews.published(repo, number)) {
+      const comments = yield* reviews.comments(repo, number, review)
+      all.push(...comments.map((comment) => ({ ...comment, review: review.id })))
+    }
     const ours = (comment: Comment) => isBy(toAuthor(comment.user), account)
     const repliedTo = new Set(all.filter((comment) => !ours(comment)).map(toLocation))
     return all.filter(ours).map((comment): HostThread => {
@@ -33,6 +35,9 @@ export const giteaThreads = (
         hostId: String(comment.id),
         body: comment.body ?? "",
         path: comment.path ?? "",
+        line: comment.position || comment.original_position || undefined,
+        side: comment.position ? "new" : "old",
+        review: String(comment.review),
         resolved: byUs,
         dismissedBy: resolver === undefined || byUs ? [] : [resolver],
         replied: repliedTo.has(toLocation(comment))

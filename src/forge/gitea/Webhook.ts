@@ -11,7 +11,7 @@ import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
 import { child, flag, integer, limits, requireValue, requireNumber, parseDelivery, person, text } from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
-import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo } from "../GithubPayload.ts"
+import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo, readTextBefore } from "../GithubPayload.ts"
 import { hexHmac } from "../Signature.ts"
 import { readGithubSubject } from "../DeliverySubject.ts"
 
@@ -105,12 +105,12 @@ const reader =
         // A finished review also arrives as pull_request_comment, without a comment.
         if (comment === undefined) return ignored("unsupported_event")
         const issue = child(payload, "issue") ?? child(payload, "pull_request")
+        const body = text(comment, "body", limits.description) ?? ""
+        if (isOwnComment(body, readTextBefore(payload))) return ignored("own_event")
         const onPull = flag(payload, "is_pull") || child(issue, "pull_request") !== undefined
         if (action !== "created" || !(onPull || child(payload, "pull_request") !== undefined)) {
           return ignored("unsupported_action")
         }
-        const body = text(comment, "body", limits.description) ?? ""
-        if (isOwnComment(body)) return ignored("own_event")
         const command = findCommand(body)
         if (command === undefined) return ignored("unsupported_action")
         return {

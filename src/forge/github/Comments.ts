@@ -4,6 +4,7 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
+import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import type { Access } from "./Access.ts"
 import { Note, Status } from "./Responses.ts"
 import { ownNotes, toOwnText } from "./OwnNotes.ts"
@@ -14,7 +15,7 @@ const maxStatusLength = 140
 
 export const githubComments = (
   host: Pick<Access, "rest" | "self">
-): Pick<ForgeClient, "createComment" | "updateComment" | "findComment"> => {
+): Pick<ForgeClient, "createComment" | "updateComment" | "commentText" | "findComment"> => {
   const own = ownNotes(host)
   const write = (
     repo: Repo,
@@ -44,6 +45,20 @@ export const githubComments = (
         { method: "PATCH", path: `${repoPath}/issues/comments/{comment_id}`, params: { comment_id: hostId } },
         body
       ),
+    commentText: (repo, _number, hostId) =>
+      host
+        .rest(repo)
+        .get(
+          {
+            path: `${repoPath}/issues/comments/{comment_id}`,
+            params: { ...ownerAndName(repo), comment_id: hostId }
+          },
+          Note
+        )
+        .pipe(
+          Effect.map(({ body }) => body ?? ""),
+          undefinedIfMissing
+        ),
     findComment: (repo, number, marker) =>
       Effect.map(own(repo, `${repoPath}/issues/{issue_number}/comments`, { issue_number: number }), (comments) =>
         comments.findLast(({ body }) => body.includes(marker))

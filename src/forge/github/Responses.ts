@@ -67,6 +67,10 @@ export const ReviewComment = Schema.Struct({
   id: Schema.Int,
   body: Text,
   path: Text,
+  pull_request_review_id: Schema.optional(Schema.NullOr(Schema.Int)),
+  line: Schema.optional(Schema.NullOr(Schema.Int)),
+  original_line: Schema.optional(Schema.NullOr(Schema.Int)),
+  side: Text,
   in_reply_to_id: Schema.optional(Schema.NullOr(Schema.Int)),
   user: Schema.optional(Schema.NullOr(User)),
   reactions: Schema.optional(Schema.NullOr(Schema.Struct({ "-1": Schema.optional(Schema.Int) })))

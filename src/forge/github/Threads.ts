@@ -85,6 +85,9 @@ export const githubThreads = (
         hostId: String(comment.id),
         body: comment.body ?? "",
         path: comment.path ?? "",
+        line: comment.original_line ?? comment.line ?? undefined,
+        side: comment.side === "LEFT" ? "old" : "new",
+        review: comment.pull_request_review_id ? String(comment.pull_request_review_id) : undefined,
         resolved: false,
         dismissedBy: dismissers.get(comment.id) ?? [],
         replied: repliedTo.has(comment.id)

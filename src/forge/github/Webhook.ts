@@ -7,7 +7,7 @@ import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
 import { child, flag, limits, requireValue, requireNumber, parseDelivery, person, text } from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
-import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo } from "../GithubPayload.ts"
+import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo, readTextBefore } from "../GithubPayload.ts"
 import { hexHmac } from "../Signature.ts"
 import { readGithubSubject } from "../DeliverySubject.ts"
 
@@ -66,10 +66,10 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
     case "issue_comment":
     case "pull_request_review_comment": {
       const target = child(payload, event === "issue_comment" ? "issue" : "pull_request")
+      const body = text(child(payload, "comment"), "body", limits.description) ?? ""
+      if (isOwnComment(body, readTextBefore(payload))) return ignored("own_event")
       if (action !== "created") return ignored("unsupported_action")
       if (event === "issue_comment" && child(target, "pull_request") === undefined) return ignored("unsupported_action")
-      const body = text(child(payload, "comment"), "body", limits.description) ?? ""
-      if (isOwnComment(body)) return ignored("own_event")
       const command = findCommand(body)
       if (command === undefined) return ignored("unsupported_action")
       return {

@@ -4,6 +4,7 @@ import type { ForgeClient } from "../Forge.ts"
 import type { HostWrite, OwnText } from "../HostWrite.ts"
 import { isRefusedWith } from "../HostWords.ts"
 import type { Rest } from "../Http.ts"
+import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import { isBy } from "../OwnAccount.ts"
 import { Discussion, Note, Status } from "./Responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
@@ -18,7 +19,7 @@ const toOwnText = (note: typeof Note.Type): OwnText => ({ hostId: String(note.id
 export const gitlabComments = (
   rest: Rest,
   self: ForgeClient["self"]
-): Pick<ForgeClient, "reviewTexts" | "createComment" | "updateComment" | "findComment"> => ({
+): Pick<ForgeClient, "reviewTexts" | "createComment" | "updateComment" | "commentText" | "findComment"> => ({
   reviewTexts: Effect.fnUntraced(function* (repo, number) {
     const account = yield* self
     const all = yield* rest.pages(
@@ -59,6 +60,16 @@ export const gitlabComments = (
       ),
       toOwnText
     ),
+  commentText: (repo, number, hostId) =>
+    rest
+      .get(
+        { path: `${mergeRequestPath}/notes/{note_id}`, params: { ...mergeRequest(repo, number), note_id: hostId } },
+        Note
+      )
+      .pipe(
+        Effect.map(({ body }) => body),
+        undefinedIfMissing
+      ),
   findComment: Effect.fnUntraced(function* (repo, number, marker) {
     const account = yield* self
     const query = { order_by: "created_at", sort: "asc" }

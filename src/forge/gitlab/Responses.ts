@@ -6,6 +6,8 @@ const Text = Schema.optional(Schema.NullOr(Schema.String))
 
 export const User = Schema.Struct({ id: Schema.optional(Schema.Int), username: Schema.String, name: Text })
 
+const Line = Schema.optional(Schema.NullOr(Schema.Int))
+
 const Role = Schema.optional(Schema.NullOr(Schema.Struct({ access_level: Schema.Int })))
 
 /** Role of the account in a project; both are null for administrators who are not members. */
@@ -69,7 +71,9 @@ export const Thread = Schema.Struct({
       system: Schema.optional(Schema.NullOr(Schema.Boolean)),
       resolved: Schema.optional(Schema.NullOr(Schema.Boolean)),
       resolved_by: Schema.optional(Schema.NullOr(User)),
-      position: Schema.optional(Schema.NullOr(Schema.Struct({ new_path: Text, old_path: Text })))
+      position: Schema.optional(
+        Schema.NullOr(Schema.Struct({ new_path: Text, old_path: Text, new_line: Line, old_line: Line }))
+      )
     })
   )
 })

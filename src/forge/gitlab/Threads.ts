@@ -50,6 +50,8 @@ export const gitlabThreads = (
             commentId: first.id === undefined ? undefined : String(first.id),
             body: first.body,
             path: first.position.new_path ?? first.position.old_path ?? "",
+            line: first.position.new_line ?? first.position.old_line ?? undefined,
+            side: first.position.new_line ? "new" : "old",
             resolved: first.resolved === true && byUs,
             dismissedBy: first.resolved === true && !byUs ? [first.resolved_by?.username ?? unknown] : [],
             replied: replies.some((note) => note.system !== true && !isBy(note.author, me))

@@ -194,9 +194,9 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       const request = child(payload, "merge_request")
       // Older servers send no action, and this event for new notes only.
       const created = action === undefined || action === "create"
-      if (!created || request === undefined || flag(attributes, "system")) return ignored("unsupported_action")
       const body = text(attributes, "note", limits.description) ?? ""
       if (isOwnComment(body)) return ignored("own_event")
+      if (!created || request === undefined || flag(attributes, "system")) return ignored("unsupported_action")
       const command = findCommand(body)
       if (command === undefined) return ignored("unsupported_action")
       return {
