@@ -91,6 +91,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "RulesRevision.ts",
     "ReadArtifacts.ts",
     "Access.ts",
+    "CurrentProfile.ts",
     "swarm/Client.ts"
   ],
   llm: [

@@ -30,6 +30,7 @@ import { Outputs } from "../src/outputs/Outputs.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import { QueueControl } from "../src/queue/operator/QueueControl.ts"
 import { Batches } from "../src/store/Batches.ts"
+import type { Notices } from "../src/store/Notices.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
@@ -224,6 +225,7 @@ type Services =
   | Batches
   | ConfigStore
   | Forges
+  | Notices
   | Outbox
   | Outputs
   | Progress

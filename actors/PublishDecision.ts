@@ -1,5 +1,6 @@
 /** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
+import { maxConflicts } from "../src/domain/Publication.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
@@ -55,11 +56,15 @@ export const nextStep = (
 export const checkFor = ({ operation }: Pick<Publication, "operation">, check: HeadCheck): HeadCheck =>
   check === "closed" && (operation._tag === "Summary" || operation._tag === "Chat") ? "newest" : check
 
+/** A host refuses what may succeed a moment later, such as a write to what it is still updating. The other conflicts are the service's own. */
+const isPassingConflict = ({ reason, status, why }: ForgeError): boolean =>
+  reason === "conflict" && (status !== undefined || why._tag === "NoVersionOfHead")
+
 const isFinal = (error: ForgeError): boolean =>
   error.reason === "unauthorized" ||
   error.reason === "forbidden" ||
   error.reason === "not_found" ||
-  error.reason === "conflict" ||
+  (error.reason === "conflict" && !isPassingConflict(error)) ||
   error.reason === "invalid"
 
 export interface SendFailure {
@@ -73,6 +78,32 @@ export interface SendFailure {
   readonly deferrals: number
   /** Age of the run in milliseconds. */
   readonly ageMillis: number
+  /** True for the status of a run that has ended: nothing else of the run waits for it. */
+  readonly isLastStatus?: boolean | undefined
+}
+
+/** Age of a run up to which its publications wait for a credential, and that up to which the last word about a commit does. */
+const maxCredentialWait = maxDeferral
+const maxStatusWait = Duration.toMillis("7 days")
+
+/** Waits for a credential that the host refuses for everything. */
+const awaitCredential = (
+  { ageMillis, deferrals, error, from, isBegun, isLastStatus }: SendFailure & { readonly error: ForgeError },
+  trigger: string,
+  now: number,
+  random: number
+): PublicationUpdate => {
+  const { why } = error
+  const limit = isLastStatus === true ? maxStatusWait : maxCredentialWait
+  if (ageMillis > limit) {
+    const hours = Math.round(limit / Duration.toMillis("1 hour"))
+    return { status: "failed", error: { _tag: "CredentialNotRestored", trigger, hours, why } }
+  }
+  return {
+    status: isBegun ? "unknown" : from,
+    error: { _tag: "AwaitsCredential", trigger, why },
+    notBefore: now + pauseMillis(deferrals, random)
+  }
 }
 
 /** Age of a run up to which its review waits for a person who has an unpublished review under the same account. */
@@ -88,7 +119,14 @@ const outagePause = 1000
 export const afterFailure = (failure: SendFailure, now: number, random: number): PublicationUpdate => {
   const { error, isBegun, from, attempts, deferrals, ageMillis } = failure
   const { why } = error
+  if (error._tag === "ForgeError" && error.lostCredential !== undefined)
+    return awaitCredential({ ...failure, error }, error.lostCredential, now, random)
   if (error._tag === "ChannelMissing" || isFinal(error)) return { status: "failed", error: why }
+  if (error.reason === "conflict") {
+    if (attempts + 1 >= maxConflicts) return { status: "failed", error: why }
+    const notBefore = now + pauseMillis(attempts + 1, random)
+    return { status: isBegun ? "pending" : from, error: why, notBefore, isAttempt: true }
+  }
   const retryAfter = error.retryAfterMillis ?? 0
   if (error.isOutage === true) {
     return isBegun

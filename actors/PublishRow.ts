@@ -4,12 +4,13 @@
  */
 import { Clock, Duration, Effect, Metric, Random } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
-import type { Workspace } from "../src/config/Snapshot.ts"
+import type { TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import { repeatedStatus } from "../src/domain/HeadVerdict.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { OperationId } from "../src/domain/Keys.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import { runLifecycle } from "../src/domain/Run.ts"
+import { currentProfile } from "../src/forge/CurrentProfile.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { Forges } from "../src/forge/Forges.ts"
@@ -20,12 +21,14 @@ import { Progress } from "../src/observability/Progress.ts"
 import { Outputs } from "../src/outputs/Outputs.ts"
 import type { SentRow } from "../src/outputs/Outputs.ts"
 import { Records } from "../src/outputs/Records.ts"
+import type { Notices } from "../src/store/Notices.ts"
 import { Outbox } from "../src/store/Outbox.ts"
 import type { PublicationUpdate } from "../src/store/Outbox.ts"
 import type { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
+import { noteLostCredential } from "./CredentialNotice.ts"
 import { afterFailure, checkFor, isContent, sentSummary, withNote } from "./PublishDecision.ts"
 import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
 import { publishedRecords } from "./PublishedRecords.ts"
@@ -54,9 +57,19 @@ const checkHead = Effect.fnUntraced(function* (
   run: Run
 ): Effect.fn.Return<HeadCheck, ForgeError, ConfigStore | Forges> {
   const { number } = run.change.target
-  const profile = (yield* (yield* ConfigStore).pinned(run.configHash)).triggers.get(run.change.trigger)
+  const config = yield* ConfigStore
+  const profile = (yield* config.pinned(run.configHash)).triggers.get(run.change.trigger)
   if (run.change.target.kind !== "pull_request" || number === undefined || profile === undefined) return "newest"
-  const pull = yield* (yield* Forges).client(profile).pull(run.change.repo, number)
+  const forges = yield* Forges
+  const read = (from: TriggerProfile) => forges.client(from).pull(run.change.repo, number)
+  const pull = yield* Effect.catchIf(
+    read(profile),
+    ({ reason }) => reason === "unauthorized" || reason === "not_found",
+    (error) => {
+      const other = currentProfile(profile, config.current(), profile.name)
+      return other === undefined ? Effect.fail(error) : read(other)
+    }
+  )
   if (pull.state !== "open") return "closed"
   return pull.head === run.head ? "newest" : { _tag: "Moved", head: pull.head }
 })
@@ -94,13 +107,16 @@ const settleFailure = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   if (isBusy) return { status: openStatus(row), notBefore: now + busyPauseMillis } as const
   if (objection !== undefined) return { status: "dropped", error: objection } as const
+  const trigger = error._tag === "ForgeError" ? error.lostCredential : undefined
+  if (trigger !== undefined) yield* noteLostCredential(trigger, error.why)
   const failure = {
     error,
     isBegun,
     from: openStatus(row),
     attempts: row.attempts,
-    deferrals: isBegun ? 0 : hold.deferred(),
-    ageMillis: now - run.createdAt
+    deferrals: isBegun && trigger === undefined ? 0 : hold.deferred(),
+    ageMillis: now - run.createdAt,
+    isLastStatus: !isContent(row) && runLifecycle.isTerminal(run.status)
   }
   return afterFailure(failure, now, yield* Random.next)
 })
@@ -171,7 +187,7 @@ const callHost = Effect.fnUntraced(function* (
   }
 })
 
-type Services = Forges | Outbox | Progress | Receipts | WritePermits | WriteServices
+type Services = Forges | Notices | Outbox | Progress | Receipts | WritePermits | WriteServices
 
 /** Sends a row that is pending, or one with an unknown outcome that the host does not have. `siblings`: the rows of its run, for a status. */
 export const sendRow = Effect.fnUntraced(function* (
@@ -227,7 +243,7 @@ export const lookUpRow = Effect.fnUntraced(function* (
   run: Run,
   workspace: Workspace,
   row: Publication
-): Effect.fn.Return<boolean, StoreError, Outbox | Outputs> {
+): Effect.fn.Return<boolean, StoreError, ConfigStore | Notices | Outbox | Outputs> {
   yield* Effect.sleep(settleBeforeLookup)
   const result = yield* (yield* Outputs)
     .find(workspace, run.change, row)

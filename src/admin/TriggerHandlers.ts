@@ -3,6 +3,7 @@ import { Clock, Duration, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
+import { Outbox } from "../store/Outbox.ts"
 import { Receipts } from "../store/Receipts.ts"
 import type { TriggerActivity } from "../store/Receipts.ts"
 import { RejectedSignatures } from "../store/RejectedSignatures.ts"
@@ -40,6 +41,7 @@ const list = Effect.gen(function* () {
   const rejected = new Map<string, number>()
   for (const { counts, trigger } of yield* (yield* RejectedSignatures).list({ since: now - day, limit: maxRejected }))
     rejected.set(trigger, (rejected.get(trigger) ?? 0) + counts.loopback + counts.private + counts.public)
+  const waiting = yield* (yield* Outbox).awaitingCredentials
   const items = listSetups(snapshot, prefixOf(snapshot))
   return {
     items: items.map(({ baseUrl, ...setup }) => {
@@ -51,7 +53,8 @@ const list = Effect.gen(function* () {
         last_accepted_at: maybeTime(lastAcceptedAt),
         deliveries_24h: recent,
         ignored_24h: recentIgnored,
-        rejected_signatures_24h: rejected.get(setup.name) ?? 0
+        rejected_signatures_24h: rejected.get(setup.name) ?? 0,
+        waiting_publications: waiting.get(setup.name) ?? 0
       })
     })
   }

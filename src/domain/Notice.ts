@@ -85,6 +85,12 @@ export const NoticeFacts = Schema.Union([
     /** Time of the newest delivery, in milliseconds since the epoch. */
     lastAt: Schema.Int,
     hours: Schema.Int
+  }),
+  Schema.TaggedStruct("credential_refused", {
+    trigger: Schema.String,
+    /** UTC day, `2026-01-31`. */
+    day: Schema.String,
+    reason: Reason
   })
 ])
 export type NoticeFacts = typeof NoticeFacts.Type
@@ -96,7 +102,8 @@ export const noticeKinds = [
   "review_failed",
   "budget_threshold",
   "config_refused",
-  "webhook_silent"
+  "webhook_silent",
+  "credential_refused"
 ] as const satisfies ReadonlyArray<NoticeKind>
 export const NoticeKindName = Schema.Literals(noticeKinds)
 
@@ -144,6 +151,7 @@ export const noticeSubject = (facts: NoticeFacts): string => {
     case "config_refused":
       return `${facts.source} ${facts.name}`
     case "webhook_silent":
+    case "credential_refused":
       return facts.trigger
   }
 }

@@ -47,6 +47,9 @@ export const publicationLifecycle = makeLifecycle<PublicationStatus>(Publication
   quarantined: []
 })
 
+/** Attempts of a write that the host refuses as a conflict (409, 423), with growing pauses of half a minute in all. */
+export const maxConflicts = 6
+
 /** One inline comment, rendered, with its marker inside `body`. Lines are 1-based at `side`. */
 export const InlineComment = Schema.Struct({ ...Anchor.fields, body: Schema.String })
 export type InlineComment = typeof InlineComment.Type

@@ -25,6 +25,8 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   retryAfterMillis: Schema.optional(Schema.Int),
   /** True when the host fails all requests and not only this one (HostHealth.ts). */
   isOutage: Schema.optional(Schema.Boolean),
+  /** Name of the trigger whose credential the host refuses for all requests, not only for this one. */
+  lostCredential: Schema.optional(Schema.String),
   /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
   operation: Schema.String,
   /** Operators read it. */

@@ -57,7 +57,8 @@ const isRateLimit = ({ status, headers, body }: HostResponse): boolean =>
   (status === 403 &&
     (headers["retry-after"] !== undefined ||
       headers["x-ratelimit-remaining"] === "0" ||
-      means(body.slice(0, 2000), "githubLimits")))
+      means(body.slice(0, 2000), "githubLimits"))) ||
+  (status === 422 && means(body.slice(0, 2000), "githubTooQuick"))
 
 const toReason = (response: HostResponse, writes: boolean): ForgeError["reason"] => {
   const { status } = response

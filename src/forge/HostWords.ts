@@ -4,6 +4,10 @@ import type { ForgeError } from "./ForgeError.ts"
 const words = {
   /** GitHub: a limit that has the status of a refusal, or that of a success (GraphQL). */
   githubLimits: /rate limit|abuse detection/i,
+  /** GitHub: a limit that has the status of an invalid request. */
+  githubTooQuick: /submitted too quickly/i,
+  /** GitHub: the account has a review that is not submitted. */
+  githubOnePending: /one pending review/i,
   /** GitLab: the commit status is set already. */
   gitlabKeepsStatus: /Cannot transition status/,
   /** GitLab: this version cannot parse the position. It reports a line outside of the diff differently. */

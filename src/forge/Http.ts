@@ -26,6 +26,8 @@ export interface RestOptions {
   readonly apiUrl: Effect.Effect<string, ForgeError>
   /** Headers that carry the credential, e.g. `authorization`. */
   readonly credential: Effect.Effect<Credential, ForgeError>
+  /** Called when the host refuses a credential that is renewed by itself; the request is then repeated once. */
+  readonly renew?: Effect.Effect<void>
   readonly headers: Readonly<Record<string, string>>
   readonly dispatcher: Effect.Effect<Dispatcher | undefined, ForgeError>
   /**
@@ -274,7 +276,20 @@ const downloadBytes = Effect.fnUntraced(function* (
     : found
 })
 
+/** Repeats a request that was refused because of its credential, once, with a new one. Nothing was executed. */
+const renewing =
+  ({ renew }: RestOptions) =>
+  <A, R>(request: Effect.Effect<A, ForgeError, R>): Effect.Effect<A, ForgeError, R> =>
+    renew === undefined
+      ? request
+      : Effect.catchIf(
+          request,
+          ({ reason, status }) => reason === "unauthorized" && status === 401,
+          () => Effect.andThen(renew, request)
+        )
+
 export const makeRest = (options: RestOptions): Rest => {
+  const renewed = renewing(options)
   const request = (prepared: Prepared) => {
     const { circuit, key, operation } = prepared
     return [key, operation, observe(circuit, exchangeText(prepared, options))] as const
@@ -282,8 +297,8 @@ export const makeRest = (options: RestOptions): Rest => {
   const send = (call: Call, method: "GET" | "POST" = "GET") =>
     Effect.flatMap(prepare(options, method, call, false), (prepared) =>
       retryRead(prepared.circuit, paced(...request(prepared)))
-    )
-  const write = Effect.fnUntraced(function* (call: WriteCall) {
+    ).pipe(renewed)
+  const writeOnce = Effect.fnUntraced(function* (call: WriteCall) {
     const prepared = yield* prepare(options, call.method, call, true)
     // Wait before the permit is acquired, so that an outage does not block the other writes of the account.
     yield* waitUntilAvailable(prepared.circuit)
@@ -316,9 +331,9 @@ export const makeRest = (options: RestOptions): Rest => {
           circuit,
           paced(prepared.key, prepared.operation, observe(circuit, downloadBytes(prepared, maxBytes)))
         )
-      }),
+      }).pipe(renewed),
     query: (call, schema) => Effect.flatMap(send(call, "POST"), (exchanged) => decode(schema, exchanged)),
-    write: (call, schema) => Effect.flatMap(write(call), (exchanged) => decode(schema, exchanged)),
+    write: (call, schema) => Effect.flatMap(renewed(writeOnce(call)), (exchanged) => decode(schema, exchanged)),
     pages
   }
 }

@@ -43,7 +43,7 @@ export const ownAccount = (read: Effect.Effect<Account, ForgeError>): OwnAccount
   return { self, renewed }
 }
 
-/** Lists what the account created, by its name, and again if the host knows no such name because the account was renamed. */
+/** Lists what the account created, by its name, and again under its new name if the host has no account of the old one. */
 export const listCreated = <A>(
   { renewed, self }: OwnAccount,
   list: (account: Account) => Effect.Effect<A, ForgeError>

@@ -16,22 +16,22 @@ import { parseMarkers } from "./Marker.ts"
 import { Records } from "./Records.ts"
 
 /** Returns the problem that a rendered comment is about. */
-export const fingerprintOf = ({ body }: Pick<InlineComment, "body">): string | undefined =>
+export const readFingerprint = ({ body }: Pick<InlineComment, "body">): string | undefined =>
   parseMarkers(body).at(-1)?.fp
 
-export interface PostedComment {
+export interface TakenComment {
   readonly fp: string
   readonly comment: InlineComment
   readonly review: string | undefined
 }
 
 /** Returns the comments that earlier reviews posted at their lines, the newest first. */
-export const listPosted = (reviews: ReadonlyArray<Publication>): ReadonlyArray<PostedComment> =>
+export const listPosted = (reviews: ReadonlyArray<Publication>): ReadonlyArray<TakenComment> =>
   reviews.flatMap(({ hostId, operation, posted = [] }) =>
     operation._tag !== "Review"
       ? []
       : operation.comments.flatMap((comment) => {
-          const fp = fingerprintOf(comment)
+          const fp = readFingerprint(comment)
           return fp !== undefined && posted.includes(fp) ? [{ fp, comment, review: hostId }] : []
         })
   )
@@ -42,7 +42,7 @@ const isAt = ({ line, path, side }: HostThread, comment: InlineComment): boolean
 /** Returns the fingerprint of each comment of ours without a marker that an earlier review posted. */
 export const recogniseEdited = (
   unmarked: ReadonlyArray<HostThread>,
-  posted: ReadonlyArray<PostedComment>,
+  posted: ReadonlyArray<TakenComment>,
   standing: ReadonlySet<string>
 ): ReadonlyArray<{ readonly fp: string; readonly thread: HostThread }> => {
   const taken = new Set(standing)

@@ -8,14 +8,13 @@ import type { Change } from "../domain/Change.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { haveSameOrigins, hostUrls } from "../domain/HostUrls.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
+import { currentProfile } from "../forge/CurrentProfile.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
-import type { HostWrite } from "../forge/HostWrite.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Forges } from "../forge/Forges.ts"
 import { ChannelMissing } from "./Channel.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
-import { sendAtHost } from "./HostOperations.ts"
-import type { HostOperation } from "./HostOperations.ts"
+import { isCredentialLost, withLostCredential } from "./LostCredential.ts"
 
 const unusable = ({ name: channel }: ChannelConfig, why: Reason): ChannelMissing =>
   new ChannelMissing({ why: { _tag: "ChannelUnusable", channel, why } })
@@ -51,16 +50,13 @@ const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: S
 const isRefused = ({ reason }: ForgeError): boolean =>
   reason === "unauthorized" || reason === "forbidden" || reason === "not_found"
 
-/** Returns the profile for the same host in the current configuration: the one of the same name, else any with a credential. */
-const successor = (own: TriggerProfile | undefined, current: Snapshot, name: string): TriggerProfile | undefined => {
-  const isSuccessor = (profile: TriggerProfile): boolean =>
-    isForgeKind(profile.kind) &&
-    profile !== own &&
-    (profile.token !== undefined || profile.settings.app !== undefined) &&
-    (own === undefined || (profile.kind === own.kind && profile.baseUrl === own.baseUrl))
-  const sameName = current.triggers.get(name)
-  if (sameName !== undefined && isSuccessor(sameName)) return sameName
-  return own === undefined ? undefined : [...current.triggers.values()].find(isSuccessor)
+/** What an operation is executed for. */
+interface Execution {
+  readonly workspace: Workspace
+  readonly change: Change
+  /** True if the channel has a credential of its own. */
+  readonly hasOwnToken?: boolean
+  readonly isStatus?: boolean
 }
 
 export class ChannelClients {
@@ -107,23 +103,43 @@ export class ChannelClients {
   }
 
   /**
-   * Sends a commit status. If the host refuses the credential, sends it with the current configuration's credential for the same
-   * host, so that the status does not remain pending.
+   * Executes an operation. If the host refuses the credential, it is executed with the current configuration's one for the same host. If
+   * that is refused, too, or there is none, the error names the trigger whose credential is lost. A status is also sent with the current one
+   * if only its own write is refused, so that it does not remain pending.
    */
-  withSuccessor<R>(
-    send: Effect.Effect<HostWrite, ForgeError | ChannelMissing, R>,
-    workspace: Workspace,
-    change: Change,
-    operation: HostOperation
-  ) {
-    return Effect.catchIf(
-      send,
-      (error) => error._tag === "ChannelMissing" || isRefused(error),
-      (error) => {
-        const own = workspace.snapshot().triggers.get(hostTrigger(change))
-        const other = successor(own, this.#config.current(), hostTrigger(change))
-        return other === undefined ? Effect.fail(error) : sendAtHost(this.#forges.client(other), change, operation)
-      }
+  execute<A, R>(
+    operate: (client: ForgeClient, isRepeated: boolean) => Effect.Effect<A, ForgeError | ChannelMissing, R>,
+    own: Effect.Effect<ForgeClient, ForgeError | ChannelMissing>,
+    { change, hasOwnToken = false, isStatus = false, workspace }: Execution
+  ): Effect.Effect<A, ForgeError | ChannelMissing, R> {
+    const trigger = hostTrigger(change)
+    const needsOther = (client: ForgeClient | undefined, error: ForgeError | ChannelMissing) =>
+      isStatus && (error._tag === "ChannelMissing" || isRefused(error))
+        ? Effect.succeed(true)
+        : client === undefined
+          ? Effect.succeed(false)
+          : isCredentialLost(client, change.repo, error)
+    const lost = (client: ForgeClient | undefined, error: ForgeError | ChannelMissing) =>
+      error._tag === "ChannelMissing" || client === undefined
+        ? Effect.fail(error)
+        : Effect.flatMap(isCredentialLost(client, change.repo, error), (isLost) =>
+            Effect.fail(isLost ? withLostCredential(error, trigger) : error)
+          )
+    const again = Effect.fnUntraced(function* (
+      this: ChannelClients,
+      error: ForgeError | ChannelMissing
+    ): Effect.fn.Return<A, ForgeError | ChannelMissing, R> {
+      const client = yield* Effect.orElseSucceed(own, () => undefined)
+      if (!(yield* needsOther(client, error))) return yield* error
+      const profile = workspace.snapshot().triggers.get(trigger)
+      const other = hasOwnToken ? undefined : currentProfile(profile, this.#config.current(), trigger)
+      if (other === undefined) return yield* lost(client, error)
+      const successor = this.#forges.client(other)
+      return yield* Effect.catch(operate(successor, true), (failure) => lost(successor, failure))
+    }).bind(this)
+    return Effect.catch(
+      Effect.flatMap(own, (client) => operate(client, false)),
+      again
     )
   }
 

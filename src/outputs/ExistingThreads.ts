@@ -8,8 +8,8 @@ import type { Change } from "../domain/Change.ts"
 import type { IgnoredDismissal, Publication, Reaction } from "../domain/Publication.ts"
 import type { ForgeClient, HostThread } from "../forge/Forge.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
-import { fingerprintOf, isDeletionDismissal, listPosted, recogniseEdited } from "./ChangedComments.ts"
-import type { PostedComment } from "./ChangedComments.ts"
+import { readFingerprint, isDeletionDismissal, listPosted, recogniseEdited } from "./ChangedComments.ts"
+import type { TakenComment } from "./ChangedComments.ts"
 import { findDismissers } from "./Dismissal.ts"
 import type { Dismissal } from "./Dismissal.ts"
 import { parseMarkers } from "./Marker.ts"
@@ -78,7 +78,7 @@ export const listExistingThreads = Effect.fnUntraced(function* (
   change: Change,
   number: number,
   dismissal: Dismissal,
-  posted: Effect.Effect<ReadonlyArray<PostedComment>, ForgeError> = Effect.succeed([])
+  posted: Effect.Effect<ReadonlyArray<TakenComment>, ForgeError> = Effect.succeed([])
 ): Effect.fn.Return<ReadonlyArray<ExistingThread>, ForgeError> {
   const threads = yield* client.threads.list(change.repo, number)
   const people = threads.flatMap(({ dismissedBy }) => dismissedBy)
@@ -108,7 +108,7 @@ const problemsOf = (
   if (previous === undefined) return []
   switch (operation._tag) {
     case "Review":
-      return operation.comments.flatMap((comment) => fingerprintOf(comment) ?? [])
+      return operation.comments.flatMap((comment) => readFingerprint(comment) ?? [])
     case "Summary":
       return operation.problems?.present ?? []
     case "Threads":
@@ -124,7 +124,7 @@ const listDeleted = Effect.fnUntraced(function* (
   change: Change,
   dismissal: Dismissal,
   wanted: ReadonlyArray<string>,
-  posted: Effect.Effect<ReadonlyArray<PostedComment>, ForgeError>
+  posted: Effect.Effect<ReadonlyArray<TakenComment>, ForgeError>
 ): Effect.fn.Return<ReadonlyArray<ExistingThread>, ForgeError> {
   if (wanted.length === 0) return []
   const missing = new Map((yield* posted).map((one) => [one.fp, one.comment]))
@@ -146,7 +146,7 @@ interface CachedThreads {
   readonly at: number
   readonly threads: ReadonlyArray<ExistingThread>
   /** Comments of earlier reviews, read when they are needed. */
-  readonly posted: Effect.Effect<ReadonlyArray<PostedComment>, ForgeError>
+  readonly posted: Effect.Effect<ReadonlyArray<TakenComment>, ForgeError>
 }
 
 /** Maximum age of a cached result, because people reply and dismiss at any time. */

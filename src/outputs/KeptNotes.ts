@@ -1,6 +1,6 @@
 /**
- * What people write into the managed summary. Text below its marker is theirs and stays there; an edit of the text above is replaced by the
- * next review, which says so. The comment is read only if the host reported an edit by a person.
+ * Keeps what people write into the managed summary. Text below its marker is theirs and stays there; an edit of the text above is replaced
+ * by the next review, which states it. The comment is read only if the host reported an edit by a person.
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
@@ -13,7 +13,7 @@ import { textBelowMarkers } from "./Marker.ts"
 import { Records } from "./Records.ts"
 import { gfm } from "./SafeText.ts"
 
-/** How a summary is rendered. */
+/** Words and limit with which a summary is rendered. */
 export interface SummaryWords {
   readonly labels: Labels
   readonly limit: number

@@ -36,7 +36,8 @@ const words = {
       review_failed: "Review failed",
       budget_threshold: "Budget",
       config_refused: "Configuration refused",
-      webhook_silent: "No webhooks"
+      webhook_silent: "No webhooks",
+      credential_refused: "Credential refused"
     },
     labels: {
       author: "Author",
@@ -70,7 +71,8 @@ const words = {
     check: "Run aicr config check, or read the log of the node",
     silent: (hours: number) => `No delivery for ${hours} hours`,
     open: "open",
-    settings: "Check the webhook and its recent deliveries in the settings of the host"
+    settings: "Check the webhook and its recent deliveries in the settings of the host",
+    renew: "Renew the credential: finished reviews wait to be published for up to 24 hours"
   },
   zh: {
     headings: {
@@ -78,7 +80,8 @@ const words = {
       review_failed: "评审失败",
       budget_threshold: "预算",
       config_refused: "配置被拒绝",
-      webhook_silent: "没有收到 Webhook"
+      webhook_silent: "没有收到 Webhook",
+      credential_refused: "凭据被拒绝"
     },
     labels: {
       author: "作者",
@@ -112,7 +115,8 @@ const words = {
     check: "运行 aicr config check，或查看节点日志",
     silent: (hours: number) => `${hours} 小时没有投递`,
     open: "打开",
-    settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递"
+    settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递",
+    renew: "请更新凭据：已完成的评审最多等待 24 小时发布"
   }
 } as const
 
@@ -209,6 +213,17 @@ export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFacts
       ["reason", words[language].silent(hours)],
       ["last", `${new Date(lastAt).toISOString().slice(0, 16).replace("T", " ")} UTC`],
       ["next", words[language].settings]
+    ],
+    page: (_facts, server) => publicUrl(server, "/dashboard/setup")
+  },
+  credential_refused: {
+    severity: () => "high",
+    key: ({ day, trigger }) => `${day}:${trigger}`,
+    subject: ({ trigger }) => trigger,
+    lines: ({ reason, trigger }, safe, language) => [
+      ["trigger", safe.plain(trigger)],
+      ["reason", safe.plain(truncate(words[language].show(reason), maxReason))],
+      ["next", words[language].renew]
     ],
     page: (_facts, server) => publicUrl(server, "/dashboard/setup")
   }

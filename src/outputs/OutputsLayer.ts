@@ -112,20 +112,44 @@ const rowOfSent = (
   next: next.map((planned) => toPublication(publication, publication.channel, publication.position, planned))
 })
 
+/** Messages to chat platforms and comments of Swarm have credentials of their own. */
+const writesToHost = ({ kind }: ChannelConfig, { _tag }: Operation): boolean => _tag !== "Chat" && kind !== "p4_swarm"
+
+const execution = ({ change, channel }: ChannelContext, workspace: Workspace) => ({
+  workspace,
+  change,
+  hasOwnToken: channel.token !== undefined || channel.token_env !== undefined || channel.base_url !== undefined
+})
+
 const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
   Effect.fnUntraced(function* (workspace, change, publication, previous) {
     const { clients } = sender
     const { operation } = publication
     if (isHostOperation(operation)) {
       const linked = operation._tag === "Status" ? withSummaryLink(operation, change, previous) : operation
-      const send = Effect.flatMap(clients.host(workspace, change), (client) => sendAtHost(client, change, linked))
-      const written = linked._tag === "Status" ? clients.withSuccessor(send, workspace, change, linked) : send
-      return { ...(yield* written), next: [] }
+      const written = yield* clients.execute(
+        (client) => sendAtHost(client, change, linked),
+        clients.host(workspace, change),
+        { workspace, change, isStatus: linked._tag === "Status" }
+      )
+      return { ...written, next: [] }
     }
     const { to, kind } = yield* context(sender, workspace, change, publication)
-    const sent = yield* kind
-      .send(to, publication, previous)
-      .pipe(withOwner(sender, change, publication), Effect.provideService(ChatSends, sender.sends))
+    const owned = (from: ChannelContext, row: Publication) =>
+      kind
+        .send(from, row, previous)
+        .pipe(withOwner(sender, change, publication), Effect.provideService(ChatSends, sender.sends))
+    const sent = yield* writesToHost(to.channel, operation)
+      ? clients.execute(
+          // A repeated operation looks for what the first attempt may have written.
+          (client, isRepeated) =>
+            isRepeated
+              ? owned({ ...to, client: Effect.succeed(client) }, { ...publication, attempts: publication.attempts + 1 })
+              : owned(to, publication),
+          to.client,
+          execution(to, workspace)
+        )
+      : owned(to, publication)
     return rowOfSent(publication, sent)
   })
 
@@ -133,12 +157,22 @@ const findWith = (sender: Sender): Outputs["Service"]["find"] =>
   Effect.fnUntraced(function* (workspace, change, publication) {
     const { operation } = publication
     if (isHostOperation(operation)) {
-      const client = yield* sender.clients.host(workspace, change)
-      const written = yield* findAtHost(client, change, publication, operation)
+      const written = yield* sender.clients.execute(
+        (client) => findAtHost(client, change, publication, operation),
+        sender.clients.host(workspace, change),
+        { workspace, change, isStatus: operation._tag === "Status" }
+      )
       return written === undefined ? undefined : { ...written, next: [] }
     }
     const { to, kind } = yield* context(sender, workspace, change, publication)
-    const sent = yield* kind.find(to, publication).pipe(withOwner(sender, change, publication))
+    const owned = (from: ChannelContext) => kind.find(from, publication).pipe(withOwner(sender, change, publication))
+    const sent = yield* writesToHost(to.channel, operation)
+      ? sender.clients.execute(
+          (client, isRepeated) => owned(isRepeated ? { ...to, client: Effect.succeed(client) } : to),
+          to.client,
+          execution(to, workspace)
+        )
+      : owned(to)
     return sent === undefined ? undefined : rowOfSent(publication, sent)
   })
 

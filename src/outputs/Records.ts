@@ -1,4 +1,4 @@
-/** What the records of the service say about its earlier publications. There are none in `aicr review --publish`. */
+/** Records of earlier publications of the service. There are none in `aicr review --publish`. */
 import { Context, Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
 import type { OperationId } from "../domain/Keys.ts"

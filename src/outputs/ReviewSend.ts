@@ -7,6 +7,7 @@
  */
 import { Effect } from "effect"
 import type { Change } from "../domain/Change.ts"
+import { maxConflicts } from "../domain/Publication.ts"
 import type { InlineComment, Operation, Publication } from "../domain/Publication.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import type { ForgeClient, PendingPolicy } from "../forge/Forge.ts"
@@ -17,7 +18,7 @@ import type { Sent } from "./Channel.ts"
 import { toSearchText, parseMarkers, renderMarker, splitMarkers, textBelowMarkers } from "./Marker.ts"
 import { makePendingPolicy } from "./PendingTexts.ts"
 import { reconcile } from "./Reconcile.ts"
-import { fingerprintOf } from "./ChangedComments.ts"
+import { readFingerprint } from "./ChangedComments.ts"
 import { headScope, summaryFp, summaryScope } from "./Scopes.ts"
 import { gfm } from "./SafeText.ts"
 import type { ExistingThread, ExistingThreads } from "./ExistingThreads.ts"
@@ -103,14 +104,14 @@ export const findReview = Effect.fnUntraced(function* (
 ) {
   const { marked, comments } = yield* findExisting(client, change, operation.head)
   const own = marked.find(({ marker }) => marker.op === publication.operationId)
-  const missing = operation.comments.filter((comment) => !comments.has(fingerprintOf(comment)))
+  const missing = operation.comments.filter((comment) => !comments.has(readFingerprint(comment)))
   const posted = operation.comments.flatMap((comment) => {
-    const fp = fingerprintOf(comment)
+    const fp = readFingerprint(comment)
     return fp !== undefined && comments.has(fp) ? [fp] : []
   })
   if (missing.length === 0) return own && { ...own.text, posted }
   const refused = yield* findInSummary(client, change, publication)
-  if (!missing.every((comment) => refused.comments.has(fingerprintOf(comment)))) return undefined
+  if (!missing.every((comment) => refused.comments.has(readFingerprint(comment)))) return undefined
   const written = own?.text ?? refused.summary
   return written && { ...written, posted }
 })
@@ -139,7 +140,7 @@ export const sendReview = Effect.fnUntraced(function* (
   const earlierFingerprints =
     operation.comments.length === 0 ? new Set<string>() : findEarlier(yield* earlier, operation.comments)
   const pending = operation.comments.filter((comment) => {
-    const fp = fingerprintOf(comment)
+    const fp = readFingerprint(comment)
     return !existing.has(fp) && (fp === undefined || !earlierFingerprints.has(fp))
   })
   if (operation.comments.length > 0 && pending.length === 0) {
@@ -150,12 +151,19 @@ export const sendReview = Effect.fnUntraced(function* (
     [operation.body, ...operation.comments.map(({ body }) => body)],
     publication.status === "unknown" || publication.attempts > 0
   )
-  const { write, refused } = yield* post(client, change, number, { ...operation, comments: pending }, policy)
+  const { write, refused } = yield* Effect.tapError(
+    post(client, change, number, { ...operation, comments: pending }, policy),
+    ({ reason }) =>
+      // The last attempt: the run names the reason of the host, and the problems are in the summary.
+      reason === "conflict" && publication.attempts + 1 >= maxConflicts && pending.length > 0
+        ? addToSummary(client, change, number, publication, pending, words)
+        : Effect.void
+  )
   const moved =
     refused.length === 0 ? undefined : yield* addToSummary(client, change, number, publication, refused, words)
   const taken = pending
     .filter((comment) => !refused.includes(comment))
-    .flatMap((comment) => fingerprintOf(comment) ?? [])
+    .flatMap((comment) => readFingerprint(comment) ?? [])
   const resumed = [...existing].filter((fp) => fp !== undefined)
   const sent: Sent = write ?? moved ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
   return { ...sent, posted: [...resumed, ...taken] }
@@ -169,7 +177,7 @@ interface Posted {
 /** Returns the fingerprints of comments that are open or were dismissed. */
 const findEarlier = (threads: ReadonlyArray<ExistingThread>, comments: ReadonlyArray<InlineComment>) => {
   const found = comments.flatMap((comment) => {
-    const fp = fingerprintOf(comment)
+    const fp = readFingerprint(comment)
     return fp === undefined ? [] : [{ fp }]
   })
   const reviewState = {
@@ -233,7 +241,7 @@ const addToSummary = Effect.fnUntraced(function* (
     (yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId })))
   const present = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
   const sections = refused
-    .filter((comment) => !present.has(fingerprintOf(comment)))
+    .filter((comment) => !present.has(readFingerprint(comment)))
     .map((comment) => {
       const { visible, markers } = splitMarkers(comment.body)
       const location = `${gfm.codeSpan(comment.path)}:${comment.start === undefined ? "" : `${comment.start}-`}${comment.line}`

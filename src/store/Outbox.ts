@@ -82,6 +82,8 @@ export class Outbox extends Context.Service<
     ) => Effect.Effect<"started" | "busy" | "lost", StoreError>
     /** Targets with open rows; woken at start and by the sweeper. */
     readonly targets: Effect.Effect<ReadonlyArray<TargetKey>, StoreError>
+    /** Counts the rows that wait because a host refuses the credential of a trigger, by trigger. */
+    readonly awaitingCredentials: Effect.Effect<ReadonlyMap<string, number>, StoreError>
     /** Returns the newest sent row of a channel and operation kind for a target, of another run: the location of a managed summary. */
     readonly lastSent: (
       targetKey: TargetKey,

@@ -1,5 +1,5 @@
 /** Stores the outbox in the table `publications`. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { PublisherToken } from "../domain/FencingToken.ts"
@@ -10,7 +10,7 @@ import { maxReviews, Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
 import { decodePublicationRows, insertPublications, rowsPerInsert, toJson, toPublication } from "./PublicationRow.ts"
 import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import { encodeReason } from "./ReasonText.ts"
+import { encodeReason, ReasonText } from "./ReasonText.ts"
 
 /** Decodes the rows of an operation. */
 const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
@@ -166,6 +166,27 @@ const targets = (sql: SqlClient.SqlClient): Outbox["Service"]["targets"] =>
     unavailable("outbox.targets")
   )
 
+const ErrorRow = Schema.Struct({ error: ReasonText })
+const decodeErrors = Schema.decodeUnknownEffect(Schema.Array(ErrorRow))
+/** Waiting rows that are counted. */
+const maxWaiting = 10_000
+
+const awaitingCredentials = (sql: SqlClient.SqlClient): Outbox["Service"]["awaitingCredentials"] =>
+  sql`
+    SELECT error FROM publications
+    WHERE status IN ('pending', 'sending', 'unknown') AND error IS NOT NULL LIMIT ${maxWaiting}`.pipe(
+    unavailable("outbox.awaitingCredentials"),
+    Effect.flatMap((rows) =>
+      Effect.mapError(decodeErrors(rows), (error) => corrupt("outbox.awaitingCredentials", error))
+    ),
+    Effect.map((rows) => {
+      const counts = new Map<string, number>()
+      for (const { error } of rows)
+        if (error._tag === "AwaitsCredential") counts.set(error.trigger, (counts.get(error.trigger) ?? 0) + 1)
+      return counts
+    })
+  )
+
 const lastSent =
   (sql: SqlClient.SqlClient): Outbox["Service"]["lastSent"] =>
   (targetKey, channel, kind, runId) =>
@@ -209,6 +230,7 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       move: move(sql),
       startStatus: startStatus(sql),
       targets: targets(sql),
+      awaitingCredentials: awaitingCredentials(sql),
       lastSent: lastSent(sql),
       sentReviews: sentReviews(sql)
     })

@@ -49,6 +49,32 @@ describe("a row that could not be sent", () => {
     assert.deepStrictEqual(after(failure(reason)), failed)
     assert.deepStrictEqual(after(failure(reason), { isBegun: false }), failed)
   })
+  it("a conflict that the host reports is tried six times, with growing pauses", () => {
+    const conflict = failure("conflict", { status: 409 })
+    const wait = { error: verbatimReason("m"), notBefore: 10_750, isAttempt: true }
+    assert.deepStrictEqual(after(conflict), { ...wait, status: "pending" })
+    assert.deepStrictEqual(after(conflict, { isBegun: false, from: "unknown" }), { ...wait, status: "unknown" })
+    assert.deepStrictEqual(after(conflict, { attempts: 5 }), failed)
+  })
+  it("a lost credential is waited for during a day, the last status of a run for a week, and costs no attempt", () => {
+    const lost = failure("unauthorized", { status: 401, lostCredential: "main" })
+    const why = verbatimReason("m")
+    const wait = { error: { _tag: "AwaitsCredential", trigger: "main", why }, notBefore: 10_750 } as const
+    const hour = 3_600_000
+    const givenUp = (hours: number): PublicationUpdate => ({
+      status: "failed",
+      error: { _tag: "CredentialNotRestored", trigger: "main", hours, why }
+    })
+    assert.deepStrictEqual(after(lost), { ...wait, status: "unknown" })
+    assert.deepStrictEqual(after(lost, { isBegun: false, attempts: 99, ageMillis: 24 * hour }), {
+      ...wait,
+      status: "pending"
+    })
+    assert.deepStrictEqual(after(lost, { ageMillis: 24 * hour + 1 }), givenUp(24))
+    const last = { isBegun: false, isLastStatus: true }
+    assert.deepStrictEqual(after(lost, { ...last, ageMillis: 25 * hour }), { ...wait, status: "pending" })
+    assert.deepStrictEqual(after(lost, { ...last, ageMillis: 7 * 24 * hour + 1 }), givenUp(168))
+  })
   it("a channel that is gone is final", () => {
     assert.deepStrictEqual(after(new ChannelMissing({ why: verbatimReason("m") })), failed)
   })

@@ -3,10 +3,11 @@ import { createServer } from "node:http"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { newId } from "../../src/domain/Ids.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { RejectedSignatures } from "../../src/store/RejectedSignatures.ts"
 import { publishRun, settle } from "../store/EndedRuns.ts"
-import { event, ignored } from "../store/Fixtures.ts"
+import { event, ignored, publication } from "../store/Fixtures.ts"
 import { password, startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
 import { inEnglish } from "../../src/text/en.ts"
@@ -74,6 +75,11 @@ describe("triggers", () => {
           ignored({ receivedAt: now - hour }),
           ignored({ receivedAt: now - 2 * hour })
         ])
+        const error = { _tag: "AwaitsCredential", trigger: "main", why: { _tag: "CheckCredential" } } as const
+        yield* (yield* Outbox).add(
+          [{ error }, { error }, { error: error.why }, {}].map((more) => ({ ...publication({}), ...more })),
+          now
+        )
         const counts = { loopback: 1, private: 2, public: 4 }
         yield* (yield* RejectedSignatures).add([
           { hour: now - (now % hour), trigger: "main", provider: "gitea", counts, lastAt: now }
@@ -94,7 +100,8 @@ describe("triggers", () => {
       last_accepted_at: new Date(now - 48 * hour).toISOString(),
       deliveries_24h: 2,
       ignored_24h: 2,
-      rejected_signatures_24h: 7
+      rejected_signatures_24h: 7,
+      waiting_publications: 2
     })
     assert.deepInclude(depot, { enabled: false, path: "/aicr/triggers/p4", secret: "set", token: "missing" })
     assert.deepInclude(open, { secret: "missing", token: "missing", workspaces: 0, deliveries_24h: 0 })

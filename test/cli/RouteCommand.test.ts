@@ -29,7 +29,8 @@ const notices = `notices to operators:
   review_failed: ops, team (outputs.notifications.routes[1])
   budget_threshold: none, no matching route
   config_refused: none, no matching route
-  webhook_silent: team (outputs.notifications.routes[0])`
+  webhook_silent: team (outputs.notifications.routes[0])
+  credential_refused: none, no matching route`
 
 describe("aicr route and template", () => {
   let directory: string

@@ -35,8 +35,10 @@ describe("github app", () => {
   let life = 3_600_000
   let installed = true
   let issued = 0
+  let refused: ReadonlyArray<string> = []
 
   beforeEach(async () => {
+    refused = []
     asked = []
     life = 3_600_000
     installed = true
@@ -60,6 +62,7 @@ describe("github app", () => {
         return answer(201, { token: `ghs_${++issued}`, expires_at: new Date(Date.now() + life).toISOString() })
       }
       if (path === "/api/graphql") expect(authorization).toBe("Bearer ghs_1")
+      if (refused.includes(authorization)) return answer(401, { message: "Bad credentials" })
       if (!/^Bearer ghs_\d+$/.test(authorization)) return answer(401, { message: "Bad credentials" })
       if (request.method === "PATCH") return answer(200, { id: 5 })
       if (path === "/api/graphql")
@@ -108,6 +111,19 @@ describe("github app", () => {
     const client = githubClient(profile(app))
     expect(await run(client.branchHead(repo, "main"))).toBe("ghs_1")
     expect(await run(client.branchHead(repo, "main"))).toBe("ghs_2")
+  })
+
+  it("renews a token that the host refuses, once, and repeats the read or write", async () => {
+    refused = ["Bearer ghs_1"]
+    const client = githubClient(profile(app))
+    expect(await run(client.branchHead(repo, "main"))).toBe("ghs_2")
+    refused = ["Bearer ghs_2"]
+    await run(client.updateComment(repo, 1, "5", "text"))
+    expect(asked.filter((request) => request.startsWith("PATCH"))).toHaveLength(2)
+    expect(issued).toBe(3)
+    refused = ["Bearer ghs_3", "Bearer ghs_4", "Bearer ghs_5"]
+    expect(await failure(client.branchHead(repo, "main"))).toMatchObject({ reason: "unauthorized" })
+    expect(issued).toBe(4)
   })
 
   it("issues one token for requests that come together", async () => {

@@ -68,7 +68,7 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
     return { here, review, comments, standing, remove, summary }
   }
 
-  it("deleted by a maintainer dismiss the problem: it is not said again, and counts as dismissed", async () => {
+  it("deleted by a maintainer dismiss the problem: it is not written again, and counts as dismissed", async () => {
     const { remove, review, standing, summary } = await begin()
     await review(both)
     remove()
@@ -136,7 +136,7 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
     expect(summary().body).not.toContain("This review replaced")
   })
 
-  it("cost no request while nobody changes them, nor do edits of the service", async () => {
+  it("cost no request while they are unchanged, nor do edits of the service", async () => {
     const count = async (touched: ReadonlyArray<TouchedComment>) => {
       const { here, review } = await begin()
       await review(both)

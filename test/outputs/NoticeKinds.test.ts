@@ -45,7 +45,13 @@ const samples: { readonly [Kind in NoticeKind]: NoticeFactsBy<Kind> } = {
     line: 9,
     node: "node-1"
   },
-  webhook_silent: { _tag: "webhook_silent", trigger: "main", lastAt: Date.UTC(2026, 0, 31, 9, 30), hours: 24 }
+  webhook_silent: { _tag: "webhook_silent", trigger: "main", lastAt: Date.UTC(2026, 0, 31, 9, 30), hours: 24 },
+  credential_refused: {
+    _tag: "credential_refused",
+    trigger: "main",
+    day: "2026-01-31",
+    reason: verbatimReason("401 Bad credentials")
+  }
 }
 
 const render = (facts: NoticeFacts, language: "en" | "zh" = "en") => renderNotice(facts, safeTexts.feishu, language, {})
@@ -56,7 +62,8 @@ const pages: Readonly<Record<NoticeKind, string>> = {
   review_failed: "/dashboard/runs/run-1",
   budget_threshold: "/dashboard/",
   config_refused: "/dashboard/configuration?tab=revisions",
-  webhook_silent: "/dashboard/setup"
+  webhook_silent: "/dashboard/setup",
+  credential_refused: "/dashboard/setup"
 }
 
 describe("the text of a notice", () => {

@@ -231,7 +231,7 @@ describe("outputs", () => {
     expect(await send(inSnapshot(outputs, admitted), workspace())).toMatchObject({ _tag: "Success" })
   })
 
-  it("sets a status whose credential is refused with the one in force, and nothing else", async () => {
+  it("sends with the credential in force what the host refuses with the admitted one", async () => {
     const wrong = { ...host.forge.profile(), token: Redacted.make("revoked") }
     const admitted = { ...testSnapshot({}), triggers: new Map([["host", wrong]]) }
     const current = { ...testSnapshot({}), triggers: new Map([["renamed", host.forge.profile("renamed")]]) }
@@ -243,11 +243,17 @@ describe("outputs", () => {
       uncounted
     ])
     const service = inSnapshot(Context.get(Effect.runSync(Effect.scoped(Layer.build(layer))), Outputs), admitted)
-    expect(await send(service, workspace())).toMatchObject({ failure: { reason: "unauthorized" } })
+    const before = host.pull.comments.length
+    expect(await send(service, workspace())).toMatchObject({ _tag: "Success" })
+    expect(host.pull.comments.length).toBeLessThanOrEqual(before + 1)
     const [status] = service.status(input([], { head: host.pull.head }), "failure", "not published")
     if (status === undefined) throw new Error("no status")
     await Effect.runPromise(owned(service.send(workspace(), change, status, undefined)))
     expect(host.forge.repository(repoName).statuses.get(host.pull.head)?.at(-1)).toMatchObject({ state: "failure" })
+    const alone = outputsWith([wrong])
+    expect(await send(alone, workspace())).toMatchObject({
+      failure: { reason: "unauthorized", lostCredential: "host" }
+    })
   })
 
   it.each([

@@ -7,6 +7,7 @@ import { Effect, Redacted } from "effect"
 import type { Result } from "effect"
 import type { Channel as ChannelConfig } from "../../src/config/schema/Outputs.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
+import { maxConflicts } from "../../src/domain/Publication.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import { MemberFiles } from "../../src/chat/members/MemberFiles.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
@@ -71,8 +72,9 @@ export const orDie = <A, R>(
   effect: Effect.Effect<A, ForgeError | ChannelMissing, R>
 ): Effect.Effect<A, ForgeError, R> => Effect.catchTag(effect, "ChannelMissing", Effect.die)
 
-const final = ({ reason }: ForgeError): boolean =>
-  ["unauthorized", "forbidden", "not_found", "conflict", "invalid"].includes(reason)
+const final = ({ reason }: ForgeError, attempts: number): boolean =>
+  ["unauthorized", "forbidden", "not_found", "invalid"].includes(reason) ||
+  (reason === "conflict" && attempts >= maxConflicts)
 
 /** Dismisses a finding from chat. Returns the number of its comments and issues that are dismissed. */
 export const dismissOn = (setup: Setup, given: PublishInput, fp: string): Promise<number> => {
@@ -127,7 +129,7 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
           reactions: answer.reactions
         }
         waiting.unshift(...(answer.next ?? []).map((planned) => rowOf(planned, channel.name, given.runId)))
-      } else if (sent._tag === "Failure" && final(sent.failure)) {
+      } else if (sent._tag === "Failure" && final(sent.failure, attempts)) {
         row = { ...row, status: "failed", error: sent.failure.why }
       }
     }

@@ -91,7 +91,9 @@ describe("owners", () => {
       "aicr/forge/ResponseTimeout",
       "aicr/forge/WriteGap",
       // Limits of log lines only.
-      "aicr/observability/WarningLimits"
+      "aicr/observability/WarningLimits",
+      // Records that are read only.
+      "aicr/outputs/Records"
     ])
   })
 })

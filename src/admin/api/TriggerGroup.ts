@@ -27,7 +27,8 @@ export const TriggerHealth = Schema.Struct({
   last_accepted_at: maybeTime("Time of the newest of them that started work"),
   deliveries_24h: count("Number of deliveries in the last 24 hours"),
   ignored_24h: count("Number of them that started no work"),
-  rejected_signatures_24h: count("Number of deliveries with a wrong signature in the last 24 hours")
+  rejected_signatures_24h: count("Number of deliveries with a wrong signature in the last 24 hours"),
+  waiting_publications: count("Number of publications that wait because the host refuses its credential")
 }).annotate({ identifier: "TriggerHealth", description: "Set-up and recent deliveries of a trigger" })
 
 const TriggerCheck = Schema.Struct({

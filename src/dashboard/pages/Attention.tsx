@@ -35,6 +35,20 @@ const countRejected = (items: ReadonlyArray<RejectedItem>): number => {
   return sum([...most.values()])
 }
 
+/** Publications that wait because a host refuses the credential of a trigger. */
+const useCredentials = (): Item | undefined => {
+  const triggers = useApi("GET /triggers", {})
+  const waiting = (triggers.data?.items ?? []).filter(({ waiting_publications: count }) => count > 0)
+  if (waiting.length === 0) return undefined
+  const count = formatCount(sum(waiting.map(({ waiting_publications: one }) => one)))
+  const names = waiting.map(({ name }) => name).join(", ")
+  return {
+    key: "credentials",
+    tone: "bad",
+    content: <Link to="/setup">{t("attention.credentials", { count, names })}</Link>
+  }
+}
+
 const useItems = (): ReadonlyArray<Item | undefined> => {
   const since = dayAgo(useNow())
   const failed = usePages("GET /runs", { query: { status: failedStatuses, since } })
@@ -42,6 +56,7 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
   const queue = useApi("GET /queue", {})
   const rejected = useApi("GET /rejected-signatures", { query: { since } })
   const reasons = useApi("GET /events/reasons", { query: { since } })
+  const credentials = useCredentials()
   const nodes = useApi("GET /nodes", {}, { refetchInterval: 15_000 })
   const refused = new Set(nodes.data?.items.flatMap((node) => node.refused.map(describeRefused)))
   const warnings = (nodes.data?.warnings ?? []).filter(({ _tag }) => _tag === "RoleUnserved")
@@ -93,6 +108,7 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
             <Link to="/queue">{t("attention.paused", { names: pauses.map(({ name }) => name).join(", ") })}</Link>
           )
         },
+    credentials,
     wrong === 0
       ? undefined
       : {

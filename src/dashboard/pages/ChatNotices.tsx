@@ -19,7 +19,8 @@ const kindNames = {
   review_failed: true,
   budget_threshold: true,
   config_refused: true,
-  webhook_silent: true
+  webhook_silent: true,
+  credential_refused: true
 } satisfies Record<NoticeKind, true>
 const kinds = Object.keys(kindNames) as ReadonlyArray<NoticeKind>
 

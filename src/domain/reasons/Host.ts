@@ -45,6 +45,7 @@ export const hostReasons = {
   /** The host returns something else. */
   NoAccountNamed: {},
   NoVersionOfHead: { number: "number", head: "text" },
+  DifferenceNotComputed: { number: "number" },
   NoCommitsOnBranch: { branch: "text", repository: "text" },
   WriteAccessUnknown: { person: "text" },
   /** Swarm refuses, or returns something else. */

@@ -14,6 +14,8 @@ export const publicationReasons = {
   StatusChanged: {},
   ChangeRequestStays: { status: "text" },
   PersonHasDraft: { count: "number" },
+  AwaitsCredential: { trigger: "text", why: "reason" },
+  CredentialNotRestored: { trigger: "text", hours: "number", why: "reason" },
   NoNumber: { kind: "text" },
   IssueChanged: { number: "number" },
   /** There is nothing to write. */

@@ -49,8 +49,8 @@ export const access = (profile: TriggerProfile): Access => {
     })
     const credential = (repo: Repo) => Effect.map(auth.token(repo), bearer)
     return {
-      rest: (repo) => makeRest({ ...options, credential: credential(repo) }),
-      graphql: (repo) => makeRest({ ...graphqlOptions, credential: credential(repo) }),
+      rest: (repo) => makeRest({ ...options, credential: credential(repo), renew: auth.forget(repo) }),
+      graphql: (repo) => makeRest({ ...graphqlOptions, credential: credential(repo), renew: auth.forget(repo) }),
       account: auth.account,
       self: auth.account.self,
       gitAuthorization: (repo) => Effect.map(auth.token(repo), (token) => basicHeader("x-access-token", token)),

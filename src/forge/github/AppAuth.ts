@@ -59,6 +59,8 @@ export interface AppAuth {
   /** Key of the host's rate limit. */
   readonly pace: string
   readonly token: (repo: Repo) => Effect.Effect<Redacted.Redacted, ForgeError>
+  /** Forgets the token that the host refused. */
+  readonly forget: (repo: Repo) => Effect.Effect<void>
   /** Account that authors the app's comments: `<slug>[bot]`. */
   readonly account: OwnAccount
   /** Permissions of the repository's installation by name. */
@@ -106,9 +108,11 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
 
   const tokens = new Map<string, { readonly token: Redacted.Redacted; readonly until: number }>()
   const issuing = Semaphore.makeUnsafe(1)
+  const keyOf = (repo: Repo) => (app.installation_id === undefined ? repo.fullName.toLowerCase() : "")
+  const forget: AppAuth["forget"] = (repo) => Effect.sync(() => void tokens.delete(keyOf(repo)))
   const token: AppAuth["token"] = (repo) =>
     Effect.gen(function* () {
-      const cacheKey = app.installation_id === undefined ? repo.fullName.toLowerCase() : ""
+      const cacheKey = keyOf(repo)
       const cached = tokens.get(cacheKey)
       if (cached !== undefined && cached.until > (yield* Clock.currentTimeMillis)) return cached.token
       const id = yield* installation(repo)
@@ -131,5 +135,5 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
   const account = ownAccount(Effect.map(rest.get({ path: "/app" }, App), ({ slug }) => ({ username: `${slug}[bot]` })))
   const permissions: AppAuth["permissions"] = (repo) =>
     Effect.map(findInstallation(repo), (granted) => granted.permissions ?? {})
-  return { pace: `app ${issuer}`, token, account, permissions }
+  return { pace: `app ${issuer}`, token, forget, account, permissions }
 }

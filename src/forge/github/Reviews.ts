@@ -3,7 +3,8 @@ import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { InlineComment } from "../../domain/Publication.ts"
 import type { ForgeClient, NewReview, PendingReview } from "../Forge.ts"
-import type { ForgeError } from "../ForgeError.ts"
+import { ForgeError } from "../ForgeError.ts"
+import { isRefusedWith } from "../HostWords.ts"
 import { isBy } from "../OwnAccount.ts"
 import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
@@ -99,7 +100,11 @@ export const githubReviews = (host: Host): Pick<ForgeClient, "createReview" | "v
         ({ reason }) => reason === "invalid",
         Effect.fnUntraced(function* (error: ForgeError) {
           const pending = yield* listPending(host, repo, number)
-          if (pending.length === 0) return yield* error
+          // Not about a line: the pending review is hidden, or was submitted in between.
+          if (pending.length === 0)
+            return yield* isRefusedWith(error, "githubOnePending")
+              ? new ForgeError({ ...error, reason: "conflict" })
+              : error
           yield* review.pending.settle(pending)
           return yield* post(repo, number, review)
         })

@@ -4,18 +4,20 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostPull } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
-import { Branch, Commit, ListedMergeRequest, MergeRequest, toPerson } from "./Responses.ts"
+import { requestFailed } from "../ForgeError.ts"
+import { Branch, Commit, ListedMergeRequest, MergeRequest, toPerson, Version } from "./Responses.ts"
+import type { DiffRefs } from "./Responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
 
 const pages = { name: "per_page", value: 100 } as const
 const states = { opened: "open", locked: "open", closed: "closed", merged: "merged" } as const
 
-const toPull = (source: typeof MergeRequest.Type, repo: Repo): HostPull => ({
+const toPull = (source: typeof MergeRequest.Type, refs: DiffRefs, repo: Repo): HostPull => ({
   number: source.iid,
   state: states[source.state],
   draft: source.draft ?? source.work_in_progress ?? false,
-  head: source.diff_refs?.head_sha ?? source.sha ?? "",
-  base: source.diff_refs?.start_sha ?? "",
+  head: refs.head_sha,
+  base: refs.start_sha,
   headRef: source.source_branch,
   baseRef: source.target_branch,
   title: source.title,
@@ -38,10 +40,20 @@ const toHeadRepo = (
 export const gitlabPulls = (
   rest: Rest
 ): Pick<ForgeClient, "pull" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
-  pull: (repo, number) =>
-    Effect.map(rest.get({ path: mergeRequestPath, params: mergeRequest(repo, number) }, MergeRequest), (source) =>
-      toPull(source, repo)
-    ),
+  pull: Effect.fnUntraced(function* (repo, number) {
+    const source = yield* rest.get({ path: mergeRequestPath, params: mergeRequest(repo, number) }, MergeRequest)
+    if (source.diff_refs) return toPull(source, source.diff_refs, repo)
+    // GitLab computes the difference in the background after a merge request was opened or pushed to.
+    const [version] = yield* rest.pages(
+      { path: `${mergeRequestPath}/versions`, params: mergeRequest(repo, number) },
+      Version,
+      { ...pages, max: 1 }
+    )
+    if (version === undefined || version.head_commit_sha !== (source.sha ?? version.head_commit_sha))
+      return yield* requestFailed("unavailable", `GET ${mergeRequestPath}`, { _tag: "DifferenceNotComputed", number })
+    const refs = { base_sha: version.base_commit_sha, start_sha: version.start_commit_sha }
+    return toPull(source, { ...refs, head_sha: version.head_commit_sha }, repo)
+  }),
   openPulls: (repo, head) =>
     rest
       .pages(

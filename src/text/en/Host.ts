@@ -34,6 +34,7 @@ export const hostTexts = {
     "the app of trigger {trigger} is not installed on {repository}; select the repository in the app's installation",
   NoAccountNamed: "GET /user names no account; check token_env of the trigger",
   NoVersionOfHead: "merge request !{number} has no version with head {head}; it was replaced before GitLab recorded it",
+  DifferenceNotComputed: "the host has not computed the difference of !{number} yet",
   NoCommitsOnBranch: "branch {branch} of {repository} has no commits",
   WriteAccessUnknown:
     "whether {person} may write is unknown: only an administrator of the repository may read the permissions of others, and the teams that the account of the trigger may read do not have {person} with write access to code; make the account an administrator of the repository",

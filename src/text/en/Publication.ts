@@ -15,6 +15,8 @@ export const publicationTexts = {
   ChangeRequestStays: "the request for changes stays, because of the same commit: {status}",
   PersonHasDraft:
     "a person has an unpublished review or draft with {count} texts under the account of the service, which would be published together with this review; publish or delete it with that account, then request the review again",
+  AwaitsCredential: "waits until the host accepts the credential of trigger {trigger} again: {why}",
+  CredentialNotRestored: "the host refused the credential of trigger {trigger} for {hours} hours: {why}",
   NoNumber: "a {kind:target} has no number, so no review can be written on it",
   IssueChanged: "issue #{number} was changed after its triage; it is left unchanged",
   NoSummaryToUpdate: "no problem was found, and no earlier summary exists",

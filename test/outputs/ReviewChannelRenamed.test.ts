@@ -74,7 +74,7 @@ describe.each(ForgeKind.literals)("after the account was renamed, on %s", (kind)
     expect(here.pull.comments[0]?.body).toContain(here.pull.head.slice(0, 7))
   })
 
-  it("comments of problems that are gone are resolved, and nobody counts as having replied or dismissed", async () => {
+  it("comments of problems that are gone are resolved, and no account counts as having replied or dismissed", async () => {
     const { here, review } = await begin(reviews[kind], table[reviews[kind]])
     await review(found)
     here.forge.renameSelf("aicr-bot")
