@@ -50,7 +50,7 @@ const ownProfile = (profile: TriggerProfile, channel: ChannelConfig, snapshot: S
 const isRefused = ({ reason }: ForgeError): boolean =>
   reason === "unauthorized" || reason === "forbidden" || reason === "not_found"
 
-/** What an operation is executed for. */
+/** Workspace and change of an operation, and the kind of its credential. */
 interface Execution {
   readonly workspace: Workspace
   readonly change: Change

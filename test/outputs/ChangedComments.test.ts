@@ -1,4 +1,5 @@
 /** People delete and edit what the service wrote: a deletion by a maintainer is a dismissal, and no text of a person is lost. */
+import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
@@ -6,12 +7,13 @@ import type { Finding } from "../../src/domain/Problem.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
+import { noRecords, Records } from "../../src/outputs/Records.ts"
 import type { TouchedComment } from "../../src/outputs/Records.ts"
-import { file, repoName, startHost } from "../forge/Clients.ts"
+import { file, repoName, run, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
-import { publishAll } from "./Publishing.ts"
+import { makeChannelContext, orDie, publishAll } from "./Publishing.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const kinds = {
@@ -65,7 +67,7 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
       }
     }
     const summary = () => here.pull.comments[0] ?? { body: "" }
-    return { here, review, comments, standing, remove, summary }
+    return { here, history, review, comments, standing, remove, summary }
   }
 
   it("deleted by a maintainer dismiss the problem: it is not written again, and counts as dismissed", async () => {
@@ -81,6 +83,27 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
     ])
     await review(both, deletedBy("ann"))
     expect(standing()).toEqual([2, 3])
+  })
+
+  it("deleted by a maintainer count as dismissed before the next review is planned", async () => {
+    const { here, history, remove, review } = await begin()
+    await review(both)
+    remove()
+    const given = input(both, { change: { ...change, provider: kind }, head: here.pull.head })
+    const setup = { forge: here.forge, kind: table[kinds[kind]], channel: channel({ kind: kinds[kind] }) }
+    const present = both.map(({ fingerprint }) => fingerprint)
+    const reader = { runId: "run-2", targetKey: given.targetKey, channel: setup.channel.name, present }
+    const read = setup.kind.reactions?.(makeChannelContext(setup, given, here.client), reader)
+    const records = {
+      ...noRecords,
+      reviews: () => Effect.succeed(history),
+      touched: () => Effect.succeed(deletedBy("ann"))
+    }
+    const reactions = await run(orDie(read ?? Effect.succeed([])).pipe(Effect.provideService(Records, records)))
+    expect(reactions.map(({ dismissed, fp }) => [Number(`0x${fp}`), dismissed])).toEqual([
+      [2, false],
+      [1, true]
+    ])
   })
 
   it.each<[string, "write" | "read", ReadonlyArray<string>, ReadonlyArray<number>]>([
