@@ -44,7 +44,15 @@ import { noteExpiry } from "./ExpiryNote.ts"
 import { recordUnreviewed } from "./HeadStatus.ts"
 import { everyOne } from "./Placement.ts"
 import { leftOutReason } from "../src/domain/LeftOut.ts"
-import { isFinalStatus, isSuccess, isUnpublished, maxStarts, nextStep, runEnd } from "./PublishDecision.ts"
+import {
+  isFinalStatus,
+  isSuccess,
+  isUnpublished,
+  maxStarts,
+  nextStep,
+  runEnd,
+  withPartNote
+} from "./PublishDecision.ts"
 import { lookUpRow, sendRow } from "./PublishRow.ts"
 import { logEnded, withStory } from "./RunLog.ts"
 import type { SendResult } from "./PublishRow.ts"
@@ -170,7 +178,7 @@ const takeStep = Effect.fnUntraced(function* (
       yield* settleRun(run)
       return false
     }
-    const { check, isSent, row: unsent } = yield* sendRow(hold, run, workspace, row, siblings)
+    const { check, isSent, row: unsent } = yield* sendRow(hold, run, workspace, withPartNote(row, siblings), siblings)
     if (check !== "newest") yield* dropStale(hold, run, check, [unsent, ...rest])
     if (!isSent || rest.every((other) => other.runId !== run.id)) yield* settleRun(run)
     return isSent

@@ -171,6 +171,16 @@ const appears = ({ operation: { _tag } }: Pick<Publication, "operation">): boole
 export const isFinalStatus = ({ operation }: Pick<Publication, "operation">): boolean =>
   operation._tag === "Status" && operation.state !== "pending"
 
+/** What the status of a commit adds where a part of the review is not at the host. */
+const partNote = "; not all of it could be published"
+
+/** Returns the final status of a run, with a note if the host refused a part of what people read. */
+export const withPartNote = (row: Publication, siblings: ReadonlyArray<Publication>): Publication => {
+  const { operation } = row
+  if (operation._tag !== "Status" || !siblings.some((other) => isContent(other) && isRefused(other))) return row
+  return { ...row, operation: { ...operation, description: `${operation.description}${partNote}` } }
+}
+
 /** True for the commit status of a successful publication, before it is sent. */
 export const isSuccess = ({ operation, status }: Pick<Publication, "operation" | "status">): boolean =>
   operation._tag === "Status" &&

@@ -63,10 +63,12 @@ const resolve = (plan: Plan, { issue, sections }: ManagedIssue): void => {
   if (action === "none" || isMarkedResolved(issue)) return
   const names = toNames(plan, `resolve:${issue.number}`)
   const files = sections.flatMap((section) => section.files)
-  if (action === "delete" && issue.comments === 0) {
-    return add(plan, names, { action: "delete", number: issue.number, files })
-  }
   const note = `**${labels.goneAt(plan.state.operation.head.slice(0, 12))}**`
+  if (action === "delete" && issue.comments === 0) {
+    // With this text it is closed where the host does not let the account delete it.
+    const body = renderResolvedBody(issue.body, note, names, limit, labels.cut)
+    return add(plan, names, { action: "delete", number: issue.number, body, files })
+  }
   add(plan, names, {
     action: "edit",
     number: issue.number,

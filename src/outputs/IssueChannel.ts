@@ -16,6 +16,7 @@ import { resolveAuthor } from "./Author.ts"
 import { planIssueNotice, sendIssueNotice } from "./BotChannel.ts"
 import { unwritten } from "./Channel.ts"
 import type { ChannelKind, DismissedFinding, PublishInput, ChannelContext, Sent } from "./Channel.ts"
+import { deleteIssue } from "./DeleteIssue.ts"
 import { wrongChannelKind } from "./WrongChannelKind.ts"
 import { planIssueChanges } from "./IssueChanges.ts"
 import { labelsFor } from "./Labels.ts"
@@ -224,7 +225,7 @@ const write = Effect.fnUntraced(function* (
   const unchanged: HostWrite = { hostId: String(number), url: undefined }
   const request =
     action === "delete"
-      ? Effect.as(client.issues.remove(repo, number), unchanged)
+      ? deleteIssue(client, repo, { number, body, channel: context.channel.name })
       : client.issues.edit(repo, number, { title, body, state })
   // A deleted issue needs no further writes.
   return yield* Effect.catchIf(

@@ -73,7 +73,7 @@ describe.skipIf(!canCertify)("the way to the host", () => {
 
   const self = (apiUrl: string, settings: Partial<TriggerProfile["settings"]> = {}) => {
     const base = { name: "host", kind: "gitea", enabled: true, trust_server_cert: false } as const
-    return giteaClient({ ranges: false, hasActions: true })({
+    return giteaClient({ rangesFrom: undefined, hasActions: true })({
       ...base,
       webhookSecret: undefined,
       token: Redacted.make("t0ken"),
@@ -94,7 +94,9 @@ describe.skipIf(!canCertify)("the way to the host", () => {
     const trigger = { name: "host", kind: "gitea", webhook_secret: "s", token: "t0ken", base_url: tlsUrl }
     const profile = snapshotFrom({ triggers: [{ ...trigger, tls_ca_path: cert }] }).triggers.get("host")
     if (profile === undefined) throw new Error("no trigger")
-    expect(await run(giteaClient({ ranges: false, hasActions: true })(profile).self)).toEqual({ username: "aicr" })
+    expect(await run(giteaClient({ rangesFrom: undefined, hasActions: true })(profile).self)).toEqual({
+      username: "aicr"
+    })
   })
 
   it("goes through http_proxy, with TLS inside too", async () => {

@@ -330,4 +330,27 @@ describe("deleting", () => {
     here.forge.expectContract()
     await here.forge.stop()
   })
+
+  it("closes an issue that the account may not delete, and opens it again when its problem returns", async () => {
+    const here = await startHost("gitea")
+    const to = {
+      forge: here.forge,
+      kind: table.gitea_problem_issue,
+      channel: channel({ name: "i", kind: "gitea_problem_issue", resolved_action: "delete", assign_committer: false })
+    }
+    const asked = (findings: ReadonlyArray<Finding>, head: string) =>
+      input(findings, { head, analysis: analysis(findings, read([file])) })
+    here.forge.fail(/^DELETE .*\/issues\/\d+$/, fault.forbidden, 100)
+    const states = () => here.forge.issues(repoName).issues.map(({ state }) => state)
+    await publishAll(to, asked([at(1, 20)], "1".repeat(40)))
+    const rows = await publishAll(to, asked([], "2".repeat(40)))
+    expect([states(), rows.map(({ status }) => status)]).toEqual([["closed"], ["sent", "sent"]])
+    const before = here.forge.writes().length
+    await publishAll(to, asked([], "3".repeat(40)))
+    expect(here.forge.writes()).toHaveLength(before)
+    await publishAll(to, asked([at(1, 20)], "4".repeat(40)))
+    expect(states()).toEqual(["open"])
+    here.forge.expectContract()
+    await here.forge.stop()
+  })
 })

@@ -99,3 +99,26 @@ describe.each([
     })
   )
 })
+
+describe("a summary that the host refuses", () => {
+  it.effect.each([403, 404])("with %d, and nothing else, is named by the status and the run", (status) =>
+    Effect.gen(function* () {
+      const made = yield* begin("gitea", "gitea_pr_review")
+      yield* Effect.gen(function* () {
+        const { pull, review } = yield* made.begin
+        made.host.forge.fail(/^POST .*\/issues\/\d+\/comments$/, fault.answered(status, { message: "blocked" }), 9)
+        const { head, run } = yield* review(findings)
+        assert.strictEqual(run.status, "succeeded")
+        assert.isTrue(run.partial)
+        assert.lengthOf(
+          pull.reviews.flatMap(({ comments }) => comments),
+          3
+        )
+        assert.deepInclude(made.host.forge.repository("team/shop").statuses.get(head)?.at(-1), {
+          state: "success",
+          description: "done; not all of it could be published"
+        })
+      }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+    })
+  )
+})

@@ -22,6 +22,7 @@ export const checkReasons = {
   CiUnreadable: { why: "reason" },
   GitReads: {},
   GitFails: { why: "reason" },
+  RepositoryMoved: { from: "text", to: "text" },
   NoWriteAccess: {},
   NotAdministrator: {},
   InstallationLacks: { permission: "text", use: "reason" },

@@ -21,4 +21,4 @@ export const giteaRow = (own: {
   bodyLimit: 65_000
 })
 
-export const gitea = giteaRow({ kind: "gitea", webhook, dialect: { ranges: false, hasActions: true } })
+export const gitea = giteaRow({ kind: "gitea", webhook, dialect: { rangesFrom: undefined, hasActions: true } })

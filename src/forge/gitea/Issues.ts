@@ -9,9 +9,9 @@ import { ownerAndName } from "../Profile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
 import { Issue, toAuthor } from "./Responses.ts"
 import { giteaLabels } from "./Labels.ts"
+import { pages } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-const pages = { name: "limit", value: 50 } as const
 
 const labelName = ({ name }: { readonly name: string }): string => name
 

@@ -6,9 +6,9 @@ import type { ForgeError } from "../ForgeError.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { Label } from "./Responses.ts"
+import { pages } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-const pages = { name: "limit", value: 50 } as const
 const plainColor = "6b7280"
 
 export const giteaLabels = (rest: Rest) => {

@@ -4,7 +4,7 @@ import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName, ownerByName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
-import { missingWriteAccess } from "../WriteAccess.ts"
+import { missingWriteAccess, movedFrom } from "../WriteAccess.ts"
 import { Repository } from "./Responses.ts"
 import { writesCodeAt } from "./WritesCode.ts"
 import type { Reason } from "../../domain/Reason.ts"
@@ -24,9 +24,9 @@ export const giteaPermissions = (
   /** The scopes of a token cannot be read, but a read that needs a missing scope is refused with its name. */
   const missing: ForgeClient["missing"] = Effect.fnUntraced(function* (repo) {
     const params = ownerAndName(repo)
-    const { permissions } = yield* rest.get({ path: repoPath, params }, Repository)
+    const { full_name: now, permissions } = yield* rest.get({ path: repoPath, params }, Repository)
     yield* rest.get({ path: `${repoPath}/issues`, params, query: { limit: 1 } }, Schema.Unknown)
-    return [...missingWriteAccess(permissions), ...missingAdministration(permissions)]
+    return [...movedFrom(repo.fullName, now), ...missingWriteAccess(permissions), ...missingAdministration(permissions)]
   })
 
   return { canWrite: writesCodeAt(rest), writers: undefined, ownerOf: ownerByName, repositoryId, missing }

@@ -7,9 +7,9 @@ import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
+import { pages } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-const pages = { name: "limit", value: 50 } as const
 
 export const giteaPulls = (
   rest: Rest

@@ -16,6 +16,7 @@ export const User = Schema.Struct({
 
 /** Permissions of the account in a repository. */
 export const Repository = Schema.Struct({
+  full_name: Text,
   permissions: Permissions
 })
 

@@ -10,9 +10,9 @@ import type { Rest } from "../Http.ts"
 import { isBy } from "../OwnAccount.ts"
 import { ownerAndName } from "../Profile.ts"
 import { Review, ReviewComment, toAuthor } from "./Responses.ts"
+import { pages } from "./Facts.ts"
 
 export const reviewsPath = "/repos/{owner}/{repo}/pulls/{index}/reviews"
-const pages = { name: "limit", value: 50 } as const
 
 type ListedReview = typeof Review.Type
 type Comments = Effect.Effect<ReadonlyArray<typeof ReviewComment.Type>, ForgeError>

@@ -1,5 +1,5 @@
 /**
- * Inline comments of Gitea and Forgejo. A reply is a comment of another review at the same location. The REST API cannot resolve
+ * Inline comments of Gitea and Forgejo. A reply is a comment of the same review at the same location. The REST API cannot resolve
  * a thread, so the text of a comment is replaced when its problem is resolved.
  */
 import { Effect } from "effect"
@@ -23,6 +23,7 @@ export const giteaThreads = (
     const account = yield* self
     const all: Array<Comment & { readonly review: number }> = []
     for (const review of yield* reviews.published(repo, number)) {
+      if (!isBy(toAuthor(review.user), account)) continue
       const comments = yield* reviews.comments(repo, number, review)
       all.push(...comments.map((comment) => ({ ...comment, review: review.id })))
     }

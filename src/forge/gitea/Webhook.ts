@@ -34,11 +34,19 @@ const toPull = (payload: PayloadJson, pull: PayloadJson): PullRequestFacts => {
   return readPull(pull, { number: readNumber(payload, pull), draft }, toPerson)
 }
 
-/** Returns true for a title edit that removes the WIP prefix, which is how these hosts mark a draft as ready. */
+/** Matches what a server may have as the prefix of the titles of drafts; `WIP:` and `[WIP]` by default. */
+const draftPrefix = /^(?:\[[^\]]{1,40}\]|[^\s:]{1,40}:)\s*$/
+
+/** Returns true for a title edit that removes the prefix of drafts, which is how these hosts mark a draft as ready. */
 const becameReady = (payload: PayloadJson): boolean => {
+  const pull = child(payload, "pull_request")
   const before = text(child(child(payload, "changes"), "title"), "from", limits.title)
-  const now = text(child(payload, "pull_request"), "title", limits.title)
-  return before !== undefined && workInProgress.test(before) && now !== undefined && !workInProgress.test(now)
+  const now = text(pull, "title", limits.title)
+  if (before === undefined || now === undefined || flag(pull, "draft") || workInProgress.test(now)) return false
+  if (workInProgress.test(before)) return true
+  // Where the server sends the flag, it follows the configured prefixes.
+  const hasFlag = pull?.["draft"] === false
+  return hasFlag && before.endsWith(now) && draftPrefix.test(before.slice(0, before.length - now.length))
 }
 
 /** Returns true when the target branch changed, which changes the diff. */

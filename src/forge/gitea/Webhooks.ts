@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
+import { pages } from "./Facts.ts"
 
 const Hook = Schema.Struct({
   active: Schema.optional(Schema.Boolean),
@@ -12,10 +13,7 @@ const Hook = Schema.Struct({
 
 export const giteaWebhooks = (rest: Rest): ForgeClient["webhooks"] =>
   Effect.fnUntraced(function* (repo) {
-    const hooks = yield* rest.get(
-      { path: "/repos/{owner}/{repo}/hooks", params: ownerAndName(repo) },
-      Schema.Array(Hook)
-    )
+    const hooks = yield* rest.pages({ path: "/repos/{owner}/{repo}/hooks", params: ownerAndName(repo) }, Hook, pages)
     return hooks.map(({ active, config, events }) => ({
       url: config?.["url"] ?? "",
       isActive: active !== false,

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import { ownerAndName, ownerByName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
-import { missingWriteAccess } from "../WriteAccess.ts"
+import { missingWriteAccess, movedFrom } from "../WriteAccess.ts"
 import type { Access } from "./Access.ts"
 import { Collaborator, Permission, Repository } from "./Responses.ts"
 
@@ -48,6 +48,7 @@ export const githubPermissions = (
     const repository = yield* rest(repo).get({ path: repoPath, params: ownerAndName(repo) }, Repository)
     const missingOfCredential = yield* missing(repo, repository.private === true)
     // The installation of an app has no role; the permissions in the repository's response do not apply to it.
-    return !isApp ? [...missingOfCredential, ...missingWriteAccess(repository.permissions)] : missingOfCredential
+    const missingOfAccount = isApp ? [] : missingWriteAccess(repository.permissions)
+    return [...movedFrom(repo.fullName, repository.full_name), ...missingOfCredential, ...missingOfAccount]
   })
 })

@@ -14,6 +14,7 @@ export const User = Schema.Struct({
 
 /** Permissions of the account in a repository. */
 export const Repository = Schema.Struct({
+  full_name: Text,
   private: Schema.optional(Schema.Boolean),
   permissions: Permissions
 })

@@ -15,6 +15,7 @@ const Hook = Schema.Struct({
 /** A status code of 0 means that there was no response. */
 const Delivery = Schema.Struct({ delivered_at: Schema.String, status_code: Schema.Int })
 
+const pages = { name: "per_page", value: 100 } as const
 const hooksPath = "/repos/{owner}/{repo}/hooks"
 
 /** The deliveries of an app come from its own webhook, which has no repository. */
@@ -23,7 +24,7 @@ export const githubWebhooks = ({ rest }: Pick<Access, "rest">, isApp: boolean): 
     ? undefined
     : Effect.fnUntraced(function* (repo) {
         const params = ownerAndName(repo)
-        const hooks = yield* rest(repo).get({ path: hooksPath, params }, Schema.Array(Hook))
+        const hooks = yield* rest(repo).pages({ path: hooksPath, params }, Hook, pages)
         return yield* Effect.forEach(hooks, ({ active, config, events, id }) =>
           Effect.map(
             rest(repo).get(

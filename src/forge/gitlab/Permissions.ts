@@ -4,6 +4,7 @@ import type { ForgeClient } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { sameName } from "../Profile.ts"
 import { RepositoryId } from "../RepositoryId.ts"
+import { movedFrom } from "../WriteAccess.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import { Member, Project, ProjectNamespace, Token } from "./Responses.ts"
 import { missingOfRole, missingOfScopes } from "./Missing.ts"
@@ -36,7 +37,10 @@ export const gitlabPermissions = (
       (members) => members.some((member) => sameName(member.username, username) && member.access_level >= writerLevel)
     ),
   missing: Effect.fnUntraced(function* (repo) {
-    const { permissions } = yield* rest.get({ path: projectPath, params: { id: projectId(repo) } }, Project)
+    const { path_with_namespace: now, permissions } = yield* rest.get(
+      { path: projectPath, params: { id: projectId(repo) } },
+      Project
+    )
     const { project_access: project, group_access: group } = permissions ?? {}
     const levels = [project, group].flatMap((role) => role?.access_level ?? [])
     // Only personal, project and group tokens can read their own record.
@@ -46,6 +50,10 @@ export const gitlabPermissions = (
         reason === "not_found" || reason === "forbidden" || reason === "unauthorized" || reason === "invalid",
       () => Effect.succeed(undefined)
     )
-    return [...missingOfScopes(own?.scopes), ...missingOfRole(levels.length === 0 ? undefined : Math.max(...levels))]
+    return [
+      ...movedFrom(repo.fullName, now),
+      ...missingOfScopes(own?.scopes),
+      ...missingOfRole(levels.length === 0 ? undefined : Math.max(...levels))
+    ]
   })
 })

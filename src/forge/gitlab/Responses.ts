@@ -12,6 +12,7 @@ const Role = Schema.optional(Schema.NullOr(Schema.Struct({ access_level: Schema.
 
 /** Role of the account in a project; both are null for administrators who are not members. */
 export const Project = Schema.Struct({
+  path_with_namespace: Text,
   permissions: Schema.optional(Schema.NullOr(Schema.Struct({ project_access: Role, group_access: Role })))
 })
 

@@ -18,12 +18,13 @@ const Hook = Schema.Struct({
 /** The status of a response, or a text such as `internal error`. */
 const Delivery = Schema.Struct({ response_status: Schema.String })
 
+const pages = { name: "per_page", value: 100 } as const
 const events = ["merge_requests_events", "push_events", "note_events"] as const
 
 export const gitlabWebhooks = (rest: Rest): ForgeClient["webhooks"] =>
   Effect.fnUntraced(function* (repo) {
     const params = { id: projectId(repo) }
-    const hooks = yield* rest.get({ path: `${projectPath}/hooks`, params }, Schema.Array(Hook))
+    const hooks = yield* rest.pages({ path: `${projectPath}/hooks`, params }, Hook, pages)
     return yield* Effect.forEach(hooks, (hook) =>
       rest
         .get(

@@ -22,6 +22,8 @@ export const checkTexts = {
   GitFails:
     "git cannot read the repository, so its reviews fail: {why}; git uses http_proxy, https_proxy, all_proxy and no_proxy of the environment (no_proxy for hosts on this machine, too), http_proxy and tls_ca_path of the trigger",
   CiUnreadable: "review.evidence.ci reads nothing: {why}",
+  RepositoryMoved:
+    "the repository is {to} now; the host no longer delivers under the name {from}, so change it in the workspace",
   NoWriteAccess: "the account may not write to the repository; commit status and labels need write access",
   NotAdministrator:
     "the account does not administer the repository, so the host refuses to it the permissions of others (/aicr commands and dismissals count, and context repositories for members are read, only for members of its own teams that may write code), ending a request for changes, and deleting issues; make it an administrator of the repository",

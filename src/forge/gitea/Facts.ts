@@ -1,0 +1,22 @@
+/**
+ * Facts about Gitea and Forgejo that their API descriptions do not contain, with the versions for which they were observed (Forgejo 10 in
+ * development, with the API of Gitea 1.22, unless stated otherwise). The client, `aicr doctor` and docs/publishing.md follow them.
+ *
+ * | Fact | Where it matters |
+ * | --- | --- |
+ * | Only administrators of a repository dismiss reviews and delete issues; others get 403 | gitea/Permissions.ts, outputs/IssueChannel.ts |
+ * | Only administrators read the permissions of others; the list of assignees has readers, too | gitea/WritesCode.ts |
+ * | A review is written comment by comment into the pending review of the account, which is then submitted | gitea/Reviews.ts |
+ * | A reply belongs to the review of the comment that it replies to | gitea/Threads.ts |
+ * | The title prefixes of drafts are a setting of the server; the flag `draft` follows them | gitea/Webhook.ts |
+ * | Webhooks are listed in pages of 30 | gitea/Webhooks.ts |
+ * | Comments of an issue are listed without pages | gitea/Comments.ts |
+ * | A status `warning` does not pass a required status | gitea/Comments.ts |
+ * | A list by the name of an account that no longer exists is refused with 404 | OwnAccount.ts |
+ */
+
+/** First version of Forgejo whose API description has comments on several lines. Earlier ones ignore their number of lines. */
+export const firstForgejoWithRanges = 16
+
+/** Number of items of a page. */
+export const pages = { name: "limit", value: 50 } as const
