@@ -10,7 +10,6 @@ import type { Severity } from "../domain/Kinds.ts"
 import type { IssueProblem, Operation, Publication } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { ForgeClient, HostLabel } from "../forge/Forge.ts"
-import type { HostWrite } from "../forge/HostWrite.ts"
 import { rulesRevision } from "../forge/RulesRevision.ts"
 import { resolveAuthor } from "./Author.ts"
 import { planIssueNotice, sendIssueNotice } from "./BotChannel.ts"
@@ -222,7 +221,6 @@ const write = Effect.fnUntraced(function* (
     }
     return yield* client.issues.create(repo, issue)
   }
-  const unchanged: HostWrite = { hostId: String(number), url: undefined }
   const request =
     action === "delete"
       ? deleteIssue(client, repo, { number, body, channel: context.channel.name })
