@@ -171,7 +171,7 @@ const appears = ({ operation: { _tag } }: Pick<Publication, "operation">): boole
 export const isFinalStatus = ({ operation }: Pick<Publication, "operation">): boolean =>
   operation._tag === "Status" && operation.state !== "pending"
 
-/** What the status of a commit adds where a part of the review is not at the host. */
+/** End of the description of a status where a part of the review is not at the host. */
 const partNote = "; not all of it could be published"
 
 /** Returns the final status of a run, with a note if the host refused a part of what people read. */

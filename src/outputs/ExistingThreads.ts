@@ -105,7 +105,8 @@ const problemsOf = (
   previous: Publication | undefined
 ): ReadonlyArray<string> => {
   if (operation === undefined) return present
-  if (previous === undefined) return []
+  // The row of threads is not sent where there was nothing to resolve.
+  if (previous === undefined && operation._tag !== "Threads") return []
   switch (operation._tag) {
     case "Review":
       return operation.comments.flatMap((comment) => readFingerprint(comment) ?? [])

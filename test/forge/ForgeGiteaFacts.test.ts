@@ -1,4 +1,4 @@
-/** What Gitea and Forgejo do that their API descriptions do not contain (src/forge/gitea/Facts.ts). */
+/** Facts about Gitea and Forgejo that their API descriptions do not contain (src/forge/gitea/Facts.ts). */
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { webhooks } from "../../src/forge/Webhooks.ts"

@@ -23,9 +23,19 @@ import { githubDialect } from "./FakeGithub.ts"
 import { gitlabDialect } from "./FakeGitlab.ts"
 import { openApi } from "./OpenApi.ts"
 
+/** Returns Gitea's dialect with the version of a Forgejo. */
+function asForgejo(dialect: DemoDialect): DemoDialect {
+  const routes = dialect.routes.map((route) =>
+    route.path === "/version"
+      ? { ...route, answer: () => ({ status: 200, body: { version: "16.0.1+gitea-1.22.0" } }) }
+      : route
+  )
+  return { ...dialect, routes }
+}
+
 const dialects: Readonly<Record<ForgeKind, DemoDialect>> = {
   gitea: withCi("gitea", withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect)))),
-  forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", giteaDialect))),
+  forgejo: withAccess("gitea", withThreads("gitea", withIssues("gitea", asForgejo(giteaDialect)))),
   github: withCi(
     "github",
     withGraphql(withAccess("github", withThreads("github", withIssues("github", githubDialect))))

@@ -258,11 +258,6 @@ export const withThreads = (kind: keyof typeof kinds, dialect: DemoDialect): Dem
         : [
             singleComment,
             {
-              method: "GET",
-              path: "/version",
-              answer: () => ({ status: 200, body: { version: "16.0.1+gitea-1.22.0" } })
-            },
-            {
               method: "POST",
               path: "/repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals",
               answer: (context) => dismissal(context, "index", "REQUEST_CHANGES") ?? notFound
