@@ -20,7 +20,7 @@ export const checkTexts = {
   GitFails:
     "git 无法读取仓库，因此其评审失败：{why}；git 使用环境变量 http_proxy、https_proxy、all_proxy 和 no_proxy（本机上的代码托管平台也需要 no_proxy），以及触发器的 http_proxy 和 tls_ca_path",
   CiUnreadable: "review.evidence.ci 无可读取：{why}",
-  RepositoryMoved: "仓库现在是 {to}；主机不再以 {from} 之名投递，请在工作区中修改",
+  RepositoryMoved: "仓库现在是 {to}；代码托管平台不再以 {from} 之名投递，请在工作区中修改",
   NoWriteAccess: "账号没有仓库的写权限；提交状态和标签需要写权限",
   NotAdministrator:
     "账号不是该仓库的管理员，因此代码托管平台拒绝其读取他人的权限（/aicr 命令和驳回只对其所在团队中可写代码的成员有效，成员可用的上下文仓库也只为他们读取）、结束更改请求以及删除议题；请将其设为仓库管理员",

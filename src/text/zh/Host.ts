@@ -33,7 +33,7 @@ export const hostTexts = {
   AppNotInstalled: "触发器 {trigger} 的应用未安装到 {repository}；请在应用的安装中选择该仓库",
   NoAccountNamed: "GET /user 没有返回账号；请检查触发器的 token_env",
   NoVersionOfHead: "合并请求 !{number} 没有提交 {head} 的版本；它在 GitLab 记录之前已被替换",
-  DifferenceNotComputed: "主机尚未计算 !{number} 的差异",
+  DifferenceNotComputed: "代码托管平台尚未计算 !{number} 的差异",
   NoCommitsOnBranch: "{repository} 的分支 {branch} 没有提交",
   WriteAccessUnknown:
     "无法得知 {person} 是否可以写入：只有仓库的管理员可以读取他人的权限，而触发器的账号可读取的团队中没有具有代码写权限的 {person}；请将该账号设为仓库的管理员",

@@ -16,7 +16,7 @@ export const pageTexts = {
   "attention.failed": "24 小时内有 {count} 次评审失败",
   "attention.paused": "已暂停：{names}",
   "attention.refused": "配置被拒绝，之前的配置仍在生效：{names}",
-  "attention.credentials": "{names} 的主机拒绝了凭据；等待发布：{count}",
+  "attention.credentials": "{names} 的代码托管平台拒绝了凭据；等待发布：{count}",
   "attention.signatures": "24 小时内有 {count} 次签名错误的投递",
   "attention.title": "需要关注",
   "attention.unconfigured": "24 小时内有 {count} 次投递来自没有工作区的仓库",

@@ -14,8 +14,8 @@ export const publicationTexts = {
   ChangeRequestStays: "更改请求保持不变，因为同一提交：{status}",
   PersonHasDraft:
     "有人在服务的账号下有未发布的评审或草稿（{count} 条文字），会与此评审一起发布；请用该账号发布或删除它，然后重新请求评审",
-  AwaitsCredential: "等待主机重新接受触发器 {trigger} 的凭据：{why}",
-  CredentialNotRestored: "主机在 {hours} 小时内一直拒绝触发器 {trigger} 的凭据：{why}",
+  AwaitsCredential: "等待代码托管平台重新接受触发器 {trigger} 的凭据：{why}",
+  CredentialNotRestored: "代码托管平台在 {hours} 小时内一直拒绝触发器 {trigger} 的凭据：{why}",
   NoNumber: "{kind:target}没有编号，无法写入评审",
   IssueChanged: "议题 #{number} 在分类后被更改，保持不变",
   NoSummaryToUpdate: "没有要发布的问题，也没有要更新的摘要",
