@@ -45,6 +45,7 @@ const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
   "actors/Housekeeping.ts": ["sweep step {}"],
   "actors/NoticeScan.ts": ["notices of {}"],
   "actors/PublishDecision.ts": [
+    "; not all of it could be published",
     "when reviews of this repository are resumed",
     "This review is of commit {}. The newest commit, {}, will be reviewed {}."
   ],
