@@ -24,6 +24,7 @@ import { routeCommand } from "../cli/RouteCommand.ts"
 import { secretsCommand } from "../cli/SecretsCommand.ts"
 import { serveCommand } from "../cli/ServeCommand.ts"
 import { statsCommand } from "../cli/StatsCommand.ts"
+import { promptCommand } from "../cli/PromptCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
 import * as StoredRevisions from "./StoredRevisions.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
@@ -68,6 +69,7 @@ export const aicr = Command.make("aicr").pipe(
     ),
     hooksCommand,
     routeCommand(load(() => import("../outputs/RouteReport.ts"))),
+    promptCommand,
     templateCommand(load(() => import("../outputs/SampleRender.ts"))),
     secretsCommand(load(() => import("./EditorAccess.ts"))),
     agentCommand(load(() => import("./AgentSetup.ts"))),

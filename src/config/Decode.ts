@@ -93,6 +93,7 @@ const foundText = (shape: Shape | undefined, value: string): Reason => {
   if (shape?.type === "enum" && value.length <= 64) {
     return { _tag: "FoundText", text: JSON.stringify(value), suggestion: suggest(value, shape.spellings.keys()) }
   }
+  if (value.includes("${")) return { _tag: "FoundVariable" }
   const hint = shape?.limits.hint?.(value)
   if (hint !== undefined) return { _tag: "FoundForm", text: JSON.stringify(hint) }
   if (/^-?\d+(\.\d+)?$/.test(value) && value.length <= 20) return { _tag: "FoundNumberText", text: value }

@@ -30,6 +30,8 @@ export const jsonSchema = (describe = describeInEnglish): Json => {
     $id: "https://aicr.invalid/config.schema.json",
     title: "aicr configuration",
     ...schema,
+    // Parts for anchors, which the service does not read.
+    patternProperties: { "^x-": {} },
     $defs: definitions
   }
 }

@@ -71,6 +71,8 @@ const normaliseObject = (
       report({ path: here, reason: { _tag: "KeyRefused", key: JSON.stringify(key) }, at: "key" })
       continue
     }
+    // Parts that other places of the document refer to by anchors.
+    if (path.length === 0 && key.startsWith("x-")) continue
     if (item === null || item === undefined) {
       if (!shape.keys.has(key) && shape.rest === undefined) reportUnknown(shape, key, report, path)
       continue

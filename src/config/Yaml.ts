@@ -44,7 +44,7 @@ export const parseYaml = (text: string, limit = maxBytes): ParsedText => {
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true })
     const startOf = startsIn(document)
     const issues: Array<TextIssue> = firstOfEachLine(
       [...document.errors, ...document.warnings].map((error) => ({ error, at: startOf(error) })),
@@ -152,7 +152,10 @@ type Ranged = ParsedNode
 const isRanged = (node: unknown): node is Ranged =>
   (isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) && Array.isArray(node.range)
 
-const keyText = (key: unknown): string => (isScalar(key) ? String(key.value) : String(key))
+/** The parser represents `<<` by a symbol. */
+const isMergeKey = (key: unknown): boolean => isScalar(key) && typeof key.value === "symbol"
+
+const keyText = (key: unknown): string => (isMergeKey(key) ? "<<" : isScalar(key) ? String(key.value) : String(key))
 
 interface Findings {
   readonly duplicate: (path: Path, key: Ranged, first: Ranged) => void
@@ -184,6 +187,10 @@ const inspect = (contents: unknown, findings: Findings): AliasValues => {
     if (isSeq(node)) return node.items.forEach((item, index) => inspectNode(item, [...path, index]))
     if (isMap(node)) inspectMap(node, path)
   }
+  const isMergeable = (value: unknown): boolean => {
+    const node = isAlias(value) ? values.get(value) : value
+    return isMap(node) || (isSeq(node) && node.items.every((item) => isAlias(item) && isMap(values.get(item))))
+  }
   const inspectMap = (map: YAMLMap, path: Path): void => {
     const seen = new Map<string, Ranged>()
     for (const { key, value } of map.items) {
@@ -197,6 +204,8 @@ const inspect = (contents: unknown, findings: Findings): AliasValues => {
         else findings.duplicate([...path, name], key, first)
       }
       inspectNode(value, [...path, name])
+      if (isMergeKey(key) && isRanged(key) && !isMergeable(value))
+        findings.unusable([...path, name], key, { _tag: "MergeOfOther" })
     }
   }
   inspectNode(contents, [])

@@ -1,6 +1,6 @@
 /** The system prompt of a workspace: its own base and extra documents where it names them, the built-in base otherwise. Pure. */
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
-import { basePrompt } from "../review/BasePrompt.ts"
+import { basePrompt } from "../domain/BasePrompt.ts"
 import { systemPrompt } from "../review/Prompt.ts"
 import type { Instructions } from "./Instructions.ts"
 

@@ -99,6 +99,31 @@ im: { connections: { c: { protocol: feishu_app } }, command_bindings: { b: { con
   })
 })
 
+describe("parts for anchors", () => {
+  const text = (body: string) => readText(body, {})
+  const base = "x-limits: &limits\n  max_passes: 3\n  max_files: 7\n"
+
+  it("are keys of the document that begin with x-, and are merged with <<", () => {
+    const { issues, snapshot } = text(`${base}review:\n  <<: *limits\n  max_files: 9\n`)
+    expect(issues.filter(({ severity }) => severity === "error")).toEqual([])
+    expect(snapshot?.document.review).toMatchObject({ max_passes: 3, max_files: 9 })
+    const listed = text(`${base}x-more: &more\n  max_problems: 4\nreview:\n  <<: [*limits, *more]\n`)
+    expect(listed.snapshot?.document.review).toMatchObject({ max_passes: 3, max_problems: 4 })
+  })
+
+  it("are refused elsewhere, and merges of anything but maps too", () => {
+    const shown = (body: string) => text(body).issues.map(formatIssue)
+    expect(shown("review:\n  x-note: a\n")).toEqual([expect.stringContaining('unknown key "x-note"')])
+    for (const value of ["text", "[text]", "3", "&a [1]"])
+      expect(shown(`review:\n  <<: ${value}\n`)).toEqual([
+        expect.stringContaining("<< takes an alias of a map, or a list of them")
+      ])
+    expect(shown(`${base}review:\n  <<: *limits\n  max_pases: 1\n`)).toEqual([
+      expect.stringContaining('did you mean "max_passes"')
+    ])
+  })
+})
+
 describe("limits", () => {
   it("an empty document is a valid one", () => {
     for (const text of ["", "# nothing\n", "---\n", "null", "{}"]) expect(readText(text, {}).snapshot).toBeDefined()

@@ -30,6 +30,13 @@ const checkLinks = (kind: string, value: Tree, path: Path, { warning }: CrossChe
 
 const credentials = ["token", "token_env"]
 
+/** Refuses the address of the API, which the service derives: with it every request gets 404. */
+const checkWebAddress = (kind: string, value: Tree, path: Path, { error }: CrossCheckReports): void => {
+  const url = value["base_url"]
+  const [api] = typeof url === "string" && gitKinds.includes(kind) ? (/\/api\/v\d+\/?$/.exec(url) ?? []) : []
+  if (api !== undefined) error({ path: [...path, "base_url"], reason: { _tag: "BaseUrlIsApi", api }, at: "value" })
+}
+
 /** Requires a base URL, because credentials go to the configured host only and a payload must not choose it. */
 const checkBaseUrl = (kind: string, value: Tree, path: Path, { error, warning }: CrossCheckReports): void => {
   if ((kind !== "gitea" && kind !== "forgejo") || value["base_url"] !== undefined) return
@@ -75,6 +82,7 @@ export const checkTriggers: Check = (tree, { error, warning }) => {
         at: "key"
       })
     checkBaseUrl(kind, value, path, { error, warning })
+    checkWebAddress(kind, value, path, { error, warning })
     checkLinks(kind, value, path, { error, warning })
     if (!isRecord(value["app"])) continue
     const app = recordAt(value, "app")

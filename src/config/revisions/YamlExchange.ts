@@ -30,7 +30,7 @@ export const exportDocument = (document: DatabaseDocument): string => stringify(
 
 type Imported = Result.Result<ReadonlyArray<ConfigOperation>, ReadonlyArray<PublishProblem>>
 
-/** A file that a failed command left empty must not remove the whole configuration. */
+/** A file that a failed command left empty, or cut, must not remove the whole configuration. */
 const emptyText: PublishProblem = {
   code: "invalid_yaml",
   entity: "",
@@ -55,10 +55,15 @@ export const importDocument = (text: string, head: DatabaseDocument, held?: Data
   const next = parseDocument(yaml.value, ({ path, reason }) =>
     problems.push({ code: "invalid_field", entity: "", path: formatPath(path), reason })
   )
+  if (problems.length === 0 && removesAll(yaml.value, next, head)) return Result.fail([emptyText])
   return problems.length > 0
     ? Result.fail(problems)
     : Result.succeed(operationsBetween(head, held === undefined ? next : withHeld(next, held)))
 }
+
+/** Returns whether a document without a map of entities would remove all of them, as one whose end is missing does. */
+const removesAll = (given: unknown, next: DatabaseDocument, head: DatabaseDocument): boolean =>
+  listEntities(next).length === 0 && listEntities(head).length > 0 && !(isRecord(given) && isRecord(given["entities"]))
 
 /** Returns the document with the draft's credentials in place of their masks. */
 const withHeld = (next: DatabaseDocument, held: DatabaseDocument): DatabaseDocument => ({

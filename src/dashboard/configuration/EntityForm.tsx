@@ -104,6 +104,8 @@ export interface EntityFormProps {
   /** Schema of the entity. */
   readonly schema: JsonSchema
   readonly origins: ReadonlyMap<string, string>
+  /** Value that a new entity begins with. */
+  readonly initial?: unknown
   /** Start of a draft that is continued. */
   readonly begin?: FormStart | undefined
   readonly onDone: (name: string) => void
@@ -121,6 +123,17 @@ const Inputs = ({
   readonly value: unknown
   readonly onChange: (next: unknown) => void
 }) => {
+  // A prompt is one text.
+  if (kind === "prompts")
+    return (
+      <textarea
+        aria-label={t("kind.prompts")}
+        rows={24}
+        spellCheck={false}
+        value={typeof value === "string" ? value : ""}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )
   if (kind === "model_groups") {
     const [items] = listModels(schema)
     return items === undefined ? null : (
@@ -177,12 +190,19 @@ const toOperations = (
   isNew ? [{ op: "create", entity, value: value ?? {} }] : operationsBetween(entity, stored, value ?? {})
 
 /** The state of an edit: what was entered, and what the service reported about it. */
-const useEdit = ({ begin, head, kind, name, stored }: EntityFormProps) => {
+const useEdit = ({ begin, head, initial, kind, name, stored }: EntityFormProps) => {
   const key = `${kind}/${name}`
   const [start] = useState<FormStart>(
     () =>
       begin ??
-      unpublished.get(key) ?? { base: head, stored, shown: stored, value: stored, name, autosave: startAutosave() }
+      unpublished.get(key) ?? {
+        base: head,
+        stored,
+        shown: stored,
+        value: stored ?? initial,
+        name,
+        autosave: startAutosave()
+      }
   )
   const { autosave } = start
   const isNew = start.stored === undefined

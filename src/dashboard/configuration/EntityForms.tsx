@@ -1,11 +1,13 @@
 /** Forms for the entities that are edited most: those of the database can be changed, those of the file are shown with their line. */
 import { useState } from "react"
+import { basePrompt } from "../../domain/BasePrompt.ts"
 import { useApi } from "../client/Queries.ts"
 import { useFilters } from "../parts/Filters.tsx"
 import type { Search } from "../parts/Filters.tsx"
 import { Empty, Loaded, Loading, Panel } from "../parts/Panel.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { t } from "../text/T.ts"
+import { BasePrompt } from "./BasePrompt.tsx"
 import { EntityForm, isOpen, startDraft } from "./EntityForm.tsx"
 import { entityValues, fileEntities, formKinds, storedEntities } from "./EntityKinds.ts"
 import type { Effective, FormKind } from "./EntityKinds.ts"
@@ -53,6 +55,8 @@ interface FormProps extends SelectedProps {
   readonly schema: JsonSchema
   readonly onDone: (name: string) => void
   readonly onReload: () => void
+  /** Value that a new entity begins with. */
+  readonly initial?: unknown
   /** Draft that is continued. */
   readonly loaded?: LoadedDraft | undefined
 }
@@ -85,7 +89,7 @@ const findOrigins = (effective: Effective, kind: FormKind, name: string): Readon
   )
 
 const Selected = ({ loaded, ...props }: FormProps) => {
-  const { effective, kind, name, onDone, onReload, schema } = props
+  const { effective, initial, kind, name, onDone, onReload, schema } = props
   if (loaded !== undefined) return <Drafted loaded={loaded} {...props} />
   const ofFile = fileEntities(effective, kind).find((one) => one.name === name)
   if (ofFile !== undefined) return <FileEntity effective={effective} kind={kind} name={name} line={ofFile.line} />
@@ -99,6 +103,7 @@ const Selected = ({ loaded, ...props }: FormProps) => {
         kind={kind}
         name={name}
         stored={stored}
+        initial={initial}
         head={effective.head}
         schema={found}
         origins={findOrigins(effective, kind, name)}
@@ -137,6 +142,13 @@ const Names = ({ effective, kind, name, onSelect }: SelectedProps & { readonly o
     </Panel>
   )
 }
+
+const Unselected = ({ kind, onCopy }: { readonly kind: FormKind; readonly onCopy: () => void }) => (
+  <>
+    <Empty title={t("form.select")}>{t("form.select.help")}</Empty>
+    {kind === "prompts" ? <BasePrompt onCopy={onCopy} /> : null}
+  </>
+)
 
 export const EntityForms = () => {
   const [filters, setFilters] = useFilters()
@@ -196,13 +208,14 @@ export const EntityForms = () => {
                   )}
                 </Loaded>
               ) : name === undefined && filters["new"] === undefined ? (
-                <Empty title={t("form.select")}>{t("form.select.help")}</Empty>
+                <Unselected kind={kind} onCopy={() => select({ new: "base" })} />
               ) : (
                 <Selected
-                  key={`${kind} ${name ?? ""} ${version}`}
+                  key={`${kind} ${name ?? ""} ${filters["new"] ?? ""} ${version}`}
                   effective={effective}
                   kind={kind}
                   name={name ?? ""}
+                  initial={filters["new"] === "base" ? basePrompt : undefined}
                   schema={inlined}
                   onDone={done}
                   onReload={reload}

@@ -3,7 +3,15 @@ import type { Endpoint, Output } from "../client/Endpoints.ts"
 import { toFields } from "./FieldValues.ts"
 import type { Fields } from "./FieldValues.ts"
 
-export const formKinds = ["workspaces", "triggers", "providers", "model_groups", "channels", "routes"] as const
+export const formKinds = [
+  "workspaces",
+  "triggers",
+  "providers",
+  "model_groups",
+  "channels",
+  "routes",
+  "prompts"
+] as const
 export type FormKind = (typeof formKinds)[number]
 
 /** Field with the name of the entity, which is not part of its form. */
@@ -13,7 +21,8 @@ export const nameFields: Readonly<Record<FormKind, string>> = {
   providers: "id",
   model_groups: "",
   channels: "name",
-  routes: ""
+  routes: "",
+  prompts: ""
 }
 
 /** Fields that are shown first; all others follow on demand. */
@@ -57,7 +66,8 @@ export const mainFields: Readonly<Record<FormKind, ReadonlySet<string>>> = {
     "receive_id",
     "target"
   ]),
-  routes: new Set(["match", "line_comments", "summary", "analysis"])
+  routes: new Set(["match", "line_comments", "summary", "analysis"]),
+  prompts: new Set([])
 }
 
 const kindOptions: Readonly<Record<FormKind, string>> = {
@@ -66,7 +76,8 @@ const kindOptions: Readonly<Record<FormKind, string>> = {
   providers: "providerKind",
   model_groups: "",
   channels: "channelKind",
-  routes: ""
+  routes: "",
+  prompts: ""
 }
 
 /** Sources of the possible values of fields, by name: entities that the field names, or an enumeration without its other spellings. */
@@ -107,7 +118,8 @@ const locations: Readonly<Record<FormKind, string>> = {
   providers: "llm.providers",
   model_groups: "llm.model_chain",
   channels: "outputs.channels",
-  routes: "outputs.routes.rules"
+  routes: "outputs.routes.rules",
+  prompts: "prompts.system"
 }
 
 export const storedEntities = ({ document }: Effective, kind: FormKind): Fields =>
@@ -124,7 +136,7 @@ export const fileEntities = (
 
 const positionOf = (effective: Effective, kind: FormKind, name: string): string | undefined => {
   const start = locations[kind]
-  if (kind === "workspaces" || kind === "model_groups")
+  if (kind === "workspaces" || kind === "model_groups" || kind === "prompts")
     return /^[A-Za-z0-9_-]+$/.test(name) ? `${start}.${name}` : `${start}[${JSON.stringify(name)}]`
   const indexOf = ({ path }: EffectiveValue): number => Number(/^\[(\d+)\]/.exec(path.slice(start.length))?.[1] ?? -1)
   const inside = effective.values.filter(({ path }) => path.startsWith(`${start}[`))

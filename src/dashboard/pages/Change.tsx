@@ -4,6 +4,7 @@ import type { ReactNode } from "react"
 import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { ExternalLink } from "../parts/Facts.tsx"
+import { whyNothing } from "../parts/DeliveryTexts.ts"
 import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded } from "../parts/Panel.tsx"
 import { Commit, DeliveryStatus, RunStatus } from "../parts/Records.tsx"
@@ -40,7 +41,7 @@ const deliveryStep = (delivery: Delivery): Step => ({
         <Commit id={delivery.head} />
       </div>
       {delivery.decision === "ignored" || delivery.decision === "rejected" ? (
-        <p className="quiet">{tMaybe("why", delivery.reason)}</p>
+        <p className="quiet">{tMaybe("why", whyNothing(delivery))}</p>
       ) : null}
       {delivery.rule === undefined ? null : <p className="quiet mono">{tService(delivery.rule)}</p>}
     </>

@@ -3,6 +3,7 @@ import { Link, useParams } from "@tanstack/react-router"
 import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { Copy, Facts } from "../parts/Facts.tsx"
+import { shownOutcome, whyNothing } from "../parts/DeliveryTexts.ts"
 import { Page } from "../parts/Page.tsx"
 import { Loaded, Panel } from "../parts/Panel.tsx"
 import { Prose } from "../parts/Prose.tsx"
@@ -45,10 +46,6 @@ const Decided = ({
   return <DecidedBy rule={rule} texts={texts} workspace={workspace} />
 }
 
-/** Hosts name the events of comments differently. */
-const isComment = ({ event, reason }: Details): boolean =>
-  reason === "unsupported_action" && /comment|note/i.test(event)
-
 /** One sentence about what happened, and what to do if that is not wanted. */
 const Verdict = ({ delivery }: { readonly delivery: Details }) => {
   const { decision, outcome, outcome_reason: outcomeReason, reason, run_id: runId } = delivery
@@ -57,8 +54,8 @@ const Verdict = ({ delivery }: { readonly delivery: Details }) => {
     ? t("delivery.nothing", { reason: tValue("reason", reason ?? decision) })
     : outcome === undefined
       ? t("delivery.pending", { state: tValue("decision", decision) })
-      : t("delivery.outcome", { state: tValue("outcome", outcome) })
-  const help = isComment(delivery) ? t("why.no_command") : tMaybe("why", isNothing ? reason : (outcome ?? decision))
+      : t("delivery.outcome", { state: tValue("outcome", shownOutcome(delivery)) })
+  const help = tMaybe("why", isNothing ? whyNothing(delivery) : (outcome ?? decision))
   const tone = isNothing
     ? decision === "rejected"
       ? "bad"

@@ -4,6 +4,8 @@ import type { Reason } from "../../domain/Reason.ts"
 import { useApi } from "../client/Queries.ts"
 import { shortCommit } from "../text/Format.ts"
 import { t, tMaybe, tReason } from "../text/T.ts"
+import { shownOutcome, whyNothing } from "./DeliveryTexts.ts"
+import type { DeliveryState } from "./DeliveryTexts.ts"
 import { toneOf, Status } from "./Status.tsx"
 
 interface ChangeFields {
@@ -55,11 +57,7 @@ export const RunStatus = ({ partial, reason, status }: RunFields) => {
 }
 
 /** The decision about a delivery, or what became of it. */
-export const DeliveryStatus = ({
-  delivery
-}: {
-  readonly delivery: { readonly decision: string; readonly reason?: string; readonly outcome?: string }
-}) => {
+export const DeliveryStatus = ({ delivery }: { readonly delivery: DeliveryState }) => {
   const { decision, outcome, reason } = delivery
   if (reason !== undefined && (decision === "ignored" || decision === "rejected"))
     return (
@@ -67,10 +65,10 @@ export const DeliveryStatus = ({
         group="reason"
         value={reason}
         tone={decision === "ignored" ? "quiet" : "bad"}
-        title={tMaybe("why", reason)}
+        title={tMaybe("why", whyNothing(delivery))}
       />
     )
-  if (outcome !== undefined) return <Status group="outcome" value={outcome} />
+  if (outcome !== undefined) return <Status group="outcome" value={shownOutcome(delivery)} tone={toneOf(outcome)} />
   return <Status group="decision" value={decision} />
 }
 

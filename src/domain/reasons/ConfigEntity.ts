@@ -44,6 +44,7 @@ export const configEntityReasons = {
   BindingsOverlap: { binding: "text" },
   /** Triggers. */
   BaseUrlUnset: { kind: "text" },
+  BaseUrlIsApi: { api: "text" },
   BaseUrlMissing: { credential: "text", kind: "text" },
   SignaturesUnchecked: {},
   AppWithoutId: {},

@@ -42,6 +42,7 @@ export const configTextReasons = {
   AliasWithoutAnchor: {},
   TooManyAliases: { count: "number" },
   KeyIsNoText: {},
+  MergeOfOther: {},
   NotYaml: { why: "reason", line: "text?" },
   AliasHasAnchor: {},
   AliasWithoutName: {},

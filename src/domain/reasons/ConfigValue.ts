@@ -56,5 +56,6 @@ export const configValueReasons = {
   FoundNumberText: { text: "text" },
   FoundFlagText: { text: "text" },
   FoundEmptyText: {},
+  FoundVariable: {},
   FoundOtherText: {}
 } as const satisfies Record<string, Params>

@@ -48,6 +48,7 @@ export const configEntityTexts = {
     "leads outside of its workspace: {workspace} does not review {repo} of trigger {trigger}; name a repository that its source_repo or match selects",
   BindingsOverlap:
     "overlaps with {binding}: both grant a person a command in a conversation; merge them, or disable one",
+  BaseUrlIsApi: "must be the web address of the host, without {api}: the service derives the address of the API",
   BaseUrlUnset: "{kind} needs base_url; without it nothing is read from the host or written to it",
   BaseUrlMissing:
     "missing; {credential} is sent to this host only. Set base_url to the web address of the {kind} server, e.g. https://git.example.com",

@@ -41,6 +41,7 @@ export const configTextTexts = {
   KeyRepeated: "duplicate key, first at line {line}; keep one",
   AliasWithoutAnchor: "an alias without an anchor before it",
   TooManyAliases: "more than {count} aliases; write the value itself",
+  MergeOfOther: "<< takes an alias of a map, or a list of them",
   KeyIsNoText: "a key that is not text",
   NotYaml: "not valid YAML: {why}[[; the line is: {line}]]",
   AliasHasAnchor: "an alias (*name) has no anchor or tag of its own; remove it",

@@ -56,5 +56,7 @@ export const configValueTexts = {
   FoundNumberText: 'the text "{text}" (without quotes it is a number)',
   FoundFlagText: 'the text "{text}"',
   FoundEmptyText: "empty text",
+  FoundVariable:
+    "a variable in the text, which is not replaced; a field whose name ends with _env takes the name of a variable",
   FoundOtherText: "other text"
 } as const satisfies Record<keyof typeof configValueReasons, string>

@@ -27,7 +27,7 @@ export const editTexts = {
   KeyOfDocument: "unknown key {key} (allowed here: globals, entities)",
   KindUnknown: "unknown kind {kind} (kinds: {kinds})",
   NamesExpected: "expected a map from name to value",
-  DocumentTextEmpty: "the document is empty; write {sample} to remove everything",
+  DocumentTextEmpty: "the document has no entities; write {sample} to remove all of them",
   AtLine: "line {line}: {reason}",
   DocumentIsNoJson: "the stored document is not JSON; restore the database from a backup",
   StoredTooLarge: "the database configuration would have {bytes} bytes; at most {limit} are stored",

@@ -43,6 +43,7 @@ export const configEntityTexts = {
   AliasOutside:
     "指向其工作区之外：{workspace} 不评审触发器 {trigger} 的 {repo}；请填写其 source_repo 或 match 选中的仓库",
   BindingsOverlap: "与 {binding} 重叠：两者都授予某人在会话中使用某个命令；请合并，或停用其中一个",
+  BaseUrlIsApi: "必须是代码托管平台的网页地址，不含 {api}：API 地址由服务推导",
   BaseUrlUnset: "{kind} 需要 base_url；没有它就不会读取或写入代码托管平台",
   BaseUrlMissing:
     "缺少；{credential} 只发送到此代码托管平台。请将 base_url 设为 {kind} 服务器的网址，例如 https://git.example.com",

@@ -39,6 +39,7 @@ export const configTextTexts = {
   KeyRepeated: "重复的键，首次出现在第 {line} 行；请保留一个",
   AliasWithoutAnchor: "别名之前没有锚点",
   TooManyAliases: "超过 {count} 个别名；请直接写值",
+  MergeOfOther: "<< 需要映射的别名，或其列表",
   KeyIsNoText: "键不是文本",
   NotYaml: "不是有效的 YAML：{why}[[；该行为：{line}]]",
   AliasHasAnchor: "别名（*name）没有自己的锚点或标签；请去掉",

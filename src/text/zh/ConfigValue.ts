@@ -54,5 +54,6 @@ export const configValueTexts = {
   FoundNumberText: "文本“{text}”（去掉引号即为数字）",
   FoundFlagText: "文本“{text}”",
   FoundEmptyText: "空文本",
+  FoundVariable: "文本中的变量，不会被替换；名称以 _env 结尾的字段可填写环境变量名",
   FoundOtherText: "其他文本"
 } as const satisfies Record<keyof typeof configValueReasons, string>

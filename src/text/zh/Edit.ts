@@ -24,7 +24,7 @@ export const editTexts = {
   KeyOfDocument: "未知键 {key}（允许：globals、entities）",
   KindUnknown: "未知类型 {kind}（可用：{kinds}）",
   NamesExpected: "需要从名称到值的映射",
-  DocumentTextEmpty: "文档为空；写入 {sample} 可移除全部内容",
+  DocumentTextEmpty: "文档中没有实体；写入 {sample} 可移除全部实体",
   AtLine: "第 {line} 行：{reason}",
   DocumentIsNoJson: "存储的文档不是 JSON；请从备份恢复数据库",
   StoredTooLarge: "数据库配置将有 {bytes} 字节；最多保存 {limit} 字节",

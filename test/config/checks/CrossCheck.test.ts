@@ -204,6 +204,16 @@ const wrong: ReadonlyArray<readonly [what: string, document: unknown, error: str
     "triggers[0].base_url: missing; token is sent to this host only. Set base_url to the web address of the forgejo server, e.g. https://git.example.com"
   ],
   [
+    "the address of the API for that of the host",
+    { triggers: [{ name: "a", kind: "gitea", base_url: "https://git.test/api/v1/", webhook_secret: "s", token: "t" }] },
+    "triggers[0].base_url: must be the web address of the host, without /api/v1/: the service derives the address of the API"
+  ],
+  [
+    "a variable in a value",
+    { triggers: [{ name: "a", kind: "gitea", base_url: "${GITEA_URL}", webhook_secret: "s", token: "t" }] },
+    "triggers[0].base_url: expected an http:// or https:// URL without credentials, found a variable in the text, which is not replaced; a field whose name ends with _env takes the name of a variable"
+  ],
+  [
     "the name of a token without a host to send it to",
     { triggers: [{ name: "a", kind: "githost_a", webhook_secret: "s", token_env: "TOKEN" }] },
     "triggers[0].base_url: missing; token_env is sent to this host only. Set base_url to the web address of the gitea server, e.g. https://git.example.com"

@@ -292,7 +292,7 @@ describe("an export", () => {
         const older = yield* editor.importYaml("alice", changed, 1)
         assert.deepStrictEqual(older, imported)
         assert.strictEqual((yield* editor.importYaml("alice", changed, 99))._tag, "NoRevision")
-        for (const empty of ["", "\n# nothing\n", "null"])
+        for (const empty of ["", "\n# nothing\n", "null", "{}", "globals: {}", "globals: {}\nentities:"])
           assert.strictEqual((yield* editor.importYaml("alice", empty))._tag, "Refused", empty)
         const everything = yield* editor.importYaml("alice", "entities: {}")
         assert.strictEqual(everything._tag, "Operations")
