@@ -36,15 +36,15 @@ export const fitChange = Effect.fn("fitChange")(function* (
   change: ChangeThread,
   brief: Brief,
   fence: string,
-  room: number
+  room: number,
+  maxPasses: number
 ): Effect.fn.Return<FittedChange, AgentError | CheckoutError | AnalysisError, Agent | ModelRun> {
-  const { checkout, snapshot, workspace } = brief
-  const { max_passes } = workspace.review
+  const { checkout, snapshot } = brief
   const { keep_hunks_top_k, context_lines } = snapshot.document.compression
-  const capacity = computeCapacity(room, max_passes)
+  const capacity = computeCapacity(room, maxPasses)
   const tokens = yield* change.run("tokensWithin", capacity)
   if (tokens !== undefined) {
-    const isSmall = passSize(tokens, room, max_passes).passes === 1
+    const isSmall = passSize(tokens, room, maxPasses).passes === 1
     yield* showDefinitions(change, checkout, isSmall ? Math.min((room - tokens) / 2, definitionTokens) : 0)
     return nothingCut
   }
@@ -52,7 +52,7 @@ export const fitChange = Effect.fn("fitChange")(function* (
   const { kept, cut, cutHunks } = yield* change.run(
     "compress",
     keep_hunks_top_k,
-    Math.floor(computeCapacity(room - summaryRoom, max_passes) * contextShare)
+    Math.floor(computeCapacity(room - summaryRoom, maxPasses) * contextShare)
   )
   const [, summaries] = yield* Effect.all(
     [

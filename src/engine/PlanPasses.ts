@@ -13,7 +13,8 @@ import { needsSecondPass } from "../review/Risk.ts"
 import { verdictsTool } from "../review/VerifyPrompt.ts"
 import { advicePrompt } from "../review/Prompt.ts"
 import { computeCapacity } from "../review/PassSize.ts"
-import { passTokens } from "../review/TokenBudget.ts"
+import { passBudget } from "../review/TokenBudget.ts"
+import type { PassBudget } from "../review/TokenBudget.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { noContext } from "./ContextMounts.ts"
 import type { ContextMounts } from "./ContextMounts.ts"
@@ -103,8 +104,9 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
   // One checkout for all passes: they share its allowance of extra context.
   const readable = scrubbedCheckout(change, checkout)
-  const most = Math.max(minimumRoom, yield* tokensOfPass(change, input, system))
-  const own = yield* readContext(change, readable, files, input, most)
+  const budget = yield* budgetOf(change, input, system)
+  const most = Math.max(minimumRoom, budget.tokens)
+  const own = yield* readContext(change, readable, files, input, computeCapacity(most, budget.passes))
   const room = Math.max(minimumRoom, most - adviceTokens - own.tokens - (yield* change.run("commonTokens", common)))
   const brief = {
     snapshot,
@@ -116,7 +118,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
     prompt: "",
     tools: queryTools
   }
-  const fitted = yield* fitChange(change, { ...brief, checkout }, fence, room)
+  const fitted = yield* fitChange(change, { ...brief, checkout }, fence, room, budget.passes)
   const summaries = fitted.summaries.lines.join("\n")
   const [summaryTokens = 0] = yield* change.run("countTokens", [summaries])
   const wholeNotices = workspace.review.incremental
@@ -125,7 +127,7 @@ export const planPasses = Effect.fn("planPasses")(function* (
   const planned = yield* change.run("planPasses", {
     ...common,
     room: Math.max(minimumRoom, room - summaryTokens),
-    maxPasses: workspace.review.max_passes,
+    maxPasses: budget.passes,
     summaries
   })
   const whole = { ...brief, common: planned.common }
@@ -148,42 +150,39 @@ export const planPasses = Effect.fn("planPasses")(function* (
       ...own.notices,
       ...context.notices,
       ...commitNotices,
-      ...compressionNotice(fitted, workspace),
+      ...compressionNotice(fitted, budget),
       ...fitted.summaries.notices,
       ...wholeNotices
     ]
   }
 })
 
-/** The thread counts the change, of at most `most` tokens per pass, or ranks it while git and the parser work on its context. */
+/** The thread counts the change, of at most `capacity` tokens, or ranks it while git and the parser work on its context. */
 const readContext = (
   change: ChangeThread,
   readable: Checkout,
   files: CarriedFiles["files"],
   input: PlanInput,
-  most: number
+  capacity: number
 ) =>
   Effect.map(
-    Effect.all(
-      [
-        readPassContext(change, readable, files, input.workspace, input),
-        change.run("prepareFit", computeCapacity(most, input.workspace.review.max_passes))
-      ],
-      { concurrency: 2 }
-    ),
+    Effect.all([readPassContext(change, readable, files, input.workspace, input), change.run("prepareFit", capacity)], {
+      concurrency: 2
+    }),
     ([own]) => own
   )
 
-/** Returns the tokens of a pass without the system text. */
-const tokensOfPass = Effect.fnUntraced(function* (change: ChangeThread, input: PlanInput, prompt: string) {
+/** Returns the size of a pass without the system text, and the number of passes. */
+const budgetOf = Effect.fnUntraced(function* (change: ChangeThread, input: PlanInput, prompt: string) {
   const { snapshot, workspace } = input
   const model = yield* reviewModel(snapshot, workspace)
   const [systemTokens = 0] = yield* change.run("countTokens", [prompt])
-  return passTokens({
+  return passBudget({
     compression: snapshot.document.compression,
     modelNames: model.names,
     contextWindow: model.contextWindow,
-    systemTokens
+    systemTokens,
+    maxPasses: workspace.review.max_passes
   })
 })
 
@@ -233,9 +232,13 @@ const systemPromptOf = Effect.fnUntraced(function* (
   return scrubSecrets(systemText(snapshot, workspace, base, instructions, aliases))
 })
 
-const compressionNotice = ({ cut, cutHunks }: FittedChange, { review }: Workspace): ReadonlyArray<string> =>
-  cut.size === 0
-    ? []
-    : [
-        `The change is larger than ${review.max_passes} passes (review.max_passes): its riskiest parts were read, ${cutHunks} hunks in ${cut.size} files were not.`
-      ]
+const compressionNotice = (
+  { cut, cutHunks }: FittedChange,
+  { isThreshold, passes }: PassBudget
+): ReadonlyArray<string> => {
+  if (cut.size === 0) return []
+  const limit = isThreshold ? "compression.trigger_tokens" : `${passes} passes (review.max_passes)`
+  return [
+    `The change is larger than ${limit}: its riskiest parts were read, ${cutHunks} hunks in ${cut.size} files were not.`
+  ]
+}

@@ -130,7 +130,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["review.skip_drafts", "boolean", "true", "Drafts wait"],
   ["review.min_severity", "enum", "info", "`info`, `low`, `medium`, `high`, `critical`"],
   ["review.max_problems", "int > 0", "50", "Most problems"],
-  ["review.max_passes", "int 1-1000", "40", "Most passes"],
+  ["review.max_passes", "int 1-1000", "40 (runtime)", "Most passes"],
   ["review.second_pass", "enum", "off", "`off`, `auto`, `always`"],
   ["review.evidence.sarif", "string[]", "—", "SARIF files"],
   ["review.evidence.ci.artifacts", "string[]", "—", "Artifacts of CI"],

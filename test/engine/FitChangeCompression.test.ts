@@ -109,6 +109,19 @@ describe("compression", () => {
     expect(analysis.partial).toBeUndefined()
   })
 
+  it("compresses a change above trigger_tokens into one pass where review.max_passes is not set", async () => {
+    const change = large()
+    const { analysis, briefs } = await runEngine({
+      ...change,
+      document: { compression: { trigger_tokens: 1500, keep_hunks_top_k: 2 } },
+      gateway: summariser
+    })
+    expect(briefs).toHaveLength(1)
+    expect(analysis.notices.join()).toContain("larger than compression.trigger_tokens")
+    const usual = await runEngine({ ...change, document: { compression: { keep_hunks_top_k: 2 } } })
+    expect(usual.analysis.coverage).toMatchObject({ lines: 80, changed: 80 })
+  })
+
   it("reads everything in as many passes as review.max_passes allows, and no more passes than that", async () => {
     const whole = await runEngine({ ...large(), ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k: 2 }, 40) })
     expect(whole.briefs.length).toBeGreaterThan(3)
@@ -158,7 +171,11 @@ describe("compression", () => {
   })
 
   it("keeps every pass within the trigger, as a tokenizer counts it", async () => {
-    const { briefs } = await runEngine({ ...large(), agent: () => Effect.succeed(emptyReport) })
+    const { briefs } = await runEngine({
+      ...large(),
+      review: { max_passes: 40 },
+      agent: () => Effect.succeed(emptyReport)
+    })
     expect(briefs.length).toBeGreaterThan(1)
     for (const { prompt } of briefs) {
       const diff = /<diff \w+>\n([\s\S]*)<\/diff/.exec(prompt)?.[1] ?? ""

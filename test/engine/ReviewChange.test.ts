@@ -162,6 +162,7 @@ describe("reviewChange", () => {
       base,
       head: repository.commit("many"),
       document: { compression: { trigger_tokens: 3000 } },
+      review: { max_passes: 40 },
       agent: (_brief, call) =>
         Effect.succeed({ ...emptyReport, summary: `Part ${call}.`, skipped: call === 1 ? "x" : undefined })
     })

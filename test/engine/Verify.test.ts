@@ -215,7 +215,8 @@ describe("a pass that fails", () => {
         Array.from({ length: 200 }, (_, i) => `const ${name}${i} = compute(${i})\n`).join("")
       )
     }
-    return { repository, base, head: repository.commit("many"), document: { compression: { trigger_tokens: 5500 } } }
+    const head = repository.commit("many")
+    return { repository, base, head, document: { compression: { trigger_tokens: 5500 } }, review: { max_passes: 40 } }
   }
   const failing =
     (fails: (prompt: string) => boolean) =>
@@ -231,12 +232,9 @@ describe("a pass that fails", () => {
     }
 
   it("keeps the findings of the others, and lists what was not read", async () => {
-    const { repository, base, head, document } = large()
+    const change = large()
     const { analysis, briefs } = await runEngine({
-      repository,
-      base,
-      head,
-      document,
+      ...change,
       agent: failing((prompt) => /^=== b\.ts/m.test(prompt))
     })
     expect(briefs.length).toBeGreaterThan(1)
@@ -252,7 +250,7 @@ describe("a pass that fails", () => {
     expect(analysis.coverage.reviewed).not.toContain("b.ts")
     expect(analysis.notices.join()).toMatch(/of \d passes failed/)
     expect(analysis.notices.join()).toContain("400 of 600 changed lines were read")
-    const again = await runEngine({ repository, base, head, document, previous: analysis })
+    const again = await runEngine({ ...change, previous: analysis })
     expect(again.analysis.coverage.reviewed).toContain("b.ts")
     expect(again.analysis.coverage.skipped.some(({ reason }) => reason === "unchanged")).toBe(true)
     expect(again.analysis.partial).toBeUndefined()

@@ -5,7 +5,7 @@ import { numberLines } from "../../src/review/FileDiff.ts"
 import type { FileDiff } from "../../src/review/FileDiff.ts"
 import { commonPrompt, passPrompt, systemPrompt } from "../../src/review/Prompt.ts"
 import { maxLineLength, renderFile } from "../../src/review/RenderDiff.ts"
-import { passTokens } from "../../src/review/TokenBudget.ts"
+import { passBudget } from "../../src/review/TokenBudget.ts"
 import { countTokens } from "../../src/review/Tokens.ts"
 
 const line = fc.tuple(fc.constantFrom("+", "-", " "), fc.string({ maxLength: 120 })).map(([mark, text]) => mark + text)
@@ -204,9 +204,12 @@ describe("tokens of a pass", () => {
     [undefined, { per_model_overrides: { m: { trigger_tokens: 6000 } } }, 6000]
   ])("window %s with %j: %i", (contextWindow, overrides, expected) => {
     const given = { ...compression, ...overrides }
-    expect(passTokens({ compression: given, modelNames: ["p/m", "m"], contextWindow, systemTokens: 0 })).toBe(expected)
-    expect(passTokens({ compression: given, modelNames: ["p/m", "m"], contextWindow, systemTokens: 1000 })).toBe(
-      expected - 1000
-    )
+    expect(
+      passBudget({ compression: given, modelNames: ["p/m", "m"], contextWindow, systemTokens: 0, maxPasses: 40 }).tokens
+    ).toBe(expected)
+    expect(
+      passBudget({ compression: given, modelNames: ["p/m", "m"], contextWindow, systemTokens: 1000, maxPasses: 40 })
+        .tokens
+    ).toBe(expected - 1000)
   })
 })

@@ -87,7 +87,7 @@ export const ReviewConfig = Schema.Struct({
   max_changed_paths: defaulted(PositiveInt, 50_000, "review.max_changed_paths"),
   max_file_bytes: defaulted(PositiveInt, 10_485_760, "review.max_file_bytes"),
   max_patch_bytes: defaulted(PositiveInt, 20_971_520, "review.max_patch_bytes"),
-  max_passes: defaulted(int(1, 1000), 40, "review.max_passes"),
+  max_passes: optional(int(1, 1000), "review.max_passes", { runtimeDefault: 40 }),
   incremental: defaulted(Flag, true, "review.incremental"),
   skip_lgtm: defaulted(Flag, true, "review.skip_lgtm"),
   output_language: defaulted(Text, "zh-CN", "review.output_language"),

@@ -86,13 +86,14 @@ export const fieldTexts = {
   compression: "Diffs that are too large for the model.",
   "compression.context_lines": "Lines of context around hunks that are kept.",
   "compression.keep_hunks_top_k":
-    "Of a diff over review.max_passes, hunks of highest risk that are read word for word, whatever file they are in; the other passes read whole files, the riskiest first.",
+    "Of a diff that is compressed, hunks of highest risk that are read word for word, whatever file they are in; the other passes read whole files, the riskiest first.",
   "compression.max_input_ratio": "Share of the context window that the input of a pass may fill.",
   "compression.per_model_overrides": "trigger_tokens per model.",
-  "compression.per_model_overrides.<id>.trigger_tokens": "Most tokens of a pass with this model.",
+  "compression.per_model_overrides.<id>.trigger_tokens":
+    "Maximum number of tokens of a pass with this model; otherwise like compression.trigger_tokens.",
   "compression.summarize_model_role": "Role of the model that summarises what no pass shows.",
   "compression.trigger_tokens":
-    "Maximum number of tokens of a pass. A larger diff is read in several passes, and compressed beyond review.max_passes.",
+    "Maximum number of tokens of a pass. Once it is set, a larger diff is compressed into one pass, unless review.max_passes is set, too. By default a larger diff is read in several passes.",
   config_sources: "Where configuration comes from.",
   "config_sources.database": "Database source.",
   "config_sources.database.approvals":
@@ -485,7 +486,7 @@ export const fieldTexts = {
   "review.max_files":
     "Maximum number of files that are read, of those that pass the filters. The summary names the others.",
   "review.max_passes":
-    "Maximum number of passes of a review. A pass is one conversation with the model about a part of a large change, the riskiest files first. What does not fit is compressed (`compression`), and the summary names it.",
+    "Maximum number of passes of a review. A pass is one conversation with the model about a part of a large change, the riskiest files first. What does not fit is compressed (`compression`), and the summary names it. 1 where compression.trigger_tokens is set.",
   "review.max_patch_bytes":
     "Maximum size of the diff in bytes (UTF-8). A larger change fails before any model is called.",
   "review.max_per_author_hour":

@@ -74,12 +74,13 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   compression: "对模型而言过大的差异。",
   "compression.context_lines": "保留的差异块前后的上下文行数。",
   "compression.keep_hunks_top_k":
-    "当差异超过 review.max_passes 时，逐字阅读的风险最高的差异块数，不论位于哪个文件；其余轮次阅读整个文件，风险最高的优先。",
+    "差异被压缩时，逐字阅读的风险最高的差异块数，不论位于哪个文件；其余轮次阅读整个文件，风险最高的优先。",
   "compression.max_input_ratio": "一轮的输入最多占上下文窗口的比例。",
   "compression.per_model_overrides": "按模型设置的 trigger_tokens。",
   "compression.per_model_overrides.<id>.trigger_tokens": "使用此模型的一轮最多的 token 数。",
   "compression.summarize_model_role": "为各轮未显示的内容生成摘要的模型角色。",
-  "compression.trigger_tokens": "一轮最多的 token 数。更大的差异分多轮阅读，超过 review.max_passes 时会压缩。",
+  "compression.trigger_tokens":
+    "一轮最多的 token 数。设置后，更大的差异压缩为一轮，除非同时设置 review.max_passes。默认情况下，更大的差异分多轮阅读。",
   config_sources: "配置的来源。",
   "config_sources.database": "数据库来源。",
   "config_sources.database.approvals": "草稿发布前所需的批准数，须由所有者以外的管理员给出。不为 0 时拒绝直接发布。",
@@ -433,7 +434,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "review.max_file_bytes": "参与比较的文件在变更前后的最大大小；更大的文件在覆盖范围中注明而不读取。",
   "review.max_files": "通过筛选的文件中最多分析的文件数；其余会被略去并注明。",
   "review.max_passes":
-    "一次评审最多的轮数：超过几千 token 的变更分多轮同时读取，风险最高的文件优先。放不下的会被压缩（`compression`），并在覆盖范围中注明。",
+    "一次评审最多的轮数：超过几千 token 的变更分多轮同时读取，风险最高的文件优先。放不下的会被压缩（`compression`），并在覆盖范围中注明。设置了 compression.trigger_tokens 时为 1。",
   "review.max_patch_bytes": "所分析 diff 的 UTF-8 字节数；更大时在调用模型之前失败。",
   "review.max_per_author_hour":
     "每位变更作者每个整点小时（UTC）的最大评审数，跨代码托管平台触发器的所有仓库计算；0：不限制。超出时不评审该变更，其运行和提交状态会说明；其他有写权限的人可以请求评审。",
