@@ -232,9 +232,9 @@ describe("a pass that fails", () => {
     }
 
   it("keeps the findings of the others, and lists what was not read", async () => {
-    const change = large()
+    const failingPass = large()
     const { analysis, briefs } = await runEngine({
-      ...change,
+      ...failingPass,
       agent: failing((prompt) => /^=== b\.ts/m.test(prompt))
     })
     expect(briefs.length).toBeGreaterThan(1)
@@ -250,7 +250,7 @@ describe("a pass that fails", () => {
     expect(analysis.coverage.reviewed).not.toContain("b.ts")
     expect(analysis.notices.join()).toMatch(/of \d passes failed/)
     expect(analysis.notices.join()).toContain("400 of 600 changed lines were read")
-    const again = await runEngine({ ...change, previous: analysis })
+    const again = await runEngine({ ...failingPass, previous: analysis })
     expect(again.analysis.coverage.reviewed).toContain("b.ts")
     expect(again.analysis.coverage.skipped.some(({ reason }) => reason === "unchanged")).toBe(true)
     expect(again.analysis.partial).toBeUndefined()
