@@ -227,25 +227,6 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     expect(installation.countModelCalls("waiting")).toBe(0)
   })
 
-  it("cancel the review of a push, which no person requested", async () => {
-    const { forge } = installation
-    const repository = forge.state.repositories.get("team/one")
-    if (repository === undefined) throw new Error("no repository")
-    const [before, after] = [await installation.push("pushed", 1), await installation.push("pushed", 2)]
-    const sender = forge.user("dana")
-    const { status } = await forge.send(
-      forge.delivery({ kind: "push", repository, branch: "pushed", before, after, sender })
-    )
-    expect(status).toBe(202)
-    await waitUntil(async () => (await command("queue")).includes("team/one pushed"), {
-      timeout: 60_000,
-      describe: () => installation.aicr.log.slice(-3000)
-    })
-    expect(await command("cancel app pushed")).toMatch(/1 waiting review of `team\/one pushed` cancelled/)
-    expect(await command("cancel app pushed")).toContain("nothing was cancelled")
-    expect(await command("queue")).not.toContain("pushed")
-  })
-
   it("refuse the sixth review of a person, the twenty-first of a conversation and the hundred and first that waits", async () => {
     const review = (at: number, person: string, chat: string) =>
       deliver(`review app branch-${at}`, { from: person, chat })
