@@ -120,6 +120,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Records.ts",
     "Marker.ts",
     "SafeText.ts",
+    "SampleRender.ts",
     "ExistingThreads.ts",
     "StatusEnd.ts"
   ],

@@ -9,6 +9,7 @@ import { abbreviateHash } from "../domain/NodeWarnings.ts"
 import type { NodeVersion } from "../domain/NodeWarnings.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import type { Role } from "../domain/Role.ts"
+import { refusedTemplates } from "../outputs/SampleRender.ts"
 import { neededRoles } from "./NeededRoles.ts"
 import { listRefused, readRefused } from "./RefusedConfigurations.ts"
 
@@ -22,7 +23,14 @@ const detailsOf = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
   const { document, hash } = snapshot
   const slots = roles.has("executor") ? document.queue.workers.concurrency : 0
   const configuration = abbreviateHash(hash)
-  return { owner, slots, configuration, needs: neededRoles(snapshot), refused: listRefused(config) }
+  return {
+    owner,
+    slots,
+    configuration,
+    needs: neededRoles(snapshot),
+    refused: listRefused(config),
+    refusedTemplates: refusedTemplates(snapshot)
+  }
 })
 
 const countOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
@@ -39,13 +47,14 @@ export const readDetails = ({ more }: NodeRecord) => ({
   /** Beginning of the hash of its configuration. */
   configuration: textOf(more["configuration"]),
   needs: textsOf(more["needs"]),
+  refusedTemplates: textsOf(more["refusedTemplates"]),
   refused: readRefused(more["refused"])
 })
 
 export const toVersion = (node: NodeRecord): NodeVersion => {
   const { name, roles, version } = node
-  const { configuration = "unknown", needs } = readDetails(node)
-  return { name, roles, needs, version, configuration }
+  const { configuration = "unknown", needs, refusedTemplates: templates } = readDetails(node)
+  return { name, roles, needs, refusedTemplates: templates, version, configuration }
 }
 
 /** Lists this node until its scope closes. */

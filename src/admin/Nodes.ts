@@ -4,6 +4,7 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import { abbreviateHash } from "../domain/NodeWarnings.ts"
 import type { NodeVersion } from "../domain/NodeWarnings.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
+import { refusedTemplates } from "../outputs/SampleRender.ts"
 import { neededRoles } from "./NeededRoles.ts"
 import { listRefused } from "./RefusedConfigurations.ts"
 import type { RefusedConfiguration } from "./RefusedConfigurations.ts"
@@ -41,6 +42,7 @@ export class Nodes extends Context.Service<
             const snapshot = config.current()
             const { document, hash } = snapshot
             const needs = neededRoles(snapshot)
+            const templates = refusedTemplates(snapshot)
             const slots = roles.includes("executor") ? document.queue.workers.concurrency : 0
             const configuration = abbreviateHash(hash)
             return [
@@ -48,6 +50,7 @@ export class Nodes extends Context.Service<
                 name,
                 roles,
                 needs,
+                refusedTemplates: templates,
                 version,
                 configuration,
                 startedAt,

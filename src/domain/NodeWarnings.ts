@@ -12,6 +12,8 @@ export interface NodeVersion {
   readonly roles: ReadonlyArray<string>
   /** Roles that its configuration needs on some node. */
   readonly needs: ReadonlyArray<string>
+  /** Names of the templates of its configuration that are invalid. */
+  readonly refusedTemplates: ReadonlyArray<string>
 }
 
 /** Returns the part of the hash of a configuration that identifies it among the nodes of a cluster. */
@@ -26,10 +28,14 @@ export const findUnservedRoles = (nodes: ReadonlyArray<Pick<NodeVersion, "needs"
   return allRoles.filter((role) => needed.has(role) && !served.has(role))
 }
 
+const describeTemplates = (names: ReadonlyArray<string>): ReadonlyArray<Reason> =>
+  names.length === 0 ? [] : [{ _tag: "TemplatesRefused", names }]
+
 export const findNodeWarnings = (
-  nodes: ReadonlyArray<Pick<NodeVersion, "configuration" | "needs" | "roles" | "version">>
+  nodes: ReadonlyArray<Pick<NodeVersion, "configuration" | "needs" | "refusedTemplates" | "roles" | "version">>
 ): ReadonlyArray<Reason> => [
   ...findUnservedRoles(nodes).map((role): Reason => ({ _tag: "RoleUnserved", role })),
+  ...describeTemplates([...new Set(nodes.flatMap(({ refusedTemplates }) => refusedTemplates))]),
   ...(isMixed(nodes.map(({ version }) => version)) ? [{ _tag: "VersionsDiffer" } as const] : []),
   ...(isMixed(nodes.map(({ configuration }) => configuration)) ? [{ _tag: "ConfigurationsDiffer" } as const] : [])
 ]

@@ -169,10 +169,37 @@ export const describeFailure = (
   reason: verbatimReason(`is invalid as the ${part} of channel ${channel}: ${message}; the built-in template is used`)
 })
 
+interface CheckedTemplates {
+  /** Problems by the name of the template. */
+  readonly issues: ReadonlyMap<string, ConfigIssue>
+  readonly unchecked: number
+}
+
 /** Lists the invalid templates of a configuration, each once. */
 export const templateProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
+  const { issues, unchecked } = checkTemplates(snapshot)
+  return [...issues.values(), ...(unchecked === 0 ? [] : [uncheckedIssue("outputs.templates", unchecked)])]
+}
+
+/** Names of the templates that this build replaces by the built-in ones, because they are invalid. */
+export const refusedTemplates = (snapshot: Snapshot): ReadonlyArray<string> => [
+  ...checkTemplates(snapshot).issues.keys()
+]
+
+const checked = new WeakMap<Snapshot, CheckedTemplates>()
+
+/** Renders each template of a configuration once. */
+const checkTemplates = (snapshot: Snapshot): CheckedTemplates => {
+  const known = checked.get(snapshot)
+  if (known !== undefined) return known
+  const found = renderTemplates(snapshot)
+  checked.set(snapshot, found)
+  return found
+}
+
+const renderTemplates = (snapshot: Snapshot): CheckedTemplates => {
   const issues = new Map<string, ConfigIssue>()
-  const checked = new Set<string>()
+  const tried = new Set<string>()
   const hasTime = startCheck()
   let unchecked = 0
   for (const workspace of snapshot.workspaces.values()) {
@@ -181,8 +208,8 @@ export const templateProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue>
         const name = channel.templates[part]
         const source = name === undefined ? undefined : workspace.outputs.templates[name]
         const check = JSON.stringify([name, part, source])
-        if (name === undefined || issues.has(name) || checked.has(check)) continue
-        checked.add(check)
+        if (name === undefined || issues.has(name) || tried.has(check)) continue
+        tried.add(check)
         if (!hasTime()) {
           unchecked++
           continue
@@ -193,5 +220,5 @@ export const templateProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue>
       }
     }
   }
-  return [...issues.values(), ...(unchecked === 0 ? [] : [uncheckedIssue("outputs.templates", unchecked)])]
+  return { issues, unchecked }
 }

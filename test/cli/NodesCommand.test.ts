@@ -7,7 +7,8 @@ const node = (name: string, configuration = "a04e288153d7") => ({
   version: "0.1.0",
   configuration,
   roles: ["ingress"],
-  needs: ["ingress"]
+  needs: ["ingress"],
+  refusedTemplates: []
 })
 
 it("warns about no nodes, different configurations and roles without a node, and about nothing else", () => {

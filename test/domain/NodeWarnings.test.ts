@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest"
 import { findNodeWarnings } from "../../src/domain/NodeWarnings.ts"
 
-const node = { version: "1.0.0", configuration: "0123456789ab", roles: ["ingress"], needs: ["ingress"] }
+const node = {
+  version: "1.0.0",
+  configuration: "0123456789ab",
+  roles: ["ingress"],
+  needs: ["ingress"],
+  refusedTemplates: []
+}
 const needy = { ...node, needs: ["ingress", "executor", "chat"] }
 
 describe("warnings about a list of nodes", () => {
@@ -22,6 +28,14 @@ describe("warnings about a list of nodes", () => {
           { _tag: "RoleUnserved", role: "executor" },
           { _tag: "RoleUnserved", role: "chat" }
         ]
+      ],
+      [
+        "templates that some node cannot render, each once",
+        [
+          { ...node, refusedTemplates: ["short", "long"] },
+          { ...node, refusedTemplates: ["short"] }
+        ],
+        [{ _tag: "TemplatesRefused", names: ["short", "long"] }]
       ],
       ["roles of different nodes", [needy, { ...node, roles: ["executor", "chat"] }], []]
     ]

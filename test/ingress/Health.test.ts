@@ -50,6 +50,7 @@ const nodeOf = (name: string, version: string) => ({
   name,
   roles: ["ingress"],
   needs: ["ingress", "executor"],
+  refusedTemplates: [],
   version,
   configuration: "0123456789ab"
 })
@@ -64,7 +65,11 @@ it.each([
   const response = await fetch(`${ingress.url}/readyz`)
   expect([response.status, await response.json()]).toEqual([
     200,
-    { status: "ready", nodes: nodes.map(({ needs: _needs, ...shown }) => shown), ...(warnings && { warnings }) }
+    {
+      status: "ready",
+      nodes: nodes.map(({ needs: _needs, refusedTemplates: _templates, ...shown }) => shown),
+      ...(warnings && { warnings })
+    }
   ])
 })
 

@@ -65,7 +65,7 @@ describe("what is served", () => {
   it("admin_port and metrics_port: there and not on the main port", async () => {
     const [admin_port, metrics_port] = [await freePort(), await freePort()]
     const nodes = [{ name: "one", roles: [], version: "1.0.0", configuration: "c0ffee" }]
-    const listed = nodes.map((node) => ({ ...node, needs: [] }))
+    const listed = nodes.map((node) => ({ ...node, needs: [], refusedTemplates: [] }))
     const { port } = await start({ admin_port, metrics_port }, { nodes: Effect.succeed(listed) })
     const paths = ["/webhooks/gitea", "/dashboard", "/metrics", "/healthz", "/readyz"]
     const statuses = (on: number) =>

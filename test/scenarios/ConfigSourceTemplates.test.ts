@@ -62,6 +62,7 @@ describe("a template that would be rendered for years", () => {
     )
 
     const admin = await AdminSession.open(at.aicr.url)
+    expect((await admin.get("/nodes")).body["warnings"]).toEqual([{ _tag: "TemplatesRefused", names: ["endless"] }])
     const head = async () => (await admin.get("/config/status")).body["head"]
     const entity = { kind: "templates", name: "summary" }
     const create = { op: "create", entity, value: endless }

@@ -49,6 +49,9 @@ const useCredentials = (): Item | undefined => {
   }
 }
 
+/** Warnings about nodes that concern more than an upgrade under way. */
+const shownWarnings: ReadonlySet<string> = new Set(["RoleUnserved", "TemplatesRefused"])
+
 const useItems = (): ReadonlyArray<Item | undefined> => {
   const since = dayAgo(useNow())
   const failed = usePages("GET /runs", { query: { status: failedStatuses, since } })
@@ -59,7 +62,7 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
   const credentials = useCredentials()
   const nodes = useApi("GET /nodes", {}, { refetchInterval: 15_000 })
   const refused = new Set(nodes.data?.items.flatMap((node) => node.refused.map(describeRefused)))
-  const warnings = (nodes.data?.warnings ?? []).filter(({ _tag }) => _tag === "RoleUnserved")
+  const warnings = (nodes.data?.warnings ?? []).filter(({ _tag }) => shownWarnings.has(_tag))
   const pauses = queue.data?.pauses ?? []
   const wrong = countRejected(rejected.data?.items ?? [])
   const unconfigured = sum(

@@ -3,6 +3,7 @@ import type { Params } from "../ReasonParams.ts"
 
 export const nodeReasons = {
   RoleUnserved: { role: "text" },
+  TemplatesRefused: { names: "texts" },
   VersionsDiffer: {},
   ConfigurationsDiffer: {}
 } as const satisfies Record<string, Params>
