@@ -354,7 +354,11 @@ describe("paths", () => {
       refused: []
     })
     assert.match(String(itemsOf(body)[0]?.["configuration"]), /^[0-9a-f]{12}$/)
-    assert.deepStrictEqual(body["warnings"], [])
+    const missing = ["actors", "executor", "publisher", "dashboard"]
+    assert.deepStrictEqual(
+      body["warnings"],
+      missing.map((role) => ({ _tag: "RoleUnserved", role }))
+    )
   })
 
   it.each([

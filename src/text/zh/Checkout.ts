@@ -31,7 +31,7 @@ export const checkoutTexts = {
   BranchDeleted: "head 是全零编号：分支已被删除",
   CloneUrlNotHttp: "克隆地址不是 http(s) 地址；不使用其他传输方式",
   CloneUrlWithCredentials: "克隆地址包含凭据；请改为配置令牌",
-  NothingToClone: "触发器 {trigger} 没有 base_url，无法克隆；请将 triggers[].base_url 设为主机的网址",
+  NothingToClone: "触发器 {trigger} 没有 base_url，无法克隆；请将 triggers[].base_url 设为代码托管平台的网址",
   NoRepositories: "触发器 {trigger} 的类型为 {kind}，没有仓库",
   InvalidRef: "无效的 git 引用名 {ref}",
   InvalidRevisions: "无效的修订 {revision} 或 {other}；应为数字",

@@ -123,7 +123,7 @@ describe("aicr review", () => {
     const { code, stdout, stderr, briefs } = await aicr([shop().path])
     expect(code).toBe(0)
     expect(stdout).toContain("src/a b.ts:2  high  correctness\n  Division by zero\n")
-    expect(stdout).toContain("Not read, or not in full:\n  vendor/x.js (excluded)")
+    expect(stdout).toContain("Not read, or not in full:\n  vendor/x.js (excluded by review.exclude)")
     expect(stdout).toMatch(/main\.\.\.[0-9a-f]{10}: 2 problems in 1 file, 3 changed lines \(test\/model/)
     expect(stdout).not.toContain("\u001b")
     expect(stderr).toContain("reading 1 file, 3 changed lines, 1 file skipped\n")
