@@ -11,6 +11,10 @@ export interface Labels {
   readonly skip: Readonly<Record<typeof SkipReason.Type, string>>
   readonly found: (count: number) => string
   readonly atLines: string
+  /** Replaces `atLines` where the host refused some of the comments; their problems are at the end of the summary. */
+  readonly atSomeLines: string
+  /** Replaces `atLines` where the host refused all comments. */
+  readonly atNoLine: string
   readonly clean: string
   /** Replaces `clean` where added text was not read. */
   readonly cleanAsRead: string
@@ -84,6 +88,8 @@ const english: Labels = {
   },
   found: (count) => `${count} ${count === 1 ? "problem" : "problems"} found`,
   atLines: "See the comments on the affected lines.",
+  atSomeLines: "See the comments on the affected lines, and below the problems whose comments the host refused.",
+  atNoLine: "The host refused the comments on the affected lines; their problems are below.",
   clean: "No problems found.",
   cleanAsRead: "No problems found in the parts that were read. Some parts of the change were not read.",
   cleanAsReported: "No problems found in what could be used. Not everything that the model reported could be read.",
@@ -151,6 +157,8 @@ const chinese: Labels = {
   },
   found: (count) => `发现 ${count} 个问题`,
   atLines: "评论位于对应的代码行。",
+  atSomeLines: "评论位于对应的代码行；托管平台拒绝的评论，其问题列在下方。",
+  atNoLine: "托管平台拒绝了代码行上的评论，这些问题列在下方。",
   clean: "没有发现问题。",
   cleanAsRead: "已读部分没有发现问题；部分改动未被读取。",
   cleanAsReported: "可用的部分没有发现问题；模型报告的内容未能全部读取。",

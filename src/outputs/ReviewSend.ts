@@ -147,6 +147,8 @@ export const sendReview = Effect.fnUntraced(function* (
     const existingReview = mayExist ? yield* findReview(client, change, publication, operation) : undefined
     return existingReview ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
   }
+  const { atNoLine, atSomeLines } = words.labels
+  const toAtLines = (moved: number) => (moved === operation.comments.length ? atNoLine : atSomeLines)
   const policy = makePendingPolicy(
     [operation.body, ...operation.comments.map(({ body }) => body)],
     publication.status === "unknown" || publication.attempts > 0
@@ -156,11 +158,13 @@ export const sendReview = Effect.fnUntraced(function* (
     ({ reason }) =>
       // The last attempt: the run names the reason of the host, and the problems are in the summary.
       reason === "conflict" && publication.attempts + 1 >= maxConflicts && pending.length > 0
-        ? addToSummary(client, change, number, publication, pending, words)
+        ? addToSummary(client, change, number, publication, pending, toAtLines(pending.length), words)
         : Effect.void
   )
   const moved =
-    refused.length === 0 ? undefined : yield* addToSummary(client, change, number, publication, refused, words)
+    refused.length === 0
+      ? undefined
+      : yield* addToSummary(client, change, number, publication, refused, toAtLines(refused.length), words)
   const taken = pending
     .filter((comment) => !refused.includes(comment))
     .flatMap((comment) => readFingerprint(comment) ?? [])
@@ -227,13 +231,17 @@ const post = Effect.fnUntraced(function* (
   return { write, refused }
 })
 
-/** Adds refused comments to the channel's summary; without a summary they get a separate comment. */
+/**
+ * Adds refused comments to the channel's summary, in which `atLines` is the sentence about the comments on lines; without a summary
+ * they get a separate comment.
+ */
 const addToSummary = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   number: number,
   publication: Publication,
   refused: ReadonlyArray<InlineComment>,
+  atLines: string,
   words: SummaryWords
 ) {
   const summary =
@@ -254,7 +262,10 @@ const addToSummary = Effect.fnUntraced(function* (
   const fixedMarkers = markers.length === 0 ? renderMarker({ op: publication.operationId }) : markers.join("\n")
   const added = sections.map((section) => section.text).join("\n\n")
   const room = Math.max(0, words.limit - fixedMarkers.length - added.length - 8)
-  const text = shorten(before.visible, room)
+  const text = shorten(
+    before.visible.replace(words.labels.atLines, () => atLines),
+    room
+  )
   const whole = `${text}\n\n${shorten(added, words.limit - fixedMarkers.length - 8)}\n\n${fixedMarkers}`.trim()
   const body = withNotes(summary?.body ?? "", whole, words)
   return yield* summary === undefined
