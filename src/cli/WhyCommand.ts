@@ -2,7 +2,10 @@
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { EventStoryRecord } from "../admin/api/EventGroup.ts"
+import type { DeliveryRecord } from "../admin/api/EventRecords.ts"
 import type { EntryRecord } from "../admin/api/QueueRecords.ts"
+import { separateOwn } from "../domain/OwnDeliveries.ts"
+import type { OwnDeliveries } from "../domain/OwnDeliveries.ts"
 import { inEnglish } from "../text/en.ts"
 import { request, urlFlag } from "./AdminCall.ts"
 import type { OpenAdmin } from "./AdminCall.ts"
@@ -58,6 +61,13 @@ const formatStoryEntry = (entry: EntryRecord): ReadonlyArray<string> => {
   ]
 }
 
+/** Formats the deliveries that texts of the service caused. */
+const formatOwn = ({ deliveries: { 0: first, length }, events, last }: OwnDeliveries<DeliveryRecord>): string => {
+  const by = first.sender === undefined ? "" : ` by ${first.sender}`
+  const what = oneLine(`${length} deliveries${by} (${events.join(", ")})`)
+  return `${what}: ignored (own_event), the latest at ${second(last.received_at)}`
+}
+
 /** Names the review whose verdict the status of the newest head shows. */
 const formatStatus = ({
   branch,
@@ -80,11 +90,13 @@ export const formatStory = ({
   runs,
   status
 }: EventStoryRecord): ReadonlyArray<string> => {
+  const { own, single } = separateOwn(deliveries)
   const parts: ReadonlyArray<Paragraph> = [
-    ...deliveries.map((item) => ({
+    ...single.map((item) => ({
       at: item.received_at,
       lines: [`delivery ${item.id}: ${formatOccurrence(item)}`, ...listConsequences(item)]
     })),
+    ...own.map((group) => ({ at: group.deliveries[0].received_at, lines: [formatOwn(group)] })),
     ...entries.map((entry) => ({ at: entry.admitted_at, lines: formatStoryEntry(entry) })),
     ...runs.map((run) => ({ at: run.created_at, lines: formatRun(run) }))
   ]

@@ -105,6 +105,32 @@ it("names what the report of a hook waits for, and its outcome afterwards", () =
   expect(formatStory(report({ outcome: "failed", outcome_reason: reason })).join()).not.toContain("waits")
 })
 
+it("combines the deliveries that own texts caused, and no others", () => {
+  const delivery = (id: number, sender: string, action: string, reason = "own_event") => ({
+    id: `0000000${id}-24ce-7008-a2d4-896ff3ed3817`,
+    provider: "gitea" as const,
+    event: "issue_comment",
+    action,
+    sender,
+    decision: "ignored" as const,
+    reason,
+    received_at: `2026-03-04T12:00:0${id}.000Z`,
+    duplicates: 0
+  })
+  const deliveries = [
+    delivery(1, "aicr", "created"),
+    delivery(2, "ada", "deleted"),
+    delivery(3, "aicr", "edited"),
+    delivery(4, "ada", "created", "draft"),
+    delivery(5, "aicr", "edited")
+  ]
+  expect(formatStory({ ...story([]), deliveries })).toEqual([
+    "2026-03-04T12:00:01Z  3 deliveries by aicr (issue_comment created, issue_comment edited): ignored (own_event), the latest at 2026-03-04T12:00:05Z",
+    "2026-03-04T12:00:02Z  delivery 00000002-24ce-7008-a2d4-896ff3ed3817: issue_comment deleted by ada: ignored (own_event)",
+    "2026-03-04T12:00:04Z  delivery 00000004-24ce-7008-a2d4-896ff3ed3817: issue_comment created by ada: ignored (draft)"
+  ])
+})
+
 it("names the command that repeats a review that has failed for good, and no other", () => {
   const lines = (status: "dead" | "done") =>
     formatStory({

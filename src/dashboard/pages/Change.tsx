@@ -1,6 +1,8 @@
 /** The story of one pull request or issue: deliveries, queue entries, runs and publications in the order of time. */
 import { Link, useSearch } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import { separateOwn } from "../../domain/OwnDeliveries.ts"
+import type { OwnDeliveries } from "../../domain/OwnDeliveries.ts"
 import type { Output } from "../client/Endpoints.ts"
 import { useApi } from "../client/Queries.ts"
 import { ExternalLink } from "../parts/Facts.tsx"
@@ -45,6 +47,20 @@ const deliveryStep = (delivery: Delivery): Step => ({
       ) : null}
       {delivery.rule === undefined ? null : <p className="quiet mono">{tService(delivery.rule)}</p>}
     </>
+  )
+})
+
+const ownStep = ({ deliveries, events, last }: OwnDeliveries<Delivery>): Step => ({
+  key: `o${deliveries[0].id}`,
+  at: deliveries[0].received_at,
+  kind: t("record.delivery"),
+  content: (
+    <div className="step-line">
+      <span>{t("change.own", { count: deliveries.length })}</span>
+      <DeliveryStatus delivery={last} />
+      <span className="quiet">{last.sender ?? last.author}</span>
+      <span className="quiet mono">{events.join(", ")}</span>
+    </div>
   )
 })
 
@@ -99,12 +115,15 @@ const entryStep = (entry: StoryEntry): Step => ({
 })
 
 /** Entries that have ended are visible as runs. */
-const stepsOf = ({ deliveries, entries, runs }: Story): ReadonlyArray<Step> =>
-  [
-    ...deliveries.map(deliveryStep),
+const stepsOf = ({ deliveries, entries, runs }: Story): ReadonlyArray<Step> => {
+  const { own, single } = separateOwn(deliveries)
+  return [
+    ...single.map(deliveryStep),
+    ...own.map(ownStep),
     ...entries.filter(({ status }) => status === "waiting" || status === "ready" || status === "dead").map(entryStep),
     ...runs.map(runStep)
   ].toSorted((a, b) => b.at.localeCompare(a.at))
+}
 
 export const Change = () => {
   const { number, repo } = useSearch({ from: "/change" })

@@ -47,6 +47,7 @@ export const pageTexts = {
   "change.by": "by {author}",
   "change.empty": "No delivery about this change is known",
   "change.empty.help": "Check that the webhook of the repository sends pull requests to this service.",
+  "change.own": "{count} deliveries",
   "change.partial": "Only the latest 200 deliveries and runs are shown.",
   "change.review": "Review, findings: {count}",
   "changes.empty": "No change matches",

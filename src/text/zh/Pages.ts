@@ -47,6 +47,7 @@ export const pageTexts = {
   "change.by": "作者：{author}",
   "change.empty": "没有关于此变更的投递记录",
   "change.empty.help": "请确认仓库的 webhook 会把拉取请求发送到本服务。",
+  "change.own": "{count} 次投递",
   "change.partial": "仅显示最近 200 次投递和评审。",
   "change.review": "评审，{count} 个问题",
   "changes.empty": "没有匹配的变更",
