@@ -113,7 +113,10 @@ export const Operation = Schema.Union([
     title: Schema.optional(Schema.String),
     body: Schema.optional(Schema.String),
     state: Schema.optional(Schema.Literals(["open", "closed"])),
+    /** Severity of its label. An edit without it changes no label. */
     severity: Schema.optional(Severity),
+    /** Severities whose labels an edit removes. */
+    oldSeverities: Schema.optional(Schema.Array(Severity)),
     /** Paths of the problems, for finding owners. */
     files: Schema.Array(Schema.String)
   }),

@@ -24,6 +24,7 @@ export type {
   HostIssue,
   HostIssues,
   HostLabel,
+  LabelChange,
   HostThread,
   HostThreads,
   NewIssue,

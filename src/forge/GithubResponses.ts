@@ -11,6 +11,7 @@ interface ResponseIssue {
   readonly body?: Optional<string>
   readonly state: string
   readonly comments?: Optional<number>
+  readonly labels?: Optional<ReadonlyArray<string | { readonly name?: Optional<string> }>>
 }
 
 interface ResponsePull<User> {
@@ -40,6 +41,12 @@ interface ResponsePull<User> {
   }
 }
 
+/** GitHub returns labels as names or as objects. */
+const labelName = (label: string | { readonly name?: Optional<string> }): ReadonlyArray<string> => {
+  const name = typeof label === "string" ? label : label.name
+  return name === undefined || name === null ? [] : [name]
+}
+
 export const toHostIssue = (issue: ResponseIssue): HostIssue => ({
   hostId: String(issue.number),
   url: issue.html_url ?? undefined,
@@ -47,7 +54,8 @@ export const toHostIssue = (issue: ResponseIssue): HostIssue => ({
   title: issue.title,
   body: issue.body ?? "",
   state: issue.state === "open" ? "open" : "closed",
-  comments: issue.comments ?? 0
+  comments: issue.comments ?? 0,
+  labels: (issue.labels ?? []).flatMap(labelName)
 })
 
 /** Uses the requested repository where the response does not name one. */

@@ -11,6 +11,7 @@ export interface HostIssue extends OwnText {
   readonly state: "open" | "closed"
   /** Number of comments; all of them are by other accounts, because the service writes none. */
   readonly comments: number
+  readonly labels: ReadonlyArray<string>
 }
 
 /** Current state of an issue by any author. */
@@ -40,6 +41,12 @@ export interface HostLabel {
   readonly color: string | undefined
 }
 
+/** A label that an issue gets, created where it is missing, and the names of those whose place it takes. */
+export interface LabelChange {
+  readonly added: HostLabel
+  readonly removed: ReadonlyArray<string>
+}
+
 export interface HostIssues {
   /** Issues by the own account, newest first, without pull requests; at most `max`. */
   readonly list: (
@@ -56,6 +63,7 @@ export interface HostIssues {
       readonly title?: string | undefined
       readonly body?: string | undefined
       readonly state?: "open" | "closed" | undefined
+      readonly labels?: LabelChange | undefined
     }
   ) => Effect.Effect<HostWrite, ForgeError, Writing>
   readonly remove: (repo: Repo, number: number) => Effect.Effect<void, ForgeError, Writing>

@@ -19,6 +19,7 @@ import type { ManagedIssue, MarkerNames, Section } from "./IssueText.ts"
 import type { Labels } from "./Labels.ts"
 import { followUpId } from "./OperationId.ts"
 import { replaceMarkers } from "./Marker.ts"
+import { followSeverity, worstSeverity } from "./SeverityLabel.ts"
 import { reconcile } from "./Reconcile.ts"
 import type { CodeState } from "./Reconcile.ts"
 
@@ -53,9 +54,6 @@ const add = ({ operations }: Plan, { op }: MarkerNames, operation: Omit<IssueOpe
   operations.push({ operationId: op, operation: { _tag: "Issue", ...operation } })
 }
 
-const worstSeverity = (problems: ReadonlyArray<IssueProblem>): IssueProblem["severity"] | undefined =>
-  problems[0]?.severity
-
 /** Handles an issue without remaining problems. An issue with comments of people is closed instead of deleted. */
 const resolve = (plan: Plan, { issue, sections }: ManagedIssue): void => {
   const { channel, labels, limit } = plan.state
@@ -80,7 +78,7 @@ const resolve = (plan: Plan, { issue, sections }: ManagedIssue): void => {
 }
 
 const planPerProblem = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
-  const { limit, labels } = plan.state
+  const { channel, limit, labels } = plan.state
   const result = reconcile(toCodeState(plan.state), recent(all, plan.state.maxRecent))
   const body = (problem: IssueProblem, names: MarkerNames) => renderProblemBody(problem, names, limit, labels.cut)
   for (const problem of result.fresh) {
@@ -98,6 +96,7 @@ const planPerProblem = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
       title: found.title,
       body: body(found, names),
       state: "open",
+      ...followSeverity(channel, existing.issue, found.severity),
       files: [found.file]
     })
   }
@@ -111,7 +110,7 @@ const consolidatedKey = "all"
 
 /** Maintains one issue for all problems, which are added and removed in place. */
 const planConsolidated = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
-  const { limit, labels, operation } = plan.state
+  const { channel, limit, labels, operation } = plan.state
   const own = all.filter(({ key }) => key === consolidatedKey)
   const result = reconcile(
     toCodeState(plan.state),
@@ -137,18 +136,15 @@ const planConsolidated = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void =>
   const { title } = operation
   const body = renderJoinedBody(consolidatedKey, `## ${labels.found(listed.length)}`, listed, names, limit, labels.cut)
   const files = listed.map(({ file }) => file)
-  add(
-    plan,
-    names,
-    current === undefined
-      ? { action: "create", title, body, severity: worstSeverity(problems), files }
-      : { action: "edit", number: current.issue.number, title, body, state: "open", files }
-  )
+  const severity = worstSeverity(channel, listed, current?.issue)
+  if (current === undefined) return add(plan, names, { action: "create", title, body, severity, files })
+  const label = followSeverity(channel, current.issue, severity)
+  add(plan, names, { action: "edit", number: current.issue.number, title, body, state: "open", ...label, files })
 }
 
 /** Creates one issue for the new problems of each reviewed commit; it is resolved with the last of its problems. */
 const planPerCommit = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
-  const { limit, labels, operation, maxRecent } = plan.state
+  const { channel, limit, labels, operation, maxRecent } = plan.state
   const result = reconcile(toCodeState(plan.state), recent(all, maxRecent))
   const fresh = inOrder(operation.problems, [...result.fresh, ...result.returned.map((pair) => pair.found)])
   if (fresh.length > 0) {
@@ -156,7 +152,7 @@ const planPerCommit = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
     const heading = `## ${labels.found(fresh.length)} · ${operation.head.slice(0, 12)}`
     const body = renderJoinedBody(`commit:${operation.head}`, heading, fresh, names, limit, labels.cut)
     const files = fresh.map(({ file }) => file)
-    add(plan, names, { action: "create", title: operation.title, body, severity: worstSeverity(fresh), files })
+    add(plan, names, { action: "create", title: operation.title, body, severity: worstSeverity(channel, fresh), files })
   }
   const resolved = new Set<Section>(result.resolved)
   for (const managedIssue of all) {
@@ -169,14 +165,17 @@ const planPerCommit = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
 
 /** Records the resolved problems of an issue that has others, because later reviews may no longer see why they are resolved. */
 const noteGone = (plan: Plan, { issue, sections }: ManagedIssue, gone: ReadonlyArray<Section>): void => {
+  const { channel } = plan.state
   const fingerprints = new Set(gone.map(({ fp }) => fp))
+  const remaining = sections.filter((section) => !gone.includes(section))
+  const label = followSeverity(channel, issue, worstSeverity(channel, remaining, issue))
   const body = replaceMarkers(issue.body, (marker) =>
     marker.scope === plan.state.operation.scope && marker.file !== undefined && fingerprints.has(marker.fp ?? "")
       ? { ...marker, state: "gone" }
       : undefined
   )
   const files = sections.flatMap((section) => section.files)
-  add(plan, toNames(plan, `gone:${issue.number}`), { action: "edit", number: issue.number, body, files })
+  add(plan, toNames(plan, `gone:${issue.number}`), { action: "edit", number: issue.number, body, ...label, files })
 }
 
 const inOrder = (
@@ -187,8 +186,8 @@ const inOrder = (
   return problems.filter(({ fp }) => fingerprints.has(fp))
 }
 
-const toProblems = ({ fp, files: [file], code, text }: Section) =>
-  file === undefined ? [] : [{ fp, file, code, text }]
+const toProblems = ({ fp, files: [file], code, severity, text }: Section) =>
+  file === undefined ? [] : [{ fp, file, code, severity, text }]
 
 const toCodeState = ({ operation }: IssueState): CodeState<IssueProblem, Section> => {
   const gone = new Set((operation.checked ?? []).filter(({ state }) => state === "gone").map(issueCodeKey))

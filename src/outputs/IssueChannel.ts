@@ -27,6 +27,7 @@ import { findOwners } from "./Owners.ts"
 import { renderIssueText } from "./Render.ts"
 import { gfm } from "./SafeText.ts"
 import { issueScope } from "./Scopes.ts"
+import { severityLabel } from "./SeverityLabel.ts"
 import { visibleFindings } from "./VisibleFindings.ts"
 
 /** Maximum number of own issues that are read; dismissals in older ones have no effect. */
@@ -35,14 +36,6 @@ const maxClosed = 300
 /** Maximum number of problems whose code one review searches for. */
 const maxCodes = 500
 const maxTitleLength = 200
-
-const colors: Readonly<Record<Severity, string>> = {
-  critical: "b91c1c",
-  high: "ea580c",
-  medium: "d97706",
-  low: "ca8a04",
-  info: "2563eb"
-}
 
 const renderTitle = (channel: ChannelConfig, text: string): string =>
   oneLine(`${channel.marker_prefix} ${text}`).trim().slice(0, maxTitleLength).toWellFormed()
@@ -205,11 +198,8 @@ const withNotice = (
 
 type IssueOperation = Extract<Operation, { readonly _tag: "Issue" }>
 
-const write = Effect.fnUntraced(function* (
-  context: ChannelContext,
-  client: ForgeClient,
-  { action, number, title, body, state, severity, files }: IssueOperation
-) {
+const write = Effect.fnUntraced(function* (context: ChannelContext, client: ForgeClient, operation: IssueOperation) {
+  const { action, number, title, body, state, severity, files } = operation
   const { repo } = context.change
   if (number === undefined || action === "create") {
     const issue = {
@@ -224,7 +214,7 @@ const write = Effect.fnUntraced(function* (
   const request =
     action === "delete"
       ? deleteIssue(client, repo, { number, body, channel: context.channel.name })
-      : client.issues.edit(repo, number, { title, body, state })
+      : client.issues.edit(repo, number, { title, body, state, labels: toRelabelling(context.channel, operation) })
   // A deleted issue needs no further writes.
   return yield* Effect.catchIf(
     request,
@@ -235,10 +225,14 @@ const write = Effect.fnUntraced(function* (
 
 const toLabels = (channel: ChannelConfig, severity: Severity | undefined): ReadonlyArray<HostLabel> => {
   const configured = (channel.labels ?? []).map((name) => ({ name, color: undefined }))
-  const prefix = channel.severity_label_prefix
-  if (prefix === undefined || severity === undefined) return configured
-  const color = (channel.severity_label_colors?.[severity] ?? colors[severity]).replace("#", "")
-  return [...configured, { name: `${prefix}${severity}`, color }]
+  const label = severityLabel(channel, severity)
+  return label === undefined ? configured : [...configured, label]
+}
+
+/** Returns the change of labels of an edit; undefined if it changes none, or the channel no longer attaches any. */
+const toRelabelling = (channel: ChannelConfig, { severity, oldSeverities = [] }: IssueOperation) => {
+  const added = severityLabel(channel, severity)
+  return added && { added, removed: oldSeverities.flatMap((old) => severityLabel(channel, old)?.name ?? []) }
 }
 
 const findAssignees = Effect.fnUntraced(function* (

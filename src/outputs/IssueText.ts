@@ -4,6 +4,7 @@
  * Pure.
  */
 import type { OperationId } from "../domain/Keys.ts"
+import type { Severity } from "../domain/Kinds.ts"
 import type { IssueProblem } from "../domain/Publication.ts"
 import type { HostIssue } from "../forge/Forge.ts"
 import { cut, shorten } from "./Cut.ts"
@@ -15,6 +16,8 @@ export interface Section extends ExistingProblem {
   readonly title: string
   readonly text: string
   readonly code: string | undefined
+  /** Undefined in the issues of earlier versions. */
+  readonly severity: Severity | undefined
   readonly issue: HostIssue
 }
 
@@ -39,10 +42,10 @@ export const parseManagedIssue = (issue: HostIssue, scope: string): ManagedIssue
   const key = parts[0]?.marker.fp
   if (key === undefined) return undefined
   const state = toState(issue)
-  const sections = parts.flatMap(({ text, marker: { fp, file, code, state: own } }) =>
+  const sections = parts.flatMap(({ text, marker: { fp, file, code, severity, state: own } }) =>
     fp === undefined || file === undefined || own === "gone"
       ? []
-      : [{ fp, files: [file], code, state, title: issue.title, text, issue }]
+      : [{ fp, files: [file], code, severity, state, title: issue.title, text, issue }]
   )
   return { issue, key, sections }
 }
@@ -56,10 +59,10 @@ export interface MarkerNames {
   readonly scope: string
 }
 
-type ProblemText = Pick<IssueProblem, "fp" | "file" | "code" | "text">
+type ProblemText = Pick<IssueProblem, "fp" | "file" | "code" | "text"> & Partial<Pick<Section, "severity">>
 
-const renderSection = ({ fp, file, code, text }: ProblemText, { op, scope }: MarkerNames): string =>
-  `${text}\n\n${renderMarker({ op, fp, scope, file, code })}`
+const renderSection = ({ fp, file, code, severity, text }: ProblemText, { op, scope }: MarkerNames): string =>
+  `${text}\n\n${renderMarker({ op, fp, scope, file, code, severity })}`
 
 /** Maximum length of a problem's text when not all texts fit. */
 const maxShortenedLength = 200

@@ -1,12 +1,13 @@
 /**
  * Hidden marker in everything that the service writes at a host: the operation that wrote it (`op`), the problem (`fp`) and the
- * scope (`scope`). In managed issues it also holds the problem's `file` and the key of its `code` (review/CodeKey.ts). `state`: the
- * service resolved the problem, or a person dismissed it from chat; `gone`: it is resolved, and others of its issue are not. It
+ * scope (`scope`). In managed issues it also holds the problem's `file`, the key of its `code` (review/CodeKey.ts) and its `severity`.
+ * `state`: the service resolved the problem, or a person dismissed it from chat; `gone`: it is resolved, and others of its issue are not. It
  * identifies a write whose response is missing, and the managed summary. Values are escaped so that no value ends the HTML
  * comment; external text cannot contain a marker (SafeText.ts).
  */
 import { Option, Schema } from "effect"
 import { OperationId } from "../domain/Keys.ts"
+import { Severity } from "../domain/Kinds.ts"
 import { withoutMarkers } from "./InertText.ts"
 
 export const Marker = Schema.Struct({
@@ -15,7 +16,8 @@ export const Marker = Schema.Struct({
   scope: Schema.optional(Schema.String),
   file: Schema.optional(Schema.String),
   code: Schema.optional(Schema.String),
-  state: Schema.optional(Schema.Literals(["resolved", "dismissed", "gone"]))
+  state: Schema.optional(Schema.Literals(["resolved", "dismissed", "gone"])),
+  severity: Schema.optional(Severity)
 })
 export type Marker = typeof Marker.Type
 
@@ -28,7 +30,7 @@ const encoded = (value: string): string =>
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
-const fields = ["op", "fp", "scope", "file", "code", "state"] as const
+const fields = ["op", "fp", "scope", "file", "code", "state", "severity"] as const
 
 const pairs = (marker: Partial<Marker>): string =>
   fields

@@ -53,6 +53,33 @@ describe.each(["gitea", "forgejo"] as const)("%s", (kind) => {
     expect(here.forge.requests.slice(before).filter(({ path }) => path.includes("/9000/"))).toEqual([])
   })
 
+  it("uses a label of the organisation, and creates one that neither it nor the repository has", async () => {
+    const here = await start()
+    const fake = here.forge.issues(repoName)
+    fake.organisationLabels = [{ id: 9100, name: "Shared", color: "ededed" }]
+    const label = (name: string) => run(here.client.addLabel(here.repo, 1, name))
+    const asked = () => here.forge.requests.filter(({ path }) => path.includes("/orgs/")).length
+    await label("shared")
+    expect([[...fake.labels.keys()], asked()]).toEqual([[], 1])
+    await label("shared")
+    expect(asked()).toBe(1)
+    await label("own")
+    await label("own")
+    expect([[...fake.labels.keys()], asked()]).toEqual([["own"], 2])
+    expect(here.pull.labels.map(({ name }) => name)).toEqual(["bug", "Shared", "own"])
+    here.forge.expectContract()
+  })
+
+  it.each([fault.forbidden, fault.answered(404, {})])(
+    "creates labels without those of an organisation",
+    async (thrown) => {
+      const here = await start()
+      here.forge.fail(/\/orgs\//, thrown, 9)
+      await run(here.client.addLabel(here.repo, 1, "own"))
+      expect([...here.forge.issues(repoName).labels.keys()]).toEqual(["own"])
+    }
+  )
+
   it("lists webhooks in pages", async () => {
     const here = await start()
     const hooks = Array.from({ length: 60 }, (_, n) => ({ active: true, events: ["push"], config: { url: `u${n}` } }))

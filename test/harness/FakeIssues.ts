@@ -22,6 +22,8 @@ export interface FakeIssues {
   /** Oldest first. */
   readonly issues: Array<FakeIssue>
   readonly labels: Map<string, { readonly id: number; readonly name: string; readonly color: string }>
+  /** Labels of the organisation that owns the repository; undefined where a person owns it. */
+  organisationLabels: ReadonlyArray<{ readonly id: number; readonly name: string; readonly color: string }> | undefined
   readonly commitComments: Array<{ readonly id: number; readonly sha: string; body: string; readonly user: DemoUser }>
   /** Accounts that cannot be assigned. */
   readonly unassignable: Set<string>
@@ -35,6 +37,7 @@ export const getIssues = (repository: DemoRepository): FakeIssues => {
   const known = states.get(repository) ?? {
     issues: [],
     labels: new Map(),
+    organisationLabels: undefined,
     commitComments: [],
     unassignable: new Set<string>(),
     accounts: new Map(),
@@ -109,13 +112,14 @@ const editOf = (kind: Kind, body: unknown): Edit => {
   }
 }
 
+const labelById = ({ labels, organisationLabels = [] }: FakeIssues, wanted: number) =>
+  [...labels.values(), ...organisationLabels].find(({ id }) => id === wanted)
+
 const labelNames = (kind: Kind, context: ApiContext, fake: FakeIssues, body: unknown): ReadonlyArray<string> => {
   if (kind === "gitlab") return (field(body, "labels", isText) ?? "").split(",").filter((name) => name !== "")
   const given = field(body, "labels", isList) ?? []
   if (kind === "github") return texts(given).map((name) => labelOf(fake, context, name).name)
-  return given
-    .filter(isNumber)
-    .map((id) => [...fake.labels.values()].find((label) => label.id === id)?.name ?? `#${id}`)
+  return given.filter(isNumber).map((id) => labelById(fake, id)?.name ?? `#${id}`)
 }
 
 const assigneesOf = (kind: Kind, context: ApiContext, body: unknown): ReadonlyArray<string> => {
@@ -229,6 +233,9 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
         issue.title = edit.title ?? issue.title
         issue.body = edit.body ?? issue.body
         issue.state = edit.state ?? issue.state
+        const named = (name: string) => (field(context.request.body, name, isText) ?? "").split(",").filter(Boolean)
+        const removed = named("remove_labels")
+        issue.labels = [...new Set([...issue.labels, ...named("add_labels")])].filter((name) => !removed.includes(name))
         return { status: kind === "gitea" ? 201 : 200, body: issueJson(kind, context, repository, issue) }
       })
     },
@@ -285,6 +292,34 @@ const routesOf = (kind: Kind, dialect: DemoDialect): ReadonlyArray<DemoRoute> =>
         return { status: 200, body: pull.labels }
       })
     },
+    {
+      method: "DELETE",
+      path: `${repo}/issues/{number}/labels/{label}`,
+      answer: on((context, fake) => {
+        const issue = numbered(fake, context)
+        const { label } = context.params
+        const name = kind === "gitea" ? labelById(fake, Number(label))?.name : label
+        if (issue === undefined || name === undefined || !issue.labels.includes(name)) return notFound
+        issue.labels = issue.labels.filter((own) => own !== name)
+        return { status: kind === "gitea" ? 204 : 200, ...(kind === "gitea" ? {} : { body: [] }) }
+      })
+    },
+    ...(kind === "gitea"
+      ? [
+          {
+            method: "GET",
+            path: "/orgs/{org}/labels",
+            answer: (context: ApiContext) => {
+              const labels = [...context.state.repositories.values()]
+                .filter(({ owner }) => owner === context.params["org"])
+                .flatMap((repository) => getIssues(repository).organisationLabels ?? [])
+              if (labels.length === 0) return notFound
+              const { items, headers } = page(context, labels, pages)
+              return { status: 200, headers, body: items }
+            }
+          }
+        ]
+      : []),
     ...(kind === "gitlab"
       ? [
           {

@@ -233,6 +233,50 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     expect(stand(here)).toEqual(["closed 1+2", "open 3"])
   })
 
+  it("has the label of the severity in its text, and keeps labels of people", async () => {
+    const here = await start()
+    const { issues } = here.forge.issues(repoName)
+    const labels = () => issues.map((issue) => issue.labels.join())
+    let head = 0
+    const publisher =
+      (settings: Parameters<typeof channel>[0]) =>
+      async (findings: ReadonlyArray<Finding>, paths: ReadonlyArray<string> = [file]) => {
+        const from = here.forge.requests.length
+        const to = setup(here, { severity_label_prefix: "s/", ...settings })
+        await publishAll(to, given(here, findings, paths, { head: (++head).toString(16).padStart(40, "0") }))
+        return here.forge.requests.slice(from).filter(({ method }) => method !== "GET")
+      }
+    const single = publisher({ name: "single" })
+    await single([at(1, 20, { severity: "high" })])
+    const [first] = issues
+    if (first === undefined) throw new Error("no issue")
+    first.labels = [...first.labels, "triaged"]
+    await single([])
+    expect(await single([at(1, 20, { severity: "high" })])).toHaveLength(1)
+    expect(labels()).toEqual(["s/high,triaged"])
+    await single([])
+    await single([at(1, 20, { severity: "low" })])
+    expect(labels().map((names) => names.split(",").toSorted())).toEqual([["s/low", "triaged"]])
+    expect(await single([at(1, 20, { severity: "low" })])).toEqual([])
+
+    issues.splice(0)
+    const joined = publisher({ name: "joined", issue_mode: "consolidated" })
+    await joined([at(1, 20, { severity: "medium" })])
+    await joined([at(2, 29, { severity: "critical" })], [])
+    expect(labels()).toEqual(["s/critical"])
+    // The problem that this review does not see keeps its severity.
+    expect(await joined([at(1, 20, { severity: "medium" }), at(3, 30, { severity: "low" })], [])).toHaveLength(1)
+    expect(labels()).toEqual(["s/critical"])
+    await joined([at(1, 20, { severity: "medium" }), at(3, 30, { severity: "low" })])
+    expect(labels()).toEqual(["s/medium"])
+
+    issues.splice(0)
+    const commit = publisher({ name: "commit", issue_mode: "per_commit" })
+    await commit([at(1, 20, { severity: "high" }), at(2, 29, { severity: "info" })])
+    await commit([at(2, 29, { severity: "info" })])
+    expect(labels()).toEqual(["s/info"])
+  })
+
   it("labels by severity, and assigns the author and the owners", async () => {
     const here = await start()
     const fake = here.forge.issues(repoName)

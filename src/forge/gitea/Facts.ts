@@ -11,6 +11,7 @@
  * | The title prefixes of drafts are a setting of the server; the flag `draft` follows them | gitea/Webhook.ts |
  * | Webhooks are listed in pages of 30 | gitea/Webhooks.ts |
  * | Comments of an issue are listed without pages | gitea/Comments.ts |
+ * | Labels of an organisation count in its repositories; a token needs a scope of its own to read them | gitea/Labels.ts |
  * | A status `warning` does not pass a required status | gitea/Comments.ts |
  * | A list by the name of an account that no longer exists is refused with 404 | OwnAccount.ts |
  */

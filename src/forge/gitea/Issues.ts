@@ -13,8 +13,6 @@ import { pages } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 
-const labelName = ({ name }: { readonly name: string }): string => name
-
 type Labels = ReturnType<typeof giteaLabels>
 
 const createIssue = (rest: Rest, { labelIds, forgetOnFailure }: Labels): HostIssues["create"] =>
@@ -58,23 +56,23 @@ const hostIssues = (rest: Rest, own: OwnAccount, labels: Labels): HostIssues => 
   read: (repo, number) =>
     Effect.map(
       rest.get({ path: `${repoPath}/issues/{index}`, params: { ...ownerAndName(repo), index: number } }, Issue),
-      (issue) => ({ ...toHostIssue(issue), labels: (issue.labels ?? []).map(labelName) })
-    ),
-  create: createIssue(rest, labels),
-  edit: (repo, number, { title, body, state }) =>
-    Effect.map(
-      rest.write(
-        {
-          method: "PATCH",
-          path: `${repoPath}/issues/{index}`,
-          params: { ...ownerAndName(repo), index: number },
-          body: { title, body, state },
-          content: true
-        },
-        Issue
-      ),
       toHostIssue
     ),
+  create: createIssue(rest, labels),
+  edit: Effect.fnUntraced(function* (repo, number, { title, body, state, labels: change }) {
+    const edited = yield* rest.write(
+      {
+        method: "PATCH",
+        path: `${repoPath}/issues/{index}`,
+        params: { ...ownerAndName(repo), index: number },
+        body: { title, body, state },
+        content: true
+      },
+      Issue
+    )
+    if (change !== undefined) yield* labels.relabel(repo, number, change)
+    return toHostIssue(edited)
+  }),
   remove: (repo, number) =>
     Effect.asVoid(
       rest.write(
@@ -93,19 +91,7 @@ export const giteaIssues = (rest: Rest, own: OwnAccount): Pick<ForgeClient, "iss
   const labels = giteaLabels(rest)
   return {
     issues: hostIssues(rest, own, labels),
-    addLabel: Effect.fnUntraced(function* (repo, number, name) {
-      const ids = yield* labels.labelIds(repo, [{ name, color: undefined }])
-      yield* rest.write(
-        {
-          method: "POST",
-          path: `${repoPath}/issues/{index}/labels`,
-          params: { ...ownerAndName(repo), index: number },
-          body: { labels: ids },
-          content: true
-        },
-        Schema.Unknown
-      )
-      return { hostId: name, url: undefined }
-    }, labels.forgetOnFailure)
+    addLabel: (repo, number, name) =>
+      Effect.as(labels.attach(repo, number, { name, color: undefined }), { hostId: name, url: undefined })
   }
 }

@@ -1,5 +1,5 @@
 /** Issues of GitHub. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostIssues } from "../Forge.ts"
 import { toHostIssue } from "../GithubResponses.ts"
@@ -14,16 +14,10 @@ import { githubLabels } from "./Labels.ts"
 const repoPath = "/repos/{owner}/{repo}"
 const pages = { name: "per_page", value: 100 } as const
 
-/** GitHub returns labels as names or as objects. */
-const labelName = (label: string | { readonly name?: string | null | undefined }): ReadonlyArray<string> => {
-  const name = typeof label === "string" ? label : label.name
-  return name === undefined || name === null ? [] : [name]
-}
-
 const hostIssues = (
   rest: (repo: Repo) => Rest,
   account: OwnAccount,
-  { ensure }: ReturnType<typeof githubLabels>
+  { ensure, relabel }: ReturnType<typeof githubLabels>
 ): HostIssues => {
   const issues: HostIssues = {
     list: (repo, state, max) =>
@@ -43,7 +37,7 @@ const hostIssues = (
           { path: `${repoPath}/issues/{issue_number}`, params: { ...ownerAndName(repo), issue_number: number } },
           Issue
         ),
-        (issue) => ({ ...toHostIssue(issue), labels: (issue.labels ?? []).flatMap(labelName) })
+        toHostIssue
       ),
     create: Effect.fnUntraced(function* (repo, issue) {
       for (const label of issue.labels) yield* ensure(repo, label)
@@ -65,20 +59,20 @@ const hostIssues = (
         )
       )
     }),
-    edit: (repo, number, { title, body, state }) =>
-      Effect.map(
-        rest(repo).write(
-          {
-            method: "PATCH",
-            path: `${repoPath}/issues/{issue_number}`,
-            params: { ...ownerAndName(repo), issue_number: number },
-            body: { title, body, state },
-            content: true
-          },
-          Issue
-        ),
-        toHostIssue
-      ),
+    edit: Effect.fnUntraced(function* (repo, number, { title, body, state, labels }) {
+      const edited = yield* rest(repo).write(
+        {
+          method: "PATCH",
+          path: `${repoPath}/issues/{issue_number}`,
+          params: { ...ownerAndName(repo), issue_number: number },
+          body: { title, body, state },
+          content: true
+        },
+        Issue
+      )
+      if (labels !== undefined) yield* relabel(repo, number, labels)
+      return toHostIssue(edited)
+    }),
     // The REST API cannot delete issues; the configuration refuses resolved_action delete for this kind.
     remove: (repo, number) => Effect.asVoid(issues.edit(repo, number, { state: "closed" }))
   }
@@ -88,20 +82,10 @@ const hostIssues = (
 export const githubIssues = (
   rest: (repo: Repo) => Rest,
   account: OwnAccount
-): Pick<ForgeClient, "issues" | "addLabel"> => ({
-  issues: hostIssues(rest, account, githubLabels(rest)),
-  addLabel: (repo, number, name) =>
-    Effect.as(
-      rest(repo).write(
-        {
-          method: "POST",
-          path: `${repoPath}/issues/{issue_number}/labels`,
-          params: { ...ownerAndName(repo), issue_number: number },
-          body: { labels: [name] },
-          content: true
-        },
-        Schema.Unknown
-      ),
-      { hostId: name, url: undefined }
-    )
-})
+): Pick<ForgeClient, "issues" | "addLabel"> => {
+  const labels = githubLabels(rest)
+  return {
+    issues: hostIssues(rest, account, labels),
+    addLabel: (repo, number, name) => Effect.as(labels.attach(repo, number, name), { hostId: name, url: undefined })
+  }
+}

@@ -1,7 +1,7 @@
 /** Labels of GitHub. The API takes names; a missing label is created when it is used. */
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
-import type { HostLabel } from "../Forge.ts"
+import type { HostLabel, LabelChange } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 
@@ -33,5 +33,33 @@ export const githubLabels = (rest: (repo: Repo) => Rest) => {
         Effect.tap(() => Effect.sync(() => coloured.add(key)))
       )
   }
-  return { ensure }
+
+  const attach = (repo: Repo, number: number, name: string) =>
+    rest(repo).write(
+      {
+        method: "POST",
+        path: `${repoPath}/issues/{issue_number}/labels`,
+        params: { ...ownerAndName(repo), issue_number: number },
+        body: { labels: [name] },
+        content: true
+      },
+      Schema.Unknown
+    )
+
+  /** A label that a person removed in the meantime stays removed. */
+  const relabel = Effect.fnUntraced(function* (repo: Repo, number: number, { added, removed }: LabelChange) {
+    yield* ensure(repo, added)
+    yield* attach(repo, number, added.name)
+    for (const name of removed) {
+      const params = { ...ownerAndName(repo), issue_number: number, name }
+      const path = `${repoPath}/issues/{issue_number}/labels/{name}`
+      const call = { method: "DELETE", path, params, content: true } as const
+      yield* Effect.catchIf(
+        rest(repo).write(call, Schema.Unknown),
+        ({ reason }) => reason === "not_found",
+        () => Effect.void
+      )
+    }
+  })
+  return { attach, ensure, relabel }
 }

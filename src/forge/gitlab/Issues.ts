@@ -17,7 +17,8 @@ const toIssue = (issue: typeof Issue.Type): HostIssue => ({
   title: issue.title,
   body: issue.description ?? "",
   state: issue.state === "opened" ? "open" : "closed",
-  comments: issue.user_notes_count ?? 0
+  comments: issue.user_notes_count ?? 0,
+  labels: issue.labels ?? []
 })
 
 const createIssue = (rest: Rest, ensure: ReturnType<typeof gitlabLabels>["ensure"]): HostIssues["create"] =>
@@ -75,29 +76,29 @@ const hostIssues = (rest: Rest, ensure: ReturnType<typeof gitlabLabels>["ensure"
         ),
         (issue) => ({
           ...toIssue(issue),
-          labels: issue.labels ?? [],
           ...(issue.confidential === true ? { confidential: true as const } : {})
         })
       ),
     create: createIssue(rest, ensure),
-    edit: (repo, number, { title, body, state }) =>
-      Effect.map(
-        rest.write(
-          {
-            method: "PUT",
-            path: `${projectPath}/issues/{issue_iid}`,
-            params: { id: projectId(repo), issue_iid: number },
-            body: {
-              title,
-              description: body,
-              ...(state === undefined ? {} : { state_event: state === "closed" ? "close" : "reopen" })
-            },
-            content: true
+    edit: Effect.fnUntraced(function* (repo, number, { title, body, state, labels }) {
+      if (labels !== undefined) yield* ensure(repo, labels.added)
+      const edited = yield* rest.write(
+        {
+          method: "PUT",
+          path: `${projectPath}/issues/{issue_iid}`,
+          params: { id: projectId(repo), issue_iid: number },
+          body: {
+            title,
+            description: body,
+            ...(state === undefined ? {} : { state_event: state === "closed" ? "close" : "reopen" }),
+            ...(labels === undefined ? {} : { add_labels: labels.added.name, remove_labels: labels.removed.join(",") })
           },
-          Issue
-        ),
-        toIssue
-      ),
+          content: true
+        },
+        Issue
+      )
+      return toIssue(edited)
+    }),
     // Only owners may delete issues on GitLab; the configuration refuses resolved_action delete for this kind.
     remove: (repo, number) => Effect.asVoid(issues.edit(repo, number, { state: "closed" }))
   }
