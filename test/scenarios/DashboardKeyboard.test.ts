@@ -30,14 +30,17 @@ beforeAll(async () => {
   for (const status of ["succeeded", "analyzing"])
     ids[status] = String(runs.find((run) => run["status"] === status)?.["id"])
   const events = await world.admin.items("/events")
-  const { status } = await world.admin.post("/config/changesets", {
-    base_revision: 0,
-    operation_id: "fast",
-    operations: [
-      { op: "create", entity: { kind: "model_groups", name: "fast" }, value: [{ provider: "fake", model: "small" }] }
-    ]
-  })
-  expect(status).toBeLessThan(300)
+  // The newest revision is not offered to be restored.
+  for (const [revision, name] of ["fast", "slow"].entries()) {
+    const { status } = await world.admin.post("/config/changesets", {
+      base_revision: revision,
+      operation_id: name,
+      operations: [
+        { op: "create", entity: { kind: "model_groups", name }, value: [{ provider: "fake", model: "small" }] }
+      ]
+    })
+    expect(status).toBeLessThan(300)
+  }
   ids["draft"] = String(events.find((event) => event["reason"] === "draft")?.["id"])
 }, 240_000)
 afterAll(async () => {

@@ -105,9 +105,11 @@ export const Revisions = () => {
                     <div>
                       <strong>{actor}</strong>{" "}
                       <span className="quiet">{t("revisions.changes", { count: changes })}</span> {reason}{" "}
-                      <button type="button" className="small" onClick={() => setRestored(number)}>
-                        {t("revisions.restore", { number })}
-                      </button>
+                      {number === items[0]?.number ? null : (
+                        <button type="button" className="small" onClick={() => setRestored(number)}>
+                          {t("revisions.restore", { number })}
+                        </button>
+                      )}
                     </div>
                     <Time at={at} />
                   </li>

@@ -1,7 +1,8 @@
 /** The numbers of a period, each with how it is computed: the descriptions of the API, which are those of docs/statistics.md. */
 import type { ReactNode } from "react"
 import type { Output } from "../client/Endpoints.ts"
-import { formatCount, formatDuration, formatRate, formatShort, formatUsd } from "../text/Format.ts"
+import { formatDuration } from "../text/Duration.ts"
+import { formatCount, formatRate, formatShort, formatUsd } from "../text/Format.ts"
 import { useFilters } from "../parts/Filters.tsx"
 import { StackedTable } from "../parts/StackedTable.tsx"
 import { sortRows } from "../parts/SortRows.ts"

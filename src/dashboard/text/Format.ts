@@ -52,15 +52,4 @@ export const formatRelative = (at: string | number, now: number): string => {
     : relative().format(Math.trunc(difference / found.millis), found.unit)
 }
 
-/** Two units at most: `1 h 5 min`, `12.3 s`, `340 ms`. */
-export const formatDuration = (millis: number | null | undefined): string => {
-  if (millis === null || millis === undefined) return "–"
-  if (millis < 1000) return `${Math.round(millis)} ms`
-  if (millis < 60_000) return `${(millis / 1000).toFixed(1)} s`
-  const minutes = Math.floor(millis / 60_000)
-  if (minutes < 60) return `${minutes} min ${Math.round((millis % 60_000) / 1000)} s`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
-}
-
 export const shortCommit = (commit: string | undefined): string => commit?.slice(0, 8) ?? ""
