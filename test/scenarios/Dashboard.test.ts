@@ -852,6 +852,31 @@ describe("what needs attention", () => {
     }
     await world.admin.post("/queue/resume", { workspace: "team-one" })
   })
+
+  it("names model providers that reviews wait for, budgets that are used up, and chat connections that fail", async () => {
+    const change = (path: string, edit: (item: Record<string, unknown>) => Record<string, unknown>) =>
+      page.route(path, async (route) => {
+        const response = await route.fetch()
+        const body = await response.json()
+        await route.fulfill({ response, json: { ...body, items: body.items.map(edit) } })
+      })
+    const reason = { _tag: "ProviderUnreachable", reason: { _tag: "Text", text: "connect ECONNREFUSED" } }
+    await change("**/api/admin/runs?*", (run) => ({ ...run, waiting_since: run["created_at"], reason }))
+    await change("**/api/admin/budgets", (budget) => ({ ...budget, spent_usd: 5, limit_usd: 5 }))
+    await change("**/api/admin/chat/connections", (connection) => ({ ...connection, state: "failing" }))
+    await open("/")
+    const item = (words: RegExp) => page.locator(".attention").getByRole("link", { name: words })
+    for (const [words, address] of [
+      [/^Reviews that wait for a model provider that cannot be reached: [1-9]/, /\/runs\?status=/],
+      [/^Budgets of the day that are used up: [1-9]/, /\/configuration$/],
+      [/^Chat connections that do not work: [a-z]/, /\/chat$/]
+    ] as const) {
+      await item(words).waitFor()
+      expect(await item(words).getAttribute("href")).toMatch(address)
+    }
+    expect(await item(/refuses requests/).count()).toBe(0)
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+  })
 })
 
 describe("actions", () => {

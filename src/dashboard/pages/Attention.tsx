@@ -8,9 +8,10 @@ import type { Tone } from "../parts/Status.tsx"
 import { useNow } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t, tReason } from "../text/T.ts"
+import { brokenConnections, countWaiting, usedBudgets } from "./AttentionFacts.ts"
 import { describeRefused } from "./Nodes.tsx"
 import { sum } from "./Numbers.ts"
-import { failedStatuses } from "./RunStates.ts"
+import { failedStatuses, runningStatuses } from "./RunStates.ts"
 
 type RejectedItem = ApiItem<"GET /rejected-signatures">
 
@@ -52,22 +53,95 @@ const useCredentials = (): Item | undefined => {
 /** Warnings about nodes that concern more than an upgrade under way. */
 const shownWarnings: ReadonlySet<string> = new Set(["RoleUnserved", "TemplatesRefused"])
 
+/** Model providers that reviews wait for. The overview lists the running reviews, and so reads them once. */
+const useProviders = (): ReadonlyArray<Item> => {
+  const { hasNextPage, items } = usePages("GET /runs", { query: { status: runningStatuses } })
+  return countWaiting(items).map(([reason, count]) => ({
+    key: reason,
+    tone: "bad",
+    content: (
+      <Link to="/runs" search={{ status: runningStatuses }}>
+        {t(`attention.${reason}`, { count: `${formatCount(count)}${hasNextPage ? "+" : ""}` })}
+      </Link>
+    )
+  }))
+}
+
+const shownNames = 3
+
+/** Budgets that are used up. The overview shows the budgets, and so reads them once. */
+const useBudgets = (): Item | undefined => {
+  const used = usedBudgets(useApi("GET /budgets", {}).data?.items ?? [])
+  if (used.length === 0) return undefined
+  const names = used.slice(0, shownNames).map(({ name }) => name)
+  const more = used.length > shownNames ? ["…"] : []
+  return {
+    key: "budgets",
+    tone: "warn",
+    content: (
+      <Link to="/configuration">
+        {t("attention.budgets", { count: formatCount(used.length), names: [...names, ...more].join(", ") })}
+      </Link>
+    )
+  }
+}
+
+/** Chat connections that do not work. Nodes report them every 30 seconds. */
+const useChat = (): Item | undefined => {
+  const connections = useApi("GET /chat/connections", {}, { refetchInterval: 60_000 })
+  const broken = brokenConnections(connections.data?.items ?? [])
+  if (broken.length === 0) return undefined
+  return {
+    key: "chat",
+    tone: "bad",
+    content: <Link to="/chat">{t("attention.chat", { names: broken.map(({ id }) => id).join(", ") })}</Link>
+  }
+}
+
+/** Deliveries that nothing came of, because of a set-up that differs from that of the host. */
+const useDeliveries = (since: string): ReadonlyArray<Item | undefined> => {
+  const rejected = useApi("GET /rejected-signatures", { query: { since } })
+  const reasons = useApi("GET /events/reasons", { query: { since } })
+  const wrong = countRejected(rejected.data?.items ?? [])
+  const unconfigured = sum(
+    (reasons.data?.items ?? []).filter(({ reason }) => reason === "repository_not_configured").map(({ count }) => count)
+  )
+  return [
+    wrong === 0
+      ? undefined
+      : {
+          key: "signatures",
+          tone: "bad",
+          content: <Link to="/setup">{t("attention.signatures", { count: formatCount(wrong) })}</Link>
+        },
+    unconfigured === 0
+      ? undefined
+      : {
+          key: "unconfigured",
+          tone: "warn",
+          content: (
+            <Link to="/deliveries" search={{ decision: "ignored", reason: "repository_not_configured" }}>
+              {t("attention.unconfigured", { count: formatCount(unconfigured) })}
+            </Link>
+          )
+        }
+  ]
+}
+
 const useItems = (): ReadonlyArray<Item | undefined> => {
   const since = dayAgo(useNow())
   const failed = usePages("GET /runs", { query: { status: failedStatuses, since } })
   const dead = useApi("GET /queue", { query: { status: "dead" } })
   const queue = useApi("GET /queue", {})
-  const rejected = useApi("GET /rejected-signatures", { query: { since } })
-  const reasons = useApi("GET /events/reasons", { query: { since } })
   const credentials = useCredentials()
+  const providers = useProviders()
+  const budgets = useBudgets()
+  const chat = useChat()
+  const deliveries = useDeliveries(since)
   const nodes = useApi("GET /nodes", {}, { refetchInterval: 15_000 })
   const refused = new Set(nodes.data?.items.flatMap((node) => node.refused.map(describeRefused)))
   const warnings = (nodes.data?.warnings ?? []).filter(({ _tag }) => shownWarnings.has(_tag))
   const pauses = queue.data?.pauses ?? []
-  const wrong = countRejected(rejected.data?.items ?? [])
-  const unconfigured = sum(
-    (reasons.data?.items ?? []).filter(({ reason }) => reason === "repository_not_configured").map(({ count }) => count)
-  )
   const more = failed.hasNextPage ? "+" : ""
   return [
     refused.size === 0
@@ -111,25 +185,11 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
             <Link to="/queue">{t("attention.paused", { names: pauses.map(({ name }) => name).join(", ") })}</Link>
           )
         },
+    ...providers,
+    budgets,
+    chat,
     credentials,
-    wrong === 0
-      ? undefined
-      : {
-          key: "signatures",
-          tone: "bad",
-          content: <Link to="/setup">{t("attention.signatures", { count: formatCount(wrong) })}</Link>
-        },
-    unconfigured === 0
-      ? undefined
-      : {
-          key: "unconfigured",
-          tone: "warn",
-          content: (
-            <Link to="/deliveries" search={{ decision: "ignored", reason: "repository_not_configured" }}>
-              {t("attention.unconfigured", { count: formatCount(unconfigured) })}
-            </Link>
-          )
-        }
+    ...deliveries
   ]
 }
 

@@ -5,6 +5,7 @@ import { Empty, Loaded, Panel } from "../parts/Panel.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatUsd } from "../text/Format.ts"
 import { t } from "../text/T.ts"
+import { usedShare } from "./AttentionFacts.ts"
 
 type Budget = Item<"GET /budgets">
 
@@ -12,20 +13,16 @@ const shownBudgets = 8
 /** Share of a cap from which the bar warns. */
 const warning = 0.8
 
-const Bar = ({
-  budget: { limit_usd: limit, name, reserved_usd: reserved, spent_usd: spent }
-}: {
-  readonly budget: Budget
-}) => {
-  if (limit === null) return <span className="quiet">{t("budget.none")}</span>
-  const used = spent + reserved
-  const share = limit === 0 ? 1 : Math.min(used / limit, 1)
+const Bar = ({ budget }: { readonly budget: Budget }) => {
+  const { limit_usd: limit, name, reserved_usd: reserved, spent_usd: spent } = budget
+  const share = usedShare(budget)
+  if (share === undefined) return <span className="quiet">{t("budget.none")}</span>
   return (
     <progress
       className={share >= 1 ? "tone-bad" : share >= warning ? "tone-warn" : "tone-good"}
       max={1}
       value={share}
-      aria-label={t("budget.used", { name, used: formatUsd(used), limit: formatUsd(limit) })}
+      aria-label={t("budget.used", { name, used: formatUsd(spent + reserved), limit: formatUsd(limit) })}
     />
   )
 }

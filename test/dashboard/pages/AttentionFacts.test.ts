@@ -1,0 +1,56 @@
+/** Tests what of the lists that pages read anyway needs attention, and what does not. */
+import { expect, it } from "vitest"
+import { brokenConnections, countWaiting, usedBudgets, usedShare } from "../../../src/dashboard/pages/AttentionFacts.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+
+const reason = verbatimReason("busy")
+const since = "2026-01-01T00:00:00Z"
+
+it("reviews that wait for a provider are counted by the reason; others are not", () => {
+  expect(
+    countWaiting([
+      { waiting_since: since, reason: { _tag: "ProviderRefuses", reason } },
+      { waiting_since: since, reason: { _tag: "ProviderUnreachable", reason } },
+      { waiting_since: since, reason: { _tag: "ProviderUnreachable", reason } },
+      { waiting_since: since, reason: { _tag: "HostRequestFailed", reason } },
+      { waiting_since: since },
+      // It works again.
+      { reason: { _tag: "ProviderRefuses", reason } }
+    ])
+  ).toEqual([
+    ["ProviderRefuses", 1],
+    ["ProviderUnreachable", 2]
+  ])
+  expect(countWaiting([])).toEqual([])
+})
+
+const budget = (limit: number | null, spent: number, reserved = 0) => ({
+  scope: "repository" as const,
+  name: `${limit} ${spent} ${reserved}`,
+  window: "day" as const,
+  limit_usd: limit,
+  spent_usd: spent,
+  reserved_usd: reserved,
+  resets_at: since
+})
+
+it("a budget is used up when its spend and its calls in flight reach the cap", () => {
+  const used = [budget(5, 5), budget(5, 7), budget(5, 4, 1), budget(0, 0)]
+  expect(usedBudgets([budget(null, 9), budget(5, 4.99), ...used])).toEqual(used)
+  expect([budget(null, 9), budget(4, 1, 1)].map(usedShare)).toEqual([undefined, 0.5])
+})
+
+it("a chat connection is broken if it is enabled and fails, or is not reported", () => {
+  const connection = (enabled: boolean, state: "ready" | "connecting" | "failing" | "disabled" | "unknown") => ({
+    id: `${state} ${enabled}`,
+    kind: "feishu" as const,
+    enabled,
+    state,
+    receives: "callback" as const,
+    open_requests: 0
+  })
+  const all = (["ready", "connecting", "failing", "disabled", "unknown"] as const).flatMap((state) =>
+    [true, false].map((enabled) => connection(enabled, state))
+  )
+  expect(brokenConnections(all).map(({ id }) => id)).toEqual(["failing true", "unknown true"])
+})
