@@ -126,7 +126,7 @@ const causes: Readonly<Record<string, Cause>> = {
   "paths that are not included": {
     deliver: () => notify("include", "team/include"),
     sentences: ["Outcome: skipped", "no changed file passes review.include", "Nothing was posted"],
-    setting: ["review.include", '["nothing/**"]', "include:"]
+    setting: ["review.include", '["nothing/**"]', " include:"]
   },
   "a budget that is used up": {
     before: () => notify("costly", "team/spent"),
