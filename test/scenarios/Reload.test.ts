@@ -72,16 +72,12 @@ const refuseOldToken = (at: Installation): void => {
 }
 
 const expectPublished = (at: Installation, pulls: Awaited<ReturnType<typeof underWay>>): void => {
-  const [renamed, rotated, removed] = pulls
-  expect([renamed, removed].map((pull) => pull && at.posted(pull).comments)).toEqual([
-    ["src/renamed.ts:2"],
-    ["src/removed.ts:2"]
-  ])
-  expect(rotated && at.posted(rotated)).toEqual({ reviews: [], comments: [], summaries: 0 })
+  expect(pulls.map((pull) => at.posted(pull).comments)).toEqual(names.map((name) => [`src/${name}.ts:2`]))
   expect(query(at, "SELECT workspace, status, reason FROM runs ORDER BY workspace")).toEqual([
     { workspace: "team-removed", status: "succeeded", reason: null },
     { workspace: "team-renamed", status: "succeeded", reason: null },
-    { workspace: "team-rotated", status: "failed", reason: expect.stringMatching(/401/) }
+    // With the token that is in force.
+    { workspace: "team-rotated", status: "succeeded", reason: null }
   ])
   const events = query(
     at,
@@ -90,9 +86,8 @@ const expectPublished = (at: Installation, pulls: Awaited<ReturnType<typeof unde
   expect(events).toEqual([
     { repo: "team/removed", outcome: "executed", reason: null },
     { repo: "team/renamed", outcome: "executed", reason: null },
-    { repo: "team/rotated", outcome: "failed", reason: expect.stringMatching(/NotPublished.*401/) }
+    { repo: "team/rotated", outcome: "executed", reason: null }
   ])
-  expect(at.aicr.log).toContain("review not published")
   expect(names.map((name) => at.countModelCalls(name))).toEqual([1, 1, 1])
 }
 
@@ -110,7 +105,7 @@ describe("a trigger renamed, a token rotated and a workspace removed while three
       timeout: 60_000,
       describe: () => `${JSON.stringify(pulls.map(listStates))}\n${at.aicr.log}`
     })
-    expect(pulls.map((pull) => listStates(pull).at(-1))).toEqual(["success", "failure", "success"])
+    expect(pulls.map((pull) => listStates(pull).at(-1))).toEqual(["success", "success", "success"])
     await waitUntil(() => at.unfinished().length === 0, { describe: () => at.unfinished().join() })
     expectPublished(at, pulls)
   })
