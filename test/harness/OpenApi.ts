@@ -7,7 +7,11 @@ import type { ValidateFunction } from "ajv"
 import * as formats from "ajv-formats"
 import { hasContracts, readContract } from "./Contracts.ts"
 
-const teams = [
+const further = [
+  "GET /repos/{owner}/{repo}/branches/{branch}",
+  "GET /repos/{owner}/{repo}/issues/comments/{id}",
+  "GET /version",
+  "GET /orgs/{org}/labels",
   "GET /repos/{owner}/{repo}/teams",
   "GET /teams/{id}/members/{username}",
   "GET /repos/{owner}/{repo}/collaborators/{collaborator}"
@@ -17,8 +21,9 @@ const teams = [
 const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
   // docs.gitea.com, "Retrieve a specific branch from a repository, including its effective branch protection"
   // "List a repository's teams", "List a particular member of team", "Check if a user is a collaborator of a repository"
-  gitea: ["GET /repos/{owner}/{repo}/branches/{branch}", ...teams],
-  forgejo: ["GET /repos/{owner}/{repo}/branches/{branch}", ...teams],
+  // "Get a comment", "Returns the version of the Gitea application", "List an organization's labels"
+  gitea: further,
+  forgejo: further,
   // docs.github.com, "Get repository permissions for a user", "Get a branch", "List commits",
   // "List reactions for a pull request review comment", "Dismiss a review for a pull request"
   // and the GraphQL API, of which FakeGraphql.ts checks the requests
@@ -31,6 +36,8 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /repos/{owner}/{repo}/collaborators/{username}/permission",
     "GET /repos/{owner}/{repo}/branches/{branch}",
     "GET /repos/{owner}/{repo}/commits",
+    // "Get an issue comment"
+    "GET /repos/{owner}/{repo}/issues/comments/{comment_id}",
     // "List repository webhooks", "List deliveries for a repository webhook"
     "GET /repos/{owner}/{repo}/hooks",
     "GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries"
@@ -42,6 +49,8 @@ const documented: Readonly<Record<string, ReadonlyArray<string>>> = {
     "GET /projects/{id}/repository/commits",
     "DELETE /projects/{id}/merge_requests/{merge_request_iid}/draft_notes/{draft_note_id}",
     "GET /personal_access_tokens/self",
+    // "Get single merge request note"
+    "GET /projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}",
     // "List webhooks for a project", "List all events for a project webhook"
     "GET /projects/{id}/hooks",
     "GET /projects/{id}/hooks/{hook_id}/events"
