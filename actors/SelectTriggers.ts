@@ -42,6 +42,9 @@ const isNested = (a: string, b: string): boolean => {
   return one.startsWith(other) || other.startsWith(one)
 }
 
+/** Perforce folders are compared without regard to case. */
+const folderOf = (depotPath: string): string => depotPath.replace(/\/?\.\.\.$/, "").toLowerCase()
+
 export const settled = (outcome: "executed" | "skipped" | "failed", reason: string): RoutedEvent => ({
   _tag: "Settled",
   outcome,
@@ -116,11 +119,9 @@ const isOneServer = (matching: ReadonlyArray<Found>): boolean => {
 /** A reported URL or depot path has to be the one of the trigger, or around or below it. */
 const mayHave = ({ settings }: TriggerProfile, { path, repository, vcs }: DepotChange): boolean => {
   if (vcs === "perforce") {
-    if (path === undefined || settings.depot_path === undefined) return true
-    const [own, reported] = [settings.depot_path, path].map((one) =>
-      `${one.replace(/\/?\.\.\.$/, "").replace(/(?<!\/)\/+$/, "")}/`.toLowerCase()
+    return (
+      path === undefined || settings.depot_path === undefined || isNested(folderOf(settings.depot_path), folderOf(path))
     )
-    return own !== undefined && reported !== undefined && (own.startsWith(reported) || reported.startsWith(own))
   }
   return repository === undefined || !repository.includes("://") || isNested(settings.repository_url ?? "", repository)
 }

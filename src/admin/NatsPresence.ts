@@ -5,13 +5,11 @@ import packageJson from "../../package.json" with { type: "json" }
 import { NatsNodes } from "../../nats/NatsNodes.ts"
 import type { NodeRecord } from "../../nats/NatsNodes.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
-import { abbreviateHash } from "../domain/NodeWarnings.ts"
 import type { NodeVersion } from "../domain/NodeWarnings.ts"
 import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import type { Role } from "../domain/Role.ts"
-import { refusedTemplates } from "../outputs/SampleRender.ts"
-import { neededRoles } from "./NeededRoles.ts"
-import { listRefused, readRefused } from "./RefusedConfigurations.ts"
+import { describeWork } from "./Nodes.ts"
+import { readRefused } from "./RefusedConfigurations.ts"
 
 const countInterval = "5 seconds"
 
@@ -19,18 +17,7 @@ const countInterval = "5 seconds"
 const detailsOf = Effect.fnUntraced(function* (roles: ReadonlySet<Role>) {
   const { owner } = yield* NodeIdentity
   const config = yield* ConfigStore
-  const snapshot = config.current()
-  const { document, hash } = snapshot
-  const slots = roles.has("executor") ? document.queue.workers.concurrency : 0
-  const configuration = abbreviateHash(hash)
-  return {
-    owner,
-    slots,
-    configuration,
-    needs: neededRoles(snapshot),
-    refused: listRefused(config),
-    refusedTemplates: refusedTemplates(snapshot)
-  }
+  return { owner, ...describeWork(config, [...roles]) }
 })
 
 const countOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)

@@ -18,6 +18,21 @@ export interface NodeInfo extends NodeVersion {
   readonly refused: ReadonlyArray<RefusedConfiguration>
 }
 
+/** Describes the work of this node and what it refuses of its configuration. */
+export const describeWork = (
+  config: Pick<ConfigStore["Service"], "current" | "refused" | "refusedRevision">,
+  roles: ReadonlyArray<string>
+) => {
+  const snapshot = config.current()
+  return {
+    slots: roles.includes("executor") ? snapshot.document.queue.workers.concurrency : 0,
+    configuration: abbreviateHash(snapshot.hash),
+    needs: neededRoles(snapshot),
+    refused: listRefused(config),
+    refusedTemplates: refusedTemplates(snapshot)
+  }
+}
+
 export class NodesError extends Schema.TaggedError<NodesError>()("NodesError", { message: Schema.String }) {}
 
 export class Nodes extends Context.Service<
@@ -38,28 +53,9 @@ export class Nodes extends Context.Service<
         const { actors = Effect.undefined, roles, version } = self
         const startedAt = yield* Clock.currentTimeMillis
         return Nodes.of({
-          list: Effect.map(actors, (awake) => {
-            const snapshot = config.current()
-            const { document, hash } = snapshot
-            const needs = neededRoles(snapshot)
-            const templates = refusedTemplates(snapshot)
-            const slots = roles.includes("executor") ? document.queue.workers.concurrency : 0
-            const configuration = abbreviateHash(hash)
-            return [
-              {
-                name,
-                roles,
-                needs,
-                refusedTemplates: templates,
-                version,
-                configuration,
-                startedAt,
-                slots,
-                actors: awake,
-                refused: listRefused(config)
-              }
-            ]
-          })
+          list: Effect.map(actors, (awake) => [
+            { name, roles, version, startedAt, actors: awake, ...describeWork(config, roles) }
+          ])
         })
       })
     )

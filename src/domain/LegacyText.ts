@@ -66,10 +66,12 @@ const latin: Step = (bytes, at) => {
 const unassigned: ReadonlySet<number> = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d])
 
 /** Rows in order of precedence for equal scores. */
-const steps = { gb18030, shift_jis: shiftJis, "euc-kr": euckr, "windows-1252": latin } as const satisfies Record<
-  LegacyEncoding,
-  Step
->
+const steps: ReadonlyArray<readonly [encoding: LegacyEncoding, step: Step]> = [
+  ["gb18030", gb18030],
+  ["shift_jis", shiftJis],
+  ["euc-kr", euckr],
+  ["windows-1252", latin]
+]
 
 /** Undefined: the bytes are not of the encoding. A character that the end of the sample cuts does not count. */
 const judge = (bytes: Uint8Array, step: Step): Score | undefined => {
@@ -93,20 +95,19 @@ const judge = (bytes: Uint8Array, step: Step): Score | undefined => {
 /** Share of valid characters from which bytes are damaged UTF-8. */
 const minUtf8 = 0.6
 
+/** Returns the length of the character that begins with this byte; 0: none does. */
+const utf8Length = (first: number): number => {
+  if (first < 0x80) return 1
+  if (within(first, 0xc2, 0xdf)) return 2
+  if (within(first, 0xe0, 0xef)) return 3
+  return within(first, 0xf0, 0xf4) ? 4 : 0
+}
+
 const isDamagedUtf8 = (bytes: Uint8Array): boolean => {
   let [valid, all] = [0, 0]
   for (let at = 0; at < bytes.length;) {
     const first = bytes[at] ?? 0
-    const length =
-      first < 0x80
-        ? 1
-        : within(first, 0xc2, 0xdf)
-          ? 2
-          : within(first, 0xe0, 0xef)
-            ? 3
-            : within(first, 0xf0, 0xf4)
-              ? 4
-              : 0
+    const length = utf8Length(first)
     const rest = bytes.subarray(at + 1, at + length)
     const isValid = length > 1 && rest.length === length - 1 && rest.every((byte) => within(byte, 0x80, 0xbf))
     if (first >= 0x80) all++
@@ -124,8 +125,8 @@ export const detectEncoding = (bytes: Uint8Array): LegacyEncoding | undefined =>
     encoding: undefined,
     share: minShare
   }
-  for (const encoding of ["gb18030", "shift_jis", "euc-kr", "windows-1252"] as const) {
-    const score = judge(sample, steps[encoding])
+  for (const [encoding, step] of steps) {
+    const score = judge(sample, step)
     if (score === undefined || score.units === 0) continue
     const share = score.sum / score.units
     // Hangul has bytes of Chinese characters too, so that it counts as much as they do.
