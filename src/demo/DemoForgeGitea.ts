@@ -222,6 +222,14 @@ const permission = (context: ApiContext): ApiAnswer => {
   return { status: 200, body: { permission: granted, role_name: granted, user } }
 }
 
+/** Both limits are inclusive, in whole seconds. */
+const isUpdatedWithin = (query: URLSearchParams) => {
+  const toSeconds = (time: string) => Math.floor(Date.parse(time) / 1000)
+  const since = toSeconds(query.get("since") ?? "1970-01-01")
+  const before = toSeconds(query.get("before") ?? "9999-01-01")
+  return ({ updatedAt }: DemoComment): boolean => toSeconds(updatedAt) >= since && toSeconds(updatedAt) <= before
+}
+
 const repo = "/repos/{owner}/{repo}"
 const routes: ReadonlyArray<DemoRoute> = [
   { method: "GET", path: "/version", answer: () => ({ status: 200, body: { version: "1.27.0+demo" } }) },
@@ -284,9 +292,9 @@ const routes: ReadonlyArray<DemoRoute> = [
   {
     method: "GET",
     path: `${repo}/issues/{index}/comments`,
-    answer: onPull("index", ({ url }, pull) => ({
+    answer: onPull("index", ({ request, url }, pull) => ({
       status: 200,
-      body: pull.comments.map((comment) => commentJson(comment, pull, url))
+      body: pull.comments.filter(isUpdatedWithin(request.query)).map((comment) => commentJson(comment, pull, url))
     }))
   },
   {

@@ -37,6 +37,9 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   }
 }
 
+/** Returns whether the response to a read was larger than the client accepts. */
+export const isTooLarge = ({ why }: ForgeError): boolean => why._tag === "HostTooLarge"
+
 /** Returns an error whose text begins with the operation. */
 export const requestFailed = (reason: ForgeError["reason"], operation: string, why: Reason): ForgeError =>
   new ForgeError({ reason, operation, why: { _tag: "RequestFailed", operation, why } })

@@ -38,6 +38,12 @@ export interface HostRequest {
 
 const maxQuoteLength = 300
 
+/** Maximum size of a response. */
+export const maxResponseMebibytes = 16
+
+/** A response was larger. */
+export class OversizedBody extends Error {}
+
 /** Wait for a host that limits requests without a duration. GitHub documents one minute for its secondary limits. */
 const defaultWaitMillis = 60_000
 
@@ -158,6 +164,12 @@ const findErrorCode = (cause: unknown): string | undefined => {
 
 /** Converts the failure of a request without a response, or with an incomplete one. */
 export const toMissingResponse = (request: HostRequest, cause: unknown): ForgeError => {
+  if (cause instanceof OversizedBody)
+    return new ForgeError({
+      reason: request.writes ? "unknown_outcome" : "invalid",
+      operation: request.operation,
+      why: { _tag: "HostTooLarge", operation: request.operation, mebibytes: maxResponseMebibytes }
+    })
   const code = findErrorCode(cause)
   const sent = code === undefined || !neverSent.has(code)
   const reported = cause instanceof Error ? quote(cause.message, request.secrets) : ""

@@ -12,10 +12,12 @@ import { request as requestHttp } from "undici"
 import type { Dispatcher } from "undici"
 import { ResponseTimeout } from "./ResponseTimeout.ts"
 import { download } from "./Download.ts"
+import { isTooLarge } from "./ForgeError.ts"
 import type { ForgeError } from "./ForgeError.ts"
 import type { Download } from "./HostCi.ts"
 import { observe, retryRead, waitUntilAvailable } from "./HostHealth.ts"
-import { flatHeaders, toRefusal, toMissingResponse, toUnreadable } from "./HostResponse.ts"
+import { flatHeaders, maxResponseMebibytes, OversizedBody } from "./HostResponse.ts"
+import { toRefusal, toMissingResponse, toUnreadable } from "./HostResponse.ts"
 import type { Advice, HostResponse, HostRequest } from "./HostResponse.ts"
 import { toStorable } from "../domain/Text.ts"
 import type { Writing } from "./WriteOwner.ts"
@@ -86,7 +88,10 @@ export interface Rest {
   readonly download: (call: Call, maxBytes: number) => Effect.Effect<Download, ForgeError>
   readonly query: <S extends Codec>(call: QueryCall, schema: S) => Effect.Effect<S["Type"], ForgeError>
   readonly write: <S extends Codec>(call: WriteCall, schema: S) => Effect.Effect<S["Type"], ForgeError, Writing>
-  /** Reads all pages of a list in the host's order, at most `maxPages` of them; with `max` no page after that many items. */
+  /**
+   * Reads all pages of a list in the host's order, at most `maxPages` of them; with `max` no page after that many items. Reads
+   * smaller pages from one that is too large.
+   */
   readonly pages: <S extends Codec>(
     call: Call,
     item: S,
@@ -97,8 +102,9 @@ export interface Rest {
 /** A schema that needs no services to decode. */
 export type Codec = Schema.ConstraintDecoder<unknown>
 
-const maxResponseBytes = 16 * 1024 * 1024
 const maxPages = 100
+/** Sizes of the pages that are read in place of one that is too large. Each one divides those before it. */
+const smallerPages = [50, 25, 5, 1]
 const maxRedirects = 3
 
 /** Fills in a path template. A name without a value is a defect of the caller. */
@@ -131,9 +137,9 @@ const readBounded = async (body: Dispatcher.ResponseData["body"]): Promise<strin
   for await (const chunk of body) {
     const bytes = Buffer.from(chunk)
     size += bytes.length
-    if (size > maxResponseBytes) {
+    if (size > maxResponseMebibytes * 1024 * 1024) {
       body.destroy()
-      throw new Error(`response larger than ${maxResponseBytes} bytes`)
+      throw new OversizedBody()
     }
     chunks.push(bytes)
   }
@@ -309,13 +315,24 @@ export const makeRest = (options: RestOptions): Rest => {
 
   const pages = Effect.fnUntraced(function* <S extends Codec>(call: Call, item: S, size: PageSize) {
     const all: Array<S["Type"]> = []
-    for (let page = 1; page <= maxPages; page++) {
-      const query = { ...call.query, [size.name]: size.value, page }
-      const exchanged = yield* send({ ...call, query })
+    let { value } = size
+    let page = 1
+    for (let reads = 0; reads < maxPages; reads++) {
+      const query = { ...call.query, [size.name]: value, page }
+      const result = yield* Effect.result(send({ ...call, query }))
+      if (result._tag === "Failure") {
+        const smaller = isTooLarge(result.failure) ? smallerPages.find((candidate) => candidate < value) : undefined
+        if (smaller === undefined) return yield* result.failure
+        page = ((page - 1) * value) / smaller + 1
+        value = smaller
+        continue
+      }
+      const exchanged = result.success
       const items = yield* decode(Schema.Array(item), exchanged)
       all.push(...items)
-      if (!hasMore(exchanged.response.headers, items.length, all.length, size.value)) break
+      if (!hasMore(exchanged.response.headers, items.length, all.length, value)) break
       if (size.max !== undefined && all.length >= size.max) break
+      page++
     }
     return size.max === undefined ? all : all.slice(0, size.max)
   })

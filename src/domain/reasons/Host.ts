@@ -13,6 +13,7 @@ export const hostReasons = {
   },
   HostSilent: { operation: "text", error: "reason", advice: "reason?" },
   ConnectionClosed: {},
+  HostTooLarge: { operation: "text", mebibytes: "number" },
   HostUnreadable: { operation: "text", status: "number", detail: "text", advice: "reason?" },
   RequestFailed: { operation: "text", why: "reason" },
   RateLimitHolds: { operation: "text", seconds: "number" },

@@ -1,11 +1,12 @@
 /** Comments and commit statuses of Gitea and Forgejo. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import type { OwnText } from "../HostWrite.ts"
 import type { Rest } from "../Http.ts"
 import { isBy } from "../OwnAccount.ts"
 import { ownerAndName } from "../Profile.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
+import { findNewestComment } from "./NewestComment.ts"
 import { Comment, Status, toAuthor } from "./Responses.ts"
 import type { Review } from "./Responses.ts"
 
@@ -60,12 +61,9 @@ export const giteaComments = (
 
   const findComment: ForgeClient["findComment"] = Effect.fnUntraced(function* (repo, number, marker) {
     const account = yield* self
-    // This list is not paged: Gitea returns all comments in one response.
-    const comments = yield* rest.get(
-      { path: `${repoPath}/issues/{index}/comments`, params: { ...ownerAndName(repo), index: number } },
-      Schema.Array(Comment)
-    )
-    const comment = comments.findLast(
+    const comment = yield* findNewestComment(
+      rest,
+      { ...ownerAndName(repo), index: number },
       ({ user, body }) => isBy(toAuthor(user), account) && (body ?? "").includes(marker)
     )
     return comment === undefined ? undefined : toOwnText(comment)

@@ -10,7 +10,7 @@
  * | A reply belongs to the review of the comment that it replies to | gitea/Threads.ts |
  * | The title prefixes of drafts are a setting of the server; the flag `draft` follows them | gitea/Webhook.ts |
  * | Webhooks are listed in pages of 30 | gitea/Webhooks.ts |
- * | Comments of an issue are listed without pages | gitea/Comments.ts |
+ * | Comments of an issue are listed without pages, by `since` and `before` of their last edit (both inclusive) | gitea/NewestComment.ts |
  * | Labels of an organisation count in its repositories; a token needs a scope of its own to read them | gitea/Labels.ts |
  * | A status `warning` does not pass a required status | gitea/Comments.ts |
  * | A list by the name of an account that no longer exists is refused with 404 | OwnAccount.ts |
@@ -21,3 +21,6 @@ export const firstForgejoWithRanges = 16
 
 /** Number of items of a page. */
 export const pages = { name: "limit", value: 50 } as const
+
+/** Maximum number of requests that read the comments of one pull request, when they do not fit in one response. */
+export const maxCommentReads = 60

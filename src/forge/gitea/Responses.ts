@@ -81,6 +81,9 @@ export const Comment = Schema.Struct({
   user: Schema.optional(Schema.NullOr(User))
 })
 
+/** Pull request of which only the age is read. */
+export const OpenedAt = Schema.Struct({ created_at: Schema.String })
+
 export const Commit = Schema.Struct({ sha: Schema.String })
 export const Branch = Schema.Struct({
   protected: Schema.Boolean,

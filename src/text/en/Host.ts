@@ -5,6 +5,7 @@ export const hostTexts = {
   HostRefused: "{operation} returned {status}[[ with code {code}]][[: {words}]][[: needs {permissions}]][[: {advice}]]",
   HostSilent: "{operation} failed without a response: {error}[[; {advice}]]",
   ConnectionClosed: "connection closed",
+  HostTooLarge: "{operation}: the response is larger than {mebibytes} MiB",
   HostUnreadable: "{operation}: unexpected response with status {status}: {detail}[[; {advice}]]",
   RequestFailed: "{operation}: {why}",
   RateLimitHolds: "{operation} was not sent: the host's rate limit holds this token for another {seconds} s",

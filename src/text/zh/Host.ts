@@ -5,6 +5,7 @@ export const hostTexts = {
   HostRefused: "{operation} 返回 {status}[[，代码 {code}]][[：{words}]][[：需要 {permissions}]][[：{advice}]]",
   HostSilent: "{operation} 失败，没有响应：{error}[[；{advice}]]",
   ConnectionClosed: "连接已关闭",
+  HostTooLarge: "{operation}：响应大于 {mebibytes} MiB",
   HostUnreadable: "{operation}：意外的响应，状态 {status}：{detail}[[；{advice}]]",
   RequestFailed: "{operation}：{why}",
   RateLimitHolds: "{operation} 未发送：代码托管平台在 {seconds} 秒内限制此令牌的请求",

@@ -1,0 +1,57 @@
+/**
+ * Searches the comments of a pull request at Gitea and Forgejo, which return all of them in one response. A response that is too
+ * large is read again in halves of the time since the pull request was opened, the newest half first.
+ */
+import { Clock, Effect, Schema } from "effect"
+import { isTooLarge } from "../ForgeError.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import type { Call, Rest } from "../Http.ts"
+import { maxCommentReads } from "./Facts.ts"
+import { Comment, OpenedAt } from "./Responses.ts"
+
+const repoPath = "/repos/{owner}/{repo}"
+
+/** Times in seconds. The first range has no start and the last one no end, because the clock of the host may be another. */
+interface Times {
+  readonly since?: number
+  readonly before?: number
+}
+
+const toTime = (seconds: number | undefined) =>
+  seconds === undefined ? undefined : new Date(seconds * 1000).toISOString()
+
+export const findNewestComment = Effect.fnUntraced(function* (
+  rest: Rest,
+  params: NonNullable<Call["params"]>,
+  matches: (comment: typeof Comment.Type) => boolean
+): Effect.fn.Return<typeof Comment.Type | undefined, ForgeError> {
+  const read = ({ before, since }: Times) =>
+    rest.get(
+      { path: `${repoPath}/issues/{index}/comments`, params, query: { since: toTime(since), before: toTime(before) } },
+      Schema.Array(Comment)
+    )
+  const openedAt = Effect.map(
+    rest.get({ path: `${repoPath}/pulls/{index}`, params }, OpenedAt),
+    ({ created_at: created }) => Math.floor(Date.parse(created) / 1000)
+  )
+  const now = Math.ceil((yield* Clock.currentTimeMillis) / 1000)
+  let opened: number | undefined
+  // The newest range is last.
+  const ranges: Array<Times> = [{}]
+  for (let reads = 1; ; reads++) {
+    const range = ranges.pop()
+    if (range === undefined) return undefined
+    const result = yield* Effect.result(read(range))
+    if (result._tag === "Success") {
+      const found = result.success.findLast(matches)
+      if (found !== undefined) return found
+      continue
+    }
+    if (!isTooLarge(result.failure) || reads >= maxCommentReads) return yield* result.failure
+    opened ??= yield* openedAt
+    const { since = opened, before = now } = range
+    const middle = Math.floor((since + before) / 2)
+    if (middle <= since || middle >= before) return yield* result.failure
+    ranges.push({ ...range, before: middle }, { ...range, since: middle })
+  }
+})
