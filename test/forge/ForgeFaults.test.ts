@@ -127,7 +127,10 @@ describe.each(ForgeKind.literals)("faults of %s", (kind) => {
 
   it("bounds what it reads", async () => {
     host.forge.fail("GET /", fault.answered(200, "x".repeat(17 * 1024 * 1024)))
-    expect(await failure(host.client.pull(host.repo, 1))).toMatchObject({ reason: "unavailable" })
+    expect(await failure(host.client.pull(host.repo, 1))).toMatchObject({
+      reason: "invalid",
+      why: { _tag: "HostTooLarge", mebibytes: 16 }
+    })
   })
 
   it("names what to configure", async () => {
