@@ -151,6 +151,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "LoginAttempts.ts",
     "Ledger.ts",
     "Lessons.ts",
+    "ListReported.ts",
     "LogDecision.ts",
     "Notices.ts",
     "Objects.ts",

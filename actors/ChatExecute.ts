@@ -13,6 +13,7 @@ import { listRepositories, resolveRepository } from "../src/chat/Repositories.ts
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import type { ChatTexts } from "../src/chat/Texts.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
+import { targetKey } from "../src/domain/Change.ts"
 import { chatRequestNames } from "../src/domain/ChatRequest.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
 import { isForgeKind } from "../src/domain/Kinds.ts"
@@ -29,7 +30,7 @@ import { Statistics } from "../src/store/Statistics.ts"
 import { publishers } from "./ChangePublisher.ts"
 import { describeTarget, listOpen, listReviews, mayRead, showDetail, showQueue, showStatus } from "./ChatQueries.ts"
 import type { QueryContext } from "./ChatQueries.ts"
-import { findChatChange, isReviewQueued, queueReview } from "./ChatReview.ts"
+import { findChatChange, isReviewQueued, queueReview, queueRevision } from "./ChatReview.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 export interface Execution {
@@ -83,15 +84,19 @@ const review = Effect.fnUntraced(function* (execution: Execution, repository: Ch
   const { links, request, safe, snapshot, texts } = execution
   const change = yield* findChatChange(snapshot, repository, revision, request.sender)
   if (change === "not_routed") return replied(texts.notRouted, "rejected")
-  if (change === "not_reported")
-    return replied(texts.notReported(describeRevision(execution, repository, revision)), "rejected")
-  const { workspace } = change
+  const named = describeRevision(execution, repository, revision)
+  if (change === "not_reviewed") return replied(texts.notReviewed(named), "rejected")
+  const isUnreported = "_tag" in change
+  const workspace = repository.workspace.id
   // After a crash the review may be in the queue already, and the limits were passed by others since.
-  const isRepeated = yield* isReviewQueued(request, change)
+  const isRepeated = yield* isReviewQueued(request, isUnreported ? { workspace } : { targetKey: targetKey(change) })
   const limit = isRepeated ? undefined : yield* findLimit(execution, workspace)
   if (limit !== undefined) return replied(limit, "rejected")
-  const { entryId, eventId } = yield* queueReview(request, change, snapshot.hash)
-  const text = joinParts("\n", texts.queued(describeTarget(change, safe), request.id), links.toDelivery(eventId))
+  const { entryId, eventId } = isUnreported
+    ? { entryId: undefined, eventId: yield* queueRevision(request, repository, change) }
+    : yield* queueReview(request, change, snapshot.hash)
+  const what = isUnreported ? named : describeTarget(change, safe)
+  const text = joinParts("\n", texts.queued(what, request.id), links.toDelivery(eventId))
   return { _tag: "Queued", workspace, eventId, entryId, text } satisfies Executed
 })
 

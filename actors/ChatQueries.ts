@@ -1,6 +1,6 @@
 /** Executes the commands of chat that only read records. Every result is limited to the repositories that the person may name. */
 import { Effect } from "effect"
-import { isRevision } from "../src/chat/Command.ts"
+import { isRevision, mayBeRevision } from "../src/chat/Command.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import { foldRepo, hostTrigger, toRepositoryName } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
@@ -145,6 +145,7 @@ export const listOpen = Effect.fnUntraced(function* (repository: ChatRepository,
   do {
     const page = yield* operations.list({
       workspace,
+      accepts: (change) => mayBeRevision(change, revision),
       statuses: ["waiting", "ready", "running"],
       after,
       limit: openPage

@@ -3,12 +3,13 @@
  * repeating it after a crash changes nothing.
  */
 import { Clock, Effect } from "effect"
-import { parseRevision } from "../src/chat/Command.ts"
+import { parseRevision, parseSubmitted } from "../src/chat/Command.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import { chatRequester, targetKey } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import type { ChatOutcome } from "../src/domain/ChatRequest.ts"
+import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { Priority } from "../src/domain/Entry.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
@@ -19,21 +20,28 @@ import type { Reason } from "../src/domain/Reason.ts"
 import { runLifecycle } from "../src/domain/Run.ts"
 import { enqueue } from "../src/queue/Enqueue.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
+import { Operations } from "../src/queue/operator/Operations.ts"
 import { Queue } from "../src/queue/Queue.ts"
 import type { QueueError } from "../src/queue/Queue.ts"
 import type { ChatRequest } from "../src/store/ChatRequests.ts"
+import { listReported } from "../src/store/ListReported.ts"
 import { logDecision } from "../src/store/LogDecision.ts"
 import { Receipts } from "../src/store/Receipts.ts"
-import type { EventRecord, StoredEvent } from "../src/store/Receipts.ts"
+import type { EventFilter, EventRecord, StoredEvent } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import { findRun } from "./ChatQueries.ts"
+import { NewReports } from "./NewReports.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
-/**
- * Returns the change to review, or why there is none. A revision of Subversion or Perforce is known once its server has reported it, because
- * only its server has its branch: it is reviewed again.
- */
+/** A revision that no report has led to: only its server has its branch, so the routing of reports finds it. */
+export interface UnreportedRevision {
+  readonly _tag: "Unreported"
+  readonly vcs: DepotChange["vcs"]
+  readonly revision: string
+}
+
+/** Returns the change to review, the revision to find, or why there is none. A reviewed revision is reviewed again. */
 export const findChatChange = Effect.fnUntraced(function* (
   snapshot: Snapshot,
   repository: ChatRepository,
@@ -45,7 +53,10 @@ export const findChatChange = Effect.fnUntraced(function* (
   if (isForgeKind(trigger.kind))
     return toHostChange(snapshot, trigger.kind, repository, revision, requester) ?? "not_routed"
   const run = yield* findRun(repository, revision)
-  return run === undefined ? "not_reported" : { ...run.change, requestedBy: requesterOf(requester) }
+  if (run !== undefined) return { ...run.change, requestedBy: requesterOf(requester) }
+  const number = parseSubmitted(revision)
+  if (number === undefined || (trigger.kind !== "subversion" && trigger.kind !== "perforce")) return "not_reviewed"
+  return { _tag: "Unreported", vcs: trigger.kind, revision: number } satisfies UnreportedRevision
 })
 
 const requesterOf = ({ id, type }: ChatRequest["sender"]) => chatRequester(`${type} ${id}`)
@@ -75,13 +86,18 @@ const toHostChange = (
 }
 
 /** Returns whether the review of this request was queued before a crash. */
-export const isReviewQueued = Effect.fnUntraced(function* (request: ChatRequest, change: Change) {
+export const isReviewQueued = Effect.fnUntraced(function* (
+  request: ChatRequest,
+  of: Pick<EventFilter, "targetKey" | "workspace">
+) {
   const key = toDeliveryKey(request)
-  const events = yield* (yield* Receipts).list({ targetKey: targetKey(change), since: request.receivedAt, limit: 100 })
+  const events = yield* (yield* Receipts).list({ ...of, since: request.receivedAt, limit: 100 })
   return events.some((event) => event.deliveryKey === key)
 })
 
 const toDeliveryKey = ({ id }: ChatRequest) => deliveryKey("chat", id)
+
+const requestedIn = ({ connection }: ChatRequest): string => `requested from chat (${connection})`
 
 /** Stores the receipt and queues the review. Returns the id of the receipt. */
 export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, change: Change, configHash: string) {
@@ -102,7 +118,7 @@ export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, ch
     repo: change.repo.fullName,
     facts: { number: change.target.number, branch: change.headRef, sender: change.requestedBy },
     decision: "queued",
-    reason: `requested from chat (${request.connection})`,
+    reason: requestedIn(request),
     work,
     receivedAt: now
   }
@@ -119,7 +135,44 @@ export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, ch
   return { eventId, entryId: admitted?.entryId }
 })
 
+/** Stores the report of a revision, which the routing of reports takes from there. Returns the id of the receipt. */
+export const queueRevision = Effect.fnUntraced(function* (
+  request: ChatRequest,
+  { trigger, workspace }: ChatRepository,
+  { revision, vcs }: UnreportedRevision
+) {
+  const receipts = yield* Receipts
+  const requestedBy = requesterOf(request.sender)
+  const id = newId()
+  const record: EventRecord = {
+    id,
+    deliveryKey: toDeliveryKey(request),
+    provider: vcs,
+    event: "chat",
+    action: "review",
+    trigger,
+    workspace: workspace.id,
+    targetKind: "commit",
+    targetKey: undefined,
+    repo: undefined,
+    facts: { head: revision, sender: requestedBy },
+    decision: "queued",
+    reason: requestedIn(request),
+    work: undefined,
+    routing: { vcs, trigger, revision, files: [], workspaces: [workspace.id], requestedBy },
+    receivedAt: yield* Clock.currentTimeMillis
+  }
+  const receipt = yield* receipts.store(record)
+  const eventId = receipt._tag === "Duplicate" ? receipt.first.id : id
+  const decided = { eventId, decision: "queued", reason: record.reason }
+  yield* logDecision({ ...record, id: eventId }, decided, { chat_request_id: request.id })
+  ;(yield* NewReports).notify()
+  return eventId
+})
+
 export type ChatReviewState =
+  /** The revision was found: its review is another event. */
+  | { readonly _tag: "Routed"; readonly eventId: string; readonly entryId: string | undefined }
   | { readonly _tag: "Waiting" }
   | { readonly _tag: "Running" }
   | { readonly _tag: "Ended"; readonly outcome: ChatOutcome; readonly run: Run | undefined; readonly why: Reason }
@@ -133,13 +186,30 @@ const toEnd = (event: StoredEvent, run: Run | undefined): ChatReviewState => {
   return ended(event.outcome === "skipped" || run?.status === "skipped" ? "rejected" : "failed")
 }
 
+/** Branches that one revision changes. */
+const maxBranches = 200
+
+/** Returns the review of a revision that was found. Of several branches, the first one is followed. */
+const findRouted = Effect.fnUntraced(function* (report: StoredEvent) {
+  const [review] = yield* listReported(report, maxBranches)
+  if (review?.targetKey === undefined) return undefined
+  const statuses = ["waiting", "ready", "running"] as const
+  const { items } = yield* (yield* Operations).list({ targetKey: review.targetKey, statuses, limit: maxBranches })
+  const entry = items.find((item) => item.entry.events.includes(review.id))?.entry
+  return { _tag: "Routed", eventId: review.id, entryId: entry?.id } satisfies ChatReviewState
+})
+
 /** Returns the state of a requested review from the records. */
 export const findReviewState = Effect.fnUntraced(function* ({
   facts
-}: ChatRequest): Effect.fn.Return<ChatReviewState, QueueError | StoreError, Queue | Receipts | Runs> {
+}: ChatRequest): Effect.fn.Return<ChatReviewState, QueueError | StoreError, Operations | Queue | Receipts | Runs> {
   const event = facts.eventId === undefined ? undefined : yield* (yield* Receipts).get(facts.eventId)
   if (event === undefined)
     return { _tag: "Ended", outcome: "failed", run: undefined, why: { _tag: "ReviewRecordRemoved" } }
+  if (event.routing !== undefined && event.outcome === "executed") {
+    const routed = yield* findRouted(event)
+    if (routed !== undefined) return routed
+  }
   if (event.outcome !== undefined) {
     const run = event.runId === undefined ? undefined : yield* (yield* Runs).get(event.runId)
     return run !== undefined && !runLifecycle.isTerminal(run.status) ? { _tag: "Running" } : toEnd(event, run)

@@ -237,6 +237,11 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
   const { links, safe, texts } = toWords(context.snapshot, context.client)
   const what = safe.codeSpan((request.facts.args ?? []).join(" "))
   if (state._tag === "Waiting") return request
+  if (state._tag === "Routed") {
+    const { entryId, eventId } = state
+    const facts = { ...request.facts, eventId, ...(entryId === undefined ? {} : { entryId }) }
+    return yield* save(request, { status: request.status, facts })
+  }
   if (state._tag !== "Ended")
     return request.status === "running"
       ? request

@@ -11,7 +11,6 @@ import type { Scope } from "effect"
 import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import { firstIdAt } from "../src/domain/Ids.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import { limitWarning } from "../src/observability/LimitedWarnings.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { countStart } from "./ActorStarts.ts"
@@ -64,13 +63,17 @@ export class RoutingMemory {
   scanAt = Number.NEGATIVE_INFINITY
 }
 
+/** A person waits for the reply: what the server does not have is refused by the first attempt, and an outage after the last one. */
+const maxWait = ({ isOutage }: { readonly isOutage: boolean }, isRequested: boolean): number =>
+  isRequested ? (isOutage ? givenUpAfter : 0) : isOutage ? unreachableFor : givenUpAfter
+
 /** Ends waiting when the attempts are used up. */
 const endWaiting = (
   routed: RoutedEvent,
-  waited: number
+  { routing, waited }: Pick<Waiting, "routing" | "waited">
 ): Exclude<RoutedEvent, { readonly _tag: "Waiting" }> | undefined => {
   if (routed._tag === "Settled") return routed
-  if (waited < (routed.isOutage ? unreachableFor : givenUpAfter)) return undefined
+  if (waited < maxWait(routed, routing.requestedBy !== undefined)) return undefined
   return { _tag: "Settled", outcome: routed.isOutage ? "failed" : "skipped", reason: routed.reason }
 }
 
@@ -86,10 +89,10 @@ const settleAll = Effect.fnUntraced(function* (
   const receipts = yield* Receipts
   const settle = Effect.fnUntraced(function* ({ event: { id }, routing, waited }: Waiting) {
     const result = routed.get(id)
-    const end = result === undefined ? undefined : endWaiting(result, waited)
+    const end = result === undefined ? undefined : endWaiting(result, { routing, waited })
     if (end === undefined) return memory.tried.set(id, waited)
     const { outcome, reason } = end
-    yield* receipts.settle([id], { outcome, reason: verbatimReason(reason) }, yield* Clock.currentTimeMillis)
+    yield* receipts.settle([id], { outcome, reason }, yield* Clock.currentTimeMillis)
     memory.tried.delete(id)
     const line = { event_id: id, revision: routing.revision, outcome, reason }
     return yield* outcome === "executed"
@@ -106,22 +109,25 @@ const postponeAll = Effect.fnUntraced(function* (
   routed: ReadonlyMap<string, RoutedEvent>
 ) {
   const receipts = yield* Receipts
-  const waiting = group.flatMap(({ event: { id }, routing: { revision }, waited }) => {
+  const waiting = group.flatMap(({ event: { id }, routing, waited }) => {
     const result = routed.get(id)
-    return result === undefined || endWaiting(result, waited) !== undefined
+    return result === undefined || endWaiting(result, { routing, waited }) !== undefined
       ? []
-      : [{ id, revision, reason: result.reason }]
+      : [{ id, reason: result.reason }]
   })
-  for (const [reason, events] of Map.groupBy(waiting, (one) => one.reason)) {
+  for (const [key, events] of Map.groupBy(waiting, (one) => JSON.stringify(one.reason))) {
+    const [first] = events
+    if (first === undefined) continue
+    const { reason } = first
     yield* receipts.postpone(
       events.map(({ id }) => id),
-      verbatimReason(reason)
+      reason
     )
     const line = { event_ids: events.slice(0, maxLogged).map(({ id }) => id), events: events.length, reason }
     yield* limitWarning(
       "VCS hook events waiting",
       (suppressed) => Effect.logWarning("VCS hook events waiting for their next attempt", { ...line, suppressed }),
-      reason
+      key
     )
   }
 })

@@ -14,6 +14,7 @@ import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { Priority } from "../src/domain/Entry.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
 import { admit } from "../src/queue/AutomaticCommits.ts"
 import type { QueueAdmission } from "../src/queue/Queue.ts"
 import { logDecision } from "../src/store/LogDecision.ts"
@@ -131,8 +132,8 @@ const decideStreams = ({ event, matching, routing }: Matched, snapshot: Snapshot
     const { author = routing.user, client = routing.client, description = routing.description ?? "" } = submitted
     // `%oldchange%` of Perforce is the number before the submit, not a base.
     const base = routing.vcs === "subversion" ? routing.base : undefined
-    const { vcs, workspaces } = routing
-    const change = { ...submitted, vcs, author, base, client, description, workspaces }
+    const { requestedBy, vcs, workspaces } = routing
+    const change = { ...submitted, vcs, author, base, client, description, workspaces, requestedBy }
     return submitted.streams.map((stream) => admitStream(snapshot, trigger, change, stream, event.receivedAt))
   })
 
@@ -146,7 +147,7 @@ const toRouted = (
   if (queued.length === 0) {
     const none = refused.length === 0 ? [noChange(routing, matching)] : refused.map((one) => one.reason)
     const reason = [...none, ...failures].join("; ")
-    if (refused.some(({ waits }) => waits)) return { _tag: "Waiting", reason, isOutage: false }
+    if (refused.some(({ waits }) => waits)) return { _tag: "Waiting", reason: verbatimReason(reason), isOutage: false }
     return settled(failures.length > 0 ? "failed" : "skipped", reason)
   }
   const isRenumbered = vcs === "perforce" && base !== undefined && base !== revision
@@ -195,13 +196,25 @@ const storeOne = Effect.fnUntraced(function* (event: StoredEvent, snapshot: Snap
     reportId,
     isNew: true,
     text: `queued as event ${first.id}: ${where}`,
-    queue: work === undefined ? undefined : { eventId: first.id, admittedAt: first.receivedAt, ...work }
+    queue:
+      work === undefined
+        ? undefined
+        : {
+            eventId: first.id,
+            admittedAt: first.receivedAt,
+            ...work,
+            ...(work.change.requestedBy === undefined ? {} : { expires: true })
+          }
   } satisfies StoredReview
 })
 
 const toRecord = (event: StoredEvent, snapshot: Snapshot, { change, dueAt }: Admitted): EventRecord => {
-  const { author, head, repo, target, trigger, workspace } = change
-  const identity = createHash("sha256").update(JSON.stringify([trigger, workspace, target.branch ?? "", head]))
+  const { author, head, repo, requestedBy, target, trigger, workspace } = change
+  // A person requests another review of what was reviewed.
+  const request = requestedBy === undefined ? [] : [event.id]
+  const identity = createHash("sha256").update(
+    JSON.stringify([trigger, workspace, target.branch ?? "", head, ...request])
+  )
   return {
     id: newId(),
     deliveryKey: deliveryKey(change.provider, `change:${identity.digest("hex")}`),
@@ -213,11 +226,16 @@ const toRecord = (event: StoredEvent, snapshot: Snapshot, { change, dueAt }: Adm
     targetKind: target.kind,
     targetKey: targetKey(change),
     repo: repo.fullName,
-    facts: { head, branch: target.branch, author: author?.username, sender: author?.username },
+    facts: { head, branch: target.branch, author: author?.username, sender: requestedBy ?? author?.username },
     decision: "queued",
     reason: undefined,
     rule: reportedBy(event.id),
-    work: { change, configHash: snapshot.hash, priority: Priority.automatic, dueAt },
+    work: {
+      change,
+      configHash: snapshot.hash,
+      priority: requestedBy === undefined ? Priority.automatic : Priority.command,
+      dueAt
+    },
     receivedAt: event.receivedAt
   }
 }

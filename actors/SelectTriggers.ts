@@ -4,13 +4,15 @@
  */
 import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
+import { verbatimReason } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
 import type { SubmittedChange } from "../src/vcs/SubmittedChanges.ts"
 
 export type RoutedEvent =
-  | { readonly _tag: "Settled"; readonly outcome: "executed" | "skipped" | "failed"; readonly reason: string }
+  | { readonly _tag: "Settled"; readonly outcome: "executed" | "skipped" | "failed"; readonly reason: Reason }
   /** A later attempt may succeed. */
-  | { readonly _tag: "Waiting"; readonly reason: string; readonly isOutage: boolean }
+  | { readonly _tag: "Waiting"; readonly reason: Reason; readonly isOutage: boolean }
 
 /** A report with the triggers that may have its repository. */
 export interface HookReport {
@@ -24,6 +26,7 @@ export const findTriggers = (routing: DepotChange, snapshot: Snapshot): Readonly
   const found = snapshot.triggersOfKind(routing.vcs).filter((trigger) => trigger.enabled && mayHave(trigger, routing))
   if (routing.trigger === undefined) return found
   const named = snapshot.triggers.get(routing.trigger)
+  if (routing.requestedBy !== undefined) return found.filter((trigger) => trigger === named)
   return named?.kind === routing.vcs ? found.filter((trigger) => isSameServer(trigger, named, routing)) : []
 }
 
@@ -48,7 +51,7 @@ const folderOf = (depotPath: string): string => depotPath.replace(/\/?\.\.\.$/, 
 export const settled = (outcome: "executed" | "skipped" | "failed", reason: string): RoutedEvent => ({
   _tag: "Settled",
   outcome,
-  reason
+  reason: verbatimReason(reason)
 })
 
 /**
@@ -63,7 +66,7 @@ export const refuseUnattributed = ({ routing, triggers }: HookReport): RoutedEve
       trigger === undefined
         ? `repository_not_configured: no enabled trigger of kind ${vcs} has this repository`
         : `repository_not_configured: no enabled trigger of kind ${vcs} has this repository at the server of trigger ${trigger}, which the hook names`
-    return { _tag: "Waiting", reason, isOutage: false }
+    return { _tag: "Waiting", reason: verbatimReason(reason), isOutage: false }
   }
   if (trigger !== undefined || repository !== undefined) return undefined
   if (triggers.every((one) => isSameServer(one, first, routing))) return undefined
@@ -93,7 +96,7 @@ export const select = (found: ReadonlyArray<TriggerReply>, routing: DepotChange)
     one._tag === "Failed" && isSameServer(one.trigger, first.trigger, routing) ? [one] : []
   )
   const outage = failures.find(({ isOutage }) => isOutage)
-  if (outage !== undefined) return { _tag: "Waiting", reason: outage.reason, isOutage: true }
+  if (outage !== undefined) return { _tag: "Waiting", reason: verbatimReason(outage.reason), isOutage: true }
   if (matching.length === 1 || isOneServer(matching)) {
     const reasons = routing.repository === undefined ? failures.map(({ reason }) => reason) : []
     return { _tag: "Selected", matching, failures: reasons }
@@ -160,10 +163,13 @@ const whyNot = (found: ReadonlyArray<TriggerReply>, { revision, vcs }: DepotChan
   const failures = found.flatMap((one) => (one._tag === "Failed" ? [one] : []))
   const [failure] = failures.toSorted((a, b) => Number(b.isOutage) - Number(a.isOutage))
   if (failure === undefined) {
-    const reason = `revision_not_found: no trigger's ${vcs === "perforce" ? "server has changelist" : "repository has revision"} ${revision}, or its user may not read it`
+    const reason = {
+      _tag: vcs === "perforce" ? "ReportedChangelistUnknown" : "ReportedRevisionUnknown",
+      revision
+    } as const
     return { _tag: "Waiting", reason, isOutage: false }
   }
   return failure.isOutage
-    ? { _tag: "Waiting", reason: failure.reason, isOutage: true }
+    ? { _tag: "Waiting", reason: verbatimReason(failure.reason), isOutage: true }
     : settled("failed", failure.reason)
 }

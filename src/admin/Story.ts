@@ -7,13 +7,13 @@ import { readVerdicts } from "../../actors/HeadStatus.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"
-import { reportedBy } from "../domain/Decision.ts"
 import { worstVerdict } from "../domain/HeadVerdict.ts"
 import type { HeadVerdict } from "../domain/HeadVerdict.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import { Operations } from "../queue/operator/Operations.ts"
 import type { EntryView } from "../queue/operator/Operations.ts"
+import { listReported } from "../store/ListReported.ts"
 import { Outbox } from "../store/Outbox.ts"
 import type { DatedPublication } from "../store/Outbox.ts"
 import { Receipts } from "../store/Receipts.ts"
@@ -101,17 +101,9 @@ export const readStory = Effect.fnUntraced(function* (repo: string, number: numb
   return story
 })
 
-/** Returns the events of the changes that a report of a hook contains: they have its time of receipt, and name it. */
-const listReported = Effect.fnUntraced(function* ({ id, provider, receivedAt, routing }: StoredEvent) {
-  if (routing === undefined) return []
-  const times = { since: receivedAt, until: receivedAt + 1 }
-  const found = yield* (yield* Receipts).list({ provider, ...times, limit: maxItems })
-  return found.filter(({ rule }) => rule === reportedBy(id)).toReversed()
-})
-
 /** Reads the story of one delivery of any kind. */
 export const readEventStory = Effect.fnUntraced(function* (event: StoredEvent) {
-  const deliveries = [event, ...(yield* listReported(event))]
+  const deliveries = [event, ...(yield* listReported(event, maxItems))]
   const ids = new Set(deliveries.map(({ id }) => id))
   const found = yield* readTargets(new Set(deliveries.flatMap(({ targetKey: key }) => key ?? [])))
   const entries = found.entries.filter(({ entry }) => entry.events.some((id) => ids.has(id)))

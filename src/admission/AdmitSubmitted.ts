@@ -33,6 +33,8 @@ export interface Submitted {
   readonly description: string
   /** Workspaces that the caller's key opens; undefined: all. */
   readonly workspaces: ReadonlyArray<string> | undefined
+  /** Person who requested this review: windows, `include_branches` and `exclude_sources` do not apply. */
+  readonly requestedBy: string | undefined
 }
 
 export type StreamDecision =
@@ -66,13 +68,14 @@ export const admitStream = (
     return refuse(`ambiguous_route: the workspaces ${enabled.map(({ id }) => id).join(", ")} match ${name}`)
   const { include_branches: branches = [], exclude_sources = [] } = workspace.review.auto_commit
   const names = namesOf(trigger, branch)
-  if (branches.length > 0 && branch !== "" && !names.some((one) => branches.includes(one))) {
+  const isAutomatic = change.requestedBy === undefined
+  if (isAutomatic && branches.length > 0 && branch !== "" && !names.some((one) => branches.includes(one))) {
     return refuse(
       `branch_not_watched: review.auto_commit.include_branches of workspace ${workspace.id} does not contain ${name}`
     )
   }
   const { author, client, description, vcs } = change
-  if (isExcludedChange(exclude_sources, { vcs, author, client, description, branches: names })) {
+  if (isAutomatic && isExcludedChange(exclude_sources, { vcs, author, client, description, branches: names })) {
     return refuse(
       `source_excluded: review.auto_commit.exclude_sources of workspace ${workspace.id} excludes this change`
     )
@@ -85,11 +88,14 @@ export const admitStream = (
   return {
     _tag: "Admitted",
     workspace,
-    // A shelf does not wait for further changes of its author.
-    dueAt: change.state === "shelved" ? pullRequestDue(workspace.review, now) : pushDue(workspace.review, now),
+    dueAt: toDue(workspace, change, now),
     change: toChange(trigger, workspace, change, stream)
   }
 }
+
+/** A shelf does not wait for further changes of its author. */
+const toDue = ({ review }: Workspace, { requestedBy, state }: Submitted, now: number): number =>
+  requestedBy !== undefined ? now : state === "shelved" ? pullRequestDue(review, now) : pushDue(review, now)
 
 const refuse = (reason: string, waits = false): StreamDecision => ({ _tag: "Refused", reason, waits })
 
@@ -169,7 +175,7 @@ const maxTitle = 1000
 const toChange = (
   trigger: TriggerProfile,
   workspace: Workspace,
-  { author, base, client, description, revision, state, vcs }: Submitted,
+  { author, base, client, description, requestedBy, revision, state, vcs }: Submitted,
   { branch, previous }: SubmittedStream
 ): Change => ({
   provider: vcs,
@@ -187,6 +193,7 @@ const toChange = (
   description,
   author: author === undefined ? undefined : { username: author },
   ...(client === undefined ? {} : { client }),
+  ...(requestedBy === undefined ? {} : { requestedBy }),
   commits: 1
 })
 

@@ -9,6 +9,7 @@
  * Beyond it: `ask <alias> <rev> <question>`, whose question may have several lines. Each command also has a name in Chinese.
  */
 import type { Change } from "../domain/Change.ts"
+import type { ListedChange } from "../queue/operator/QueueControl.ts"
 import { chatCommands } from "../domain/ChatRequest.ts"
 import type { ChatCommandName, ChatRequestName } from "../domain/ChatRequest.ts"
 import { maxTextLength } from "./Inbound.ts"
@@ -145,13 +146,31 @@ export const parseRevision = (text: string): ChatRevision => {
   return { _tag: "Branch", name: text.replace(/^refs\/heads\//, "") }
 }
 
+/** Returns the number of a revision of Subversion or of a changelist (`12`, `r12`, `#12`). */
+export const parseSubmitted = (text: string): string | undefined => /^[r#!]?([1-9]\d{0,14})$/i.exec(text)?.[1]
+
 /** Returns whether a change of Subversion or Perforce is of a revision: its number (`12`, `r12`, `#12`), that of a shelf, or its branch. */
 const isSubmittedRevision = ({ base, headRef, provider, target }: Change, head: string, text: string): boolean => {
-  const number = /^[r#!]?(\d{1,15})$/i.exec(text)?.[1]
+  const number = parseSubmitted(text)
   if (number === undefined) return target.branch === text || headRef === text
   // A batch has the revisions after its base; those of a changelist's server may be of others.
   const isInBatch = provider === "subversion" && Number(base ?? 0) > 0 && Number(base) < Number(number)
   return head === number || head.startsWith(`${number}-`) || (isInBatch && Number(number) < Number(head))
+}
+
+/**
+ * Returns whether a listed change may be of a revision: the number of a pull request, or a branch, and its head. The branch of the head of a
+ * pull request is not listed.
+ */
+export const mayBeRevision = ({ head = "", kind, name, provider }: ListedChange, text: string): boolean => {
+  if (provider === "subversion" || provider === "perforce") {
+    const number = parseSubmitted(text)
+    return number === undefined ? name === text : Number.parseInt(head, 10) >= Number(number)
+  }
+  const parsed = parseRevision(text)
+  if (parsed._tag === "Pull") return name === String(parsed.number)
+  if (parsed._tag === "Commit") return head === parsed.id
+  return kind === "pull_request" || name === parsed.name || head.startsWith(parsed.name.toLowerCase())
 }
 
 /** Returns whether a change is of a revision as a person writes it. `head`: that of its run; default: that of the change. */

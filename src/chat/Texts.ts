@@ -19,7 +19,8 @@ export interface ChatTexts {
   readonly tooMany: string
   readonly queueFull: string
   readonly notRouted: string
-  readonly notReported: (what: string) => string
+  /** A branch of a server whose revisions have to be named. */
+  readonly notReviewed: (what: string) => string
   readonly queued: (what: string, id: string) => string
   readonly running: (what: string, id: string) => string
   readonly succeeded: (what: string, problems: string) => string
@@ -56,7 +57,7 @@ export interface ChatTexts {
 const englishHelp: Readonly<Record<ChatRequestName, string>> = {
   help: "this text",
   "chat-id": "ids of you and of this conversation",
-  review: "review a pull request (number), a commit, a branch, or a reported revision",
+  review: "review a pull request (number), a commit, a branch, or a revision",
   status: "state of a request or a run",
   cancel: "cancel a review",
   projects: "repositories that you may name",
@@ -73,7 +74,7 @@ const englishHelp: Readonly<Record<ChatRequestName, string>> = {
 const chineseHelp: Readonly<Record<ChatRequestName, string>> = {
   help: "显示帮助",
   "chat-id": "显示您和本会话的 ID",
-  review: "评审拉取请求（编号）、提交、分支或已通知的版本",
+  review: "评审拉取请求（编号）、提交、分支或版本",
   status: "查看请求或评审的状态",
   cancel: "取消评审",
   projects: "列出您可用的仓库",
@@ -126,8 +127,8 @@ const english: ChatTexts = {
   tooMany: "Too many reviews were requested within a minute. Try again later.",
   queueFull: "Too many requested reviews of this workspace wait. Try again later.",
   notRouted: "This repository cannot be reviewed: its workspace does not bind it, or it or its trigger is disabled.",
-  notReported: (what) =>
-    `${what} cannot be reviewed from here yet: no report of its server led to a review. A reviewed revision or branch can be reviewed again.`,
+  notReviewed: (what) =>
+    `No review of ${what} is known. Name the number of a revision or changelist, which needs none.`,
   queued: (what, id) => `Review of ${what} is queued.\nId: ${id}`,
   running: (what, id) => `Review of ${what} is running.\nId: ${id}`,
   succeeded: (what, problems) => `Review of ${what} has ended.\n${problems}`,
@@ -179,7 +180,7 @@ const chinese: ChatTexts = {
   tooMany: "一分钟内请求的评审过多，请稍后再试。",
   queueFull: "该工作区等待的评审过多，请稍后再试。",
   notRouted: "无法评审该仓库：工作区未绑定它，或工作区、触发器已停用。",
-  notReported: (what) => `尚不能在此评审 ${what}：其服务器的通知还没有触发过评审。已评审过的版本或分支可以重新评审。`,
+  notReviewed: (what) => `没有 ${what} 的评审记录。请使用版本或变更列表的编号，编号不需要已有评审。`,
   queued: (what, id) => `${what} 的评审已排队。\nID：${id}`,
   running: (what, id) => `${what} 的评审正在运行。\nID：${id}`,
   succeeded: (what, problems) => `${what} 的评审已结束。\n${problems}`,

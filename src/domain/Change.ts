@@ -97,6 +97,15 @@ export const targetKey = (change: Pick<Change, "trigger" | "repo" | "target" | "
   )
 }
 
+/** Returns the number or branch in the key of a change. */
+export const numberOrBranch = (
+  key: TargetKey,
+  { repo, target: { kind }, trigger }: Pick<Change, "trigger" | "repo"> & { readonly target: Pick<Target, "kind"> }
+): string => {
+  const name = key.slice(`${trigger}:${foldRepo(repo.fullName)}:${kind}:`.length)
+  return kind === "manual" ? name.split(":").slice(0, -2).join(":") : name
+}
+
 /** Returns `<trigger>:<account>`, case-folded: the key of review limits per author. Undefined if the host names no author. */
 export const authorKey = (change: Pick<Change, "trigger" | "host" | "author">): string | undefined =>
   change.author === undefined ? undefined : `${hostTrigger(change)}:${change.author.username.toLowerCase()}`

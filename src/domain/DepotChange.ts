@@ -1,6 +1,6 @@
 /**
- * A VCS hook event: a submitted change of a VCS without webhooks, reported by a hook script. Its trigger and workspace are determined
- * later, from the stored receipt, because the script only reports its depot.
+ * A VCS hook event: a submitted change of a VCS without webhooks, reported by a hook script, or named by a person. Its trigger and workspace
+ * are determined later, from the stored receipt, because the script only reports its depot.
  */
 import { Schema } from "effect"
 
@@ -23,6 +23,8 @@ export const DepotChange = Schema.Struct({
   files: Schema.Array(Schema.String),
   description: Schema.optional(Schema.String),
   /** Workspaces that the caller's key opens; absent: all. */
-  workspaces: Schema.optional(Schema.Array(Schema.String))
+  workspaces: Schema.optional(Schema.Array(Schema.String)),
+  /** Person who requested the review of this revision of `trigger`; absent: a hook reported it. */
+  requestedBy: Schema.optional(Schema.String)
 })
 export type DepotChange = typeof DepotChange.Type

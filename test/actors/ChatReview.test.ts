@@ -1,4 +1,4 @@
-/** Requests from chat name any revision of a git host, and of Subversion and Perforce one that was reviewed. */
+/** Requests from chat name any revision of a git host, and of Subversion and Perforce a number, or a branch that was reviewed. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { findChatChange } from "../../actors/ChatReview.ts"
@@ -61,10 +61,10 @@ it.effect.each(["12", "r12", "trunk"])("revision %s of Subversion is reviewed ag
   })
 )
 
-it.effect("a revision that no report led to is named as that", () =>
+it.effect("a revision that no report led to is looked for at its server, a branch without a review is refused", () =>
   Effect.gen(function* () {
-    assert.strictEqual(yield* find("svn", "13", "tree"), "not_reported")
-    assert.strictEqual(yield* find("svn", "branches/x", "tree"), "not_reported")
+    assert.deepStrictEqual(yield* find("svn", "r13", "tree"), { _tag: "Unreported", vcs: "subversion", revision: "13" })
+    assert.strictEqual(yield* find("svn", "branches/x", "tree"), "not_reviewed")
   })
 )
 

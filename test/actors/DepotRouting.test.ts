@@ -13,6 +13,7 @@ import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import type { DepotChange } from "../../src/domain/DepotChange.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
+import { listReported } from "../../src/store/ListReported.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { CheckoutError } from "../../src/vcs/Checkout.ts"
 import { SubmittedChanges } from "../../src/vcs/SubmittedChanges.ts"
@@ -234,6 +235,28 @@ layer(world)("outcome", (t) => {
       const [outcome, reason] = yield* outcomeOf(id)
       assert.strictEqual(outcome === "executed" ? outcome : reason, expected)
     })
+  )
+  t.effect(
+    "what a person requests is of the named trigger, reviewed although it is excluded, and refused by the first attempt",
+    () =>
+      Effect.gen(function* () {
+        const requested = { trigger: "depot", requestedBy: "chat feishu_open_id ou_ada", workspaces: ["main"] }
+        const excluded = yield* report(change({ revision: "11", ...requested }))
+        const missing = yield* report(change({ revision: "404", ...requested }))
+        const receipts = yield* Receipts
+        yield* scanOnce(new RoutingMemory())
+        assert.deepStrictEqual(yield* outcomeOf(excluded), ["executed", "queued as event"])
+        const stored = yield* receipts.get(excluded)
+        const [review] = yield* listReported(stored ?? (yield* Effect.die("no report")), 10)
+        assert.deepInclude(review?.work?.change, { workspace: "main", head: "11", requestedBy: requested.requestedBy })
+        const { outcome, outcomeReason } = (yield* receipts.get(missing)) ?? {}
+        assert.strictEqual(outcome, "skipped")
+        assert.deepStrictEqual(outcomeReason, { _tag: "ReportedChangelistUnknown", revision: "404" })
+        // Each request is a review of its own.
+        const again = yield* report(change({ revision: "11", ...requested }))
+        yield* scanOnce(new RoutingMemory())
+        assert.deepStrictEqual(yield* outcomeOf(again), ["executed", "queued as event"])
+      })
   )
   t.effect("what waits is not removed by retention", () =>
     Effect.gen(function* () {

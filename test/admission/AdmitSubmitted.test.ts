@@ -44,7 +44,8 @@ const decide = (
   over: Partial<SubmittedStream> = {},
   description = "Fix",
   trigger = "tree",
-  base?: string
+  base?: string,
+  requestedBy?: string
 ) =>
   Effect.map(toSnapshot(document, {}), (snapshot) => {
     const profile = snapshot.triggers.get(trigger)
@@ -57,13 +58,26 @@ const decide = (
       author: "ada",
       client: undefined,
       description,
-      workspaces: undefined
+      workspaces: undefined,
+      requestedBy
     } as const
     const stream = { branch, paths: ["src/a.c"], more: false, previous: "5", removed: false, tag: false, ...over }
     return admitStream(snapshot, profile, change, stream, 1000)
   })
 
 describe("admit", () => {
+  it.effect.each<readonly [string, string, string]>([
+    ["branches/2.x", "Fix", "branch_not_watched"],
+    ["trunk", "[release] 1.2", "source_excluded"]
+  ])("what a person requests of %s (%s) is reviewed now, although a report of it is %s", ([branch, text, refusal]) =>
+    Effect.gen(function* () {
+      const reported = yield* decide(branch, {}, text)
+      assert.isTrue(reported._tag === "Refused" && reported.reason.startsWith(refusal))
+      const requested = yield* decide(branch, {}, text, "tree", undefined, "chat ada")
+      assert.deepInclude(requested, { _tag: "Admitted", dueAt: 1000 })
+      if (requested._tag === "Admitted") assert.strictEqual(requested.change.requestedBy, "chat ada")
+    })
+  )
   it.effect.each<readonly [string, Partial<SubmittedStream>, string, string, string]>([
     ["trunk", {}, "Fix", "tree", "web"],
     ["branches/1.x", { paths: ["doc/a.txt"] }, "Fix", "tree", "web"],
@@ -154,7 +168,8 @@ describe("admit changelists", () => {
         author: "ada",
         client: "ada-laptop",
         description: "Fix",
-        workspaces: undefined
+        workspaces: undefined,
+        requestedBy: undefined
       } as const
       const stream = { branch, paths, more: false, previous: "5", removed: false, tag: false }
       return { snapshot, profile, decision: admitStream(snapshot, profile, change, stream, 1000) }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { arities, chineseName, isRevision, parseCommand, parseRevision } from "../../src/chat/Command.ts"
+import { arities, chineseName, isRevision, mayBeRevision, parseCommand, parseRevision } from "../../src/chat/Command.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { chatCommands } from "../../src/domain/ChatRequest.ts"
 
@@ -129,5 +129,29 @@ describe("commands", () => {
     expect(parseRevision("A".repeat(40))).toEqual({ _tag: "Commit", id: "a".repeat(40) })
     expect(parseRevision("refs/heads/main")).toEqual({ _tag: "Branch", name: "main" })
     expect(parseRevision("0")).toEqual({ _tag: "Branch", name: "0" })
+  })
+})
+
+describe("mayBeRevision", () => {
+  const pull = { provider: "gitea", kind: "pull_request", name: "12", head: "a".repeat(40) } as const
+  const push = { provider: "gitea", kind: "push", name: "release/1", head: "b".repeat(40) } as const
+  const batch = { provider: "subversion", kind: "push", name: "trunk", head: "20" } as const
+  it.each([
+    [pull, "#12", true],
+    [pull, "13", false],
+    // The branch of its head may have this name.
+    [pull, "feature", true],
+    [push, "release/1", true],
+    [push, "release", false],
+    [push, "b".repeat(40), true],
+    [push, "bbbbbbb", true],
+    [push, "12", false],
+    // The batch may have begun before it.
+    [batch, "r18", true],
+    [batch, "21", false],
+    [batch, "trunk", true],
+    [batch, "branches/1", false]
+  ] as const)("%j, %s: %s", (change, text, expected) => {
+    expect(mayBeRevision(change, text)).toBe(expected)
   })
 })

@@ -22,6 +22,8 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     platform = await FakeChatPlatform.start()
     const im = chatDocument(platform.url, { app: { workspace: "team-one" } })
     const lark = im.command_bindings.lark
+    // A person has thirty commands a minute; further ones get no reply.
+    const second = { ...lark, actors: [{ type: "feishu_open_id", id: "ou_bob" }] }
     const guest = {
       ...lark,
       actors: [
@@ -51,7 +53,10 @@ describe("commands from chat", { timeout: 240_000 }, () => {
       concurrency: 1,
       // A held review is the only one that runs.
       maxWaitingForModel: 0,
-      im: { ...im, command_bindings: { ...im.command_bindings, guest, anyone, staff } },
+      channels: [{ name: "pushes", kind: "feishu_bot", webhook_url: `${platform.url}/bot` }],
+      rules: [{ match: { target_kind: "push" }, summary: ["pushes"] }],
+      review: { auto_commit: { delay_seconds: 3600, include_branches: ["pushed"] } },
+      im: { ...im, command_bindings: { ...im.command_bindings, second, guest, anyone, staff } },
       env: { ...chatEnv, FEISHU_SECRET: platformSecrets.feishu, WECOM_SECRET: platformSecrets.wecom }
     })
     installation.model.script(async (request) => {
@@ -225,6 +230,23 @@ describe("commands from chat", { timeout: 240_000 }, () => {
     await until(second, "has ended without a result")
     expect(await command("queue")).toContain("nothing to show")
     expect(installation.countModelCalls("waiting")).toBe(0)
+  })
+
+  it("cancel the review of a push, which no person requested", async () => {
+    const { forge } = installation
+    const repository = forge.state.repositories.get("team/one")
+    if (repository === undefined) throw new Error("no repository")
+    const [before, after] = [await installation.push("pushed", 1), await installation.push("pushed", 2)]
+    const sender = forge.user("dana")
+    const { body } = await forge.send(
+      forge.delivery({ kind: "push", repository, branch: "pushed", before, after, sender })
+    )
+    expect(body).toMatchObject({ accepted: true })
+    const from = { from: "ou_bob" }
+    expect(await command("queue", from)).toContain("team/one pushed")
+    expect(await command("cancel app pushed", from)).toMatch(/1 waiting review of `team\/one pushed` cancelled/)
+    expect(await command("cancel app pushed", from)).toContain("nothing was cancelled")
+    expect(await command("queue", from)).not.toContain("pushed")
   })
 
   it("refuse the sixth review of a person, the twenty-first of a conversation and the hundred and first that waits", async () => {

@@ -5,5 +5,8 @@ export const deliveryReasons = {
   /** A command of a comment. */
   WriterUnnamed: {},
   CommandCancelled: {},
-  HelpPosted: {}
+  HelpPosted: {},
+  /** The server of no trigger has what a hook or a person names. */
+  ReportedRevisionUnknown: { revision: "text" },
+  ReportedChangelistUnknown: { revision: "text" }
 } as const satisfies Record<string, Params>

@@ -1,13 +1,21 @@
 /** All rows of the queue by id and by event, with the index that decisions go by (EntryIndex.ts). */
+import { numberOrBranch } from "../../domain/Change.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import { isTerminal } from "../../domain/Entry.ts"
 import { EntryIndex } from "./EntryIndex.ts"
 import { compareBy, isAfter, toPage } from "./ListPage.ts"
 import { pauseKey } from "../operator/QueueControl.ts"
-import type { ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
+import type { ListedChange, ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
 import type { EntryOfHead } from "../Queue.ts"
 import { listEvents, ReplicaRow, toEntry } from "./ReplicaRow.ts"
 import type { RowChange } from "./RowText.ts"
+
+const toListed = ({ head, origin, targetKey }: ReplicaRow): ListedChange => ({
+  provider: origin.provider,
+  kind: origin.target.kind,
+  name: numberOrBranch(targetKey, origin),
+  head
+})
 
 export class RowTable {
   readonly index = new EntryIndex()
@@ -115,13 +123,14 @@ export class RowTable {
   }
 
   list(filter: ListFilter): ListPage {
-    const { statuses, targetKey, workspace } = filter
+    const { accepts, statuses, targetKey, workspace } = filter
     const listed = [...this.#rows.values()].filter(
       (row) =>
         isAfter(filter, row.id) &&
         (workspace === undefined || row.workspace === workspace) &&
         (targetKey === undefined || row.targetKey === targetKey) &&
-        (statuses === undefined || statuses.includes(row.status))
+        (statuses === undefined || statuses.includes(row.status)) &&
+        (accepts === undefined || accepts(toListed(row)))
     )
     return toPage(
       listed

@@ -4,6 +4,7 @@
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
+import type { Change } from "../../domain/Change.ts"
 import type { Entry, EntryStatus } from "../../domain/Entry.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
 import type { Reason } from "../../domain/Reason.ts"
@@ -18,11 +19,19 @@ export interface Pause {
   readonly since: number
 }
 
+/** Part of a change that the queue has in memory. */
+export interface ListedChange extends Pick<Change, "head" | "provider">, Pick<Change["target"], "kind"> {
+  /** Number or branch of the target. */
+  readonly name: string
+}
+
 export interface ListFilter {
   readonly workspace?: string | undefined
   /** Default: all. */
   readonly statuses?: ReadonlyArray<EntryStatus> | undefined
   readonly targetKey?: TargetKey | undefined
+  /** Lists only entries whose change it accepts. */
+  readonly accepts?: ((change: ListedChange) => boolean) | undefined
   /** Lists entries that follow this one. */
   readonly after?: string | undefined
   /** Lists the entries that were created last first. Default: in the order of their ids, which is that of their creation. */
