@@ -13,6 +13,8 @@ import { brotliCompress, constants, gzip } from "node:zlib"
 
 const sources = dirname(fileURLToPath(import.meta.url))
 const root = join(sources, "../..")
+/** Folders whose code and texts the pages use. */
+const used = ["src/text", "src/domain"].map((folder) => join(root, folder))
 const target = join(root, "dist/dashboard")
 
 const listFiles = async (folder) =>
@@ -20,10 +22,10 @@ const listFiles = async (folder) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** Returns the digest of the sources, with their texts, and of the versions of packages. */
+/** Returns the digest of the sources, with what they use, and of the versions of packages. */
 const digestSources = async () => {
   const hash = createHash("sha256")
-  const files = [...(await listFiles(sources)), ...(await listFiles(join(root, "src/text")))]
+  const files = (await Promise.all([sources, ...used].map(listFiles))).flat()
   for (const file of [...files.toSorted(), join(root, "package.json")]) hash.update(await readFile(file))
   return hash.digest("hex")
 }
@@ -56,7 +58,7 @@ const bundle = (vite, outDir) =>
     root: sources,
     base: "./",
     logLevel: "error",
-    oxc: { jsx: { runtime: "automatic" } },
+    oxc: { jsx: { runtime: "automatic", importSource: "#dashboard" } },
     build: {
       outDir,
       emptyOutDir: true,

@@ -10,7 +10,7 @@ import { promisify } from "node:util"
 
 const root = join(import.meta.dirname, "../..")
 /** The dashboard's own, and the texts of every language. */
-const sources = [join(root, "src/dashboard"), join(root, "src/text")]
+const sources = ["src/dashboard", "src/text", "src/domain"].map((folder) => join(root, folder))
 const builder = join(root, "src/dashboard/Build.mjs")
 const buildTimeout = 60_000
 

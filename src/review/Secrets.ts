@@ -2,7 +2,7 @@
  * Finds secrets in texts: known formats, values assigned to names of secrets, and runs of characters with high entropy.
  * A secret is replaced within its line, so that a scrubbed diff still matches quotes from it. Pure.
  */
-import { showInvisible } from "./Invisible.ts"
+import { showInvisible } from "../domain/Invisible.ts"
 import { mayHoldSecret } from "./SecretHints.ts"
 
 export const secretMark = "[secret removed]"

@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import type { TriageDecision } from "../domain/Triage.ts"
 import { injectionIn } from "./Injection.ts"
-import { showInvisible } from "./Invisible.ts"
+import { showInvisible } from "../domain/Invisible.ts"
 
 export interface TriageIssue {
   readonly title: string

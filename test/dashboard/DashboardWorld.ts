@@ -17,14 +17,15 @@ import type { Reply } from "../harness/FakeModelReply.ts"
 import { Installation, markedLine, namesIn, toFilePath } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
-/** Text that runs a script where it is inserted as markup, as an address or into a template. */
+/** Text that runs a script where it is inserted as markup, as an address or into a template, and a name that looks like another one. */
 export const hostile = [
   `<img src=x onerror="globalThis.attacked=1">`,
   `"><script>globalThis.attacked=1</script>`,
   `</title><svg onload="globalThis.attacked=1">`,
   `javascript:globalThis.attacked=1`,
   `{{constructor.constructor('globalThis.attacked=1')()}}`,
-  `[x](javascript:globalThis.attacked=1)`
+  `[x](javascript:globalThis.attacked=1)`,
+  `turned\u202etxt.exe`
 ] as const
 
 const anyHostile = hostile.join(" ")

@@ -56,7 +56,9 @@ const PauseDialog = ({
         <select value={workspace} onChange={(event) => setWorkspace(event.target.value)}>
           {workspaces.length > 1 ? <option value={every}>{t("queue.pause.every")}</option> : null}
           {workspaces.map((name) => (
-            <option key={name}>{name}</option>
+            <option key={name} value={name}>
+              {name}
+            </option>
           ))}
         </select>
       </label>

@@ -1,7 +1,7 @@
 /**
  * Shows characters that people do not see and models read (domain/Text.ts). Pure.
  */
-import { invisibleRuns } from "../domain/Text.ts"
+import { invisibleRuns } from "./Text.ts"
 
 /** Characters of a run that are named. */
 const maxNamed = 8
