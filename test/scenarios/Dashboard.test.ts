@@ -731,6 +731,26 @@ describe("forms of the configuration", () => {
     expect(diff).toMatchObject([{ path: expect.stringContaining("enabled") }, { change: "changed" }])
   })
 
+  it("are published from the list of drafts after what they change, and for which credentials, is shown", async () => {
+    const headNow = async () => (await world.admin.get("/config")).body["head"]
+    const before = await headNow()
+    const entity = { kind: "triggers", name: "second" }
+    const operations = [{ op: "set", entity, path: ["webhook_secret"], value: "literal-0555" }]
+    const draft = { title: "from the list", base_revision: before, operations }
+    expect((await world.admin.post("/config/drafts", draft)).status).toBeLessThan(300)
+    await open("/configuration?tab=revisions")
+    await page.getByRole("button", { name: "Publish from the list" }).click()
+    const dialog = page.getByRole("dialog", { name: "Publish: from the list" })
+    await dialog.getByText("Changed values (1)").waitFor()
+    await dialog.locator(".panel", { hasText: "Credentials (1)" }).getByText("second.webhook_secret").waitFor()
+    await dialog.locator(".panel", { hasText: "Affected" }).getByText("second", { exact: true }).waitFor()
+    expect(await headNow()).toBe(before)
+    await dialog.getByRole("button", { name: "Publish", exact: true }).click()
+    await waitUntil(async () => (await headNow()) !== before, { describe: () => "the draft is published" })
+    await dialog.waitFor({ state: "detached" })
+    expect(await page.getByText("from the list", { exact: true }).count()).toBe(0)
+  })
+
   it("let the user choose between values that collide", async () => {
     const entity = { kind: "channels", name: "chat" }
     const change = async (id: string, operations: ReadonlyArray<object>) => {

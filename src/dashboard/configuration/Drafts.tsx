@@ -31,13 +31,12 @@ const editorOf = (draft: Draft) => {
   return { tab: "forms", draft: draft.id, kind: entity.kind, ...(isNew ? { new: "1" } : { name: entity.name }) }
 }
 
-const Remove = ({
-  draft: { id, title, version },
-  onClose
-}: {
+interface DecideProps {
   readonly draft: Draft
   readonly onClose: () => void
-}) => {
+}
+
+const Remove = ({ draft: { id, title, version }, onClose }: DecideProps) => {
   const remove = useNoticedAction("DELETE /config/drafts/:id", changed)
   return (
     <Confirm
@@ -57,36 +56,76 @@ const Remove = ({
   )
 }
 
-/** Approves a draft after showing what it changes. */
-const Approve = ({ draft, onClose }: { readonly draft: Draft; readonly onClose: () => void }) => {
-  const { id, title, version } = draft
-  // The service compares the version: what is approved is what is read now.
+interface DecisionProps {
+  readonly draft: Draft
+  readonly label: string
+  readonly help: string
+  readonly isPending: boolean
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}
+
+/** Shows what a draft changes before it is approved or published. */
+const Decision = ({ draft: { id, title }, help, label, ...dialog }: DecisionProps) => {
+  // The service compares the version: what is confirmed is what is read now.
   const preview = useApi("POST /config/drafts/:id/preview", { params: { id } }, { staleTime: 0 })
-  const approve = useNoticedAction("POST /config/drafts/:id/approve", changed)
   return (
     <Confirm
-      title={`${t("revisions.approve")}: ${title}`}
-      label={t("revisions.approve")}
-      isPending={approve.isPending}
+      {...dialog}
+      title={`${label}: ${title}`}
+      label={label}
       isDisabled={preview.isFetching || preview.data?.valid !== true}
-      onConfirm={() =>
-        approve.run({ params: { id }, payload: { version } }, () => t("action.done"), { onSettled: onClose })
-      }
-      onClose={onClose}
     >
-      <p>{t("draft.approve.help")}</p>
+      <p>{help}</p>
       {preview.error === null ? null : <Failure error={preview.error} />}
       {preview.data === undefined ? null : <EditPreview preview={preview.data} />}
     </Confirm>
   )
 }
 
-const DraftRow = ({ draft }: { readonly draft: Draft }) => {
-  const { editors, id, owner, version } = draft
-  const [isRemoving, setRemoving] = useState(false)
-  const [isApproving, setApproving] = useState(false)
-  const done = () => t("action.done")
+const Approve = ({ draft, onClose }: DecideProps) => {
+  const { id, version } = draft
+  const approve = useNoticedAction("POST /config/drafts/:id/approve", changed)
+  return (
+    <Decision
+      draft={draft}
+      label={t("revisions.approve")}
+      help={t("draft.approve.help")}
+      isPending={approve.isPending}
+      onConfirm={() =>
+        approve.run({ params: { id }, payload: { version } }, () => t("action.done"), { onSettled: onClose })
+      }
+      onClose={onClose}
+    />
+  )
+}
+
+const Publish = ({ draft, onClose }: DecideProps) => {
+  const { id, version } = draft
+  const [operation_id] = useState(makeOperationId)
   const publish = useNoticedAction("POST /config/drafts/:id/publish", changed)
+  return (
+    <Decision
+      draft={draft}
+      label={t("edit.publish")}
+      help={t("draft.publish.help")}
+      isPending={publish.isPending}
+      onConfirm={() =>
+        publish.run({ params: { id }, payload: { version, operation_id } }, () => t("action.done"), {
+          onSettled: onClose
+        })
+      }
+      onClose={onClose}
+    />
+  )
+}
+
+const dialogs = { approve: Approve, publish: Publish, remove: Remove }
+
+const DraftRow = ({ draft }: { readonly draft: Draft }) => {
+  const { editors, owner } = draft
+  const [opened, setOpened] = useState<keyof typeof dialogs>()
+  const Opened = opened === undefined ? undefined : dialogs[opened]
   const others = editors.filter((name) => name !== owner)
   const label = <span className="hidden"> {draft.title}</span>
   return (
@@ -102,28 +141,22 @@ const DraftRow = ({ draft }: { readonly draft: Draft }) => {
             {t("draft.continue")}
             {label}
           </Link>
-          <button
-            type="button"
-            className="small"
-            disabled={publish.isPending}
-            onClick={() => publish.run({ params: { id }, payload: { version, operation_id: makeOperationId() } }, done)}
-          >
+          <button type="button" className="small" onClick={() => setOpened("publish")}>
             {t("edit.publish")}
             {label}
           </button>
-          <button type="button" className="small" onClick={() => setApproving(true)}>
+          <button type="button" className="small" onClick={() => setOpened("approve")}>
             {t("revisions.approve")}
             {label}
           </button>
-          <button type="button" className="small danger" onClick={() => setRemoving(true)}>
+          <button type="button" className="small danger" onClick={() => setOpened("remove")}>
             {t("revisions.remove")}
             {label}
           </button>
         </div>
       </div>
       <Time at={draft.updated_at} />
-      {isApproving ? <Approve draft={draft} onClose={() => setApproving(false)} /> : null}
-      {isRemoving ? <Remove draft={draft} onClose={() => setRemoving(false)} /> : null}
+      {Opened === undefined ? null : <Opened draft={draft} onClose={() => setOpened(undefined)} />}
     </li>
   )
 }

@@ -210,6 +210,8 @@ export const pageTexts = {
   "draft.moved": "another tab or user saved version {version}. Your changes are here; choose what to keep.",
   "draft.note":
     "Every administrator can continue a draft; its owner stays. A draft that nobody changes is removed after 90 days.",
+  "draft.publish.help":
+    "What the draft changes, for which credentials and which workspaces. Nothing else is published.",
   "draft.removed": "the draft was published or deleted. Your changes are here; save them as another draft.",
   "draft.replace": "Replace it with mine",
   "draft.saved": "Saved as a draft at {time}",

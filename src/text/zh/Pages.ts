@@ -208,6 +208,7 @@ export const pageTexts = {
   "draft.load": "加载已保存的版本",
   "draft.moved": "其他标签页或用户已保存版本 {version}。您的更改仍在此处；请选择保留哪一个。",
   "draft.note": "每位管理员都可以继续编辑草稿，所有者不变。90 天内无人更改的草稿会被删除。",
+  "draft.publish.help": "此草稿所做的更改，以及涉及的凭据和工作区。不会发布其他内容。",
   "draft.removed": "草稿已被发布或删除。您的更改仍在此处；请另存为草稿。",
   "draft.replace": "用我的版本替换",
   "draft.saved": "已于 {time} 保存为草稿",

@@ -212,6 +212,29 @@ describe("a changeset becomes a revision", () => {
     }
   )
 
+  it("refuses to rename the group that fields name by default, unless llm.default_model_chain names another", () => {
+    const bare = { ground: { ...ground, file: fileTree({ config_sources: { secret_refs: [] } }) } }
+    const group = { kind: "model_groups", name: "default" } as const
+    const documentOf = (globals: object) =>
+      parseDocument(
+        {
+          globals,
+          entities: {
+            providers: { p: { kind: "openai_compatible", base_url: "https://llm.example/v1" } },
+            model_groups: { default: [{ provider: "p", model: "m" }] }
+          }
+        },
+        () => {}
+      )
+    const rename = { op: "rename", entity: group, to: "main" } as const
+    const refused = decideOn(documentOf({}), [rename], bare)
+    expect(refused._tag === "Refused" ? refused.problems.map(({ reason }) => inEnglish(reason)) : refused._tag).toEqual(
+      [expect.stringContaining('no group is named "default"')]
+    )
+    const named = published(decideOn(documentOf({ llm: { default_model_chain: "default" } }), [rename], bare))
+    expect(named.globals).toMatchObject({ llm: { default_model_chain: "main" } })
+  })
+
   it("keeps the credential of a channel whose trigger is renamed with it", () => {
     const room = { kind: "channels", name: "room" } as const
     const value = { kind: "gitea_pr_review", trigger: "second", base_url: "https://second.example", token: "t" }
