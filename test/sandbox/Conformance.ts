@@ -28,6 +28,8 @@ export interface Conformance extends KindUnderTest {
   readonly hasOpenProcesses?: boolean
   /** Whether a service of its own starts the sandboxes, as another user than the tests. */
   readonly user?: number
+  /** Whether that user may create control groups. Default: if every user of this machine may. */
+  readonly hasOwnGroups?: boolean
   /** Returns text in the command lines of a sandbox's processes on this machine. Default: a duration for which they sleep. */
   readonly mark?: (fixture: Fixture) => string
   /** Returns how many sandboxes of the fixture exist in an engine. */
@@ -44,17 +46,17 @@ type Kinds = ReadonlyArray<readonly [name: string, prepare: () => Promise<Confor
 
 /** Every promise of a sandbox. */
 export const describeConformance = (kinds: Kinds): void =>
-  describeParts(kinds, [describeStart, describePrograms, describeEscapes, describeLimits, describeEnds])
+  describeParts(kinds, [describeStart, describePrograms, describeEscapes, describeLimits, describeEnds, describeCancel])
+
+/** Isolation and limits, for a machine where other parts of the kind hold. */
+export const describeConfinement = (kinds: Kinds): void => describeParts(kinds, [describeEscapes, describeLimits])
 
 /** Start and isolation alone, for a kind that is slow here. */
 export const describeCore = (kinds: Kinds): void => describeParts(kinds, [describeStart, describeEscapes])
 
-/** The limits alone, for another implementation of them. */
-export const describeOnlyLimits = (kinds: Kinds): void => describeParts(kinds, [describeLimits])
-
-/** The promises that are checked for another user. */
+/** The promises that are checked for another user: all but the end of a scope, which is one of this process. */
 export const describeOtherUser = (kinds: Kinds): void =>
-  describeParts(kinds, [describeStart, describePrograms, describeEscapes, describeLimits])
+  describeParts(kinds, [describeStart, describePrograms, describeEscapes, describeLimits, describeEnds])
 
 /** Runs to the end, as the user of the kind. */
 const runAs = async (
@@ -65,7 +67,7 @@ const runAs = async (
 ): Promise<Outcome> =>
   kind.user === undefined
     ? run(fixture, kind, program, limits)
-    : runInService(fixture, kind, program, limits, { user: kind.user })
+    : runInService(fixture, kind, program, { ...kind.limits, ...limits }, kind)
 
 const describeParts = (kinds: Kinds, parts: ReadonlyArray<(current: Current) => void>): void => {
   describe.each(kinds)("%s", (_, prepare) => {
@@ -278,12 +280,28 @@ const describeEnds = (current: Current): void => {
     const seconds = uniqueSeconds()
     const processes = () => processesWith(kind.mark?.(fixture) ?? seconds)
     const script = `setsid sh -c 'trap "" TERM HUP; (setsid sleep ${seconds} &) ; sleep ${seconds}' >/dev/null 2>&1 & sleep 0.2; echo started`
-    const { exit, lines } = await run(fixture, kind, script)
+    const { exit, lines } = await runAs(fixture, kind, script)
     expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["started"] })
     expect(processes()).toEqual([])
     expect(listOrphans(fixture)).toEqual([])
   })
 
+  it("leaves no process when the service is killed, and the next start removes the rest", async () => {
+    const { fixture, kind } = current()
+    const seconds = uniqueSeconds()
+    const processes = () => processesWith(kind.mark?.(fixture) ?? seconds)
+    const script = `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}`
+    await killedService(fixture, kind, script, undefined, kind)
+    await waitUntil(() => processes().length === 0, { describe: () => processes().join(", ") })
+    expect(listOrphans(fixture)).toHaveLength(1)
+    if (kind.user === undefined) await using(fixture, kind, Effect.void)
+    else await runAs(fixture, kind, "true")
+    expect(listOrphans(fixture)).toEqual([])
+    expect((await kind.count?.(fixture)) ?? 0).toBe(0)
+  })
+}
+
+const describeCancel = (current: Current): void => {
   it("is cancelled with its scope, with all its processes", async () => {
     const { fixture, kind } = current()
     const seconds = uniqueSeconds()
@@ -310,17 +328,5 @@ const describeEnds = (current: Current): void => {
     )
     expect(exit).toEqual({ reason: "cancelled", message: "the agent was cancelled" })
     expect(listOrphans(fixture)).toEqual([])
-  })
-
-  it("leaves no process when the service is killed, and the next start removes the rest", async () => {
-    const { fixture, kind } = current()
-    const seconds = uniqueSeconds()
-    const processes = () => processesWith(kind.mark?.(fixture) ?? seconds)
-    await killedService(fixture, kind, `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}`)
-    await waitUntil(() => processes().length === 0, { describe: () => processes().join(", ") })
-    expect(listOrphans(fixture)).toHaveLength(1)
-    await using(fixture, kind, Effect.void)
-    expect(listOrphans(fixture)).toEqual([])
-    expect((await kind.count?.(fixture)) ?? 0).toBe(0)
   })
 }

@@ -8,6 +8,7 @@ import { waitUntil } from "../harness/Wait.ts"
 import { requestOver, start, using } from "./Fixture.ts"
 import type { Fixture, KindUnderTest } from "./Fixture.ts"
 import { serviceArgv } from "./OtherUser.ts"
+import type { ServiceUser } from "./OtherUser.ts"
 
 /** Kills the service once its program has printed a line, or once it is ready. */
 export const killedService = async (
@@ -15,7 +16,7 @@ export const killedService = async (
   { config, environment, installation }: Omit<KindUnderTest, "drivers">,
   script: string,
   isReady?: () => boolean,
-  user?: number
+  user: ServiceUser = {}
 ): Promise<void> => {
   const place = { root: fixture.root, repository: fixture.repository, sockets: fixture.sockets, folder: fixture.folder }
   const job = [JSON.stringify(place), JSON.stringify({ config, installation }), script]

@@ -3,7 +3,8 @@
  * that only root enters, so it is mounted where every user reaches it.
  */
 import { execFile } from "node:child_process"
-import { join } from "node:path"
+import { existsSync, rmdirSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { makeDrivers } from "../../src/sandbox/SandboxKinds.ts"
 import { requestOver, run } from "./Fixture.ts"
@@ -19,9 +20,26 @@ export const isRoot = process.getuid?.() === 0
 export const toMounted = (path: string): string => path.replace(repository, mounted)
 const script = `mount --bind "$1" ${mounted} && cd / && shift && exec "$@"`
 
+/** Groups of the layout with a hierarchy per controller, which a service manager would create for the service. */
+const groups = ["memory", "pids", "cpu"].map((controller) => `/sys/fs/cgroup/${controller}/aicr-test-${process.pid}`)
+/** Whether this machine has that layout, and the tests may create groups. */
+export const mayDelegate = isRoot && groups.every((group) => existsSync(join(dirname(group), "cgroup.procs")))
+/** Joins the groups and gives them to the user `$1`. */
+const joinGroups = `for group in ${groups.join(" ")}; do mkdir -p $group && chown -R $1 $group && echo 0 >$group/cgroup.procs || exit 1; done; shift; exec "$@"`
+export const removeGroups = (): void => {
+  for (const group of groups) if (existsSync(group)) rmdirSync(group)
+}
+
+export interface ServiceUser {
+  /** Default: that of the tests. */
+  readonly user?: number | undefined
+  /** Whether the service is in control groups of its own. */
+  readonly hasOwnGroups?: boolean
+}
+
 /** Returns the command line that runs a file of the repository with this node, as that user or that of the tests. */
 export const serviceArgv = (
-  user: number | undefined,
+  { hasOwnGroups = false, user }: ServiceUser,
   file: string,
   path: string | undefined,
   args: ReadonlyArray<string>,
@@ -38,7 +56,8 @@ export const serviceArgv = (
     at(file),
     ...args
   ]
-  const [command = "", ...rest] = user === undefined ? own : asUser(user, own)
+  const argv = user === undefined ? own : asUser(user, own)
+  const [command = "", ...rest] = hasOwnGroups ? ["/bin/sh", "-c", joinGroups, "sh", String(user), ...argv] : argv
   return [command, rest]
 }
 
@@ -67,9 +86,7 @@ const withKey = (secret: string): ReadonlyArray<string> => {
   return ["perl", "-e", text]
 }
 
-export interface ServiceOptions {
-  /** Default: that of the tests. */
-  readonly user?: number | undefined
+export interface ServiceOptions extends ServiceUser {
   /** Content of a key in the session keyring of the service. */
   readonly key?: string
 }
@@ -80,7 +97,7 @@ export const runInService = async (
   { config, environment, installation }: Omit<KindUnderTest, "drivers">,
   program: Program,
   limits: object = {},
-  { key, user }: ServiceOptions = {}
+  { key, ...user }: ServiceOptions = {}
 ): Promise<Outcome> => {
   const { folder, repository: checkout, root, sockets } = fixture
   const job = { place: { root, repository: checkout, sockets, folder }, config, installation, program, limits }

@@ -1,4 +1,5 @@
 /** Containers of podman, through the API that docker has as well. */
+import { chmodSync, chownSync } from "node:fs"
 import { createServer } from "node:net"
 import { once } from "node:events"
 import { dirname, join } from "node:path"
@@ -8,9 +9,10 @@ import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
 import { SandboxError, Sandboxes } from "../../../src/sandbox/Sandbox.ts"
 import { startPodman } from "../../harness/Podman.ts"
 import type { Podman } from "../../harness/Podman.ts"
-import { describeConformance } from "../Conformance.ts"
+import { describeConformance, describeCore } from "../Conformance.ts"
 import { listOrphans, makeFixture, resolveConfig, run, using } from "../Fixture.ts"
 import type { Fixture } from "../Fixture.ts"
+import { isRoot, otherUser } from "../OtherUser.ts"
 
 let podman: Podman
 beforeAll(async () => {
@@ -35,6 +37,26 @@ describeConformance([
     })
   ]
 ])
+
+if (isRoot)
+  describeCore([
+    [
+      "podman of a service that is not root, whose user may use the socket",
+      async () => {
+        chmodSync(dirname(podman.socket), 0o711)
+        chownSync(podman.socket, otherUser, otherUser)
+        return {
+          config: { kind: "podman", image: podman.image },
+          drivers: makeDrivers({}),
+          environment: environment(),
+          installation,
+          maxShare: 0.5,
+          hasOpenProcesses: true,
+          user: otherUser
+        }
+      }
+    ]
+  ])
 
 describe("a container", () => {
   let fixture: Fixture

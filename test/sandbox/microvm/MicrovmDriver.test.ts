@@ -1,6 +1,7 @@
 /** Virtual machines of QEMU with an emulated processor. The whole suite takes long: `AICR_TEST_MICROVM=all` runs it. */
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { execFileSync } from "node:child_process"
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { findParts, monitorLimits } from "../../../src/sandbox/microvm/MicrovmDriver.ts"
@@ -10,6 +11,7 @@ import { makeMicrovm } from "../../harness/Microvm.ts"
 import type { MicrovmParts } from "../../harness/Microvm.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { describeConformance, describeCore } from "../Conformance.ts"
+import type { Conformance } from "../Conformance.ts"
 import {
   listOrphans,
   makeFixture,
@@ -22,6 +24,7 @@ import {
 } from "../Fixture.ts"
 import type { Fixture } from "../Fixture.ts"
 import { killedService } from "../KilledService.ts"
+import { isRoot, otherUser } from "../OtherUser.ts"
 
 // Three machines start in one test, while other suites use the processors.
 vi.setConfig({ testTimeout: 400_000 })
@@ -40,24 +43,37 @@ const configOf = (microvm: object = {}) => {
   }
 }
 
-const describeHere = process.env["AICR_TEST_MICROVM"] === "all" ? describeConformance : describeCore
-describeHere([
-  [
-    "microvm",
-    async () => ({
-      config: configOf(),
-      drivers: makeDrivers({ PATH: parts.path }),
-      environment: { PATH: parts.path },
-      // Programs run about ten times slower.
-      limits: { timeMillis: 200_000 },
-      maxShare: 0.6,
-      hasOpenProcesses: true,
-      // Processes of the machine are not visible here, but its monitor is.
-      mark: ({ folder }) => `${folder}/microvm/`,
-      notices: ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]
-    })
-  ]
-])
+const kindOf = (): Conformance => ({
+  config: configOf(),
+  drivers: makeDrivers({ PATH: parts.path }),
+  environment: { PATH: parts.path },
+  // Programs run about ten times slower.
+  limits: { timeMillis: 200_000 },
+  maxShare: 0.6,
+  hasOpenProcesses: true,
+  // Processes of the machine are not visible here, but its monitor is.
+  mark: ({ folder }) => `${folder}/microvm/`,
+  notices: ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]
+})
+
+const isWhole = process.env["AICR_TEST_MICROVM"] === "all"
+const describeHere = isWhole ? describeConformance : describeCore
+describeHere([["microvm", () => Promise.resolve(kindOf())]])
+if (isWhole && isRoot)
+  describeCore([
+    [
+      "microvm of a service that is not root",
+      async () => {
+        // The kernel is in a folder of root.
+        const folder = dirname(parts.root_image)
+        const [kernel, modules_dir] = [join(folder, "kernel"), join(folder, "modules")]
+        cpSync(parts.kernel, kernel)
+        cpSync(parts.modules_dir, modules_dir, { recursive: true })
+        execFileSync("chmod", ["-R", "a+rX", folder])
+        return { ...kindOf(), config: configOf({ kernel, modules_dir }), user: otherUser }
+      }
+    ]
+  ])
 
 describe("a virtual machine", () => {
   let fixture: Fixture

@@ -9,7 +9,7 @@ import type { NativeMachine } from "../../../src/sandbox/native/Native.ts"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
 import { provide } from "../../harness/Provide.ts"
 import { waitUntil } from "../../harness/Wait.ts"
-import { describeConformance, describeOnlyLimits, describeOtherUser } from "../Conformance.ts"
+import { describeConfinement, describeConformance, describeCore, describeOtherUser } from "../Conformance.ts"
 import {
   brokenBubblewrap,
   resolveConfig,
@@ -22,7 +22,7 @@ import {
 } from "../Fixture.ts"
 import type { Fixture, KindUnderTest, Program } from "../Fixture.ts"
 import { killedService } from "../KilledService.ts"
-import { isRoot, otherUser, runInService, toMounted } from "../OtherUser.ts"
+import { isRoot, mayDelegate, otherUser, removeGroups, runInService, toMounted } from "../OtherUser.ts"
 
 const searchPath = () => `${provide("bubblewrap")}:${process.env["PATH"] ?? ""}`
 const withNative = (native: ReturnType<typeof nativeDriver>): KindUnderTest["drivers"] => ({
@@ -43,7 +43,7 @@ describeConformance([
   ]
 ])
 
-describeOnlyLimits([
+describeConfinement([
   [
     "native without control groups",
     async () => ({
@@ -67,6 +67,23 @@ if (isRoot)
         forkBomb,
         // Whether it may create control groups depends on the machine.
         maxShare: 1.2
+      })
+    ]
+  ])
+
+afterAll(removeGroups)
+const describeDelegated = process.env["AICR_TEST_SANDBOX"] === "all" ? describeConfinement : describeCore
+if (mayDelegate)
+  describeDelegated([
+    [
+      "native of a service that is not root, in control groups of its own",
+      async () => ({
+        config: { kind: "native" },
+        drivers: makeDrivers({}),
+        environment: { PATH: searchPath() },
+        user: otherUser,
+        hasOwnGroups: true,
+        maxShare: 0.5
       })
     ]
   ])
@@ -169,13 +186,9 @@ describe("native without bubblewrap", () => {
     const leave = `setsid env -i /bin/sh -c '(setsid /bin/sleep ${seconds} &)'; sleep 0.3`
     expect((await runFree(leave)).exit).toEqual({ reason: "exited", code: 0 })
     expect(processesWith(seconds)).toEqual([])
-    await killedService(
-      fixture,
-      { config: unconfined, environment },
-      `${leave}; echo started; sleep 60`,
-      undefined,
+    await killedService(fixture, { config: unconfined, environment }, `${leave}; echo started; sleep 60`, undefined, {
       user
-    )
+    })
     await waitUntil(() => processesWith(seconds).length === 0, { describe: () => processesWith(seconds).join(", ") })
     await using(fixture, { config: unconfined, drivers }, Effect.void)
     expect(listOrphans(fixture)).toEqual([])
