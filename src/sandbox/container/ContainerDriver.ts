@@ -14,7 +14,7 @@ import type { SandboxRequest } from "../Sandbox.ts"
 import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
 import { containerName, containerOptions } from "./ContainerOptions.ts"
 import { demultiplex } from "./Demultiplex.ts"
-import { connectEngine, createContainer, errorText, findOwnMounts, isStatus, pingEngine } from "./Engine.ts"
+import { connectEngine, createContainer, errorText, findOwnMounts, isStatus, pingEngine, isRootless } from "./Engine.ts"
 import type { Engine } from "./Engine.ts"
 import { findEngineSocket, isNamed } from "./EngineSocket.ts"
 import type { EngineKind } from "./EngineSocket.ts"
@@ -121,7 +121,7 @@ const start = Effect.fnUntraced(function* (
       mark: slot.mark,
       inside: slot.inside,
       user: uid === 0 ? `${nobody}:${nobody}` : `${uid}:${process.getgid?.() ?? uid}`,
-      keepsUser: kind === "podman" && uid !== 0,
+      keepsUser: kind === "podman" && uid !== 0 && (await isRootless(engine)),
       toHost: await findPaths(kind, engine)
     })
   })

@@ -53,6 +53,12 @@ export const pingEngine = (
     Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
   )
 
+/** Returns whether the engine runs as a user who is not root. One of root may permit its socket to other users. */
+export const isRootless = async ({ docker }: Engine): Promise<boolean> => {
+  const { SecurityOptions: options }: { readonly SecurityOptions?: ReadonlyArray<string> } = await docker.info()
+  return options?.some((option) => option.split(",").includes("name=rootless")) === true
+}
+
 /** Creates a container, and pulls its image first if the engine does not have it. */
 export const createContainer = async (
   { docker }: Engine,

@@ -52,7 +52,8 @@ if (isRoot)
           installation,
           maxShare: 0.5,
           hasOpenProcesses: true,
-          user: otherUser
+          user: otherUser,
+          uid: otherUser
         }
       }
     ]
