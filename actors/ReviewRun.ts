@@ -126,6 +126,10 @@ const openRun = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
 const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, watch: Watch) {
   const subject = yield* loadSubject(admitted)
   if (subject._tag === "Skip") return yield* skipRun(opened, admitted, subject.reason)
+  if (subject._tag === "Later") {
+    const { reason, until } = subject
+    return { _tag: "Waiting", reason, until } as const satisfies RunOutcome
+  }
   const routed = routedWork(admitted, subject)
   if ("_tag" in routed) return yield* skipRun(opened, admitted, routed)
   const { head, base } = subject
@@ -184,7 +188,7 @@ const isSameReview = (earlier: Run, change: Change): boolean =>
 const execute = Effect.fnUntraced(
   function* (
     run: Run,
-    subject: Exclude<Subject, { readonly _tag: "Skip" }>,
+    subject: Exclude<Subject, { readonly _tag: "Skip" | "Later" }>,
     work: ReviewWork,
     { cancelled, heads }: Watch
   ) {
@@ -241,7 +245,7 @@ const isLost = ({ analysis, reason, status }: Run): boolean =>
 
 const analysisOf = Effect.fnUntraced(function* (
   run: Run,
-  subject: Exclude<Subject, { readonly _tag: "Skip" }>,
+  subject: Exclude<Subject, { readonly _tag: "Skip" | "Later" }>,
   work: ReviewWork,
   ci: CiEvidence | undefined
 ) {

@@ -11,6 +11,7 @@ import type { TriageIssue } from "../src/engine/Triage.ts"
 import { toChange } from "../src/forge/Forge.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import { Forges } from "../src/forge/Forges.ts"
+import { findRequester } from "./Requester.ts"
 import { resolveRange } from "./ReviewRange.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { loadIssue } from "./TriageRun.ts"
@@ -26,6 +27,8 @@ export type Subject =
       readonly issue: TriageIssue
     }
   | { readonly _tag: "Skip"; readonly reason: Reason }
+  /** Nothing is to be reviewed before that time. */
+  | { readonly _tag: "Later"; readonly reason: Reason; readonly until: number }
 
 /**
  * Returns the work of the workspace that reviews pull requests into this branch. A comment payload does not name the branch, so its review
@@ -110,30 +113,12 @@ const issueSubject = Effect.fnUntraced(function* (change: Change, workspace: Wor
   } as const satisfies Subject
 })
 
-/** Returns why the person may not request a review; undefined if they may. What the host does not disclose is no permission. */
-const refuseRequest = (repo: Repo, person: string, client: ForgeClient) =>
-  isTrustedRequester(person)
-    ? Effect.undefined
-    : client.canWrite(repo, person).pipe(
-        Effect.map((may): Reason | undefined => (may ? undefined : { _tag: "NoWritePermission", person })),
-        Effect.catchIf(
-          ({ reason }) => reason === "forbidden",
-          ({ why }) => Effect.succeed(why)
-        )
-      )
-
 const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: number, client: ForgeClient) {
-  const { change, targetKey } = work.entry
-  const person = change.requestedBy
-  const refusal = person === undefined ? undefined : yield* refuseRequest(change.repo, person, client)
-  if (refusal !== undefined) {
-    yield* Effect.logWarning("audit: review request refused, its author has no known write permission", {
-      username: person,
-      target: targetKey,
-      reason: refusal
-    })
-    return skip(refusal)
-  }
+  const requester = yield* findRequester(work.entry, client)
+  if (requester._tag === "Refused") return skip(requester.reason)
+  if (requester._tag === "Later") return requester
+  const { person } = requester
+  const change: Change = { ...work.entry.change, requestedBy: person }
   const pull = yield* client.pull(change.repo, number)
   const other = anotherRepository(change, pull.repo.hostId)
   if (other !== undefined && (change.provider === "gitlab" || isBoundById(work.workspace))) return skip(other)
@@ -145,7 +130,7 @@ const pullSubject = Effect.fnUntraced(function* (work: ReviewWork, number: numbe
   const { review } = routed.workspace
   if (routed !== work && person !== undefined && !isTrustedRequester(person) && !review.comment_commands)
     return skip(noCommands(routed.workspace))
-  if (pull.draft && review.skip_drafts && change.requestedBy === undefined) return skip({ _tag: "Draft" })
+  if (pull.draft && review.skip_drafts && person === undefined) return skip({ _tag: "Draft" })
   const ignored = pull.labels.find((label) => isIgnoredLabel(review, label))
   if (ignored !== undefined) return skip({ _tag: "LabelIgnored", kind: "pull_request", label: ignored })
   return subject

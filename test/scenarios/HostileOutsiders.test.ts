@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { adminCredentials, adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { AicrProcess } from "../harness/AicrProcess.ts"
+import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
 import { getAccess } from "../harness/FakeAccess.ts"
 import { startFakeForge } from "../harness/FakeForge.ts"
 import type { FakeForge } from "../harness/FakeForge.ts"
@@ -402,6 +403,27 @@ it("a reader who may be assigned starts and cancels nothing by a comment, where 
   expect(at.model.requests.length).toBe(requests)
   at.forge.setPermission("team/one", "aicr", "admin")
   getAccess(pull.repository).teams = undefined
+})
+
+it("a stranger's request neither prevents nor replaces the review of a pushed head, or one that a maintainer requests", async () => {
+  const comment = async (pull: DemoPull, sender: string) => {
+    const body = "/aicr review"
+    const sent = await at.forge.send(at.forge.delivery({ kind: "comment", pull, body, sender: at.forge.user(sender) }))
+    return String(Object(sent.body).event_id)
+  }
+  const pushed = await at.open("crowded-push")
+  const requested = await at.open("crowded-request")
+  const [first, other] = await Promise.all([comment(pushed, "eve"), comment(requested, "eve")])
+  await at.forge.notify(pushed, "opened")
+  const maintainer = await comment(requested, "dana")
+  await comment(requested, "eve")
+  await Promise.all([at.reviewed(pushed), at.reviewed(requested)])
+  expect(await ended(maintainer)).toMatchObject({ outcome: "executed" })
+  for (const id of [first, other])
+    expect(await ended(id)).toMatchObject({
+      outcome: "skipped",
+      reason: expect.stringContaining("eve has no write permission")
+    })
 })
 
 const { password: right, username: administrator } = adminCredentials
