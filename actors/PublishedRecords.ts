@@ -6,9 +6,6 @@ import { Outbox } from "../src/store/Outbox.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { storeFailed } from "./TargetHold.ts"
 
-/** Deliveries that are read, the newest. */
-const maxDeliveries = 500
-
 /** Actions of the hosts. */
 const touches: Readonly<Record<string, TouchedComment["action"]>> = {
   deleted: "deleted",
@@ -26,19 +23,18 @@ export const publishedRecords = Effect.gen(function* () {
         Effect.mapError(storeFailed)
       ),
     reviews: (row) => Effect.mapError(outbox.sentReviews(row), storeFailed),
-    touched: (change) => {
-      const { number } = change.target
-      const filter = { repo: change.repo.fullName, trigger: hostTrigger(change), reason: "own_event" }
-      return receipts.list({ ...filter, number, limit: maxDeliveries }).pipe(
-        Effect.map((deliveries) =>
-          deliveries.flatMap(({ action: name = "", facts: { sender }, receivedAt: at }) => {
-            const action = Object.hasOwn(touches, name) ? touches[name] : undefined
-            return sender === undefined || action === undefined ? [] : [{ by: sender, action, at }]
-          })
-        ),
-        Effect.mapError(storeFailed)
-      )
-    },
+    touched: ({ repo, target: { number }, ...change }) =>
+      number === undefined
+        ? Effect.succeed([])
+        : receipts.touches({ repo: repo.fullName, trigger: hostTrigger(change), number }, Object.keys(touches)).pipe(
+            Effect.map((found) =>
+              found.flatMap(({ action: name, lastAt: at, sender: by }) => {
+                const action = touches[name]
+                return action === undefined ? [] : [{ by, action, at }]
+              })
+            ),
+            Effect.mapError(storeFailed)
+          ),
     sentAt: ({ id, runId }) =>
       outbox.history(runId).pipe(
         Effect.map((rows) => rows.find((row) => row.id === id)?.updatedAt),

@@ -208,16 +208,30 @@ const admitIssue = (bound: Bound, event: EventOf<"IssueChanged">): Admitted => {
 const noBases: ReadonlyMap<string, string> = new Map()
 
 /** Returns the refusal of an event that starts no review in any configuration, with the workspace that it would belong to. */
-const refuseIgnored = ({ snapshot, verified }: Delivery, event: EventOf<"Ignored">): Refusal => {
+const refuseIgnored = ({ ownAccount, snapshot, verified }: Delivery, event: EventOf<"Ignored">): Refusal => {
+  const { repo } = event
+  const selection = repo === undefined ? undefined : select(snapshot, verified, () => sourceFacts(event, repo))
+  const binding = selection?._tag === "Bound" ? selection.binding : (selection ?? { trigger: onlyOne(verified) })
+  const own = binding.trigger === undefined ? undefined : ownAccount(binding.trigger.name)
+  const reason = isOfStranger(event, own) ? "unsupported_action" : event.reason
   const rule =
-    event.reason === "own_event"
+    reason === "own_event"
       ? "the comment was written by this service"
       : `${[event.event, event.action].filter(Boolean).join(" ")} starts no review`
-  if (event.repo === undefined) return refuse(event.reason, rule, { trigger: onlyOne(verified) })
-  const source = sourceFacts(event, event.repo)
-  const selection = select(snapshot, verified, () => source)
-  return refuse(event.reason, rule, selection._tag === "Bound" ? selection.binding : selection)
+  return refuse(reason, rule, binding)
 }
+
+/**
+ * Returns whether a person who changed their own comment wrote the service's marker into it: such deliveries say nothing about comments of the
+ * service. The account may have been renamed, so that comments of others are not compared with its name.
+ */
+const isOfStranger = ({ reason, sender, writer }: EventOf<"Ignored">, own: string | undefined): boolean =>
+  reason === "own_event" &&
+  own !== undefined &&
+  sender !== undefined &&
+  writer !== undefined &&
+  sameName(sender.username, writer) &&
+  !sameName(writer, own)
 
 /** Selects the workspace of an event about a repository. */
 const selectFor = (

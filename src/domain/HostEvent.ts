@@ -58,6 +58,8 @@ export interface CommitFacts {
   readonly message: string
 }
 
+export type IgnoredEvent = Extract<HostEvent, { readonly _tag: "Ignored" }>
+
 export type HostEvent =
   /** A pull request that should be reviewed if the configuration allows. */
   | ({ readonly _tag: "PullRequestUpdated"; readonly pull: PullRequestFacts } & EventFacts)
@@ -97,4 +99,6 @@ export type HostEvent =
       "repo"
     > & {
         readonly repo: Repo | undefined
+        /** Username of the author of the comment that the event is about, as far as the payload has it. */
+        readonly writer?: string | undefined
       })

@@ -13,6 +13,9 @@ import { textBelowMarkers } from "./Marker.ts"
 import { Records } from "./Records.ts"
 import { gfm } from "./SafeText.ts"
 
+/** People who are named; a host may report any number. */
+const maxNamed = 10
+
 /** Words and limit with which a summary is rendered. */
 export interface SummaryWords {
   readonly labels: Labels
@@ -46,6 +49,7 @@ export const overEdited = Effect.fnUntraced(function* (
   const sentAt = (yield* records.sentAt(previous)) ?? 0
   const people = [...new Set(byPeople.filter(({ at }) => at > sentAt).map(({ by }) => gfm.codeSpan(by)))]
   if (people.length === 0) return body
-  const note = `> ${words.labels.editReplaced(people.join(", "))}\n\n`
+  const named = people.length > maxNamed ? [...people.slice(0, maxNamed), "…"] : people
+  const note = `> ${words.labels.editReplaced(named.join(", "))}\n\n`
   return `${note}${cut(body, words.limit - note.length, words.labels.cut)}`
 })

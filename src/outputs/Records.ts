@@ -5,11 +5,11 @@ import type { OperationId } from "../domain/Keys.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 
-/** A delivery with which the host reported that a person deleted or edited a comment of the service. */
+/** A person deleted or edited comments of the service, according to deliveries of the host. */
 export interface TouchedComment {
   readonly by: string
   readonly action: "deleted" | "edited"
-  /** Milliseconds since the epoch. */
+  /** The last time, in milliseconds since the epoch. */
   readonly at: number
 }
 

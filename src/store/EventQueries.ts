@@ -67,6 +67,17 @@ export const pushers =
       unavailable("receipts.pushers")
     )
 
+export const touches =
+  (sql: SqlClient.SqlClient): Receipts["Service"]["touches"] =>
+  (pull, actions) =>
+    sql<{ sender: string; action: string; last_at: number }>`
+      SELECT sender, action, MAX(received_at) AS last_at FROM events
+      WHERE ${conditions(sql, { ...pull, reason: "own_event" })} AND ${sql.in("action", actions)} AND sender IS NOT NULL
+      GROUP BY sender, action ORDER BY 3 DESC, 1, 2`.pipe(
+      Effect.map((rows) => rows.map(({ action, last_at, sender }) => ({ sender, action, lastAt: Number(last_at) }))),
+      unavailable("receipts.touches")
+    )
+
 /** Reasons in a result; there are fewer than this many literals, and the reasons of accepted deliveries are not counted apart. */
 const maxReasons = 200
 

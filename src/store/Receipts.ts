@@ -127,6 +127,13 @@ export interface Pushers {
   readonly isPart: boolean
 }
 
+/** An account that deleted or edited comments of the service on a pull request, and when it did so last, in milliseconds since the epoch. */
+export interface Touch {
+  readonly sender: string
+  readonly action: string
+  readonly lastAt: number
+}
+
 export type Receipt =
   | { readonly _tag: "Stored" }
   /** The delivery was stored before; `first` is its record. */
@@ -168,6 +175,11 @@ export class Receipts extends Context.Service<
       pull: { readonly trigger: string; readonly repo: string; readonly number: number; readonly head: string },
       limit: number
     ) => Effect.Effect<Pushers, StoreError>
+    /** Returns one item per account and action, of all deliveries with these actions about comments of the service. */
+    readonly touches: (
+      pull: { readonly trigger: string; readonly repo: string; readonly number: number },
+      actions: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<Touch>, StoreError>
     /** Returns accepted records without an outcome, oldest first, after the given id; at most `limit`. */
     readonly unsettled: (
       after: string | undefined,

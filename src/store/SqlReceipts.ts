@@ -5,7 +5,7 @@ import { firstIdAt } from "../domain/Ids.ts"
 import { DeliveryKey } from "../domain/Keys.ts"
 import type { Reason } from "../domain/Reason.ts"
 import { truncate } from "../domain/Text.ts"
-import { activity, countDecisions, list, pushers, select } from "./EventQueries.ts"
+import { activity, countDecisions, list, pushers, select, touches } from "./EventQueries.ts"
 import { eventReplays, removeReplays } from "./EventReplays.ts"
 import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
@@ -249,6 +249,7 @@ export const layer: Layer.Layer<Receipts, StoreError, SqlClient.SqlClient> = Lay
       ...eventReplays(sql),
       countDecisions: countDecisions(sql),
       pushers: pushers(sql),
+      touches: touches(sql),
       activity: activity(sql),
       prune: prune(sql, deliveries)
     })

@@ -244,6 +244,20 @@ describe("reasons", () => {
     }
   })
 
+  it.each([
+    ["an edit of a comment of the service by a person", "eve", "reviewer", "own_event"],
+    ["the service's own edit", "reviewer", "Reviewer", "own_event"],
+    ["a comment whose author the host does not name", "eve", undefined, "own_event"],
+    ["a comment of the service under an earlier name", "eve", "old-name", "own_event"],
+    ["a person's own comment with a copied marker", "eve", "Eve", "unsupported_action"]
+  ] as const)("%s is an event of the service's own comments, or is not", async (_, sender, writer, reason) => {
+    const snapshot = await snapshotWith({})
+    const event = { _tag: "Ignored", reason: "own_event", ...facts, sender: { username: sender }, writer } as const
+    assert.deepInclude(decide(snapshot, event, "reviewer"), { accepted: false, reason })
+    // Before the account is known, everything with a marker counts as its own.
+    assert.deepInclude(decide(snapshot, event), { accepted: false, reason: "own_event" })
+  })
+
   it("a closed pull request names what is to be cancelled, under the key it was queued under", async () => {
     const snapshot = await snapshotWith({})
     const closed = decide(snapshot, { _tag: "PullRequestClosed", ...facts, number: 7, baseRef: "main" })

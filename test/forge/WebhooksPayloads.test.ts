@@ -496,6 +496,33 @@ describe("commands", () => {
     assert.isFalse(isOwnComment("<!-- something else -->"))
   })
 
+  it("name their author, as far as the host does", () => {
+    const body = 'Summary\n<!-- aicr:v1 {"op":"1"} -->'
+    const [repository, project] = [{ full_name: "a/b" }, { path_with_namespace: "a/b" }]
+    const sender = { login: "eve" }
+    const github = (comment: object) => ({ action: "edited", repository, sender, issue: { number: 7 }, comment })
+    const gitlab = (author_id: number) => ({
+      project,
+      user: { id: 5, username: "eve" },
+      object_attributes: { action: "update", note: body, author_id },
+      merge_request: { iid: 7 }
+    })
+    const writerIn = (kind: ForgeKind, headers: Headers, payload: object) => {
+      const event = eventIn(parseBody(webhooks[kind], headers, Buffer.from(JSON.stringify(payload))))
+      return event._tag === "Ignored" ? [event.reason, event.writer] : event._tag
+    }
+    for (const kind of ["github", "gitea", "forgejo"] as const) {
+      const headers = { [`x-${kind}-event`]: "issue_comment" }
+      const by = (comment: object) => writerIn(kind, headers, github(comment))
+      assert.deepStrictEqual(by({ body, user: { login: "aicr" } }), ["own_event", "aicr"])
+      assert.deepStrictEqual(by({ body }), ["own_event", undefined])
+      assert.deepStrictEqual(by({ body, user: { login: 7 } }), ["own_event", undefined])
+    }
+    const headers = { "x-gitlab-event": "Note Hook" }
+    assert.deepStrictEqual(writerIn("gitlab", headers, gitlab(5)), ["own_event", "eve"])
+    assert.deepStrictEqual(writerIn("gitlab", headers, gitlab(6)), ["own_event", undefined])
+  })
+
   it("take time in proportion to the comment", () => {
     const started = performance.now()
     for (const body of [

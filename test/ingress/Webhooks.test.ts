@@ -423,6 +423,7 @@ describe("when the stores fail", () => {
     list: () =>
       Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.list", message: "disk is full" })),
     countDecisions: () => Effect.succeed([]),
+    touches: () => Effect.succeed([]),
     pushers: () => Effect.succeed({ usernames: [], pushedHead: false, isPart: false }),
     activity: () => Effect.succeed([]),
     addReplay: () => full,

@@ -159,6 +159,16 @@ describe.each(ForgeKind.literals)("comments of the service on %s", (kind) => {
     expect(summary().body).not.toContain("This review replaced")
   })
 
+  it("name a bounded number of the people who edited them, whatever the host reports", async () => {
+    const { review, summary } = await begin()
+    await review(both)
+    summary().body = "All is well"
+    const crowd = Array.from({ length: 5000 }, (_, n) => ({ by: `person-${n}`, action: "edited", at: 1.5 }) as const)
+    await review(both, crowd)
+    expect(summary().body).toMatch(/replaced what (`person-\d`, ){10}… edited in this comment/)
+    expect(summary().body).toContain("<!-- aicr:v1 ")
+  })
+
   it("cost no request while they are unchanged, nor do edits of the service", async () => {
     const count = async (touched: ReadonlyArray<TouchedComment>) => {
       const { here, review } = await begin()

@@ -5,11 +5,22 @@
  */
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person } from "../../domain/Change.ts"
-import type { EventFacts, HostEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
+import type { EventFacts, HostEvent, IgnoredEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
-import { child, flag, integer, limits, requireValue, requireNumber, parseDelivery, person, text } from "../Payload.ts"
+import {
+  child,
+  flag,
+  integer,
+  limits,
+  optional,
+  requireValue,
+  requireNumber,
+  parseDelivery,
+  person,
+  text
+} from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
 import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo, readTextBefore } from "../GithubPayload.ts"
 import { hexHmac } from "../Signature.ts"
@@ -79,7 +90,7 @@ const reader =
     const sender = toPerson(child(payload, "sender"))
     const common = { provider, event, action, sender, subject: readGithubSubject(payload) }
     const repository = readRepo(payload)
-    const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
+    const ignored = (reason: IgnoredEvent["reason"]): IgnoredEvent => ({
       _tag: "Ignored",
       reason,
       ...common,
@@ -114,7 +125,8 @@ const reader =
         if (comment === undefined) return ignored("unsupported_event")
         const issue = child(payload, "issue") ?? child(payload, "pull_request")
         const body = text(comment, "body", limits.description) ?? ""
-        if (isOwnComment(body, readTextBefore(payload))) return ignored("own_event")
+        if (isOwnComment(body, readTextBefore(payload)))
+          return { ...ignored("own_event"), writer: optional(() => toPerson(child(comment, "user")))?.username }
         const onPull = flag(payload, "is_pull") || child(issue, "pull_request") !== undefined
         if (action !== "created" || !(onPull || child(payload, "pull_request") !== undefined)) {
           return ignored("unsupported_action")

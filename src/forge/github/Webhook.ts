@@ -1,11 +1,11 @@
 /** GitHub deliveries. The signature covers the raw body for every content type; docs/triggers.md lists the events and actions. */
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person } from "../../domain/Change.ts"
-import type { EventFacts, HostEvent } from "../../domain/HostEvent.ts"
+import type { EventFacts, HostEvent, IgnoredEvent } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
-import { child, flag, limits, requireValue, requireNumber, parseDelivery, person, text } from "../Payload.ts"
+import { child, flag, limits, optional, requireValue, requireNumber, parseDelivery, person, text } from "../Payload.ts"
 import type { PayloadJson } from "../Payload.ts"
 import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo, readTextBefore } from "../GithubPayload.ts"
 import { hexHmac } from "../Signature.ts"
@@ -32,7 +32,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
   if (event === "installation" || event === "installation_repositories") return { _tag: "Lifecycle", ...common }
 
   const repository = readRepo(payload)
-  const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
+  const ignored = (reason: IgnoredEvent["reason"]): IgnoredEvent => ({
     _tag: "Ignored",
     reason,
     ...common,
@@ -66,8 +66,10 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
     case "issue_comment":
     case "pull_request_review_comment": {
       const target = child(payload, event === "issue_comment" ? "issue" : "pull_request")
-      const body = text(child(payload, "comment"), "body", limits.description) ?? ""
-      if (isOwnComment(body, readTextBefore(payload))) return ignored("own_event")
+      const comment = child(payload, "comment")
+      const body = text(comment, "body", limits.description) ?? ""
+      if (isOwnComment(body, readTextBefore(payload)))
+        return { ...ignored("own_event"), writer: optional(() => toPerson(child(comment, "user")))?.username }
       if (action !== "created") return ignored("unsupported_action")
       if (event === "issue_comment" && child(target, "pull_request") === undefined) return ignored("unsupported_action")
       const command = findCommand(body)

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto"
 import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
-import type { EventFacts, HostEvent, PullRequestFacts, DeliverySubject } from "../../domain/HostEvent.ts"
+import type { EventFacts, HostEvent, IgnoredEvent, PullRequestFacts, DeliverySubject } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook, Headers, RejectedFacts, Signature } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../Command.ts"
 import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
@@ -144,12 +144,18 @@ const toSubject = (event: string, payload: PayloadJson): DeliverySubject => {
   }
 }
 
+/** Returns the author of a comment, if it is the sender: the payload has only the id of another one. */
+const readWriter = (payload: PayloadJson): string | undefined =>
+  integer(child(payload, "object_attributes"), "author_id") === integer(child(payload, "user"), "id")
+    ? toSender(payload)?.username
+    : undefined
+
 const read = (event: string, payload: PayloadJson): HostEvent => {
   const attributes = child(payload, "object_attributes")
   const action = text(attributes, "action", 100)
   const sender = toSender(payload)
   const common = { provider: "gitlab", event, action, sender, subject: toSubject(event, payload) } as const
-  const ignored = (reason: "unsupported_event" | "unsupported_action" | "own_event"): HostEvent => ({
+  const ignored = (reason: IgnoredEvent["reason"]): IgnoredEvent => ({
     _tag: "Ignored",
     reason,
     ...common,
@@ -195,7 +201,7 @@ const read = (event: string, payload: PayloadJson): HostEvent => {
       // Older servers send no action, and this event for new notes only.
       const created = action === undefined || action === "create"
       const body = text(attributes, "note", limits.description) ?? ""
-      if (isOwnComment(body)) return ignored("own_event")
+      if (isOwnComment(body)) return { ...ignored("own_event"), writer: readWriter(payload) }
       if (!created || request === undefined || flag(attributes, "system")) return ignored("unsupported_action")
       const command = findCommand(body)
       if (command === undefined) return ignored("unsupported_action")
