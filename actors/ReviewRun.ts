@@ -259,9 +259,9 @@ const analysisFailure = Effect.fnUntraced(function* (
   work: ReviewWork,
   error: AgentError | AnalysisError | CheckoutError | { readonly _tag: "PatchTooLarge"; readonly why: Reason }
 ) {
+  const now = yield* Clock.currentTimeMillis
+  const current = (yield* (yield* Runs).get(run.id)) ?? run
   if (error._tag === "AgentError" && waitsForProvider(error)) {
-    const now = yield* Clock.currentTimeMillis
-    const current = (yield* (yield* Runs).get(run.id)) ?? run
     const notBefore = error.retryAfterMillis && now + error.retryAfterMillis
     const tag = error.reason === "throttled" ? "ProviderRefuses" : "ProviderUnreachable"
     return yield* waitForServer(current, work, { _tag: tag, reason: error.why }, notBefore)
@@ -269,13 +269,9 @@ const analysisFailure = Effect.fnUntraced(function* (
   const reason = error.why
   const retryable = error._tag !== "PatchTooLarge" && passing.has(error.reason)
   const timedOut = error._tag === "AgentError" && error.reason === "timeout"
-  const outage = error._tag === "CheckoutError" ? outages.get(error.reason) : undefined
-  if (outage !== undefined) {
-    const current = (yield* (yield* Runs).get(run.id)) ?? run
-    return yield* waitForServer(current, work, { _tag: outage, reason }, undefined)
-  }
+  const outage = error._tag === "CheckoutError" ? outageOf(error, current, now) : undefined
+  if (outage !== undefined) return yield* waitForServer(current, work, { _tag: outage, reason }, undefined)
   const wait = error._tag === "AgentError" ? error.retryAfterMillis : undefined
-  const now = yield* Clock.currentTimeMillis
   const last = !retryable || isLastAttempt(work)
   if (last) yield* failRun(run, work, timedOut ? "timeout" : "failed", reason)
   return failed(reason, retryable, wait === undefined ? undefined : now + wait, run.id)
@@ -284,11 +280,16 @@ const analysisFailure = Effect.fnUntraced(function* (
 /** Failures that may not occur in another attempt. */
 const passing: ReadonlySet<string> = new Set(["retryable", "crashed"])
 
-/** Failures of a checkout that last for a while and end, or do not occur on another node, by reason. */
-const outages: ReadonlyMap<string, "RepositoryUnavailable" | "DiskUnwritable"> = new Map([
-  ["unreachable", "RepositoryUnavailable"],
-  ["disk", "DiskUnwritable"]
-])
+/** Time for which a pull request waits for a commit that its host names and git does not have: hosts copy those of forks later. */
+const lateCommitMillis = 120_000
+
+/** Returns what a checkout waits for, if its failure lasts for a while and ends, or does not occur on another node. */
+const outageOf = ({ reason }: CheckoutError, { change, waitingSince }: Run, now: number) => {
+  if (reason === "disk") return "DiskUnwritable"
+  const isLate =
+    reason === "absent" && change.target.kind === "pull_request" && now - (waitingSince ?? now) < lateCommitMillis
+  return isLate || reason === "unreachable" ? "RepositoryUnavailable" : undefined
+}
 
 const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, error: ForgeError) {
   const passes = error.reason === "rate_limited" || error.reason === "unavailable" || error.reason === "unknown_outcome"

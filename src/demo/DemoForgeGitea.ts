@@ -184,15 +184,16 @@ const commits = async (context: ApiContext): Promise<ApiAnswer> => {
   const log = await git(repository.directory, [
     "log",
     `--max-count=${most}`,
-    "--format=%H %s",
+    `--skip=${most * (Number(context.request.query.get("page") ?? 1) - 1)}`,
+    "--format=%H %cI %s",
     "--end-of-options",
     ref
   ]).catch(() => undefined)
   if (log === undefined) return notFound
-  const rows = log.trimEnd().split("\n")
+  const rows = log.split("\n").flatMap((line) => (line === "" ? [] : [line.split(" ")]))
   return {
     status: 200,
-    body: rows.map((row) => ({ sha: row.slice(0, 40), commit: { message: row.slice(41) } }))
+    body: rows.map(([sha, created, ...subject]) => ({ sha, created, commit: { message: subject.join(" ") } }))
   }
 }
 

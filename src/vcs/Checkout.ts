@@ -56,10 +56,11 @@ export interface GitCheckoutRequest {
 
 export class CheckoutError extends Schema.TaggedError<CheckoutError>()("CheckoutError", {
   /**
-   * `unreachable` and `disk` (the disk of this node takes no writes) are transient. `unauthorized`, `missing` (no such commit or
-   * repository), `failed` (git refused) and `limit` (the repository or the change exceeds a limit) are permanent.
+   * `unreachable` and `disk` (the disk of this node takes no writes) are transient. `absent`: the repository does not have the commit,
+   * which a host may add to it later than its API names it. `unauthorized`, `missing` (no such repository, revision or file), `failed`
+   * (git refused) and `limit` (the repository or the change exceeds a limit) are permanent.
    */
-  reason: Schema.Literals(["unreachable", "unauthorized", "missing", "failed", "limit", "disk"]),
+  reason: Schema.Literals(["unreachable", "unauthorized", "absent", "missing", "failed", "limit", "disk"]),
   /** Operators read it. */
   why: Reason
 }) {

@@ -8,11 +8,18 @@ import { ForgeKind } from "../../src/domain/Kinds.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 
 const asked: Array<URL> = []
-let commits: ReadonlyArray<{ readonly sha: string; readonly id: string }> = []
+let commits: ReadonlyArray<{ readonly sha: string; readonly id: string; readonly created: string }> = []
+let knowsUntil = true
 const server = createServer((request, response) => {
-  asked.push(new URL(request.url ?? "/", "http://host.test"))
+  const url = new URL(request.url ?? "/", "http://host.test")
+  asked.push(url)
+  const query = url.searchParams
+  const bound = knowsUntil ? (query.get("until") ?? "9999") : "9999"
+  const size = Number(query.get("limit") ?? query.get("per_page"))
+  const from = (Number(query.get("page") ?? 1) - 1) * size
+  const matching = commits.filter(({ created }) => created <= bound)
   response.setHeader("content-type", "application/json")
-  response.end(JSON.stringify(commits))
+  response.end(JSON.stringify(matching.slice(from, from + size)))
 })
 beforeAll(() => new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening)))
 afterAll(() => new Promise((closed) => server.close(closed)))
@@ -34,23 +41,23 @@ const client = (kind: ForgeKind) => {
 const repo = { fullName: "team/app" }
 const until = Date.parse("2026-03-09T03:00:00Z")
 const expected = {
-  gitea: { path: "/api/repos/team/app/commits", branch: "sha", one: "limit" },
-  forgejo: { path: "/api/repos/team/app/commits", branch: "sha", one: "limit" },
-  github: { path: "/api/repos/team/app/commits", branch: "sha", one: "per_page" },
-  gitlab: { path: "/api/projects/team%2Fapp/repository/commits", branch: "ref_name", one: "per_page" }
+  gitea: { path: "/api/repos/team/app/commits", branch: "sha", size: { limit: "50" } },
+  forgejo: { path: "/api/repos/team/app/commits", branch: "sha", size: { limit: "50" } },
+  github: { path: "/api/repos/team/app/commits", branch: "sha", size: { per_page: "1" } },
+  gitlab: { path: "/api/projects/team%2Fapp/repository/commits", branch: "ref_name", size: { per_page: "1" } }
 } as const satisfies Record<ForgeKind, object>
 
 describe.each(ForgeKind.literals)("%s", (kind) => {
-  const { branch, one, path } = expected[kind]
-  it("requests one commit of the branch, up to a time", async () => {
-    commits = [{ sha: "c1", id: "c1" }]
+  const { branch, path, size } = expected[kind]
+  it("requests commits of the branch, up to a time", async () => {
+    commits = [{ sha: "c1", id: "c1", created: "2026-03-08T03:00:00Z" }]
     const found = await Effect.runPromise(client(kind).newestCommit(repo, { branch: "a/b", until }))
     const last = asked.at(-1)
     expect(found).toBe("c1")
     expect(last?.pathname).toBe(path)
     expect(Object.fromEntries(last?.searchParams ?? [])).toMatchObject({
       [branch]: "a/b",
-      [one]: "1",
+      ...size,
       until: "2026-03-09T03:00:00.000Z"
     })
   })
@@ -61,5 +68,36 @@ describe.each(ForgeKind.literals)("%s", (kind) => {
     const names = [...(asked.at(-1)?.searchParams.keys() ?? [])]
     expect(names).not.toContain(branch)
     expect(names).not.toContain("until")
+  })
+})
+
+describe.each(["gitea", "forgejo"] as const)("%s", (kind) => {
+  const hour = 3_600_000
+  const newest = Date.parse("2026-03-09T03:00:00Z")
+  const at = (age: number) => new Date(newest - age * hour).toISOString()
+  const find = async (age: number) => {
+    const before = asked.length
+    const found = await Effect.runPromise(
+      client(kind).newestCommit(repo, { branch: "main", until: newest - age * hour })
+    )
+    return [found, asked.length - before] as const
+  }
+
+  it("that ignores the time finds the commit by its pages", async () => {
+    commits = Array.from({ length: 7000 }, (_, age) => ({ sha: `c${age}`, id: `c${age}`, created: at(age) }))
+    knowsUntil = false
+    for (const age of [0, 1, 49, 50, 99, 100, 3210, 6399, 6400, 6999]) {
+      const [found, requests] = await find(age)
+      expect([age, found]).toEqual([age, `c${age}`])
+      expect(requests).toBeLessThanOrEqual(16)
+    }
+    expect(await find(30)).toEqual(["c30", 1])
+    expect((await find(7001))[0]).toBeUndefined()
+  })
+
+  it("that knows the time is sent one request", async () => {
+    knowsUntil = true
+    expect(await find(3210)).toEqual(["c3210", 1])
+    expect(await find(7001)).toEqual([undefined, 1])
   })
 })

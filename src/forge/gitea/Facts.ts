@@ -12,6 +12,7 @@
  * | Webhooks are listed in pages of 30 | gitea/Webhooks.ts |
  * | Comments of an issue are listed without pages, by `since` and `before` of their last edit (both inclusive) | gitea/NewestComment.ts |
  * | Labels of an organisation count in its repositories; a token needs a scope of its own to read them | gitea/Labels.ts |
+ * | Forgejo and versions of Gitea before 1.24 ignore `until` in a list of commits | gitea/Pulls.ts |
  * | A status `warning` does not pass a required status | gitea/Comments.ts |
  * | A list by the name of an account that no longer exists is refused with 404 | OwnAccount.ts |
  */
@@ -24,3 +25,6 @@ export const pages = { name: "limit", value: 50 } as const
 
 /** Maximum number of requests that read the comments of one pull request, when they do not fit in one response. */
 export const maxCommentReads = 60
+
+/** Last page of commits that is read in search of one that is old enough. */
+export const maxCommitPage = 2 ** 16

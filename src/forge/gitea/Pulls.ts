@@ -7,9 +7,41 @@ import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
-import { pages } from "./Facts.ts"
+import { maxCommitPage, pages } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
+
+type Commits = ReadonlyArray<typeof Commit.Type>
+
+/**
+ * Searches the pages of a list, newest first, for the first commit at `until` (milliseconds since the epoch): pages 1, 2, 4, …, then
+ * between the last two. Servers that know the parameter `until` have it on the first page.
+ */
+const newestUntil = Effect.fnUntraced(function* (
+  read: (page: number) => Effect.Effect<Commits, ForgeError>,
+  until: number
+): Effect.fn.Return<Commits[number] | undefined, ForgeError> {
+  const isOld = ({ created }: Commits[number]) => Date.parse(created ?? "") <= until
+  /** Returns whether the commit is on this page or an earlier one, or nowhere. */
+  const reaches = (commits: Commits) => commits.length === 0 || commits.some(isOld)
+  let newer = 0
+  let page = 1
+  let found = yield* read(page)
+  while (!reaches(found) && page < maxCommitPage) {
+    newer = page
+    page *= 2
+    found = yield* read(page)
+  }
+  while (page - newer > 1) {
+    const middle = Math.floor((newer + page) / 2)
+    const commits = yield* read(middle)
+    if (reaches(commits)) {
+      page = middle
+      found = commits
+    } else newer = middle
+  }
+  return found.find(isOld)
+})
 
 export const giteaPulls = (
   rest: Rest
@@ -34,14 +66,20 @@ export const giteaPulls = (
       (pulls) => pulls.flatMap((listed) => (listed.state === "open" && listed.head.sha === head ? [listed.number] : []))
     )
 
-  const newestCommit: ForgeClient["newestCommit"] = (repo, { branch, until }) => {
-    const onlyNewest = { limit: 1, page: 1, stat: "false", verification: "false", files: "false" }
-    const query = { sha: branch, until: until === undefined ? undefined : new Date(until).toISOString(), ...onlyNewest }
-    return Effect.map(
-      rest.get({ path: `${repoPath}/commits`, params: ownerAndName(repo), query }, Schema.Array(Commit)),
-      (commits) => commits[0]?.sha
-    )
-  }
+  const newestCommit: ForgeClient["newestCommit"] = Effect.fnUntraced(function* (repo, { branch, until }) {
+    const list = (page: Readonly<Record<string, string | number>>) =>
+      rest.get(
+        {
+          path: `${repoPath}/commits`,
+          params: ownerAndName(repo),
+          query: { sha: branch, stat: "false", verification: "false", files: "false", ...page }
+        },
+        Schema.Array(Commit)
+      )
+    if (until === undefined) return (yield* list({ limit: 1, page: 1 }))[0]?.sha
+    const time = new Date(until).toISOString()
+    return (yield* newestUntil((page) => list({ until: time, limit: pages.value, page }), until))?.sha
+  })
 
   const branchHead: ForgeClient["branchHead"] = Effect.fnUntraced(function* (repo, branch) {
     const tip = yield* newestCommit(repo, { branch })

@@ -84,7 +84,8 @@ export const Comment = Schema.Struct({
 /** Pull request of which only the age is read. */
 export const OpenedAt = Schema.Struct({ created_at: Schema.String })
 
-export const Commit = Schema.Struct({ sha: Schema.String })
+/** `created` is the time of its committer. */
+export const Commit = Schema.Struct({ sha: Schema.String, created: Text })
 export const Branch = Schema.Struct({
   protected: Schema.Boolean,
   commit: Schema.NullOr(Schema.Struct({ id: Schema.String }))

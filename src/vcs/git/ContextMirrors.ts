@@ -60,7 +60,7 @@ export const makeContextMirrors = (options: ContextMirrorsOptions) => {
     const fetch = (spec: string) => fetchRefs(mirror, remote, [spec], options.fetchTimeoutMillis, ["--depth=1"])
     const byId = fetch(`+${commit}:${toRef(commit)}`).pipe(
       Effect.catchIf(
-        (error) => error.reason === "missing" && name !== undefined,
+        (error) => error.reason === "absent" && name !== undefined,
         () => fetch(`+${name}:${toRef(commit)}`)
       )
     )

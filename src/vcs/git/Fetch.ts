@@ -101,7 +101,7 @@ export const fetchCommits = Effect.fn("fetchCommits")(function* (
         timeoutMillis
       ).pipe(
         Effect.catchIf(
-          (error) => error.reason === "missing",
+          (error) => error.reason === "absent",
           (error) => byName(mirror, request, missing, error, timeoutMillis)
         )
       )
@@ -176,7 +176,7 @@ const byName = Effect.fnUntraced(function* (
         error.reason === "limit"
           ? error
           : new CheckoutError({
-              reason: "missing",
+              reason: "absent",
               why: { _tag: "CommitNotInRefs", commit: id, refs }
             })
       )

@@ -16,7 +16,7 @@ const table: ReadonlyArray<readonly [RegExp, Kind]> = [
     /Authentication failed|could not read (Username|Password)|returned error: 40[13]|HTTP Basic: Access denied/i,
     "unauthorized"
   ],
-  [/not our ref|unadvertised object|couldn't find remote ref|no such remote ref/i, "missing"],
+  [/not our ref|unadvertised object|couldn't find remote ref|no such remote ref/i, "absent"],
   [/repository '.*' not found|returned error: 404|does not appear to be a git repository/i, "missing"],
   [
     /bad object|Not a valid (commit|object) name|unknown revision|bad revision|invalid object|unable to read|bad source/i,

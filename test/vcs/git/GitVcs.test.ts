@@ -166,10 +166,10 @@ describe("checkout over http", () => {
       expect(diff).toContain("+2\n")
       expect(old.requests.length).toBeGreaterThan(2)
       await expect(run(diffText, { url, mirror: "old", headRef: undefined })).rejects.toMatchObject({
-        reason: "missing"
+        reason: "absent"
       })
       await expect(run(diffText, { url, mirror: "old", headRef: "main" })).rejects.toMatchObject({
-        reason: "missing",
+        reason: "absent",
         message: expect.stringContaining(head)
       })
     } finally {
@@ -188,7 +188,7 @@ describe("failures have a reason that determines the next step", () => {
 
   it.each([
     ["no such repository", () => ({ url: `${server.url}/nope.git` }), "missing"],
-    ["no such commit", () => ({ head: "1".repeat(40), headRef: undefined }), "missing"],
+    ["no such commit", () => ({ head: "1".repeat(40), headRef: undefined }), "absent"],
     ["nobody listens", () => ({ url: "http://127.0.0.1:1/x.git" }), "unreachable"],
     ["a short id", () => ({ head: "abc" }), "failed"],
     ["an option as id", () => ({ head: "--upload-pack=touch" }), "failed"],

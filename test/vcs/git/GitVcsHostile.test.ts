@@ -213,7 +213,7 @@ describe("names that look like options or escape", () => {
     "%j is not fetched",
     async (headRef) => {
       const missing = { head: "2".repeat(40), headRef, baseRef: undefined }
-      await expect(run(diffOf, missing)).rejects.toMatchObject({ reason: "missing" })
+      await expect(run(diffOf, missing)).rejects.toMatchObject({ reason: "absent" })
     }
   )
 })
