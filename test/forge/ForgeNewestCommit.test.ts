@@ -9,12 +9,12 @@ import { forgeTable } from "../../src/forge/ForgeTable.ts"
 
 const asked: Array<URL> = []
 let commits: ReadonlyArray<{ readonly sha: string; readonly id: string; readonly created: string }> = []
-let knowsUntil = true
+let filtersByTime = true
 const server = createServer((request, response) => {
   const url = new URL(request.url ?? "/", "http://host.test")
   asked.push(url)
   const query = url.searchParams
-  const bound = knowsUntil ? (query.get("until") ?? "9999") : "9999"
+  const bound = filtersByTime ? (query.get("until") ?? "9999") : "9999"
   const size = Number(query.get("limit") ?? query.get("per_page"))
   const from = (Number(query.get("page") ?? 1) - 1) * size
   const matching = commits.filter(({ created }) => created <= bound)
@@ -85,7 +85,7 @@ describe.each(["gitea", "forgejo"] as const)("%s", (kind) => {
 
   it("that ignores the time finds the commit by its pages", async () => {
     commits = Array.from({ length: 7000 }, (_, age) => ({ sha: `c${age}`, id: `c${age}`, created: at(age) }))
-    knowsUntil = false
+    filtersByTime = false
     for (const age of [0, 1, 49, 50, 99, 100, 3210, 6399, 6400, 6999]) {
       const [found, requests] = await find(age)
       expect([age, found]).toEqual([age, `c${age}`])
@@ -95,8 +95,8 @@ describe.each(["gitea", "forgejo"] as const)("%s", (kind) => {
     expect((await find(7001))[0]).toBeUndefined()
   })
 
-  it("that knows the time is sent one request", async () => {
-    knowsUntil = true
+  it("that filters by the time is sent one request", async () => {
+    filtersByTime = true
     expect(await find(3210)).toEqual(["c3210", 1])
     expect(await find(7001)).toEqual([undefined, 1])
   })

@@ -15,7 +15,7 @@ type Commits = ReadonlyArray<typeof Commit.Type>
 
 /**
  * Searches the pages of a list, newest first, for the first commit at `until` (milliseconds since the epoch): pages 1, 2, 4, …, then
- * between the last two. Servers that know the parameter `until` have it on the first page.
+ * between the last two. Servers that filter by `until` have it on the first page.
  */
 const newestUntil = Effect.fnUntraced(function* (
   read: (page: number) => Effect.Effect<Commits, ForgeError>,
