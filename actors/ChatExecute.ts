@@ -94,7 +94,7 @@ const review = Effect.fnUntraced(function* (execution: Execution, repository: Ch
   if (limit !== undefined) return replied(limit, "rejected")
   const { entryId, eventId } = isUnreported
     ? { entryId: undefined, eventId: yield* queueRevision(request, repository, change) }
-    : yield* queueReview(request, change, snapshot.hash)
+    : yield* queueReview(request, change, snapshot)
   const what = isUnreported ? named : describeTarget(change, safe)
   const text = joinParts("\n", texts.queued(what, request.id), links.toDelivery(eventId))
   return { _tag: "Queued", workspace, eventId, entryId, text } satisfies Executed

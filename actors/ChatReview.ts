@@ -3,6 +3,7 @@
  * repeating it after a crash changes nothing.
  */
 import { Clock, Effect } from "effect"
+import { commandDue } from "../src/admission/Due.ts"
 import { parseRevision, parseSubmitted } from "../src/chat/Command.ts"
 import type { ChatRepository } from "../src/chat/Repositories.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
@@ -100,10 +101,13 @@ const toDeliveryKey = ({ id }: ChatRequest) => deliveryKey("chat", id)
 const requestedIn = ({ connection }: ChatRequest): string => `requested from chat (${connection})`
 
 /** Stores the receipt and queues the review. Returns the id of the receipt. */
-export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, change: Change, configHash: string) {
+export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, change: Change, snapshot: Snapshot) {
   const receipts = yield* Receipts
   const now = yield* Clock.currentTimeMillis
-  const work = { change, configHash, priority: Priority.command, dueAt: request.receivedAt }
+  const { receivedAt } = request
+  const review = snapshot.workspaces.get(change.workspace)?.review
+  const dueAt = review === undefined ? receivedAt : commandDue(review, change.target.kind, receivedAt)
+  const work = { change, configHash: snapshot.hash, priority: Priority.command, dueAt }
   const id = newId()
   const record: EventRecord = {
     id,

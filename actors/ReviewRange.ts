@@ -51,8 +51,13 @@ export const resolveRange = Effect.fnUntraced(function* (
       if (head === undefined) return noCommits(change.headRef)
       return yield* against(change, head, client)
     }
-    case "scheduled":
-      return yield* sinceThen(entry, snapshot, client)
+    case "scheduled": {
+      const { base, head } = change
+      // An administrator repeats a run.
+      return head !== undefined && base !== undefined
+        ? { head, base, baseRef: undefined }
+        : yield* sinceThen(entry, snapshot, client)
+    }
     default:
       return { _tag: "NoCommits" }
   }

@@ -180,7 +180,8 @@ const storeOne = Effect.fnUntraced(function* (event: StoredEvent, snapshot: Snap
   const record = toRecord(event, snapshot, admitted)
   const stored = yield* (yield* Receipts).store(record)
   const { target, workspace, repo } = admitted.change
-  const where = `${target.branch ?? repo.fullName} in workspace ${workspace}`
+  const rule = admitted.rule === undefined ? "" : ` by match rule ${admitted.rule}`
+  const where = `${target.branch ?? repo.fullName} in workspace ${workspace}${rule}`
   const first = stored._tag === "Duplicate" ? stored.first : record
   const isOwn = first.rule === record.rule
   const reportId = event.id

@@ -92,9 +92,7 @@ const rereview = Effect.fnUntraced(function* (id: string) {
   const { username } = yield* CurrentUser
   const result = yield* (yield* Operations).reviewAgain((yield* load(id)).change, username)
   if (result._tag === "Queued") return { id, event_id: result.eventId, status: result.status }
-  return yield* result.why === "gone"
-    ? conflict("workspace_gone", { _tag: "TargetGone" })
-    : conflict("not_a_pull_request", { _tag: "NotAPullRequest" })
+  return yield* conflict("workspace_gone", { _tag: "TargetGone" })
 })
 
 const readLog = Effect.fnUntraced(function* (id: string) {

@@ -8,9 +8,9 @@ import type { HostEvent } from "../domain/HostEvent.ts"
 import { cloneUrl } from "../domain/HostUrls.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import { hasTriage } from "../domain/Kinds.ts"
-import { pullRequestDue, pushDue } from "./Due.ts"
+import { commandDue, pullRequestDue, pushDue } from "./Due.ts"
 import { isExcluded } from "./Exclude.ts"
-import { describeRoute } from "./DescribeRoute.ts"
+import { describeBinding, describeRoute } from "./DescribeRoute.ts"
 import type { Binding } from "./Select.ts"
 import { onlyOne, select, selectByPull, sourceFacts } from "./Select.ts"
 import { isIgnoredLabel } from "./IgnoredLabel.ts"
@@ -113,7 +113,7 @@ const start = (
   command?: "help" | "cancel"
 ): Admission => ({
   accepted: true,
-  rule: `workspace ${binding.workspace.id} binds ${change.repo.fullName}${describeDelay(change, dueAt > now)}`,
+  rule: `${describeBinding(binding, change.repo.fullName)}${describeDelay(change, dueAt > now)}`,
   trigger: binding.trigger,
   workspace: binding.workspace,
   change,
@@ -182,7 +182,8 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
     url: event.url,
     requestedBy: sender.username
   }
-  if (event.command === "review") return start(bound, change, Priority.command, now)
+  if (event.command === "review")
+    return start(bound, change, Priority.command, commandDue(binding.workspace.review, "pull_request", now))
   return start(bound, { ...change, baseRef: base }, Priority.command, now, event.command)
 }
 

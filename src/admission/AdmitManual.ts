@@ -6,7 +6,7 @@ import type { Change, Person } from "../domain/Change.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { Admission, Refusal } from "./Admit.ts"
 import { bindHost } from "./BindHost.ts"
-import { describeRoute } from "./DescribeRoute.ts"
+import { describeBinding, describeRoute } from "./DescribeRoute.ts"
 
 /** The validated request. A revision is a full commit id or a branch. */
 export interface ManualRequest {
@@ -78,7 +78,7 @@ export const admitManual = ({ now, request, scope, snapshot }: ManualCall): Admi
   }
   return {
     accepted: true,
-    rule: `workspace ${binding.workspace.id} binds ${repo}`,
+    rule: describeBinding(binding, repo),
     trigger,
     workspace: binding.workspace,
     change,

@@ -7,7 +7,7 @@ import type { Change } from "../domain/Change.ts"
 import { Priority } from "../domain/Entry.ts"
 import type { Admission, Refusal } from "./Admit.ts"
 import { bindHost } from "./BindHost.ts"
-import { describeRoute } from "./DescribeRoute.ts"
+import { describeBinding, describeRoute } from "./DescribeRoute.ts"
 
 /** Returns the key under which the fires of a trigger's repository are recorded. */
 export const scheduleId = (trigger: TriggerProfile, { branch, repo }: ScheduledRepository): string =>
@@ -49,7 +49,7 @@ export const admitScheduled = (
   }
   return {
     accepted: true,
-    rule: `workspace ${workspace.id} binds ${repo}`,
+    rule: describeBinding(selection.binding, repo),
     trigger,
     workspace,
     change,

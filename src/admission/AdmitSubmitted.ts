@@ -6,7 +6,7 @@ import { listBranchNames, listStreamNames } from "../domain/BranchNames.ts"
 import { toRepositoryName } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { anyGlob, underAny } from "../domain/Globs.ts"
-import { pullRequestDue, pushDue } from "./Due.ts"
+import { commandDue, pullRequestDue, pushDue } from "./Due.ts"
 import { isExcludedChange } from "./Exclude.ts"
 import { pathsInBranch } from "./PathsInBranch.ts"
 
@@ -38,7 +38,7 @@ export interface Submitted {
 }
 
 export type StreamDecision =
-  | { readonly _tag: "Admitted"; readonly change: Change; readonly dueAt: number; readonly workspace: Workspace }
+  | ({ readonly _tag: "Admitted"; readonly change: Change; readonly dueAt: number } & Bound)
   /** `waits`: a reload of the configuration may add the workspace. */
   | { readonly _tag: "Refused"; readonly reason: string; readonly waits: boolean }
 
@@ -54,18 +54,21 @@ export const admitStream = (
   if (stream.removed) return refuse(`branch_removed: revision ${change.revision} removes ${name}`)
   if (stream.tag) return refuse(`tag: ${name} is a tag, which is not reviewed`)
   const found = workspacesOf(snapshot, trigger, branch).filter(
-    ({ id }) => change.workspaces === undefined || change.workspaces.includes(id)
+    ({ workspace: { id } }) => change.workspaces === undefined || change.workspaces.includes(id)
   )
-  const enabled = found.filter((workspace) => workspace.enabled)
-  const [workspace] = enabled
-  if (workspace === undefined) {
-    const disabled = found[0]
+  const enabled = found.filter(({ workspace }) => workspace.enabled)
+  const [bound] = enabled
+  if (bound === undefined) {
+    const disabled = found[0]?.workspace
     return disabled === undefined
       ? refuse(`repository_not_configured: no workspace of trigger ${trigger.name} matches ${name}`, true)
       : refuse(`workspace_disabled: workspace ${disabled.id} is disabled`)
   }
   if (enabled.length > 1)
-    return refuse(`ambiguous_route: the workspaces ${enabled.map(({ id }) => id).join(", ")} match ${name}`)
+    return refuse(
+      `ambiguous_route: the workspaces ${enabled.map(({ workspace }) => workspace.id).join(", ")} match ${name}`
+    )
+  const { rule, workspace } = bound
   const { include_branches: branches = [], exclude_sources = [] } = workspace.review.auto_commit
   const names = namesOf(trigger, branch)
   const isAutomatic = change.requestedBy === undefined
@@ -88,14 +91,17 @@ export const admitStream = (
   return {
     _tag: "Admitted",
     workspace,
+    rule,
     dueAt: toDue(workspace, change, now),
     change: toChange(trigger, workspace, change, stream)
   }
 }
 
 /** A shelf does not wait for further changes of its author. */
-const toDue = ({ review }: Workspace, { requestedBy, state }: Submitted, now: number): number =>
-  requestedBy !== undefined ? now : state === "shelved" ? pullRequestDue(review, now) : pushDue(review, now)
+const toDue = ({ review }: Workspace, { requestedBy, state }: Submitted, now: number): number => {
+  if (requestedBy !== undefined) return commandDue(review, state === "shelved" ? "pull_request" : "push", now)
+  return state === "shelved" ? pullRequestDue(review, now) : pushDue(review, now)
+}
 
 const refuse = (reason: string, waits = false): StreamDecision => ({ _tag: "Refused", reason, waits })
 
@@ -118,8 +124,14 @@ const isReviewed = (
 const namesOf = ({ kind }: TriggerProfile, branch: string): ReadonlyArray<string> =>
   kind === "perforce" ? listStreamNames(branch) : listBranchNames(branch)
 
+interface Bound {
+  readonly workspace: Workspace
+  /** Match rule of the workspace that hit. */
+  readonly rule: string | undefined
+}
+
 /** Returns the workspaces bound to the repository by name, or by rules, which may name the branch. */
-const workspacesOf = (snapshot: Snapshot, trigger: TriggerProfile, branch: string): ReadonlyArray<Workspace> => {
+const workspacesOf = (snapshot: Snapshot, trigger: TriggerProfile, branch: string): ReadonlyArray<Bound> => {
   const { kind, name, settings } = trigger
   const url = cleanPath(settings.repository_url ?? "")
   const location = kind === "perforce" ? branch : branch === "" ? url : `${url}/${branch}`
@@ -134,9 +146,15 @@ const workspacesOf = (snapshot: Snapshot, trigger: TriggerProfile, branch: strin
       ? [...new Set([cleanPath(settings.depot_path ?? branch), branch, branch.split("/").slice(0, 3).join("/")])]
       : [url]
   const matched = repositories.flatMap((repo_ref) =>
-    names.flatMap((one) => snapshot.route(name, { vcs: kind, repo_ref, branch: one }))
+    names.flatMap((one) => {
+      const facts = { vcs: kind, repo_ref, branch: one }
+      return snapshot
+        .route(name, facts)
+        .map((workspace): Bound => ({ workspace, rule: snapshot.matchedRule(workspace, name, facts) }))
+    })
   )
-  return [...new Set([...bound, ...matched])]
+  const all = [...bound.map((workspace): Bound => ({ workspace, rule: undefined })), ...matched]
+  return all.filter(({ workspace }, index) => all.findIndex((one) => one.workspace === workspace) === index)
 }
 
 /** `//depot/main/...` is `//depot/main`. */

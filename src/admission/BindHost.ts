@@ -10,6 +10,8 @@ import { isForgeKind } from "../domain/Kinds.ts"
 export interface HostBinding {
   readonly host: TriggerProfile
   readonly workspace: Workspace
+  /** Match rule of the workspace that hit. */
+  readonly rule: string | undefined
 }
 
 export interface Wanted {
@@ -38,12 +40,12 @@ export const bindHost = (snapshot: Snapshot, wanted: Wanted): HostSelection => {
   const hosts = [...snapshot.triggers.values()].filter(
     ({ kind, name }) => isForgeKind(kind) && (wanted.host === undefined || wanted.host === name)
   )
-  const bound = hosts.flatMap((host) => workspacesOf(snapshot, host, wanted).map((workspace) => ({ host, workspace })))
+  const bound = hosts.flatMap((host) => workspacesOf(snapshot, host, wanted).map((one) => ({ host, ...one })))
   const [onlyHost] = hosts.length === 1 ? hosts : []
   const asked =
     onlyHost === undefined
       ? []
-      : workspacesOf(snapshot, wanted.trigger, wanted).map((workspace) => ({ host: onlyHost, workspace }))
+      : workspacesOf(snapshot, wanted.trigger, wanted).map((one) => ({ host: onlyHost, ...one }))
   const bindings = bound.length > 0 ? bound : asked
   const enabled = bindings.filter(({ host, workspace }) => host.enabled && workspace.enabled)
   const [binding] = enabled
@@ -64,12 +66,15 @@ const workspacesOf = (
   snapshot: Snapshot,
   { kind, name }: TriggerProfile,
   { branch, repo, scope, workspace }: Wanted
-): ReadonlyArray<Workspace> =>
-  snapshot
-    .route(name, {
-      vcs: kind,
-      repo_ref: repo,
-      branch,
-      ref: branch === undefined ? undefined : `refs/heads/${branch}`
-    })
+): ReadonlyArray<Pick<HostBinding, "rule" | "workspace">> => {
+  const facts = {
+    vcs: kind,
+    repo_ref: repo,
+    branch,
+    ref: branch === undefined ? undefined : `refs/heads/${branch}`
+  }
+  return snapshot
+    .route(name, facts)
     .filter(({ id }) => (scope === undefined || scope.has(id)) && (workspace === undefined || workspace === id))
+    .map((one) => ({ workspace: one, rule: snapshot.matchedRule(one, name, facts) }))
+}

@@ -19,6 +19,12 @@ const listNames = (names: ReadonlyArray<string>): string =>
     ? `${names.slice(0, maxNames).join(", ")} and ${names.length - maxNames} more`
     : names.join(", ")
 
+/** Names the workspace that reviews a repository, and its match rule that hit. */
+export const describeBinding = (
+  { rule, workspace }: { readonly workspace: Workspace; readonly rule: string | undefined },
+  repo: string
+): string => `workspace ${workspace.id} binds ${repo}${rule === undefined ? "" : ` by match rule ${rule}`}`
+
 export const describeRoute = (
   reason: IgnoreReason,
   { branch, candidates, repo, trigger, workspace }: RouteFacts

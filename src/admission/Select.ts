@@ -9,6 +9,8 @@ import type { HostEvent } from "../domain/HostEvent.ts"
 export interface Binding {
   readonly trigger: TriggerProfile
   readonly workspace: Workspace
+  /** Match rule of the workspace that hit. */
+  readonly rule: string | undefined
 }
 
 export type Selection =
@@ -106,8 +108,13 @@ export const selectByPull = (
   const selection = select(snapshot, verified, ({ name }) => onBranch(source, bases.get(name)))
   if (selection._tag === "Bound" || selection.reason !== "repository_not_configured" || bases.size > 0) return selection
   for (const trigger of verified) {
-    const [workspace] = snapshot.route(trigger.name, { ...source, any_branch: true })
-    if (workspace?.enabled === true && trigger.enabled) return { _tag: "Bound", binding: { trigger, workspace } }
+    const facts = { ...source, any_branch: true }
+    const [workspace] = snapshot.route(trigger.name, facts)
+    if (workspace?.enabled === true && trigger.enabled)
+      return {
+        _tag: "Bound",
+        binding: { trigger, workspace, rule: snapshot.matchedRule(workspace, trigger.name, facts) }
+      }
   }
   return selection
 }
@@ -118,13 +125,17 @@ export const select = (
   verified: ReadonlyArray<TriggerProfile>,
   sourceOf: (trigger: TriggerProfile) => SourceFacts
 ): Selection => {
-  const bindings: Array<Binding> = []
+  const bindings: Array<Pick<Binding, "trigger" | "workspace">> = []
   for (const trigger of verified) {
     for (const workspace of snapshot.route(trigger.name, sourceOf(trigger))) bindings.push({ trigger, workspace })
   }
   const enabled = bindings.filter(({ trigger, workspace }) => trigger.enabled && workspace.enabled)
   const [binding] = enabled
-  if (binding !== undefined && enabled.length === 1) return { _tag: "Bound", binding }
+  if (binding !== undefined && enabled.length === 1) {
+    const { trigger, workspace } = binding
+    const rule = snapshot.matchedRule(workspace, trigger.name, sourceOf(trigger))
+    return { _tag: "Bound", binding: { trigger, workspace, rule } }
+  }
   const candidate = onlyOne(bindings)
   const unbound = (reason: Extract<Selection, { readonly _tag: "Unbound" }>["reason"]): Selection => ({
     _tag: "Unbound",

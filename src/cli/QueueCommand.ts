@@ -1,5 +1,5 @@
 /**
- * Implements `aicr queue list|show|cancel|retry|pause|resume|drain`: displays waiting and running work with reasons and times, and changes
+ * Implements `aicr queue list|show|cancel|retry|rereview|pause|resume|drain`: displays waiting and running work with reasons and times, and changes
  * it. The administration does the work (AdminCall.ts); the function that opens it is a parameter, so that the command line depends on no
  * adapter.
  */
@@ -178,6 +178,31 @@ const retry = (openAdmin: OpenAdmin) =>
     ])
   )
 
+const rereview = (openAdmin: OpenAdmin) =>
+  Command.make(
+    "rereview",
+    { ...shared, run: Argument.String("RUN").pipe(Argument.withDescription("Id of a run, as `aicr why` prints it")) },
+    Effect.fnUntraced(function* ({ config, run, url }) {
+      const { event_id: event, status } = yield* change(openAdmin, { config, url }, ({ runs }) =>
+        request(
+          Effect.catchTags(runs.rereview({ params: { id: run } }), {
+            NotFound: () => refused(`no run has the id ${run}`),
+            StateConflict: (problem) => refused(`${run} is not reviewed again: ${detail(problem)}`)
+          })
+        )
+      )
+      yield* Console.log(`The review is ${status}: aicr why ${event}`)
+    })
+  ).pipe(
+    Command.withDescription("Review the change of a run again"),
+    Command.withExamples([
+      {
+        command: "aicr queue rereview 0199b2c4-7c1e-7a51-8f60-2f1d3c5b7a90",
+        description: "A pull request in its current state, a push at the same commits"
+      }
+    ])
+  )
+
 const pause = (openAdmin: OpenAdmin) =>
   Command.make(
     "pause",
@@ -258,12 +283,13 @@ const drain = (openAdmin: OpenAdmin) =>
 export const queueCommand = (runs: Effect.Effect<{ readonly openAdmin: OpenAdmin }>) => {
   const openAdmin: OpenAdmin = (...given) => Effect.flatMap(runs, (loaded) => loaded.openAdmin(...given))
   return Command.make("queue").pipe(
-    Command.withDescription("List, cancel and retry reviews; pause, drain and resume workspaces and nodes"),
+    Command.withDescription("List, cancel, retry and repeat reviews; pause, drain and resume workspaces and nodes"),
     Command.withSubcommands([
       list(openAdmin),
       show(openAdmin),
       cancel(openAdmin),
       retry(openAdmin),
+      rereview(openAdmin),
       pause(openAdmin),
       resume(openAdmin),
       drain(openAdmin)

@@ -7,12 +7,14 @@ import { foldRepo } from "../domain/Change.ts"
 import type { MatcherConfig, Test } from "./Matcher.ts"
 import { compileMatcher, foldText, literalPrefix } from "./Matcher.ts"
 import type { MatchRule } from "./schema/Workspaces.ts"
-import type { SourceFacts, Workspace } from "./Snapshot.ts"
+import type { Snapshot, SourceFacts, Workspace } from "./Snapshot.ts"
 
 type Field = Exclude<keyof SourceFacts, "any_branch">
 
 interface Rule {
   readonly workspace: Workspace
+  /** Its id, or its position in the workspace. */
+  readonly name: string
   readonly triggers: ReadonlySet<string> | undefined
   readonly tests: ReadonlyArray<readonly [Field, Test]>
 }
@@ -33,25 +35,33 @@ interface Filed {
   readonly rest: Fields
 }
 
-export const makeRoute = (
-  workspaces: Iterable<Workspace>
-): ((trigger: string, source: SourceFacts) => ReadonlyArray<Workspace>) => {
+export const makeRoute = (workspaces: Iterable<Workspace>): Pick<Snapshot, "route" | "matchedRule"> => {
   const bySource = new Map<string, Array<Workspace>>()
   const rules: Array<Rule & { readonly source: MatchRule["source"] }> = []
   for (const workspace of workspaces) {
     const { source_repo, match = [] } = workspace.instance
     if (source_repo !== undefined) add(bySource, sourceKey(source_repo.trigger, source_repo.repo), workspace)
-    for (const rule of match) rules.push({ ...compileRule(workspace, rule), source: rule.source })
+    for (const [index, rule] of match.entries())
+      rules.push({ ...compileRule(workspace, rule, index), source: rule.source })
   }
   const filed = file(rules)
-  return (trigger, source) => {
-    const facts = complete(source)
-    const found = new Set(bySource.get(sourceKey(trigger, facts.repo_ref)))
-    for (const rule of candidates(filed, trigger, facts)) {
-      if (!found.has(rule.workspace) && hits(rule, trigger, facts)) found.add(rule.workspace)
+  return {
+    route: (trigger, source) => {
+      const facts = complete(source)
+      const found = new Set(bySource.get(sourceKey(trigger, facts.repo_ref)))
+      for (const rule of candidates(filed, trigger, facts)) {
+        if (!found.has(rule.workspace) && hits(rule, trigger, facts)) found.add(rule.workspace)
+      }
+      const enabled = [...found].filter((workspace) => workspace.enabled)
+      return enabled.length > 0 ? enabled : [...found]
+    },
+    matchedRule: ({ id, instance }, trigger, source) => {
+      if (instance.match === undefined) return undefined
+      const facts = complete(source)
+      for (const rule of candidates(filed, trigger, facts))
+        if (rule.workspace.id === id && hits(rule, trigger, facts)) return rule.name
+      return undefined
     }
-    const enabled = [...found].filter((workspace) => workspace.enabled)
-    return enabled.length > 0 ? enabled : [...found]
   }
 }
 
@@ -63,8 +73,9 @@ const add = <V>(map: Map<string, Array<V>>, key: string, value: V): void => {
   else list.push(value)
 }
 
-const compileRule = (workspace: Workspace, rule: MatchRule): Rule => ({
+const compileRule = (workspace: Workspace, rule: MatchRule, index: number): Rule => ({
   workspace,
+  name: rule.id ?? `match[${index}]`,
   triggers: rule.triggers === undefined ? undefined : new Set(rule.triggers),
   tests: matchersOf(rule.source).map(([field, matcher]) => [field, compileMatcher(matcher)])
 })

@@ -42,6 +42,8 @@ export interface Snapshot {
    * repository. Includes a disabled workspace only if no enabled one matches.
    */
   readonly route: (trigger: string, source: SourceFacts) => ReadonlyArray<Workspace>
+  /** Returns the id of the match rule by which a workspace is bound, or its position; undefined: by `source_repo`. */
+  readonly matchedRule: (workspace: Workspace, trigger: string, source: SourceFacts) => string | undefined
 }
 
 /** Fields that match rules may use. */

@@ -164,7 +164,7 @@ const makeSnapshot = (
     triggers,
     triggersOfKind: (kind: TriggerKind) => [...triggers.values()].filter((trigger) => trigger.kind === kind),
     workspaces,
-    route: makeRoute(workspaces.values())
+    ...makeRoute(workspaces.values())
   })
   return snapshot
 }

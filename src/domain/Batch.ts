@@ -67,8 +67,10 @@ export interface Push {
  * them one after the other: so that the review has no other author's changes. Reports may overtake each other.
  */
 export const mayJoin = (batch: Change, change: Change): boolean =>
-  isForgeKind(change.provider) ||
-  (batch.author?.username === change.author?.username && (change.base === batch.head || change.head === batch.base))
+  // A person's request is reviewed by itself.
+  batch.requestedBy === change.requestedBy &&
+  (isForgeKind(change.provider) ||
+    (batch.author?.username === change.author?.username && (change.base === batch.head || change.head === batch.base)))
 
 /**
  * Returns the range of a batch's pushes in order of receipt. Deliveries may overtake each other, but each contains the previous commit of

@@ -130,6 +130,13 @@ layer(Store.layerMemory)("range", (it) => {
       ["main", "main@2026-03-09T03:00:00.000Z"]
     ],
     [
+      "a run that is repeated",
+      { ...scheduled, change: { ...scheduled.change, base: "a", head: "b" } },
+      {},
+      { head: "b", base: "a", baseRef: undefined },
+      []
+    ],
+    [
       "of so many days",
       entry({ repo: { fullName: "Acme/Week" }, target: { kind: "scheduled", branch: "main" } }),
       { main: "m", "main@2026-03-03T03:00:00.000Z": "w" },

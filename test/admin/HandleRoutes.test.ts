@@ -309,8 +309,41 @@ describe("runs", () => {
     assert.include(entry?.change, { requestedBy: "administrator root" })
     assert.isUndefined(entry?.change.head)
 
-    const push = await runOf(change({ target: { kind: "push", branch: "main" } }))
-    assert.deepInclude((await post(`/runs/${push?.id}/rereview`)).body, { status: 409, code: "not_a_pull_request" })
+    // Other changes are repeated at the same commits; a second request is the first one.
+    const push = await runOf(change({ target: { kind: "push", branch: "again" }, base: "b".repeat(40) }))
+    const first = (await post(`/runs/${push?.id}/rereview`)).body
+    assert.include(first, { status: "queued" })
+    assert.deepInclude((await post(`/runs/${push?.id}/rereview`)).body, {
+      event_id: first["event_id"],
+      status: "duplicate"
+    })
+    const pushed = await admin.run(
+      Queue.use((queue) =>
+        Effect.map(queue.load("app"), (entries) =>
+          entries.filter(({ events }) => events.includes(String(first["event_id"])))
+        )
+      )
+    )
+    assert.lengthOf(pushed, 1)
+    assert.include(pushed[0]?.change, {
+      head: "a".repeat(40),
+      base: "b".repeat(40),
+      requestedBy: "administrator root"
+    })
+    const [issue, manual] = [
+      await runOf(change({ target: { kind: "issue", number: 24 } })),
+      await runOf(change({ target: { kind: "manual", branch: "feature" }, headRef: "feature", base: "b".repeat(40) }))
+    ]
+    for (const [one, isRead] of [
+      [issue, true],
+      [manual, false]
+    ] as const) {
+      const request = (await post(`/runs/${one?.id}/rereview`)).body
+      const stored = await admin.run(Receipts.use((receipts) => receipts.get(String(request["event_id"]))))
+      assert.deepStrictEqual([stored?.decision, stored?.work?.change.head === undefined], ["queued", isRead])
+    }
+    const renamed = await runOf(change({ provider: "github", target: { kind: "pull_request", number: 25 } }))
+    assert.deepInclude((await post(`/runs/${renamed?.id}/rereview`)).body, { status: 409, code: "workspace_gone" })
     const moved = await runOf(change({ workspace: "gone", target: { kind: "pull_request", number: 23 } }))
     assert.deepInclude((await post(`/runs/${moved?.id}/rereview`)).body, { status: 409, code: "workspace_gone" })
     assert.strictEqual((await post(`/runs/${newId()}/rereview`)).status, 404)

@@ -346,6 +346,31 @@ describe("work", () => {
     assert.deepInclude(decide(late, push()), { dueAt: at("20:00") + 7 * 24 * 60 * minute })
   })
 
+  it("a command waits for the windows where review.commands_ignore_windows is false", async () => {
+    const schedule = { rules: [{ days: ["wed"], windows: ["20:00-21:00"] }] }
+    const strict = await snapshotWith({ pull_request: { schedule }, commands_ignore_windows: false })
+    assert.deepInclude(decide(strict, command()), { priority: 0, dueAt: Date.parse("2026-03-04T20:00:00Z") })
+    assert.deepInclude(decide(strict, command("cancel")), { dueAt: now })
+    const free = await snapshotWith({ pull_request: { schedule } })
+    assert.deepInclude(decide(free, command()), { dueAt: now })
+  })
+
+  it("names the match rule by which its workspace is bound", async () => {
+    const rules = [
+      { id: "others", source: { repo_ref: { exact: "acme/other" } } },
+      { source: { namespace: { exact: "Acme" } } }
+    ]
+    const unnamed = await snapshotWith({}, { source_repo: undefined, match: rules })
+    assert.deepInclude(decide(unnamed, pull()), { rule: "workspace app binds Acme/App by match rule match[1]" })
+    const named = await snapshotWith(
+      {},
+      { source_repo: undefined, match: [{ id: "mine", source: { branch: { exact: "main" } } }] }
+    )
+    for (const event of [pull(), command()])
+      assert.deepInclude(decide(named, event), { rule: "workspace app binds Acme/App by match rule mine" })
+    assert.deepInclude(decide(snapshot, pull()), { rule: "workspace app binds Acme/App" })
+  })
+
   it("clones from below the host's configured address only", async () => {
     const cloneUrl = (given: Snapshot, url: string | undefined) => {
       const decided = decide(given, pull({}, { fullName: "Acme/App", cloneUrl: url }))

@@ -104,6 +104,13 @@ describe("admit", () => {
       assert.strictEqual(decision._tag === "Admitted" ? decision.workspace.id : decision.reason.split(":")[0], expected)
     })
   )
+  it.effect("names the match rule by which its workspace is bound", () =>
+    Effect.gen(function* () {
+      const [matched, bound] = [yield* decide("trunk", {}, "Fix", "second"), yield* decide("trunk")]
+      assert.deepInclude(matched, { _tag: "Admitted", rule: "match[0]" })
+      assert.deepInclude(bound, { _tag: "Admitted", rule: undefined })
+    })
+  )
   it.effect("the change has its range, its author and the delay of automatic commits", () =>
     Effect.gen(function* () {
       const decision = yield* decide("trunk")

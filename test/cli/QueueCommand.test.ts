@@ -8,6 +8,8 @@ import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { stringify } from "yaml"
+import { targetKey } from "../../src/domain/Change.ts"
+import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { Priority } from "../../src/domain/Entry.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
@@ -17,6 +19,7 @@ import { Queue } from "../../src/queue/Queue.ts"
 import { layerJournal } from "../../src/queue/journal/JournalQueue.ts"
 import { makeSqliteJournal } from "../../src/queue/journal/SqliteJournal.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
+import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/Store.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -149,6 +152,27 @@ describe("aicr queue", () => {
     assert.match((await aicr("cancel", one.entryId)).out, /had ended already/)
     assert.strictEqual(await outcomeOf(one.eventId), "cancelled")
     assert.strictEqual(await outcomeOf(held.eventId), "cancelled")
+  })
+
+  it("reviews the change of a run again", async () => {
+    const change = {
+      provider: "gitea",
+      trigger: "main",
+      workspace: "app",
+      repo: { fullName: "acme/app" },
+      target: { kind: "push", branch: "dev" },
+      head: "h2",
+      base: "h1"
+    } as const
+    const begun = { entryId: newId(), workspace: "app", targetKey: targetKey(change), change, head: "h2", base: "h1" }
+    const run = await inStores(
+      Runs.use((runs) => runs.begin({ ...begun, configHash: "c" }, LeaseToken.make(1), Date.now()))
+    )
+    const { err, out } = await aicr("rereview", run?.id ?? "")
+    assert.match(out, /The review is queued: aicr why \S+\n/, err)
+    assert.match((await aicr("list")).out, /acme\/app:push:dev/)
+    assert.match((await aicr("rereview", run?.id ?? "")).out, /The review is duplicate/)
+    assert.deepInclude(await aicr("rereview", "nothing"), { code: 2 })
   })
 
   it("tries again what was given up, and only that", async () => {

@@ -138,6 +138,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["review.verification", "enum", "auto", "`off`, `auto`, `always`"],
   ["review.status_check", "boolean", "true", "Commit status"],
   ["review.comment_commands", "boolean", "true", "Commands in comments"],
+  ["review.commands_ignore_windows", "boolean", "true", "Windows of requested reviews"],
   ["review.ignore_file", "string", ".aicrignore", "Ignore file"],
   ["review.max_changed_paths", "int > 0", "50000", "Paths of a change"],
   ["review.max_file_bytes", "int > 0", "10485760", "Size of a file"],

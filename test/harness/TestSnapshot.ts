@@ -28,7 +28,8 @@ export const testSnapshot = (tree: unknown, env: Env = {}): Snapshot => {
     triggers: new Map(),
     triggersOfKind: () => [],
     workspaces: new Map(),
-    route: () => []
+    route: () => [],
+    matchedRule: () => undefined
   }
 }
 

@@ -87,7 +87,10 @@ export class RunGroup extends HttpApiGroup.make("runs")
       }).pipe(HttpApiSchema.status(202)),
       error: [NotFound, StateConflict]
     }).annotateMerge(
-      describe("Review again", "Reviews the pull request of a run again, in the state that the host has now.")
+      describe(
+        "Review again",
+        "Reviews the change of a run again: a pull request or an issue in the state that the host has now, another change at the same commits. A push whose request waits is a `duplicate`."
+      )
     )
   )
   .middleware(ValidRequest)

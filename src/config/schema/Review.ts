@@ -169,6 +169,7 @@ export const ReviewConfig = Schema.Struct({
   status_fail_on: optional(Severity, "review.status_fail_on"),
   status_check: defaulted(Flag, true, "review.status_check"),
   comment_commands: defaulted(Flag, true, "review.comment_commands"),
+  commands_ignore_windows: defaulted(Flag, true, "review.commands_ignore_windows"),
   ignore_file: defaulted(Text, ".aicrignore", "review.ignore_file"),
   unread: defaulted(choice("neutral", "fail", "ignore"), "neutral", "review.unread"),
   ignore_file_scope: defaulted(choice("unprotected", "all", "none"), "unprotected", "review.ignore_file_scope")

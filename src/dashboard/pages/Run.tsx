@@ -55,11 +55,9 @@ const RunActions = ({ run }: { readonly run: RunDetails }) => {
           {t("run.compare")}
         </Link>
       )}
-      {run.number === undefined ? null : (
-        <button type="button" onClick={review} disabled={again.isPending}>
-          {t("run.again")}
-        </button>
-      )}
+      <button type="button" onClick={review} disabled={again.isPending}>
+        {t("run.again")}
+      </button>
       {isEnded(run.status) ? null : (
         <button type="button" className="danger" onClick={() => setCancelling(true)}>
           {t("run.cancel")}

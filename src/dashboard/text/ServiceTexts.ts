@@ -17,6 +17,7 @@ const queue: ReadonlyArray<Row> = [
 const rules: ReadonlyArray<Row> = [
   ["reported by event {id}", "由投递 {id} 报告"],
   ["workspace {name} binds {repository}", "工作区 {name} 绑定了 {repository}"],
+  ["{repository} by match rule {rule}", "{repository}（匹配规则 {rule}）"],
   [
     "workspace {name} binds {repository}; review.auto_commit.delay_seconds and its schedule delay the review",
     "工作区 {name} 绑定了 {repository}；评审因 review.auto_commit.delay_seconds 及其时间窗口而推迟"

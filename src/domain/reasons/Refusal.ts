@@ -70,7 +70,6 @@ export const refusalReasons = {
   RunUnknown: {},
   NoEarlierRun: {},
   TargetGone: {},
-  NotAPullRequest: {},
   TriggerUnknown: { trigger: "text" },
   CheckedJustNow: {},
   WorkspaceUnknown: { workspace: "text", workspaces: "text" },

@@ -59,7 +59,7 @@ export class Operations extends Context.Service<
     readonly cancel: (id: string, reason: Reason) => Effect.Effect<CancelResult, Failure>
     /** Retries a dead entry, or a batch whose entry is dead. */
     readonly retry: (id: string) => Effect.Effect<Retried, Failure>
-    /** Requests another review of a pull request on behalf of this administrator. */
+    /** Requests another review of a change on behalf of this administrator. */
     readonly reviewAgain: (change: Change, name: string) => Effect.Effect<Again, Failure>
     readonly pause: (scope: Pause["scope"], name: string, reason: Reason) => Effect.Effect<void, Failure>
     readonly resume: (scope: Pause["scope"], name: string) => Effect.Effect<void, Failure>

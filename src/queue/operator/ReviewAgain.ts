@@ -1,10 +1,10 @@
 /**
- * Requests another review of a pull request for an administrator: stores a receipt and queues it, as for a comment command. The review
- * covers the state of the host when it starts.
+ * Requests another review for an administrator: stores a receipt and queues it, as for a comment command. A pull request or an issue is
+ * reviewed in the state that the host has when the review starts, any other change at the same commits or revisions.
  */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../../config/ConfigStore.ts"
-import { administrator, targetKey } from "../../domain/Change.ts"
+import { administrator, hostTrigger, targetKey } from "../../domain/Change.ts"
 import type { Change } from "../../domain/Change.ts"
 import { Priority } from "../../domain/Entry.ts"
 import { newId } from "../../domain/Ids.ts"
@@ -14,18 +14,36 @@ import { Receipts } from "../../store/Receipts.ts"
 import type { EventRecord } from "../../store/Receipts.ts"
 import { enqueue } from "../Enqueue.ts"
 
-/** `gone`: its workspace or trigger is no longer configured. `other`: it is not a pull request. */
 export type Again =
   | { readonly _tag: "Queued"; readonly eventId: string; readonly status: string }
-  | { readonly _tag: "Refused"; readonly why: "gone" | "other" }
+  /** Its workspace or its trigger is no longer configured. */
+  | { readonly _tag: "Gone" }
+
+/** Newest deliveries of a target among which a request that waits is searched. */
+const maxDeliveries = 20
+
+const toRequested = ({ base, head, ...change }: Change, name: string): Change => {
+  const isRead = change.target.kind === "pull_request" || change.target.kind === "issue"
+  return { ...change, ...(isRead ? {} : { base, head }), requestedBy: administrator(name) }
+}
+
+/** Pushes are queued in batches of their own, so a request that is repeated before its review is found by its record. */
+const findRepeated = Effect.fnUntraced(function* (change: Change) {
+  if (change.target.kind !== "push") return undefined
+  const events = yield* (yield* Receipts).list({ targetKey: targetKey(change), limit: maxDeliveries })
+  return events.find(
+    ({ event, outcome, work }) => event === "rereview" && outcome === undefined && work?.change.head === change.head
+  )
+})
 
 export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: string) {
-  if (reviewed.target.kind !== "pull_request") return { _tag: "Refused", why: "other" } satisfies Again
   const snapshot = (yield* ConfigStore).current()
-  if (!snapshot.workspaces.has(reviewed.workspace) || !snapshot.triggers.has(reviewed.trigger))
-    return { _tag: "Refused", why: "gone" } satisfies Again
-  const { base: _base, head: _head, ...rest } = reviewed
-  const change: Change = { ...rest, requestedBy: administrator(name) }
+  const { provider, trigger, workspace } = reviewed
+  const isConfigured = snapshot.triggers.get(trigger)?.kind === provider && snapshot.triggers.has(hostTrigger(reviewed))
+  if (!isConfigured || !snapshot.workspaces.has(workspace)) return { _tag: "Gone" } satisfies Again
+  const change = toRequested(reviewed, name)
+  const repeated = yield* findRepeated(change)
+  if (repeated !== undefined) return { _tag: "Queued", eventId: repeated.id, status: "duplicate" } satisfies Again
   const now = yield* Clock.currentTimeMillis
   const id = newId()
   const receipts = yield* Receipts
@@ -43,7 +61,8 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
     repo: change.repo.fullName,
     facts: {
       number: change.target.number,
-      branch: change.baseRef,
+      head: change.head,
+      branch: change.baseRef ?? change.target.branch,
       author: change.author?.username,
       sender: change.requestedBy
     },

@@ -447,6 +447,8 @@ export const fieldTexts = {
     "End of the window, HH:mm, not included. Before start: the window crosses midnight.",
   "review.auto_commit.schedule.rules[].windows[].start": "First minute of the window, HH:mm.",
   "review.auto_commit.schedule.timezone": "IANA time zone of the automatic commit schedule.",
+  "review.commands_ignore_windows":
+    "Start reviews that comments and chat request outside of the windows of the schedules too.",
   "review.comment_commands": "Take commands from comments.",
   "review.commit_strategy":
     "What is compared for several commits: the state before the first with that after the last, each commit by itself in one review, or the newest commit only. After a force push, always the two states.",

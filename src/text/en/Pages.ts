@@ -516,7 +516,6 @@ export const pageTexts = {
   "problem.login_throttled": "Too many failed logins",
   "problem.method_not_allowed": "The request is not allowed here",
   "problem.newer": "A newer review replaces it",
-  "problem.not_a_pull_request": "Only for pull requests",
   "problem.not_dead": "Only for entries that failed for good",
   "problem.not_found": "It does not exist, or not any more",
   "problem.not_replayable": "The delivery cannot be replayed",

@@ -67,7 +67,6 @@ export const refusalTexts = {
   RunUnknown: "No run with this id exists.",
   NoEarlierRun: "This change has no earlier run with a stored analysis; name a run in `with`.",
   TargetGone: "Its workspace or its trigger is no longer configured.",
-  NotAPullRequest: "Only a pull request can be reviewed again; a push is reviewed with the next one.",
   TriggerUnknown: "No trigger {trigger} is configured.",
   CheckedJustNow: "This trigger was checked a moment ago.",
   WorkspaceUnknown: "No workspace {workspace} is configured; expected one of {workspaces}.",

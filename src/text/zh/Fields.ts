@@ -400,6 +400,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "review.auto_commit.schedule.rules[].windows[].end": "时段的结束时间，HH:mm，不含在内。早于 start：时段跨越午夜。",
   "review.auto_commit.schedule.rules[].windows[].start": "时段的第一分钟，HH:mm。",
   "review.auto_commit.schedule.timezone": "自动提交时间表的 IANA 时区。",
+  "review.commands_ignore_windows": "评论和聊天请求的评审可以在时间窗口之外开始。",
   "review.comment_commands": "接受评论中的命令。",
   "review.commit_strategy":
     "比较两个端点、在一次分析中包含带标记的各提交补丁，或只看最新提交。历史被改写时仍比较端点。",

@@ -506,7 +506,6 @@ export const pageTexts = {
   "problem.login_throttled": "登录失败次数过多",
   "problem.method_not_allowed": "此处不允许该请求",
   "problem.newer": "更新的评审已取代它",
-  "problem.not_a_pull_request": "仅适用于拉取请求",
   "problem.not_dead": "仅适用于彻底失败的条目",
   "problem.not_found": "不存在或已删除",
   "problem.not_replayable": "投递无法重放",

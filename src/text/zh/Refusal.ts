@@ -66,7 +66,6 @@ export const refusalTexts = {
   RunUnknown: "没有此编号的评审。",
   NoEarlierRun: "此变更没有保存了分析结果的较早评审；请在 `with` 中指定一个。",
   TargetGone: "其工作区或触发器已不在配置中。",
-  NotAPullRequest: "只有拉取请求可以重新评审；推送会与下一次一起评审。",
   TriggerUnknown: "未配置触发器 {trigger}。",
   CheckedJustNow: "刚刚检查过此触发器。",
   WorkspaceUnknown: "未配置工作区 {workspace}；可选：{workspaces}。",

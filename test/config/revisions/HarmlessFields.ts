@@ -219,6 +219,7 @@ const byReason: Readonly<Record<string, ReadonlyArray<string>>> = {
     "pull_request.include_target_branches",
     "reflection.enabled",
     "retry.respect_retry_after",
+    "review.commands_ignore_windows",
     "review.comment_commands",
     "review.incremental",
     "review.languages_auto_detect",
