@@ -10,6 +10,9 @@ import { temporaryFolder } from "../vcs/Repository.ts"
 const root = join(import.meta.dirname, "../..")
 
 const aicr = (folder: string, ...args: ReadonlyArray<string>) =>
+  aicrWith(`${provide("bubblewrap")}:${process.env["PATH"] ?? ""}`, folder, ...args)
+
+const aicrWith = (path: string, folder: string, ...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       process.execPath,
@@ -17,7 +20,7 @@ const aicr = (folder: string, ...args: ReadonlyArray<string>) =>
       {
         cwd: temporaryFolder(),
         env: {
-          PATH: `${provide("bubblewrap")}:${process.env["PATH"] ?? ""}`,
+          PATH: path,
           HOME: process.env["HOME"],
           SVC_AGENTS_DIR: folder
         }
@@ -117,6 +120,10 @@ it("doctor reports sandbox and CLI of each workspace", async () => {
   const folder = await withVersion("0.1.0")
   const { code, out } = await aicr(folder, "doctor", "--config", file, "--offline")
   expect(code).toBe(2)
+  const without = await aicrWith("/no/such/folder", folder, "doctor", "--config", file, "--offline")
+  expect(without.out).toMatch(
+    /^error +workspace app: .*bubblewrap \(bwrap\) is not installed.*apt-get install bubblewrap/m
+  )
   expect(out).toMatch(/^warning +workspace app: agent mode codex 0\.1\.0 is not a version that was tested/m)
   expect(out).toMatch(/^error +workspace lib: agent mode pi is not installed in .*; run aicr agent install pi$/m)
   expect(out).toMatch(/^warning +agent\.auto_approve: workspace lib, agent mode pi: false has no effect/m)

@@ -456,6 +456,10 @@ describe("deploy/kubernetes", () => {
     ])
     const binding = addition.find(({ kind }) => kind === "RoleBinding")
     expect(binding.subjects).toEqual([{ kind: "ServiceAccount", ...accounts[0] }])
+    const named = (kind: string) => addition.find((one) => one.kind === kind)
+    expect(named("Namespace").metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" })
+    expect(named("NetworkPolicy").spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] })
+    expect(Object.keys(named("ResourceQuota").spec.hard)).toEqual(["pods", "limits.cpu", "limits.memory"])
   }, 60_000)
 
   it("every role is played by two nodes that have longer to stop than they give themselves", () => {
@@ -656,6 +660,8 @@ describe("Dockerfile", () => {
     const entry = lines.find((line) => line.startsWith("ENTRYPOINT"))?.slice("ENTRYPOINT ".length)
     const words = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.String)))(entry)
     expect(existsSync(join(root, words.at(-1) ?? ""))).toBe(true)
+    // Without an init process, ended processes of agents would remain.
+    expect(words.slice(0, 2)).toEqual(["tini", "--"])
     expect(words.slice(words.indexOf("node") + 1, -1)).toEqual(serviceFlags)
     expect(lines.some((line) => line.startsWith("HEALTHCHECK") && line.includes("/healthz"))).toBe(true)
   })

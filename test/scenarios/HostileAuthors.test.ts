@@ -193,6 +193,35 @@ it("patterns of skills and ignore files that backtrack, and a line of 240 KB, co
   expect((await at.aicr.processorMillis()) - before).toBeLessThan(12_000)
 })
 
+it("a secret in a file and in a title reaches no model, no comment and no log, also if the model repeats it", async () => {
+  const secret = `ghp_${"aB3dE6gH9j".repeat(4).slice(0, 36)}`
+  const line = `const token = "${secret}"`
+  at.model.script(
+    review(
+      [
+        {
+          file: "src/token.ts",
+          line: 1,
+          severity: "high",
+          category: "security",
+          title: `Token ${secret}`,
+          message: `The token ${secret} is public.`,
+          quote: line
+        }
+      ],
+      `The change adds ${secret}.`
+    )
+  )
+  const pull = await open({ "src/token.ts": `${line}\n` }, { title: `Add ${secret}` })
+  await verdict(pull)
+  expect(requests().some(({ text }) => text.includes("src/token.ts"))).toBe(true)
+  expect(requests().filter(({ text }) => text.includes(secret))).toEqual([])
+  const written = [...pull.comments, ...pull.reviews, ...pull.reviews.flatMap(({ comments }) => comments)]
+  expect(written.filter(({ body }) => body.includes(secret))).toEqual([])
+  expect(written.filter(({ body }) => body.includes("secret removed"))).toHaveLength(2)
+  expect(at.aicr.log).not.toContain(secret)
+})
+
 it("text of the model, of titles and of paths is inert in every comment", async () => {
   const path = "src/@everyone <!-- x.ts"
   const lines = payloads.slice(0, 24)

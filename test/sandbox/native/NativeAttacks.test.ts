@@ -1,5 +1,14 @@
 /** Attacks of a program in a native sandbox on the kernel of the machine, as each user that a service may have. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, readdirSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  readdirSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -210,6 +219,15 @@ describe.runIf(isRoot)("a service that is root", () => {
     const [one = 0, other = 0] = await using(fixture, kind, Effect.all([uid, uid]))
     for (const id of [one, other]) expect(Math.floor((id - 1_700_000_000) / 65_536)).toBe(0)
     expect(other).not.toBe(one)
+  })
+
+  it("permits other users to read the checkout, and closes the folder above to them", async () => {
+    const { lines } = await runInService(fixture, { config, environment }, "cat $REPO/file.txt")
+    expect(lines).toEqual(["reviewed"])
+    const modeOf = (file: string) => statSync(file).mode & 0o777
+    expect(modeOf(fixture.repository) & 0o005).toBe(0o005)
+    expect(modeOf(join(fixture.repository, "file.txt")) & 0o004).toBe(0o004)
+    expect(modeOf(fixture.root)).toBe(0o700)
   })
 
   it.each([
