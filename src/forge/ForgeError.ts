@@ -27,7 +27,7 @@ export class ForgeError extends Schema.TaggedError<ForgeError>()("ForgeError", {
   isOutage: Schema.optional(Schema.Boolean),
   /** Name of the trigger whose credential the host refuses for all requests, not only for this one. */
   lostCredential: Schema.optional(Schema.String),
-  /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews`: method and path, never a query or a credential. */
+  /** Method and URL, never a query or a credential, or what was to be done. */
   operation: Schema.String,
   /** Operators read it. */
   why: Reason

@@ -3,8 +3,8 @@
  * are decoded. It retries reads where the caller waits for hosts (HostHealth.ts), and never a write: the publisher decides that
  * by the reason of the `ForgeError`.
  *
- * Paths are templates (`/repos/{owner}/{repo}/pulls/{index}`), so that every value is encoded and every error names an operation
- * of the host's API description and never a query or a credential.
+ * Paths are templates (`/repos/{owner}/{repo}/pulls/{index}`), so that every value is encoded. Errors have the method and the URL
+ * without its query and credentials.
  */
 import { createHash } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
@@ -219,14 +219,30 @@ interface Prepared {
   readonly circuit: string
 }
 
+const withoutUser = (url: string): string => {
+  const parsed = new URL(url)
+  parsed.username = ""
+  parsed.password = ""
+  return parsed.href
+}
+
+/** Returns the advice for a web address of a host that ends with the path of the API. */
+const doubledPath = (root: string): Advice | undefined => {
+  const [, path] = /(\/api\/v\d)\1$/.exec(root) ?? []
+  if (path === undefined) return undefined
+  const reason = { _tag: "BaseUrlHasApiPath", path } as const
+  return { not_found: reason, unreadable: reason }
+}
+
 const prepare = Effect.fnUntraced(function* (
   options: RestOptions,
   method: Dispatcher.HttpMethod,
   call: Call & { readonly body?: unknown },
   writes: boolean
 ): Effect.fn.Return<Prepared, ForgeError> {
-  const operation = `${method} ${call.path}`
   const root = yield* options.apiUrl
+  const url = `${root}${fillPath(call.path, call.params ?? {})}`
+  const operation = `${method} ${withoutUser(url)}`
   const credential = yield* options.credential
   const dispatcher = yield* options.dispatcher
   const secrets = [...credential.secrets, ...Object.values(credential.headers)].map(Redacted.value)
@@ -234,7 +250,7 @@ const prepare = Effect.fnUntraced(function* (
   return {
     operation,
     sent: {
-      url: `${root}${fillPath(call.path, call.params ?? {})}${toQueryString(call.query)}`,
+      url: `${url}${toQueryString(call.query)}`,
       method,
       headers: {
         accept: "application/json",
@@ -247,7 +263,7 @@ const prepare = Effect.fnUntraced(function* (
       dispatcher,
       timeout: Duration.toMillis(yield* ResponseTimeout)
     },
-    toHostRequest: (now) => ({ operation, writes, secrets, now, advice: options.advice }),
+    toHostRequest: (now) => ({ operation, writes, secrets, now, advice: doubledPath(root) ?? options.advice }),
     key: createHash("sha256").update(`${origin}\n${credential.account}`).digest("hex"),
     circuit: `${origin}${options.api ?? ""}`
   }

@@ -24,7 +24,6 @@ export interface Labels {
   readonly cleanUnread: string
   readonly skipped: string
   readonly listed: string
-  readonly refused: string
   readonly hidden: (count: number) => string
   readonly coverage: (files: number, lines: number, skipped: number) => string
   readonly read: string
@@ -96,7 +95,6 @@ const english: Labels = {
   cleanUnread: "Not reviewed.",
   skipped: "Not reviewed",
   listed: "Problems without a line comment",
-  refused: "The host does not accept comments on these lines",
   hidden: (count) => `${count} more below the minimum severity of this channel.`,
   coverage: (files, lines, skipped) =>
     `Coverage: ${files} ${files === 1 ? "file" : "files"} and ${lines} changed lines read${skipped === 0 ? "" : `, ${skipped} skipped`}`,
@@ -165,7 +163,6 @@ const chinese: Labels = {
   cleanUnread: "未进行评审。",
   skipped: "未评审",
   listed: "没有行评论的问题",
-  refused: "代码托管平台不接受这些行上的评论",
   hidden: (count) => `另有 ${count} 个问题低于此渠道发布的级别。`,
   coverage: (files, lines, skipped) =>
     `覆盖范围：已读 ${files} 个文件、${lines} 行改动${skipped === 0 ? "" : `，略过 ${skipped} 个文件`}`,

@@ -153,18 +153,25 @@ export const sendReview = Effect.fnUntraced(function* (
     [operation.body, ...operation.comments.map(({ body }) => body)],
     publication.status === "unknown" || publication.attempts > 0
   )
-  const { write, refused } = yield* Effect.tapError(
-    post(client, change, number, { ...operation, comments: pending }, policy),
-    ({ reason }) =>
-      // The last attempt: the run names the reason of the host, and the problems are in the summary.
-      reason === "conflict" && publication.attempts + 1 >= maxConflicts && pending.length > 0
-        ? addToSummary(client, change, number, publication, pending, toAtLines(pending.length), words)
-        : Effect.void
+  // The last attempt: the run names the reason of the host, and the problems are in the summary.
+  const isLast = ({ reason }: ForgeError) =>
+    reason === "forbidden" ||
+    reason === "not_found" ||
+    (reason === "conflict" && publication.attempts + 1 >= maxConflicts)
+  const { write, refused, error } = yield* post(
+    client,
+    change,
+    number,
+    { ...operation, comments: pending },
+    policy,
+    isLast
   )
-  const moved =
-    refused.length === 0
-      ? undefined
-      : yield* addToSummary(client, change, number, publication, refused, toAtLines(refused.length), words)
+  const moving = addToSummary(client, change, number, publication, refused, toAtLines(refused.length), words)
+  if (error !== undefined) {
+    if (refused.length > 0) yield* Effect.ignore(moving, { log: "Warn" })
+    return yield* error
+  }
+  const moved = refused.length === 0 ? undefined : yield* moving
   const taken = pending
     .filter((comment) => !refused.includes(comment))
     .flatMap((comment) => readFingerprint(comment) ?? [])
@@ -176,6 +183,8 @@ export const sendReview = Effect.fnUntraced(function* (
 interface Posted {
   readonly write: HostWrite | undefined
   readonly refused: ReadonlyArray<InlineComment>
+  /** Reason for which the host refused what is left. */
+  readonly error: ForgeError | undefined
 }
 
 /** Returns the fingerprints of comments that are open or were dismissed. */
@@ -195,13 +204,14 @@ const findEarlier = (threads: ReadonlyArray<ExistingThread>, comments: ReadonlyA
   return new Set([...open.map((pair) => pair.found.fp), ...dismissed.map(({ fp }) => fp)])
 }
 
-/** Posts the comments in as few reviews as the host permits. */
+/** Posts the comments in as few reviews as the host permits, up to an error that ends it: `isLast`. */
 const post = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
   number: number,
   review: ReviewOperation,
-  pending: PendingPolicy
+  pending: PendingPolicy,
+  isLast: (error: ForgeError) => boolean
 ): Effect.fn.Return<Posted, ForgeError, Writing> {
   const { head, event, body } = review
   let write: HostWrite | undefined
@@ -213,22 +223,24 @@ const post = Effect.fnUntraced(function* (
       refused.push(...comments)
       continue
     }
-    const result = yield* client.createReview(change.repo, number, { head, event, body, comments, pending }).pipe(
-      Effect.catchIf(
-        (error) => error.reason === "invalid" && comments.length > 0,
-        () => Effect.succeed(undefined)
-      )
+    const result = yield* Effect.result(
+      client.createReview(change.repo, number, { head, event, body, comments, pending })
     )
-    if (result !== undefined) {
-      write ??= result
-      refused.push(...result.refused)
-    } else if (comments.length === 1) refused.push(...comments)
+    if (result._tag === "Success") {
+      write ??= result.success
+      refused.push(...result.success.refused)
+      continue
+    }
+    const error = result.failure
+    if (isLast(error)) return { write, refused: [...refused, ...comments, ...waiting.flat()], error }
+    if (error.reason !== "invalid" || comments.length === 0) return yield* error
+    if (comments.length === 1) refused.push(...comments)
     else {
       const middle = Math.ceil(comments.length / 2)
       waiting.unshift(comments.slice(0, middle), comments.slice(middle))
     }
   }
-  return { write, refused }
+  return { write, refused, error: undefined }
 })
 
 /**

@@ -66,7 +66,9 @@ describe.each(ForgeKind.literals)("faults of %s", (kind) => {
     host.forge.fail("POST /", thrown)
     const error = await failure(host.client.createComment(host.repo, 1, "hello"))
     expect(error).toMatchObject(expected)
-    expect(error.operation).toMatch(/^POST \/(repos|projects)\/\{/)
+    expect(error.operation).toMatch(
+      /^POST http:\/\/127\.0\.0\.1:\d+\/api\/v\d\/(repos\/team\/shop|projects\/team%2Fshop)\//
+    )
     host.forge.clearFaults()
   })
 
@@ -141,6 +143,13 @@ describe.each(ForgeKind.literals)("faults of %s", (kind) => {
     expect(noToken.message).toContain("token_env")
     const noUrl = await failure(client({ ...profile, apiUrl: undefined }).pull(host.repo, 1))
     expect(noUrl.message).toContain("trigger main-host has no base_url")
+    const api = profile.apiUrl ?? ""
+    const path = /\/api\/v\d$/.exec(api)?.[0] ?? ""
+    const twice = await failure(client({ ...profile, apiUrl: `${api}${path}` }).pull(host.repo, 1))
+    expect(twice.message).toContain(`GET ${api}${path}/`)
+    expect(twice.message).toContain(`base_url of the trigger ends with ${path}, which the service adds itself`)
+    const secret = await failure(client({ ...profile, apiUrl: api.replace("//", "//user:pa55@") }).pull(host.repo, 99))
+    expect(secret.message).not.toContain("pa55")
     const nobody = await failure(client({ ...profile, apiUrl: "http://127.0.0.1:1" }).createComment(host.repo, 1, "x"))
     expect(nobody.reason).toBe("unavailable")
     expect(nobody.message).toMatch(/ECONNREFUSED.*; nothing listens at its address: check the address and the server$/)

@@ -44,7 +44,8 @@ describe("gitea", () => {
     fill(host, 90, 0)
     const error = await failure(host.client.findComment(host.repo, 1, "comment-90-"))
     expect(error).toMatchObject({ reason: "invalid", why: { _tag: "HostTooLarge", mebibytes: 16 } })
-    expect(error.message).toBe("GET /repos/{owner}/{repo}/issues/{index}/comments: the response is larger than 16 MiB")
+    const url = `${host.forge.url}/api/v1/repos/team/shop/issues/1/comments`
+    expect(error.message).toBe(`GET ${url}: the response is larger than 16 MiB`)
     expect(reads(host)).toBeLessThanOrEqual(maxCommentReads)
   })
 })

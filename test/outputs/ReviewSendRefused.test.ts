@@ -151,3 +151,26 @@ describe("a summary that the host refuses", () => {
     })
   )
 })
+
+describe.each([
+  ["gitea", "gitea_pr_review", /^POST .*\/reviews$/],
+  ["github", "github_pr_review", /^POST .*\/reviews$/],
+  ["gitlab", "gitlab_mr_review", /^POST .*\/draft_notes$/]
+] as const)("line comments that %s refuses", (kind, channel, path) => {
+  it.effect.each([403, 404])("with %d are in the summary, which does not name the lines", (status) =>
+    Effect.gen(function* () {
+      const made = yield* begin(kind, channel)
+      yield* Effect.gen(function* () {
+        const { pull, review } = yield* made.begin
+        made.host.forge.fail(path, fault.answered(status, { message: "blocked" }), 99)
+        const { run } = yield* review(findings)
+        assert.isTrue(run.partial)
+        assert.include(run.reason ?? "", "blocked")
+        assert.lengthOf(pull.comments, 1)
+        for (const n of [1, 2, 3]) assert.include(pull.comments[0]?.body, `Message ${n}`)
+        assert.include(pull.comments[0]?.body, "The host refused the comments on the affected lines")
+        assert.notInclude(pull.comments[0]?.body, "See the comments")
+      }).pipe(Effect.provide(made.world), Effect.provideService(Paces, new Map()))
+    })
+  )
+})

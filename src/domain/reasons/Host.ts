@@ -25,6 +25,7 @@ export const hostReasons = {
   MissingOrHidden: {},
   CredentialLimited: {},
   CheckBaseUrl: {},
+  BaseUrlHasApiPath: { path: "text" },
   CheckChannelBaseUrl: { channel: "text" },
   /** A connection fails, and the operator checks this. */
   CertificateUntrusted: {},

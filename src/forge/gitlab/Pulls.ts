@@ -4,7 +4,7 @@ import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostPull } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
-import { requestFailed } from "../ForgeError.ts"
+import { ForgeError } from "../ForgeError.ts"
 import { Branch, Commit, ListedMergeRequest, MergeRequest, toPerson, Version } from "./Responses.ts"
 import type { DiffRefs } from "./Responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
@@ -50,7 +50,11 @@ export const gitlabPulls = (
       { ...pages, max: 1 }
     )
     if (version === undefined || version.head_commit_sha !== (source.sha ?? version.head_commit_sha))
-      return yield* requestFailed("unavailable", `GET ${mergeRequestPath}`, { _tag: "DifferenceNotComputed", number })
+      return yield* new ForgeError({
+        reason: "unavailable",
+        operation: "read of a merge request",
+        why: { _tag: "DifferenceNotComputed", number }
+      })
     const refs = { base_sha: version.base_commit_sha, start_sha: version.start_commit_sha }
     return toPull(source, { ...refs, head_sha: version.head_commit_sha }, repo)
   }),

@@ -16,6 +16,7 @@ export const hostTexts = {
   MissingOrHidden: "it does not exist, or the credential may not read it",
   CredentialLimited: "the host limits the requests of this credential; the service retries later",
   CheckBaseUrl: "check base_url of the trigger",
+  BaseUrlHasApiPath: "base_url of the trigger ends with {path}, which the service adds itself; remove it there",
   CheckChannelBaseUrl: "check base_url of channel {channel}",
   CertificateUntrusted:
     "its certificate is not trusted: name that of its authority in triggers[].tls_ca_path for a git host, else in NODE_EXTRA_CA_CERTS",

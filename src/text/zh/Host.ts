@@ -16,6 +16,7 @@ export const hostTexts = {
   MissingOrHidden: "它不存在，或凭据无权读取",
   CredentialLimited: "代码托管平台限制此凭据的请求，服务稍后重试",
   CheckBaseUrl: "请检查触发器的 base_url",
+  BaseUrlHasApiPath: "触发器的 base_url 以 {path} 结尾，而服务会自行添加它，请删除",
   CheckChannelBaseUrl: "请检查渠道 {channel} 的 base_url",
   CertificateUntrusted:
     "其证书不受信任：请在 NODE_EXTRA_CA_CERTS 中指定其颁发机构的证书，代码托管平台可用 triggers[].tls_ca_path",
