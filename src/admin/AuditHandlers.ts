@@ -2,14 +2,10 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AdminActions } from "../store/AdminActions.ts"
-import type { AdminAction } from "../store/AdminActions.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
+import { adminAction } from "./api/AuditGroup.ts"
 import { orUnavailable } from "./Available.ts"
 import { pageFilter, toPage } from "./Paging.ts"
-import { toTime } from "./Views.ts"
-import { withoutUndefined } from "./WithoutUndefined.ts"
-
-const actionView = (action: AdminAction) => withoutUndefined({ ...action, at: toTime(action.at) })
 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "audit", (handlers) =>
   handlers.handleAll({
@@ -17,7 +13,7 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "audit", (handlers) =>
       const { action, actor, outcome, since } = query
       const filter = { action, actor, outcome, since: since === undefined ? undefined : Date.parse(since) }
       return AdminActions.use((actions) => actions.list({ ...filter, ...pageFilter(query) })).pipe(
-        Effect.map((found) => toPage(found, query, actionView)),
+        Effect.map((found) => toPage(found, query, adminAction.view)),
         orUnavailable
       )
     }

@@ -5,10 +5,11 @@ import { Operations } from "../queue/operator/Operations.ts"
 import { Batches } from "../store/Batches.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { conflict, notFound } from "./api/Problems.ts"
+import { member } from "./api/QueueRecords.ts"
 import { orUnavailable } from "./Available.ts"
 import { cancelReview } from "./CancelReview.ts"
 import { pageFilter, toPage } from "./Paging.ts"
-import { batchView, memberView } from "./Views.ts"
+import { batchView } from "./Views.ts"
 
 const load = Effect.fnUntraced(function* (id: string) {
   return (yield* (yield* Batches).get(id)) ?? (yield* notFound({ _tag: "BatchUnknown" }))
@@ -16,7 +17,7 @@ const load = Effect.fnUntraced(function* (id: string) {
 
 const get = Effect.fnUntraced(function* (id: string) {
   const found = yield* load(id)
-  return { ...batchView(found), members: (yield* (yield* Batches).members(id)).map(memberView) }
+  return { ...batchView(found), members: (yield* (yield* Batches).members(id)).map(member.view) }
 })
 
 const retry = Effect.fnUntraced(function* (id: string) {

@@ -6,12 +6,13 @@ import { Payloads } from "../store/Payloads.ts"
 import { Receipts } from "../store/Receipts.ts"
 import { RejectedSignatures } from "../store/RejectedSignatures.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
+import { deliveryPayload } from "./api/EventRecords.ts"
 import { because, conflict, notFound, Unavailable } from "./api/Problems.ts"
 import { orUnavailable } from "./Available.ts"
 import { DeliveryReplay } from "./DeliveryReplay.ts"
 import { pageFilter, toPage } from "./Paging.ts"
 import { readEventStory, readStory, storyParts } from "./Story.ts"
-import { decisionCountView, eventDetails, eventView, rejectedView, toTime } from "./Views.ts"
+import { decisionCountView, eventDetails, eventView, rejectedView } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 import type { Reason } from "../domain/Reason.ts"
 
@@ -30,16 +31,7 @@ const notKept: Reason = { _tag: "PayloadNotKept" }
 
 const payload = Effect.fnUntraced(function* (id: string) {
   const kept = (yield* (yield* Payloads).get(id)) ?? (yield* notFound(notKept))
-  return withoutUndefined({
-    event_id: kept.eventId,
-    received_at: toTime(kept.receivedAt),
-    path: kept.path,
-    headers: kept.headers,
-    body: kept.body,
-    bytes: kept.bytes,
-    cut: kept.cut,
-    replay_of: kept.replayOf
-  })
+  return deliveryPayload.view(kept)
 })
 
 const replay = Effect.fnUntraced(function* (id: string) {

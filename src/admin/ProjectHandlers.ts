@@ -2,27 +2,13 @@
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { listedProjectValue, projectValues, Statistics } from "../store/Statistics.ts"
-import type { Project } from "../store/Statistics.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { pageSize } from "./api/Parameters.ts"
 import { notFound } from "./api/Problems.ts"
+import { project } from "./api/ProjectGroup.ts"
 import { CurrentUser } from "./api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { isCount, otherCursor, pageFilter, parseSort, parseValueCursor, toPage } from "./Paging.ts"
-import { maybeTime, toTime } from "./Views.ts"
-import { withoutUndefined } from "./WithoutUndefined.ts"
-
-const projectView = (project: Project) =>
-  withoutUndefined({
-    id: project.id,
-    workspace: project.workspace,
-    trigger: project.trigger,
-    repository: project.repository,
-    created_at: toTime(project.createdAt),
-    last_run_at: toTime(project.lastRunAt),
-    deleted_at: maybeTime(project.deletedAt),
-    deleted_by: project.deletedBy
-  })
 
 const orderOf = (sort: string | undefined) => {
   const { isDescending, key } = parseSort(sort ?? "")
@@ -48,8 +34,8 @@ const projectPageFilter = Effect.fnUntraced(function* (query: Query) {
 })
 
 const mark = Effect.fnUntraced(function* (id: string, by: string | undefined) {
-  const project = yield* (yield* Statistics).markProject(id, by, yield* Clock.currentTimeMillis)
-  return project === undefined ? yield* notFound({ _tag: "ProjectUnknown" }) : projectView(project)
+  const found = yield* (yield* Statistics).markProject(id, by, yield* Clock.currentTimeMillis)
+  return found === undefined ? yield* notFound({ _tag: "ProjectUnknown" }) : project.view(found)
 })
 
 const remove = Effect.fnUntraced(function* (id: string) {
@@ -68,8 +54,8 @@ export const layer = HttpApiBuilder.group(AdminHttpApi, "projects", (handlers) =
           toPage(
             found,
             query,
-            projectView,
-            order === undefined ? undefined : (project) => listedProjectValue(project, order.by)
+            project.view,
+            order === undefined ? undefined : (one) => listedProjectValue(one, order.by)
           )
         ),
         orUnavailable

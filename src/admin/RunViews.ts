@@ -3,12 +3,12 @@ import { openFindings, usageJson } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import type { Coverage } from "../domain/Coverage.ts"
 import type { Anchor, Finding } from "../domain/Problem.ts"
-import type { Publication } from "../domain/Publication.ts"
-import type { DatedPublication } from "../store/Outbox.ts"
+import type { DatedPublication, Publication } from "../domain/Publication.ts"
 import type { DatedOutcome } from "../store/Outcomes.ts"
 import type { StoredEvent } from "../store/Receipts.ts"
 import type { Run } from "../store/Runs.ts"
-import { changeView, maybeTime, toTime } from "./Views.ts"
+import { outcome, publication, storedRun } from "./api/RunRecords.ts"
+import { changeView, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
 const durationOf = ({ finishedAt, startedAt }: Run): number | undefined =>
@@ -17,27 +17,16 @@ const durationOf = ({ finishedAt, startedAt }: Run): number | undefined =>
 /** A run with the ids of its deliveries. */
 export type RunWithEvents = Run & { readonly eventIds: ReadonlyArray<string> }
 
-export const runView = (run: Run) =>
-  withoutUndefined({
-    id: run.id,
-    status: run.status,
-    reason: run.reason,
-    partial: run.partial,
-    workspace: run.workspace,
-    target_key: run.targetKey,
-    ...changeView(run.change),
-    head: run.head,
-    base: run.base,
-    created_at: toTime(run.createdAt),
-    started_at: maybeTime(run.startedAt),
-    finished_at: maybeTime(run.finishedAt),
-    /** Set while the run waits for its host; `reason` holds the reason. */
-    waiting_since: maybeTime(run.waitingSince),
-    waiting_until: maybeTime(run.waitingUntil),
+export const runView = (run: Run) => ({
+  ...storedRun.view(run),
+  ...changeView(run.change),
+  head: run.head,
+  ...withoutUndefined({
     duration_ms: durationOf(run),
-    findings: run.analysis === undefined ? undefined : openFindings(run.analysis).length,
-    cost_usd: run.analysis?.usage.costUsd ?? null
-  })
+    findings: run.analysis === undefined ? undefined : openFindings(run.analysis).length
+  }),
+  cost_usd: run.analysis?.usage.costUsd ?? null
+})
 
 export const listedRunView = (run: RunWithEvents) => ({ ...runView(run), event_ids: run.eventIds })
 
@@ -50,19 +39,10 @@ export const reviewedChangeView = (run: RunWithEvents) => ({
   run: listedRunView(run)
 })
 
-export const publicationView = (row: DatedPublication) =>
-  withoutUndefined({
-    id: row.id,
-    channel: row.channel,
-    operation: row.operation._tag,
-    status: row.status,
-    attempts: row.attempts,
-    not_before: maybeTime(row.notBefore),
-    url: row.url,
-    error: row.error,
-    created_at: toTime(row.createdAt),
-    updated_at: toTime(row.updatedAt)
-  })
+export const publicationView = (row: DatedPublication) => ({
+  ...publication.view(row),
+  operation: row.operation._tag
+})
 
 /** Collected over all rows of the run, because each row reads the host separately. */
 const ignoredDismissals = (publications: ReadonlyArray<Publication>) => {
@@ -86,23 +66,16 @@ export const findingView = ({ anchor, fingerprint, problem }: Finding) => ({
 const coverageView = (coverage: Coverage) =>
   withoutUndefined({ ...coverage, skipped: coverage.skipped.map((file) => withoutUndefined(file)) })
 
-const outcomeView = (outcome: DatedOutcome) => ({
-  status: outcome.outcome,
-  replied: outcome.replied,
-  found_in: outcome.foundIn,
-  found_at: toTime(outcome.foundAt),
-  decided_in: outcome.decidedIn,
-  decided_at: toTime(outcome.decidedAt)
-})
+const outcomeView = (found: DatedOutcome) => ({ status: found.outcome, ...outcome.view(found) })
 
 /** Findings with what became of them; those of a review that was not published have no outcome. */
 const followedFindings = (findings: ReadonlyArray<Finding>, outcomes: ReadonlyArray<DatedOutcome>) => {
-  const byFingerprint = new Map(outcomes.map((outcome) => [outcome.fingerprint, outcome]))
+  const byFingerprint = new Map(outcomes.map((one) => [one.fingerprint, one]))
   return findings.map((finding) => {
-    const outcome = byFingerprint.get(finding.fingerprint)
+    const found = byFingerprint.get(finding.fingerprint)
     return withoutUndefined({
       ...findingView(finding),
-      outcome: outcome === undefined ? undefined : outcomeView(outcome)
+      outcome: found === undefined ? undefined : outcomeView(found)
     })
   })
 }

@@ -1,11 +1,13 @@
 /** Builds the JSON of records for the administration: snake_case, times as texts, no confidential fields. */
 import type { Change } from "../domain/Change.ts"
 import type { EntryView } from "../queue/operator/Operations.ts"
-import type { Batch, Member } from "../store/Batches.ts"
+import type { Batch } from "../store/Batches.ts"
 import type { DecisionCount, StoredEvent } from "../store/Receipts.ts"
 import type { RejectedSignature } from "../store/RejectedSignatures.ts"
 import type { Pause } from "../queue/operator/QueueControl.ts"
 import type { NodeInfo } from "./Nodes.ts"
+import { rejected } from "./api/EventRecords.ts"
+import { batch } from "./api/QueueRecords.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
 /** Formats a time for people and programs. */
@@ -46,32 +48,11 @@ export const entryView = ({ entry, position }: EntryView) =>
     events: entry.events
   })
 
-export const batchView = (batch: Batch) =>
-  withoutUndefined({
-    id: batch.id,
-    status: batch.status,
-    reason: batch.reason,
-    workspace: batch.workspace,
-    stream: batch.stream,
-    ...changeView(batch.change),
-    base: batch.change.base,
-    commits: batch.commits,
-    first_at: toTime(batch.firstAt),
-    due_at: toTime(batch.dueAt),
-    finished_at: maybeTime(batch.finishedAt),
-    entry_id: batch.entryId,
-    run_id: batch.runId
-  })
-
-export const memberView = (member: Member) =>
-  withoutUndefined({
-    event_id: member.eventId,
-    status: member.status,
-    before: member.before,
-    after: member.after,
-    commits: member.commits,
-    received_at: toTime(member.receivedAt)
-  })
+export const batchView = (found: Batch) => ({
+  ...batch.view(found),
+  ...changeView(found.change),
+  ...(found.change.base === undefined ? {} : { base: found.change.base })
+})
 
 export const eventView = (event: StoredEvent) =>
   withoutUndefined({
@@ -146,11 +127,8 @@ export const nodeView = (node: NodeInfo) =>
 
 export const pauseView = ({ name, reason, scope, since }: Pause) => ({ scope, name, reason, since: toTime(since) })
 
-export const rejectedView = ({ counts, hour, lastAt, provider, trigger }: RejectedSignature) => ({
-  hour: toTime(hour),
-  provider,
-  trigger,
-  count: counts.loopback + counts.private + counts.public,
-  addresses: counts,
-  last_at: toTime(lastAt)
+export const rejectedView = (found: RejectedSignature) => ({
+  ...rejected.view(found),
+  count: found.counts.loopback + found.counts.private + found.counts.public,
+  addresses: found.counts
 })

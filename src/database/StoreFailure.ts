@@ -25,6 +25,14 @@ export const unavailable =
       }
     })
 
+/** Runs a query and decodes its rows as records. */
+export const selectAs = <A, E>(
+  record: { readonly decodeRows: (rows: ReadonlyArray<object>) => Effect.Effect<ReadonlyArray<A>, Schema.SchemaError> },
+  operation: string,
+  rows: Effect.Effect<ReadonlyArray<object>, E>
+): Effect.Effect<ReadonlyArray<A>, E | StoreError> =>
+  Effect.flatMap(rows, (found) => Effect.mapError(record.decodeRows(found), (error) => corrupt(operation, error)))
+
 /** Builds the error of a stored record that cannot be decoded. The schema's message names the field. */
 export const corrupt = (operation: string, error: Schema.SchemaError): StoreError =>
   new StoreError({

@@ -58,7 +58,7 @@ export const maxCommits = 4096
 
 /** One push: the commits of its branch before and after. `before` is undefined if the push created the branch. */
 export interface Push {
-  readonly before: string | undefined
+  readonly before?: string | undefined
   readonly after: string
 }
 

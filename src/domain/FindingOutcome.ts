@@ -20,22 +20,25 @@ import { namesAll } from "./Coverage.ts"
 import { Severity } from "./Kinds.ts"
 import type { Finding } from "./Problem.ts"
 import type { Reaction } from "./Publication.ts"
+import * as Field from "./Field.ts"
+import { record } from "./Record.ts"
+import type { ValuesOf } from "./Record.ts"
 
 export const FindingOutcome = Schema.Literals(["open", "fixed", "dismissed"])
 export type FindingOutcome = typeof FindingOutcome.Type
 
-export const OutcomeRecord = Schema.Struct({
-  fingerprint: Schema.String,
-  category: Schema.String,
-  severity: Severity,
-  path: Schema.String,
+export const OutcomeRecord = record({
+  fingerprint: Field.text,
+  category: Field.text,
+  severity: Field.stored(Severity),
+  path: Field.text,
   /** Newest head on which it was present. */
-  head: Schema.String,
-  outcome: FindingOutcome,
+  head: Field.text,
+  outcome: Field.stored(FindingOutcome),
   /** True once a person replied to its comment. */
-  replied: Schema.Boolean
+  replied: Field.flag
 })
-export type OutcomeRecord = typeof OutcomeRecord.Type
+export type OutcomeRecord = ValuesOf<typeof OutcomeRecord>
 
 export interface SettledReview {
   readonly head: string
@@ -88,17 +91,17 @@ export const decideOutcomes = (
   const dismissedBefore = new Set(analysis.dismissed)
   const complete = isComplete(review)
   const isJudged = judgedPaths(analysis)
-  const next = (record: OutcomeRecord): OutcomeRecord => {
-    const reaction = reactions.get(record.fingerprint)
-    const replied = record.replied || reaction?.replied === true
-    if (present.has(record.fingerprint)) {
+  const next = (earlier: OutcomeRecord): OutcomeRecord => {
+    const reaction = reactions.get(earlier.fingerprint)
+    const replied = earlier.replied || reaction?.replied === true
+    if (present.has(earlier.fingerprint)) {
       const dismissed =
-        reaction?.dismissed ?? (record.outcome === "dismissed" || dismissedBefore.has(record.fingerprint))
-      return { ...record, head, replied, outcome: dismissed ? "dismissed" : "open" }
+        reaction?.dismissed ?? (earlier.outcome === "dismissed" || dismissedBefore.has(earlier.fingerprint))
+      return { ...earlier, head, replied, outcome: dismissed ? "dismissed" : "open" }
     }
-    if (record.outcome !== "open") return { ...record, replied }
-    const isGone = complete && record.head !== head && !refuted.has(record.fingerprint) && isJudged(record.path)
-    return { ...record, replied, outcome: isGone ? "fixed" : reaction?.dismissed === true ? "dismissed" : "open" }
+    if (earlier.outcome !== "open") return { ...earlier, replied }
+    const isGone = complete && earlier.head !== head && !refuted.has(earlier.fingerprint) && isJudged(earlier.path)
+    return { ...earlier, replied, outcome: isGone ? "fixed" : reaction?.dismissed === true ? "dismissed" : "open" }
   }
   const known = new Set(before.map(({ fingerprint }) => fingerprint))
   const added = new Map(
@@ -106,9 +109,9 @@ export const decideOutcomes = (
       .filter(({ fingerprint }) => !known.has(fingerprint))
       .map((finding) => [finding.fingerprint, toRecord(finding, head, reactions.get(finding.fingerprint))])
   )
-  const changed = before.flatMap((record) => {
-    const after = next(record)
-    const isSame = after.outcome === record.outcome && after.replied === record.replied && after.head === record.head
+  const changed = before.flatMap((earlier) => {
+    const after = next(earlier)
+    const isSame = after.outcome === earlier.outcome && after.replied === earlier.replied && after.head === earlier.head
     return isSame ? [] : [after]
   })
   return [...changed, ...added.values()]

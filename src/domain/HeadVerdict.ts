@@ -9,6 +9,9 @@ import { TargetKey } from "./Keys.ts"
 import { StatusState } from "./Publication.ts"
 import type { Operation } from "./Publication.ts"
 import type { Reason } from "./Reason.ts"
+import * as Field from "./Field.ts"
+import { record } from "./Record.ts"
+import type { ValuesOf } from "./Record.ts"
 import type { RunStatus } from "./Run.ts"
 
 /** Verdict of a run about its head. A run that ended without a review and without a failure has none. */
@@ -25,15 +28,16 @@ export const RunVerdict = Schema.Struct({
 export type RunVerdict = typeof RunVerdict.Type
 
 /** The verdict of a run, with the pull request and the base branch that it belongs to. */
-export interface HeadVerdict {
-  readonly runId: string
-  readonly targetKey: TargetKey
+export const HeadVerdict = record({
+  runId: Field.text,
+  targetKey: Field.stored(TargetKey),
   /** Name of the trigger, which identifies the host. */
-  readonly trigger: string
-  readonly number: number | undefined
-  readonly baseRef: string | undefined
-  readonly verdict: RunVerdict
-}
+  trigger: Field.named("trigger_name", Field.text),
+  number: Field.optional(Field.integer),
+  baseRef: Field.optional(Field.text),
+  verdict: Field.json(RunVerdict)
+})
+export type HeadVerdict = ValuesOf<typeof HeadVerdict>
 
 /** A pull request and a base branch, which a verdict belongs to. */
 export type VerdictKey = Pick<HeadVerdict, "targetKey" | "baseRef">

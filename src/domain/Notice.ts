@@ -17,6 +17,9 @@
 import { Schema } from "effect"
 import { makeLifecycle } from "./Lifecycle.ts"
 import { Reason } from "./Reason.ts"
+import * as Field from "./Field.ts"
+import { record } from "./Record.ts"
+import type { ValuesOf } from "./Record.ts"
 
 export const NoticeStatus = Schema.Literals([
   "pending",
@@ -113,23 +116,24 @@ export const workspaceNoticeKinds = ["queue_expired", "review_failed"] as const 
 /** Kinds of channels that carry notices. The others write to a change, which a notice may not have. */
 export const noticeChannelKinds = ["feishu_bot", "feishu_app", "wecom_bot", "wecom_app"] as const
 
-/** A notice that is to be stored. At most one per key and channel is. */
-export interface NewNotice {
-  readonly id: string
-  readonly key: string
-  readonly channel: string
-  readonly facts: NoticeFacts
-}
-
-export interface Notice extends NewNotice {
-  readonly status: NoticeStatus
+/** At most one per key and channel is stored. */
+export const Notice = record({
+  id: Field.text,
+  key: Field.named("notice_key", Field.text),
+  channel: Field.text,
+  facts: Field.json(NoticeFacts),
+  status: Field.stored(NoticeStatus),
   /** Failures, bounded by the sender. */
-  readonly attempts: number
-  readonly notBefore: number | undefined
-  readonly error: Reason | undefined
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+  attempts: Field.integer,
+  notBefore: Field.optional(Field.time),
+  error: Field.optional(Field.json(Reason)),
+  createdAt: Field.time,
+  updatedAt: Field.time
+})
+export type Notice = ValuesOf<typeof Notice>
+
+/** A notice that is to be stored. */
+export type NewNotice = Pick<Notice, "id" | "key" | "channel" | "facts">
 
 /** Percentages of a budget that are announced. */
 export const budgetThresholds = [50, 75, 90, 100] as const

@@ -23,6 +23,9 @@ import { Anchor } from "./Problem.ts"
 import { CheckedCode } from "./IssueCode.ts"
 import { OperationId, TargetKey } from "./Keys.ts"
 import { Reason } from "./Reason.ts"
+import * as Field from "./Field.ts"
+import { record } from "./Record.ts"
+import type { ValuesOf } from "./Record.ts"
 
 export const PublicationStatus = Schema.Literals([
   "pending",
@@ -206,28 +209,32 @@ export const Reaction = Schema.Struct({
 })
 export type Reaction = typeof Reaction.Type
 
-export const Publication = Schema.Struct({
-  id: Schema.String,
+export const Publication = record({
+  id: Field.text,
   /** Deterministic: the same operation planned twice is one row. Part of the marker of what is posted. */
-  operationId: OperationId,
-  runId: Schema.String,
-  targetKey: TargetKey,
-  channel: Schema.String,
-  operation: Operation,
-  status: PublicationStatus,
+  operationId: Field.stored(OperationId),
+  runId: Field.text,
+  targetKey: Field.stored(TargetKey),
+  channel: Field.text,
+  operation: Field.json(Operation),
+  status: Field.stored(PublicationStatus),
   /** Order within the run. */
-  position: Schema.Int,
+  position: Field.integer,
   /** Failed writes, without those during an outage of the whole host. */
-  attempts: Schema.Int,
-  notBefore: Schema.optional(Schema.Int),
-  hostId: Schema.optional(Schema.String),
-  url: Schema.optional(Schema.String),
-  error: Schema.optional(Reason),
+  attempts: Field.integer,
+  notBefore: Field.optional(Field.time),
+  hostId: Field.optional(Field.text),
+  url: Field.optional(Field.text),
+  error: Field.optional(Field.json(Reason)),
   /** Fingerprints of the comments of a review that the host took at their lines. */
-  posted: Schema.optional(Schema.Array(Schema.String)),
+  posted: Field.optional(Field.json(Schema.Array(Schema.String))),
   /** Dismissals at the time of sending, for rows that read comments of earlier reviews. */
-  ignoredDismissals: Schema.optional(Schema.Array(IgnoredDismissal)),
+  ignoredDismissals: Field.optional(Field.json(Schema.Array(IgnoredDismissal))),
   /** Reactions at the time of sending, for rows that read comments of earlier reviews. */
-  reactions: Schema.optional(Schema.Array(Reaction))
+  reactions: Field.optional(Field.json(Schema.Array(Reaction)))
 })
-export type Publication = typeof Publication.Type
+export type Publication = ValuesOf<typeof Publication>
+
+/** With the times of its creation and of its latest change. */
+export const DatedPublication = record({ ...Publication.fields, createdAt: Field.time, updatedAt: Field.time })
+export type DatedPublication = ValuesOf<typeof DatedPublication>

@@ -65,9 +65,9 @@ type EndStatus = Extract<RunStatus, "succeeded" | "failed" | "timeout" | "cancel
 export interface EndedRun {
   readonly status: EndStatus
   readonly partial: boolean
-  readonly startedAt: number | undefined
+  readonly startedAt?: number | undefined
   readonly finishedAt: number
-  readonly analysis: Pick<Analysis, "findings" | "dismissed" | "coverage" | "models" | "usage"> | undefined
+  readonly analysis?: Pick<Analysis, "findings" | "dismissed" | "coverage" | "models" | "usage"> | undefined
   readonly issuesCreated: number
   /** Amount of the ledger for the run, in billionths of a US dollar; undefined if it reserved nothing. */
   readonly ledgerNanos: number | undefined

@@ -2,24 +2,27 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { ValuesOf } from "../domain/Record.ts"
 import type { IdRange } from "./ListOrder.ts"
 
-export interface AdminAction {
+export const AdminAction = record({
   /** Ordered by time. */
-  readonly id: string
-  /** Milliseconds since the epoch. */
-  readonly at: number
-  readonly actor: string
+  id: Field.text,
+  at: Field.time,
+  actor: Field.text,
   /** Address of the client; `local` on the local socket. */
-  readonly address: string
+  address: Field.text,
   /** Group and endpoint, such as `queue.cancel`. */
-  readonly action: string
+  action: Field.text,
   /** Path below `/api/admin`, with what the body names. */
-  readonly target: string
-  readonly reason: string | undefined
+  target: Field.text,
+  reason: Field.optional(Field.text),
   /** `done`, the code of the refusal, `failed`, or `unknown` while it runs and after the process died in it. */
-  readonly outcome: string
-}
+  outcome: Field.text
+})
+export type AdminAction = ValuesOf<typeof AdminAction>
 
 /** Values that an action must have; undefined ones select nothing. */
 export interface ActionFilter extends IdRange {

@@ -4,43 +4,48 @@
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { BatchStatus, MemberStatus } from "../domain/Batch.ts"
-import type { Change } from "../domain/Change.ts"
+import { BatchStatus, MemberStatus } from "../domain/Batch.ts"
+import { Change } from "../domain/Change.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import type { TargetKey } from "../domain/Keys.ts"
-import type { Reason } from "../domain/Reason.ts"
+import { TargetKey } from "../domain/Keys.ts"
+import { Reason } from "../domain/Reason.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { ValuesOf } from "../domain/Record.ts"
 
-export interface Batch {
-  readonly id: string
+export const Batch = record({
+  id: Field.text,
   /** Target key of the branch. Batches of one stream are reviewed one after the other. */
-  readonly stream: TargetKey
-  readonly workspace: string
+  stream: Field.stored(TargetKey),
+  workspace: Field.text,
   /** The newest push; `base`, `head` and `commits` are those of the whole batch. */
-  readonly change: Change
-  readonly configHash: string
-  readonly priority: number
-  readonly status: BatchStatus
-  readonly commits: number
+  change: Field.json(Change),
+  configHash: Field.text,
+  priority: Field.integer,
+  status: Field.stored(BatchStatus),
+  commits: Field.integer,
   /** Time at which its first push was received. */
-  readonly firstAt: number
+  firstAt: Field.time,
   /** Time at which it is sealed and may be reviewed. */
-  readonly dueAt: number
+  dueAt: Field.time,
   /** Its entry in the queue, set once it is the first of its stream. */
-  readonly entryId: string | undefined
+  entryId: Field.optional(Field.text),
   /** Reason for waiting or for the end. */
-  readonly reason: Reason | undefined
-  readonly runId: string | undefined
-  readonly finishedAt: number | undefined
-}
+  reason: Field.optional(Field.json(Reason)),
+  runId: Field.optional(Field.text),
+  finishedAt: Field.optional(Field.time)
+})
+export type Batch = ValuesOf<typeof Batch>
 
-export interface Member {
-  readonly eventId: string
-  readonly before: string | undefined
-  readonly after: string
-  readonly commits: number
-  readonly receivedAt: number
-  readonly status: MemberStatus
-}
+export const Member = record({
+  eventId: Field.text,
+  before: Field.named("before_id", Field.optional(Field.text)),
+  after: Field.named("after_id", Field.text),
+  commits: Field.integer,
+  receivedAt: Field.time,
+  status: Field.stored(MemberStatus)
+})
+export type Member = ValuesOf<typeof Member>
 
 /** A push to put into a batch. `dueAt` is the due time of a batch that it opens. */
 export interface PushReceived {

@@ -15,6 +15,9 @@ import {
   SentChatMessage
 } from "../domain/ChatRequest.ts"
 import { Reason } from "../domain/Reason.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { ValuesOf } from "../domain/Record.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { IdRange } from "./ListOrder.ts"
 
@@ -67,22 +70,28 @@ export const ChatFacts = Schema.Struct({
 })
 export type ChatFacts = typeof ChatFacts.Type
 
-export const ChatRequest = Schema.Struct({
-  id: Schema.String,
-  connection: Schema.String,
+export const ChatRequest = record({
+  id: Field.text,
+  connection: Field.text,
   /** Names the message at the platform. Unique per connection. */
-  key: Schema.String,
-  conversation: ChatConversation,
-  sender: ChatPrincipal,
-  status: ChatRequestStatus,
-  version: Schema.Int,
-  command: Schema.optionalKey(Schema.Literals(chatRequestNames)),
-  workspace: Schema.optionalKey(Schema.String),
-  facts: ChatFacts,
-  receivedAt: Schema.Int,
-  updatedAt: Schema.Int
+  key: Field.named("message_key", Field.outsideText),
+  conversation: Field.group({
+    kind: Field.named("conversation_kind", Field.stored(ChatConversation.fields.kind)),
+    id: Field.named("conversation", Field.outsideText)
+  }),
+  sender: Field.group({
+    type: Field.named("sender_type", Field.stored(ChatPrincipal.fields.type)),
+    id: Field.named("sender", Field.outsideText)
+  }),
+  status: Field.stored(ChatRequestStatus),
+  version: Field.integer,
+  command: Field.optional(Field.stored(Schema.Literals(chatRequestNames))),
+  workspace: Field.optional(Field.text),
+  facts: Field.checkedJson(ChatFacts),
+  receivedAt: Field.time,
+  updatedAt: Field.time
 })
-export type ChatRequest = typeof ChatRequest.Type
+export type ChatRequest = ValuesOf<typeof ChatRequest>
 
 export type NewChatRequest = Pick<
   ChatRequest,
@@ -109,20 +118,19 @@ export interface ChatCount {
   readonly upTo?: string | undefined
 }
 
-export interface NewChatAction {
-  readonly id: string
-  readonly connection: string
-  readonly conversation: string
-  readonly requestId: string
-  readonly kind: ChatButton["kind"]
-  readonly subject: string
-  readonly expiresAt: number
-}
-
-export interface ChatAction extends NewChatAction {
+export const ChatAction = record({
+  id: Field.text,
+  connection: Field.text,
+  conversation: Field.text,
+  requestId: Field.text,
+  kind: Field.stored(ChatButton.fields.kind),
+  subject: Field.text,
+  expiresAt: Field.time,
   /** Request that used it. */
-  readonly usedBy: string | undefined
-}
+  usedBy: Field.optional(Field.text)
+})
+export type ChatAction = ValuesOf<typeof ChatAction>
+export type NewChatAction = Omit<ChatAction, "usedBy">
 
 export class ChatRequests extends Context.Service<
   ChatRequests,

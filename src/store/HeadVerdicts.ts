@@ -5,72 +5,38 @@
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { foldRepo } from "../domain/Change.ts"
-import { RunVerdict } from "../domain/HeadVerdict.ts"
-import type { HeadVerdict } from "../domain/HeadVerdict.ts"
-import { TargetKey } from "../domain/Keys.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import type { ReviewedHead, Runs } from "./Runs.ts"
+import { HeadVerdict, RunVerdict } from "../domain/HeadVerdict.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { ReviewedHead } from "./Runs.ts"
+import type { Runs } from "./Runs.ts"
 
-const VerdictRow = Schema.Struct({
-  run_id: Schema.String,
-  target_key: TargetKey,
-  trigger_name: Schema.String,
-  number: Schema.NullOr(Schema.Int),
-  base_ref: Schema.NullOr(Schema.String),
-  verdict: Schema.fromJsonString(RunVerdict)
-})
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(VerdictRow))
 const decodeVerdict = Schema.decodeUnknownOption(Schema.fromJsonString(RunVerdict))
-
-const toHeadVerdict = (row: typeof VerdictRow.Type): HeadVerdict => ({
-  runId: row.run_id,
-  targetKey: row.target_key,
-  trigger: row.trigger_name,
-  number: row.number ?? undefined,
-  baseRef: row.base_ref ?? undefined,
-  verdict: row.verdict
-})
 
 export const headVerdicts =
   (sql: SqlClient.SqlClient): Runs["Service"]["headVerdicts"] =>
   (head, repo) =>
-    sql`
-      SELECT id AS run_id, target_key, trigger_name, number, base_ref, verdict FROM runs
-      WHERE head = ${head} AND repo = ${foldRepo(repo)} AND verdict IS NOT NULL
-      UNION ALL
-      SELECT run_id, target_key, trigger_name, number, NULLIF(base_ref, ''), verdict FROM head_verdicts
-      WHERE head = ${head} AND repo = ${foldRepo(repo)}`.pipe(
-      unavailable("runs.headVerdicts"),
-      Effect.flatMap((rows) => Effect.mapError(decodeRows(rows), (error) => corrupt("runs.headVerdicts", error))),
-      Effect.map((rows) => rows.map(toHeadVerdict))
-    )
-
-const ReviewedRow = Schema.Struct({
-  head: Schema.String,
-  repo: Schema.String,
-  target_key: TargetKey,
-  base_ref: Schema.NullOr(Schema.String)
-})
-const decodeReviewed = Schema.decodeUnknownEffect(Schema.Array(ReviewedRow))
-
-const toReviewedHead = (row: typeof ReviewedRow.Type): ReviewedHead => ({
-  head: row.head,
-  repo: row.repo,
-  targetKey: row.target_key,
-  baseRef: row.base_ref ?? undefined
-})
+    selectAs(
+      HeadVerdict,
+      "runs.headVerdicts",
+      sql`
+        SELECT id AS run_id, target_key, trigger_name, number, base_ref, verdict FROM runs
+        WHERE head = ${head} AND repo = ${foldRepo(repo)} AND verdict IS NOT NULL
+        UNION ALL
+        SELECT run_id, target_key, trigger_name, number, NULLIF(base_ref, ''), verdict FROM head_verdicts
+        WHERE head = ${head} AND repo = ${foldRepo(repo)}`
+    ).pipe(unavailable("runs.headVerdicts"))
 
 export const reviewedHeads =
   (sql: SqlClient.SqlClient): Runs["Service"]["reviewedHeads"] =>
   (heads) =>
-    sql`
-      SELECT head, repo, target_key, base_ref FROM runs WHERE ${sql.in("head", heads)} AND verdict IS NOT NULL
-      UNION
-      SELECT head, repo, target_key, NULLIF(base_ref, '') FROM head_verdicts WHERE ${sql.in("head", heads)}`.pipe(
-      unavailable("runs.reviewedHeads"),
-      Effect.flatMap((rows) => Effect.mapError(decodeReviewed(rows), (error) => corrupt("runs.reviewedHeads", error))),
-      Effect.map((rows) => rows.map(toReviewedHead))
-    )
+    selectAs(
+      ReviewedHead,
+      "runs.reviewedHeads",
+      sql`
+        SELECT head, repo, target_key, base_ref FROM runs WHERE ${sql.in("head", heads)} AND verdict IS NOT NULL
+        UNION
+        SELECT head, repo, target_key, NULLIF(base_ref, '') FROM head_verdicts WHERE ${sql.in("head", heads)}`
+    ).pipe(unavailable("runs.reviewedHeads"))
 
 /** Columns of a removed run. */
 export interface RemovedRun {

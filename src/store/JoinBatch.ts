@@ -1,18 +1,23 @@
 /** Puts a push into a batch: into the one that collects its stream, or into a new one. In one transaction. */
 import { Clock, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { maxCommits, mayJoin, memberStatusIn, toRange } from "../domain/Batch.ts"
 import type { BatchStatus } from "../domain/Batch.ts"
 import { targetKey } from "../domain/Change.ts"
 import { newIdAfter } from "../domain/Ids.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { TargetKey } from "../domain/Keys.ts"
-import type { Batch, Batches, Joined, PushReceived } from "./Batches.ts"
-import { selectBatches, selectMembers } from "./BatchQueries.ts"
-import type { BatchFailure } from "./BatchQueries.ts"
-import { toBatchRow } from "./BatchRow.ts"
+import { Batch, Member } from "./Batches.ts"
+import type { Batches, Joined, PushReceived } from "./Batches.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
-import { unavailable } from "../database/StoreFailure.ts"
+import type { StoreError } from "../database/StoreError.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
+
+export const selectBatches = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
+  selectAs(Batch, operation, rows)
+
+export const selectMembers = (sql: SqlClient.SqlClient, batchId: string) =>
+  selectAs(Member, "batches.members", sql`SELECT * FROM batch_members WHERE batch_id = ${batchId} ORDER BY event_id`)
 
 /**
  * Returns whether the batch is of the same workspace, takes such a push, is not full, and was not due when the push was received. A report of
@@ -39,13 +44,15 @@ const seal = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Batch
 
 const insertMember = (sql: SqlClient.SqlClient, batchId: string, push: PushReceived) =>
   sql`INSERT INTO batch_members ${sql.insert({
-    event_id: push.eventId,
     batch_id: batchId,
-    before_id: push.change.base ?? null,
-    after_id: push.change.head ?? "",
-    commits: push.change.commits ?? 1,
-    received_at: push.admittedAt,
-    status: memberStatusIn("open")
+    ...Member.toRow({
+      eventId: push.eventId,
+      before: push.change.base,
+      after: push.change.head ?? "",
+      commits: push.change.commits ?? 1,
+      receivedAt: push.admittedAt,
+      status: memberStatusIn("open")
+    })
   })}`
 
 const open = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, push: PushReceived, stream: TargetKey) {
@@ -62,13 +69,9 @@ const open = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, push: PushRe
     status: "open",
     commits: push.change.commits ?? 1,
     firstAt: push.admittedAt,
-    dueAt: push.dueAt,
-    entryId: undefined,
-    reason: undefined,
-    runId: undefined,
-    finishedAt: undefined
+    dueAt: push.dueAt
   }
-  yield* sql`INSERT INTO batches ${sql.insert(toBatchRow(batch))}`
+  yield* sql`INSERT INTO batches ${sql.insert(Batch.toRow(batch))}`
   yield* insertMember(sql, batch.id, push)
   return batch
 })
@@ -80,14 +83,14 @@ const extend = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: Bat
   const { before, after } = toRange([first, ...rest])
   const commits = batch.commits + (push.change.commits ?? 1)
   const change = { ...push.change, base: before, head: after, commits }
-  yield* sql`UPDATE batches SET change = ${JSON.stringify(change)}, commits = ${commits},
+  yield* sql`UPDATE batches SET change = ${Batch.toColumn("change", change)}, commits = ${commits},
     config_hash = ${push.configHash} WHERE id = ${batch.id}`
   return { ...batch, change, commits, configHash: push.configHash }
 })
 
 /** `opened`: batches that this transaction has opened, which are visible to no other one. */
 const joinOne = (sql: SqlClient.SqlClient, opened: Set<string>) =>
-  Effect.fnUntraced(function* (push: PushReceived): Effect.fn.Return<Joined, BatchFailure> {
+  Effect.fnUntraced(function* (push: PushReceived): Effect.fn.Return<Joined, SqlError.SqlError | StoreError> {
     const [existing] = yield* selectBatches(
       "batches.join",
       sql`SELECT batches.* FROM batches JOIN batch_members ON batch_members.batch_id = batches.id

@@ -9,7 +9,14 @@ import type { Effect } from "effect"
 import type { PublisherToken } from "../domain/FencingToken.ts"
 import type { OperationId } from "../domain/Keys.ts"
 import { TargetKey } from "../domain/Keys.ts"
-import type { IgnoredDismissal, Operation, Publication, PublicationStatus, Reaction } from "../domain/Publication.ts"
+import type {
+  DatedPublication,
+  IgnoredDismissal,
+  Operation,
+  Publication,
+  PublicationStatus,
+  Reaction
+} from "../domain/Publication.ts"
 import type { Reason } from "../domain/Reason.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
@@ -28,12 +35,6 @@ export interface PublicationUpdate {
 
 /** Reviews by which comments are recognised that people changed. */
 export const maxReviews = 50
-
-/** A row with the times of its creation and of its latest change, in milliseconds since the epoch. */
-export interface DatedPublication extends Publication {
-  readonly createdAt: number
-  readonly updatedAt: number
-}
 
 export class Outbox extends Context.Service<
   Outbox,

@@ -1,18 +1,26 @@
 /** Reads and counts the outcomes of published findings. `Runs.settle` writes the records, in the transaction that ends a run. */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { OutcomeCounts, OutcomeRecord } from "../domain/FindingOutcome.ts"
+import { OutcomeRecord } from "../domain/FindingOutcome.ts"
+import type { OutcomeCounts } from "../domain/FindingOutcome.ts"
 import type { TargetKey } from "../domain/Keys.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { ValuesOf } from "../domain/Record.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
+const { fingerprint, outcome, replied } = OutcomeRecord.fields
 /** The outcome of a finding, with the runs that found it and that decided it last. */
-export interface DatedOutcome extends Pick<OutcomeRecord, "fingerprint" | "outcome" | "replied"> {
-  readonly foundIn: string
-  /** Milliseconds since the epoch. */
-  readonly foundAt: number
-  readonly decidedIn: string
-  readonly decidedAt: number
-}
+export const DatedOutcome = record({
+  fingerprint,
+  outcome,
+  replied,
+  foundIn: Field.text,
+  foundAt: Field.time,
+  decidedIn: Field.text,
+  decidedAt: Field.time
+})
+export type DatedOutcome = ValuesOf<typeof DatedOutcome>
 
 export class Outcomes extends Context.Service<
   Outcomes,

@@ -2,33 +2,38 @@
  * Bodies and headers of the newest deliveries, without credentials, for people who search for the reason of a decision and for replays. They
  * are stored after the response, so a crash loses the newest ones; decisions never depend on them.
  */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { ValuesOf } from "../domain/Record.ts"
 
-/** Scope of a delivery: the triggers that verified a webhook, or the workspaces that the key of a call opens. */
-export type Admits =
-  | { readonly _tag: "Triggers"; readonly names: ReadonlyArray<string> }
-  /** Undefined: all. */
-  | { readonly _tag: "Workspaces"; readonly ids: ReadonlyArray<string> | undefined }
+/** Scope of a delivery: the triggers that verified a webhook, or the workspaces that the key of a call opens; undefined: all. */
+export const Admits = Schema.Union([
+  Schema.TaggedStruct("Triggers", { names: Schema.Array(Schema.String) }),
+  Schema.TaggedStruct("Workspaces", { ids: Schema.optional(Schema.Array(Schema.String)) })
+])
+export type Admits = typeof Admits.Type
 
-export interface DeliveryPayload {
+export const DeliveryPayload = record({
   /** Id of the event record. */
-  readonly eventId: string
-  readonly receivedAt: number
+  eventId: Field.text,
+  receivedAt: Field.time,
   /** Name of the path: a kind of host, or of a call. */
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
+  path: Field.text,
+  headers: Field.json(Schema.Record(Schema.String, Schema.String)),
   /** Text of the body, or the JSON of a form. */
-  readonly body: string
+  body: Field.text,
   /** Length of the received body in bytes. */
-  readonly bytes: number
+  bytes: Field.integer,
   /** The body was longer than the limit, and its end is missing. */
-  readonly cut: boolean
-  readonly admits: Admits
+  cut: Field.flag,
+  admits: Field.json(Admits),
   /** Event of the delivery that this one repeats. */
-  readonly replayOf: string | undefined
-}
+  replayOf: Field.optional(Field.text)
+})
+export type DeliveryPayload = ValuesOf<typeof DeliveryPayload>
 
 export class Payloads extends Context.Service<
   Payloads,

@@ -9,31 +9,15 @@ import { foldRepo, hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { newId } from "../domain/Ids.ts"
 import { forUpdate } from "../database/RowLocks.ts"
+import type { StoreError } from "../database/StoreError.ts"
+import { selectAs } from "../database/StoreFailure.ts"
 import { direction, idConditions } from "./ListOrder.ts"
 import type { IdRange } from "./ListOrder.ts"
-import type { Project, ProjectFilter, ProjectOrder } from "./Statistics.ts"
+import { Project } from "./Statistics.ts"
+import type { ProjectFilter, ProjectOrder } from "./Statistics.ts"
 
-export interface ProjectRow {
-  readonly id: string
-  readonly workspace: string
-  readonly trigger_name: string
-  readonly name: string
-  readonly created_at: number
-  readonly last_run_at: number
-  readonly deleted_at: number | null
-  readonly deleted_by: string | null
-}
-
-export const toProject = (row: ProjectRow): Project => ({
-  id: row.id,
-  workspace: row.workspace,
-  trigger: row.trigger_name,
-  repository: row.name,
-  createdAt: Number(row.created_at),
-  lastRunAt: Number(row.last_run_at),
-  deletedAt: row.deleted_at === null ? undefined : Number(row.deleted_at),
-  deletedBy: row.deleted_by ?? undefined
-})
+const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
+  selectAs(Project, operation, rows)
 
 /** Returns the id of the project of a run that ended at this time, and makes the project if there is none. */
 export const ensureProject = (
@@ -65,8 +49,8 @@ export const markProjects = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   isConfigured: (project: Project) => boolean,
   now: number
-): Effect.fn.Return<void, SqlError.SqlError> {
-  const projects = (yield* sql<ProjectRow>`SELECT * FROM projects`).map(toProject)
+): Effect.fn.Return<void, SqlError.SqlError | StoreError> {
+  const projects = yield* select("projects.mark", sql`SELECT * FROM projects`)
   for (const project of projects) {
     const isDeleted = project.deletedAt !== undefined
     if (isConfigured(project) !== isDeleted) continue
@@ -93,8 +77,10 @@ const follows = (sql: SqlClient.SqlClient, { by, from, smallestFirst }: ProjectO
 export const listProjects = (
   sql: SqlClient.SqlClient,
   { deleted, limit, order, repo, workspace, ...range }: ProjectFilter
-): Effect.Effect<ReadonlyArray<Project>, SqlError.SqlError> =>
-  sql<ProjectRow>`
+): Effect.Effect<ReadonlyArray<Project>, SqlError.SqlError | StoreError> =>
+  select(
+    "projects.list",
+    sql`
     SELECT * FROM projects WHERE ${sql.and([
       sql`1 = 1`,
       ...(workspace === undefined ? [] : [sql`workspace = ${workspace}`]),
@@ -102,7 +88,8 @@ export const listProjects = (
       ...(deleted === undefined ? [] : [deleted ? sql`deleted_at IS NOT NULL` : sql`deleted_at IS NULL`]),
       ...idConditions(sql, range),
       ...(order === undefined ? [] : follows(sql, order))
-    ])} ORDER BY ${orderBy(sql, range, order)} LIMIT ${limit}`.pipe(Effect.map((rows) => rows.map(toProject)))
+    ])} ORDER BY ${orderBy(sql, range, order)} LIMIT ${limit}`
+  )
 
 /** Marks a project as deleted by an administrator, or removes its mark. A project that is marked already keeps its time. */
 export const markProject = (
@@ -110,11 +97,14 @@ export const markProject = (
   id: string,
   by: string | undefined,
   now: number
-): Effect.Effect<Project | undefined, SqlError.SqlError> =>
-  sql<ProjectRow>`
+): Effect.Effect<Project | undefined, SqlError.SqlError | StoreError> =>
+  select(
+    "projects.mark",
+    sql`
     UPDATE projects
     SET deleted_at = ${by === undefined ? sql`NULL` : sql`COALESCE(deleted_at, ${now})`}, deleted_by = ${by ?? null}
-    WHERE id = ${id} RETURNING *`.pipe(Effect.map(([row]) => (row === undefined ? undefined : toProject(row))))
+    WHERE id = ${id} RETURNING *`
+  ).pipe(Effect.map(([project]) => project))
 
 /** Returns those of the projects that exist, locked until the transaction ends, so that none is removed before its counts are written. */
 export const lockProjects = (

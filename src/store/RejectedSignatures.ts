@@ -2,19 +2,26 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { ValuesOf } from "../domain/Record.ts"
 
-export type AddressClass = "loopback" | "private" | "public"
-
-export interface RejectedSignature {
-  /** Start of the hour, in milliseconds since the epoch, like all times here. */
-  readonly hour: number
+export const RejectedSignature = record({
+  /** Start of the hour. */
+  hour: Field.time,
   /** A host whose triggers share a path: none of them verified the delivery, so each is counted. */
-  readonly trigger: string
-  readonly provider: string
+  trigger: Field.named("trigger_name", Field.text),
+  provider: Field.text,
   /** Number of deliveries by the class of their addresses. */
-  readonly counts: Readonly<Record<AddressClass, number>>
-  readonly lastAt: number
-}
+  counts: Field.group({
+    loopback: Field.named("from_loopback", Field.integer),
+    private: Field.named("from_private", Field.integer),
+    public: Field.named("from_public", Field.integer)
+  }),
+  lastAt: Field.time
+})
+export type RejectedSignature = ValuesOf<typeof RejectedSignature>
+export type AddressClass = keyof RejectedSignature["counts"]
 
 export class RejectedSignatures extends Context.Service<
   RejectedSignatures,

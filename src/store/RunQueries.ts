@@ -1,11 +1,10 @@
 /** Selects lists of runs. */
-import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { foldRepo } from "../domain/Change.ts"
 import { firstIdAt } from "../domain/Ids.ts"
 import { direction, idConditions } from "./ListOrder.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import { decodeRunRows, toRun } from "./RunRow.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { Run } from "./Runs.ts"
 import type { RunFilter, Runs, ValueOrder } from "./Runs.ts"
 
 type Fragment = Statement.Fragment
@@ -27,14 +26,6 @@ const conditions = (sql: SqlClient.SqlClient, filter: RunFilter) => {
     ...idConditions(sql, filter, "runs.id")
   ])
 }
-
-const decoded = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>, E>) =>
-  Effect.flatMap(rows, (found) =>
-    Effect.mapBoth(decodeRunRows(found), {
-      onFailure: (error) => corrupt(operation, error),
-      onSuccess: (all) => all.map(toRun)
-    })
-  )
 
 /**
  * Selects the runs of a filter by id. An index by status has the order of ids only for each status by itself, so that each is read to the limit:
@@ -77,19 +68,15 @@ const selectByValue = (sql: SqlClient.SqlClient, filter: RunFilter, { by, from, 
 export const list =
   (sql: SqlClient.SqlClient): Runs["Service"]["list"] =>
   (filter) =>
-    decoded(
+    selectAs(
+      Run,
       "runs.list",
-      (filter.order === undefined ? select(sql, filter, sql``) : selectByValue(sql, filter, filter.order)).pipe(
-        unavailable("runs.list")
-      )
-    )
+      filter.order === undefined ? select(sql, filter, sql``) : selectByValue(sql, filter, filter.order)
+    ).pipe(unavailable("runs.list"))
 
 /** Selects the newest run of each target. */
 export const newest =
   (sql: SqlClient.SqlClient): Runs["Service"]["newest"] =>
   (filter) =>
-    decoded(
-      "runs.newest",
-      // The index of marked runs serves a literal only.
-      select(sql, filter, sql`AND newest = 1`).pipe(unavailable("runs.newest"))
-    )
+    // The index of marked runs serves a literal only.
+    selectAs(Run, "runs.newest", select(sql, filter, sql`AND newest = 1`)).pipe(unavailable("runs.newest"))

@@ -4,41 +4,46 @@
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { Change } from "../domain/Change.ts"
-import type { Analysis } from "../domain/Analysis.ts"
+import { Change } from "../domain/Change.ts"
+import { Analysis } from "../domain/Analysis.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
-import type { HeadVerdict, RunVerdict } from "../domain/HeadVerdict.ts"
+import { RunVerdict } from "../domain/HeadVerdict.ts"
+import type { HeadVerdict } from "../domain/HeadVerdict.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { toNanos } from "../domain/Money.ts"
 import type { Publication } from "../domain/Publication.ts"
-import type { Reason } from "../domain/Reason.ts"
-import type { RunStatus } from "../domain/Run.ts"
+import { Reason } from "../domain/Reason.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { ValuesOf } from "../domain/Record.ts"
+import { RunStatus } from "../domain/Run.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { IdRange } from "./ListOrder.ts"
 
-export interface Run {
-  readonly id: string
-  readonly entryId: string
-  readonly workspace: string
-  readonly targetKey: TargetKey
-  readonly change: Change
-  readonly head: string
-  readonly base: string | undefined
-  readonly status: RunStatus
+export const Run = record({
+  id: Field.text,
+  entryId: Field.text,
+  workspace: Field.text,
+  targetKey: Field.stored(TargetKey),
+  change: Field.json(Change),
+  head: Field.text,
+  base: Field.optional(Field.text),
+  status: Field.stored(RunStatus),
   /** Reason for waiting, skipping, cancelling or failing. */
-  readonly reason: Reason | undefined
-  readonly partial: boolean
-  readonly configHash: string
-  readonly analysis: Analysis | undefined
-  readonly createdAt: number
-  readonly startedAt: number | undefined
-  /** Milliseconds since the epoch: start of waiting for the host, and time of the next attempt. */
-  readonly waitingSince?: number | undefined
-  readonly waitingUntil?: number | undefined
-  readonly finishedAt: number | undefined
+  reason: Field.optional(Field.json(Reason)),
+  partial: Field.flag,
+  configHash: Field.text,
+  analysis: Field.optional(Field.checkedJson(Analysis)),
+  createdAt: Field.time,
+  startedAt: Field.optional(Field.time),
+  /** Start of waiting for the host, and time of the next attempt. */
+  waitingSince: Field.optional(Field.time),
+  waitingUntil: Field.optional(Field.time),
+  finishedAt: Field.optional(Field.time),
   /** Absent if the run has no verdict about its head. */
-  readonly verdict?: RunVerdict | undefined
-}
+  verdict: Field.optional(Field.json(RunVerdict))
+})
+export type Run = ValuesOf<typeof Run>
 
 /** A run that begins: `verdict` is set if its head gets a pending status. */
 export type BegunRun = Pick<
@@ -47,12 +52,13 @@ export type BegunRun = Pick<
 >
 
 /** A commit of a repository (case-folded) that has a verdict of a pull request and a base branch. */
-export interface ReviewedHead {
-  readonly head: string
-  readonly repo: string
-  readonly targetKey: TargetKey
-  readonly baseRef: string | undefined
-}
+export const ReviewedHead = record({
+  head: Field.text,
+  repo: Field.text,
+  targetKey: Field.stored(TargetKey),
+  baseRef: Field.optional(Field.text)
+})
+export type ReviewedHead = ValuesOf<typeof ReviewedHead>
 
 /** Review that a run executed, for the outcomes of its findings. */
 export interface SettledBy {

@@ -3,17 +3,10 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { oncePer } from "../database/OncePer.ts"
-import { unavailable } from "../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
 import { firstIdAt } from "../domain/Ids.ts"
 import { direction, idConditions } from "./ListOrder.ts"
-import { AdminActions, maxAdminActions, surplusActions } from "./AdminActions.ts"
-import type { AdminAction } from "./AdminActions.ts"
-
-interface Row extends Omit<AdminAction, "reason"> {
-  readonly reason: string | null
-}
-
-const fromRow = ({ reason, ...row }: Row): AdminAction => ({ ...row, at: Number(row.at), reason: reason ?? undefined })
+import { AdminAction, AdminActions, maxAdminActions, surplusActions } from "./AdminActions.ts"
 
 export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Layer.effect(
   AdminActions,
@@ -30,8 +23,8 @@ export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Laye
       )
     const trim = oncePer(surplusActions, prune(0, maxAdminActions))
     return AdminActions.of({
-      start: ({ reason, ...action }) =>
-        sql`INSERT INTO admin_actions ${sql.insert({ ...action, reason: reason ?? null })}`.pipe(
+      start: (action) =>
+        sql`INSERT INTO admin_actions ${sql.insert(AdminAction.toRow(action))}`.pipe(
           Effect.andThen(trim),
           unavailable("admin_actions.start")
         ),
@@ -43,7 +36,10 @@ export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Laye
       discard: (id) =>
         sql`DELETE FROM admin_actions WHERE id = ${id}`.pipe(Effect.asVoid, unavailable("admin_actions.discard")),
       list: ({ action, actor, limit, outcome, since, ...range }) =>
-        sql<Row>`
+        selectAs(
+          AdminAction,
+          "admin_actions.list",
+          sql`
           SELECT * FROM admin_actions WHERE ${sql.and([
             sql`1 = 1`,
             ...(actor === undefined ? [] : [sql`actor = ${actor}`]),
@@ -51,10 +47,8 @@ export const layer: Layer.Layer<AdminActions, never, SqlClient.SqlClient> = Laye
             ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
             ...(since === undefined ? [] : [sql`id >= ${firstIdAt(since)}`]),
             ...idConditions(sql, range)
-          ])} ORDER BY id ${direction(sql, range)} LIMIT ${limit}`.pipe(
-          Effect.map((rows) => rows.map(fromRow)),
-          unavailable("admin_actions.list")
-        ),
+          ])} ORDER BY id ${direction(sql, range)} LIMIT ${limit}`
+        ).pipe(unavailable("admin_actions.list")),
       prune: ({ before, maxCount }) => prune(before, maxCount).pipe(unavailable("admin_actions.prune"))
     })
   })

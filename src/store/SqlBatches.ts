@@ -2,15 +2,15 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { batchLifecycle, memberStatusIn } from "../domain/Batch.ts"
-import { selectBatches, decoded, selectMembers } from "./BatchQueries.ts"
-import { decodePlacedRows, toPlaced } from "./BatchRow.ts"
-import { Batches } from "./Batches.ts"
-import type { Batch } from "./Batches.ts"
+import { Batch, Batches } from "./Batches.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
-import { join } from "./JoinBatch.ts"
+import { join, selectBatches, selectMembers } from "./JoinBatch.ts"
 import { forUpdate } from "../database/RowLocks.ts"
-import { unavailable } from "../database/StoreFailure.ts"
-import { encodeReason } from "./ReasonText.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+
+const PlacedBatch = record({ ...Batch.fields, isFirst: Field.flag })
 
 const follow = (sql: SqlClient.SqlClient): Batches["Service"]["follow"] =>
   Effect.fnUntraced(
@@ -21,8 +21,8 @@ const follow = (sql: SqlClient.SqlClient): Batches["Service"]["follow"] =>
       )
       if (batch === undefined || batchLifecycle.isTerminal(batch.status)) return false
       const to = batchLifecycle.canMove(batch.status, status) ? status : batch.status
-      const reasonText = encodeReason(reason)
-      if (to === batch.status && reasonText === encodeReason(batch.reason)) return false
+      const reasonText = Batch.toColumn("reason", reason)
+      if (to === batch.status && reasonText === Batch.toColumn("reason", batch.reason)) return false
       yield* sql`UPDATE batches SET status = ${to}, reason = ${reasonText},
         run_id = ${runId ?? batch.runId ?? null},
         finished_at = ${batchLifecycle.isTerminal(to) ? now : null} WHERE id = ${batchId}`
@@ -58,7 +58,8 @@ const reopen =
 const unfinished =
   (sql: SqlClient.SqlClient): Batches["Service"]["unfinished"] =>
   ({ dueBy, stream, after, limit }) =>
-    decoded(
+    selectAs(
+      PlacedBatch,
       "batches.unfinished",
       sql`SELECT batches.*, NOT EXISTS (
           SELECT 1 FROM batches earlier
@@ -69,10 +70,11 @@ const unfinished =
           sql`id > ${after ?? ""}`,
           ...(stream === undefined ? [] : [sql`stream = ${stream}`]),
           ...(dueBy === undefined ? [] : [sql`(due_at <= ${dueBy} OR entry_id IS NULL)`])
-        ])} ORDER BY id LIMIT ${limit}`,
-      decodePlacedRows,
-      toPlaced
-    ).pipe(unavailable("batches.unfinished"))
+        ])} ORDER BY id LIMIT ${limit}`
+    ).pipe(
+      Effect.map((found) => found.map(({ isFirst, ...batch }) => ({ batch, first: isFirst }))),
+      unavailable("batches.unfinished")
+    )
 
 const get =
   (sql: SqlClient.SqlClient): Batches["Service"]["get"] =>

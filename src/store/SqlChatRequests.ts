@@ -1,16 +1,16 @@
 /** Stores requests from chat in the table `chat_requests`, and buttons of cards in `chat_actions`. */
 import { Array as Arr, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql"
 import { openStatuses } from "../domain/ChatRequest.ts"
 import { toStorable } from "../domain/Text.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import * as GroupCommit from "../database/GroupCommit.ts"
 import { StoreError } from "../database/StoreError.ts"
-import { unavailable } from "../database/StoreFailure.ts"
-import { encodeFacts, fromRows, toRow } from "./ChatRequestRow.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
 import { direction, idConditions } from "./ListOrder.ts"
-import { ChatRequests } from "./ChatRequests.ts"
-import type { ChatButton, ChatChange, ChatRequest, NewChatRequest } from "./ChatRequests.ts"
+import { ChatAction, ChatRequest, ChatRequests } from "./ChatRequests.ts"
+import type { ChatChange, NewChatRequest } from "./ChatRequests.ts"
 
 const maxBatch = 256
 /** Maximum number of messages waiting for their commit; further callbacks are refused, so that the platform delivers them again. */
@@ -18,12 +18,17 @@ const maxWaiting = 2000
 
 type Service = ChatRequests["Service"]
 
+const select = (operation: string) => (rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
+  unavailable(operation)(selectAs(ChatRequest, operation, rows))
+
 const insert = (sql: SqlClient.SqlClient) => (requests: ReadonlyArray<NewChatRequest>) =>
   Effect.gen(function* () {
-    const rows = requests.map(toRow)
-    if (!Arr.isReadonlyArrayNonEmpty(rows)) return []
+    if (!Arr.isReadonlyArrayNonEmpty(requests)) return []
+    const rows = Arr.map(requests, (request) =>
+      ChatRequest.toRow({ ...request, status: "accepted", version: 0, updatedAt: request.receivedAt })
+    )
     const stored = yield* sql<{ id: string }>`
-      INSERT INTO chat_requests ${sql.insert(Arr.map(rows, (row) => ({ ...row })))} ON CONFLICT (connection, message_key) DO NOTHING RETURNING id`
+      INSERT INTO chat_requests ${sql.insert(rows)} ON CONFLICT (connection, message_key) DO NOTHING RETURNING id`
     const ids = new Set(stored.map(({ id }) => id))
     return requests.map(({ id }): "stored" | "duplicate" => (ids.has(id) ? "stored" : "duplicate"))
   }).pipe(unavailable("chat_requests.add"))
@@ -56,11 +61,10 @@ const updateOne =
       version: request.version + 1,
       command: command ?? request.command ?? null,
       workspace: workspace ?? request.workspace ?? null,
-      facts: encodeFacts(facts ?? request.facts),
+      facts: ChatRequest.toColumn("facts", facts ?? request.facts),
       updated_at: now
     })} WHERE id = ${request.id} AND version = ${request.version} RETURNING *`.pipe(
-      unavailable("chat_requests.change"),
-      Effect.flatMap((rows) => fromRows("chat_requests.change", rows)),
+      select("chat_requests.change"),
       Effect.map(([changed]) => changed)
     )
 
@@ -106,45 +110,22 @@ const list =
     ]
     const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.and(conditions)}`
     return sql`SELECT * FROM chat_requests ${where} ORDER BY id ${direction(sql, range)} LIMIT ${limit}`.pipe(
-      unavailable("chat_requests.list"),
-      Effect.flatMap((rows) => fromRows("chat_requests.list", rows))
+      select("chat_requests.list")
     )
   }
 
-interface ActionRow {
-  readonly id: string
-  readonly connection: string
-  readonly conversation: string
-  readonly request_id: string
-  readonly kind: ChatButton["kind"]
-  readonly subject: string
-  readonly expires_at: number | string
-  readonly used_by: string | null
-}
-
 const actions = (sql: SqlClient.SqlClient): Pick<Service, "addActions" | "getAction" | "useAction"> => ({
-  addActions: (added) => {
-    const rows = added.map(({ expiresAt, requestId, ...rest }) => ({
-      ...rest,
-      request_id: requestId,
-      expires_at: expiresAt,
-      used_by: null
-    }))
-    return Arr.isReadonlyArrayNonEmpty(rows)
-      ? sql`INSERT INTO chat_actions ${sql.insert(Arr.map(rows, (row) => ({ ...row })))} ON CONFLICT DO NOTHING`.pipe(
+  addActions: (added) =>
+    Arr.isReadonlyArrayNonEmpty(added)
+      ? sql`INSERT INTO chat_actions ${sql.insert(Arr.map(added, ChatAction.toRow))} ON CONFLICT DO NOTHING`.pipe(
           Effect.asVoid,
           unavailable("chat_requests.addActions")
         )
-      : Effect.void
-  },
+      : Effect.void,
   getAction: (id) =>
-    sql<ActionRow>`SELECT * FROM chat_actions WHERE id = ${toStorable(id)}`.pipe(
-      unavailable("chat_requests.getAction"),
-      Effect.map(([row]) => {
-        if (row === undefined) return undefined
-        const { expires_at, request_id, used_by, ...rest } = row
-        return { ...rest, requestId: request_id, expiresAt: Number(expires_at), usedBy: used_by ?? undefined }
-      })
+    selectAs(ChatAction, "chat_requests.getAction", sql`SELECT * FROM chat_actions WHERE id = ${toStorable(id)}`).pipe(
+      Effect.map(([action]) => action),
+      unavailable("chat_requests.getAction")
     ),
   useAction: (id, requestId, now) =>
     sql<{ id: string }>`UPDATE chat_actions SET used_by = ${requestId}
@@ -184,15 +165,13 @@ export const layer: Layer.Layer<ChatRequests, never, SqlClient.SqlClient> = Laye
       change: (request, change, now) => changes.submit({ request, change, now }),
       get: (id) =>
         sql`SELECT * FROM chat_requests WHERE id = ${toStorable(id)}`.pipe(
-          unavailable("chat_requests.get"),
-          Effect.flatMap((rows) => fromRows("chat_requests.get", rows)),
+          select("chat_requests.get"),
           Effect.map(([found]) => found)
         ),
       open: (connection, limit) =>
         sql`SELECT * FROM chat_requests WHERE connection = ${connection} AND ${sql.in("status", openStatuses)}
           ORDER BY CASE WHEN status IN ('queued', 'running') THEN 1 ELSE 0 END, id LIMIT ${limit}`.pipe(
-          unavailable("chat_requests.open"),
-          Effect.flatMap((rows) => fromRows("chat_requests.open", rows))
+          select("chat_requests.open")
         ),
       openConnections: sql<{ connection: string; count: number }>`
         SELECT connection, COUNT(*) AS count FROM chat_requests WHERE ${sql.in("status", openStatuses)}

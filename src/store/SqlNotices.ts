@@ -1,73 +1,28 @@
 /** Stores notices in the tables `notices` and `notice_senders`. */
-import { Array as Arr, Effect, Layer, Schema } from "effect"
+import { Array as Arr, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import { NoticeFacts, noticeLifecycle, NoticeStatus } from "../domain/Notice.ts"
-import type { Notice } from "../domain/Notice.ts"
-import { toStorable } from "../domain/Text.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { Notice, noticeLifecycle } from "../domain/Notice.ts"
 import { direction, idConditions } from "./ListOrder.ts"
 import { Notices } from "./Notices.ts"
-import { encodeReason, ReasonText } from "./ReasonText.ts"
-
-/** SQLite returns integers, Postgres returns text for them. */
-const Integer = Schema.Union([Schema.Int, Schema.NumberFromString])
-
-const Row = Schema.Struct({
-  id: Schema.String,
-  notice_key: Schema.String,
-  channel: Schema.String,
-  facts: Schema.fromJsonString(NoticeFacts),
-  status: NoticeStatus,
-  attempts: Integer,
-  not_before: Schema.NullOr(Integer),
-  error: Schema.NullOr(ReasonText),
-  created_at: Integer,
-  updated_at: Integer
-})
-const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
-const encodeFacts = Schema.encodeSync(Schema.fromJsonString(NoticeFacts))
 
 /** The only row of `notice_senders`. */
 const only = 1
 
-const toNotice = (row: typeof Row.Type): Notice => ({
-  id: row.id,
-  key: row.notice_key,
-  channel: row.channel,
-  facts: row.facts,
-  status: row.status,
-  attempts: row.attempts,
-  notBefore: row.not_before ?? undefined,
-  error: row.error ?? undefined,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at
-})
-
 const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
-  rows.pipe(
-    unavailable(operation),
-    Effect.flatMap((found) => Effect.mapError(decodeRows(found), (error) => corrupt(operation, error))),
-    Effect.map((found) => found.map(toNotice))
-  )
+  unavailable(operation)(selectAs(Notice, operation, rows))
 
 /** Existing rows do not change, so that this may be repeated after a lost response. */
 const add =
   (sql: SqlClient.SqlClient): Notices["Service"]["add"] =>
   (notices, now) => {
     if (!Arr.isReadonlyArrayNonEmpty(notices)) return Effect.succeed(0)
-    const rows = Arr.map(notices, ({ channel, facts, id, key }) => ({
-      id,
-      notice_key: key,
-      kind: facts._tag,
-      channel,
-      facts: toStorable(encodeFacts(facts)),
-      status: "pending",
-      attempts: 0,
-      created_at: now,
-      updated_at: now
+    const rows = Arr.map(notices, (notice) => ({
+      ...Notice.toRow({ ...notice, status: "pending", attempts: 0, createdAt: now, updatedAt: now }),
+      kind: notice.facts._tag
     }))
     return sql`INSERT INTO notices ${sql.insert(rows)} ON CONFLICT (notice_key, channel) DO NOTHING RETURNING id`.pipe(
       Effect.retry({ times: 1, while: isAnswerLost }),
@@ -83,7 +38,7 @@ const move =
       ? sql`
         UPDATE notices
         SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0}, not_before = ${notBefore ?? null},
-          error = ${encodeReason(error)}, updated_at = ${now}
+          error = ${Notice.toColumn("error", error)}, updated_at = ${now}
         WHERE id = ${id} AND status = ${from}
           AND EXISTS (SELECT 1 FROM notice_senders WHERE id = ${only} AND token = ${token})
         RETURNING id`.pipe(

@@ -1,24 +1,19 @@
 /** Stores the outbox in the table `publications`. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
 import { PublisherToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
-import { publicationLifecycle } from "../domain/Publication.ts"
+import { DatedPublication, Publication, publicationLifecycle } from "../domain/Publication.ts"
 import type { PublicationStatus } from "../domain/Publication.ts"
 import { maxReviews, Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
-import { decodePublicationRows, insertPublications, rowsPerInsert, toJson, toPublication } from "./PublicationRow.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import { encodeReason, ReasonText } from "./ReasonText.ts"
+import { insertPublications, rowsPerInsert } from "./InsertPublications.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { record } from "../domain/Record.ts"
 
-/** Decodes the rows of an operation. */
 const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
-  rows.pipe(
-    unavailable(operation),
-    Effect.flatMap((found) => Effect.mapError(decodePublicationRows(found), (error) => corrupt(operation, error))),
-    Effect.map((found) => found.map(toPublication))
-  )
+  unavailable(operation)(selectAs(Publication, operation, rows))
 
 // Existing rows do not change, so that this may be repeated after a lost response.
 const add =
@@ -58,21 +53,11 @@ const ofRun =
 const history =
   (sql: SqlClient.SqlClient): Outbox["Service"]["history"] =>
   (runId) =>
-    sql<Record<"created_at" | "updated_at", number>>`
-      SELECT * FROM publications WHERE run_id = ${runId} ORDER BY position, seq`.pipe(
-      unavailable("outbox.history"),
-      Effect.flatMap((found) =>
-        Effect.mapBoth(decodePublicationRows(found), {
-          onFailure: (error) => corrupt("outbox.history", error),
-          onSuccess: (rows) =>
-            rows.map((row, at) => ({
-              ...toPublication(row),
-              createdAt: Number(found[at]?.created_at),
-              updatedAt: Number(found[at]?.updated_at)
-            }))
-        })
-      )
-    )
+    selectAs(
+      DatedPublication,
+      "outbox.history",
+      sql`SELECT * FROM publications WHERE run_id = ${runId} ORDER BY position, seq`
+    ).pipe(unavailable("outbox.history"))
 
 const takeOver =
   (sql: SqlClient.SqlClient): Outbox["Service"]["takeOver"] =>
@@ -117,10 +102,10 @@ const move =
       ? sql`
         UPDATE publications
         SET status = ${status}, attempts = attempts + ${isAttempt === true ? 1 : 0},
-          not_before = ${notBefore ?? null}, error = ${encodeReason(error)}, updated_at = ${now},
+          not_before = ${notBefore ?? null}, error = ${Publication.toColumn("error", error)}, updated_at = ${now},
           host_id = COALESCE(${hostId ?? null}, host_id), url = COALESCE(${url ?? null}, url),
-          ignored_dismissals = COALESCE(${toJson(ignoredDismissals)}, ignored_dismissals),
-          reactions = COALESCE(${toJson(reactions)}, reactions), posted = COALESCE(${toJson(posted)}, posted)
+          ignored_dismissals = COALESCE(${Publication.toColumn("ignoredDismissals", ignoredDismissals)}, ignored_dismissals),
+          reactions = COALESCE(${Publication.toColumn("reactions", reactions)}, reactions), posted = COALESCE(${Publication.toColumn("posted", posted)}, posted)
         WHERE id = ${id} AND status = ${from} AND EXISTS (
           SELECT 1 FROM publishers
           WHERE publishers.target_key = publications.target_key AND publishers.token = ${token})
@@ -166,23 +151,23 @@ const targets = (sql: SqlClient.SqlClient): Outbox["Service"]["targets"] =>
     unavailable("outbox.targets")
   )
 
-const ErrorRow = Schema.Struct({ error: ReasonText })
-const decodeErrors = Schema.decodeUnknownEffect(Schema.Array(ErrorRow))
+const FailedPublication = record({ error: Publication.fields.error })
 /** Waiting rows that are counted. */
 const maxWaiting = 10_000
 
 const awaitingCredentials = (sql: SqlClient.SqlClient): Outbox["Service"]["awaitingCredentials"] =>
-  sql`
-    SELECT error FROM publications
-    WHERE status IN ('pending', 'sending', 'unknown') AND error IS NOT NULL LIMIT ${maxWaiting}`.pipe(
+  selectAs(
+    FailedPublication,
+    "outbox.awaitingCredentials",
+    sql`
+      SELECT error FROM publications
+      WHERE status IN ('pending', 'sending', 'unknown') AND error IS NOT NULL LIMIT ${maxWaiting}`
+  ).pipe(
     unavailable("outbox.awaitingCredentials"),
-    Effect.flatMap((rows) =>
-      Effect.mapError(decodeErrors(rows), (error) => corrupt("outbox.awaitingCredentials", error))
-    ),
     Effect.map((rows) => {
       const counts = new Map<string, number>()
       for (const { error } of rows)
-        if (error._tag === "AwaitsCredential") counts.set(error.trigger, (counts.get(error.trigger) ?? 0) + 1)
+        if (error?._tag === "AwaitsCredential") counts.set(error.trigger, (counts.get(error.trigger) ?? 0) + 1)
       return counts
     })
   )

@@ -1,41 +1,32 @@
 /** Stores outcomes of findings in the table `finding_outcomes`. */
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { repositoryKey } from "../domain/Change.ts"
-import { decideOutcomes, FindingOutcome } from "../domain/FindingOutcome.ts"
-import type { OutcomeRecord } from "../domain/FindingOutcome.ts"
-import { Severity } from "../domain/Kinds.ts"
-import { Reaction } from "../domain/Publication.ts"
+import { decideOutcomes, OutcomeRecord } from "../domain/FindingOutcome.ts"
+import { Publication } from "../domain/Publication.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
 import { countOutcome } from "../domain/RunCounts.ts"
 import type { RunCounts } from "../domain/RunCounts.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { lockNames } from "../database/RowLocks.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
-import { Outcomes } from "./Outcomes.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { DatedOutcome, Outcomes } from "./Outcomes.ts"
 import type { Run, SettledBy } from "./Runs.ts"
 
-const Row = Schema.Struct({
-  fingerprint: Schema.String,
-  category: Schema.String,
-  severity: Severity,
-  path: Schema.String,
-  head: Schema.String,
-  outcome: FindingOutcome,
-  replied: Schema.Number,
-  model: Schema.String,
-  found_at: Schema.Number,
-  project: Schema.String
-})
-const decodeRows = (found: ReadonlyArray<object>) =>
-  Schema.decodeUnknownEffect(Schema.Array(Row))(found).pipe(Effect.mapError((error) => corrupt("outcomes.read", error)))
-const Reactions = Schema.Struct({ reactions: Schema.fromJsonString(Schema.Array(Reaction)) })
-const decodeReactions = Schema.decodeUnknownEffect(Schema.Array(Reactions))
+/** The outcome before a review, with what the statistics counted it for. */
+const KnownOutcome = record({ ...OutcomeRecord.fields, model: Field.text, foundAt: Field.time, project: Field.text })
+const WithReactions = record({ reactions: Publication.fields.reactions })
 
 /** Reads the reactions that the newest row of the run read; undefined if none read them. */
 const reactionsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, runId: string) {
-  const found = yield* sql`
-    SELECT reactions FROM publications WHERE run_id = ${runId} AND reactions IS NOT NULL ORDER BY updated_at DESC, seq DESC LIMIT 1`
-  const [row] = yield* Effect.mapError(decodeReactions(found), (error) => corrupt("outcomes.reactions", error))
+  const [row] = yield* selectAs(
+    WithReactions,
+    "outcomes.reactions",
+    sql`
+      SELECT reactions FROM publications WHERE run_id = ${runId} AND reactions IS NOT NULL
+      ORDER BY updated_at DESC, seq DESC LIMIT 1`
+  )
   return row?.reactions
 })
 
@@ -58,10 +49,9 @@ const countedFor = (project: string, model: string, foundAt: number, counts: Run
   counts
 })
 
-const rowOf = (record: OutcomeRecord, run: Run, by: SettledBy | undefined, project: string, now: number) => ({
+const rowOf = (outcome: OutcomeRecord, run: Run, by: SettledBy | undefined, project: string, now: number) => ({
   target_key: run.targetKey,
-  ...record,
-  replied: record.replied ? 1 : 0,
+  ...OutcomeRecord.toRow(outcome),
   repository: repositoryKey(run.change),
   agent: by?.agent ?? "unknown",
   model: modelOf(run),
@@ -87,32 +77,25 @@ export const recordOutcomes = Effect.fnUntraced(function* (
   const { analysis, targetKey, change, head, id } = run
   if (analysis === undefined || change.target.kind !== "pull_request") return counted
   yield* lockNames(sql, [`outcomes:${targetKey}`])
-  const found = yield* sql`
-    SELECT fingerprint, category, severity, path, head, outcome, replied, model, found_at, project
-    FROM finding_outcomes WHERE target_key = ${targetKey}`
-  const rows = yield* decodeRows(found)
+  const before = yield* selectAs(
+    KnownOutcome,
+    "outcomes.read",
+    sql`
+      SELECT fingerprint, category, severity, path, head, outcome, replied, model, found_at, project
+      FROM finding_outcomes WHERE target_key = ${targetKey}`
+  )
   const reactions = yield* reactionsOf(sql, id)
-  const known = new Map(rows.map((row) => [row.fingerprint, row]))
-  const before = rows.map(({ category, fingerprint, head: newest, outcome, path, replied, severity }) => ({
-    fingerprint,
-    category,
-    severity,
-    path,
-    head: newest,
-    outcome,
-    replied: replied === 1
-  }))
-  for (const record of decideOutcomes(before, { head, analysis, maxProblems: by?.maxProblems, reactions })) {
+  const known = new Map(before.map((one) => [one.fingerprint, one]))
+  for (const next of decideOutcomes(before, { head, analysis, maxProblems: by?.maxProblems, reactions })) {
     yield* sql`
-      INSERT INTO finding_outcomes ${sql.insert(rowOf(record, run, by, project, now))}
+      INSERT INTO finding_outcomes ${sql.insert(rowOf(next, run, by, project, now))}
       ON CONFLICT (target_key, fingerprint) DO UPDATE SET
         head = excluded.head, outcome = excluded.outcome, replied = excluded.replied,
         decided_in = excluded.decided_in, decided_at = excluded.decided_at`
-    const earlier = known.get(record.fingerprint)
-    const last = earlier === undefined ? undefined : { outcome: earlier.outcome, replied: earlier.replied === 1 }
-    const at = earlier?.found_at ?? now
+    const earlier = known.get(next.fingerprint)
+    const at = earlier?.foundAt ?? now
     counted.push(
-      countedFor(earlier?.project ?? project, earlier?.model ?? modelOf(run), at, countOutcome(last, record))
+      countedFor(earlier?.project ?? project, earlier?.model ?? modelOf(run), at, countOutcome(earlier, next))
     )
   }
   return counted
@@ -127,38 +110,16 @@ export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
       RETURNING fingerprint`
   )
 
-const DatedRow = Schema.Struct({
-  fingerprint: Schema.String,
-  outcome: FindingOutcome,
-  replied: Schema.Number,
-  found_in: Schema.String,
-  found_at: Schema.Number,
-  decided_in: Schema.String,
-  decided_at: Schema.Number
-})
-
 const ofTarget =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["ofTarget"] =>
   (targetKey) =>
-    sql`
-      SELECT fingerprint, outcome, replied, found_in, found_at, decided_in, decided_at
-      FROM finding_outcomes WHERE target_key = ${targetKey}`.pipe(
-      unavailable("outcomes.ofTarget"),
-      Effect.flatMap((found) =>
-        Effect.mapBoth(Schema.decodeUnknownEffect(Schema.Array(DatedRow))(found), {
-          onFailure: (error) => corrupt("outcomes.ofTarget", error),
-          onSuccess: (rows) =>
-            rows.map(({ decided_at, decided_in, found_at, found_in, replied, ...row }) => ({
-              ...row,
-              replied: replied === 1,
-              foundIn: found_in,
-              foundAt: found_at,
-              decidedIn: decided_in,
-              decidedAt: decided_at
-            }))
-        })
-      )
-    )
+    selectAs(
+      DatedOutcome,
+      "outcomes.ofTarget",
+      sql`
+        SELECT fingerprint, outcome, replied, found_in, found_at, decided_in, decided_at
+        FROM finding_outcomes WHERE target_key = ${targetKey}`
+    ).pipe(unavailable("outcomes.ofTarget"))
 
 const counts =
   (sql: SqlClient.SqlClient): Outcomes["Service"]["counts"] =>

@@ -4,6 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql"
 import { afterEveryLease, noLease } from "../domain/FencingToken.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import { endVerdict, unpublishedVerdict } from "../domain/HeadVerdict.ts"
@@ -11,28 +12,24 @@ import { newId } from "../domain/Ids.ts"
 import { toNanos } from "../domain/Money.ts"
 import { RunStatus, runLifecycle } from "../domain/Run.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
-import { insertPublications } from "./PublicationRow.ts"
+import { insertPublications } from "./InsertPublications.ts"
 import { forUpdate, lockNames } from "../database/RowLocks.ts"
 import { countEndedRun } from "./CountRun.ts"
 import type { RemovedRun } from "./HeadVerdicts.ts"
 import { headVerdicts, keepVerdicts, pruneVerdicts, reviewedHeads } from "./HeadVerdicts.ts"
 import { list, newest } from "./RunQueries.ts"
-import { encodeReason } from "./ReasonText.ts"
-import { decodeRunRows, encodeAnalysis, encodeVerdict, newRunRow, toRun } from "./RunRow.ts"
-import type { RunRow } from "./RunRow.ts"
-import { Runs } from "./Runs.ts"
+import { newRunRow, RunRow } from "./RunRow.ts"
+import { Run, Runs } from "./Runs.ts"
 import type { BegunRun } from "./Runs.ts"
 import { removeRunLogs } from "./SqlRunLogs.ts"
 import { pruneOutcomes } from "./SqlOutcomes.ts"
-import type { StoreError } from "../database/StoreError.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
 
-const ended = RunStatus.literals.filter(runLifecycle.isTerminal)
+const endedStatuses = RunStatus.literals.filter(runLifecycle.isTerminal)
 
-const decode = (operation: string) => (found: ReadonlyArray<object>) =>
-  Effect.mapError(decodeRunRows(found), (error) => corrupt(operation, error))
-const first = (rows: Effect.Effect<ReadonlyArray<RunRow>, StoreError>) =>
-  Effect.map(rows, (found) => (found[0] === undefined ? undefined : toRun(found[0])))
+/** Returns the first run that a query finds. */
+const first = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
+  unavailable(operation)(Effect.map(selectAs(Run, operation, rows), ([run]): Run | undefined => run))
 
 const insert = (
   sql: SqlClient.SqlClient,
@@ -46,19 +43,20 @@ const open = (sql: SqlClient.SqlClient): Runs["Service"]["open"] =>
   Effect.fnUntraced(
     function* (run, token, now) {
       yield* lockNames(sql, [`runs:${run.entryId}`])
-      const earlier = yield* Effect.flatMap(
-        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id DESC`,
-        decode("runs.open")
+      const earlier = yield* selectAs(
+        RunRow,
+        "runs.open",
+        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id DESC`
       )
       if (earlier.some((row) => row.token > token)) return undefined
       const unfinished = earlier.find((row) => !runLifecycle.isTerminal(row.status))
-      if (unfinished !== undefined && unfinished.token !== noLease) return toRun(unfinished)
+      if (unfinished !== undefined && unfinished.token !== noLease) return unfinished
       const rows =
         unfinished === undefined
           ? yield* insert(sql, run, "queued", token, now)
           : yield* sql`UPDATE runs SET token = ${token}, created_at = ${now} WHERE id = ${unfinished.id} RETURNING *`
-      const [row] = yield* decode("runs.open")(rows)
-      return row === undefined ? undefined : toRun(row)
+      const [opened] = yield* selectAs(Run, "runs.open", Effect.succeed(rows))
+      return opened
     },
     sql.withTransaction,
     unavailable("runs.open")
@@ -68,36 +66,37 @@ const openUnreviewed = (sql: SqlClient.SqlClient): Runs["Service"]["openUnreview
   Effect.fnUntraced(
     function* (run, plan, now) {
       yield* lockNames(sql, [`runs:${run.entryId}`])
-      const [last] = yield* Effect.flatMap(
-        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id DESC LIMIT 1`,
-        decode("runs.openUnreviewed")
+      const [last] = yield* selectAs(
+        Run,
+        "runs.openUnreviewed",
+        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id DESC LIMIT 1`
       )
-      if (last !== undefined && (last.status !== "queued" || last.verdict !== null)) return undefined
+      if (last !== undefined && (last.status !== "queued" || last.verdict !== undefined)) return undefined
       const rows =
         last === undefined
           ? yield* insert(sql, run, "queued", noLease, now)
-          : yield* sql`UPDATE runs SET verdict = ${encodeVerdict(run.verdict)} WHERE id = ${last.id} RETURNING *`
-      const [row] = yield* decode("runs.openUnreviewed")(rows)
-      if (row === undefined) return undefined
-      yield* insertPublications(sql, plan(row.id), now)
-      return toRun(row)
+          : yield* sql`UPDATE runs SET verdict = ${Run.toColumn("verdict", run.verdict)} WHERE id = ${last.id} RETURNING *`
+      const [opened] = yield* selectAs(Run, "runs.openUnreviewed", Effect.succeed(rows))
+      if (opened !== undefined) yield* insertPublications(sql, plan(opened.id), now)
+      return opened
     },
     sql.withTransaction,
     unavailable("runs.openUnreviewed")
   )
 
 /** Returns whether a run has a verdict about another head or base branch, which a run that begins now does not replace. */
-const isElsewhere = (row: RunRow, run: BegunRun): boolean =>
-  row.verdict !== null && (row.head !== run.head || row.change.baseRef !== run.change.baseRef)
+const isElsewhere = (row: Run, run: BegunRun): boolean =>
+  row.verdict !== undefined && (row.head !== run.head || row.change.baseRef !== run.change.baseRef)
 
 const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] => {
   const endRun = end(sql)
   return Effect.fnUntraced(
     function* (run, token, now) {
       yield* lockNames(sql, [`runs:${run.entryId}`])
-      const earlier = yield* Effect.flatMap(
-        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id`,
-        decode("runs.begin")
+      const earlier = yield* selectAs(
+        RunRow,
+        "runs.begin",
+        sql`SELECT * FROM runs WHERE entry_id = ${run.entryId} ORDER BY id`
       )
       if (earlier.some((row) => row.token > token)) return undefined
       const queued = earlier.find((row) => row.status === "queued")
@@ -112,11 +111,11 @@ const begin = (sql: SqlClient.SqlClient): Runs["Service"]["begin"] => {
           ? yield* insert(sql, run, "preparing", token, now)
           : yield* sql`UPDATE runs SET token = ${token}, status = ${resumed(unfinished.status)}, workspace = ${run.workspace}, head = ${run.head},
               base = ${run.base ?? null}, base_ref = ${run.change.baseRef ?? null}, change = ${JSON.stringify(run.change)},
-              verdict = ${unfinished.status === "publishing" ? sql`verdict` : encodeVerdict(run.verdict)}, reason = NULL,
+              verdict = ${unfinished.status === "publishing" ? sql`verdict` : Run.toColumn("verdict", run.verdict)}, reason = NULL,
               started_at = COALESCE(started_at, ${now}), waiting_until = NULL
             WHERE id = ${unfinished.id} RETURNING *`
-      const [row] = yield* decode("runs.begin")(rows)
-      return row === undefined ? undefined : toRun(row)
+      const [begun] = yield* selectAs(Run, "runs.begin", Effect.succeed(rows))
+      return begun
     },
     sql.withTransaction,
     unavailable("runs.begin")
@@ -128,8 +127,8 @@ const complete = (sql: SqlClient.SqlClient): Runs["Service"]["complete"] =>
     function* (runId, token, analysis, publications, now, verdict) {
       const { costUsd } = analysis.usage
       const moved = yield* sql`
-        UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${encodeAnalysis(analysis)},
-          cost_nanos = ${costUsd === undefined ? null : toNanos(costUsd)}, verdict = ${encodeVerdict(verdict)}
+        UPDATE runs SET status = 'publishing', token = ${token}, analysis = ${Run.toColumn("analysis", analysis)},
+          cost_nanos = ${costUsd === undefined ? null : toNanos(costUsd)}, verdict = ${Run.toColumn("verdict", verdict)}
         WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources("publishing"))} RETURNING id`
       if (moved.length === 0) return false
       yield* insertPublications(sql, publications, now)
@@ -143,7 +142,7 @@ const wait =
   (sql: SqlClient.SqlClient): Runs["Service"]["wait"] =>
   (runId, token, { since, until, reason }) =>
     sql`
-      UPDATE runs SET status = 'queued', token = ${token}, reason = ${encodeReason(reason)},
+      UPDATE runs SET status = 'queued', token = ${token}, reason = ${Run.toColumn("reason", reason)},
         waiting_since = ${since}, waiting_until = ${until}
       WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources("queued"))} RETURNING id`.pipe(
       Effect.map((rows) => rows.length > 0),
@@ -158,7 +157,7 @@ const move = (sql: SqlClient.SqlClient): Runs["Service"]["move"] => {
     if (to === "publishing") return Effect.succeed(false)
     return sql`
       UPDATE runs
-      SET status = ${to}, token = ${token}, reason = ${encodeReason(reason)}, finished_at = NULL,
+      SET status = ${to}, token = ${token}, reason = ${Run.toColumn("reason", reason)}, finished_at = NULL,
         waiting_until = NULL, waiting_since = ${to === "preparing" ? sql`waiting_since` : null}
       WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources(to))} RETURNING id`.pipe(
       Effect.map((rows) => rows.length > 0),
@@ -171,21 +170,26 @@ const move = (sql: SqlClient.SqlClient): Runs["Service"]["move"] => {
 const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
   Effect.fnUntraced(
     function* (runId, token, to, now, reason, verdict) {
-      const found = yield* sql`
-        SELECT * FROM runs WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources(to))} ${forUpdate(sql)}`
-      const [before] = yield* decode("runs.move")(found)
+      const [before] = yield* selectAs(
+        Run,
+        "runs.move",
+        sql`
+          SELECT * FROM runs
+          WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources(to))} ${forUpdate(sql)}`
+      )
       if (before === undefined) return false
-      const [row] = yield* Effect.flatMap(
+      const [ended] = yield* selectAs(
+        Run,
+        "runs.move",
         sql`
           UPDATE runs
-          SET status = ${to}, token = ${token}, reason = ${encodeReason(reason)}, finished_at = ${now}, waiting_until = NULL,
+          SET status = ${to}, token = ${token}, reason = ${Run.toColumn("reason", reason)}, finished_at = ${now}, waiting_until = NULL,
             waiting_since = NULL,
-            verdict = ${encodeVerdict(verdict ?? endVerdict(before.verdict ?? undefined, to, reason))}
-          WHERE id = ${runId} RETURNING *`,
-        decode("runs.move")
+            verdict = ${Run.toColumn("verdict", verdict ?? endVerdict(before.verdict, to, reason))}
+          WHERE id = ${runId} RETURNING *`
       )
-      if (row === undefined) return false
-      yield* countEndedRun(sql, toRun(row), { mayHaveCalled: before.status === "analyzing", hasOutcomes: false }, now)
+      if (ended === undefined) return false
+      yield* countEndedRun(sql, ended, { mayHaveCalled: before.status === "analyzing", hasOutcomes: false }, now)
       return true
     },
     sql.withTransaction,
@@ -194,8 +198,8 @@ const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
 
 /** Returns the verdict of a review that could not be published. */
 const unpublished = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, runId: string) {
-  const [row] = yield* Effect.flatMap(sql`SELECT * FROM runs WHERE id = ${runId}`, decode("runs.settle"))
-  return unpublishedVerdict(row?.verdict ?? undefined)
+  const [run] = yield* selectAs(Run, "runs.settle", sql`SELECT * FROM runs WHERE id = ${runId}`)
+  return unpublishedVerdict(run?.verdict)
 })
 
 const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
@@ -203,12 +207,12 @@ const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
     function* (runId, to, { partial, reason, by }, now) {
       const verdict = to === "failed" ? yield* unpublished(sql, runId) : undefined
       const moved = yield* sql`
-        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${encodeReason(reason)}, finished_at = ${now},
-          verdict = ${verdict === undefined ? sql`verdict` : encodeVerdict(verdict)}
+        UPDATE runs SET status = ${to}, partial = ${partial ? 1 : 0}, reason = ${Run.toColumn("reason", reason)}, finished_at = ${now},
+          verdict = ${verdict === undefined ? sql`verdict` : Run.toColumn("verdict", verdict)}
         WHERE id = ${runId} AND status = 'publishing' RETURNING *`
-      const [row] = yield* decode("runs.settle")(moved)
-      if (row === undefined) return false
-      yield* countEndedRun(sql, toRun(row), { mayHaveCalled: true, by, hasOutcomes: to === "succeeded" }, now)
+      const [settled] = yield* selectAs(Run, "runs.settle", Effect.succeed(moved))
+      if (settled === undefined) return false
+      yield* countEndedRun(sql, settled, { mayHaveCalled: true, by, hasOutcomes: to === "succeeded" }, now)
       return true
     },
     sql.withTransaction,
@@ -218,22 +222,24 @@ const settle = (sql: SqlClient.SqlClient): Runs["Service"]["settle"] =>
 const get =
   (sql: SqlClient.SqlClient): Runs["Service"]["get"] =>
   (runId) =>
-    sql`SELECT * FROM runs WHERE id = ${runId}`.pipe(unavailable("runs.get"), Effect.flatMap(decode("runs.get")), first)
+    first("runs.get", sql`SELECT * FROM runs WHERE id = ${runId}`)
 
 const find =
   (sql: SqlClient.SqlClient): Runs["Service"]["find"] =>
   (targetKey, head, statuses) =>
-    sql`
-      SELECT * FROM runs WHERE target_key = ${targetKey} AND head = ${head} AND ${sql.in("status", statuses)}
-      ORDER BY id DESC LIMIT 1`.pipe(unavailable("runs.find"), Effect.flatMap(decode("runs.find")), first)
+    first(
+      "runs.find",
+      sql`
+        SELECT * FROM runs WHERE target_key = ${targetKey} AND head = ${head} AND ${sql.in("status", statuses)}
+        ORDER BY id DESC LIMIT 1`
+    )
 
 const latestAnalysis =
   (sql: SqlClient.SqlClient): Runs["Service"]["latestAnalysis"] =>
   (targetKey) =>
-    sql`SELECT * FROM runs WHERE target_key = ${targetKey} AND analysis IS NOT NULL ORDER BY id DESC LIMIT 1`.pipe(
-      unavailable("runs.latestAnalysis"),
-      Effect.flatMap(decode("runs.latestAnalysis")),
-      first
+    first(
+      "runs.latestAnalysis",
+      sql`SELECT * FROM runs WHERE target_key = ${targetKey} AND analysis IS NOT NULL ORDER BY id DESC LIMIT 1`
     )
 
 const prune =
@@ -270,7 +276,7 @@ const removeRuns = Effect.fnUntraced(function* (
 ) {
   const removed = yield* sql<RemovedRun>`
     DELETE FROM runs WHERE id IN (
-      SELECT id FROM runs WHERE ${sql.in("status", ended)}
+      SELECT id FROM runs WHERE ${sql.in("status", endedStatuses)}
         AND (COALESCE(started_at, created_at) < ${keep.before}
           OR id <= (SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ${keep.maxCount}))
       ORDER BY id LIMIT ${keep.step})

@@ -8,12 +8,11 @@ import type { RunCounter, RunCounts } from "../domain/RunCounts.ts"
 import { bucketStarts, keptHoursSince, startOfDay, windowStarts } from "../domain/StatisticsPeriods.ts"
 import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
-import { unavailable } from "../database/StoreFailure.ts"
-import { listProjects, markProject, markProjects, removeProjects, toProject } from "./Projects.ts"
-import type { ProjectRow } from "./Projects.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { listProjects, markProject, markProjects, removeProjects } from "./Projects.ts"
 import { wholeInstance } from "./RollUp.ts"
 import type { RollUpScope } from "./RollUp.ts"
-import { Statistics } from "./Statistics.ts"
+import { Project, Statistics } from "./Statistics.ts"
 import type { Totals } from "./Statistics.ts"
 
 const noTotals: Totals = { counts: {}, durations: new Map() }
@@ -105,11 +104,16 @@ const windows = (sql: SqlClient.SqlClient): Statistics["Service"]["windows"] =>
 
 const projects = (sql: SqlClient.SqlClient): Statistics["Service"]["projects"] =>
   Effect.fnUntraced(function* ({ limit, since }) {
-    const rows = yield* sql<ProjectRow>`SELECT * FROM projects WHERE last_run_at >= ${startOfDay(since ?? 0)}
-      ORDER BY last_run_at DESC, id LIMIT ${limit}`
-    const ids = rows.map(({ id }) => id)
+    const found = yield* selectAs(
+      Project,
+      "statistics.projects",
+      sql`
+        SELECT * FROM projects WHERE last_run_at >= ${startOfDay(since ?? 0)}
+        ORDER BY last_run_at DESC, id LIMIT ${limit}`
+    )
+    const ids = found.map(({ id }) => id)
     const totals = yield* subjectTotals(sql, "project", since, ids)
-    return rows.map((row) => ({ project: toProject(row), ...(totals.get(row.id) ?? noTotals) }))
+    return found.map((project) => ({ project, ...(totals.get(project.id) ?? noTotals) }))
   }, unavailable("statistics.projects"))
 
 const modelTotals = (sql: SqlClient.SqlClient): Statistics["Service"]["models"] =>

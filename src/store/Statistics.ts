@@ -5,26 +5,30 @@
 import { Context } from "effect"
 import type { Effect } from "effect"
 import { foldRepo } from "../domain/Change.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import type { ValuesOf } from "../domain/Record.ts"
 import type { DurationHistogram } from "../domain/DurationHistogram.ts"
 import type { RunCounts } from "../domain/RunCounts.ts"
 import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { IdRange } from "./ListOrder.ts"
 
-export interface Project {
-  readonly id: string
-  readonly workspace: string
+export const Project = record({
+  id: Field.text,
+  workspace: Field.text,
   /** Trigger profile of the repository's host. */
-  readonly trigger: string
+  trigger: Field.named("trigger_name", Field.text),
   /** Name in the host's spelling. */
-  readonly repository: string
-  readonly createdAt: number
-  readonly lastRunAt: number
+  repository: Field.named("name", Field.text),
+  createdAt: Field.time,
+  lastRunAt: Field.time,
   /** Time since which its workspace or trigger is not configured, or of its deletion by an administrator. */
-  readonly deletedAt: number | undefined
+  deletedAt: Field.optional(Field.time),
   /** Administrator who deleted it. */
-  readonly deletedBy: string | undefined
-}
+  deletedBy: Field.optional(Field.text)
+})
+export type Project = ValuesOf<typeof Project>
 
 export interface Totals {
   readonly counts: RunCounts

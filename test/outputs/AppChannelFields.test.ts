@@ -1,9 +1,9 @@
 /** Channels of chat applications: recipients, credentials, keys, limits, and each field that they use. */
-import { Duration, Effect, Schema } from "effect"
+import { Duration, Effect } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { TargetKey } from "../../src/domain/Keys.ts"
+import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import { newId } from "../../src/domain/Ids.ts"
-import { Publication } from "../../src/domain/Publication.ts"
+import type { Publication } from "../../src/domain/Publication.ts"
 import { channelTable } from "../../src/outputs/Channels.ts"
 import type { ChannelContext } from "../../src/outputs/Channel.ts"
 import { mentionSlot } from "../../src/outputs/Mention.ts"
@@ -131,9 +131,9 @@ describe("channels of chat applications", () => {
       channel: Object({ name: "own", kind, marker_prefix: "", ...channel }),
       credentials: { app_secret: kind === "feishu_app" ? platformSecrets.feishu : platformSecrets.wecom }
     },
-    row: Schema.decodeUnknownSync(Publication)({
+    row: {
       id,
-      operationId: "0123456789abcdef0123456789abcdef",
+      operationId: OperationId.make("0123456789abcdef0123456789abcdef"),
       runId: "r",
       targetKey: TargetKey.make("t"),
       channel: "own",
@@ -141,7 +141,7 @@ describe("channels of chat applications", () => {
       position: 0,
       attempts: 0,
       operation: { _tag: "Chat", head: "h", title: "Title", body, first: true }
-    })
+    } satisfies Publication
   })
 
   const withConnections = (context: ChannelContext): ChannelContext => {

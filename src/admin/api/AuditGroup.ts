@@ -1,21 +1,26 @@
 /** Defines the endpoint of the actions of administrators. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AdminAction } from "../../store/AdminActions.ts"
 import { describe } from "./Describe.ts"
-import { maybe, recordId, text as field, time as timeField } from "./Fields.ts"
 import { page, paging, sorting, text, time } from "./Parameters.ts"
 import { Authenticated, ValidRequest } from "./Rules.ts"
+import { shown } from "./Shown.ts"
 
-export const AdminActionRecord = Schema.Struct({
-  id: recordId,
-  at: timeField("Time of the request"),
-  actor: field("User"),
-  address: field("Address of the client; `local` on the local socket"),
-  action: field("Group and endpoint, such as `queue.cancel`"),
-  target: field("Path of the request, with what its body names"),
-  reason: maybe("Reason, as entered"),
-  outcome: field("`done`, the code of the refusal, `failed`, or `unknown` if the process died in it")
-}).annotate({ identifier: "AdminAction", description: "A request of an administrator that changes something" })
+export const adminAction = shown(AdminAction, {
+  id: "Id, ordered by time",
+  at: "Time of the request",
+  actor: "User",
+  address: "Address of the client; `local` on the local socket",
+  action: "Group and endpoint, such as `queue.cancel`",
+  target: "Path of the request, with what its body names",
+  reason: "Reason, as entered",
+  outcome: "`done`, the code of the refusal, `failed`, or `unknown` if the process died in it"
+})
+export const AdminActionRecord = Schema.Struct(adminAction.fields).annotate({
+  identifier: "AdminAction",
+  description: "A request of an administrator that changes something"
+})
 
 export class AuditGroup extends HttpApiGroup.make("audit")
   .add(

@@ -1,6 +1,8 @@
 /** Defines the records of deliveries. */
 import { Schema } from "effect"
 import { EventDecision, EventOutcome } from "../../domain/Decision.ts"
+import { DeliveryPayload } from "../../store/Payloads.ts"
+import { RejectedSignature } from "../../store/RejectedSignatures.ts"
 import {
   change,
   count,
@@ -14,6 +16,7 @@ import {
   time,
   workspace
 } from "./Fields.ts"
+import { shown } from "./Shown.ts"
 
 const event = {
   id: recordId,
@@ -82,32 +85,39 @@ export const DecisionCount = Schema.Struct({
   last_at: time("Time of the latest")
 }).annotate({ identifier: "DecisionCount", description: "Number of deliveries with a decision and a reason" })
 
+export const rejected = shown(RejectedSignature, {
+  hour: "Start of the hour",
+  provider: "Kind of the host",
+  trigger: "Name of the trigger",
+  lastAt: "Time of the latest"
+})
 export const RejectedSignatures = Schema.Struct({
-  hour: time("Start of the hour"),
-  provider: text("Kind of the host"),
-  trigger: text("Name of the trigger"),
+  ...rejected.fields,
   count: count("Number of deliveries"),
   addresses: Schema.Struct({
     loopback: count("From this machine"),
     private: count("From private networks"),
     public: count("From the internet")
-  }).annotate({ description: "Number of deliveries by class of address" }),
-  last_at: time("Time of the latest")
+  }).annotate({ description: "Number of deliveries by class of address" })
 }).annotate({
   identifier: "RejectedSignatures",
   description: "Deliveries of an hour with a wrong signature for a trigger"
 })
 
-export const Payload = Schema.Struct({
-  event_id: text("Id of the delivery"),
-  received_at: time("Time of receipt"),
-  path: text("Path below /webhooks or /triggers that received it"),
-  headers: Schema.Record(Schema.String, Schema.String),
-  body: text("JSON without white space between its values, or the text of another body"),
-  bytes: count("Length of the received body in bytes"),
-  cut: Schema.Boolean.annotate({ description: "True if the end of the body is not kept" }),
-  replay_of: maybe("Id of the delivery that this one repeats")
-}).annotate({ identifier: "Payload", description: "Headers and body of a delivery, without credentials" })
+export const deliveryPayload = shown(DeliveryPayload, {
+  eventId: "Id of the delivery",
+  receivedAt: "Time of receipt",
+  path: "Path below /webhooks or /triggers that received it",
+  headers: "Headers, without credentials",
+  body: "JSON without white space between its values, or the text of another body",
+  bytes: "Length of the received body in bytes",
+  cut: "True if the end of the body is not kept",
+  replayOf: "Id of the delivery that this one repeats"
+})
+export const Payload = Schema.Struct(deliveryPayload.fields).annotate({
+  identifier: "Payload",
+  description: "Headers and body of a delivery, without credentials"
+})
 
 export const Replay = Schema.Struct({
   id: text("Id of the delivery that was repeated"),

@@ -1,23 +1,27 @@
 /** Defines the endpoints of projects: repositories in workspaces, for which statistics are kept. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { projectValues } from "../../store/Statistics.ts"
+import { Project, projectValues } from "../../store/Statistics.ts"
 import { describe } from "./Describe.ts"
-import { maybe, maybeTime, recordId, text as field, time, workspace as workspaceField } from "./Fields.ts"
 import { allowOne, byId, page, paging, sorting, text, workspace } from "./Parameters.ts"
 import { NotFound } from "./Problems.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
+import { shown } from "./Shown.ts"
 
-export const ProjectRecord = Schema.Struct({
-  id: recordId,
-  workspace: workspaceField,
-  trigger: field("Trigger profile of the host"),
-  repository: field("Full name of the repository"),
-  created_at: time("End of its first run"),
-  last_run_at: time("End of its newest run"),
-  deleted_at: maybeTime("Time of its deletion; it is removed with its statistics after the grace period"),
-  deleted_by: maybe("User who deleted it; absent if its workspace or trigger is not configured any more")
-}).annotate({ identifier: "ProjectRecord", description: "A repository in a workspace" })
+export const project = shown(Project, {
+  id: "Id, ordered by time",
+  workspace: "Id of the workspace",
+  trigger: "Trigger profile of the host",
+  repository: "Full name of the repository",
+  createdAt: "End of its first run",
+  lastRunAt: "End of its newest run",
+  deletedAt: "Time of its deletion; it is removed with its statistics after the grace period",
+  deletedBy: "User who deleted it; absent if its workspace or trigger is not configured any more"
+})
+export const ProjectRecord = Schema.Struct(project.fields).annotate({
+  identifier: "ProjectRecord",
+  description: "A repository in a workspace"
+})
 
 export class ProjectGroup extends HttpApiGroup.make("projects")
   .add(

@@ -1,13 +1,12 @@
 /** Defines the records of the queue: entries, batches of automatic commits and pauses. */
 import { Schema } from "effect"
-import { BatchStatus, MemberStatus } from "../../domain/Batch.ts"
 import { EntryStatus } from "../../domain/Entry.ts"
+import { Batch as StoredBatch, Member as StoredMember } from "../../store/Batches.ts"
 import {
   change,
   count,
   maybe,
   maybeCount,
-  maybeReason,
   maybeTime,
   reason,
   recordId,
@@ -16,6 +15,7 @@ import {
   time,
   workspace
 } from "./Fields.ts"
+import { shown } from "./Shown.ts"
 
 export const Entry = Schema.Struct({
   id: recordId,
@@ -37,31 +37,38 @@ export const Entry = Schema.Struct({
 }).annotate({ identifier: "Entry", description: "A queue entry: one target to review" })
 export type EntryRecord = typeof Entry.Type
 
+export const batch = shown(StoredBatch, {
+  id: "Id, ordered by time",
+  status: "State",
+  reason: "Reason of the status",
+  workspace: "Id of the workspace",
+  stream: "Key of the stream: workspace, trigger and branch",
+  commits: "Number of commits",
+  firstAt: "Time of the first push",
+  dueAt: "Time at which it is queued",
+  finishedAt: "Time of its end",
+  entryId: "Id of its queue entry",
+  runId: "Id of its run"
+})
 export const Batch = Schema.Struct({
-  id: recordId,
-  status: BatchStatus,
-  reason: maybeReason("Reason of the status"),
-  workspace,
-  stream: text("Key of the stream: workspace, trigger and branch"),
+  ...batch.fields,
   ...change,
-  base: maybe("Commit before the first push"),
-  commits: count("Number of commits"),
-  first_at: time("Time of the first push"),
-  due_at: time("Time at which it is queued"),
-  finished_at: maybeTime("Time of its end"),
-  entry_id: maybe("Id of its queue entry"),
-  run_id: maybe("Id of its run")
+  base: maybe("Commit before the first push")
 }).annotate({ identifier: "Batch", description: "A batch of automatic commits" })
 export type BatchRecord = typeof Batch.Type
 
-export const Member = Schema.Struct({
-  event_id: text("Id of the delivery"),
-  status: MemberStatus,
-  before: maybe("Commit before the push"),
-  after: text("Commit after the push"),
-  commits: count("Number of commits"),
-  received_at: time("Time of the delivery")
-}).annotate({ identifier: "BatchMember", description: "A push of a batch" })
+export const member = shown(StoredMember, {
+  eventId: "Id of the delivery",
+  status: "State",
+  before: "Commit before the push",
+  after: "Commit after the push",
+  commits: "Number of commits",
+  receivedAt: "Time of the delivery"
+})
+export const Member = Schema.Struct(member.fields).annotate({
+  identifier: "BatchMember",
+  description: "A push of a batch"
+})
 
 export const Pause = Schema.Struct({
   scope: Schema.Literals(["workspace", "node"]).annotate({ description: "What is paused" }),

@@ -4,37 +4,30 @@ import { SkipReason, UnusableReason } from "../../domain/Coverage.ts"
 import { FindingOutcome } from "../../domain/FindingOutcome.ts"
 import { Severity } from "../../domain/Kinds.ts"
 import { Side } from "../../domain/Problem.ts"
-import { PublicationStatus } from "../../domain/Publication.ts"
-import { RunStatus } from "../../domain/Run.ts"
-import {
-  change,
-  count,
-  maybe,
-  maybeCount,
-  maybeReason,
-  maybeTime,
-  recordId,
-  targetKey,
-  text,
-  time,
-  workspace
-} from "./Fields.ts"
+import { DatedPublication } from "../../domain/Publication.ts"
+import { DatedOutcome } from "../../store/Outcomes.ts"
+import { Run as StoredRun } from "../../store/Runs.ts"
+import { change, count, maybe, maybeCount, targetKey, text, time, workspace } from "./Fields.ts"
+import { shown } from "./Shown.ts"
 
 /** Fields of every record of a run. */
+export const storedRun = shown(StoredRun, {
+  id: "Id, ordered by time",
+  status: "State",
+  reason: "Reason of the status, or of the wait",
+  partial: "True if a part of the change was not read or not published",
+  workspace: "Id of the workspace",
+  targetKey: "Key of the pull request, branch or issue",
+  base: "Commit that the head was compared with",
+  createdAt: "Time of creation",
+  startedAt: "Start of the analysis",
+  finishedAt: "Time of the end",
+  waitingSince: "Start of the wait for the host",
+  waitingUntil: "Time of the next attempt"
+})
 export const run = {
-  id: recordId,
-  status: RunStatus,
-  reason: maybeReason("Reason of the status, or of the wait"),
-  partial: Schema.Boolean.annotate({ description: "True if a part of the change was not read or not published" }),
-  workspace,
-  target_key: targetKey,
+  ...storedRun.fields,
   ...change,
-  base: maybe("Commit that the head was compared with"),
-  created_at: time("Time of creation"),
-  started_at: maybeTime("Start of the analysis"),
-  finished_at: maybeTime("Time of the end"),
-  waiting_since: maybeTime("Start of the wait for the host"),
-  waiting_until: maybeTime("Time of the next attempt"),
   duration_ms: maybeCount("Milliseconds from start to end"),
   findings: maybeCount("Number of findings"),
   cost_usd: Schema.NullOr(Schema.Finite).annotate({ description: "Cost in US dollars; null if a price is unknown" })
@@ -55,17 +48,20 @@ export const ListedRun = Schema.Struct(runWithEvents).annotate({
   description: "A review with its deliveries"
 })
 
+export const publication = shown(DatedPublication, {
+  id: "Id, ordered by time",
+  channel: "Name of the channel",
+  status: "State",
+  attempts: "Failed writes",
+  notBefore: "Time of the next attempt",
+  url: "Address of what was posted",
+  error: "Latest error",
+  createdAt: "Time at which it was planned",
+  updatedAt: "Time of its latest change"
+})
 export const Publication = Schema.Struct({
-  id: recordId,
-  channel: text("Name of the channel"),
-  operation: text("Kind of the operation"),
-  status: PublicationStatus,
-  attempts: count("Failed writes"),
-  not_before: maybeTime("Time of the next attempt"),
-  url: maybe("Address of what was posted"),
-  error: maybeReason("Latest error"),
-  created_at: time("Time at which it was planned"),
-  updated_at: time("Time of its latest change")
+  ...publication.fields,
+  operation: text("Kind of the operation")
 }).annotate({ identifier: "Publication", description: "One outbound operation: a comment, a status, an issue" })
 
 const Place = Schema.Struct({
@@ -106,14 +102,17 @@ export const Finding = Schema.Struct(finding).annotate({
   description: "A problem found by the review"
 })
 
-const Outcome = Schema.Struct({
-  status: FindingOutcome,
-  replied: Schema.Boolean.annotate({ description: "True once a person replied to its comment" }),
-  found_in: text("Id of the run that found it first"),
-  found_at: time("Time at which that run was published"),
-  decided_in: text("Id of the run that decided the outcome"),
-  decided_at: time("Time of the outcome")
-}).annotate({ identifier: "FindingOutcome", description: "What became of a finding of a pull request" })
+export const outcome = shown(DatedOutcome, {
+  replied: "True once a person replied to its comment",
+  foundIn: "Id of the run that found it first",
+  foundAt: "Time at which that run was published",
+  decidedIn: "Id of the run that decided the outcome",
+  decidedAt: "Time of the outcome"
+})
+const Outcome = Schema.Struct({ status: FindingOutcome, ...outcome.fields }).annotate({
+  identifier: "FindingOutcome",
+  description: "What became of a finding of a pull request"
+})
 
 const FollowedFinding = Schema.Struct({
   ...finding,
