@@ -1,4 +1,4 @@
-/** Fields of a record (Record.ts): how a value is stored in a column, and how a response of the administration shows it. */
+/** RecordFields of a record (Record.ts): how a value is stored in a column, and how a response of the administration shows it. */
 import { DateTime, Schema } from "effect"
 import { toStorable } from "./Text.ts"
 
@@ -19,17 +19,17 @@ export interface Field<A, S = A, IsOptional extends boolean = boolean> {
   readonly isOptional: IsOptional
   /** Name of the column. Default: that of the field. */
   readonly name?: string
-  /** Fields of an object, which have a column each. */
-  readonly parts?: Fields
+  /** RecordFields of an object, which have a column each. */
+  readonly parts?: RecordFields
 }
 
-export type Fields = Readonly<Record<string, Field<unknown, unknown>>>
+export type RecordFields = Readonly<Record<string, Field<unknown, unknown>>>
 
 type ValueOf<F> = F extends Field<infer A, infer _> ? A : never
 type Flat<A> = { readonly [K in keyof A]: A[K] }
 
 /** Type of an object with these fields; optional ones may be absent. */
-export type Values<F extends Fields> = Flat<
+export type Values<F extends RecordFields> = Flat<
   { readonly [K in keyof F as F[K]["isOptional"] extends true ? never : K]: ValueOf<F[K]> } & {
     readonly [K in keyof F as F[K]["isOptional"] extends true ? K : never]?: ValueOf<F[K]> | undefined
   }
@@ -98,7 +98,7 @@ export const named = <A, S, O extends boolean>(name: string, field: Field<A, S, 
 })
 
 /** An object whose fields have a column each. */
-export const group = <const F extends Fields>(parts: F): Field<Values<F>, Values<F>, false> => ({
+export const group = <const F extends RecordFields>(parts: F): Field<Values<F>, Values<F>, false> => ({
   ...json(Schema.declare((value): value is Values<F> => typeof value === "object")),
   parts
 })

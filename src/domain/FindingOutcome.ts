@@ -22,7 +22,7 @@ import type { Finding } from "./Problem.ts"
 import type { Reaction } from "./Publication.ts"
 import * as Field from "./Field.ts"
 import { record } from "./Record.ts"
-import type { ValuesOf } from "./Record.ts"
+import type { RecordValues } from "./Record.ts"
 
 export const FindingOutcome = Schema.Literals(["open", "fixed", "dismissed"])
 export type FindingOutcome = typeof FindingOutcome.Type
@@ -38,7 +38,7 @@ export const OutcomeRecord = record({
   /** True once a person replied to its comment. */
   replied: Field.flag
 })
-export type OutcomeRecord = ValuesOf<typeof OutcomeRecord>
+export type OutcomeRecord = RecordValues<typeof OutcomeRecord>
 
 export interface SettledReview {
   readonly head: string

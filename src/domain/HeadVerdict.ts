@@ -11,7 +11,7 @@ import type { Operation } from "./Publication.ts"
 import type { Reason } from "./Reason.ts"
 import * as Field from "./Field.ts"
 import { record } from "./Record.ts"
-import type { ValuesOf } from "./Record.ts"
+import type { RecordValues } from "./Record.ts"
 import type { RunStatus } from "./Run.ts"
 
 /** Verdict of a run about its head. A run that ended without a review and without a failure has none. */
@@ -37,7 +37,7 @@ export const HeadVerdict = record({
   baseRef: Field.optional(Field.text),
   verdict: Field.json(RunVerdict)
 })
-export type HeadVerdict = ValuesOf<typeof HeadVerdict>
+export type HeadVerdict = RecordValues<typeof HeadVerdict>
 
 /** A pull request and a base branch, which a verdict belongs to. */
 export type VerdictKey = Pick<HeadVerdict, "targetKey" | "baseRef">

@@ -19,7 +19,7 @@ import { makeLifecycle } from "./Lifecycle.ts"
 import { Reason } from "./Reason.ts"
 import * as Field from "./Field.ts"
 import { record } from "./Record.ts"
-import type { ValuesOf } from "./Record.ts"
+import type { RecordValues } from "./Record.ts"
 
 export const NoticeStatus = Schema.Literals([
   "pending",
@@ -116,7 +116,7 @@ export const workspaceNoticeKinds = ["queue_expired", "review_failed"] as const 
 /** Kinds of channels that carry notices. The others write to a change, which a notice may not have. */
 export const noticeChannelKinds = ["feishu_bot", "feishu_app", "wecom_bot", "wecom_app"] as const
 
-/** At most one per key and channel is stored. */
+/** A notice of which at most one per key and channel is stored. */
 export const Notice = record({
   id: Field.text,
   key: Field.named("notice_key", Field.text),
@@ -130,7 +130,7 @@ export const Notice = record({
   createdAt: Field.time,
   updatedAt: Field.time
 })
-export type Notice = ValuesOf<typeof Notice>
+export type Notice = RecordValues<typeof Notice>
 
 /** A notice that is to be stored. */
 export type NewNotice = Pick<Notice, "id" | "key" | "channel" | "facts">

@@ -25,7 +25,7 @@ import { OperationId, TargetKey } from "./Keys.ts"
 import { Reason } from "./Reason.ts"
 import * as Field from "./Field.ts"
 import { record } from "./Record.ts"
-import type { ValuesOf } from "./Record.ts"
+import type { RecordValues } from "./Record.ts"
 
 export const PublicationStatus = Schema.Literals([
   "pending",
@@ -233,8 +233,8 @@ export const Publication = record({
   /** Reactions at the time of sending, for rows that read comments of earlier reviews. */
   reactions: Field.optional(Field.json(Schema.Array(Reaction)))
 })
-export type Publication = ValuesOf<typeof Publication>
+export type Publication = RecordValues<typeof Publication>
 
-/** With the times of its creation and of its latest change. */
+/** A publication with the times of its creation and of its latest change. */
 export const DatedPublication = record({ ...Publication.fields, createdAt: Field.time, updatedAt: Field.time })
-export type DatedPublication = ValuesOf<typeof DatedPublication>
+export type DatedPublication = RecordValues<typeof DatedPublication>

@@ -3,7 +3,7 @@
  * responses have the names of the record's fields, in snake_case.
  */
 import { Effect, Schema } from "effect"
-import type { Column, Field, Fields, Values } from "./Field.ts"
+import type { Column, Field, RecordFields, Values } from "./Field.ts"
 
 /** Name of a column or of a field of a response: `waitingSince` becomes `waiting_since`. */
 export type SnakeCase<S extends string> = S extends `${infer First}${infer Rest}`
@@ -14,7 +14,7 @@ export const snakeCase = <S extends string>(name: S): SnakeCase<S> =>
   // The type is computed by the same rule.
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<S>
 
-export interface RecordOf<F extends Fields> {
+export interface StoredRecord<F extends RecordFields> {
   readonly fields: F
   /** Names of the columns, in the order of the fields. */
   readonly columns: ReadonlyArray<string>
@@ -27,7 +27,7 @@ export interface RecordOf<F extends Fields> {
 }
 
 /** Type of the values that a record declares. */
-export type ValuesOf<R> = R extends RecordOf<infer F> ? Values<F> : never
+export type RecordValues<R> = R extends StoredRecord<infer F> ? Values<F> : never
 
 /** A field with a column: of the record, or of an object in it. */
 interface Leaf {
@@ -37,7 +37,7 @@ interface Leaf {
   readonly field: Field<unknown, unknown>
 }
 
-const leavesOf = (fields: Fields): ReadonlyArray<Leaf> =>
+const leavesOf = (fields: RecordFields): ReadonlyArray<Leaf> =>
   Object.entries(fields).flatMap(([key, field]): ReadonlyArray<Leaf> =>
     field.parts === undefined
       ? [{ key, part: undefined, name: field.name ?? snakeCase(key), field }]
@@ -49,15 +49,14 @@ const fieldOf = (values: object, key: string): unknown => Reflect.get(values, ke
 const columnOf = (field: Field<unknown, unknown>, value: unknown): Column =>
   value === undefined ? null : field.toColumn(value)
 
-/** Returns the values of a decoded row: no field for NULL. */
+/** Returns the values of a decoded row: undefined for NULL. */
 const fromRow = (leaves: ReadonlyArray<Leaf>, row: object): object => {
   const values: Record<string, unknown> = {}
   const groups: Record<string, Record<string, unknown>> = {}
   for (const { field, key, name, part } of leaves) {
     const found = fieldOf(row, name)
     if (part !== undefined) values[key] = groups[key] ??= {}
-    if (found === null) continue
-    const value = field.fromColumn(found)
+    const value = found === null ? undefined : field.fromColumn(found)
     if (part === undefined) values[key] = value
     else if (groups[key] !== undefined) groups[key][part] = value
   }
@@ -69,7 +68,7 @@ const valueAt = (values: object, { key, part }: Leaf): unknown => {
   return part === undefined || typeof value !== "object" || value === null ? value : fieldOf(value, part)
 }
 
-export const record = <const F extends Fields>(fields: F): RecordOf<F> => {
+export const record = <const F extends RecordFields>(fields: F): StoredRecord<F> => {
   const leaves = leavesOf(fields)
   const columns = leaves.map(({ field, name }): readonly [string, Schema.Codec<unknown, unknown>] => [
     name,

@@ -4,7 +4,7 @@ import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 import type { IdRange } from "./ListOrder.ts"
 
 export const AdminAction = record({
@@ -22,7 +22,7 @@ export const AdminAction = record({
   /** `done`, the code of the refusal, `failed`, or `unknown` while it runs and after the process died in it. */
   outcome: Field.text
 })
-export type AdminAction = ValuesOf<typeof AdminAction>
+export type AdminAction = RecordValues<typeof AdminAction>
 
 /** Values that an action must have; undefined ones select nothing. */
 export interface ActionFilter extends IdRange {

@@ -11,7 +11,7 @@ import { TargetKey } from "../domain/Keys.ts"
 import { Reason } from "../domain/Reason.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 
 export const Batch = record({
   id: Field.text,
@@ -35,7 +35,7 @@ export const Batch = record({
   runId: Field.optional(Field.text),
   finishedAt: Field.optional(Field.time)
 })
-export type Batch = ValuesOf<typeof Batch>
+export type Batch = RecordValues<typeof Batch>
 
 export const Member = record({
   eventId: Field.text,
@@ -45,7 +45,7 @@ export const Member = record({
   receivedAt: Field.time,
   status: Field.stored(MemberStatus)
 })
-export type Member = ValuesOf<typeof Member>
+export type Member = RecordValues<typeof Member>
 
 /** A push to put into a batch. `dueAt` is the due time of a batch that it opens. */
 export interface PushReceived {

@@ -17,7 +17,7 @@ import {
 import { Reason } from "../domain/Reason.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { IdRange } from "./ListOrder.ts"
 
@@ -91,7 +91,7 @@ export const ChatRequest = record({
   receivedAt: Field.time,
   updatedAt: Field.time
 })
-export type ChatRequest = ValuesOf<typeof ChatRequest>
+export type ChatRequest = RecordValues<typeof ChatRequest>
 
 export type NewChatRequest = Pick<
   ChatRequest,
@@ -129,7 +129,7 @@ export const ChatAction = record({
   /** Request that used it. */
   usedBy: Field.optional(Field.text)
 })
-export type ChatAction = ValuesOf<typeof ChatAction>
+export type ChatAction = RecordValues<typeof ChatAction>
 export type NewChatAction = Omit<ChatAction, "usedBy">
 
 export class ChatRequests extends Context.Service<

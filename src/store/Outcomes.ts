@@ -6,7 +6,7 @@ import type { OutcomeCounts } from "../domain/FindingOutcome.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
 const { fingerprint, outcome, replied } = OutcomeRecord.fields
@@ -20,7 +20,7 @@ export const DatedOutcome = record({
   decidedIn: Field.text,
   decidedAt: Field.time
 })
-export type DatedOutcome = ValuesOf<typeof DatedOutcome>
+export type DatedOutcome = RecordValues<typeof DatedOutcome>
 
 export class Outcomes extends Context.Service<
   Outcomes,

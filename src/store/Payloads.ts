@@ -7,7 +7,7 @@ import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 
 /** Scope of a delivery: the triggers that verified a webhook, or the workspaces that the key of a call opens; undefined: all. */
 export const Admits = Schema.Union([
@@ -33,7 +33,7 @@ export const DeliveryPayload = record({
   /** Event of the delivery that this one repeats. */
   replayOf: Field.optional(Field.text)
 })
-export type DeliveryPayload = ValuesOf<typeof DeliveryPayload>
+export type DeliveryPayload = RecordValues<typeof DeliveryPayload>
 
 export class Payloads extends Context.Service<
   Payloads,

@@ -4,7 +4,7 @@ import type { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 
 export const RejectedSignature = record({
   /** Start of the hour. */
@@ -20,7 +20,7 @@ export const RejectedSignature = record({
   }),
   lastAt: Field.time
 })
-export type RejectedSignature = ValuesOf<typeof RejectedSignature>
+export type RejectedSignature = RecordValues<typeof RejectedSignature>
 export type AddressClass = keyof RejectedSignature["counts"]
 
 export class RejectedSignatures extends Context.Service<

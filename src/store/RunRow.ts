@@ -3,12 +3,12 @@ import { foldRepo } from "../domain/Change.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 import { Run } from "./Runs.ts"
 import type { BegunRun } from "./Runs.ts"
 
 export const RunRow = record({ ...Run.fields, token: Field.integer })
-export type RunRow = ValuesOf<typeof RunRow>
+export type RunRow = RecordValues<typeof RunRow>
 
 const NewRunRow = record({
   ...RunRow.fields,

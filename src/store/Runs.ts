@@ -15,7 +15,7 @@ import type { Publication } from "../domain/Publication.ts"
 import { Reason } from "../domain/Reason.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 import { RunStatus } from "../domain/Run.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { IdRange } from "./ListOrder.ts"
@@ -43,7 +43,7 @@ export const Run = record({
   /** Absent if the run has no verdict about its head. */
   verdict: Field.optional(Field.json(RunVerdict))
 })
-export type Run = ValuesOf<typeof Run>
+export type Run = RecordValues<typeof Run>
 
 /** A run that begins: `verdict` is set if its head gets a pending status. */
 export type BegunRun = Pick<
@@ -58,7 +58,7 @@ export const ReviewedHead = record({
   targetKey: Field.stored(TargetKey),
   baseRef: Field.optional(Field.text)
 })
-export type ReviewedHead = ValuesOf<typeof ReviewedHead>
+export type ReviewedHead = RecordValues<typeof ReviewedHead>
 
 /** Review that a run executed, for the outcomes of its findings. */
 export interface SettledBy {

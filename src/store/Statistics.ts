@@ -7,7 +7,7 @@ import type { Effect } from "effect"
 import { foldRepo } from "../domain/Change.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import type { ValuesOf } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 import type { DurationHistogram } from "../domain/DurationHistogram.ts"
 import type { RunCounts } from "../domain/RunCounts.ts"
 import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
@@ -28,7 +28,7 @@ export const Project = record({
   /** Administrator who deleted it. */
   deletedBy: Field.optional(Field.text)
 })
-export type Project = ValuesOf<typeof Project>
+export type Project = RecordValues<typeof Project>
 
 export interface Totals {
   readonly counts: RunCounts

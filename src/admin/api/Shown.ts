@@ -1,8 +1,8 @@
 /** The fields of a record that responses show, with their descriptions: their schema and their values. */
 import { Schema } from "effect"
-import type { Field, Fields, Values } from "../../domain/Field.ts"
+import type { Field, RecordFields, Values } from "../../domain/Field.ts"
 import { snakeCase } from "../../domain/Record.ts"
-import type { RecordOf, SnakeCase } from "../../domain/Record.ts"
+import type { StoredRecord, SnakeCase } from "../../domain/Record.ts"
 
 type Shown<F> =
   F extends Field<infer _, infer S, infer IsOptional>
@@ -11,12 +11,14 @@ type Shown<F> =
       : Schema.Codec<S, S>
     : never
 
-type ShownFields<F extends Fields, D> = { readonly [K in keyof D & keyof F & string as SnakeCase<K>]: Shown<F[K]> }
-type Json<F extends Fields, D> = Schema.Struct.Type<ShownFields<F, D>>
+type ShownFields<F extends RecordFields, D> = {
+  readonly [K in keyof D & keyof F & string as SnakeCase<K>]: Shown<F[K]>
+}
+type Json<F extends RecordFields, D> = Schema.Struct.Type<ShownFields<F, D>>
 
 /** `descriptions`: the fields to show, in their order. */
-export const shown = <F extends Fields, const D extends { readonly [K in keyof F]?: string }>(
-  { fields }: RecordOf<F>,
+export const shown = <F extends RecordFields, const D extends { readonly [K in keyof F]?: string }>(
+  { fields }: StoredRecord<F>,
   descriptions: D
 ): { readonly fields: ShownFields<F, D>; readonly view: (values: Values<F>) => Json<F, D> } => {
   const listed = Object.entries(descriptions).map(([key, description]) => ({
