@@ -22,7 +22,7 @@ describe.each(databases)("payloads in $name", ({ layer }) => {
   it.effect("are read as they were stored, once, the newest ones", () =>
     Effect.gen(function* () {
       const payloads = yield* Payloads
-      const call = payload(2, { cut: true, admits: { _tag: "Workspaces", ids: undefined }, replayOf: "event-1" })
+      const call = payload(2, { cut: true, admits: { _tag: "Workspaces" }, replayOf: "event-1" })
       const scoped = payload(3, { admits: { _tag: "Workspaces", ids: ["app"] } })
       yield* payloads.store([payload(1), call, scoped], 10)
       yield* payloads.store([payload(1, { body: "changed" })], 10)
