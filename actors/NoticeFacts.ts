@@ -1,7 +1,7 @@
 /** Derives the facts of notices from records. Pure. */
 import { Duration } from "effect"
 import type { TriggerProfile } from "../src/config/Snapshot.ts"
-import { isForgeKind } from "../src/domain/Kinds.ts"
+import { isCalledByHosts } from "../src/domain/Kinds.ts"
 import { reachedThreshold } from "../src/domain/Notice.ts"
 import type { NoticeFacts } from "../src/domain/Notice.ts"
 import type { Reason } from "../src/domain/Reason.ts"
@@ -86,8 +86,7 @@ export const silentFacts = (
   now: number
 ): Facts<"webhook_silent"> | undefined => {
   if (trigger === undefined || !trigger.enabled || now - lastAt < silenceMillis) return undefined
-  const { kind } = trigger
-  if (!isForgeKind(kind) && kind !== "perforce" && kind !== "subversion") return undefined
+  if (!isCalledByHosts(trigger.kind)) return undefined
   const hours = Math.floor(silenceMillis / Duration.toMillis("1 hour"))
   return { _tag: "webhook_silent", trigger: truncate(trigger.name, maxName), lastAt, hours }
 }

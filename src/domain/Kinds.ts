@@ -35,5 +35,9 @@ export const severityRank = (severity: Severity): number => Severity.literals.in
 
 export const isForgeKind = Schema.is(ForgeKind)
 
+/** Returns whether hosts or hooks call a trigger of this kind by themselves: an enabled one without deliveries is silent. */
+export const isCalledByHosts = (kind: TriggerKind): boolean =>
+  isForgeKind(kind) || kind === "perforce" || kind === "subversion"
+
 /** Returns whether issues of the host can be triaged (workspaces.*.triage). */
 export const hasTriage = (kind: string): boolean => kind === "gitea" || kind === "forgejo"

@@ -29,6 +29,7 @@ export const checkChat: Check = (tree, { error, warning }) => {
     checkEnabled(tree, binding, connection, error)
     checkStored(tree, binding, error)
     checkScopes(binding, connections, connection?.value, warning)
+    if (connection !== undefined) checkBotName(connection, binding.value, warning)
   }
   checkOverlaps(entriesAt(tree, "im", "command_bindings"), error)
 }
@@ -54,6 +55,13 @@ const checkStored = (tree: unknown, { path, value }: TreePosition<Tree>, error: 
       reason: { _tag: "ReviewNeedsRecords" },
       at: "value"
     })
+}
+
+/** WeCom sends the text of a mention without its end, and no name of the bot. */
+const checkBotName = ({ path, value }: TreePosition<Tree>, binding: Tree, warning: Report): void => {
+  const isInGroups = recordsAt(binding, "conversations").some((one) => textAt(one.value, "kind") === "group")
+  if (isInGroups && textAt(value, "kind") === "wecom_aibot" && value["bot_name"] === undefined)
+    warning({ path: [...path, "bot_name"], reason: { _tag: "BotNameMissing" }, at: "value" })
 }
 
 /** A bot of WeCom reads no directory: an application of the same corporation does it. */

@@ -10,7 +10,7 @@ import { checkUnique } from "./Names.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { entriesAt, recordAt, recordsAt, textAt, textsAt } from "./Tree.ts"
 
-export const checkWorkspaces: Check = (tree, { error }) => {
+export const checkWorkspaces: Check = (tree, { error, warning }) => {
   const kinds = new Map(
     recordsAt(tree, "triggers").flatMap(({ value }) => {
       const name = textAt(value, "name")
@@ -20,11 +20,16 @@ export const checkWorkspaces: Check = (tree, { error }) => {
   )
   checkRepositories(tree, kinds, error)
   checkSchedules(recordAt(tree, "review"), ["review"], error)
+  const every = [...kinds.values()].filter((kind) => kind !== "manual" && kind !== "scheduled")
+  checkExcludes({ path: [], value: recordAt(tree) }, every, warning)
+  checkExcludes({ path: ["workspaces", "defaults"], value: recordAt(tree, "workspaces", "defaults") }, every, warning)
   checkLayer({ path: ["workspaces", "defaults"], value: recordAt(tree, "workspaces", "defaults") }, error)
   for (const instance of entriesAt(tree, "workspaces", "instances")) {
     checkLayer(instance, error)
     checkBinding(instance, error)
     checkTriage(instance, kinds, error)
+    const own = kinds.get(textAt(instance.value, "source_repo", "trigger") ?? "")
+    checkExcludes(instance, own === undefined ? every : [own], warning)
     const id = checkPath(instance.key)
     if (Result.isFailure(id) && instance.value["work_path"] === undefined)
       error({
@@ -138,6 +143,24 @@ const checkLayer = ({ path, value }: TreePosition<Tree>, error: Report): void =>
     error
   )
   checkSchedules(recordAt(value, "review"), [...path, "review"], error)
+}
+
+/** Kinds of triggers whose changes have the field. */
+const carriers: Readonly<Record<string, ReadonlyArray<string | undefined>>> = { email: gitKinds, client: ["perforce"] }
+
+/** Reports conditions that no change can meet: the rule excludes nothing. */
+const checkExcludes = ({ path, value }: TreePosition<Tree>, kinds: ReadonlyArray<string>, warning: Report): void => {
+  for (const rule of recordsAt(value, "review", "auto_commit", "exclude_sources")) {
+    const vcs = textAt(rule.value, "vcs")
+    const of = vcs === undefined ? kinds : [vcs]
+    for (const field of Object.keys(recordAt(rule.value, "match")))
+      if (of.length > 0 && !of.some((kind) => carriers[field]?.includes(kind) ?? true))
+        warning({
+          path: [...path, ...rule.path, "match", field],
+          reason: { _tag: "ExcludesNothing", field, kinds: [...new Set(of)] },
+          at: "key"
+        })
+  }
 }
 
 const checkSchedules = (review: Tree, path: Path, error: Report): void => {

@@ -1,19 +1,16 @@
 /** What an operator should look at, each with a link to the page that shows more. Nothing is shown while everything is in order. */
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import type { Item as ApiItem } from "../client/Endpoints.ts"
 import { useApi, usePages } from "../client/Queries.ts"
 import { Shape } from "../parts/Status.tsx"
 import type { Tone } from "../parts/Status.tsx"
 import { useNow } from "../parts/Time.tsx"
 import { formatCount } from "../text/Format.ts"
 import { t, tReason } from "../text/T.ts"
-import { brokenConnections, countWaiting, usedBudgets } from "./AttentionFacts.ts"
+import { brokenConnections, countRejected, countWaiting, silentTriggers, usedBudgets } from "./AttentionFacts.ts"
 import { describeRefused } from "./Nodes.tsx"
 import { sum } from "./Numbers.ts"
 import { failedStatuses, runningStatuses } from "./RunStates.ts"
-
-type RejectedItem = ApiItem<"GET /rejected-signatures">
 
 interface Item {
   readonly key: string
@@ -26,28 +23,29 @@ const dayMillis = 86_400_000
 /** Rounded to an hour, so that the request stays the same. */
 const dayAgo = (now: number): string => new Date(Math.floor((now - dayMillis) / 3_600_000) * 3_600_000).toISOString()
 
-/** A delivery that no trigger verified is counted at every trigger of its host: the most of an hour is the number of deliveries. */
-const countRejected = (items: ReadonlyArray<RejectedItem>): number => {
-  const most = new Map<string, number>()
-  for (const { count, hour, provider } of items) {
-    const key = `${hour} ${provider}`
-    most.set(key, Math.max(most.get(key) ?? 0, count))
-  }
-  return sum([...most.values()])
-}
-
-/** Publications that wait because a host refuses the credential of a trigger. */
-const useCredentials = (): Item | undefined => {
-  const triggers = useApi("GET /triggers", {})
-  const waiting = (triggers.data?.items ?? []).filter(({ waiting_publications: count }) => count > 0)
-  if (waiting.length === 0) return undefined
+/** Triggers whose deliveries ended, and publications that wait because a host refuses the credential of a trigger. */
+const useTriggers = (): ReadonlyArray<Item | undefined> => {
+  const triggers = useApi("GET /triggers", {}).data?.items ?? []
+  const silent = silentTriggers(triggers)
+  const waiting = triggers.filter(({ waiting_publications: count }) => count > 0)
   const count = formatCount(sum(waiting.map(({ waiting_publications: one }) => one)))
   const names = waiting.map(({ name }) => name).join(", ")
-  return {
-    key: "credentials",
-    tone: "bad",
-    content: <Link to="/setup">{t("attention.credentials", { count, names })}</Link>
-  }
+  return [
+    waiting.length === 0
+      ? undefined
+      : {
+          key: "credentials",
+          tone: "bad",
+          content: <Link to="/setup">{t("attention.credentials", { count, names })}</Link>
+        },
+    silent.length === 0
+      ? undefined
+      : {
+          key: "silent",
+          tone: "warn",
+          content: <Link to="/setup">{t("attention.silent", { names: silent.join(", ") })}</Link>
+        }
+  ]
 }
 
 /** Warnings about nodes that concern more than an upgrade under way. */
@@ -133,7 +131,7 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
   const failed = usePages("GET /runs", { query: { status: failedStatuses, since } })
   const dead = useApi("GET /queue", { query: { status: "dead" } })
   const queue = useApi("GET /queue", {})
-  const credentials = useCredentials()
+  const triggers = useTriggers()
   const providers = useProviders()
   const budgets = useBudgets()
   const chat = useChat()
@@ -188,7 +186,7 @@ const useItems = (): ReadonlyArray<Item | undefined> => {
     ...providers,
     budgets,
     chat,
-    credentials,
+    ...triggers,
     ...deliveries
   ]
 }

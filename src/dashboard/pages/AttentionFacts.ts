@@ -1,9 +1,13 @@
 /** Selects what needs attention from the lists that pages read. Pure. */
+import { isCalledByHosts } from "../../domain/Kinds.ts"
 import type { Item } from "../client/Endpoints.ts"
+import { sum } from "./Numbers.ts"
 
 type Run = Pick<Item<"GET /runs">, "reason" | "waiting_since">
 type Budget = Item<"GET /budgets">
 type Connection = Item<"GET /chat/connections">
+type Trigger = Item<"GET /triggers">
+type Rejected = Pick<Item<"GET /rejected-signatures">, "count" | "hour" | "provider">
 
 const providerReasons = ["ProviderRefuses", "ProviderUnreachable"] as const
 export type ProviderReason = (typeof providerReasons)[number]
@@ -33,3 +37,21 @@ export const usedBudgets = (budgets: ReadonlyArray<Budget>): ReadonlyArray<Budge
 /** Returns the chat connections that are enabled and do not work, or that no node reports. */
 export const brokenConnections = (connections: ReadonlyArray<Connection>): ReadonlyArray<Connection> =>
   connections.filter(({ enabled, state }) => enabled && (state === "failing" || state === "unknown"))
+
+/** Counts deliveries. One that no trigger verified is counted at every trigger of its host: the most of an hour is their number. */
+export const countRejected = (items: ReadonlyArray<Rejected>): number => {
+  const most = new Map<string, number>()
+  for (const { count, hour, provider } of items) {
+    const key = `${hour} ${provider}`
+    most.set(key, Math.max(most.get(key) ?? 0, count))
+  }
+  return sum([...most.values()])
+}
+
+/** Returns the enabled triggers that had deliveries in the last week, and none in the last 24 hours. */
+export const silentTriggers = (
+  triggers: ReadonlyArray<Pick<Trigger, "deliveries_24h" | "enabled" | "kind" | "last_delivery_at" | "name">>
+): ReadonlyArray<string> =>
+  triggers.flatMap(({ deliveries_24h: count, enabled, kind, last_delivery_at: last, name }) =>
+    enabled && isCalledByHosts(kind) && last !== undefined && count === 0 ? [name] : []
+  )

@@ -11,10 +11,11 @@ import { Page } from "../parts/Page.tsx"
 import { Empty, Loaded } from "../parts/Panel.tsx"
 import { Commit, DeliveryStatus, RunStatus } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
-import { Time } from "../parts/Time.tsx"
+import { Time, useNow } from "../parts/Time.tsx"
 import { formatDuration } from "../text/Duration.ts"
-import { formatUsd } from "../text/Format.ts"
+import { formatCount, formatUsd } from "../text/Format.ts"
 import { t, tMaybe, tReason, tService, tValue } from "../text/T.ts"
+import { countRejected } from "./AttentionFacts.ts"
 import { toCount } from "./Numbers.ts"
 
 type Story = Output<"GET /story">
@@ -126,6 +127,15 @@ const stepsOf = ({ deliveries, entries, runs }: Story): ReadonlyArray<Step> => {
   ].toSorted((a, b) => b.at.localeCompare(a.at))
 }
 
+const hourMillis = 3_600_000
+
+/** Deliveries that were refused before their repository was read may be those of this change. Counts are per hour. */
+const WrongSignatures = () => {
+  const since = new Date(Math.floor(useNow() / hourMillis) * hourMillis - hourMillis).toISOString()
+  const count = countRejected(useApi("GET /rejected-signatures", { query: { since } }).data?.items ?? [])
+  return count === 0 ? null : <p className="error-text">{t("change.signatures", { count: formatCount(count) })}</p>
+}
+
 export const Change = () => {
   const { number, repo } = useSearch({ from: "/change" })
   const query = useApi("GET /story", { query: { repo, number: toCount(number) ?? 1 } })
@@ -148,6 +158,7 @@ export const Change = () => {
             {story.partial ? <p className="quiet">{t("change.partial")}</p> : null}
             {steps.length === 0 ? (
               <Empty title={t("change.empty")}>
+                <WrongSignatures />
                 {t("change.empty.help")} <Link to="/setup">{t("page.setup")}</Link>
               </Empty>
             ) : (

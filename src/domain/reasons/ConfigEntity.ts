@@ -60,5 +60,7 @@ export const configEntityReasons = {
   SandboxIsGlobal: {},
   WindowEmpty: {},
   WindowStart: {},
-  ExcludesAll: {}
+  ExcludesAll: {},
+  ExcludesNothing: { field: "text", kinds: "texts" },
+  BotNameMissing: {}
 } as const satisfies Record<string, Params>

@@ -67,5 +67,8 @@ export const configEntityTexts = {
   SandboxIsGlobal: "belongs to the global agent.sandbox; a workspace sets its own under `sandbox.kind`",
   WindowEmpty: "the window is empty; for a whole day write 00:00-24:00",
   WindowStart: "a window cannot start at 24:00; write 00:00",
-  ExcludesAll: "without conditions it would exclude everything"
+  ExcludesAll: "without conditions it would exclude everything",
+  ExcludesNothing: "changes of {kinds} have no {field}, so the rule excludes none of them",
+  BotNameMissing:
+    "not set, so in groups a mention of the bot is taken as one word; set the name of the bot if it has spaces"
 } as const satisfies Record<keyof typeof configEntityReasons, string>

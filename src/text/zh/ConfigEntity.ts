@@ -61,5 +61,7 @@ export const configEntityTexts = {
   SandboxIsGlobal: "属于全局的 agent.sandbox；工作区在 `sandbox.kind` 下设置自己的",
   WindowEmpty: "时段为空；全天请写 00:00-24:00",
   WindowStart: "时段不能从 24:00 开始；请写 00:00",
-  ExcludesAll: "没有条件时会排除一切"
+  ExcludesAll: "没有条件时会排除一切",
+  ExcludesNothing: "{kinds} 的变更没有 {field}，因此该规则不排除其中任何变更",
+  BotNameMissing: "未设置，因此群聊中对机器人的提及只按一个词处理；名称含空格时请设置机器人的名称"
 } as const satisfies Record<keyof typeof configEntityReasons, string>

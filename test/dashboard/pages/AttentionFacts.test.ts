@@ -1,6 +1,13 @@
 /** Tests what of the lists that pages read anyway needs attention, and what does not. */
 import { expect, it } from "vitest"
-import { brokenConnections, countWaiting, usedBudgets, usedShare } from "../../../src/dashboard/pages/AttentionFacts.ts"
+import {
+  brokenConnections,
+  countRejected,
+  countWaiting,
+  silentTriggers,
+  usedBudgets,
+  usedShare
+} from "../../../src/dashboard/pages/AttentionFacts.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 
 const reason = verbatimReason("busy")
@@ -53,4 +60,37 @@ it("a chat connection is broken if it is enabled and fails, or is not reported",
     [true, false].map((enabled) => connection(enabled, state))
   )
   expect(brokenConnections(all).map(({ id }) => id)).toEqual(["failing true", "unknown true"])
+})
+
+it("a trigger is silent if its deliveries ended, and if hosts or hooks call it", () => {
+  const trigger = { name: "shop", kind: "gitea", enabled: true, last_delivery_at: since, deliveries_24h: 0 } as const
+  const { last_delivery_at: _last, ...never } = trigger
+  expect(
+    silentTriggers([
+      trigger,
+      { ...trigger, name: "tree", kind: "subversion" },
+      { ...trigger, name: "busy", deliveries_24h: 1 },
+      { ...trigger, name: "off", enabled: false },
+      { ...trigger, name: "calls", kind: "manual" },
+      { ...never, name: "new" }
+    ])
+  ).toEqual(["shop", "tree"])
+})
+
+it("a delivery with a wrong signature is counted once, although each trigger of its host counts it", () => {
+  const item = (trigger: string, provider: "gitea" | "github", hour: string, count: number) => ({
+    trigger,
+    provider,
+    hour,
+    count
+  })
+  expect(
+    countRejected([
+      item("a", "gitea", since, 3),
+      item("b", "gitea", since, 3),
+      item("c", "github", since, 1),
+      item("a", "gitea", "2026-01-01T01:00:00Z", 2)
+    ])
+  ).toBe(6)
+  expect(countRejected([])).toBe(0)
 })
