@@ -36,14 +36,17 @@ const provideKernel = () => {
   return { kernel, modules_dir: modules }
 }
 
-/** `folders` of this machine are copied into the image, by their paths there. */
-export const makeMicrovm = (folders: Readonly<Record<string, string>> = {}): MicrovmParts => {
+/** `folders` of this machine are copied into the image, by their paths there; `programs` are more of those in `/usr/bin`. */
+export const makeMicrovm = (
+  folders: Readonly<Record<string, string>> = {},
+  programs: ReadonlyArray<string> = []
+): MicrovmParts => {
   const path = [provide("qemu"), provide("busybox"), process.env["PATH"] ?? ""].join(":")
   const { kernel, modules_dir } = provideKernel()
   const folder = mkdtempSync(join(tmpdir(), "aicr-microvm-"))
   const root = join(folder, "root")
   mkdirSync(root)
-  makeRoot(root, `${testPrograms} setpriv`, "copy")
+  makeRoot(root, [testPrograms, "setpriv", ...programs].join(" "), "copy")
   for (const [to, from] of Object.entries(folders))
     cpSync(from, join(root, to), { recursive: true, verbatimSymlinks: true })
   const root_image = join(folder, "image.ext4")

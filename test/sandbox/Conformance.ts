@@ -222,7 +222,7 @@ const describeEscapes = (current: Current): void => {
 }
 
 const none = "0000000000000000"
-const devices = /^\/dev\/(null|zero|full|random|urandom|tty|ptmx|pts\/(ptmx|\d+))$/
+export const devices = /^\/dev\/(null|zero|full|random|urandom|tty|ptmx|pts\/(ptmx|\d+))$/
 /** Files of the own processes, and those with which every user may watch the load of the machine. */
 const ownProcesses = /^\/proc\/(\d+|pressure)\//
 

@@ -6,11 +6,10 @@ import { execFile } from "node:child_process"
 import { existsSync, rmdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
-import { makeDrivers } from "../../src/sandbox/SandboxKinds.ts"
-import { requestOver, run } from "./Fixture.ts"
 import type { Fixture, KindUnderTest, Outcome, Program } from "./Fixture.ts"
 
 const repository = join(import.meta.dirname, "../..")
+const jobFile = join(import.meta.dirname, "RunJob.ts")
 const mounted = "/mnt"
 /** An id without an account. */
 export const otherUser = 12_345
@@ -102,17 +101,10 @@ export const runInService = async (
   const { folder, repository: checkout, root, sockets } = fixture
   const job = { place: { root, repository: checkout, sockets, folder }, config, installation, program, limits }
   const before = key === undefined ? [] : withKey(key)
-  const [command, args] = serviceArgv(user, import.meta.filename, environment?.["PATH"], [JSON.stringify(job)], before)
+  const [command, args] = serviceArgv(user, jobFile, environment?.["PATH"], [JSON.stringify(job)], before)
   const env = { ...process.env, ...environment, PATH: process.env["PATH"], HOME: root, TMPDIR: root }
   const { stderr, stdout } = await promisify(execFile)(command, args, { env, maxBuffer: 1e8 })
   const line = stdout.split("\n").find((text) => text.startsWith("{"))
   if (line === undefined) throw new Error(stderr.slice(-4000))
   return JSON.parse(line)
-}
-
-if (import.meta.main) {
-  const { config, installation, limits, place, program } = JSON.parse(process.argv[2] ?? "")
-  const fixture: Fixture = { ...place, request: requestOver(place), close: () => Promise.resolve() }
-  const kind = { config, installation, drivers: makeDrivers(process.env) }
-  process.stdout.write(`${JSON.stringify(await run(fixture, kind, program, limits))}\n`)
 }

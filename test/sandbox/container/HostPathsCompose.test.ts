@@ -80,7 +80,7 @@ describe.runIf(isRoot)("a service in a container", () => {
       podman.image,
       "node",
       "--disable-warning=ExperimentalWarning",
-      "/repository/test/sandbox/OtherUser.ts",
+      "/repository/test/sandbox/RunJob.ts",
       job
     )
   }
