@@ -22,7 +22,8 @@ export const publishedRecords = Effect.gen(function* () {
         Effect.map((row) => row?.operation),
         Effect.mapError(storeFailed)
       ),
-    reviews: (row) => Effect.mapError(outbox.sentReviews(row), storeFailed),
+    reviews: (row) => Effect.mapError(outbox.sentRows(row, "Review"), storeFailed),
+    issues: (row) => Effect.mapError(outbox.sentRows(row, "Issue"), storeFailed),
     touched: ({ repo, target: { number }, ...change }) =>
       number === undefined
         ? Effect.succeed([])

@@ -12,10 +12,12 @@ import {
   isMarkedResolved,
   renderJoinedBody,
   parseManagedIssue,
+  readNotes,
   renderProblemBody,
   renderResolvedBody
 } from "./IssueText.ts"
 import type { ManagedIssue, MarkerNames, Section } from "./IssueText.ts"
+import { withNotes } from "./KeptNotes.ts"
 import type { Labels } from "./Labels.ts"
 import { followUpId } from "./OperationId.ts"
 import { replaceMarkers } from "./Marker.ts"
@@ -94,7 +96,7 @@ const planPerProblem = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void => {
       action: "edit",
       number,
       title: found.title,
-      body: body(found, names),
+      body: withNotes(readNotes(existing.issue.body), body(found, names), plan.state),
       state: "open",
       ...followSeverity(channel, existing.issue, found.severity),
       files: [found.file]
@@ -139,7 +141,8 @@ const planConsolidated = (plan: Plan, all: ReadonlyArray<ManagedIssue>): void =>
   const severity = worstSeverity(channel, listed, current?.issue)
   if (current === undefined) return add(plan, names, { action: "create", title, body, severity, files })
   const label = followSeverity(channel, current.issue, severity)
-  add(plan, names, { action: "edit", number: current.issue.number, title, body, state: "open", ...label, files })
+  const noted = withNotes(readNotes(current.issue.body), body, plan.state)
+  add(plan, names, { action: "edit", number: current.issue.number, title, body: noted, state: "open", ...label, files })
 }
 
 /** Creates one issue for the new problems of each reviewed commit; it is resolved with the last of its problems. */

@@ -10,6 +10,7 @@ import type { Severity } from "../domain/Kinds.ts"
 import type { IssueProblem, Operation, Publication } from "../domain/Publication.ts"
 import type { Finding } from "../domain/Problem.ts"
 import type { ForgeClient, HostLabel } from "../forge/Forge.ts"
+import type { ForgeError } from "../forge/ForgeError.ts"
 import { rulesRevision } from "../forge/RulesRevision.ts"
 import { resolveAuthor } from "./Author.ts"
 import { planIssueNotice, sendIssueNotice } from "./BotChannel.ts"
@@ -24,6 +25,8 @@ import { isMarkedResolved, parseManagedIssue, renderResolvedBody } from "./Issue
 import { dismissalId, operationId } from "./OperationId.ts"
 import { oneLine, plainLine } from "./InertText.ts"
 import { findOwners } from "./Owners.ts"
+import { withRaised } from "./RaisedIssues.ts"
+import { Records } from "./Records.ts"
 import { renderIssueText } from "./Render.ts"
 import { gfm } from "./SafeText.ts"
 import { issueScope } from "./Scopes.ts"
@@ -109,24 +112,8 @@ export const issueChannel = (limit: number): ChannelKind => ({
     const client = yield* context.client
     const { operation } = publication
     switch (operation._tag) {
-      case "Issues": {
-        const { channel, change, workspace } = context
-        const open = yield* client.issues.list(change.repo, "open", maxOpen)
-        const closed = yield* client.issues.list(change.repo, "closed", maxClosed)
-        const next = planIssueChanges({
-          operation,
-          publicationId: publication.operationId,
-          channel,
-          open,
-          closed,
-          maxRecent: workspace.review.problem_issue.max_recent_issues,
-          limit,
-          labels: labelsFor(workspace.review.output_language)
-        })
-        return next.length === 0
-          ? unwritten(publication.operationId, { _tag: "IssuesCurrent" })
-          : { hostId: publication.operationId, url: undefined, next }
-      }
+      case "Issues":
+        return yield* planWrites(context, client, publication, operation, limit)
       case "Issue":
         return withNotice(context, publication, operation, yield* write(context, client, operation))
       case "Chat":
@@ -154,6 +141,35 @@ export const issueChannel = (limit: number): ChannelKind => ({
   }),
 
   dismiss: (context, finding) => dismissIssues(context, finding, limit)
+})
+
+const planWrites = Effect.fnUntraced(function* (
+  { channel, change, workspace }: ChannelContext,
+  client: ForgeClient,
+  publication: Publication,
+  operation: Extract<Operation, { readonly _tag: "Issues" }>,
+  limit: number
+): Effect.fn.Return<Sent, ForgeError> {
+  const listed = {
+    open: yield* client.issues.list(change.repo, "open", maxOpen),
+    closed: yield* client.issues.list(change.repo, "closed", maxClosed)
+  }
+  const { problems, scope } = operation
+  const rows = (yield* Records).issues(publication)
+  const { closed, open, taken } = yield* withRaised(client, change.repo, scope, listed, problems, rows)
+  const next = planIssueChanges({
+    operation: { ...operation, problems: problems.filter(({ fp }) => !taken.has(fp)) },
+    publicationId: publication.operationId,
+    channel,
+    open,
+    closed,
+    maxRecent: workspace.review.problem_issue.max_recent_issues,
+    limit,
+    labels: labelsFor(workspace.review.output_language)
+  })
+  return next.length === 0
+    ? unwritten(publication.operationId, { _tag: "IssuesCurrent" })
+    : { hostId: publication.operationId, url: undefined, next }
 })
 
 /** Closes the open issue of a finding, as a person would. An issue that holds several problems is not closed for one of them. */

@@ -8,7 +8,7 @@ import type { Severity } from "../domain/Kinds.ts"
 import type { IssueProblem } from "../domain/Publication.ts"
 import type { HostIssue } from "../forge/Forge.ts"
 import { cut, shorten } from "./Cut.ts"
-import { splitAtMarkers, parseMarkers, renderMarker } from "./Marker.ts"
+import { splitAtMarkers, parseMarkers, renderMarker, textBelowMarkers } from "./Marker.ts"
 import type { ExistingProblem } from "./Reconcile.ts"
 
 /** A problem as listed in an issue at the host. */
@@ -53,6 +53,14 @@ export const parseManagedIssue = (issue: HostIssue, scope: string): ManagedIssue
 /** Returns true for an issue that the service marked as resolved; it may still be open. */
 export const isMarkedResolved = (issue: HostIssue): boolean =>
   parseMarkers(issue.body).some((marker) => marker.state === "resolved")
+
+/** Returns what people wrote below the problems of an issue, without the notes of the service that follow it. */
+export const readNotes = (body: string): string => {
+  const below = splitAtMarkers(body).flatMap(({ marker: { file, fp, state }, text }) =>
+    file === undefined && fp === undefined && state !== undefined ? [text.split("\n\n").slice(0, -1).join("\n\n")] : []
+  )
+  return [...below, textBelowMarkers(body) ?? ""].filter((text) => text !== "").join("\n\n")
+}
 
 export interface MarkerNames {
   readonly op: OperationId

@@ -22,9 +22,9 @@ export interface SummaryWords {
   readonly limit: number
 }
 
-/** Returns the new body with the text that people wrote below the markers of the current one. */
-export const withNotes = (current: string, body: string, { labels, limit }: SummaryWords): string => {
-  const notes = shorten(textBelowMarkers(current) ?? "", Math.floor(limit / 2))
+/** Returns the body with the text that people wrote below the markers of the one that it replaces. */
+export const withNotes = (written: string, body: string, { labels, limit }: SummaryWords): string => {
+  const notes = shorten(written, Math.floor(limit / 2))
   return notes === "" ? body : `${cut(body, limit - notes.length - 2, labels.cut)}\n\n${notes}`
 }
 
@@ -45,7 +45,8 @@ export const overEdited = Effect.fnUntraced(function* (
   const byPeople = edited.filter(({ by }) => by.toLowerCase() !== username.toLowerCase())
   const current = byPeople.length === 0 ? undefined : yield* client.commentText(change.repo, number, hostId)
   if (current === undefined) return body
-  if (textBelowMarkers(current)) return withNotes(current, body, words)
+  const notes = textBelowMarkers(current)
+  if (notes) return withNotes(notes, body, words)
   const sentAt = (yield* records.sentAt(previous)) ?? 0
   const people = [...new Set(byPeople.filter(({ at }) => at > sentAt).map(({ by }) => gfm.codeSpan(by)))]
   if (people.length === 0) return body

@@ -20,6 +20,8 @@ export interface PublishedRecords {
   readonly reviews: (
     row: Pick<Publication, "targetKey" | "channel" | "runId">
   ) => Effect.Effect<ReadonlyArray<Publication>, ForgeError>
+  /** Returns the writes to managed issues that earlier runs sent for the target on the channel, the newest first. */
+  readonly issues: PublishedRecords["reviews"]
   /** Returns what people did to comments of the service on a change. Not every host reports it. */
   readonly touched: (change: Change) => Effect.Effect<ReadonlyArray<TouchedComment>, ForgeError>
   /** Returns when a row was sent, in milliseconds since the epoch. */
@@ -29,6 +31,7 @@ export interface PublishedRecords {
 export const noRecords: PublishedRecords = {
   operation: () => Effect.undefined,
   reviews: () => Effect.succeed([]),
+  issues: () => Effect.succeed([]),
   touched: () => Effect.succeed([]),
   sentAt: () => Effect.undefined
 }

@@ -65,7 +65,7 @@ export const sendSummary = Effect.fnUntraced(function* (
     findSummary(client, change, number, scope),
     (summary) =>
       summary !== undefined
-        ? update(summary.hostId, withNotes(summary.body, operation.body, words))
+        ? update(summary.hostId, withNotes(textBelowMarkers(summary.body) ?? "", operation.body, words))
         : operation.onlyUpdate === true
           ? Effect.succeed(unwritten(publication.operationId, { _tag: "NoSummaryToUpdate" }))
           : client.createComment(change.repo, number, operation.body)
@@ -279,7 +279,7 @@ const addToSummary = Effect.fnUntraced(function* (
     room
   )
   const whole = `${text}\n\n${shorten(added, words.limit - fixedMarkers.length - 8)}\n\n${fixedMarkers}`.trim()
-  const body = withNotes(summary?.body ?? "", whole, words)
+  const body = withNotes(notes, whole, words)
   return yield* summary === undefined
     ? client.createComment(change.repo, number, body)
     : client.updateComment(change.repo, number, summary.hostId, body)

@@ -33,8 +33,8 @@ export interface PublicationUpdate {
   readonly isAttempt?: boolean | undefined
 }
 
-/** Reviews by which comments are recognised that people changed. */
-export const maxReviews = 50
+/** Newest rows of a kind by which texts are recognised that people changed. */
+export const maxSent = { Review: 50, Issue: 200 } as const
 
 export class Outbox extends Context.Service<
   Outbox,
@@ -92,9 +92,10 @@ export class Outbox extends Context.Service<
       kind: Operation["_tag"],
       runId: string
     ) => Effect.Effect<Publication | undefined, StoreError>
-    /** Returns the reviews that other runs sent to a target on a channel, the newest first; at most `maxReviews`. */
-    readonly sentReviews: (
-      row: Pick<Publication, "targetKey" | "channel" | "runId">
+    /** Returns what other runs sent to a target on a channel, the newest first; at most `maxSent`. */
+    readonly sentRows: (
+      row: Pick<Publication, "targetKey" | "channel" | "runId">,
+      kind: keyof typeof maxSent
     ) => Effect.Effect<ReadonlyArray<Publication>, StoreError>
   }
 >()("aicr/store/Outbox") {}

@@ -6,7 +6,7 @@ import { PublisherToken } from "../domain/FencingToken.ts"
 import { TargetKey } from "../domain/Keys.ts"
 import { DatedPublication, Publication, publicationLifecycle } from "../domain/Publication.ts"
 import type { PublicationStatus } from "../domain/Publication.ts"
-import { maxReviews, Outbox } from "./Outbox.ts"
+import { maxSent, Outbox } from "./Outbox.ts"
 import { isAnswerLost } from "../database/PostgresFailure.ts"
 import { insertPublications, rowsPerInsert } from "./InsertPublications.ts"
 import { selectAs, unavailable } from "../database/StoreFailure.ts"
@@ -187,16 +187,16 @@ const lastSent =
       (found) => found[0]
     )
 
-const sentReviews =
-  (sql: SqlClient.SqlClient): Outbox["Service"]["sentReviews"] =>
-  ({ channel, runId, targetKey }) =>
+const sentRows =
+  (sql: SqlClient.SqlClient): Outbox["Service"]["sentRows"] =>
+  ({ channel, runId, targetKey }, kind) =>
     select(
-      "outbox.sentReviews",
+      "outbox.sentRows",
       sql`
         SELECT * FROM publications
-        WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = 'Review' AND status = 'sent'
+        WHERE target_key = ${targetKey} AND channel = ${channel} AND kind = ${kind} AND status = 'sent'
           AND run_id <> ${runId}
-        ORDER BY seq DESC LIMIT ${maxReviews}`
+        ORDER BY seq DESC LIMIT ${maxSent[kind]}`
     )
 
 export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effect(
@@ -217,7 +217,7 @@ export const layer: Layer.Layer<Outbox, never, SqlClient.SqlClient> = Layer.effe
       targets: targets(sql),
       awaitingCredentials: awaitingCredentials(sql),
       lastSent: lastSent(sql),
-      sentReviews: sentReviews(sql)
+      sentRows: sentRows(sql)
     })
   )
 )

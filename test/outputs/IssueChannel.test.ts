@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
+import type { Publication } from "../../src/domain/Publication.ts"
 import type { CheckedCode } from "../../src/domain/IssueCode.ts"
 import type { Fault } from "../../src/demo/DemoForge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
@@ -99,6 +100,52 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     issue.state = "closed"
     await publishAll(to, given(here, [at(1, 20), at(2, 29)], [file], { head: "b".repeat(40) }))
     expect(stand(here)).toEqual(["closed 1", "open 2"])
+  })
+
+  it("does not raise an issue again that a person deleted or rewrote", async () => {
+    const here = await start()
+    const history: Array<Publication> = []
+    const to = {
+      ...setup(here, { resolved_action: kind.startsWith("git") && kind !== "gitea" ? "close" : "delete" }),
+      history
+    }
+    const fake = here.forge.issues(repoName)
+    const next = (run: number) => ({ head: String(run).repeat(40), runId: `run-${run}` })
+    await publishAll(to, given(here, [at(1, 20), at(2, 29), at(3, 30)]))
+    const [deleted, rewritten] = fake.issues
+    if (deleted === undefined || rewritten === undefined) throw new Error("no issues")
+    fake.issues.splice(0, 1)
+    rewritten.body = "My own words"
+    await publishAll(to, given(here, [at(1, 20), at(2, 29), at(3, 30), at(4, 20)], [], next(2)))
+    expect(stand(here)).toEqual(["open ", "open 3", "open 4"])
+    await publishAll(to, given(here, [at(3, 30)], [file], next(3)))
+    expect(rewritten.body).toBe("My own words")
+    const open = () => stand(here).filter((issue) => issue.startsWith("open"))
+    expect(open()).toEqual(["open ", "open 3"])
+    // The service itself deleted or closed this one, so its problem is raised again.
+    await publishAll(to, given(here, [at(3, 30), at(4, 20)], [], next(4)))
+    expect(open()).toEqual(["open ", "open 3", "open 4"])
+    const joined = { ...setup(here, { name: "joined", issue_mode: "consolidated" }), history }
+    await publishAll(joined, given(here, [at(1, 20), at(2, 29)], [], next(5)))
+    expect(open().at(-1)).toBe("open 1+2")
+    fake.issues.pop()
+    await publishAll(joined, given(here, [at(1, 20), at(2, 29)], [], next(6)))
+    expect(open()).toEqual(["open ", "open 3", "open 4"])
+  })
+
+  it("keeps what a person wrote below the problem when it resolves and reopens the issue", async () => {
+    const here = await start()
+    const to = setup(here)
+    await publishAll(to, given(here, [at(1, 20)]))
+    const [issue] = here.forge.issues(repoName).issues
+    if (issue === undefined) throw new Error("no issue")
+    issue.body = `${issue.body}\n\nSeen in production.\n\nTwice.`
+    await publishAll(to, given(here, [], [file], { head: "b".repeat(40) }))
+    expect(issue.body).toContain("Twice.\n\n**Resolved")
+    await publishAll(to, given(here, [at(1, 20)], [], { head: "c".repeat(40) }))
+    expect(stand(here)).toEqual(["open 1"])
+    expect(issue.body).toMatch(/Seen in production\.\n\nTwice\.$/)
+    expect(issue.body).not.toContain("Resolved")
   })
 
   it("does not raise an issue again that a person dismissed from chat, and keeps one that holds several problems", async () => {

@@ -106,6 +106,7 @@ export const publishAll = async (setup: Setup, given: PublishInput): Promise<Rea
           Effect.provideService(Records, {
             operation: () => Effect.undefined,
             reviews: () => Effect.succeed(earlier.filter(({ operation }) => operation._tag === "Review").toReversed()),
+            issues: () => Effect.succeed(earlier.filter(({ operation }) => operation._tag === "Issue").toReversed()),
             touched: () => Effect.succeed(setup.touched ?? []),
             sentAt: ({ runId }) => Effect.succeed(Number(runId.replace("run-", "")))
           })

@@ -48,7 +48,7 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
         const token = yield* outbox.takeOver(targetKey, 1)
         for (const { id } of [...rows, summary])
           yield* outbox.move(id, "pending", { status: "sent", posted: [id, "x"] }, token, 2)
-        const found = yield* outbox.sentReviews({ targetKey, channel: summary.channel, runId: "run-3" })
+        const found = yield* outbox.sentRows({ targetKey, channel: summary.channel, runId: "run-3" }, "Review")
         assert.deepStrictEqual(
           found.map(({ posted, runId }) => [runId, posted]),
           rows
@@ -56,7 +56,11 @@ describe.each(databases)("Outbox in $name", ({ layer: fresh }) => {
             .toReversed()
             .map(({ id, runId }) => [runId, [id, "x"]])
         )
-        assert.deepStrictEqual(yield* outbox.sentReviews({ targetKey, channel: "other", runId: "" }), [])
+        assert.deepStrictEqual(yield* outbox.sentRows({ targetKey, channel: "other", runId: "" }, "Review"), [])
+        assert.deepStrictEqual(
+          yield* outbox.sentRows({ targetKey, channel: summary.channel, runId: "run-3" }, "Issue"),
+          []
+        )
       })
     )
 
