@@ -1,6 +1,6 @@
 /** Runs a review from the host to its analysis: loads lessons and the previous review, checks the head out and calls the engine. */
 import { Clock, Effect, Redacted } from "effect"
-import { verbatimReason } from "../src/domain/Reason.ts"
+import { isReason } from "../src/domain/Reason.ts"
 import type { PassProgress } from "../src/agent/Agent.ts"
 import type { TriggerProfile, Workspace } from "../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger } from "../src/domain/Change.ts"
@@ -144,13 +144,10 @@ const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind
 /** Submitted changes have no host: their authors have write access, and there are no pull requests and issues. */
 const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapshot, workspace }: ReviewWork) {
   const server = toTriggerServer(profile, snapshot)
-  if (server === undefined || typeof server === "string") {
+  if (server === undefined || isReason(server)) {
     return yield* new CheckoutError({
       reason: "failed",
-      why:
-        server === undefined
-          ? { _tag: "NoRepositories", trigger: profile.name, kind: profile.kind }
-          : verbatimReason(server)
+      why: server ?? { _tag: "NoRepositories", trigger: profile.name, kind: profile.kind }
     })
   }
   const request: CheckoutRequest = {

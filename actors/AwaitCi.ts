@@ -18,6 +18,7 @@ import { decideCiWait, describeCiRuns } from "./CiWait.ts"
 import type { CiProgress } from "./CiWait.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import type { RunOutcome } from "./RunOutcome.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 
 export type AwaitedCi =
   | Extract<RunOutcome, { readonly _tag: "Waiting" }>
@@ -30,7 +31,7 @@ export const awaitCi = Effect.fn("awaitCi")(function* (run: Run, work: ReviewWor
   const stored = yield* orUndefined(run, loadCiEvidence(run.id))
   if (stored !== undefined) return read(stored)
   const ci = isForgeKind(work.profile.kind) ? (yield* Forges).client(work.profile).ci : undefined
-  if (ci === undefined) return read(noCiResults([noApi(work.profile.kind)]))
+  if (ci === undefined) return read(noCiResults([{ _tag: "CiWithoutApi", host: work.profile.kind }]))
   const { repo } = run.change
   const listed = yield* Effect.result(ci.runs(repo, run.head))
   const progress = progressOf(listed)
@@ -41,15 +42,12 @@ export const awaitCi = Effect.fn("awaitCi")(function* (run: Run, work: ReviewWor
   const evidence =
     listed._tag === "Success"
       ? yield* readEvidence(ci, run, listed.success, describeCiRuns(progress, waitMinutes), artifacts)
-      : noCiResults([`The CI runs of this commit were not read: ${yield* explain(listed.failure)}.`])
+      : noCiResults([{ _tag: "CiUnread", reason: yield* explain(listed.failure) }])
   yield* orUndefined(run, storeCiEvidence(run.id, evidence))
   return read(evidence)
 })
 
 const read = (evidence: CiEvidence | undefined): AwaitedCi => ({ _tag: "Read", evidence })
-
-const noApi = (kind: string): string =>
-  `Artifacts of CI (review.evidence.ci) were not read: the API of ${kind} has none.`
 
 const progressOf = (
   listed:
@@ -81,7 +79,7 @@ const readEvidence = Effect.fnUntraced(function* (
   ci: HostCi,
   run: Run,
   { hasMore, items: runs }: Listed<CiRun>,
-  missing: string | undefined,
+  missing: Reason | undefined,
   globs: ReadonlyArray<string>
 ) {
   const tests = globs.map((glob) => compileMatcher({ glob }))
@@ -95,9 +93,9 @@ const readEvidence = Effect.fnUntraced(function* (
   return yield* parseCiFiles(files, [
     ...(missing === undefined ? [] : [missing]),
     ...(hasMore || runs.length > maxRuns
-      ? [`Only the newest ${Math.min(runs.length, maxRuns)} CI runs of this commit were searched for artifacts.`]
+      ? [{ _tag: "CiRunsOverLimit", limit: Math.min(runs.length, maxRuns) } as const]
       : []),
-    ...(runs.length > 0 && matching === 0 ? ["No artifact of the CI runs matches review.evidence.ci.artifacts."] : []),
+    ...(runs.length > 0 && matching === 0 ? [{ _tag: "CiWithoutArtifact" } as const] : []),
     ...notices
   ])
 })

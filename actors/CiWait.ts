@@ -1,4 +1,5 @@
 /** Decides whether a review waits for the CI runs of its head. Pure. */
+import type { Reason } from "../src/domain/Reason.ts"
 
 /** State of the CI runs of a commit. */
 export type CiProgress =
@@ -37,11 +38,11 @@ const hasEnded = (progress: CiProgress, lasted: number): boolean => {
 }
 
 /** Returns the notice about runs that are not read, or not completely; undefined where all have ended. */
-export const describeCiRuns = (progress: CiProgress, waitMinutes: number): string | undefined => {
+export const describeCiRuns = (progress: CiProgress, waitMinutes: number): Reason | undefined => {
   if (progress._tag !== "Known") return undefined
   const { ended, runs } = progress
-  if (runs === 0) return "The host has no CI run of this commit."
+  if (runs === 0) return { _tag: "CiWithoutRun" }
   if (ended === runs) return undefined
-  const waited = waitMinutes === 0 ? "" : ` after ${waitMinutes} minutes (review.evidence.ci.wait_minutes)`
-  return `${runs - ended} of ${runs} CI runs of this commit had not ended${waited}; what they store later was not read.`
+  const waited = waitMinutes === 0 ? {} : { minutes: waitMinutes }
+  return { _tag: "CiRunning", count: runs - ended, total: runs, ...waited }
 }

@@ -26,6 +26,7 @@ import { SubmittedChanges } from "../src/vcs/SubmittedChanges.ts"
 import { refuseUnattributed, select, settled } from "./SelectTriggers.ts"
 import type { Found, HookReport, RoutedEvent, Selected, TriggerReply } from "./SelectTriggers.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
+import { isReason } from "../src/domain/Reason.ts"
 
 /** Timeout for the metadata of changes: of any number of them, and in addition for each. */
 const replySeconds = 60
@@ -79,11 +80,11 @@ const describe = Effect.fnUntraced(function* (
   revisions: ReadonlyArray<string>
 ): Effect.fn.Return<(revision: string) => TriggerReply, never, SubmittedChanges> {
   const server = toTriggerServer(trigger, snapshot)
-  if (server === undefined || typeof server === "string") {
+  if (server === undefined || isReason(server)) {
     const failed: TriggerReply = {
       _tag: "Failed",
       trigger,
-      reason: `not_readable: ${server ?? `trigger ${trigger.name}`}`,
+      reason: `not_readable: ${server === undefined ? `trigger ${trigger.name}` : new CheckoutError({ reason: "failed", why: server }).message}`,
       isOutage: false
     }
     return () => failed

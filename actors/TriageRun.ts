@@ -50,15 +50,15 @@ export const triageAnalysis = Effect.fnUntraced(function* (
 
 const analysisOf = ({ decision, removed, models, usage }: Triaged, { triage }: Workspace): Analysis => {
   const { verdict, category, reason, confidence } = decision
-  const wanted = verdict === "close" ? "Closed" : "Kept open"
+  const closing = triage.dry_run ? "IssueClosedInDryRun" : "IssueClosed"
   return {
     findings: [],
-    summary: `**${wanted}${verdict === "close" && triage.dry_run ? " (dry run: nothing is done)" : ""}**: ${category} (confidence ${confidence}). ${reason}`,
+    summary: "",
+    conclusion: { _tag: verdict === "close" ? closing : "IssueKeptOpen", category, confidence, reason },
     coverage: { reviewed: [], skipped: [], lines: 0 },
     models,
     usage,
-    notices:
-      removed === 0 ? [] : [`${removed} sentences of the issue address an automated reader and were not shown to it.`],
+    notices: removed === 0 ? [] : [{ _tag: "IssueSentencesHidden", count: removed }],
     triage: decision
   }
 }

@@ -133,6 +133,7 @@ export const runDetails = (run: RunWithEvents, { deliveries, outcomes, previous,
     previous: previous?.id,
     timeline: timeline(run, deliveries, publications).map(({ at, ...moment }) => ({ at: toTime(at), ...moment })),
     summary: run.analysis?.summary,
+    conclusion: run.analysis?.conclusion,
     skipped: run.analysis?.skipped,
     findings: followedFindings(run.analysis?.findings ?? [], outcomes),
     refuted: (run.analysis?.refuted ?? []).map(({ finding, model, reason }) => ({

@@ -59,7 +59,7 @@ export interface AgentReport {
   readonly skipped: string | undefined
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
   /** Reason why the pass ended early; its problems until then are kept. Absent: everything was read. */
   readonly stopped?: Reason | undefined
   /** True if it ended early because responses were cut at their limit of output tokens; otherwise the budget ended it. */

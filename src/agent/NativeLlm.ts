@@ -12,10 +12,8 @@
  * while a response streams in.
  */
 import { Effect } from "effect"
-import { valueText } from "../text/Render.ts"
-import { en, inEnglish } from "../text/en.ts"
 import type { Reason } from "../domain/Reason.ts"
-import { verbatimReason } from "../domain/Reason.ts"
+import { distinctReasons, verbatimReason } from "../domain/Reason.ts"
 import { addUsage, noUsage } from "../domain/Analysis.ts"
 import type { Usage } from "../domain/Analysis.ts"
 import { afterFailures, Gateway, joinFailures, toUsage } from "../llm/Gateway.ts"
@@ -45,7 +43,7 @@ interface Pass {
   /** Reports of the last conversation that was begun. */
   reports: Reports
   readonly models: Array<string>
-  readonly notices: Set<string>
+  readonly notices: Array<Reason>
   /** Models without valid tool calls, and their last responses. */
   readonly avoided: Map<string, UnusableResponse>
   usage: Usage
@@ -77,7 +75,7 @@ export const analyseNatively = (limits: PassLimits) =>
     const pass: Pass = {
       reports: new Reports(),
       models: [],
-      notices: new Set(),
+      notices: [],
       avoided: new Map(),
       usage: noUsage
     }
@@ -88,7 +86,7 @@ export const analyseNatively = (limits: PassLimits) =>
         const chain = brief.snapshot.document.llm.model_chain[group] ?? []
         if (chain.every(({ model, provider }) => pass.avoided.has(`${provider}/${model}`)))
           return yield* withoutCalls(pass.avoided)
-        pass.notices.add(`fell back from ${ending.model}: it sent no valid tool calls`)
+        pass.notices.push({ _tag: "FellBackWithoutCalls", model: ending.model })
         // The next model reads everything again.
         pass.reports = new Reports()
         continue
@@ -123,15 +121,15 @@ const toReport = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentE
   const { models, reports, usage } = pass
   const { dropped, problems, unusable } = reports.kept
   const notices = [...pass.notices]
-  if (dropped > 0) notices.push(`${dropped} further problems beyond the limit of ${maxReported} were discarded`)
+  if (dropped > 0) notices.push({ _tag: "ProblemsBeyondLimit", count: dropped, limit: maxReported })
   const unended = unendedReason(ending)
   if (unended !== undefined) {
     if (problems.length === 0) return failed({ _tag: "NoResult", reason: unended })
-    notices.push(`the model ended without a summary: ${inEnglish(unended)}`)
+    notices.push({ _tag: "EndedWithoutSummary", reason: unended })
   }
   if (ending._tag === "Failed" && problems.length === 0) return ending.error
-  if (ending._tag === "OutOfBudget") notices.push(inEnglish({ _tag: "BudgetEndedReview" }))
-  if (ending._tag === "CutOff") notices.push(inEnglish(ending.why))
+  if (ending._tag === "OutOfBudget") notices.push({ _tag: "BudgetEndedReview" })
+  if (ending._tag === "CutOff") notices.push(ending.why)
   const failure =
     ending._tag === "Failed"
       ? ending.error
@@ -149,7 +147,7 @@ const toReport = (pass: Pass, ending: Ending): Effect.Effect<AgentReport, AgentE
     skipped: ending._tag === "Skip" && problems.length === 0 ? ending.reason : undefined,
     models,
     usage,
-    notices
+    notices: distinctReasons(notices)
   })
 }
 
@@ -259,7 +257,7 @@ const account = (pass: Pass, response: GatewayResponse): void => {
   if (!pass.models.includes(response.model)) pass.models.push(response.model)
   // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
   for (const { model, reason } of response.fallbacks) {
-    pass.notices.add(`fell back from ${model}: ${valueText(en, "failure", reason)}`)
+    pass.notices.push({ _tag: "FellBack", model, kind: reason })
   }
   pass.usage = addUsage(pass.usage, toUsage(response))
 }

@@ -9,6 +9,7 @@ import { addUnusable } from "../domain/Coverage.ts"
 import type { Unusable } from "../domain/Coverage.ts"
 import type { AgentError, AgentReport, Brief } from "./Agent.ts"
 import { sharedPrompt } from "./SharedPrompt.ts"
+import { distinctReasons } from "../domain/Reason.ts"
 
 const instruction =
   "This is an independent second review of these files; another reader reports what is obvious. Concentrate on what is overlooked in a first reading: error paths, boundaries, order and concurrency, permissions, untrusted input, and callers in other files. End with publish_summary in one sentence."
@@ -47,6 +48,6 @@ const join = (first: AgentReport, second: AgentReport): AgentReport => ({
   skipped: second.problems.length === 0 ? first.skipped : undefined,
   models: [...new Set([...first.models, ...second.models])],
   usage: addUsage(first.usage, second.usage),
-  notices: [...new Set([...first.notices, ...second.notices])],
+  notices: distinctReasons([...first.notices, ...second.notices]),
   unusable: addUnusable([...(first.unusable ?? []), ...unusableOf(second)])
 })

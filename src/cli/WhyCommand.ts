@@ -37,7 +37,7 @@ const formatRun = (run: StoryRun): ReadonlyArray<string> => {
     `run ${run.id}: ${run.status}${run.partial ? ", partial" : ""}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`,
     ...(run.event_ids.length === 0 ? [] : [`deliveries: ${run.event_ids.join(", ")}`]),
     ...(run.reason === undefined ? [] : [`reason: ${oneLine(inEnglish(run.reason))}`]),
-    ...(run.notices ?? []).map((notice) => `notice: ${oneLine(notice)}`),
+    ...(run.notices ?? []).map((notice) => `notice: ${oneLine(inEnglish(notice))}`),
     ...run.publications.map(({ channel, error, operation, status, url }) => {
       const problem = error === undefined ? "" : `: ${oneLine(inEnglish(error))}`
       return `${channel} ${operation}: ${status.replaceAll("_", " ")}${url === undefined ? "" : ` ${oneLine(url)}`}${problem}`

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { addUsd, noMoney, Usd } from "./Money.ts"
 import { Finding } from "./Problem.ts"
+import { Reason } from "./Reason.ts"
 import { CheckedCode } from "./IssueCode.ts"
 import { TriageDecision } from "./Triage.ts"
 
@@ -88,16 +89,18 @@ export type RefutedFinding = typeof RefutedFinding.Type
 
 export const Analysis = Schema.Struct({
   findings: Schema.Array(Finding),
-  /** Markdown, written by the model. */
+  /** Markdown, written by the model. Empty without a model that wrote one. */
   summary: Schema.String,
-  /** Reason of the model for skipping the review. */
-  skipped: Schema.optional(Schema.String),
+  /** Replaces the summary where no model wrote one. */
+  conclusion: Schema.optional(Reason),
+  /** Reason for skipping the review, of the model or because no line is to be reviewed. */
+  skipped: Schema.optional(Reason),
   coverage: Coverage,
   /** Models that responded, as `provider/model`, in order of first use. */
   models: Schema.Array(Schema.String),
   usage: Usage,
   /** Information for the reader of the review: truncation, dropped problems, fallbacks. */
-  notices: Schema.Array(Schema.String),
+  notices: Schema.Array(Reason),
   /** True if a part was not read for a reason other than the configuration. */
   partial: Schema.optional(Schema.Boolean),
   refuted: Schema.optional(Schema.Array(RefutedFinding)),

@@ -19,6 +19,7 @@ import { noticeReasons } from "./reasons/Notice.ts"
 import { publicationReasons } from "./reasons/Publication.ts"
 import { queueReasons } from "./reasons/Queue.ts"
 import { refusalReasons } from "./reasons/Refusal.ts"
+import { reviewReasons } from "./reasons/Review.ts"
 import { runReasons } from "./reasons/Run.ts"
 
 /**
@@ -41,6 +42,7 @@ export const reasons = {
   ...checkReasons,
   ...refusalReasons,
   ...configurationReasons,
+  ...reviewReasons,
   ...runReasons
 }
 

@@ -15,6 +15,7 @@ import { scrubSecrets } from "../review/Secrets.ts"
 import { Objects } from "../store/Objects.ts"
 import { readStoredDiff } from "./StoredRecord.ts"
 import { queryStrictly } from "./StrictQuery.ts"
+import { summaryText } from "../domain/SummaryText.ts"
 
 /** Duration of one call, and of the wait for a provider that refuses it, because a person waits for the result. */
 const maxMillis = 60_000
@@ -48,7 +49,7 @@ const answer = Effect.fn("answerQuestion")(function* (question: ChatQuestion) {
   const material = {
     question: scrubSecrets(text),
     title,
-    analysis: { findings: analysis.findings, summary: scrubSecrets(analysis.summary) },
+    analysis: { findings: analysis.findings, summary: scrubSecrets(summaryText(analysis, inEnglish)) },
     diff: scrubSecrets(diff)
   }
   const account = { id: `chat-${id}`, repository, author: person, resumes: { attempt: 1, earlier: [`chat-${id}`] } }

@@ -11,6 +11,7 @@ import type { StoreError } from "../database/StoreError.ts"
 import { evidenceFolder } from "../llm/Evidence.ts"
 import { Objects } from "../store/Objects.ts"
 import { ChangeThreads } from "./threads/ChangeThreads.ts"
+import { distinctReasons, Reason } from "../domain/Reason.ts"
 
 export const CiEvidence = Schema.Struct({
   version: Schema.Literal(1),
@@ -25,7 +26,7 @@ export const CiEvidence = Schema.Struct({
     })
   ),
   /** Notices for the summary about what is missing. */
-  notices: Schema.Array(Schema.String)
+  notices: Schema.Array(Reason)
 })
 export type CiEvidence = typeof CiEvidence.Type
 
@@ -35,12 +36,12 @@ const maxBytes = 64 * 1_048_576
 /** Heap for one SARIF file of at most 8 MiB. */
 const parserMb = 768
 
-export const noCiResults = (notices: ReadonlyArray<string>): CiEvidence => ({ version: 1, results: [], notices })
+export const noCiResults = (notices: ReadonlyArray<Reason>): CiEvidence => ({ version: 1, results: [], notices })
 
 /** Parses SARIF files, each in a thread that a hostile one may exhaust without harm to others. */
 export const parseCiFiles = Effect.fn("parseCiFiles")(function* (
   files: ReadonlyArray<string>,
-  found: ReadonlyArray<string>
+  found: ReadonlyArray<Reason>
 ): Effect.fn.Return<CiEvidence, never, ChangeThreads> {
   const threads = yield* ChangeThreads
   const results: Array<CiEvidence["results"][number]> = []
@@ -53,14 +54,14 @@ export const parseCiFiles = Effect.fn("parseCiFiles")(function* (
         Effect.as(Effect.logWarning("file of a CI artifact not read", { error: message }), undefined)
       )
     )
-    if (parsed === undefined) notices.push("A file of a CI artifact was not read: it is not SARIF.")
+    if (parsed === undefined) notices.push({ _tag: "CiFileInvalid" })
     else results.push(...parsed.slice(0, maxResults - results.length))
     if (results.length === maxResults) {
-      notices.push(`Results in CI artifacts beyond the first ${maxResults} were not read.`)
+      notices.push({ _tag: "CiResultsOverLimit", limit: maxResults })
       break
     }
   }
-  return { version: 1, results, notices: [...new Set(notices)] }
+  return { version: 1, results, notices: distinctReasons(notices) }
 })
 
 const nameOf = (runId: string): string => `${evidenceFolder}/${runId}/ci.json`

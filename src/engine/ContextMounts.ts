@@ -11,11 +11,12 @@ import { scrubSecrets } from "../review/Secrets.ts"
 import { ContextRepositories } from "../vcs/ContextRepositories.ts"
 import { toContextServer } from "../vcs/ConfiguredServer.ts"
 import type { MountedContext, MountRequest } from "../vcs/ContextRepositories.ts"
-import { verbatimReason } from "../domain/Reason.ts"
+import { isReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface ContextMounts {
   readonly mounted: ReadonlyArray<MountedContext>
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 export const noContext: ContextMounts = { mounted: [], notices: [] }
@@ -27,13 +28,13 @@ export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> 
   [...snapshot.workspaces.values()].flatMap(({ id, enabled, contextRepositories }) =>
     contextRepositories.flatMap((repository): ReadonlyArray<ConfigIssue> => {
       const server = enabled ? toContextServer(repository, snapshot) : undefined
-      return typeof server !== "string"
+      return server === undefined || !isReason(server)
         ? []
         : [
             {
               severity: "warning",
               path: `workspaces.instances.${id}.context_repositories`,
-              reason: verbatimReason(`${repository.alias} is not read in reviews: ${server}`)
+              reason: { _tag: "ContextNotReadInReviews", alias: repository.alias, reason: server }
             }
           ]
     })
@@ -53,35 +54,30 @@ export const mountContext = Effect.fn("mountContext")(function* (
     (one) =>
       outsider === undefined || one.visibility === "any_author"
         ? mountOne(snapshot, one)
-        : Effect.succeed(
-            without(one, `${outsider} has no write access to this repository, and only members may have it read`)
-          ),
+        : Effect.succeed(without(one, { _tag: "NotMember", person: outsider })),
     { concurrency: atOnce }
   )
-  const notices = found.flatMap((one) => (typeof one === "string" ? [one] : []))
+  const notices = found.flatMap((one) => (isReason(one) ? [one] : []))
   for (const notice of notices) yield* Effect.logWarning("context repository not mounted", { reason: notice })
-  return { mounted: found.flatMap((one) => (typeof one === "string" ? [] : [one])), notices }
+  return { mounted: found.flatMap((one) => (isReason(one) ? [] : [one])), notices }
 })
 
-const without = ({ alias }: ContextRepository, why: string): string =>
-  `The context repository ${alias} was not read: ${why}.`
+const without = ({ alias }: ContextRepository, reason: Reason): Reason => ({ _tag: "ContextUnread", alias, reason })
 
 const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: ContextRepository) {
   const { alias, token_env } = repository
   const token = snapshot.credential(repository, "token")
   if (token === undefined && token_env !== undefined) {
-    return without(repository, `the variable ${token_env} is not set`)
+    return without(repository, { _tag: "TokenVariableUnset", variable: token_env })
   }
   const request = requestOf(repository, snapshot, token)
-  if (typeof request === "string") return without(repository, request)
+  if (isReason(request)) return without(repository, request)
   const mounted = yield* Effect.result((yield* ContextRepositories).mount(request))
   if (mounted._tag === "Failure") {
-    const { reason, message } = mounted.failure
+    const { reason, why } = mounted.failure
     return without(
       repository,
-      reason === "unauthorized" && repository.kind === "git"
-        ? `its host does not let us in; set its token_env to a token that may read it (${message})`
-        : message
+      reason === "unauthorized" && repository.kind === "git" ? { _tag: "ContextRefused", reason: why } : why
     )
   }
   const { commit, read, search } = mounted.success
@@ -100,12 +96,12 @@ const requestOf = (
   repository: ContextRepository,
   snapshot: Snapshot,
   token: Redacted.Redacted | undefined
-): MountRequest | string => {
+): MountRequest | Reason => {
   const { depot_path, max_mb, ref, revision, url } = repository
   const maxBytes = max_mb * 1_048_576
   const server = toContextServer(repository, snapshot)
-  if (typeof server === "string") return server
   if (server !== undefined) {
+    if (isReason(server)) return server
     return {
       vcs: server.vcs,
       server,
@@ -115,7 +111,7 @@ const requestOf = (
     }
   }
   return url === undefined
-    ? "its URL is missing"
+    ? { _tag: "UrlMissing" }
     : { url, ref, authorization: token === undefined ? undefined : authorization(token), maxBytes }
 }
 

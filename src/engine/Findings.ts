@@ -6,13 +6,14 @@ import { definitionsAt } from "./syntax/Definitions.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import type { PlacedFile, PlacedGroup } from "./work/FindWork.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Larger files are identified by the hunk's section instead of the definition around the line. */
 const maxFileBytes = 4_194_304
 
 export interface Findings {
   readonly findings: ReadonlyArray<Finding>
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 export const buildFindings = Effect.fn("buildFindings")(function* (
@@ -25,7 +26,7 @@ export const buildFindings = Effect.fn("buildFindings")(function* (
   const found = yield* Effect.forEach(files, (file) => findingsIn(change, checkout, file), { concurrency: 4 })
   return {
     findings: yield* change.run("citeEvidence", found.flat()),
-    notices: empty === 0 ? [] : [`${empty} reported problems without a file or text were discarded.`]
+    notices: empty === 0 ? [] : [{ _tag: "ProblemsEmpty", count: empty }]
   }
 })
 

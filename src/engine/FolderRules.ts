@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { showName } from "../domain/Text.ts"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import { readRule } from "./Instructions.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface FolderRule {
   /** Ends with a slash. */
@@ -23,7 +24,7 @@ const maxOfPass = 16_000
 
 export interface FolderRules {
   readonly rules: ReadonlyArray<FolderRule>
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 export const readFolderRules = Effect.fn("readFolderRules")(function* (
@@ -33,16 +34,12 @@ export const readFolderRules = Effect.fn("readFolderRules")(function* (
   const folders = foldersOf(paths)
   const files = folders.slice(0, maxFolders).flatMap((folder) => names.map((name) => ({ folder, path: folder + name })))
   const texts = yield* Effect.forEach(files, ({ path }) => readRule(checkout, path), { concurrency: 16 })
-  const notices =
-    folders.length > maxFolders
-      ? [`The change touches over ${maxFolders} folders; rules of the others were not searched.`]
-      : []
+  const notices: Array<Reason> = folders.length > maxFolders ? [{ _tag: "FoldersOverLimit", limit: maxFolders }] : []
   const rules = files.flatMap(({ folder, path }, index): ReadonlyArray<FolderRule> => {
     const text = texts[index]
     if (text === undefined) return []
-    if (text.length > maxCharacters) {
-      notices.push(`${path} of the base branch is long; ${maxCharacters} of its ${text.length} characters are used.`)
-    }
+    if (text.length > maxCharacters)
+      notices.push({ _tag: "RuleFileCut", path, count: maxCharacters, total: text.length })
     return [{ folder, path, text: text.slice(0, maxCharacters) }]
   })
   return { rules, notices }

@@ -4,10 +4,11 @@
  */
 import { Effect } from "effect"
 import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface Instructions {
   readonly rules: ReadonlyArray<{ readonly path: string; readonly text: string }>
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 const folder = ".aicr"
@@ -23,8 +24,7 @@ export const readInstructions = Effect.fn("readInstructions")(function* (
   const listed = yield* checkout.list(folder, "rules", 1000)
   const own = listed.filter((name) => /\.(md|mdc|txt)$/i.test(name)).toSorted()
   const paths = ["AGENTS.md", "CLAUDE.md", ...own.slice(0, maxFiles).map((name) => `${folder}/${name}`)]
-  const notices =
-    own.length > maxFiles ? [`${folder}/ holds over ${maxFiles} rule files; the first ${maxFiles} are used.`] : []
+  const notices: Array<Reason> = own.length > maxFiles ? [{ _tag: "RuleFilesOverLimit", folder, limit: maxFiles }] : []
   const rules: Array<{ path: string; text: string }> = []
   let total = 0
   const texts = yield* Effect.forEach(paths, (path) => readRule(checkout, path), { concurrency: 8 })
@@ -32,8 +32,7 @@ export const readInstructions = Effect.fn("readInstructions")(function* (
     const text = texts[index]
     if (text === undefined) continue
     const room = Math.min(maxCharacters, maxTotal - total)
-    if (text.length > room)
-      notices.push(`${path} of the base branch is long; ${room} of its ${text.length} characters are used.`)
+    if (text.length > room) notices.push({ _tag: "RuleFileCut", path, count: room, total: text.length })
     if (room <= 0) continue
     rules.push({ path, text: text.slice(0, room) })
     total += Math.min(text.length, room)

@@ -13,11 +13,12 @@ import { withReferences } from "./ShowReferences.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface PassContext {
   /** Tokens of one pass that it may take. */
   readonly tokens: number
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
   /** Adds what belongs to these files to the prompt of their pass. */
   readonly addTo: (
     fence: string,

@@ -40,6 +40,7 @@ import { makeCodeSearch } from "./SearchCode.ts"
 import { readWholeFiles } from "./WholeFiles.ts"
 import type { ShownPart } from "./work/PassWork.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface PlannedPass {
   /** Parts of files that the pass shows, by the names it uses. */
@@ -60,7 +61,7 @@ export interface PassPlan {
   readonly unread: ReadonlySet<string>
   /** Text in the change that addresses the reviewer. Searched on demand, so that the first pass does not wait. */
   readonly injections: Effect.Effect<ReadonlyArray<ReportedProblem>, AnalysisError>
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 export interface PlanInput extends OutsideEvidence {
@@ -235,10 +236,8 @@ const systemPromptOf = Effect.fnUntraced(function* (
 const compressionNotice = (
   { cut, cutHunks }: FittedChange,
   { isThreshold, passes }: PassBudget
-): ReadonlyArray<string> => {
+): ReadonlyArray<Reason> => {
   if (cut.size === 0) return []
-  const limit = isThreshold ? "compression.trigger_tokens" : `${passes} passes (review.max_passes)`
-  return [
-    `The change is larger than ${limit}: its riskiest parts were read, ${cutHunks} hunks in ${cut.size} files were not.`
-  ]
+  const parts = { hunks: cutHunks, files: cut.size }
+  return [isThreshold ? { _tag: "TokensExceeded", ...parts } : { _tag: "PassesExceeded", count: passes, ...parts }]
 }

@@ -14,6 +14,7 @@ import { readDiff } from "./ReadDiff.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import type { FileFacts, ReadSummary, UnnamedSkipped } from "./work/ReadWork.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 const maxIgnoreBytes = 65_536
 const attributesFile = ".gitattributes"
@@ -26,7 +27,7 @@ export interface ReadChange {
   readonly unnamed: UnnamedSkipped
   /** UTF-8 bytes of the patch of the files that are reviewed. */
   readonly bytes: number
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 export const readChange = Effect.fn("readChange")(function* (
@@ -61,7 +62,10 @@ export const readChange = Effect.fn("readChange")(function* (
     skipped,
     unnamed,
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    notices: [...noticesOf(summary, { skipped, unnamed }, review), ...(chosen.exactRenames ? [onlyExactRenames] : [])]
+    notices: [
+      ...noticesOf(summary, { skipped, unnamed }, review),
+      ...(chosen.exactRenames ? [{ _tag: "OnlyExactRenames" } as const] : [])
+    ]
   }
 })
 
@@ -69,40 +73,24 @@ const noticesOf = (
   { refusedRules, overruled }: ReadSummary,
   skipped: Pick<ReadChange, "skipped" | "unnamed">,
   review: Workspace["review"]
-): ReadonlyArray<string> => [
-  ...refusedRules.map((why) => `${review.ignore_file}, ${why}: the rule is not used.`),
+): ReadonlyArray<Reason> => [
+  ...refusedRules.map((rule): Reason => ({ _tag: "RuleUnused", file: review.ignore_file, ...rule })),
   ...overruledNotice(overruled, review),
-  ...leftOut(
-    skipped,
-    "max_files",
-    (files) => `${files} files are over review.max_files (${review.max_files}) and were not read.`
-  ),
-  ...leftOut(
-    skipped,
-    "too_large",
-    (files) =>
-      `${files} files are over review.max_file_bytes (${review.max_file_bytes}), or all files together are too large, and were not read.`
-  )
+  ...leftOut(skipped, "max_files", (count) => ({ _tag: "FilesOverNumber", count, limit: review.max_files })),
+  ...leftOut(skipped, "too_large", (count) => ({ _tag: "FilesOverMaxBytes", count, limit: review.max_file_bytes }))
 ]
 
 const overruledNotice = (
   files: number,
   { ignore_file, ignore_file_scope }: Workspace["review"]
-): ReadonlyArray<string> =>
-  files === 0
-    ? []
-    : [
-        `${files} files that ${ignore_file} lists are reviewed all the same: review.ignore_file_scope is ${ignore_file_scope}.`
-      ]
+): ReadonlyArray<Reason> =>
+  files === 0 ? [] : [{ _tag: "ListedFilesReviewed", count: files, file: ignore_file, scope: ignore_file_scope }]
 
 const leftOut = (
   { skipped, unnamed }: Pick<ReadChange, "skipped" | "unnamed">,
   why: SkipReason,
-  say: (files: number) => string
-): ReadonlyArray<string> => {
+  toNotice: (files: number) => Reason
+): ReadonlyArray<Reason> => {
   const files = skipped.filter(({ reason }) => reason === why).length + (unnamed.counts[why] ?? 0)
-  return files === 0 ? [] : [say(files)]
+  return files === 0 ? [] : [toNotice(files)]
 }
-
-const onlyExactRenames =
-  "Files that were moved and changed are read as deleted and added ones: too much was deleted and added to compare each with each."

@@ -7,6 +7,7 @@ import type { PatchTooLarge } from "./PatchTooLarge.ts"
 import { readDiff } from "./ReadDiff.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Maximum number of deleted files of a commit that are searched for the origin of its added files. */
 const maxDeleted = 500
@@ -16,12 +17,10 @@ export const readCommits = Effect.fn("readCommits")(function* (
   change: ChangeThread,
   checkout: Checkout,
   { review }: Workspace
-): Effect.fn.Return<ReadonlyArray<string>, CheckoutError | PatchTooLarge | AnalysisError> {
+): Effect.fn.Return<ReadonlyArray<Reason>, CheckoutError | PatchTooLarge | AnalysisError> {
   if (review.commit_strategy !== "per_commit") return []
   const commits = yield* checkout.commits ?? Effect.undefined
-  if (commits === undefined) {
-    return ["The end points are compared: history was rewritten, or it has too many commits to show one by one."]
-  }
+  if (commits === undefined) return [{ _tag: "EndPointsCompared" }]
   if (commits.length < 2) return []
   yield* change.run("beginCommits", maxDeleted)
   let room = review.max_patch_bytes

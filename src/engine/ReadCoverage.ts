@@ -10,6 +10,7 @@ import { unreadIf } from "../review/SelectFiles.ts"
 import type { ReadChange } from "./ReadChange.ts"
 import type { ShownPart } from "./work/PassWork.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Files and findings that carry over from an earlier review of the same target. */
 export interface CarriedFiles {
@@ -134,39 +135,34 @@ const readLines = ({ ended, left, passes, unusable }: ReadParts) => {
 const longLines = ({ path, oldPath }: FileFacts, { unread }: ReadParts): "long_lines" | undefined =>
   unread.has(path) || (oldPath !== undefined && unread.has(oldPath)) ? "long_lines" : undefined
 
-/** Sentences about what could not be used, by its reason. */
-const describeUnusable: Readonly<Record<Unusable["reason"], (count: number, paths: string) => string>> = {
-  report: (count, paths) =>
-    count === 1
-      ? `1 report of the model could not be read, and the model did not correct it: a problem may be missing. Not read in full: ${paths}.`
-      : `${count} reports of the model could not be read, and the model did not correct them: problems may be missing. Not read in full: ${paths}.`,
-  second_reading: (count, paths) =>
-    count === 1
-      ? `The second reading of a part of the change failed: problems may be missing. Not read in full: ${paths}.`
-      : `The second reading of ${count} parts of the change failed: problems may be missing. Not read in full: ${paths}.`
-}
+const unusableTags = {
+  report: "ReportsUnreadable",
+  second_reading: "SecondReadingFailed"
+} as const satisfies Record<Unusable["reason"], string>
 
 const maxNamed = 10
 
-const listPaths = (paths: ReadonlyArray<string>, count: number): string =>
-  `${paths.slice(0, maxNamed).join(", ")}${count > maxNamed ? ` and ${count - maxNamed} more` : ""}`
+/** Returns the first paths, and the number of the others. */
+export const namePaths = (paths: ReadonlyArray<string>, count: number) => ({
+  paths: paths.slice(0, maxNamed),
+  ...(count > maxNamed ? { more: count - maxNamed } : {})
+})
 
 /** Returns notices about what could not be used, with the files that do not count as read in full. */
-const unusableNotices = ({ skipped, unusable = [] }: Coverage): ReadonlyArray<string> => {
+const unusableNotices = ({ skipped, unusable = [] }: Coverage): ReadonlyArray<Reason> => {
   // Of a pass that also ended early, the files have that reason.
   const paths = skipped.flatMap(({ path, changed }) => (changed === undefined ? [] : [path]))
-  return unusable.map(({ count, reason }) => describeUnusable[reason](count, listPaths(paths, paths.length)))
+  return unusable.map(({ count, reason }) => ({ _tag: unusableTags[reason], count, ...namePaths(paths, paths.length) }))
 }
 
 /** Returns notices that are always visible, because the list of skipped files is folded. */
-export const unreadNotices = (coverage: Coverage): ReadonlyArray<string> => {
+export const unreadNotices = (coverage: Coverage): ReadonlyArray<Reason> => {
   const { changed = coverage.lines, lines, skipped } = coverage
   const read = new Set(skipped.flatMap(({ path, reason }) => (reason === "unusable" ? [path] : [])))
   const paths = unreadPaths(coverage).filter((path) => !read.has(path))
   const count = countUnread(coverage) - read.size
-  const notices = lines < changed ? [`${lines} of ${changed} changed lines were read.`] : []
-  if (count > 0) notices.push(`The change adds text that was not read, in: ${listPaths(paths, count)}.`)
-  if (skipped.some(({ reason }) => reason === "long_lines"))
-    notices.push(`Of a line ${readLength} characters are read.`)
+  const notices: Array<Reason> = lines < changed ? [{ _tag: "LinesRead", count: lines, total: changed }] : []
+  if (count > 0) notices.push({ _tag: "TextUnread", ...namePaths(paths, count) })
+  if (skipped.some(({ reason }) => reason === "long_lines")) notices.push({ _tag: "LinesCut", count: readLength })
   return [...notices, ...unusableNotices(coverage)]
 }

@@ -5,6 +5,7 @@ import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { CiEvidence } from "./CiEvidence.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Reads a file that is not part of the reviewed revision, such as an output of the build. */
 export type ReadLocalFile = (path: string, maxBytes: number) => Effect.Effect<string | undefined, CheckoutError>
@@ -24,15 +25,15 @@ export const readEvidence = Effect.fn("readEvidence")(function* (
   checkout: Checkout,
   { review }: Workspace,
   { ci, readLocal }: OutsideEvidence
-): Effect.fn.Return<ReadonlyArray<string>, AnalysisError> {
-  const notices: Array<string> = [...(ci?.notices ?? [])]
+): Effect.fn.Return<ReadonlyArray<Reason>, AnalysisError> {
+  const notices: Array<Reason> = [...(ci?.notices ?? [])]
   for (const path of review.evidence.sarif ?? []) {
     const local = readLocal === undefined ? undefined : yield* orUndefined(readLocal(path, maxFileBytes))
     const text = local ?? (yield* orUndefined(checkout.file(path, "head", maxFileBytes)))
     if (text === undefined) {
-      notices.push(`${path} (review.evidence.sarif) was not read: no such text file, or it is too large.`)
+      notices.push({ _tag: "SarifMissing", path })
     } else if ((yield* change.run("addEvidence", text)) === undefined) {
-      notices.push(`${path} (review.evidence.sarif) was not read: it is not SARIF.`)
+      notices.push({ _tag: "SarifInvalid", path })
     }
   }
   if (ci !== undefined) yield* change.run("addResults", ci.results)

@@ -5,6 +5,7 @@ import { scrubSecrets } from "../review/Secrets.ts"
 import type { ReviewInput } from "./ReviewChange.ts"
 import { maxReadLength } from "./StoredRecord.ts"
 import type { ReviewRecord } from "./ReviewRecord.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface MountLog {
   readonly alias: string
@@ -27,7 +28,7 @@ export interface ReadLog {
   readonly blames: Map<string, ReadonlyArray<BlameLine>>
   readonly searches: Map<string, FoundPaths>
   readonly mounts: Array<MountLog>
-  contextNotices: ReadonlyArray<string>
+  contextNotices: ReadonlyArray<Reason>
   commits: ReadonlyArray<CommitLog> | undefined
   messages: ReadonlyArray<string> | undefined
   listed: ReadonlyArray<ChangedPath>

@@ -7,6 +7,7 @@ import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { Instructions } from "./Instructions.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 const folder = ".aicr/skills"
 const maxSkills = 100
@@ -22,9 +23,8 @@ export const readSkills = Effect.fn("readSkills")(function* (
 ): Effect.fn.Return<Instructions, CheckoutError | AnalysisError> {
   const forced = prompt.force_skills ?? []
   const files = (yield* checkout.list(folder, "rules", maxSkills + 1)).filter((name) => name.endsWith(".md")).toSorted()
-  const notices: Array<string> = []
-  if (files.length > maxSkills)
-    notices.push(`${folder}/ holds over ${maxSkills} skills; the first ${maxSkills} are used.`)
+  const notices: Array<Reason> = []
+  if (files.length > maxSkills) notices.push({ _tag: "SkillsOverLimit", folder, limit: maxSkills })
   const rules: Array<{ path: string; text: string }> = []
   const skills: Array<Skill> = []
   // Forced skills come first, so that the limit never drops them.
@@ -38,22 +38,19 @@ export const readSkills = Effect.fn("readSkills")(function* (
     skills.map(({ name, appliesTo }) => ({ name, appliesTo })),
     forced
   )
-  if (refused > 0)
-    notices.push(`The skills of ${folder}/ have too many path patterns; ${refused} of them were not used.`)
+  if (refused > 0) notices.push({ _tag: "SkillPatternsUnused", folder, count: refused })
   let room = maxTotal
   const isActive = new Set(active)
   for (const { name, text } of skills.filter((skill) => isActive.has(skill.name))) {
     if (text === "") continue
     const length = Math.min(text.length, maxCharacters, room)
-    if (length < text.length)
-      notices.push(`The skill ${name} is long; ${length} of its ${text.length} characters are used.`)
+    if (length < text.length) notices.push({ _tag: "SkillCut", name, count: length, total: text.length })
     room -= length
     if (length > 0) rules.push({ path: `${folder}/${name}.md`, text: text.slice(0, length) })
   }
   const known = new Set(skills.map(({ name }) => name))
   for (const name of forced) {
-    if (!known.has(name))
-      notices.push(`prompt.force_skills names ${name}, but the base branch has no ${folder}/${name}.md.`)
+    if (!known.has(name)) notices.push({ _tag: "SkillMissing", name, path: `${folder}/${name}.md` })
   }
   return { rules, notices }
 })

@@ -36,6 +36,8 @@ import type { ReviewedPasses } from "./ReviewPasses.ts"
 import { isVerified } from "./Verify.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface ReviewInput extends Omit<PlanInput, "onProgress"> {
   /** Trigger-level filters: watch_path, include_cr_file, exclude_cr_file. */
@@ -187,7 +189,7 @@ const analyse = Effect.fnUntraced(function* (
   return {
     findings: merged.findings,
     ...(isRefusedByBudget({ coverage: read, usage })
-      ? { summary: refusedByBudget }
+      ? { summary: "", conclusion: { _tag: "NotReviewedForBudget" } as const }
       : endOf(passes.report, merged.findings, workspace, isOpen(read, workspace))),
     coverage: boundCoverage(read),
     models: [...new Set([...summaries.models, ...passes.report.models])],
@@ -229,30 +231,28 @@ const tell = (input: ReviewInput, step: ReviewStep): Effect.Effect<void> => inpu
 const isOpen = (coverage: Coverage, { review }: Workspace): boolean =>
   !isMostlyRead(coverage) || (review.unread !== "ignore" && hasUnreadText(coverage))
 
-const nothingRead = (change: ReadChange, isUnread: boolean): Pick<Analysis, "summary" | "skipped"> =>
-  isUnread ? { summary: nothingToRead(change) } : { summary: "", skipped: nothingToRead(change) }
+/** Texts of a review without findings. */
+type Conclusion = Pick<Analysis, "conclusion" | "skipped" | "summary">
 
-const refusedByBudget = "The change was not reviewed, because the budget for model calls is exhausted."
+const nothingRead = (change: ReadChange, isUnread: boolean): Conclusion => ({
+  summary: "",
+  [isUnread ? "conclusion" : "skipped"]: nothingToRead(change)
+})
 
-const nothingToRead = ({ files, skipped }: ReadChange): string => {
-  if (files.length + skipped.length === 0) return "The change is empty."
-  return skipped.length === 0
-    ? "The change moves files or alters their modes; no line is changed."
-    : "No changed line passes the filters of the review."
+const nothingToRead = ({ files, skipped }: ReadChange): Reason => {
+  if (files.length + skipped.length === 0) return { _tag: "ChangeEmpty" }
+  return { _tag: skipped.length === 0 ? "OnlyMoved" : "NothingPassesFilters" }
 }
 
 /** Returns the verdict where no file is read again: that of the earlier review. */
-const verdictOf = ({ summary, skipped }: Analysis, { findings }: CarriedFiles) => ({
+const verdictOf = ({ conclusion, summary, skipped }: Analysis, { findings }: CarriedFiles) => ({
   summary,
+  ...(conclusion === undefined ? {} : { conclusion }),
   ...(skipped === undefined || findings.length > 0 ? {} : { skipped })
 })
 
-const stillStanding = ({ unchanged, findings }: CarriedFiles): ReadonlyArray<string> =>
-  unchanged.length === 0
-    ? []
-    : [
-        `${unchanged.length} files are unchanged since the last review and were not read again; ${findings.length} problems found in them still stand.`
-      ]
+const stillStanding = ({ unchanged, findings }: CarriedFiles): ReadonlyArray<Reason> =>
+  unchanged.length === 0 ? [] : [{ _tag: "FilesUnchanged", count: unchanged.length, problems: findings.length }]
 
 /**
  * Returns the outcome. A clean change may be skipped where review.skip_lgtm is on; otherwise the model's reason becomes
@@ -263,20 +263,19 @@ const endOf = (
   findings: ReadonlyArray<Finding>,
   { review }: Workspace,
   isUnread: boolean
-): Pick<Analysis, "summary" | "skipped"> => {
+): Conclusion => {
   if (skipped === undefined || problems.length > 0 || findings.length > 0) return { summary: scrubSecrets(summary) }
   return review.skip_lgtm && !isUnread
-    ? { summary: scrubSecrets(summary), skipped: scrubSecrets(skipped) }
+    ? { summary: scrubSecrets(summary), skipped: verbatimReason(scrubSecrets(skipped)) }
     : { summary: scrubSecrets(summary.trim() === "" ? skipped : summary) }
 }
 
-const leftOut = (merged: Merged, passes: ReviewedPasses, { review }: Workspace): ReadonlyArray<string> => {
+const leftOut = (merged: Merged, passes: ReviewedPasses, { review }: Workspace): ReadonlyArray<Reason> => {
   const overLimit = merged.overLimit + passes.overLimit
   const belowSeverity = merged.belowSeverity + passes.belowSeverity
-  const notices: Array<string> = []
-  if (overLimit > 0) notices.push(`${overLimit} more problems are over review.max_problems (${review.max_problems}).`)
-  if (belowSeverity > 0) {
-    notices.push(`${belowSeverity} problems are below review.min_severity (${review.min_severity}).`)
-  }
+  const notices: Array<Reason> = []
+  if (overLimit > 0) notices.push({ _tag: "ProblemsOverLimit", count: overLimit, limit: review.max_problems })
+  if (belowSeverity > 0)
+    notices.push({ _tag: "ProblemsBelowSeverity", count: belowSeverity, severity: review.min_severity })
   return notices
 }

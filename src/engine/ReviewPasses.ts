@@ -62,14 +62,14 @@ export interface ReviewedPasses {
   /** Positions of the passes that did not get to read everything, and why. */
   readonly ended: ReadonlyMap<number, EndedEarly>
   readonly unusable: UnusableParts
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 /** One pass after its analysis. */
 interface AnalysedPass {
   readonly result: Result.Result<AgentReport, AgentError>
   readonly merged: Merged
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 type PassError = AgentError | AnalysisError | CheckoutError
@@ -231,28 +231,16 @@ const joinPasses = (
     },
     notices: [
       ...report.notices,
-      ...counted(
-        errors.length,
-        () =>
-          `${errors.length} of ${analysed.length} passes failed; what ${errors.length === 1 ? "it was" : "they were"} to read was not reviewed.`
-      ),
-      ...new Set(analysed.flatMap(({ notices }) => notices)),
-      ...counted(
-        judged.refuted.length,
-        (count) =>
-          `${count} reported ${count === 1 ? "problem was" : "problems were"} refuted by verification and discarded.`
-      ),
-      ...counted(unverified, (count) =>
-        count === 1
-          ? "1 problem is published unverified, because its verification failed."
-          : `${count} problems are published unverified, because their verification failed.`
-      )
+      ...counted(errors.length, (count) => ({ _tag: "PassesFailed", count, total: analysed.length })),
+      ...distinctReasons(analysed.flatMap(({ notices }) => notices)),
+      ...counted(judged.refuted.length, (count) => ({ _tag: "ProblemsRefuted", count })),
+      ...counted(unverified, (count) => ({ _tag: "ProblemsUnverified", count }))
     ]
   }
 }
 
-const counted = (count: number, say: (count: number) => string): ReadonlyArray<string> =>
-  count === 0 ? [] : [say(count)]
+const counted = (count: number, toNotice: (count: number) => Reason): ReadonlyArray<Reason> =>
+  count === 0 ? [] : [toNotice(count)]
 
 const joinReports = (reports: ReadonlyArray<AgentReport>): AgentReport => {
   const notes = collectNotes(reports)
@@ -264,6 +252,6 @@ const joinReports = (reports: ReadonlyArray<AgentReport>): AgentReport => {
     skipped: reports.length > 0 && skips.length === reports.length ? [...new Set(skips)].join(" ") : undefined,
     models: [...new Set(reports.flatMap(({ models }) => models))],
     usage: reports.map(({ usage }) => usage).reduce(addUsage, noUsage),
-    notices: [...new Set(reports.flatMap(({ notices }) => notices))]
+    notices: distinctReasons(reports.flatMap(({ notices }) => notices))
   }
 }

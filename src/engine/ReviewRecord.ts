@@ -11,6 +11,7 @@
 import { Schema } from "effect"
 import { Analysis } from "../domain/Analysis.ts"
 import { Lesson } from "../domain/Lesson.ts"
+import { Reason } from "../domain/Reason.ts"
 
 const Read = Schema.Struct({ key: Schema.String, text: Schema.optional(Schema.String) })
 /** Paths that git found. */
@@ -66,7 +67,7 @@ export const ReviewRecord = Schema.Struct({
   ),
   messages: Schema.optional(Schema.Array(Schema.String)),
   context: Schema.Struct({
-    notices: Schema.Array(Schema.String),
+    notices: Schema.Array(Reason),
     mounted: Schema.Array(
       Schema.Struct({
         alias: Schema.String,

@@ -73,8 +73,7 @@ const overBudget = new AgentError({
   why: { _tag: "BudgetAllowsNoCall" }
 })
 
-const notLocal =
-  "Artifacts of CI (review.evidence.ci) are read by the service only; name local files in review.evidence.sarif."
+const notLocal = { _tag: "CiLocal" } as const
 
 const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: RepositoryReviewInput) {
   const vcs = yield* Vcs

@@ -13,13 +13,15 @@ import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import type { Portion } from "./work/CompressWork.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
+import { namePaths } from "./ReadCoverage.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface Summarised {
   /** Lines for the prompt. */
   readonly lines: ReadonlyArray<string>
   readonly models: ReadonlyArray<string>
   readonly usage: Usage
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 export const noSummaries: Summarised = { lines: [], models: [], usage: noUsage, notices: [] }
@@ -66,23 +68,20 @@ export const summarise = Effect.fn("summarise")(function* (
     models: [...new Set(results.flatMap(({ models }) => models))],
     usage: results.map(({ usage }) => usage).reduce(addUsage, noUsage),
     notices: [
-      ...(failed === 0 ? [] : [`${failed} of ${portions.length} summaries of what was cut could not be made.`]),
+      ...(failed === 0 ? [] : [{ _tag: "SummariesMissing", count: failed, total: portions.length } as const]),
       ...withoutSummary(portions, lines, unsummarised)
     ]
   }
 })
-
-const maxNamed = 10
 
 /** Names files without a summary: no call held them, none described them, or there was no room for the result. */
 const withoutSummary = (
   portions: ReadonlyArray<Portion>,
   lines: ReadonlyArray<string>,
   unsummarised: ReadonlyArray<string>
-): ReadonlyArray<string> => {
+): ReadonlyArray<Reason> => {
   const paths = [...portions.flatMap((portion) => portion.paths), ...unsummarised]
   const missing = paths.filter((path) => !lines.some((line) => line.startsWith(`${path}: `)))
   if (missing.length === 0) return []
-  const more = missing.length > maxNamed ? ` and ${missing.length - maxNamed} more` : ""
-  return [`What was cut is not summarised either in: ${missing.slice(0, maxNamed).join(", ")}${more}.`]
+  return [{ _tag: "NotSummarised", ...namePaths(missing, missing.length) }]
 }

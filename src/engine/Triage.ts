@@ -15,6 +15,7 @@ import { decideTriage, readTriage, triagePrompt, triageSystem, triageTool } from
 import type { TriageIssue } from "../review/TriagePrompt.ts"
 import { queryStrictly } from "./StrictQuery.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export type { TriageIssue } from "../review/TriagePrompt.ts"
 
@@ -44,10 +45,10 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
   )
   const { removed } = prompt
   const none = { removed, models: [], usage: noUsage }
-  if (issue.state === "closed") return { decision: keptOpen("the issue is closed already"), ...none }
+  if (issue.state === "closed") return { decision: keptOpen({ _tag: "IssueClosedAlready" }), ...none }
   if (group === undefined) {
     return {
-      decision: keptOpen(noResult),
+      decision: keptOpen({ _tag: "NoModelResult" }),
       failed: new AgentError({ reason: "failed", why: { _tag: "NoModelGroups" } }),
       ...none
     }
@@ -66,15 +67,13 @@ export const triageIssue = Effect.fn("triageIssue")(function* (
   if (outcome._tag === "Failed") {
     const { error } = outcome
     yield* Effect.logWarning("triage failed, the issue stays open", { reason: error.why })
-    return { decision: keptOpen(noResult), failed: toAgentError(error), ...spent }
+    return { decision: keptOpen({ _tag: "NoModelResult" }), failed: toAgentError(error), ...spent }
   }
-  const decision = decideTriage(outcome.value, prompt, rules)
-  return { decision: { ...decision, reason: scrubSecrets(decision.reason) }, ...spent }
+  const { value } = outcome
+  return { decision: decideTriage({ ...value, reason: scrubSecrets(value.reason) }, prompt, rules), ...spent }
 })
 
-const noResult = "no result from any model"
-
-const keptOpen = (reason: string): TriageDecision => ({
+const keptOpen = (reason: Reason): TriageDecision => ({
   verdict: "keep_open",
   category: "unknown",
   reason,

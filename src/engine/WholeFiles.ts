@@ -5,6 +5,7 @@ import type { Checkout, CheckoutError } from "../vcs/Checkout.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
 import type { ChangeThread } from "./threads/ChangeThreads.ts"
 import type { FileFacts } from "./work/ReadWork.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Reads the files into the thread of the change. Returns notices. */
 export const readWholeFiles = Effect.fn("readWholeFiles")(function* (
@@ -12,7 +13,7 @@ export const readWholeFiles = Effect.fn("readWholeFiles")(function* (
   checkout: Checkout,
   { files, bytes }: { readonly files: ReadonlyArray<FileFacts>; readonly bytes: number },
   review: Pick<ReviewConfig, "max_patch_bytes">
-): Effect.fn.Return<ReadonlyArray<string>, CheckoutError | AnalysisError> {
+): Effect.fn.Return<ReadonlyArray<Reason>, CheckoutError | AnalysisError> {
   let room = review.max_patch_bytes - bytes
   let left = 0
   for (const { path, status } of files) {
@@ -26,7 +27,5 @@ export const readWholeFiles = Effect.fn("readWholeFiles")(function* (
     room -= Buffer.byteLength(text)
     yield* change.run("addWhole", path, text)
   }
-  return left === 0
-    ? []
-    : [`${left} files are shown by their diff only: whole, they are over review.max_patch_bytes or not text.`]
+  return left === 0 ? [] : [{ _tag: "FilesByDiffOnly", count: left }]
 })

@@ -11,6 +11,8 @@ import type { Reach } from "./AddressReach.ts"
 import { RefusedAddress } from "./CheckedConnect.ts"
 import { flatHeaders } from "./HostResponse.ts"
 import type { HostResponse } from "./HostResponse.ts"
+import { isReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface DownloadRequest {
   readonly url: string
@@ -53,7 +55,7 @@ export const download = async (sent: DownloadRequest, signal: AbortSignal): Prom
       bodyTimeout: sent.timeout,
       ...(sent.dispatcher === undefined ? {} : { dispatcher: sent.dispatcher })
     })
-    if (response instanceof RefusedAddress) return { _tag: "Impossible", why: response.message }
+    if (response instanceof RefusedAddress) return { _tag: "Impossible", why: { _tag: "AddressRefused" } }
     const { statusCode: status } = response
     const isElsewhere = headers !== sent.headers
     if (status >= 200 && status <= 299) return readBytes(response, sent.maxBytes)
@@ -62,19 +64,20 @@ export const download = async (sent: DownloadRequest, signal: AbortSignal): Prom
     if (![301, 302, 303, 307, 308].includes(status) || typeof location !== "string") {
       // A refusal of the storage is none of the host: its rate limits and outages are its own.
       return isElsewhere
-        ? { _tag: "Impossible", why: `the storage that the host names returned ${status}` }
+        ? { _tag: "Impossible", why: { _tag: "StorageRefused", status } }
         : { _tag: "Refused", response: { status, headers: flatHeaders(response.headers), body } }
     }
-    if (redirects === maxRedirects) return { _tag: "Impossible", why: `more than ${maxRedirects} redirects` }
+    if (redirects === maxRedirects)
+      return { _tag: "Impossible", why: { _tag: "TooManyRedirects", limit: maxRedirects } }
     const next = nextUrl(url, location, new URL(sent.url))
-    if (typeof next === "string") return { _tag: "Impossible", why: next }
+    if (isReason(next)) return { _tag: "Impossible", why: next }
     if (next.origin !== url.origin) headers = { "user-agent": "aicr", accept: "*/*" }
     url = next
   }
 }
 
 const readBytes = async (response: Dispatcher.ResponseData, maxBytes: number): Promise<Download> => {
-  const tooLarge = { _tag: "Impossible", why: `it is larger than ${maxBytes} bytes` } as const
+  const tooLarge = { _tag: "Impossible", why: { _tag: "ArtifactTooLarge", limit: maxBytes } } as const
   const announced = Number(flatHeaders(response.headers)["content-length"] ?? 0)
   if (announced > maxBytes) {
     response.body.destroy()
@@ -119,16 +122,16 @@ const literalReach = ({ hostname }: URL): Reach | "forbidden" | undefined => {
  * Returns where a redirect leads, or why it is not followed. `host` is the configured address. Names, and addresses in the network of a host
  * that is a name, are checked when the connection is made (CheckedConnect.ts); through a proxy the proxy resolves them.
  */
-export const nextUrl = (from: URL, location: string, host: URL): URL | string => {
+export const nextUrl = (from: URL, location: string, host: URL): URL | Reason => {
   const target = URL.parse(location, from.href)
-  if (target === null) return "the host redirects to no URL"
+  if (target === null) return { _tag: "RedirectWithoutUrl" }
   const isDowngrade = from.protocol === "https:" || host.protocol !== target.protocol
-  if (target.protocol !== "https:" && isDowngrade) return `the host redirects to ${target.protocol}//`
-  if (target.username !== "" || target.password !== "") return "the host redirects to a URL with a password"
+  if (target.protocol !== "https:" && isDowngrade) return { _tag: "RedirectProtocol", protocol: target.protocol }
+  if (target.username !== "" || target.password !== "") return { _tag: "RedirectWithPassword" }
   if (target.origin === host.origin) return target
   const [reach, hostReach] = [literalReach(target), literalReach(host)]
   if (reach === "forbidden" || (reach === "machine" && hostReach !== "machine") || isNearer(reach, hostReach))
-    return new RefusedAddress().message
+    return { _tag: "AddressRefused" }
   return target
 }
 

@@ -2,6 +2,7 @@
 import type { Effect } from "effect"
 import type { Repo } from "../domain/Change.ts"
 import type { ForgeError } from "./ForgeError.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface CiRun {
   readonly id: number
@@ -25,7 +26,7 @@ export interface Listed<A> {
 export type Download =
   | { readonly _tag: "Bytes"; readonly bytes: Uint8Array }
   /** The file is too large, or its storage cannot be used, with the reason in words for people. */
-  | { readonly _tag: "Impossible"; readonly why: string }
+  | { readonly _tag: "Impossible"; readonly why: Reason }
 
 export interface HostCi {
   /** Returns the newest CI runs of exactly this commit in this repository. */

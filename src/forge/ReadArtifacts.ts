@@ -8,11 +8,13 @@ import type { ForgeError } from "./ForgeError.ts"
 import type { CiArtifact, CiRun, HostCi, Listed } from "./HostCi.ts"
 import { readZip } from "./ReadZip.ts"
 import type { ZipLimits } from "./ReadZip.ts"
+import { distinctReasons } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface ArtifactFiles {
   /** The newest run first. */
   readonly files: ReadonlyArray<string>
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 export const maxRuns = 20
@@ -36,19 +38,18 @@ export const readArtifacts = Effect.fn("readArtifacts")(function* (
   isWanted: (name: string) => boolean
 ): Effect.fn.Return<ArtifactFiles> {
   const files: Array<string> = []
-  const notices: Array<string> = []
+  const notices: Array<Reason> = []
   const { found, problems } = yield* findArtifacts(ci, repo, head, runs, isWanted)
   notices.push(...problems)
   if (found.length > maxArtifacts) {
-    notices.push(
-      `${found.length - maxArtifacts} artifacts that match review.evidence.ci.artifacts were not read: at most ${maxArtifacts} are.`
-    )
+    notices.push({ _tag: "CiArtifactsOverLimit", count: found.length - maxArtifacts, limit: maxArtifacts })
   }
   let left = maxBytes
   for (const artifact of found.slice(0, maxArtifacts)) {
-    const skip = (why: string) => notices.push(`The artifact ${quoteName(artifact.name)} of CI was not read: ${why}.`)
+    const name = quoteName(artifact.name)
+    const skip = (reason: Reason) => notices.push({ _tag: "CiArtifactUnread", name, reason })
     if ((artifact.bytes ?? 0) > maxZipBytes) {
-      skip(`it is larger than ${maxZipBytes} bytes`)
+      skip({ _tag: "ArtifactTooLarge", limit: maxZipBytes })
       continue
     }
     const zip = yield* Effect.catch(ci.download(repo, artifact, maxZipBytes), (error) =>
@@ -66,9 +67,9 @@ export const readArtifacts = Effect.fn("readArtifacts")(function* (
       files.push(new TextDecoder().decode(bytes))
     }
     if (content.unread.length > 0) {
-      const part = content.files.length === 0 ? "not read" : "read in part"
-      notices.push(`The artifact ${quoteName(artifact.name)} of CI was ${part}: ${content.unread.join("; ")}.`)
-    } else if (content.files.length === 0) skip("it has no file .sarif or .sarif.json")
+      const tag = content.files.length === 0 ? "CiArtifactFilesUnread" : "CiArtifactReadInPart"
+      notices.push({ _tag: tag, name, reasons: content.unread })
+    } else if (content.files.length === 0) skip({ _tag: "ArtifactWithoutSarif" })
   }
   return { files, notices }
 })
@@ -81,35 +82,35 @@ const findArtifacts = Effect.fnUntraced(function* (
   isWanted: (name: string) => boolean
 ) {
   const found: Array<CiArtifact> = []
-  const problems = new Set<string>()
+  const problems: Array<Reason> = []
   for (const run of runs.slice(0, maxRuns)) {
     const listed: Listed<CiArtifact> = yield* Effect.catch(ci.artifacts(repo, head, run), (error) =>
       Effect.map(explain(error), (why) => {
-        problems.add(`The artifacts of a CI run were not read: ${why}.`)
+        problems.push({ _tag: "CiListUnread", reason: why })
         return { items: [], hasMore: false }
       })
     )
     found.push(...listed.items.filter(({ name }) => isWanted(name)))
-    if (listed.hasMore)
-      problems.add(`A CI run has more artifacts than the first ${listed.items.length}; only these were searched.`)
+    if (listed.hasMore) problems.push({ _tag: "CiListCut", count: listed.items.length })
   }
-  return { found, problems }
+  return { found, problems: distinctReasons(problems) }
 })
 
 /** Returns the reason for people who read the review, and logs what the host responded. */
-export const explain = (error: ForgeError): Effect.Effect<string> =>
-  Effect.as(
-    Effect.logWarning("read of CI failed", { operation: error.operation, error: error.message }),
-    reasons[error.reason] ?? "the host did not return it"
-  )
+export const explain = (error: ForgeError): Effect.Effect<Reason> =>
+  Effect.as(Effect.logWarning("read of CI failed", { operation: error.operation, error: error.message }), {
+    _tag: toTag[error.reason] ?? "CiSilent"
+  })
 
-const reasons: Partial<Record<ForgeError["reason"], string>> = {
-  unauthorized: "the host refused the credential",
-  forbidden: "the credential may not read CI",
-  not_found: "the host does not have it, or the credential may not read it",
-  rate_limited: "the host limits the requests of the credential",
-  invalid: "the host returned something else"
+const toTag: Partial<Record<ForgeError["reason"], CiRefusal>> = {
+  unauthorized: "CiRefused",
+  forbidden: "CiForbidden",
+  not_found: "CiHidden",
+  rate_limited: "CiLimited",
+  invalid: "CiInvalid"
 }
+
+type CiRefusal = "CiRefused" | "CiForbidden" | "CiHidden" | "CiLimited" | "CiInvalid"
 
 /** Prepares a name that its author chose for a comment. */
 const quoteName = (name: string): string =>

@@ -3,6 +3,8 @@
  * unpacked are counted, and no name in it leads anywhere. Unpacking runs in the thread pool of Node and does not block the event loop.
  */
 import type { Entry, ZipFile } from "yauzl"
+import { distinctReasons } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface ZipLimits {
   /** Entries that are listed, wanted or not. */
@@ -19,7 +21,7 @@ export interface ZipLimits {
 export interface ZipContent {
   readonly files: ReadonlyArray<Uint8Array>
   /** Reasons for which wanted files were not read, each once. */
-  readonly unread: ReadonlyArray<string>
+  readonly unread: ReadonlyArray<Reason>
 }
 
 /** Never fails: a zip that cannot be read has no files, and the reason. */
@@ -30,7 +32,7 @@ export const readZip = async (
 ): Promise<ZipContent> => {
   const yauzl = await import("yauzl")
   const files: Array<Uint8Array> = []
-  const unread = new Set<string>()
+  const unread: Array<Reason> = []
   let zip: ZipFile | undefined
   try {
     // Names stay bytes: as text the library refuses the whole zip for one name with "..".
@@ -45,28 +47,28 @@ export const readZip = async (
     let left = limits.maxBytes
     for await (const entry of zip.eachEntry()) {
       if (++listed > limits.maxEntries) {
-        unread.add(`it has more than ${limits.maxEntries} entries`)
+        unread.push({ _tag: "ZipEntriesOverLimit", limit: limits.maxEntries })
         break
       }
       const name = entry.fileNameRaw.toString("utf8")
       if (!isWanted(name)) continue
       const why = refusal(entry, yauzl.validateFileName(name), { ...limits, opened, left })
       if (why !== undefined) {
-        unread.add(why)
+        unread.push(why)
         continue
       }
       opened++
       left -= entry.uncompressedSize
       const unpacked = await unpack(zip, entry).catch(() => undefined)
-      if (unpacked === undefined) unread.add("a file in it is damaged")
+      if (unpacked === undefined) unread.push({ _tag: "ZipFileDamaged" })
       else files.push(unpacked)
     }
   } catch {
-    unread.add("it is not a readable zip")
+    unread.push({ _tag: "ZipUnreadable" })
   } finally {
     zip?.close()
   }
-  return { files, unread: [...unread] }
+  return { files, unread: distinctReasons(unread) }
 }
 
 /** Returns why an entry is not unpacked, by its description in the zip. */
@@ -74,14 +76,14 @@ const refusal = (
   entry: Entry,
   invalidName: string | null,
   limits: ZipLimits & { readonly opened: number; readonly left: number }
-): string | undefined => {
+): Reason | undefined => {
   const { compressedSize: packed, uncompressedSize: size } = entry
-  if (invalidName !== null) return "the path of a file in it is absolute or leaves its folder"
-  if (!entry.canDecodeFileData()) return "a file in it is encrypted or packed with an unknown method"
-  if (limits.opened >= limits.maxFiles) return `it has more than ${limits.maxFiles} such files`
-  if (size > limits.maxFileBytes) return `a file in it is larger than ${limits.maxFileBytes} bytes`
-  if (size > limits.maxRatio * Math.max(1, packed)) return `a file in it is packed more than ${limits.maxRatio} to 1`
-  if (size > limits.left) return `its files are larger than ${limits.maxBytes} bytes in total`
+  if (invalidName !== null) return { _tag: "ZipPathInvalid" }
+  if (!entry.canDecodeFileData()) return { _tag: "ZipFileEncrypted" }
+  if (limits.opened >= limits.maxFiles) return { _tag: "ZipFilesOverLimit", limit: limits.maxFiles }
+  if (size > limits.maxFileBytes) return { _tag: "ZipFileTooLarge", limit: limits.maxFileBytes }
+  if (size > limits.maxRatio * Math.max(1, packed)) return { _tag: "ZipRatioOverLimit", limit: limits.maxRatio }
+  if (size > limits.left) return { _tag: "ZipTooLarge", limit: limits.maxBytes }
   return undefined
 }
 

@@ -4,6 +4,7 @@ import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { SkipReason } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import type { PublishInput } from "./Channel.ts"
+import { isChinese } from "../text/InLanguage.ts"
 
 export interface Labels {
   readonly title: string
@@ -201,7 +202,7 @@ const chinese: Labels = {
 }
 
 /** Returns the texts for a language tag; English for an unsupported language. */
-export const labelsFor = (language: string): Labels => (/^zh\b/i.test(language) ? chinese : english)
+export const labelsFor = (language: string): Labels => (isChinese(language) ? chinese : english)
 
 /**
  * Returns the texts for a review: it is not called clean where reports of the model could not be used, nor where added text was not read,

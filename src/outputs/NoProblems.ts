@@ -21,7 +21,8 @@ export const cleanPolicy = (
   // Otherwise a problem whose report could not be read would go unnoticed.
   if (analysis.coverage.unusable !== undefined) return "publish"
   const action = channel.no_problems?.action ?? outputs.no_problems.action
-  if (action === "publish_if_summary") return analysis.summary.trim() === "" ? "suppress" : "publish"
+  if (action === "publish_if_summary")
+    return analysis.conclusion === undefined && analysis.summary.trim() === "" ? "suppress" : "publish"
   if (action !== undefined) return action
   // An incomplete review did not find the change clean.
   const isIncomplete = analysis.partial === true || (review.unread !== "ignore" && hasUnreadText(analysis.coverage))

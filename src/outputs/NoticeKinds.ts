@@ -10,6 +10,7 @@ import { inChinese } from "../text/zh.ts"
 import { deliveryUrl, publicUrl } from "../domain/RunLink.ts"
 import { safeUrl } from "./Links.ts"
 import type { SafeText } from "./SafeText.ts"
+import { isChinese } from "../text/InLanguage.ts"
 
 /** Longest reason in a notice. */
 const maxReason = 300
@@ -122,7 +123,7 @@ const words = {
 
 export type NoticeLanguage = keyof typeof words
 
-export const toLanguage = (outputLanguage: string): NoticeLanguage => (/^zh\b/i.test(outputLanguage) ? "zh" : "en")
+export const toLanguage = (outputLanguage: string): NoticeLanguage => (isChinese(outputLanguage) ? "zh" : "en")
 
 type Subject = NoticeFactsBy<"queue_expired"> | NoticeFactsBy<"review_failed">
 

@@ -5,7 +5,7 @@ import { hostTrigger } from "../domain/Change.ts"
 import type { Change } from "../domain/Change.ts"
 import { newId } from "../domain/Ids.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
-import { inEnglish } from "../text/en.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { labelId, statusId } from "./OperationId.ts"
@@ -47,7 +47,7 @@ const recorded = (routed: ReadonlyArray<Routed>): ReadonlyArray<Routed> => {
 }
 
 /** Adds notices to the analysis. */
-const withNotices = (input: PublishInput, notices: ReadonlyArray<string>): PublishInput =>
+const withNotices = (input: PublishInput, notices: ReadonlyArray<Reason>): PublishInput =>
   notices.length === 0
     ? input
     : { ...input, analysis: { ...input.analysis, notices: [...input.analysis.notices, ...notices] } }
@@ -64,18 +64,18 @@ export const routedChannels = (kinds: ChannelKinds, workspace: Workspace, change
 }
 
 /** Lists routed channels that cannot publish this change; the review mentions them in its notes. */
-const listUnservedChannels = (kinds: ChannelKinds, workspace: Workspace, change: Change): ReadonlyArray<string> =>
+const listUnservedChannels = (kinds: ChannelKinds, workspace: Workspace, change: Change): ReadonlyArray<Reason> =>
   route(workspace.outputs, change).flatMap(({ channel }) => {
     const kind = kinds.get(channel.kind)
-    if (kind === undefined)
-      return [`Not published to channel ${channel.name}: its kind ${channel.kind} is not available in this build.`]
+    const unserved = (reason: Reason): ReadonlyArray<Reason> => [
+      { _tag: "NotPublishedTo", channel: channel.name, reason }
+    ]
+    if (kind === undefined) return unserved({ _tag: "ChannelKindUnavailable", kind: channel.kind })
     const other = findHostMismatch(channel, change, workspace.snapshot().triggers)
-    if (other !== undefined) return [`Not published to channel ${channel.name}: ${inEnglish(other)}.`]
+    if (other !== undefined) return unserved(other)
     return kind.serves(change)
       ? []
-      : [
-          `Not published to channel ${channel.name}: its kind ${channel.kind} does not support ${change.target.kind} targets.`
-        ]
+      : unserved({ _tag: "TargetUnsupported", kind: channel.kind, target: change.target.kind })
   })
 
 /** Adds the links (the channel's before the trigger's) and the templates in the workspace's directory. */

@@ -16,6 +16,7 @@ import type { SafeText } from "./SafeText.ts"
 import { tidy } from "./Tidy.ts"
 import { frameView, problemView, summaryView } from "./View.ts"
 import type { Shares, SuggestionStyle } from "./View.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface Renderer {
   /** Maximum length of a body at the host. */
@@ -32,7 +33,7 @@ const renderTemplate = (
   part: "problem" | "summary",
   view: object,
   builtIn: string
-): { readonly text: string; readonly notice: string | undefined } => {
+): { readonly text: string; readonly notice: Reason | undefined } => {
   const name = channel.templates[part]
   const ownTemplate = name === undefined ? undefined : input.workspace.outputs.templates[name]
   const source = ownTemplate ?? input.ownTemplates?.[part]
@@ -42,7 +43,7 @@ const renderTemplate = (
     const template = ownTemplate === undefined ? `template ${channel.name}.${part}.md.hbs` : `template ${name}`
     return {
       text: renderBuiltIn(builtIn, view),
-      notice: `${template}: ${own.failure.message}; the built-in template is used`
+      notice: { _tag: "TemplateFailed", template, error: own.failure.message }
     }
   }
   return { text: renderBuiltIn(builtIn, view), notice: undefined }
@@ -78,7 +79,7 @@ export const renderSummary = (
   const mention = channel.mention_author === true
   const { target } = input.change
   const since = target.kind === "pull_request" && target.number !== undefined
-  const view = (notices: ReadonlyArray<string>) => summaryView(input, shares, { mention, since, notices, safe: gfm })
+  const view = (notices: ReadonlyArray<Reason>) => summaryView(input, shares, { mention, since, notices, safe: gfm })
   const builtIn = renderer.summary ?? summaryTemplate
   const rendered = renderTemplate(input, channel, "summary", view([]), builtIn)
   const text =
@@ -114,7 +115,7 @@ export const renderChat = (
 ): string => {
   const mention = channel.mention_author === true
   const named = detail === "titles" ? visible.map(withTitle) : visible
-  const view = (notices: ReadonlyArray<string>) => {
+  const view = (notices: ReadonlyArray<Reason>) => {
     const summary = summaryView(input, { visible: named, inline: [], hidden }, { mention, since: false, notices, safe })
     const chat = {
       text: detail === "full" ? summary.summary.text : undefined,

@@ -12,6 +12,7 @@ import { labelsFor } from "./Labels.ts"
 import { renderMarker } from "./Marker.ts"
 import { triageId } from "./OperationId.ts"
 import { gfm } from "./SafeText.ts"
+import { inLanguage } from "../text/InLanguage.ts"
 
 /** Maximum length of the published reason; the run's record contains all of it. */
 const maxReasonLength = 2000
@@ -31,7 +32,7 @@ const renderComment = ({ decision, workspace }: TriageInput, op: OperationId): s
   const { triageKept, triageReopen, triageClosed } = labelsFor(workspace.review.output_language)
   const category = gfm.line(decision.category)
   const closes = decision.verdict === "close"
-  const title = `**${closes ? triageClosed(category) : triageKept(category)}** ${gfm.markdown(decision.reason.slice(0, maxReasonLength))}`
+  const title = `**${closes ? triageClosed(category) : triageKept(category)}** ${gfm.markdown(inLanguage(workspace.review.output_language)(decision.reason).slice(0, maxReasonLength))}`
   return [title, ...(closes ? [triageReopen] : []), renderMarker({ op })].join("\n\n")
 }
 

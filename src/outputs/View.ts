@@ -18,6 +18,9 @@ import { verbatimFence } from "./Grammars.ts"
 import { headUrl, lineUrl, safeUrl } from "./Links.ts"
 import { mentionSlot } from "./Mention.ts"
 import type { SafeText } from "./SafeText.ts"
+import { summaryText } from "../domain/SummaryText.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { inLanguage } from "../text/InLanguage.ts"
 
 const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
 
@@ -178,7 +181,7 @@ export interface SummaryOptions {
   readonly mention: boolean
   /** Whether the text includes the comparison with the previous review. */
   readonly since: boolean
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
   readonly safe: SafeText
 }
 
@@ -188,6 +191,7 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
   const language = workspace.review.output_language
   const style = { language, suggestions: "plain", safe } as const
   const labels = labelsFor(language)
+  const show = inLanguage(language)
   const toView = (finding: Finding) => problemView(finding, style, lineUrl(input.change, input.head, finding))
   const atLine = new Set(shares.inline)
   const listed = shares.visible.filter((finding) => !atLine.has(finding))
@@ -204,8 +208,8 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
   return {
     ...frameView(input, options),
     summary: {
-      text: safe.markdown(analysis.summary),
-      skipped: analysis.skipped === undefined ? undefined : safe.line(analysis.skipped),
+      text: safe.markdown(summaryText(analysis, show)),
+      skipped: analysis.skipped === undefined ? undefined : safe.line(show(analysis.skipped)),
       found: labels.found(shares.visible.length),
       inline: shares.inline.length,
       hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden),
@@ -216,7 +220,7 @@ export const summaryView = (input: PublishInput, shares: Shares, options: Summar
     at_lines: shares.inline.length === 0 ? undefined : shares.inline.slice(0, maxItems).map(toView),
     more_at_lines: shares.inline.length > maxItems ? labels.more(shares.inline.length - maxItems) : undefined,
     listed: listed.length === 0 ? undefined : listed.map(toView),
-    notices: [...analysis.notices, ...notices].map(safe.line),
+    notices: [...analysis.notices, ...notices].map((notice) => safe.line(show(notice))),
     coverage: {
       line: labels.coverage(countReviewed(analysis.coverage), lines, countSkipped(analysis.coverage)),
       read: renderBounded(reviewed, safe.codeSpan, labels.more, countReviewed(analysis.coverage)).join(", "),

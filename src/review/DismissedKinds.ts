@@ -10,6 +10,7 @@ import { isInjectionReport } from "./Injection.ts"
 import { detectLanguage } from "./Languages.ts"
 import { reflectionMode } from "./Reflection.ts"
 import { riskTier } from "./Risk.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** Dismissed findings that make a kind. */
 const enough = 3
@@ -44,20 +45,14 @@ export const withoutDismissed = (
   findings: ReadonlyArray<Finding>,
   lessons: ReadonlyArray<Lesson>,
   review: Pick<ReviewConfig, "dismissal" | "reflection">
-): { readonly findings: ReadonlyArray<Finding>; readonly notices: ReadonlyArray<string> } => {
+): { readonly findings: ReadonlyArray<Finding>; readonly notices: ReadonlyArray<Reason> } => {
   const isDismissed = dismissedKinds(lessons, review)
   const kept = findings.filter((finding) => !isDismissed(finding))
   return { findings: kept, notices: dismissedNotice(findings.length - kept.length) }
 }
 
-const dismissedNotice = (count: number): ReadonlyArray<string> =>
-  count === 0
-    ? []
-    : [
-        count === 1
-          ? "1 problem of a kind dismissed before was omitted."
-          : `${count} problems of kinds dismissed before were omitted.`
-      ]
+const dismissedNotice = (count: number): ReadonlyArray<Reason> =>
+  count === 0 ? [] : [{ _tag: "ProblemsDismissed", count }]
 
 const kindOf = (category: string, title: string, path: string): string | undefined => {
   const words = wordsOf(title)

@@ -5,6 +5,7 @@
  */
 import { compilePaths } from "../domain/PathPatterns.ts"
 import type { PathPattern } from "../domain/PathPatterns.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 const maxRules = 1000
 const maxLength = 256
@@ -16,8 +17,13 @@ const maxWildcards = 8
 export interface IgnoreRules {
   /** The rule that ignores a path, with its line: `line 2: docs/`. Undefined: the path is not ignored. */
   readonly ignoredBy: (path: string) => string | undefined
-  /** Lines that are not used, with the reason, for the notices of the review. */
-  readonly refused: ReadonlyArray<string>
+  /** Lines that are not used. */
+  readonly refused: ReadonlyArray<RefusedRule>
+}
+
+export interface RefusedRule {
+  readonly line: number
+  readonly reason: Reason
 }
 
 interface Rule {
@@ -27,13 +33,13 @@ interface Rule {
 
 export const parseIgnoreFile = (text: string): IgnoreRules => {
   const rules: Array<Rule & { readonly text: string }> = []
-  const refused: Array<string> = []
+  const refused: Array<RefusedRule> = []
   let characters = 0
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
     const line = withoutTrailingBlanks(raw)
     if (line === "" || line.startsWith("#")) continue
-    const why = refusal(line, rules.length, characters + line.length)
-    if (why !== undefined) refused.push(`line ${index + 1}: ${why}`)
+    const reason = refusal(line, rules.length, characters + line.length)
+    if (reason !== undefined) refused.push({ line: index + 1, reason })
     else {
       rules.push({ ...readRule(line), text: `line ${index + 1}: ${line}` })
       characters += line.length
@@ -55,12 +61,12 @@ const withoutTrailingBlanks = (line: string): string => {
   return trimmed.endsWith("\\") && trimmed.length < line.length ? line.slice(0, trimmed.length + 1) : trimmed
 }
 
-const refusal = (line: string, rules: number, characters: number): string | undefined => {
-  if (rules >= maxRules) return `more than ${maxRules} rules`
-  if (line.length > maxLength) return `longer than ${maxLength} characters`
-  if (characters > maxCharacters) return `more than ${maxCharacters} characters of rules`
+const refusal = (line: string, rules: number, characters: number): Reason | undefined => {
+  if (rules >= maxRules) return { _tag: "RulesOverLimit", limit: maxRules }
+  if (line.length > maxLength) return { _tag: "RuleTooLong", limit: maxLength }
+  if (characters > maxCharacters) return { _tag: "RulesTooLong", limit: maxCharacters }
   const wildcards = line.match(/\*+|\?|\[/g)?.length ?? 0
-  return wildcards > maxWildcards ? `more than ${maxWildcards} wildcards` : undefined
+  return wildcards > maxWildcards ? { _tag: "WildcardsOverLimit", limit: maxWildcards } : undefined
 }
 
 const readRule = (line: string): Rule => {

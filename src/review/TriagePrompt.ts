@@ -7,6 +7,8 @@ import { Schema } from "effect"
 import type { TriageDecision } from "../domain/Triage.ts"
 import { injectionIn } from "./Injection.ts"
 import { showInvisible } from "../domain/Invisible.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface TriageIssue {
   readonly title: string
@@ -174,15 +176,18 @@ export const decideTriage = (
   rules: TriageRules
 ): TriageDecision => {
   const { verdict, category, reason, confidence } = answer
-  if (verdict === "keep_open") return answer
-  const doubt = !rules.actions.includes("close")
-    ? "closing is not among the actions of triage"
+  const own = { ...answer, reason: verbatimReason(reason) }
+  if (verdict === "keep_open") return own
+  const doubt: Reason | undefined = !rules.actions.includes("close")
+    ? { _tag: "ClosingNotPermitted" }
     : !rules.categories_close.includes(category)
-      ? `${category} is not among the categories that are closed`
+      ? { _tag: "CategoryStaysOpen", category }
       : confidence < sureEnough
-        ? `the model is not sure enough (${confidence} of ${sureEnough})`
+        ? { _tag: "ModelUnsure", confidence, limit: sureEnough }
         : prompt.removed > 0 && prompt.left < 20
-          ? "too little is left of it to judge without the sentences that address an automated reader"
+          ? { _tag: "TooLittleTextLeft" }
           : undefined
-  return doubt === undefined ? answer : { verdict: "keep_open", category, reason: `${doubt}; ${reason}`, confidence }
+  return doubt === undefined
+    ? own
+    : { verdict: "keep_open", category, reason: { _tag: "DoubtedDecision", doubt, reason }, confidence }
 }

@@ -14,6 +14,7 @@ import { Context, Schema } from "effect"
 import type { Effect, Scope, Stream } from "effect"
 import type { Name } from "../domain/Vocabulary.ts"
 import type { SandboxConfig } from "../config/schema/Agent.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export type SandboxKind = Name<"sandboxKind">
 
@@ -93,7 +94,7 @@ export type SandboxLimit = "memory" | "processes" | "time" | "output"
 export interface SandboxProcess {
   readonly kind: SandboxKind
   /** Facts that belong into the report of every run, for example that there is no isolation. */
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
   /**
    * Lines of stdout, to be run once. A line over 1 MiB is cut there. A reader that stops reading blocks the program, and the time
    * limit ends it. The stream ends with the program and does not fail.

@@ -3,9 +3,10 @@ import type { Effect, Scope } from "effect"
 import type { Readable, Writable } from "node:stream"
 import type { SandboxConfig } from "../config/schema/Agent.ts"
 import type { SandboxError, SandboxLimit, SandboxPaths, SandboxRequest } from "./Sandbox.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface StartedSandbox {
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
   readonly paths: SandboxPaths
   /** Sockets of the service at their paths inside. */
   readonly sockets: { readonly model: string; readonly tools: string }

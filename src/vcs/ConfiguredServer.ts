@@ -4,22 +4,25 @@ import { Redacted } from "effect"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { ContextRepository } from "../config/schema/Workspaces.ts"
 import type { PerforceServer, SubversionServer, VcsServer } from "./VcsServer.ts"
+import { isReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 type Source = Pick<Snapshot, "credential" | "document" | "baseDir">
 
-/** Returns why the server is incomplete, as text for an operator, or undefined for a trigger whose changes are checked out with git. */
-export const toTriggerServer = (trigger: TriggerProfile, snapshot: Source): VcsServer | string | undefined => {
+/** Returns why the server is incomplete, or undefined for a trigger whose changes are checked out with git. */
+export const toTriggerServer = (trigger: TriggerProfile, snapshot: Source): VcsServer | Reason | undefined => {
   const { kind, name, settings } = trigger
-  if (kind === "perforce") return toPerforce(settings, snapshot, `trigger ${name}`)
+  if (kind === "perforce") return toPerforce(settings, snapshot, { _tag: "OwnerTrigger", trigger: name })
   return kind === "subversion" ? toSubversion(trigger, snapshot) : undefined
 }
 
-const toSubversion = ({ name, settings }: TriggerProfile, snapshot: Source): SubversionServer | string => {
+const toSubversion = ({ name, settings }: TriggerProfile, snapshot: Source): SubversionServer | Reason => {
   const { http_proxy, password_env, repository_url, tls_ca_path, trust_server_cert } = settings
-  if (repository_url === undefined) return `trigger ${name} has no repository_url`
+  const owner = { _tag: "OwnerTrigger", trigger: name } as const
+  if (repository_url === undefined) return { _tag: "ServerFieldMissing", owner, field: "repository_url" }
   const password = snapshot.credential(settings, "password")
   if (password === undefined && password_env !== undefined)
-    return `variable ${password_env} of trigger ${name} is not set`
+    return { _tag: "ServerVariableUnset", owner, variable: password_env }
   return {
     vcs: "subversion",
     url: repository_url,
@@ -36,16 +39,16 @@ type PerforceFields = Pick<
   "user" | "user_env" | "ticket" | "ticket_env" | "password" | "password_env" | "p4_fingerprint"
 > & { readonly port?: string | number | undefined; readonly workspace?: string | undefined }
 
-const toPerforce = (fields: PerforceFields, snapshot: Source, owner: string): PerforceServer | string => {
+const toPerforce = (fields: PerforceFields, snapshot: Source, owner: Reason): PerforceServer | Reason => {
   const { p4_fingerprint, port, workspace } = fields
-  if (port === undefined) return `${owner} has no port`
+  if (port === undefined) return { _tag: "ServerFieldMissing", owner, field: "port" }
   for (const name of ["user_env", "ticket_env", "password_env"] as const) {
     const variable = fields[name]
     if (variable !== undefined && snapshot.credential(fields, name.slice(0, -"_env".length)) === undefined)
-      return `variable ${variable} of ${owner} is not set`
+      return { _tag: "ServerVariableUnset", owner, variable }
   }
   const user = readText(snapshot, fields, "user")
-  if (user === undefined) return `${owner} has no user`
+  if (user === undefined) return { _tag: "ServerFieldMissing", owner, field: "user" }
   return {
     vcs: "perforce",
     port: String(port),
@@ -71,18 +74,18 @@ export const perforceClient = ({ baseDir, document }: Pick<Snapshot, "baseDir" |
 export const toContextServer = (
   repository: ContextRepository,
   snapshot: Source & Pick<Snapshot, "triggersOfKind">
-): VcsServer | string | undefined => {
+): VcsServer | Reason | undefined => {
   const { kind, repository_url } = repository
   if (kind === "git") return undefined
-  if (kind === "perforce") return toPerforce(repository, snapshot, "it")
-  if (repository_url === undefined) return "its URL is missing"
+  if (kind === "perforce") return toPerforce(repository, snapshot, { _tag: "OwnerRepository" })
+  if (repository_url === undefined) return { _tag: "UrlMissing" }
   const [trigger] = snapshot
     .triggersOfKind("subversion")
     .filter(({ settings }) => originOf(settings.repository_url) === originOf(repository_url))
     .toSorted((a, b) => sharedLength(b, repository_url) - sharedLength(a, repository_url))
   if (trigger !== undefined) {
     const server = toSubversion(trigger, snapshot)
-    return typeof server === "string" ? server : { ...server, url: repository_url }
+    return isReason(server) ? server : { ...server, url: repository_url }
   }
   return {
     vcs: "subversion",

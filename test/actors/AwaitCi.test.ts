@@ -88,7 +88,7 @@ const attempt = ({ ci, evidence, root = temporaryFolder(), waitedMinutes }: Opti
 
 const notices = async (options: Options) => {
   const { outcome } = await attempt(options)
-  return outcome._tag === "Read" ? outcome.evidence?.notices : [inEnglish(outcome.reason)]
+  return outcome._tag === "Read" ? outcome.evidence?.notices.map(inEnglish) : [inEnglish(outcome.reason)]
 }
 
 it("is nothing unless artifacts are named", async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { decideCiWait, describeCiRuns } from "../../actors/CiWait.ts"
 import type { CiProgress } from "../../actors/CiWait.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const known = (runs: number, ended: number): CiProgress => ({ _tag: "Known", runs, ended })
 const unknown: CiProgress = { _tag: "Unknown" }
@@ -46,6 +47,7 @@ describe("describeCiRuns", () => {
     ],
     [unreadable, 0, undefined]
   ])("%j after %i minutes: %s", (progress, minutes, notice) => {
-    expect(describeCiRuns(progress, minutes)).toBe(notice)
+    const reason = describeCiRuns(progress, minutes)
+    expect(reason && inEnglish(reason)).toBe(notice)
   })
 })

@@ -169,8 +169,9 @@ each("the decision is stored as the run's analysis, its money is the run's and t
     assert.strictEqual(entry?.status, "done")
     assert.lengthOf(runs, 1)
     assert.deepInclude(runs[0], { status: "succeeded" })
-    assert.deepEqual(runs[0]?.analysis?.triage, { ...close, verdict: "close" })
-    assert.strictEqual(runs[0]?.analysis?.summary, "**Closed**: spam (confidence 0.95). it sells watches")
+    assert.deepEqual(runs[0]?.analysis?.triage, { ...close, verdict: "close", reason: verbatimReason(close.reason) })
+    const conclusion = runs[0]?.analysis?.conclusion
+    assert.strictEqual(conclusion && inEnglish(conclusion), "**Closed**: spam (confidence 0.95). it sells watches")
     assert.strictEqual(runs[0]?.change.title, "Great offer")
     assert.strictEqual(runs[0]?.analysis?.usage.costUsd, 0.25)
     const [account, ...others] = yield* Ref.get((yield* Given).accounts)

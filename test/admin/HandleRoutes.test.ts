@@ -241,7 +241,11 @@ describe("runs", () => {
         yield* runs.complete(
           id,
           LeaseToken.make(1),
-          { ...analysis, usage: { ...analysis.usage, costUsd: Usd.make(0.02) }, notices: ["3 of 9 lines were read."] },
+          {
+            ...analysis,
+            usage: { ...analysis.usage, costUsd: Usd.make(0.02) },
+            notices: [{ _tag: "LinesRead", count: 3, total: 9 }]
+          },
           [
             publication({ runId: id }),
             publication({ runId: id, ignoredDismissals: [eves, danas] }),
@@ -259,7 +263,10 @@ describe("runs", () => {
     const story = (await get("/story?repo=Acme/App&number=20")).body
     const [first, ...more] = itemsOf({ items: story["runs"] })
     assert.include(first, { id: runId, partial: true, entry_id: entryId })
-    assert.deepStrictEqual([first?.["notices"], more, story["partial"]], [["3 of 9 lines were read."], [], false])
+    assert.deepStrictEqual(
+      [first?.["notices"], more, story["partial"]],
+      [[{ _tag: "LinesRead", count: 3, total: 9 }], [], false]
+    )
     assert.deepStrictEqual((await get("/story?repo=acme/other&number=20")).body["runs"], [])
     const { body } = await get(`/runs/${runId}`)
     assert.deepInclude(itemsOf({ items: body["findings"] })[0], { severity: "high", message: "Off by one" })

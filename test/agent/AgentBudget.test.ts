@@ -53,7 +53,7 @@ describe("out of budget", () => {
         report.stopped === undefined ? "" : inEnglish(report.stopped),
         /the budget is used up: 0\.20 of 0\.30 US dollars of llm\.budget\.per_run_usd/
       )
-      assert.deepStrictEqual(report.notices, [
+      assert.deepStrictEqual(report.notices.map(inEnglish), [
         "the review ended early: the budget for model calls (llm.budget) is exhausted"
       ])
       assert.closeTo(report.usage.costUsd ?? 0, 0.2, 1e-9)

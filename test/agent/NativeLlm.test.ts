@@ -12,6 +12,7 @@ import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
 import { fakeCheckout, fakeCode } from "./FakeCheckout.ts"
 import { testOwners } from "../harness/Owners.ts"
 import type { Owners } from "../harness/Owners.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const fakeModel = (script: Script) =>
   Effect.acquireRelease(
@@ -192,7 +193,7 @@ describe("native agent", () => {
       assert.strictEqual(first.requests.length, 2)
       assert.strictEqual(second.requests.length, 1)
       assert.strictEqual(found.problems.length, 1)
-      assert.match(found.notices.join(), /fell back from p0\/m/)
+      assert.match(found.notices.map(inEnglish).join(), /fell back from p0\/m/)
       assert.deepStrictEqual(found.models, ["p0/m", "p1/m"])
     }).pipe(Effect.scoped, run)
   )
@@ -229,7 +230,7 @@ describe("native agent", () => {
       const found = yield* analyse(brief([fake]))
       assert.strictEqual(found.problems.length, 1)
       assert.strictEqual(found.summary, undefined)
-      assert.match(found.notices.join(), /without a summary/)
+      assert.match(found.notices.map(inEnglish).join(), /without a summary/)
       assert.strictEqual(fake.requests.length, 3)
     }).pipe(Effect.scoped, run)
   )
@@ -267,7 +268,7 @@ describe("native agent", () => {
       const fake = yield* fakeModel(review(many))
       const found = yield* analyse(brief([fake]))
       assert.strictEqual(found.problems.length, 500)
-      assert.match(found.notices.join(), /^9500 further problems/)
+      assert.match(found.notices.map(inEnglish).join(), /^9500 further problems/)
     }).pipe(Effect.scoped, run)
   )
 
@@ -277,7 +278,7 @@ describe("native agent", () => {
       const limited = analyseNatively({ steps: 3, tokens: 1_000_000, millis: 60_000 })
       const found = yield* limited(brief([fake])).pipe(Effect.provide(gatewayLayer))
       assert.strictEqual(fake.requests.length, 3)
-      assert.match(found.notices.join(), /within 3 steps/)
+      assert.match(found.notices.map(inEnglish).join(), /within 3 steps/)
     }).pipe(Effect.scoped, run)
   )
 
@@ -317,7 +318,7 @@ describe("native agent", () => {
       const found = yield* analyse(brief([first, second]))
       assert.strictEqual(first.requests.length, 1)
       assert.strictEqual(second.requests.length, 2)
-      assert.deepStrictEqual(found.notices, ["fell back from p0/m: unavailable"])
+      assert.deepStrictEqual(found.notices.map(inEnglish), ["fell back from p0/m: unavailable"])
     }).pipe(Effect.scoped, run)
   )
 })

@@ -11,6 +11,7 @@ import type { Finding } from "../../src/domain/Problem.ts"
 import { analysis, finding } from "../outputs/Fixtures.ts"
 import { payloads, wrappings } from "../outputs/HostileText.ts"
 import { faults, tree } from "../outputs/LiveMarkup.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const printed = async (review: LocalReview): Promise<string> => {
   let stdout = ""
@@ -52,7 +53,7 @@ const reviewOf = (texts: ReadonlyArray<string>): LocalReview => ({
     [...texts.map(hostileFinding), ...texts.map((text) => finding(1, { title: undefined, message: text }, null))],
     {
       summary: texts.join("\n\n"),
-      notices: texts,
+      notices: texts.map(verbatimReason),
       models: texts,
       coverage: { reviewed: texts, skipped: texts.map((path) => ({ path, reason: "excluded", rule: path })), lines: 1 }
     }

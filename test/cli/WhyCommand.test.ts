@@ -33,9 +33,9 @@ it("names a partial review and what it did not read", () => {
   const [plain, ...none] = formatStory(story([run({})]))
   expect([plain, none]).toEqual(["2026-03-04T12:00:00Z  run 01a20e2f-24ce-7008-a2d4-896ff3ed3817: succeeded", []])
   const notices = [
-    "3 of 90 changed lines were read.",
-    "The change adds text that was not read, in: a\n\u001b\u202eb.bin."
-  ]
+    { _tag: "LinesRead", count: 3, total: 90 },
+    { _tag: "TextUnread", paths: ["a\n\u001b\u202eb.bin"] }
+  ] as const
   const lines = formatStory(story([run({ partial: true, findings: 2, notices })]))
   expect(lines.map((line) => line.trim())).toEqual([
     "2026-03-04T12:00:00Z  run 01a20e2f-24ce-7008-a2d4-896ff3ed3817: succeeded, partial (2 findings)",

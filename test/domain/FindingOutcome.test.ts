@@ -2,6 +2,7 @@ import { expect, it } from "vitest"
 import { decideOutcomes } from "../../src/domain/FindingOutcome.ts"
 import type { FindingOutcome, OutcomeRecord, SettledReview } from "../../src/domain/FindingOutcome.ts"
 import type { Reaction } from "../../src/domain/Publication.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const fp = "f".repeat(32)
 const finding = (fingerprint = fp) => ({
@@ -77,7 +78,7 @@ it.each<{
   {
     name: "gone from a review that the model skipped",
     from: "open",
-    now: review(false, { skipped: "docs" }),
+    now: review(false, { skipped: verbatimReason("docs") }),
     to: "open"
   },
   {

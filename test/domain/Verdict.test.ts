@@ -3,6 +3,7 @@ import { finding } from "../outputs/Fixtures.ts"
 import { noUsage } from "../../src/domain/Analysis.ts"
 import type { SkippedFile } from "../../src/domain/Coverage.ts"
 import { describe as describeVerdict, decideVerdict } from "../../src/domain/Verdict.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const analysis = (skipped: ReadonlyArray<SkippedFile>) => ({
   findings: [],
@@ -66,8 +67,8 @@ describe("the verdict on a commit", () => {
 
   it("names what was not read, and never calls it clean", () => {
     expect(describeVerdict(analysis([]))).toBe("No problems found")
-    expect(describeVerdict({ ...analysis([]), skipped: "nothing" })).toBe("Nothing to review")
-    expect(describeVerdict({ ...unread, skipped: "nothing" })).toBe(
+    expect(describeVerdict({ ...analysis([]), skipped: verbatimReason("nothing") })).toBe("Nothing to review")
+    expect(describeVerdict({ ...unread, skipped: verbatimReason("nothing") })).toBe(
       "No problems found in what was read; 1 file not read in full"
     )
     expect(describeVerdict(lost)).toBe(

@@ -5,6 +5,8 @@ import { loadCiEvidence, parseCiFiles, storeCiEvidence } from "../../src/engine/
 import { layerFiles } from "../../src/store/FileObjects.ts"
 import { testThreads } from "../harness/Threads.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
 
 const secret = `ghp_${"A1b2C3d4".repeat(5)}`
 const sarif = (count: number, message = "wrong") =>
@@ -20,28 +22,31 @@ const sarif = (count: number, message = "wrong") =>
       }
     ]
   })
-const parse = (files: ReadonlyArray<string>, notices: ReadonlyArray<string> = []) =>
+const parse = (files: ReadonlyArray<string>, notices: ReadonlyArray<Reason> = []) =>
   Effect.runPromise(Effect.provide(parseCiFiles(files, notices), testThreads))
 
 it("has the results of all files without secrets, and names files that are not SARIF once", async () => {
-  const { notices, results } = await parse([sarif(1, `token ${secret}`), "no SARIF", sarif(2), "[]"], ["before"])
+  const { notices, results } = await parse(
+    [sarif(1, `token ${secret}`), "no SARIF", sarif(2), "[]"],
+    [verbatimReason("before")]
+  )
   expect(results.map(({ message, start }) => [message, start])).toEqual([
     ["token [secret removed]", 1],
     ["wrong", 1],
     ["wrong", 2]
   ])
-  expect(notices).toEqual(["before", "A file of a CI artifact was not read: it is not SARIF."])
+  expect(notices).toEqual([verbatimReason("before"), { _tag: "CiFileInvalid" }])
 })
 
 it("has at most 5,000 results", async () => {
   const { notices, results } = await parse([sarif(4000), sarif(4000), sarif(1)])
   expect(results).toHaveLength(5000)
-  expect(notices).toEqual(["Results in CI artifacts beyond the first 5000 were not read."])
+  expect(notices).toEqual([{ _tag: "CiResultsOverLimit", limit: 5000 }])
 })
 
 it("is stored with the run", async () => {
   const objects = layerFiles({ root: temporaryFolder() })
-  const evidence = await parse([sarif(1)], ["missing"])
+  const evidence = await parse([sarif(1)], [verbatimReason("missing")])
   const loaded = await Effect.runPromise(
     Effect.provide(
       Effect.gen(function* () {

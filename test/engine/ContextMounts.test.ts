@@ -7,7 +7,6 @@ import { readBlame, readHead } from "../../src/agent/ReadLines.ts"
 import { repositoryReader } from "../../src/agent/RepositoryReader.ts"
 import type { RepositoryReader } from "../../src/agent/RepositoryReader.ts"
 import type { Brief } from "../../src/agent/Agent.ts"
-import { verbatimReason } from "../../src/domain/Reason.ts"
 import { contextProblems, mountContext } from "../../src/engine/ContextMounts.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { layerGit } from "../harness/GitLayer.ts"
@@ -16,6 +15,7 @@ import { startGitServer } from "../vcs/GitServer.ts"
 import type { GitServer } from "../vcs/GitServer.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 import { emptyReport, runEngine } from "./Fixture.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const projects = temporaryFolder()
 const library = makeRepository(join(projects, "library"))
@@ -147,7 +147,7 @@ describe("a repository that cannot be read", () => {
       { ...good(), ...overrides },
       { ...good(), alias: "second" }
     ])
-    expect(analysis.notices).toEqual([expect.stringContaining(notice)])
+    expect(analysis.notices.map(inEnglish)).toEqual([expect.stringContaining(notice)])
     expect(analysis.coverage.reviewed).toEqual(["a.ts"])
     expect(system).toContain("as `alias:path`: second.")
     expect(JSON.stringify(analysis)).not.toContain("wrong-token")
@@ -156,7 +156,7 @@ describe("a repository that cannot be read", () => {
   it("one that is for members, where the requester is not a member", async () => {
     const repositories = [good(), { ...good(), alias: "open", visibility: "any_author" }]
     const { analysis, system } = await review(repositories, undefined, {}, "mallory")
-    expect(analysis.notices).toEqual([
+    expect(analysis.notices.map(inEnglish)).toEqual([
       without("mallory has no write access to this repository, and only members may have it read")
     ])
     expect(system).toContain("as `alias:path`: open.")
@@ -168,16 +168,16 @@ describe("a repository that cannot be read", () => {
     large.write("zeros.txt", "0".repeat(2 * 1024 * 1024))
     large.commit()
     const { analysis } = await review([{ ...good(), url: `${server.url}/large/.git`, max_mb: 1 }])
-    expect(analysis.notices).toEqual([without("it is larger than max_mb (2 of 1 MiB)")])
+    expect(analysis.notices.map(inEnglish)).toEqual([without("it is larger than max_mb (2 of 1 MiB)")])
   })
 
   it("one of Perforce without a user is incomplete: reported at the start and on the review", async () => {
     const one = { alias: "lib", kind: "perforce", port: "p4:1666", depot_path: "//depot/..." }
     const snapshot = await Effect.runPromise(toSnapshot(documentWith([one]), {}))
-    const why = "it has no user"
+    const user = { _tag: "ServerFieldMissing", owner: { _tag: "OwnerRepository" }, field: "user" }
     expect(contextProblems(snapshot)).toMatchObject([
-      { severity: "warning", reason: verbatimReason(`lib is not read in reviews: ${why}`) }
+      { severity: "warning", reason: { _tag: "ContextNotReadInReviews", alias: "lib", reason: user } }
     ])
-    expect((await review([one])).analysis.notices).toEqual([without(why)])
+    expect((await review([one])).analysis.notices.map(inEnglish)).toEqual([without("it has no user")])
   })
 })

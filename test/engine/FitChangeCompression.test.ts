@@ -5,6 +5,7 @@ import { GatewayError } from "../../src/llm/Gateway.ts"
 import { countTokens } from "../../src/review/Tokens.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { calling, emptyReport, runEngine } from "./Fixture.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const quiet = (name: string) => Array.from({ length: 120 }, (_, i) => `const ${name}${i} = colour(${i})`)
 const text = (lines: ReadonlyArray<string>) => `${lines.join("\n")}\n`
@@ -62,8 +63,8 @@ describe("compression", () => {
     expect(analysis.coverage.skipped.filter(({ read }) => read === 2)).toHaveLength(1)
     expect(analysis.coverage).toMatchObject({ lines: 6, changed: 80 })
     expect(analysis.partial).toBe(true)
-    expect(analysis.notices.join()).toContain("37 hunks in 19 files were not")
-    expect(analysis.notices.join()).toContain("What was cut is not summarised either in: ")
+    expect(analysis.notices.map(inEnglish).join()).toContain("37 hunks in 19 files were not")
+    expect(analysis.notices.map(inEnglish).join()).toContain("What was cut is not summarised either in: ")
     expect(analysis.usage.requests).toBe(1 + calls.length)
   })
 
@@ -86,7 +87,7 @@ describe("compression", () => {
 
   it("goes on without summaries that cannot be had", async () => {
     const { analysis } = await runEngine({ ...large(), ...withLimits({ trigger_tokens: 1500, keep_hunks_top_k: 2 }) })
-    expect(analysis.notices.join()).toMatch(/\d of \d summaries of what was cut could not be made/)
+    expect(analysis.notices.map(inEnglish).join()).toMatch(/\d of \d summaries of what was cut could not be made/)
   })
 
   it("waits for a provider that refuses to summarise", async () => {
@@ -117,7 +118,7 @@ describe("compression", () => {
       gateway: summariser
     })
     expect(briefs).toHaveLength(1)
-    expect(analysis.notices.join()).toContain("larger than compression.trigger_tokens")
+    expect(analysis.notices.map(inEnglish).join()).toContain("larger than compression.trigger_tokens")
     const usual = await runEngine({ ...change, document: { compression: { keep_hunks_top_k: 2 } } })
     expect(usual.analysis.coverage).toMatchObject({ lines: 80, changed: 80 })
   })

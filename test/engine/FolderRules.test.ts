@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import { folderRulesText } from "../../src/engine/FolderRules.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { runEngine } from "./Fixture.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const review = async (rules: Readonly<Record<string, string>>, files: ReadonlyArray<string>, changed = rules) => {
   const repository = makeRepository()
@@ -38,7 +39,7 @@ describe("rules of folders", () => {
 
   it("that are long are cut, with a notice", async () => {
     const { analysis, prompt } = await review({ "api/AGENTS.md": `Rule ${"x".repeat(13_000)}` }, ["api/a.ts"])
-    expect(analysis.notices).toContain(
+    expect(analysis.notices.map(inEnglish)).toContain(
       "api/AGENTS.md of the base branch is long; 12000 of its 13005 characters are used."
     )
     expect(prompt).toMatch(/Rule x{11995}$/)

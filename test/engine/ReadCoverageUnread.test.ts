@@ -107,7 +107,7 @@ describe("what is not read", () => {
   ])("is named: %s", async (_, after, options, expected) => {
     const { analysis, skipped } = await review({}, after, options)
     expect(skipped).toEqual(expected)
-    const named = analysis.notices.filter((notice) => notice.startsWith("The change adds text that was not read, in: "))
+    const named = analysis.notices.filter(({ _tag }) => _tag === "TextUnread")
     expect(named).toHaveLength(skipped.filter(({ unread }) => unread === true).length)
     // A review that is skipped posts nothing on the change.
     expect(analysis.skipped === undefined).toBe(named.length > 0)

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { makeRepository } from "../vcs/Repository.ts"
 import { emptyReport, runEngine } from "./Fixture.ts"
 import type { EngineOptions } from "./Fixture.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const result = (uri: string, startLine: number, text: string) => ({
   ruleId: "no-eval",
@@ -64,7 +65,7 @@ describe("results of other tools", () => {
 
   it("that cannot be read are named", async () => {
     const { analysis, briefs } = await review(["out/none.sarif", "out/text.sarif"])
-    expect(analysis.notices).toEqual([
+    expect(analysis.notices.map(inEnglish)).toEqual([
       "out/none.sarif (review.evidence.sarif) was not read: no such text file, or it is too large.",
       "out/text.sarif (review.evidence.sarif) was not read: it is not SARIF."
     ])
@@ -83,7 +84,11 @@ describe("results of other tools", () => {
   it("from CI are shown as what the author may have written, cited, and named where they are missing", async () => {
     const at = { tool: "CodeQL", rule: "eval", message: "unsafe", uri: "src/a.ts", start: 2, end: 2 }
     const { analysis, briefs } = await review(["out/lint.sarif"], {
-      ci: { version: 1, results: [at, { ...at, start: 60, end: 60 }], notices: ["1 of 2 CI runs had not ended."] }
+      ci: {
+        version: 1,
+        results: [at, { ...at, start: 60, end: 60 }],
+        notices: [{ _tag: "CiRunning", count: 1, total: 2 }]
+      }
     })
     const prompt = briefs[0]?.prompt ?? ""
     expect(prompt.split("<results-of-tools ")[1]?.split("\n").slice(1, -1)).toEqual([
@@ -94,7 +99,7 @@ describe("results of other tools", () => {
     expect(analysis.findings[0]?.problem.message).toBe(
       "eval(x) is wrong.\n\nThis line was also reported by `ESLint` rule `no-eval`, `CodeQL` rule `eval` in CI."
     )
-    expect(analysis.notices).toEqual(["1 of 2 CI runs had not ended."])
+    expect(analysis.notices).toEqual([{ _tag: "CiRunning", count: 1, total: 2 }])
   })
 
   it("never add, hide or settle a problem", async () => {

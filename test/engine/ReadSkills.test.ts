@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import { activeSkills, readSkill } from "../../src/review/Skills.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { runEngine } from "./Fixture.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 describe("Applies To", () => {
   it.each([
@@ -56,6 +57,6 @@ describe("skills of the base branch", () => {
       }
     })
     expect(briefs[0]?.system).toContain("Web rules.")
-    expect(analysis.notices).toEqual([expect.stringContaining("no .aicr/skills/gone.md")])
+    expect(analysis.notices.map(inEnglish)).toEqual([expect.stringContaining("no .aicr/skills/gone.md")])
   })
 })

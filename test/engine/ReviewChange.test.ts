@@ -5,6 +5,7 @@ import { AgentError } from "../../src/agent/Agent.ts"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { emptyReport, runEngine } from "./Fixture.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const problem = (fields: Partial<ReportedProblem>): ReportedProblem => ({
   file: "src/pay.ts",
@@ -62,7 +63,7 @@ describe("reviewChange", () => {
       { path: "vendor/x.js", reason: "excluded", rule: "review.exclude" }
     ])
     expect(analysis.coverage.lines).toBe(6)
-    expect(analysis.notices).toEqual([expect.stringContaining("1 reported problems")])
+    expect(analysis.notices.map(inEnglish)).toEqual([expect.stringContaining("1 reported problems")])
     expect(briefs).toHaveLength(1)
   })
 
@@ -94,7 +95,7 @@ describe("reviewChange", () => {
   it("calls no model when no line is left to read", async () => {
     const { analysis, briefs } = await runEngine({ ...shop(), review: { include: ["**/*.go"] } })
     expect(briefs).toEqual([])
-    expect(analysis.skipped).toContain("filters")
+    expect(analysis.skipped).toEqual({ _tag: "NothingPassesFilters" })
     expect(analysis.usage.requests).toBe(0)
     expect(analysis.coverage.skipped).toHaveLength(7)
   })
@@ -137,15 +138,17 @@ describe("reviewChange", () => {
     expect(analysis.coverage.skipped).toEqual(
       ignored.map((path) => ({ path, reason: "ignored", rule: ".aicrignore, line 1: *" }))
     )
-    const note = `${reviewed.length} files that .aicrignore lists are reviewed all the same`
-    expect(analysis.notices.filter((notice) => notice.includes(note))).toHaveLength(reviewed.length === 0 ? 0 : 1)
+    const listed = { count: reviewed.length, file: ".aicrignore", scope: ignore_file_scope }
+    expect(analysis.notices.filter(({ _tag }) => _tag === "ListedFilesReviewed")).toEqual(
+      reviewed.length === 0 ? [] : [{ _tag: "ListedFilesReviewed", ...listed }]
+    )
   })
 
   it("drops files over max_files with a visible note, counting only those that pass", async () => {
     const { analysis } = await runEngine({ ...shop(), review: { max_files: 2 } })
     expect(analysis.coverage.reviewed).toEqual(["AGENTS.md", "docs/keep.md"])
     expect(analysis.coverage.skipped).toContainEqual({ path: "src/pay.ts", reason: "max_files", unread: true })
-    expect(analysis.notices).toEqual([
+    expect(analysis.notices.map(inEnglish)).toEqual([
       "1 files are over review.max_files (2) and were not read.",
       "The change adds text that was not read, in: src/pay.ts."
     ])
@@ -187,13 +190,13 @@ describe("reviewChange", () => {
       agent: () => Effect.succeed({ ...emptyReport, problems: many })
     })
     expect(analysis.findings.map((finding) => finding.problem.severity)).toEqual(["high", "medium"])
-    expect(analysis.notices.join()).toMatch(/1 more problems .*max_problems.*1 problems are below/)
+    expect(analysis.notices.map(inEnglish).join()).toMatch(/1 more problems .*max_problems.*1 problems are below/)
   })
 
   it("passes the agent's skip on, unless it found something", async () => {
     const skipping = (problems: ReadonlyArray<ReportedProblem>) =>
       runEngine({ ...shop(), agent: () => Effect.succeed({ ...emptyReport, problems, skipped: "trivial" }) })
-    expect((await skipping([])).analysis.skipped).toBe("trivial")
+    expect((await skipping([])).analysis.skipped).toEqual(verbatimReason("trivial"))
     expect((await skipping([problem({})])).analysis.skipped).toBeUndefined()
   })
 
@@ -217,6 +220,6 @@ describe("reviewChange", () => {
     )
     const tight = await runEngine({ ...change, review: { incremental: false, max_patch_bytes: 300 } })
     expect(tight.briefs[0]?.prompt).not.toContain("last line of it")
-    expect(tight.analysis.notices.join()).toContain("shown by their diff only")
+    expect(tight.analysis.notices.map(inEnglish).join()).toContain("shown by their diff only")
   })
 })

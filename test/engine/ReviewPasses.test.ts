@@ -7,6 +7,7 @@ import type { AgentReport } from "../../src/agent/Agent.ts"
 import { isRefusedByBudget, noUsage } from "../../src/domain/Analysis.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { emptyReport, runEngine } from "./Fixture.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const names = ["alpha", "beta", "gamma"]
 const repository = makeRepository()
@@ -65,7 +66,7 @@ describe("a change of three passes", () => {
     expect(foundIn(analysis)).toEqual(["about alpha", "about gamma"])
     expect(analysis.coverage.skipped).toEqual(skippedBeta("failed"))
     expect(analysis.coverage.lines).toBe(602)
-    expect(analysis.notices.join("\n")).toContain("1 of 3 passes failed")
+    expect(analysis.notices.map(inEnglish).join("\n")).toContain("1 of 3 passes failed")
   })
 
   it("keeps what a pass reported before it failed", async () => {
@@ -89,7 +90,7 @@ describe("a change of three passes", () => {
     const { analysis } = await runEngine({ repository, base, head, agent: () => Effect.succeed(stopped) })
     expect(analysis).toMatchObject({ findings: [], partial: true, coverage: { reviewed: [], lines: 0 } })
     expect(analysis.coverage.skipped.map(({ reason }) => reason)).toEqual(["budget", "budget", "budget"])
-    expect(analysis.summary).toBe("The change was not reviewed, because the budget for model calls is exhausted.")
+    expect([analysis.summary, analysis.conclusion]).toEqual(["", { _tag: "NotReviewedForBudget" }])
     expect(isRefusedByBudget(analysis)).toBe(true)
   })
 

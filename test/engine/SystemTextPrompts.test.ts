@@ -14,6 +14,7 @@ import { basePrompt } from "../../src/domain/BasePrompt.ts"
 import { makeRepository, temporaryFolder } from "../vcs/Repository.ts"
 import { calling, emptyReport, runEngine } from "./Fixture.ts"
 import { owned } from "../harness/Owners.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const change = () => {
   const repository = makeRepository()
@@ -111,7 +112,7 @@ describe("the end of a review", () => {
   const skipping = () => Effect.succeed({ ...emptyReport, skipped: "only comments" })
   it("of a clean change is skipped where skip_lgtm is on, and posted where it is off", async () => {
     const on = await runEngine({ ...change(), agent: skipping, review: { skip_lgtm: true } })
-    expect([on.analysis.skipped, on.analysis.summary]).toEqual(["only comments", ""])
+    expect([on.analysis.skipped, on.analysis.summary]).toEqual([verbatimReason("only comments"), ""])
     const off = await runEngine({ ...change(), agent: skipping, review: { skip_lgtm: false } })
     expect([off.analysis.skipped, off.analysis.summary]).toEqual([undefined, "only comments"])
   })
@@ -132,7 +133,7 @@ describe("the end of a review", () => {
       ["security", "critical"],
       ["correctness", "medium"]
     ])
-    expect(analysis.notices.join()).toContain("1 problems are below review.min_severity (medium)")
+    expect(analysis.notices.map(inEnglish).join()).toContain("1 problems are below review.min_severity (medium)")
     expect(calls).toHaveLength(1)
   })
 

@@ -42,6 +42,7 @@ const spam: TriageIssue = {
   state: "open"
 }
 const close = { verdict: "close", category: "spam", reason: "it sells watches", confidence: 0.95 }
+const closed = { ...close, reason: verbatimReason(close.reason) }
 
 const workspaceOf = (block: Block = {}) => ({
   ...testWorkspace({ review: { output_language: "en" } }),
@@ -114,7 +115,7 @@ describe("triage", () => {
       custom_prompt: "Watches are what this project is about.",
       categories_close: ["spam", "watches"]
     })
-    expect(decision).toEqual(close)
+    expect(decision).toEqual(closed)
     expect(models).toEqual(["test/second"])
     expect(usage).toMatchObject({ requests: 1, costUsd: 0.25 })
     const [request] = requests
@@ -129,7 +130,10 @@ describe("triage", () => {
 
   it("keeps open what the model keeps open", async () => {
     const answer = { verdict: "keep_open", category: "bug", reason: "a crash", confidence: 0.4 }
-    expect((await triaged(() => calling("triage", answer), bug)).decision).toEqual(answer)
+    expect((await triaged(() => calling("triage", answer), bug)).decision).toEqual({
+      ...answer,
+      reason: verbatimReason("a crash")
+    })
   })
 
   it("a closed issue causes no request", async () => {
@@ -155,14 +159,14 @@ describe("triage", () => {
     const repaired = await triaged((__, call) =>
       call === 1 ? { ...wrong, native } : calling("triage", JSON.stringify(close))
     )
-    expect(repaired.decision).toEqual(close)
+    expect(repaired.decision).toEqual(closed)
     expect(repaired.requests[1]?.messages[1]).toMatchObject({ role: "assistant", native })
     expect(JSON.stringify(repaired.requests[1]?.messages)).toContain("not accepted")
 
     const next = await triaged(({ avoid }) =>
       avoid?.includes("test/second") ? { ...calling("triage", close), model: "test/third" } : wrong
     )
-    expect(next.decision).toEqual(close)
+    expect(next.decision).toEqual(closed)
     expect(next.requests).toHaveLength(3)
     expect(next.usage.requests).toBe(3)
 
@@ -247,7 +251,7 @@ describe("triage", () => {
         owned,
         Effect.runPromise
       )
-      expect(first.decision).toEqual(close)
+      expect(first.decision).toEqual(closed)
       expect(first.usage.costUsd).toBeCloseTo(0.2)
       expect(second.decision.verdict).toBe("keep_open")
       expect(second.failed?.message).toContain("the budget is used up")

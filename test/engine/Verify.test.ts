@@ -7,6 +7,7 @@ import type { GatewayRequest } from "../../src/llm/Gateway.ts"
 import type { ReportedProblem } from "../../src/domain/Problem.ts"
 import { makeRepository } from "../vcs/Repository.ts"
 import { calling, emptyReport, runEngine } from "./Fixture.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const severities = ["critical", "high", "medium", "low"] as const
 
@@ -81,7 +82,7 @@ describe("verification", () => {
     expect(analysis.refuted).toMatchObject([
       { finding: { problem: { message: "about critical" } }, reason: "checked above", model: "test/second" }
     ])
-    expect(analysis.notices.join()).toContain("1 reported problem was refuted")
+    expect(analysis.notices.map(inEnglish).join()).toContain("1 reported problem was refuted")
   })
 
   it("may read files first, and sends their lines along", async () => {
@@ -112,7 +113,7 @@ describe("verification", () => {
         )
     })
     expect(aboutOf(analysis)).toEqual(all.slice(1))
-    expect(analysis.notices.join()).toContain("3 problems are published unverified")
+    expect(analysis.notices.map(inEnglish).join()).toContain("3 problems are published unverified")
   })
 
   it.each([
@@ -136,7 +137,7 @@ describe("verification", () => {
       })
       expect(calls).toHaveLength(1)
       expect(aboutOf(analysis)).toEqual(all)
-      expect(analysis.notices.join()).toContain("4 problems are published unverified")
+      expect(analysis.notices.map(inEnglish).join()).toContain("4 problems are published unverified")
     }
   })
 
@@ -171,7 +172,7 @@ describe("verification", () => {
     })
     expect(calls).toHaveLength(response === undefined ? 1 : 2)
     expect(aboutOf(analysis)).toEqual(all)
-    expect(analysis.notices.join()).toContain("4 problems are published unverified")
+    expect(analysis.notices.map(inEnglish).join()).toContain("4 problems are published unverified")
   })
 
   it("waits for a provider that refuses it, also in the last attempt", async () => {
@@ -248,8 +249,8 @@ describe("a pass that fails", () => {
       changed: 200
     })
     expect(analysis.coverage.reviewed).not.toContain("b.ts")
-    expect(analysis.notices.join()).toMatch(/of \d passes failed/)
-    expect(analysis.notices.join()).toContain("400 of 600 changed lines were read")
+    expect(analysis.notices.map(inEnglish).join()).toMatch(/of \d passes failed/)
+    expect(analysis.notices.map(inEnglish).join()).toContain("400 of 600 changed lines were read")
     const again = await runEngine({ ...failingPass, previous: analysis })
     expect(again.analysis.coverage.reviewed).toContain("b.ts")
     expect(again.analysis.coverage.skipped.some(({ reason }) => reason === "unchanged")).toBe(true)

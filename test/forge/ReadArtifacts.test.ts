@@ -8,6 +8,7 @@ import { fault } from "../harness/FakeForge.ts"
 import { makeZip } from "../harness/Zip.ts"
 import { failure, run, startHost, unpaced } from "./Clients.ts"
 import type { Host } from "./Clients.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const sarif = (text: string) => makeZip([{ name: "out/report.sarif", content: text }])
 const other = "f".repeat(40)
@@ -34,7 +35,9 @@ describe.each(["github", "gitlab", "gitea"] as const)("CI of %s", (kind) => {
     if (ci === undefined) throw new Error("the host has no CI")
     const read = async (isWanted: (name: string) => boolean = () => true) => {
       const { items: runs } = await run(ci.runs(here.repo, here.pull.head))
-      return Effect.runPromise(unpaced(readArtifacts(ci, { repo: here.repo, head: here.pull.head, runs }, isWanted)))
+      const reading = readArtifacts(ci, { repo: here.repo, head: here.pull.head, runs }, isWanted)
+      const { files, notices } = await Effect.runPromise(unpaced(reading))
+      return { files, notices: notices.map(inEnglish) }
     }
     return { ...here, ci, fake, read }
   }

@@ -4,12 +4,13 @@ import { describe, expect, it } from "vitest"
 import { readZip } from "../../src/forge/ReadZip.ts"
 import type { ZipLimits } from "../../src/forge/ReadZip.ts"
 import { makeZip } from "../harness/Zip.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const limits: ZipLimits = { maxEntries: 50, maxFiles: 3, maxFileBytes: 5000, maxBytes: 8000, maxRatio: 100 }
 const isWanted = (name: string) => name.endsWith(".sarif")
 const read = async (zip: Uint8Array) => {
   const { files, unread } = await readZip(zip, isWanted, limits)
-  return { files: files.map((bytes) => Buffer.from(bytes).toString()), unread }
+  return { files: files.map((bytes) => Buffer.from(bytes).toString()), unread: unread.map(inEnglish) }
 }
 /** Text that cannot be packed to a tenth. */
 const noise = (length: number) =>

@@ -14,6 +14,7 @@ import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
 import { dismissOn, publishAll } from "./Publishing.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const kinds = {
@@ -174,7 +175,10 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     const coverage = { reviewed: [file], skipped: [], lines: 3 }
     const unchecked = { analysis: analysis([], { coverage }), head: "c".repeat(40) }
     await publishAll(to, given(here, [], [], unchecked))
-    const skipped = { analysis: analysis([], { skipped: "nothing to do", coverage }), head: "d".repeat(40) }
+    const skipped = {
+      analysis: analysis([], { skipped: verbatimReason("nothing to do"), coverage }),
+      head: "d".repeat(40)
+    }
     await publishAll(to, given(here, [], [], skipped))
     expect(stand(here)).toEqual(["open 1"])
     expect(here.forge.writes()).toHaveLength(writes)
@@ -186,7 +190,7 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
     const other = finding(3, { file: "b.ts" }, { path: "b.ts", side: "new", line: 1 })
     await publishAll(to, given(here, [at(1, 20), other]))
     const checked: ReadonlyArray<CheckedCode> = [...gone([file]), { file: "b.ts", state: "moved", to: "c.ts" }]
-    const skipped = { analysis: analysis([], { skipped: "no line is changed", checked }), head: "b".repeat(40) }
+    const skipped = { analysis: analysis([], { skipped: { _tag: "OnlyMoved" }, checked }), head: "b".repeat(40) }
     await publishAll(to, given(here, [], [], skipped))
     expect(stand(here)).toEqual(["closed 1", "open 3"])
     expect(here.forge.issues(repoName).issues.map(({ body }) => parseMarkers(body)[0]?.file)).toEqual([file, "c.ts"])

@@ -8,6 +8,7 @@ import { channelTable } from "../../src/outputs/Channels.ts"
 import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { mentionSlot } from "../../src/outputs/Mention.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const table = channelTable(() => 65_000)
 const kind = table.gitea_pr_review
@@ -77,7 +78,7 @@ describe("plan", () => {
       [finding(1, { severity: "critical" }), finding(2), finding(3), finding(4, { severity: "low" }, null)],
       { runUrl: "http://dash.test/runs/1" }
     )
-    const withNotice = { ...given, analysis: { ...given.analysis, notices: ["The budget ran out."] } }
+    const withNotice = { ...given, analysis: { ...given.analysis, notices: [verbatimReason("The budget ran out.")] } }
     expect(visible(summaryOf(operations(withNotice)))).toMatchInlineSnapshot(`
       "## Code review
 
@@ -134,9 +135,7 @@ describe("plan", () => {
   })
 
   it("writes a summary that names lost reports, though nothing was found", () => {
-    const notices = [
-      "1 report of the model could not be read, and the model did not correct it: a problem may be missing."
-    ]
+    const notices = [{ _tag: "ReportsUnreadable", count: 1, paths: ["src/a.ts"] } as const]
     const skipped = [{ path: "src/a.ts", reason: "unusable", unread: true, read: 3, changed: 3 }] as const
     const coverage = {
       reviewed: [],
@@ -276,7 +275,7 @@ describe("plan", () => {
     expect(tags()).toEqual(["Summary", "Review", "Threads"])
     expect(tags(input([]), channel({ no_problems: { action: "suppress" } }))).toEqual(["Threads"])
     expect(tags(input([]), channel({ review_mode: "comment" }))).toEqual(["Summary"])
-    expect(tags(input([], { analysis: analysis([], { skipped: "no" }) }))).toEqual(["Summary"])
+    expect(tags(input([], { analysis: analysis([], { skipped: verbatimReason("no") }) }))).toEqual(["Summary"])
     const full = workspace({}, { output_language: "en", max_problems: 1 })
     const last = whole(input([finding(1)], { workspace: full })).at(-1)
     expect(last?.operation).toMatchObject({ _tag: "Threads", analysed: [], changed: [] })

@@ -15,6 +15,7 @@ import { analysis, channel, change, finding, input, workspace } from "./Fixtures
 import { takeSample } from "../harness/Samples.ts"
 import { inputs as all, payloads } from "./HostileText.ts"
 import { commonmarkFaults, faults, tree } from "./LiveMarkup.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 /** Each payload in a fifth of the wrappings, each wrapping with a fifth of the payloads. */
 const inputs = takeSample("AICR_TEST_TEXTS", all, 5)
@@ -51,7 +52,7 @@ const hostileInput = (text: string) =>
     },
     analysis: analysis([hostileFinding(text), withoutUndefined({ ...hostileFinding(text, 2), anchor: undefined })], {
       summary: text,
-      notices: [text],
+      notices: [verbatimReason(text)],
       models: [text],
       coverage: { reviewed: [text], skipped: [{ path: text, reason: "excluded" }], lines: 1 }
     })

@@ -15,6 +15,7 @@ import type { FakeThread } from "../harness/FakeThreads.ts"
 import { getThread } from "../harness/FakeThreads.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
 import { dismissOn, publishAll } from "./Publishing.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const table = channelTable((kind) => forgeTable[kind].bodyLimit)
 const rows = {
@@ -103,7 +104,7 @@ describe.each(ForgeKind.literals)("comments at lines on %s", (kind) => {
     await review([at(1, 20)])
     await review([], { reviewed: [], skipped: [{ path: file, reason: "budget" }] })
     expect(stand()).toEqual(["1"])
-    await review([], { reviewed: [file] }, { skipped: "nothing to do" })
+    await review([], { reviewed: [file] }, { skipped: verbatimReason("nothing to do") })
     expect(stand()).toEqual(["1"])
     await review([], { reviewed: ["other.ts"] })
     expect(stand()).toEqual(["1 resolved"])

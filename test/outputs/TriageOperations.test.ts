@@ -24,14 +24,20 @@ import { analysis, input, workspace } from "./Fixtures.ts"
 import { AuthorGuess } from "../../src/outputs/AuthorGuess.ts"
 import { inSnapshot } from "./InSnapshot.ts"
 import { uncounted } from "../harness/Owners.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 
 const spam: TriageDecision = {
   verdict: "close",
   category: "spam",
-  reason: "It sells watches to @dana.",
+  reason: verbatimReason("It sells watches to @dana."),
   confidence: 0.9
 }
-const bug: TriageDecision = { verdict: "keep_open", category: "bug", reason: "It names a crash.", confidence: 0.9 }
+const bug: TriageDecision = {
+  verdict: "keep_open",
+  category: "bug",
+  reason: verbatimReason("It names a crash."),
+  confidence: 0.9
+}
 const issue = { title: "Great offer", body: "Buy cheap watches!" }
 
 type Actions = ReadonlyArray<"close" | "label" | "comment">

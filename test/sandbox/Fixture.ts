@@ -28,6 +28,7 @@ import type {
 } from "../../src/sandbox/Sandbox.ts"
 import { sandboxesOver } from "../../src/sandbox/SandboxesLayer.ts"
 import type { Drivers } from "../../src/sandbox/SandboxKinds.ts"
+import { inEnglish } from "../../src/text/en.ts"
 
 const mib = 1_048_576
 
@@ -169,7 +170,12 @@ export const run = (
     Effect.gen(function* () {
       const sandbox = yield* start(fixture, kind, program, limits)
       const lines = yield* Stream.runCollect(sandbox.lines)
-      return { exit: yield* sandbox.exit, lines, stderr: yield* sandbox.stderr, notices: sandbox.notices }
+      return {
+        exit: yield* sandbox.exit,
+        lines,
+        stderr: yield* sandbox.stderr,
+        notices: sandbox.notices.map(inEnglish)
+      }
     })
   )
 

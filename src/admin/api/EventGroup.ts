@@ -11,6 +11,7 @@ import { NotFound, StateConflict } from "./Problems.ts"
 import { Entry } from "./QueueRecords.ts"
 import { Audited, Authenticated, ValidRequest } from "./Rules.ts"
 import { Publication, runWithEvents } from "./RunRecords.ts"
+import { Reason } from "../../domain/Reason.ts"
 
 const CommitStatus = Schema.Struct({
   head: field("Commit"),
@@ -31,7 +32,7 @@ const storyParts = {
     Schema.Struct({
       ...runWithEvents,
       entry_id: field("Id of its queue entry"),
-      notices: Schema.optionalKey(Schema.Array(Schema.String)).annotate({
+      notices: Schema.optionalKey(Schema.Array(Reason)).annotate({
         description: "What its summary says about parts that were not read"
       }),
       publications: Schema.Array(Publication)

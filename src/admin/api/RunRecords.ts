@@ -7,8 +7,9 @@ import { Side } from "../../domain/Problem.ts"
 import { DatedPublication } from "../../domain/Publication.ts"
 import { DatedOutcome } from "../../store/Outcomes.ts"
 import { Run as StoredRun } from "../../store/Runs.ts"
-import { change, count, maybe, maybeCount, targetKey, text, time, workspace } from "./Fields.ts"
+import { change, count, maybe, maybeCount, maybeReason, targetKey, text, time, workspace } from "./Fields.ts"
 import { shown } from "./Shown.ts"
+import { Reason } from "../../domain/Reason.ts"
 
 /** Fields of every record of a run. */
 export const storedRun = shown(StoredRun, {
@@ -179,11 +180,14 @@ export const RunDetails = Schema.Struct({
     })
   ).annotate({ description: "Deliveries, states and publications with their times, oldest first" }),
   summary: maybe("Summary in Markdown"),
-  skipped: maybe("Why there was nothing to review; no summary is posted then"),
+  conclusion: maybeReason(
+    "What is posted in place of a summary of a model: why no model read the change, or the decision about an issue"
+  ),
+  skipped: maybeReason("Why there was nothing to review; no summary is posted then"),
   findings: Schema.Array(FollowedFinding),
   refuted: Schema.Array(Refuted),
   coverage: Schema.optionalKey(Coverage),
-  notices: Schema.Array(Schema.String).annotate({ description: "Truncation, dropped problems, fallbacks" }),
+  notices: Schema.Array(Reason).annotate({ description: "Truncation, dropped problems, fallbacks" }),
   models: Schema.Array(Schema.String).annotate({ description: "Models in order of first use, as provider/model" }),
   models_used: Schema.Array(ModelUsage).annotate({ description: "Usage by model; empty in records of old versions" }),
   usage: Schema.optionalKey(

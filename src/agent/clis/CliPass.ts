@@ -42,6 +42,7 @@ import { openSession } from "./PassSession.ts"
 import type { PassSession } from "./PassSession.ts"
 import { newClock, watchPass } from "./PassWatch.ts"
 import { testedRange } from "./ProgramFolder.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export type CliServices = AgentPasses | AgentPrograms | ModelProxies | Sandboxes | ToolServers | WebSearch
 
@@ -160,8 +161,8 @@ const runPass = Effect.fnUntraced(function* (
   return outcome instanceof AgentError ? yield* outcome : outcome
 }, Effect.scoped)
 
-const versionNotice = ({ isTested, mode, version }: AgentProgram): ReadonlyArray<string> =>
-  isTested ? [] : [`${mode} ${version} is not a version that was tested (${testedRange(mode)}).`]
+const versionNotice = ({ isTested, mode, version }: AgentProgram): ReadonlyArray<Reason> =>
+  isTested ? [] : [{ _tag: "AgentUntested", mode, version: version ?? "", tested: testedRange(mode) }]
 
 const logText = (mode: CliMode, text: string) => Effect.logInfo("agent step", { mode, text: text.slice(0, 2_000) })
 

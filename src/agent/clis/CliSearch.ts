@@ -1,6 +1,7 @@
 /** The tools that a pass is offered, with the web search where the service searches for its CLI. */
 import { Effect } from "effect"
 import type { SearchRecord } from "../../domain/AgentPass.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { Brief } from "../Agent.ts"
 import { openPassSearch, searchSeconds } from "../search/PassSearch.ts"
 import { planSearch } from "../search/SearchChain.ts"
@@ -26,8 +27,7 @@ export const openCliSearch = Effect.fnUntraced(function* (
   const { enabled, max_queries: maxQueries, searxng, timeout_seconds: timeoutSeconds } = agent.web_search
   if (!enabled || webSearch.by !== "service") return without
   const { chain } = planSearch(snapshot, agent.web_search, webSearch.reach)
-  if (chain.length === 0)
-    return { ...without, notices: ["There was no web search: agent.web_search leaves no provider that can be called."] }
+  if (chain.length === 0) return { ...without, notices: [{ _tag: "SearchWithoutProvider" } satisfies Reason] }
   const request = { chain, searxng, timeoutSeconds, maxQueries, used, record }
   return {
     names: [...toolNames, searchToolName],

@@ -1,5 +1,6 @@
 /** Decides on the result of a pass of an agent CLI, from what it reported, its model calls, and how it ended. Pure. */
 import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { Unusable } from "../../domain/Coverage.ts"
 import type { ReportedProblem } from "../../domain/Problem.ts"
 import type { SandboxExit } from "../../sandbox/Sandbox.ts"
@@ -28,7 +29,7 @@ export interface PassFacts {
   readonly toolCalls: number
   /** Last failure in the output of the program, and the end of its stderr. Untrusted. */
   readonly printed: { readonly error: string | undefined; readonly stderr: string }
-  readonly notices: ReadonlyArray<string>
+  readonly notices: ReadonlyArray<Reason>
 }
 
 const maxDetail = 500
@@ -88,10 +89,7 @@ export const toReport = ({
 }: Pick<PassFacts, "dropped" | "end" | "notices" | "problems" | "spent" | "unusable">): AgentReport => ({
   ...spent,
   problems,
-  notices:
-    dropped === 0
-      ? notices
-      : [...notices, `${dropped} further problems beyond the limit of ${maxReported} were discarded`],
+  notices: dropped === 0 ? notices : [...notices, { _tag: "ProblemsBeyondLimit", count: dropped, limit: maxReported }],
   summary: end?._tag === "Summary" ? end.markdown : undefined,
   // Reported problems take precedence over a later request to skip.
   skipped: end?._tag === "Skip" && problems.length === 0 ? end.reason : undefined,

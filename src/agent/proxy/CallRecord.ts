@@ -1,6 +1,4 @@
 /** Usage of the calls of one pass, and the reason for which they ended: the source of its report. */
-import { valueText } from "../../text/Render.ts"
-import { en, inEnglish } from "../../text/en.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { addUsage, noUsage } from "../../domain/Analysis.ts"
 import type { Usage } from "../../domain/Analysis.ts"
@@ -20,7 +18,7 @@ export class CallRecord {
   #stopped: Reason | undefined
   #failure: AgentError | undefined
   readonly #models = new Set<string>()
-  readonly #notices = new Set<string>()
+  readonly #notices = new Map<string, Reason>()
   readonly #removed: Record<RemovalReason, Set<string>> = { not_permitted: new Set(), not_translatable: new Set() }
   /** `provider/model` of the last response. */
   last: string | undefined
@@ -42,8 +40,8 @@ export class CallRecord {
     })
   }
 
-  note(notice: string): void {
-    if (this.#notices.size < maxNotices) this.#notices.add(notice)
+  note(notice: Reason): void {
+    if (this.#notices.size < maxNotices) this.#notices.set(JSON.stringify(notice), notice)
   }
 
   /** Each reason has one notice per pass, however many requests have such tools. */
@@ -57,8 +55,7 @@ export class CallRecord {
     this.#models.add(model)
     this.#failure = undefined
     // Notices are published, so they contain only the class of a failure; the provider's message is only logged.
-    for (const { model: failed, reason } of fallbacks)
-      this.note(`fell back from ${failed}: ${valueText(en, "failure", reason)}`)
+    for (const { model: failed, reason } of fallbacks) this.note({ _tag: "FellBack", model: failed, kind: reason })
   }
 
   failed(error: GatewayError): void {
@@ -68,7 +65,7 @@ export class CallRecord {
 
   stop(reason: Reason): void {
     this.#stopped ??= reason
-    this.note(inEnglish(reason))
+    this.note(reason)
   }
 
   get report(): ModelProxyReport {
@@ -76,7 +73,7 @@ export class CallRecord {
       usage: this.#usage,
       models: [...this.#models],
       notices: [
-        ...this.#notices,
+        ...this.#notices.values(),
         ...removalReasons.flatMap((reason) => describeRemoval(reason, [...this.#removed[reason]]))
       ],
       ...(this.#stopped === undefined ? {} : { stopped: this.#stopped }),
@@ -87,10 +84,5 @@ export class CallRecord {
 
 const removalReasons: ReadonlyArray<RemovalReason> = ["not_permitted", "not_translatable"]
 
-const describeRemoval = (reason: RemovalReason, names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  if (names.length === 0) return []
-  const list = names.join(", ")
-  return reason === "not_permitted"
-    ? [`removed from the agent's requests, because a review may not use it: ${list}`]
-    : [`the agent could not search the web: the API of the configured provider does not have its tool ${list}`]
-}
+const describeRemoval = (reason: RemovalReason, names: ReadonlyArray<string>): ReadonlyArray<Reason> =>
+  names.length === 0 ? [] : [{ _tag: reason === "not_permitted" ? "ToolsRemoved" : "SearchUntranslatable", names }]

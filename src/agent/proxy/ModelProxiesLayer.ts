@@ -11,17 +11,19 @@ import { ModelProxies } from "./ModelProxy.ts"
 import type { ModelProxyRequest, OpenModelProxy } from "./ModelProxy.ts"
 import { CallRecord } from "./CallRecord.ts"
 import { ProxyCalls } from "./ProxyCalls.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { inEnglish } from "../../text/en.ts"
 
 /** A prompt of a million tokens has about 4 MB. */
 const maxBodyBytes = 32 * 1024 * 1024
 const maxConcurrent = 8
 
-const refusals: Record<PassRefusal, readonly [kind: WireFailureKind, message: string]> = {
-  unauthorized: ["unauthorized_agent", "the token of the pass is missing or invalid"],
-  too_large: ["too_large", `a request has at most ${maxBodyBytes} bytes`],
-  busy: ["busy", `at most ${maxConcurrent} requests may be in progress`],
-  unsupported_encoding: ["invalid", "send the body without content-encoding"],
-  failed: ["unavailable", "the proxy failed"]
+const refusals: Record<PassRefusal, readonly [kind: WireFailureKind, why: Reason]> = {
+  unauthorized: ["unauthorized_agent", { _tag: "TokenInvalid" }],
+  too_large: ["too_large", { _tag: "RequestTooLarge", limit: maxBodyBytes }],
+  busy: ["busy", { _tag: "ProxyBusy", limit: maxConcurrent }],
+  unsupported_encoding: ["invalid", { _tag: "ContentEncoded" }],
+  failed: ["unavailable", { _tag: "ProxyFailed" }]
 }
 
 /** Name of the model for the agent: that of the first model, so that agents with settings for it use them. */
@@ -42,9 +44,9 @@ const open = (root: string) =>
         token,
         maxBodyBytes,
         maxConcurrent,
-        refuse: (reason) => wireFormat(request.format).error(...refusals[reason]),
+        refuse: (reason) => wireFormat(request.format).error(refusals[reason][0], inEnglish(refusals[reason][1])),
         onRefused: (reason) => {
-          if (reason !== "busy") record.note(`a request of the agent was refused: ${refusals[reason][1]}`)
+          if (reason !== "busy") record.note({ _tag: "AgentRequestRefused", reason: refusals[reason][1] })
         }
       },
       (exchange) => calls.handle(exchange)

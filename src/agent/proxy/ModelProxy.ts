@@ -36,8 +36,8 @@ export interface ModelProxyReport {
   readonly usage: Usage
   /** `provider/model` of each model with a response, in order of first use. */
   readonly models: ReadonlyArray<string>
-  /** Fallbacks and refusals, in words for the report of the run. */
-  readonly notices: ReadonlyArray<string>
+  /** Fallbacks and refusals. */
+  readonly notices: ReadonlyArray<Reason>
   /** Reason why no further call was permitted: the budget or the number of calls. Problems reported until then are kept. */
   readonly stopped?: Reason | undefined
   /** Failure of the last call, if none succeeded after it. */

@@ -89,7 +89,7 @@ export class ProxyCalls {
       case "NotEvents":
         return this.#refuse(exchange, "invalid", "streams exist as events only; add alt=sse")
       case "NotFound":
-        this.#record.note("the agent called a path of the provider that a review does not need")
+        this.#record.note({ _tag: "UnneededPath" })
         return this.#refuse(exchange, "not_found", "this path does not exist")
     }
   }

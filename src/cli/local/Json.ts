@@ -2,6 +2,8 @@
 import { usageJson } from "../../domain/Analysis.ts"
 import { isPartial } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
+import { inEnglish } from "../../text/en.ts"
+import { summaryText } from "../../domain/SummaryText.ts"
 
 export const renderJson = ({ analysis, baseName, from, head, root, vcs }: LocalReview): string => {
   const { usage, coverage } = analysis
@@ -12,7 +14,7 @@ export const renderJson = ({ analysis, baseName, from, head, root, vcs }: LocalR
     head,
     // A part of the change was not read, or reports of the model could not be used.
     ...(isPartial(analysis) ? { partial: true } : {}),
-    ...(analysis.skipped === undefined ? {} : { skipped: analysis.skipped }),
+    ...(analysis.skipped === undefined ? {} : { skipped: inEnglish(analysis.skipped) }),
     findings: analysis.findings.map(({ fingerprint, problem, anchor }) => ({
       fingerprint,
       file: anchor?.path ?? problem.file,
@@ -26,9 +28,9 @@ export const renderJson = ({ analysis, baseName, from, head, root, vcs }: LocalR
       quote: problem.quote,
       confidence: problem.confidence
     })),
-    summary: analysis.summary,
+    summary: summaryText(analysis, inEnglish),
     coverage,
-    notices: analysis.notices,
+    notices: analysis.notices.map(inEnglish),
     models: analysis.models,
     usage: usageJson(usage)
   }

@@ -5,10 +5,13 @@ import { count } from "../Wording.ts"
 import { countSkipped } from "../../domain/Coverage.ts"
 import { formatLocation, formatSkip, formatTitle, formatVerdict } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
+import { summaryText } from "../../domain/SummaryText.ts"
+import { inEnglish } from "../../text/en.ts"
 
 export const renderMarkdown = (review: LocalReview): string => {
-  const { findings, summary, coverage, notices, models } = review.analysis
+  const { findings, coverage, notices, models } = review.analysis
   const blocks = ["# Code review", gfm.line(formatVerdict(review))]
+  const summary = summaryText(review.analysis, inEnglish)
   if (summary.trim() !== "") blocks.push(gfm.markdown(summary))
   if (findings.length > 0) blocks.push("## Problems", ...findings.map(renderFinding))
   if (coverage.skipped.length > 0) {
@@ -18,7 +21,7 @@ export const renderMarkdown = (review: LocalReview): string => {
     const title = `${count(files, "file")} not read, or not in full`
     blocks.push(`<details><summary>${title}</summary>`, rows.join("\n"), "</details>")
   }
-  if (notices.length > 0) blocks.push(notices.map((notice) => `> ${gfm.line(notice)}`).join("\n"))
+  if (notices.length > 0) blocks.push(notices.map((notice) => `> ${gfm.line(inEnglish(notice))}`).join("\n"))
   if (models.length > 0) blocks.push(`Written by ${models.map(gfm.codeSpan).join(", ")}.`)
   return `${joined(blocks)}\n`
 }

@@ -9,6 +9,7 @@ import { showName } from "../../domain/Text.ts"
 import type { ExitWith } from "../Exit.ts"
 import { count } from "../Wording.ts"
 import type { PublishedReview } from "./PublishReview.ts"
+import { inEnglish } from "../../text/en.ts"
 
 export interface LocalReview {
   readonly vcs: VcsKind
@@ -48,7 +49,7 @@ export const formatSkip = ({ changed, read, reason, rule }: SkippedFile): string
 export const formatVerdict = ({ analysis, baseName, headName }: LocalReview): string => {
   const { findings, coverage, skipped } = analysis
   const range = `${baseName}...${headName}`
-  if (skipped !== undefined) return `${range}: not reviewed. ${skipped}`
+  if (skipped !== undefined) return `${range}: not reviewed. ${inEnglish(skipped)}`
   const read = `${count(countReviewed(coverage), "file")}, ${count(coverage.lines, "changed line")}`
   const missing = coverage.unusable === undefined ? "" : "; problems may be missing"
   return `${range}: ${count(findings.length, "problem")} in ${read}${missing}`

@@ -5,6 +5,7 @@ import type { Finding } from "../../domain/Problem.ts"
 import { formatTitle } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
 import packageJson from "../../../package.json" with { type: "json" }
+import { inEnglish } from "../../text/en.ts"
 
 const levels = {
   critical: "error",
@@ -44,7 +45,7 @@ export const renderSarif = (review: LocalReview): string => {
         invocations: [
           {
             executionSuccessful: isComplete,
-            toolExecutionNotifications: notices.map((text) => ({ level, message: { text } }))
+            toolExecutionNotifications: notices.map((notice) => ({ level, message: { text: inEnglish(notice) } }))
           }
         ],
         properties: { base: review.from, head: review.head },

@@ -7,18 +7,22 @@ import type { Finding } from "../../domain/Problem.ts"
 import { countSkipped } from "../../domain/Coverage.ts"
 import { formatLocation, formatSkip, formatTitle, formatVerdict } from "./Report.ts"
 import type { LocalReview } from "./Report.ts"
+import { summaryText } from "../../domain/SummaryText.ts"
+import { inEnglish } from "../../text/en.ts"
 
 const colours: Readonly<Record<Severity, string>> = { critical: "1;31", high: "31", medium: "33", low: "36", info: "2" }
 
 export const renderText = (review: LocalReview, colour: boolean): string => {
   const paint = (code: string, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text)
-  const { findings, summary, coverage, notices, models, usage } = review.analysis
+  const { findings, coverage, notices, models, usage } = review.analysis
   const blocks = findings.map((finding) => renderFinding(finding, paint))
+  const summary = summaryText(review.analysis, inEnglish)
   if (summary.trim() !== "") blocks.push(plain(summary.trim()))
   const left = coverage.skipped.map((file) => `  ${plain(file.path)} (${plain(formatSkip(file))})`)
   if (left.length > 0)
     blocks.push(["Not read, or not in full:", ...shortened(left, 20, countSkipped(coverage))].join("\n"))
-  if (notices.length > 0) blocks.push(notices.map((notice) => paint("33", `Note: ${plain(notice)}`)).join("\n"))
+  if (notices.length > 0)
+    blocks.push(notices.map((notice) => paint("33", `Note: ${plain(inEnglish(notice))}`)).join("\n"))
   const cost = usage.costUsd === undefined || usage.costUsd === 0 ? "" : `, $${formatUsd(usage.costUsd, 4)}`
   const spent =
     models.length === 0 ? "" : ` (${models.join(", ")}: ${usage.inputTokens} in, ${usage.outputTokens} out${cost})`

@@ -4,9 +4,10 @@ import { useApi } from "../client/Queries.ts"
 import { ExternalLink } from "../parts/Facts.tsx"
 import { Prose } from "../parts/Prose.tsx"
 import { RunLink, RunStatus } from "../parts/Records.tsx"
-import { t, tReason, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { isEnded } from "./RunStates.ts"
+import { summaryText } from "../../domain/SummaryText.ts"
 
 /** Operations that people do not read as a comment. */
 const silent = new Set(["Status", "Label", "Threads", "Thread"])
@@ -51,11 +52,11 @@ export const DeliveredRun = ({ id, said }: { readonly id: string; readonly said:
       <Posted run={run} />
       {run.findings.length > 0 ? null : (
         <p>
-          <Prose text={tService(run.skipped ?? run.summary ?? "")} />
+          <Prose text={run.skipped === undefined ? summaryText(run, tReason) : tReason(run.skipped)} />
         </p>
       )}
       {run.notices.map((notice) => (
-        <p key={notice}>{tService(notice)}</p>
+        <p key={JSON.stringify(notice)}>{tReason(notice)}</p>
       ))}
       {unpublished.map(({ error, id: publication, operation }) => (
         <p key={publication} className="error-text">

@@ -41,7 +41,7 @@ const Decided = ({
   const texts = [
     outcomeReason && tReason(outcomeReason),
     run?.reason && tReason(run.reason),
-    ...(run?.notices ?? [])
+    ...(run?.notices ?? []).map(tReason)
   ].filter((text) => text !== undefined)
   return <DecidedBy rule={rule} texts={texts} workspace={workspace} />
 }

@@ -14,13 +14,14 @@ import { Shape, Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { formatDuration } from "../text/Duration.ts"
 import { formatCount, formatUsd } from "../text/Format.ts"
-import { t, tReason, tService, tValue } from "../text/T.ts"
+import { t, tReason, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { RunCoverage } from "./RunCoverage.tsx"
 import { RunFindings } from "./RunFindings.tsx"
 import { RunLog } from "./RunLog.tsx"
 import { isEnded } from "./RunStates.ts"
 import { RunTimeline } from "./RunTimeline.tsx"
+import { summaryText } from "../../domain/SummaryText.ts"
 
 const CancelRun = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const cancel = useNoticedAction("POST /runs/:id/cancel", ["GET /runs/:id", "GET /runs", "GET /queue"])
@@ -155,7 +156,7 @@ const Reason = ({ run }: { readonly run: RunDetails }) => {
         {reason === undefined ? null : <p className="verdict-title">{tReason(reason)}</p>}
         {reason?._tag === "QueuedTimeout" ? <p>{t("why.queued_timeout")}</p> : null}
         {run.notices.map((notice, index) => (
-          <p key={index}>{tService(notice)}</p>
+          <p key={index}>{tReason(notice)}</p>
         ))}
       </div>
     </div>
@@ -184,13 +185,13 @@ export const Run = () => {
               <RunFindings run={run} />
               {run.skipped === undefined ? null : (
                 <Panel title={t("run.skipped.why")}>
-                  <Prose text={tService(run.skipped)} />
+                  <Prose text={tReason(run.skipped)} />
                 </Panel>
               )}
-              {run.summary === undefined || run.summary === "" ? null : (
+              {summaryText(run, tReason) === "" ? null : (
                 <Panel title={t("run.summary")}>
                   <div className="prose">
-                    <Prose text={tService(run.summary)} />
+                    <Prose text={summaryText(run, tReason)} />
                   </div>
                 </Panel>
               )}

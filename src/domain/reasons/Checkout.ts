@@ -30,6 +30,11 @@ export const checkoutReasons = {
   CloneUrlNotHttp: {},
   CloneUrlWithCredentials: {},
   NothingToClone: { trigger: "text" },
+  ServerFieldMissing: { owner: "reason", field: "text" },
+  ServerVariableUnset: { owner: "reason", variable: "text" },
+  /** Owners of the fields. */
+  OwnerTrigger: { trigger: "text" },
+  OwnerRepository: {},
   NoRepositories: { trigger: "text", kind: "text" },
   InvalidRef: { ref: "text" },
   InvalidRevisions: { revision: "text", other: "text" },

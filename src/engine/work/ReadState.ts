@@ -7,6 +7,7 @@ import type { Lineage } from "../../review/CommitPatches.ts"
 import type { CommitLabel } from "../../review/CommitLabel.ts"
 import type { DiffParser } from "../../review/ParseDiff.ts"
 import type { FileSelection, ListedPath, SelectedFiles } from "../../review/SelectFiles.ts"
+import type { RefusedRule } from "../../review/IgnoreFile.ts"
 
 export type IndexedPath = ListedPath & { readonly index: number }
 
@@ -24,7 +25,7 @@ export interface ComparisonState {
 export interface SelectionState {
   selection: FileSelection | undefined
   /** Rules of the ignore file that are not used, and why. */
-  refusedRules: ReadonlyArray<string>
+  refusedRules: ReadonlyArray<RefusedRule>
   /** Paths that the ignore file lists beyond its scope. */
   readonly overruled: Set<string>
 }

@@ -6,6 +6,7 @@ import type { FileDiff, FileHeader } from "../../review/FileDiff.ts"
 import { DiffFormatError, makeDiffParser } from "../../review/ParseDiff.ts"
 import { setSelected } from "./ReadState.ts"
 import type { ComparisonState, ReadState } from "./ReadState.ts"
+import type { RefusedRule } from "../../review/IgnoreFile.ts"
 
 export interface DiffProgress {
   /** Patch bytes of the kept files so far. */
@@ -19,7 +20,7 @@ export interface ReadSummary {
   /** Files that git classifies as binary and that may be text. */
   readonly binaries: ReadonlyArray<Pick<FileDiff, "path" | "oldPath" | "status">>
   /** Rules of the ignore file that are not used, and why. */
-  readonly refusedRules: ReadonlyArray<string>
+  readonly refusedRules: ReadonlyArray<RefusedRule>
   /** Paths that the ignore file lists beyond its scope. */
   readonly overruled: number
 }

@@ -201,9 +201,7 @@ const start = Effect.fnUntraced(function* (
     return { code: undefined, limit: end.limit, failure: reason }
   })
   return {
-    notices: microvm.emulation
-      ? ["The processor of the sandbox was emulated, which is slow (sandbox.microvm.emulation)."]
-      : [],
+    notices: microvm.emulation ? [{ _tag: "ProcessorEmulated" }] : [],
     paths: ownPaths,
     sockets: { model: `${linkFolder}/model.sock`, tools: `${linkFolder}/tools.sock` },
     environment: {},

@@ -18,6 +18,7 @@ import { errorText } from "./CommandError.ts"
 import { spawnLimited } from "./LimitedShell.ts"
 import { acquireProcess, controlProcess } from "./NativeProcess.ts"
 import { listDescendants, listMarked, markVariable } from "./ProcessTree.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 
 /** Returns two free ports of this machine. They are free when they are returned; a loss of the race fails the start. */
 const freePorts = async (): Promise<readonly [number, number]> => {
@@ -125,9 +126,7 @@ export const startUnconfined = Effect.fnUntraced(function* (
   })
   return {
     ...running,
-    notices: [
-      `The agent ran WITHOUT A SANDBOX, because sandbox.native.unconfined is true: it could read every file and reach every network that the service can. ${withoutPeriod(reason.message)}.`
-    ],
+    notices: [{ _tag: "WithoutSandbox", reason: verbatimReason(withoutPeriod(reason.message)) }],
     paths: { repository, scratch, modelPort, toolsPort },
     sockets,
     environment,

@@ -37,6 +37,10 @@ export const checkoutTexts = {
   CloneUrlWithCredentials: "clone URL carries credentials; configure a token instead",
   NothingToClone:
     "trigger {trigger} has no base_url, so there is nowhere to clone from; set triggers[].base_url to the host's web address",
+  ServerFieldMissing: "{owner} has no {field}",
+  ServerVariableUnset: "variable {variable} of {owner} is not set",
+  OwnerTrigger: "trigger {trigger}",
+  OwnerRepository: "it",
   NoRepositories: "trigger {trigger} is of kind {kind}, which has no repositories",
   InvalidRef: "invalid git ref name {ref}",
   InvalidRevisions: "invalid revision {revision} or {other}; expected numbers",

@@ -10,6 +10,7 @@ import { noticeTexts } from "./Notice.ts"
 import { publicationTexts } from "./Publication.ts"
 import { queueTexts } from "./Queue.ts"
 import { refusalTexts } from "./Refusal.ts"
+import { reviewTexts } from "./Review.ts"
 import { runTexts } from "./Run.ts"
 import { modelTexts } from "./Model.ts"
 import { deliveryTexts } from "./Delivery.ts"
@@ -27,6 +28,7 @@ export const common: CommonTexts = {
     ...noticeTexts,
     ...publicationTexts,
     ...queueTexts,
+    ...reviewTexts,
     ...runTexts,
     ...checkTexts,
     ...refusalTexts

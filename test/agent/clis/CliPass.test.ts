@@ -4,7 +4,6 @@ import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
-import { inEnglish } from "../../../src/text/en.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import type { AgentReport, Brief, PassProgress } from "../../../src/agent/Agent.ts"
 import { AgentError } from "../../../src/agent/Agent.ts"
@@ -107,7 +106,7 @@ describe("a pass of an agent CLI", () => {
   it.live("reports a budget that ended it once", () =>
     Effect.gen(function* () {
       const stopped = { _tag: "BudgetEndedReview" } as const
-      const notices = [inEnglish(stopped)]
+      const notices = [stopped]
       const proxy: FakeProxyState = { calls: 1, report: { stopped, notices } }
       const result = yield* alone(["report a", "exit 0"], { proxy })
       expect(result).toMatchObject({ _tag: "Success", success: { stopped, notices } })
@@ -220,7 +219,7 @@ describe("a pass of an agent CLI", () => {
       const result = yield* alone(["summary One"], { found: { version: "9.9.9", isTested: false } })
       expect(result).toMatchObject({
         _tag: "Success",
-        success: { notices: ["codex 9.9.9 is not a version that was tested (~0.169.0)."] }
+        success: { notices: [{ _tag: "AgentUntested", mode: "codex", version: "9.9.9", tested: "~0.169.0" }] }
       })
     })
   )

@@ -11,6 +11,7 @@ import { waitUntil } from "../../harness/Wait.ts"
 import { documentFor, protocols, publicKey } from "../../llm/Protocols.ts"
 import { makeClient, withProxy } from "./ProxyFixture.ts"
 import type { ProxyFixture } from "./ProxyFixture.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const formats: ReadonlyArray<WireFormat> = ["openai-chat", "openai-responses", "anthropic-messages", "gemini"]
 
@@ -177,7 +178,7 @@ describe("a chain", () => {
       expect(await streamed.text).toBe("from the second")
       expect(await fixture.report()).toMatchObject({
         models: ["q/n"],
-        notices: ["fell back from p/m: unavailable"],
+        notices: [{ _tag: "FellBack", model: "p/m", kind: "unavailable" }],
         usage: { requests: 1 }
       })
     })
@@ -324,7 +325,7 @@ describe("a search of the provider", () => {
             text: expect.stringContaining('"stop_reason":"end_turn"')
           })
         }
-        expect((await report()).notices).toEqual([
+        expect((await report()).notices.map(inEnglish)).toEqual([
           "the agent could not search the web: the API of the configured provider does not have its tool web_search_20250305"
         ])
       })

@@ -11,6 +11,7 @@ import { overSocket } from "../mcp/ToolFixture.ts"
 import { requestCorpus } from "../../llm/wire/RequestCorpus.ts"
 import { withProxy } from "./ProxyFixture.ts"
 import type { ProxyFixture } from "./ProxyFixture.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 let fake: FakeModel
 beforeAll(async () => {
@@ -58,7 +59,9 @@ it.each([
       expect(status).toBe(404)
       expect(JSON.parse(text)).toHaveProperty("error.message")
     }
-    expect((await report()).notices).toEqual(["the agent called a path of the provider that a review does not need"])
+    expect((await report()).notices.map(inEnglish)).toEqual([
+      "the agent called a path of the provider that a review does not need"
+    ])
   })
   expect(requests).toBe(0)
 })
@@ -244,7 +247,7 @@ describe("tools of the provider's servers", () => {
         { type: "mcp_toolset", mcp_server_name: "x" }
       ]
       for (let call = 0; call < 2; call++) expect((await post("/v1/messages", { ...chat, tools })).status).toBe(200)
-      expect((await report()).notices).toEqual([
+      expect((await report()).notices.map(inEnglish)).toEqual([
         "removed from the agent's requests, because a review may not use it: web_search_20250305, web_fetch_20250910, code_execution_20250825, mcp_toolset"
       ])
     })

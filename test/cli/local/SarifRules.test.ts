@@ -14,7 +14,7 @@ const render = (...severities: ReadonlyArray<Severity>) =>
   renderRun(analysis(severities.map((severity, index) => finding(index, { severity, category: "security" }))))
 
 it("a run that lost reports is not successful, and warns of it", () => {
-  const notices = ["1 report of the model could not be read"]
+  const notices = [{ _tag: "ReportsUnreadable", count: 1, paths: [] } as const]
   const coverage = { reviewed: [], skipped: [], lines: 1 }
   const lost = { ...coverage, unusable: [{ reason: "report" as const, count: 1 }] }
   const [warning] = renderRun(analysis([], { notices, coverage: lost })).invocations

@@ -15,12 +15,7 @@ const sources = [
   "src/queue/{AutomaticCommits,Enqueue,Queue}.ts",
   "src/queue/core/{Quarantined,Transitions}.ts",
   "src/queue/operator/*.ts",
-  "src/outputs/PlanRows.ts",
-  "src/engine/{BasePromptFile,CiEvidence,ContextMounts,Findings,FolderRules,Instructions,PlanPasses,ReadChange,ReadCommits,ReadCoverage,ReadDiff,ReadEvidence,ReadSkills,ReviewChange,ReviewPasses,ReviewRepository,Summarise,Triage,WholeFiles}.ts",
-  "src/agent/{CliAgents,NativeLlm,QueryModel,SecondPass}.ts",
-  "src/forge/ReadArtifacts.ts",
-  "src/llm/{CallChain,Gateway,Spending}.ts",
-  "src/review/DismissedKinds.ts"
+  "src/llm/{CallChain,Gateway,Spending}.ts"
 ]
 
 /** Texts that no page shows: of commands, prompts, requests, comments on the host, tasks in the log, and documentation. */
@@ -52,10 +47,10 @@ const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
   "actors/RefusedConfiguration.ts": ["notices of refused configurations"],
   "actors/ReviewExecutor.ts": ["queue wait"],
   "actors/Schedules.ts": ["scheduled reviews"],
-  "actors/TriageRun.ts": ["Kept open", "**{}{}**: {} (confidence {}). {}", " (dry run: nothing is done)"],
   "actors/WorkspaceScheduler.ts": ["workspace scheduling"],
   "actors/WritePacer.ts": ["take a permit"],
   "src/admin/Available.ts": ["administration request"],
+  "src/admin/ChatHandlers.ts": ["until {}"],
   "src/admin/LocalSocket.ts": [
     "Not Found",
     "Content Too Large",
@@ -63,11 +58,7 @@ const unshown: Readonly<Record<string, ReadonlyArray<string>>> = {
     "another process serves it"
   ],
   "src/admin/RequestRules.ts": ["Expected no excess property", "Missing key"],
-  "src/admin/SchemaText.ts": ["{ [name]: {} }"],
-  "src/engine/ContextMounts.ts": ["{} is not read in reviews: {}", "Authorization: Basic {}"],
-  "src/engine/ReviewRepository.ts": [
-    "Artifacts of CI (review.evidence.ci) are read by the service only; name local files in review.evidence.sarif."
-  ]
+  "src/admin/SchemaText.ts": ["{ [name]: {} }"]
 }
 
 /** Files that hold documentation or prompts in addition to texts for operators. */

@@ -13,6 +13,8 @@ import { checkServer } from "../../../src/vcs/perforce/P4Session.ts"
 import { layerVcs } from "../../../src/vcs/VcsLayer.ts"
 import { checkingOut, describeChange, expectFailure, readRevision, root, run } from "../subversion/Revisions.ts"
 import { depotServer } from "./Depots.ts"
+import { inEnglish } from "../../../src/text/en.ts"
+import { isReason } from "../../../src/domain/Reason.ts"
 
 const ticket = "A".repeat(32)
 const fingerprint = Array.from({ length: 20 }, () => "AB").join(":")
@@ -34,7 +36,7 @@ const read = async (trigger: Readonly<Record<string, unknown>>, env: Readonly<Re
   const snapshot = await Effect.runPromise(toSnapshot(document, env))
   const profile = snapshot.triggers.get("depot")
   const server = profile && toTriggerServer(profile, snapshot)
-  if (server === undefined || typeof server === "string") throw new Error(server)
+  if (server === undefined || isReason(server)) throw new Error(server && inEnglish(server))
   return checkingOut({ server, branch: "//depot/main", head: "2", base: "1" }, readRevision)
 }
 const changed = async (...given: Parameters<typeof read>) => (await read(...given)).changes.map(({ path }) => path)
@@ -161,7 +163,7 @@ const mounting = (fields: Readonly<Record<string, unknown>>, env: Readonly<Recor
     const limits = { maxBytes: 1000, maxNames: 10 }
     const search = { texts: ["o"], ignoreCase: false, words: false, under: "" }
     return {
-      notices,
+      notices: notices.map(inEnglish),
       revision: mount?.commit,
       file: mount && (yield* mount.read("a.c", limits)),
       root: mount && (yield* mount.read("", limits)),

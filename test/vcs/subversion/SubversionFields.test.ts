@@ -7,6 +7,8 @@ import { mountContext } from "../../../src/engine/ContextMounts.ts"
 import { toTriggerServer } from "../../../src/vcs/ConfiguredServer.ts"
 import { startApache, startSvnserve, SvnRepository, svnPassword, svnUser } from "../../harness/Subversion.ts"
 import { checkingOut, expectFailure, readRevision, run } from "./Revisions.ts"
+import { inEnglish } from "../../../src/text/en.ts"
+import { isReason } from "../../../src/domain/Reason.ts"
 
 let repository: SvnRepository
 beforeAll(() => {
@@ -21,7 +23,7 @@ const read = async (trigger: Readonly<Record<string, unknown>>, env: Readonly<Re
   const snapshot = await Effect.runPromise(toSnapshot(document, env))
   const profile = snapshot.triggers.get("tree")
   const server = profile && toTriggerServer(profile, snapshot)
-  if (server === undefined || typeof server === "string") throw new Error(server)
+  if (server === undefined || isReason(server)) throw new Error(server && inEnglish(server))
   return checkingOut({ server, branch: "trunk", head: "3", base: "2" }, readRevision)
 }
 
@@ -77,7 +79,7 @@ const mounting = (
     const limits = { maxBytes: 1000, maxNames: 10 }
     const search = { texts: ["o"], ignoreCase: false, words: false, under: "" }
     return {
-      notices,
+      notices: notices.map(inEnglish),
       revision: mount?.commit,
       file: mount && (yield* mount.read("a.c", limits)),
       root: mount && (yield* mount.read("", limits)),
