@@ -51,6 +51,7 @@ import {
   maxStarts,
   nextStep,
   runEnd,
+  sendingFirst,
   withPartNote
 } from "./PublishDecision.ts"
 import { lookUpRow, sendRow } from "./PublishRow.ts"
@@ -188,7 +189,7 @@ const takeStep = Effect.fnUntraced(function* (
 
 /** Processes the open rows in order until one of them changes what was read. Returns whether there is more to do. */
 const pass = Effect.fnUntraced(function* (hold: TargetHold, targetKey: TargetKey) {
-  const rows = yield* (yield* Outbox).open(targetKey)
+  const rows = sendingFirst(yield* (yield* Outbox).open(targetKey))
   const runs = yield* Runs
   let run: Run | undefined
   for (const [at, row] of rows.entries()) {

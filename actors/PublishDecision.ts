@@ -52,6 +52,13 @@ export const nextStep = (
   return status === "unknown" ? { _tag: "LookUp" } : { _tag: "Send" }
 }
 
+/**
+ * Returns the open rows of a target in the order of their next steps: first those that an earlier publisher left in `sending`. They refuse
+ * every other status of their commit, also one of this target that was planned before them.
+ */
+export const sendingFirst = (rows: ReadonlyArray<Publication>): ReadonlyArray<Publication> =>
+  rows.toSorted((one, other) => Number(other.status === "sending") - Number(one.status === "sending"))
+
 /** Maps the head check for a row: a closed change still gets its summary and its chat messages. */
 export const checkFor = ({ operation }: Pick<Publication, "operation">, check: HeadCheck): HeadCheck =>
   check === "closed" && (operation._tag === "Summary" || operation._tag === "Chat") ? "newest" : check

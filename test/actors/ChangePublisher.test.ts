@@ -314,6 +314,20 @@ describe("ChangePublisher", () => {
     })
   )
 
+  each("a status that a dead process was sending does not hold up one of the same commit before it", () =>
+    Effect.gen(function* () {
+      const outbox = yield* Outbox
+      const run = yield* publishingRun()
+      const status = { _tag: "Status", head: "h1", state: "pending", description: "Review in progress" } as const
+      yield* outbox.add([row(run, key, "earlier", status, 2), row(run, key, "later", status, 3)], 0)
+      const [, , , later] = yield* outbox.ofRun(run)
+      assert(later !== undefined)
+      assert.strictEqual(yield* outbox.startStatus(later, "pending", yield* outbox.takeOver(key, 0), 0), "started")
+      yield* publish
+      assert.deepStrictEqual(yield* rowsOf(run), ["sent", "sent", "sent", "sent"])
+    })
+  )
+
   each("who was frozen before the write while another node took over sends nothing, and its row is the other's", () =>
     Effect.gen(function* () {
       const host = yield* Host

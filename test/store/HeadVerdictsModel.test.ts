@@ -9,6 +9,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import { currentStatus, recordUnreviewed } from "../../actors/HeadStatus.ts"
+import { sendingFirst } from "../../actors/PublishDecision.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import type { PublisherToken } from "../../src/domain/FencingToken.ts"
@@ -300,7 +301,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     publisher.token ??= yield* outbox.takeOver(keyOf(number), ++now)
     const { row } = publisher
     if (row === undefined) {
-      const [next] = yield* outbox.open(keyOf(number))
+      const [next] = sendingFirst(yield* outbox.open(keyOf(number)))
       if (next === undefined) return false
       if (next.status === "sending") {
         yield* outbox.move(next.id, "sending", { status: "unknown" }, publisher.token, ++now)
