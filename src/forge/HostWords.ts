@@ -1,18 +1,9 @@
-/** Recognises what hosts write in their responses, by vendor. No other file compares their words. Pure. */
+/** Recognises what hosts mean by a response, by the tables of facts about each host. No other file compares their words. Pure. */
 import type { ForgeError } from "./ForgeError.ts"
+import { githubWords } from "./github/Facts.ts"
+import { gitlabWords } from "./gitlab/Facts.ts"
 
-const words = {
-  /** GitHub: a limit that has the status of a refusal, or that of a success (GraphQL). */
-  githubLimits: /rate limit|abuse detection/i,
-  /** GitHub: a limit that has the status of an invalid request. */
-  githubTooQuick: /submitted too quickly/i,
-  /** GitHub: the account has a review that is not submitted. */
-  githubOnePending: /one pending review/i,
-  /** GitLab: the commit status is set already. */
-  gitlabKeepsStatus: /Cannot transition status/,
-  /** GitLab: this version cannot parse the position. It reports a line outside of the diff differently. */
-  gitlabRefusesPosition: /valid json schema/
-} as const
+const words = { ...githubWords, ...gitlabWords }
 
 type Meaning = keyof typeof words
 
@@ -22,3 +13,9 @@ export const means = (text: string, meaning: Meaning): boolean => words[meaning]
 /** Returns whether the host refused a request with words of this meaning. */
 export const isRefusedWith = ({ reason, why }: ForgeError, meaning: Meaning): boolean =>
   reason === "invalid" && why._tag === "HostRefused" && means(why.words ?? "", meaning)
+
+/** Returns whether the host refused a request for one of these reasons. */
+export const isRefused =
+  (reasons: ReadonlyArray<ForgeError["reason"]>) =>
+  ({ reason }: ForgeError): boolean =>
+    reasons.includes(reason)

@@ -14,6 +14,7 @@
  * | Labels of an organisation count in its repositories; a token needs a scope of its own to read them | gitea/Labels.ts |
  * | Forgejo and versions of Gitea before 1.24 ignore `until` in a list of commits | gitea/Pulls.ts |
  * | A status `warning` does not pass a required status | gitea/Comments.ts |
+ * | Only an approval or a request for changes ends a request for a review, a review with comments does not | docs/publishing.md |
  * | A list by the name of an account that no longer exists is refused with 404 | OwnAccount.ts |
  */
 
@@ -28,3 +29,16 @@ export const maxCommentReads = 60
 
 /** Last page of commits that is read in search of one that is old enough. */
 export const maxCommitPage = 2 ** 16
+
+/** Meanings of refusals, by what was requested. */
+export const refusals = {
+  /** The owner is a person, or the token lacks the scope for labels of organisations. */
+  labelsHidden: ["not_found", "forbidden"],
+  /** The issue or the label is gone. */
+  labelGone: ["not_found", "invalid"],
+  /** The account may not read this about another one, or there is nothing. */
+  notShown: ["forbidden", "not_found", "invalid"]
+} as const
+
+/** Status of the teams of a repository that belongs to a person. */
+export const notOfOrganisation = 405

@@ -6,7 +6,8 @@ import type { ForgeError } from "../ForgeError.ts"
 import type { Call, Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { Label } from "./Responses.ts"
-import { pages } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
+import { pages, refusals } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const plainColor = "6b7280"
@@ -31,7 +32,7 @@ const makeLabelIds = (rest: Rest) => {
     const { owner } = ownerAndName(repo)
     const shared = yield* Effect.catchIf(
       readIds({ path: "/orgs/{org}/labels", params: { org: owner } }),
-      ({ reason }) => reason === "not_found" || reason === "forbidden",
+      isRefused(refusals.labelsHidden),
       () => Effect.succeed(new Map<string, number>())
     )
     for (const [name, id] of shared) if (!ids.has(name)) ids.set(name, id)
@@ -96,7 +97,7 @@ export const giteaLabels = (rest: Rest) => {
       const path = `${repoPath}/issues/{index}/labels/{id}`
       yield* Effect.catchIf(
         rest.write({ method: "DELETE", path, params, content: true }, Schema.Unknown),
-        ({ reason }) => reason === "not_found" || reason === "invalid",
+        isRefused(refusals.labelGone),
         () => Effect.void
       )
     }

@@ -9,6 +9,8 @@ import { ForgeError } from "../ForgeError.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { Permission, Team } from "./Responses.ts"
+import { isRefused } from "../HostWords.ts"
+import { notOfOrganisation, refusals } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 const administrators = ["admin", "owner"]
@@ -20,11 +22,7 @@ const writesCode = ({ permission, units_map: units }: typeof Team.Type): boolean
 
 /** Sends a request that the host may refuse because of its arguments or the rights of the account: undefined then. */
 const unlessRefused = <A>(request: Effect.Effect<A, ForgeError>) =>
-  Effect.catchIf(
-    request,
-    ({ reason }) => reason === "forbidden" || reason === "not_found" || reason === "invalid",
-    () => Effect.undefined
-  )
+  Effect.catchIf(request, isRefused(refusals.notShown), () => Effect.undefined)
 
 const unknown = (operation: string, username: string) =>
   new ForgeError({ reason: "forbidden", operation, why: { _tag: "WriteAccessUnknown", person: username } })
@@ -53,7 +51,7 @@ export const writesCodeAt = (rest: Rest) => {
   const teamsOf = (repo: Repo) =>
     Effect.catchIf(
       rest.get({ path: `${repoPath}/teams`, params: ownerAndName(repo) }, Schema.Array(Team)),
-      ({ status }) => status === 405,
+      ({ status }) => status === notOfOrganisation,
       () => Effect.undefined
     )
   const isMember = (username: string) => (team: typeof Team.Type) =>

@@ -19,6 +19,8 @@ import { ownerAndName, memoize } from "../Profile.ts"
 import { App, Installation, InstallationToken } from "./Responses.ts"
 import { anyWriter, WriteOwner } from "../WriteOwner.ts"
 import { WritePermits } from "../WritePermits.ts"
+import { refusals } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
 
 type AppSettings = NonNullable<TriggerProfile["settings"]["app"]>
 
@@ -95,7 +97,7 @@ export const appAuth = (trigger: string, app: AppSettings, options: Omit<RestOpt
       .get({ path: "/repos/{owner}/{repo}/installation", params: ownerAndName(repo) }, Installation)
       .pipe(
         Effect.mapError((error) =>
-          error.reason === "not_found"
+          isRefused(refusals.notInstalled)(error)
             ? new ForgeError({ ...error, why: { _tag: "AppNotInstalled", trigger, repository: repo.fullName } })
             : error
         )

@@ -16,6 +16,7 @@ import { githubPulls } from "./Pulls.ts"
 import { makeResolveThread } from "./ResolveThread.ts"
 import { githubReviews } from "./Reviews.ts"
 import { githubThreads } from "./Threads.ts"
+import { pages } from "./Facts.ts"
 
 export const githubClient = (profile: TriggerProfile): ForgeClient => {
   const host = access(profile)
@@ -31,7 +32,7 @@ export const githubClient = (profile: TriggerProfile): ForgeClient => {
     setStatus: githubStatus(rest),
     ...githubIssues(rest, host.account),
     ...githubContents(rest),
-    ci: actionsCi(rest, { name: "per_page", value: 100 }),
+    ci: actionsCi(rest, pages),
     findAccount: undefined,
     commitComments: githubCommitComments(host),
     threads: githubThreads(rest, self, makeResolveThread(profile.name, graphql))

@@ -6,9 +6,9 @@ import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
 import { Note, toAuthor } from "./Responses.ts"
 import { toOwnText } from "./OwnNotes.ts"
+import { pages } from "./Facts.ts"
 
 const commentsPath = "/repos/{owner}/{repo}/commits/{commit_sha}/comments"
-const pages = { name: "per_page", value: 100 } as const
 
 export const githubCommitComments = ({ rest, self }: Pick<Access, "rest" | "self">): CommitComments => ({
   create: (repo, head, body) =>

@@ -10,9 +10,9 @@ import { ownerAndName } from "../Profile.ts"
 import { orWithoutAssignees } from "../WithoutAssignees.ts"
 import { Issue, toAuthor } from "./Responses.ts"
 import { githubLabels } from "./Labels.ts"
+import { pages } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-const pages = { name: "per_page", value: 100 } as const
 
 const hostIssues = (
   rest: (repo: Repo) => Rest,

@@ -4,6 +4,8 @@ import type { Repo } from "../../domain/Change.ts"
 import type { HostLabel, LabelChange } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
+import { refusals } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 
@@ -26,10 +28,7 @@ export const githubLabels = (rest: (repo: Repo) => Rest) => {
         Schema.Unknown
       )
       .pipe(
-        Effect.catchIf(
-          (error) => error.reason === "invalid",
-          () => Effect.void
-        ),
+        Effect.catchIf(isRefused(refusals.labelExists), () => Effect.void),
         Effect.tap(() => Effect.sync(() => coloured.add(key)))
       )
   }
@@ -54,11 +53,7 @@ export const githubLabels = (rest: (repo: Repo) => Rest) => {
       const params = { ...ownerAndName(repo), issue_number: number, name }
       const path = `${repoPath}/issues/{issue_number}/labels/{name}`
       const call = { method: "DELETE", path, params, content: true } as const
-      yield* Effect.catchIf(
-        rest(repo).write(call, Schema.Unknown),
-        ({ reason }) => reason === "not_found",
-        () => Effect.void
-      )
+      yield* Effect.catchIf(rest(repo).write(call, Schema.Unknown), isRefused(refusals.labelGone), () => Effect.void)
     }
   })
   return { attach, ensure, relabel }

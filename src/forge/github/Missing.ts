@@ -4,6 +4,7 @@
  * shows only when a request is refused. Pure.
  */
 import type { Reason } from "../../domain/Reason.ts"
+import { levels } from "./Facts.ts"
 
 /** Use of each permission of an app. */
 const needed = {
@@ -12,8 +13,6 @@ const needed = {
   issues: ["write", { _tag: "UseIssues" }],
   statuses: ["write", { _tag: "UseStatus" }]
 } as const satisfies Readonly<Record<string, readonly [level: "read" | "write", use: Reason]>>
-
-const levels = ["read", "write", "admin"]
 
 export const missingOfInstallation = (granted: Readonly<Record<string, string>>): ReadonlyArray<Reason> =>
   Object.entries(needed).flatMap(([name, [level, use]]) =>

@@ -6,8 +6,7 @@ import { isBy } from "../OwnAccount.ts"
 import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
 import { Note, toAuthor } from "./Responses.ts"
-
-const pages = { name: "per_page", value: 100 } as const
+import { pages } from "./Facts.ts"
 
 export const toOwnText = (item: typeof Note.Type): OwnText => ({
   hostId: String(item.id),

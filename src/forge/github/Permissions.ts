@@ -6,10 +6,12 @@ import { RepositoryId } from "../RepositoryId.ts"
 import { missingWriteAccess, movedFrom } from "../WriteAccess.ts"
 import type { Access } from "./Access.ts"
 import { Collaborator, Permission, Repository } from "./Responses.ts"
+import { pages, refusals, writers } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 /** Maximum number of accounts in the list of writers. */
-const pages = { name: "per_page", value: 100, max: 2000 } as const
+const listed = { ...pages, max: 2000 } as const
 
 export const githubPermissions = (
   { rest, missing }: Pick<Access, "rest" | "missing">,
@@ -20,7 +22,7 @@ export const githubPermissions = (
       rest(repo).pages(
         { path: `${repoPath}/collaborators`, params: ownerAndName(repo), query: { permission: "push" } },
         Collaborator,
-        pages
+        listed
       ),
       (people) =>
         new Set(people.flatMap(({ login, permissions }) => (permissions?.push === true ? [login.toLowerCase()] : [])))
@@ -36,11 +38,8 @@ export const githubPermissions = (
         Permission
       )
       .pipe(
-        Effect.map(({ permission }) => permission === "write" || permission === "admin"),
-        Effect.catchIf(
-          (error) => error.reason === "not_found",
-          () => Effect.succeed(false)
-        )
+        Effect.map(({ permission }) => writers.includes(permission)),
+        Effect.catchIf(isRefused(refusals.noCollaborator), () => Effect.succeed(false))
       ),
   repositoryId: (repo) =>
     Effect.map(rest(repo).get({ path: repoPath, params: ownerAndName(repo) }, RepositoryId), ({ id }) => id),

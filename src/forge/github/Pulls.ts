@@ -7,9 +7,10 @@ import type { Rest } from "../Http.ts"
 import { ownerAndName } from "../Profile.ts"
 import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
+import { pages, refusals } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
-const pages = { name: "per_page", value: 100 } as const
 
 export const githubPulls = (
   rest: (repo: Repo) => Rest
@@ -33,10 +34,7 @@ export const githubPulls = (
         Effect.map((pulls) =>
           pulls.flatMap((listed) => (listed.state === "open" && listed.head.sha === head ? [listed.number] : []))
         ),
-        Effect.catchIf(
-          (error) => error.reason === "not_found" || error.reason === "invalid",
-          () => Effect.succeed([])
-        )
+        Effect.catchIf(isRefused(refusals.commitUnknown), () => Effect.succeed([]))
       ),
   branchHead: (repo, branch) =>
     Effect.map(

@@ -10,9 +10,9 @@ import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
 import { Note, Review, toAuthor } from "./Responses.ts"
 import { ownNotes, toOwnText } from "./OwnNotes.ts"
+import { pages } from "./Facts.ts"
 
 const pullPath = "/repos/{owner}/{repo}/pulls/{pull_number}"
-const pages = { name: "per_page", value: 100 } as const
 
 /** Returns the position of a comment: its last line, and its first line if it spans several. */
 const toPosition = (comment: InlineComment) => {

@@ -11,8 +11,8 @@ import type { Account } from "../OwnAccount.ts"
 import { ownerAndName } from "../Profile.ts"
 import { Note, Reaction, ReviewComment, toAuthor } from "./Responses.ts"
 import type { ResolveThread } from "./ResolveThread.ts"
+import { pages } from "./Facts.ts"
 
-const pages = { name: "per_page", value: 100 } as const
 const repoPath = "/repos/{owner}/{repo}"
 
 /** Maximum number of comments whose reactions are read; each costs a request. */

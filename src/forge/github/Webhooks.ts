@@ -4,6 +4,7 @@ import type { ForgeClient } from "../Forge.ts"
 import { loggedDeliveries } from "../HostWebhook.ts"
 import { ownerAndName } from "../Profile.ts"
 import type { Access } from "./Access.ts"
+import { pages } from "./Facts.ts"
 
 const Hook = Schema.Struct({
   id: Schema.Int,
@@ -15,7 +16,6 @@ const Hook = Schema.Struct({
 /** A status code of 0 means that there was no response. */
 const Delivery = Schema.Struct({ delivered_at: Schema.String, status_code: Schema.Int })
 
-const pages = { name: "per_page", value: 100 } as const
 const hooksPath = "/repos/{owner}/{repo}/hooks"
 
 /** The deliveries of an app come from its own webhook, which has no repository. */

@@ -8,10 +8,9 @@ import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import { isBy } from "../OwnAccount.ts"
 import { Discussion, Note, Status } from "./Responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
+import { maxStatusLength, pages } from "./Facts.ts"
 
-const pages = { name: "per_page", value: 100 } as const
 const statusName = "aicr/review"
-const maxStatusLength = 255
 const stateNames = { pending: "pending", success: "success", failure: "failed", neutral: "skipped" } as const
 
 const toOwnText = (note: typeof Note.Type): OwnText => ({ hostId: String(note.id), url: undefined, body: note.body })
@@ -104,7 +103,7 @@ export const gitlabStatus =
       )
       .pipe(
         Effect.map((made): HostWrite => ({ hostId: String(made.id), url: made.target_url ?? undefined })),
-        // GitLab refuses to set a status that is already set; this counts as success.
+        // This counts as success.
         Effect.catchIf(
           (error) => isRefusedWith(error, "gitlabKeepsStatus"),
           () => Effect.succeed({ hostId: statusName, url: undefined })

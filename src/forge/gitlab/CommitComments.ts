@@ -5,8 +5,7 @@ import type { Rest } from "../Http.ts"
 import { isBy } from "../OwnAccount.ts"
 import { CommitNote } from "./Responses.ts"
 import { projectId, projectPath } from "./Paths.ts"
-
-const pages = { name: "per_page", value: 100 } as const
+import { pages } from "./Facts.ts"
 
 export const gitlabCommitComments = (rest: Rest, self: ForgeClient["self"]): CommitComments => ({
   create: (repo, head, body) =>

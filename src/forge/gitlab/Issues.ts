@@ -7,8 +7,7 @@ import { accountIds } from "./Accounts.ts"
 import { Issue } from "./Responses.ts"
 import { gitlabLabels } from "./Labels.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
-
-const pages = { name: "per_page", value: 100 } as const
+import { pages } from "./Facts.ts"
 
 const toIssue = (issue: typeof Issue.Type): HostIssue => ({
   hostId: String(issue.iid),

@@ -4,6 +4,8 @@ import type { Repo } from "../../domain/Change.ts"
 import type { HostLabel } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { projectId, projectPath } from "./Paths.ts"
+import { refusals } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
 
 export const gitlabLabels = (rest: Rest) => {
   const coloured = new Set<string>()
@@ -24,11 +26,7 @@ export const gitlabLabels = (rest: Rest) => {
         Schema.Unknown
       )
       .pipe(
-        // An existing label keeps its colour.
-        Effect.catchIf(
-          (error) => error.reason === "conflict",
-          () => Effect.void
-        ),
+        Effect.catchIf(isRefused(refusals.labelExists), () => Effect.void),
         Effect.tap(() => Effect.sync(() => coloured.add(key)))
       )
   }

@@ -1,7 +1,6 @@
 /** Determines the permissions that reviews need and a GitLab token lacks. Pure. */
 import type { Reason } from "../../domain/Reason.ts"
-
-const developer = 30
+import { developer } from "./Facts.ts"
 
 /** `scopes` is undefined for a token that cannot read its own record. */
 export const missingOfScopes = (scopes: ReadonlyArray<string> | undefined): ReadonlyArray<Reason> =>

@@ -9,10 +9,8 @@ import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
 import { Member, Project, ProjectNamespace, Token } from "./Responses.ts"
 import { missingOfRole, missingOfScopes } from "./Missing.ts"
 import { projectId, projectPath } from "./Paths.ts"
-
-const pages = { name: "per_page", value: 100 } as const
-/** Developer: the lowest role that may push. */
-const writerLevel = 30
+import { developer, pages, refusals } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
 
 export const gitlabPermissions = (
   rest: Rest
@@ -34,7 +32,7 @@ export const gitlabPermissions = (
         Member,
         pages
       ),
-      (members) => members.some((member) => sameName(member.username, username) && member.access_level >= writerLevel)
+      (members) => members.some((member) => sameName(member.username, username) && member.access_level >= developer)
     ),
   missing: Effect.fnUntraced(function* (repo) {
     const { path_with_namespace: now, permissions } = yield* rest.get(
@@ -43,11 +41,9 @@ export const gitlabPermissions = (
     )
     const { project_access: project, group_access: group } = permissions ?? {}
     const levels = [project, group].flatMap((role) => role?.access_level ?? [])
-    // Only personal, project and group tokens can read their own record.
     const own = yield* Effect.catchIf(
       rest.get({ path: "/personal_access_tokens/self" }, Token),
-      ({ reason }) =>
-        reason === "not_found" || reason === "forbidden" || reason === "unauthorized" || reason === "invalid",
+      isRefused(refusals.tokenWithoutRecord),
       () => Effect.succeed(undefined)
     )
     return [

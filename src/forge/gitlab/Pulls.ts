@@ -8,8 +8,9 @@ import { ForgeError } from "../ForgeError.ts"
 import { Branch, Commit, ListedMergeRequest, MergeRequest, toPerson, Version } from "./Responses.ts"
 import type { DiffRefs } from "./Responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
+import { pages, refusals } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
 
-const pages = { name: "per_page", value: 100 } as const
 const states = { opened: "open", locked: "open", closed: "closed", merged: "merged" } as const
 
 const toPull = (source: typeof MergeRequest.Type, refs: DiffRefs, repo: Repo): HostPull => ({
@@ -72,10 +73,7 @@ export const gitlabPulls = (
         Effect.map((mergeRequests) =>
           mergeRequests.flatMap((listed) => (listed.state === "opened" && listed.sha === head ? [listed.iid] : []))
         ),
-        Effect.catchIf(
-          (error) => error.reason === "not_found",
-          () => Effect.succeed([])
-        )
+        Effect.catchIf(isRefused(refusals.commitUnknown), () => Effect.succeed([]))
       ),
   branchHead: (repo, branch) =>
     Effect.map(

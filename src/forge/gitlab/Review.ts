@@ -13,9 +13,9 @@ import { DraftNote, MergeRequest, Version } from "./Responses.ts"
 import type { DiffRefs } from "./Responses.ts"
 import { toPosition, rangeForms } from "./Position.ts"
 import type { Writing } from "../WriteOwner.ts"
+import { pages } from "./Facts.ts"
 
 const mr = "/projects/{id}/merge_requests/{merge_request_iid}"
-const pages = { name: "per_page", value: 100 } as const
 interface MergeRequestParams {
   readonly id: string | number
   readonly merge_request_iid: number

@@ -5,11 +5,11 @@ import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
 import { isBy } from "../OwnAccount.ts"
 import { Thread } from "./Responses.ts"
+import { pages } from "./Facts.ts"
 
 /** GitLab does not name a deleted account. */
 const unknown = "ghost"
 
-const pages = { name: "per_page", value: 100 } as const
 const discussions = "/projects/{id}/merge_requests/{merge_request_iid}/discussions"
 
 export const gitlabThreads = (

@@ -1,9 +1,11 @@
-/** Webhooks of a project at GitLab, with the log of their deliveries, which GitLab has from 17.3 on. */
+/** Webhooks of a project at GitLab, with the log of their deliveries. */
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
 import { loggedDeliveries } from "../HostWebhook.ts"
 import type { Rest } from "../Http.ts"
 import { projectId, projectPath } from "./Paths.ts"
+import { pages, refusals } from "./Facts.ts"
+import { isRefused } from "../HostWords.ts"
 
 const Hook = Schema.Struct({
   id: Schema.Int,
@@ -18,7 +20,6 @@ const Hook = Schema.Struct({
 /** The status of a response, or a text such as `internal error`. */
 const Delivery = Schema.Struct({ response_status: Schema.String })
 
-const pages = { name: "per_page", value: 100 } as const
 const events = ["merge_requests_events", "push_events", "note_events"] as const
 
 export const gitlabWebhooks = (rest: Rest): ForgeClient["webhooks"] =>
@@ -36,10 +37,7 @@ export const gitlabWebhooks = (rest: Rest): ForgeClient["webhooks"] =>
           Schema.Array(Delivery)
         )
         .pipe(
-          Effect.catchIf(
-            ({ reason }) => reason === "not_found",
-            () => Effect.succeed([])
-          ),
+          Effect.catchIf(isRefused(refusals.noDeliveries), () => Effect.succeed([])),
           Effect.map((deliveries) => ({
             url: hook.url,
             isActive: (hook.alert_status ?? "executable") === "executable",
