@@ -98,7 +98,7 @@ export const isReviewQueued = Effect.fnUntraced(function* (
 
 const toDeliveryKey = ({ id }: ChatRequest) => deliveryKey("chat", id)
 
-const requestedIn = ({ connection }: ChatRequest): string => `requested from chat (${connection})`
+const requestedIn = ({ connection }: ChatRequest): Reason => ({ _tag: "RequestedFromChat", connection })
 
 /** Stores the receipt and queues the review. Returns the id of the receipt. */
 export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, change: Change, snapshot: Snapshot) {
@@ -122,7 +122,8 @@ export const queueReview = Effect.fnUntraced(function* (request: ChatRequest, ch
     repo: change.repo.fullName,
     facts: { number: change.target.number, branch: change.headRef, sender: change.requestedBy },
     decision: "queued",
-    reason: requestedIn(request),
+    reason: undefined,
+    rule: requestedIn(request),
     work,
     receivedAt: now
   }
@@ -161,7 +162,8 @@ export const queueRevision = Effect.fnUntraced(function* (
     repo: undefined,
     facts: { head: revision, sender: requestedBy },
     decision: "queued",
-    reason: requestedIn(request),
+    reason: undefined,
+    rule: requestedIn(request),
     work: undefined,
     routing: { vcs, trigger, revision, files: [], workspaces: [workspace.id], requestedBy },
     receivedAt: yield* Clock.currentTimeMillis

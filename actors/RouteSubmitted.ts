@@ -9,12 +9,10 @@ import { admitStream, listRoots } from "../src/admission/AdmitSubmitted.ts"
 import type { StreamDecision } from "../src/admission/AdmitSubmitted.ts"
 import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
-import { reportedBy } from "../src/domain/Decision.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
 import { Priority } from "../src/domain/Entry.ts"
 import { newId } from "../src/domain/Ids.ts"
 import { deliveryKey } from "../src/domain/Keys.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import { admit } from "../src/queue/AutomaticCommits.ts"
 import type { QueueAdmission } from "../src/queue/Queue.ts"
 import { logDecision } from "../src/store/LogDecision.ts"
@@ -26,7 +24,8 @@ import { SubmittedChanges } from "../src/vcs/SubmittedChanges.ts"
 import { refuseUnattributed, select, settled } from "./SelectTriggers.ts"
 import type { Found, HookReport, RoutedEvent, Selected, TriggerReply } from "./SelectTriggers.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
-import { isReason } from "../src/domain/Reason.ts"
+import { isReason, joinReasons } from "../src/domain/Reason.ts"
+import type { Reason } from "../src/domain/Reason.ts"
 
 /** Timeout for the metadata of changes: of any number of them, and in addition for each. */
 const replySeconds = 60
@@ -84,7 +83,7 @@ const describe = Effect.fnUntraced(function* (
     const failed: TriggerReply = {
       _tag: "Failed",
       trigger,
-      reason: `not_readable: ${server === undefined ? `trigger ${trigger.name}` : new CheckoutError({ reason: "failed", why: server }).message}`,
+      reason: { _tag: "ServerNotReadable", reason: server ?? { _tag: "OwnerTrigger", trigger: trigger.name } },
       isOutage: false
     }
     return () => failed
@@ -101,10 +100,10 @@ const describe = Effect.fnUntraced(function* (
   }
 })
 
-const toFailed = (trigger: TriggerProfile, { message, reason }: CheckoutError): TriggerReply => ({
+const toFailed = (trigger: TriggerProfile, { reason, why }: CheckoutError): TriggerReply => ({
   _tag: "Failed",
   trigger,
-  reason: `${reason}: trigger ${trigger.name}: ${message}`,
+  reason: { _tag: "ServerFailed", failure: reason, trigger: trigger.name, reason: why },
   isOutage: reason === "unreachable" || reason === "disk"
 })
 
@@ -122,9 +121,10 @@ const queueAll = Effect.fnUntraced(function* (reports: ReadonlyArray<Matched>, s
     concurrency: storedAtOnce
   })
   yield* enqueue(stored)
-  const texts = Map.groupBy(stored, ({ reportId }) => reportId)
+  const reviews = Map.groupBy(stored, ({ reportId }) => reportId)
   return decided.map(
-    ({ decisions, report }) => [report.event.id, toRouted(report, decisions, texts.get(report.event.id) ?? [])] as const
+    ({ decisions, report }) =>
+      [report.event.id, toRouted(report, decisions, reviews.get(report.event.id) ?? [])] as const
   )
 })
 
@@ -145,34 +145,31 @@ const toRouted = (
 ): RoutedEvent => {
   const { base, revision, vcs } = routing
   const refused = decisions.flatMap((one) => (one._tag === "Refused" ? [one] : []))
-  if (queued.length === 0) {
-    const none = refused.length === 0 ? [noChange(routing, matching)] : refused.map((one) => one.reason)
-    const reason = [...none, ...failures].join("; ")
-    if (refused.some(({ waits }) => waits)) return { _tag: "Waiting", reason: verbatimReason(reason), isOutage: false }
+  const reasons = refused.map((one) => one.reason)
+  const [first, ...more] = queued.map(({ outcome }) => outcome)
+  if (first === undefined) {
+    const [none = noChange(routing, matching), ...others] = reasons
+    const reason = joinReasons([none, ...others, ...failures])
+    if (refused.some(({ waits }) => waits)) return { _tag: "Waiting", reason, isOutage: false }
     return settled(failures.length > 0 ? "failed" : "skipped", reason)
   }
   const isRenumbered = vcs === "perforce" && base !== undefined && base !== revision
-  const reason = [
-    ...queued.map(({ text }) => text),
-    ...refused.map((one) => one.reason),
-    ...failures,
-    ...(isRenumbered ? [`it was changelist ${base} before its submit`] : [])
-  ].join("; ")
+  const renumbered = isRenumbered ? [{ _tag: "Renumbered", changelist: base } as const] : []
+  const reason = joinReasons([first, ...more, ...reasons, ...failures, ...renumbered])
   return settled(queued.some(({ isNew }) => isNew) ? "executed" : "skipped", reason)
 }
 
-const noChange = ({ revision, vcs }: DepotChange, matching: ReadonlyArray<Found>): string => {
-  if (vcs === "subversion") return `no_change: revision ${revision} changes no file here`
+const noChange = ({ revision, vcs }: DepotChange, matching: ReadonlyArray<Found>): Reason => {
+  if (vcs === "subversion") return { _tag: "RevisionWithoutFiles", revision }
   const paths = matching.flatMap(({ trigger }) => trigger.settings.depot_path ?? [])
-  const where = paths.length === 0 ? "" : ` below ${paths.join(", ")}`
-  return `no_change: changelist ${revision} has no submitted or shelved file${where}`
+  return { _tag: "ChangelistWithoutFiles", revision, ...(paths.length === 0 ? {} : { paths }) }
 }
 
 /** The stored event of one review. `queue`: it is not known to be queued. */
 interface StoredReview {
   readonly reportId: string
   readonly isNew: boolean
-  readonly text: string
+  readonly outcome: Reason
   readonly queue: QueueAdmission | undefined
 }
 
@@ -181,23 +178,21 @@ const storeOne = Effect.fnUntraced(function* (event: StoredEvent, snapshot: Snap
   const record = toRecord(event, snapshot, admitted)
   const stored = yield* (yield* Receipts).store(record)
   const { target, workspace, repo } = admitted.change
-  const rule = admitted.rule === undefined ? "" : ` by match rule ${admitted.rule}`
-  const where = `${target.branch ?? repo.fullName} in workspace ${workspace}${rule}`
+  const rule = admitted.rule === undefined ? {} : { rule: admitted.rule }
+  const where = { name: target.branch ?? repo.fullName, workspace, ...rule }
   const first = stored._tag === "Duplicate" ? stored.first : record
-  const isOwn = first.rule === record.rule
+  const isOwn = first.rule?._tag === "ReportedBy" && first.rule.event === event.id
   const reportId = event.id
   if (stored._tag === "Duplicate" && (!isOwn || stored.first.outcome !== undefined)) {
-    const text = isOwn
-      ? `reviewed as event ${first.id}: ${where}`
-      : `duplicate: ${where} is reviewed as event ${first.id}`
-    return { reportId, isNew: isOwn, text, queue: undefined } satisfies StoredReview
+    const outcome = { _tag: isOwn ? "ReviewedAs" : "DuplicateOf", event: first.id, ...where } as const
+    return { reportId, isNew: isOwn, outcome, queue: undefined } satisfies StoredReview
   }
   yield* logDecision(first, { eventId: first.id, decision: "queued", reason: first.reason }, { reported_by: event.id })
   const { work } = first
   return {
     reportId,
     isNew: true,
-    text: `queued as event ${first.id}: ${where}`,
+    outcome: { _tag: "QueuedAs", event: first.id, ...where },
     queue:
       work === undefined
         ? undefined
@@ -231,7 +226,7 @@ const toRecord = (event: StoredEvent, snapshot: Snapshot, { change, dueAt }: Adm
     facts: { head, branch: target.branch, author: author?.username, sender: requestedBy ?? author?.username },
     decision: "queued",
     reason: undefined,
-    rule: reportedBy(event.id),
+    rule: { _tag: "ReportedBy", event: event.id },
     work: {
       change,
       configHash: snapshot.hash,

@@ -4,7 +4,6 @@
  */
 import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import type { DepotChange } from "../src/domain/DepotChange.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import type { StoredEvent } from "../src/store/Receipts.ts"
 import type { SubmittedChange } from "../src/vcs/SubmittedChanges.ts"
@@ -48,10 +47,10 @@ const isNested = (a: string, b: string): boolean => {
 /** Perforce folders are compared without regard to case. */
 const folderOf = (depotPath: string): string => depotPath.replace(/\/?\.\.\.$/, "").toLowerCase()
 
-export const settled = (outcome: "executed" | "skipped" | "failed", reason: string): RoutedEvent => ({
+export const settled = (outcome: "executed" | "skipped" | "failed", reason: Reason): RoutedEvent => ({
   _tag: "Settled",
   outcome,
-  reason: verbatimReason(reason)
+  reason
 })
 
 /**
@@ -62,26 +61,20 @@ export const refuseUnattributed = ({ routing, triggers }: HookReport): RoutedEve
   const { repository, trigger, vcs } = routing
   const [first] = triggers
   if (first === undefined) {
-    const reason =
-      trigger === undefined
-        ? `repository_not_configured: no enabled trigger of kind ${vcs} has this repository`
-        : `repository_not_configured: no enabled trigger of kind ${vcs} has this repository at the server of trigger ${trigger}, which the hook names`
-    return { _tag: "Waiting", reason: verbatimReason(reason), isOutage: false }
+    const reason: Reason =
+      trigger === undefined ? { _tag: "NoTriggerOfKind", kind: vcs } : { _tag: "NoTriggerAtServer", kind: vcs, trigger }
+    return { _tag: "Waiting", reason, isOutage: false }
   }
   if (trigger !== undefined || repository !== undefined) return undefined
   if (triggers.every((one) => isSameServer(one, first, routing))) return undefined
-  const names = triggers.map(({ name }) => name).join(", ")
-  return settled(
-    "skipped",
-    `ambiguous_route: the triggers ${names} have different servers or repositories; set AICR_TRIGGER in the settings of the hook to its own trigger`
-  )
+  return settled("skipped", { _tag: "TriggersDiffer", names: triggers.map(({ name }) => name) })
 }
 
 export interface Selected {
   readonly _tag: "Selected"
   readonly matching: ReadonlyArray<Found>
   /** Reasons of triggers of the same server that could not take their part. */
-  readonly failures: ReadonlyArray<string>
+  readonly failures: ReadonlyArray<Reason>
 }
 
 /** Returns the triggers that have the change, or why there is none. An unreachable server may have a part of it. */
@@ -96,16 +89,16 @@ export const select = (found: ReadonlyArray<TriggerReply>, routing: DepotChange)
     one._tag === "Failed" && isSameServer(one.trigger, first.trigger, routing) ? [one] : []
   )
   const outage = failures.find(({ isOutage }) => isOutage)
-  if (outage !== undefined) return { _tag: "Waiting", reason: verbatimReason(outage.reason), isOutage: true }
+  if (outage !== undefined) return { _tag: "Waiting", reason: outage.reason, isOutage: true }
   if (matching.length === 1 || isOneServer(matching)) {
     const reasons = routing.repository === undefined ? failures.map(({ reason }) => reason) : []
     return { _tag: "Selected", matching, failures: reasons }
   }
-  const names = matching.map(({ trigger }) => trigger.name).join(", ")
-  return settled(
-    "skipped",
-    `ambiguous_route: the triggers ${names} have revision ${routing.revision}; report the ${routing.vcs === "perforce" ? "depot path" : "repository"}`
-  )
+  return settled("skipped", {
+    _tag: routing.vcs === "perforce" ? "SeveralHaveChangelist" : "SeveralHaveRevision",
+    names: matching.map(({ trigger }) => trigger.name),
+    revision: routing.revision
+  })
 }
 
 /** Triggers of one Perforce server that watch different branches all take their part of a changelist. */
@@ -141,7 +134,7 @@ export type TriggerReply =
   | {
       readonly _tag: "Failed"
       readonly trigger: TriggerProfile
-      readonly reason: string
+      readonly reason: Reason
       readonly isOutage: boolean
     }
 
@@ -170,6 +163,6 @@ const whyNot = (found: ReadonlyArray<TriggerReply>, { revision, vcs }: DepotChan
     return { _tag: "Waiting", reason, isOutage: false }
   }
   return failure.isOutage
-    ? { _tag: "Waiting", reason: verbatimReason(failure.reason), isOutage: true }
+    ? { _tag: "Waiting", reason: failure.reason, isOutage: true }
     : settled("failed", failure.reason)
 }

@@ -14,6 +14,7 @@ import { describeBinding, describeRoute } from "./DescribeRoute.ts"
 import type { Binding } from "./Select.ts"
 import { onlyOne, select, selectByPull, sourceFacts } from "./Select.ts"
 import { isIgnoredLabel } from "./IgnoredLabel.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface Delivery {
   readonly snapshot: Snapshot
@@ -29,8 +30,8 @@ export interface Delivery {
 
 export interface Admission {
   readonly accepted: true
-  /** Parts of the configuration that decided, as text for an operator. */
-  readonly rule: string
+  /** Parts of the configuration that decided. */
+  readonly rule: Reason
   readonly trigger: TriggerProfile
   readonly workspace: Workspace
   readonly change: Change
@@ -45,8 +46,8 @@ export interface Admission {
 export interface Refusal {
   readonly accepted: false
   readonly reason: IgnoreReason
-  /** Part of the configuration or of the delivery that decided, as text for an operator. */
-  readonly rule: string | undefined
+  /** Part of the configuration or of the delivery that decided. */
+  readonly rule: Reason | undefined
   readonly trigger: TriggerProfile | undefined
   readonly workspace: Workspace | undefined
   /** Target of a closed pull request, whose waiting entries are to be cancelled. */
@@ -57,7 +58,7 @@ export type Admitted = Admission | Refusal
 
 const refuse = (
   reason: IgnoreReason,
-  rule: string | undefined,
+  rule: Reason | undefined,
   binding?: { readonly trigger?: TriggerProfile | undefined; readonly workspace?: Workspace | undefined },
   closes?: TargetKey
 ): Refusal => ({
@@ -98,11 +99,9 @@ interface Bound {
 
 type EventOf<Tag extends HostEvent["_tag"]> = Extract<HostEvent, { readonly _tag: Tag }>
 
-const describeDelay = ({ target }: Change, isLater: boolean): string => {
-  if (!isLater) return ""
-  return target.kind === "push"
-    ? "; review.auto_commit.delay_seconds and its schedule delay the review"
-    : "; the schedule of review.pull_request, or of review.auto_commit, delays the review"
+const boundTag = ({ target }: Change, isLater: boolean) => {
+  if (!isLater) return "BoundBy"
+  return target.kind === "push" ? "BoundPushDelayed" : "BoundPullDelayed"
 }
 
 const start = (
@@ -113,7 +112,7 @@ const start = (
   command?: "help" | "cancel"
 ): Admission => ({
   accepted: true,
-  rule: `${describeBinding(binding, change.repo.fullName)}${describeDelay(change, dueAt > now)}`,
+  rule: { ...describeBinding(binding, change.repo.fullName), _tag: boundTag(change, dueAt > now) },
   trigger: binding.trigger,
   workspace: binding.workspace,
   change,
@@ -126,14 +125,13 @@ const start = (
 const admitPull = (bound: Bound, { pull }: EventOf<"PullRequestUpdated">): Admitted => {
   const { binding, common, now } = bound
   const { review } = binding.workspace
-  if (pull.draft && review.skip_drafts) return refuse("draft", "review.skip_drafts is true", binding)
+  if (pull.draft && review.skip_drafts) return refuse("draft", { _tag: "DraftsSkipped" }, binding)
   const ignored = pull.labels.find((label) => isIgnoredLabel(review, label))
   if (ignored !== undefined) {
-    return refuse("label_ignored", `review.labels.ignore contains the label ${JSON.stringify(ignored)}`, binding)
+    return refuse("label_ignored", { _tag: "LabelListed", label: ignored }, binding)
   }
   if (!isWatched(review.pull_request.include_target_branches, pull.baseRef)) {
-    const rule = `review.pull_request.include_target_branches does not contain ${pull.baseRef ?? "its branch"}`
-    return refuse("target_branch_not_watched", rule, binding)
+    return refuse("target_branch_not_watched", { _tag: "TargetBranchUnlisted", branch: pull.baseRef ?? "" }, binding)
   }
   const { draft: _draft, labels: _labels, number, ...described } = pull
   const change = { ...common, target: { kind: "pull_request", number } as const, ...described }
@@ -146,11 +144,11 @@ const admitPush = (bound: Bound, event: EventOf<"Pushed">): Admitted => {
   const branches = review.auto_commit.include_branches
   const watched = event.created ? (branches?.includes(event.branch) ?? false) : isWatched(branches, event.branch)
   if (!watched) {
-    const rule = `review.auto_commit.include_branches does not contain ${event.branch}${event.created ? ", which is new" : ""}`
-    return refuse("branch_not_watched", rule, binding)
+    const tag = event.created ? "NewBranchUnlisted" : "BranchUnlisted"
+    return refuse("branch_not_watched", { _tag: tag, branch: event.branch }, binding)
   }
   if (isExcluded(review.auto_commit.exclude_sources ?? [], event)) {
-    return refuse("source_excluded", "review.auto_commit.exclude_sources matches every commit of the push", binding)
+    return refuse("source_excluded", { _tag: "SourcesExcluded" }, binding)
   }
   const change: Change = {
     ...common,
@@ -170,10 +168,10 @@ const admitCommand = (bound: Bound, event: EventOf<"Commanded">): Admitted => {
   const { sender } = event
   // Permissions are read by name, so a command requires one. An account of a host is never an administrator of this service.
   if (!binding.workspace.review.comment_commands) {
-    return refuse("unsupported_action", "review.comment_commands is false", binding)
+    return refuse("unsupported_action", { _tag: "CommentCommandsOff" }, binding)
   }
   if (sender === undefined || isTrustedRequester(sender.username)) {
-    return refuse("unsupported_action", "the delivery does not name the writer of the comment", binding)
+    return refuse("unsupported_action", { _tag: "WriterUnnamed" }, binding)
   }
   const change: Change = {
     ...common,
@@ -191,10 +189,10 @@ const admitIssue = (bound: Bound, event: EventOf<"IssueChanged">): Admitted => {
   const { binding, common, now } = bound
   const { enabled, events } = binding.workspace.triage
   if (!hasTriage(event.provider)) {
-    return refuse("unsupported_event", `issues of ${event.provider} are not triaged`, binding)
+    return refuse("unsupported_event", { _tag: "IssuesUnsupported", host: event.provider }, binding)
   }
   if (!enabled || !events.includes("issues")) {
-    return refuse("unsupported_event", "triage is not enabled for issues (workspaces.*.triage)", binding)
+    return refuse("unsupported_event", { _tag: "IssuesNotTriaged" }, binding)
   }
   const change: Change = {
     ...common,
@@ -215,10 +213,10 @@ const refuseIgnored = ({ ownAccount, snapshot, verified }: Delivery, event: Even
   const binding = selection?._tag === "Bound" ? selection.binding : (selection ?? { trigger: onlyOne(verified) })
   const own = binding.trigger === undefined ? undefined : ownAccount(binding.trigger.name)
   const reason = isOfStranger(event, own) ? "unsupported_action" : event.reason
-  const rule =
+  const rule: Reason =
     reason === "own_event"
-      ? "the comment was written by this service"
-      : `${[event.event, event.action].filter(Boolean).join(" ")} starts no review`
+      ? { _tag: "OwnComment" }
+      : { _tag: "EventIgnored", event: [event.event, event.action].filter(Boolean).join(" ") }
   return refuse(reason, rule, binding)
 }
 
@@ -255,9 +253,9 @@ export const admit = (delivery: Delivery): Admitted => {
   const unrouted = { trigger: onlyOne(verified) }
   switch (event._tag) {
     case "Ping":
-      return refuse("pong", "the host tests its webhook", unrouted)
+      return refuse("pong", { _tag: "WebhookTested" }, unrouted)
     case "Lifecycle":
-      return refuse("lifecycle", "an installation of the app changed", unrouted)
+      return refuse("lifecycle", { _tag: "InstallationChanged" }, unrouted)
     case "Ignored":
       return refuseIgnored(delivery, event)
   }
@@ -275,11 +273,11 @@ export const admit = (delivery: Delivery): Admitted => {
   }
   if (event._tag === "PullRequestClosed") {
     const target = { kind: "pull_request", number: event.number } as const
-    return refuse("closed", "the pull request was closed or merged", binding, targetKey({ ...common, target }))
+    return refuse("closed", { _tag: "PullRequestEnded" }, binding, targetKey({ ...common, target }))
   }
   const own = ownAccount(trigger.name)
   if (own !== undefined && event.sender !== undefined && sameName(event.sender.username, own)) {
-    return refuse("own_event", `${own} is the account of trigger ${trigger.name}`, binding)
+    return refuse("own_event", { _tag: "OwnAccount", account: own, trigger: trigger.name }, binding)
   }
 
   const bound: Bound = { snapshot, binding, now, common, base: source.branch ?? delivery.bases?.get(trigger.name) }

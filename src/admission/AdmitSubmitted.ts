@@ -9,6 +9,8 @@ import { anyGlob, underAny } from "../domain/Globs.ts"
 import { commandDue, pullRequestDue, pushDue } from "./Due.ts"
 import { isExcludedChange } from "./Exclude.ts"
 import { pathsInBranch } from "./PathsInBranch.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 /** A branch that a change touches; see `ChangedStream` of src/vcs. */
 export interface SubmittedStream {
@@ -40,7 +42,7 @@ export interface Submitted {
 export type StreamDecision =
   | ({ readonly _tag: "Admitted"; readonly change: Change; readonly dueAt: number } & Bound)
   /** `waits`: a reload of the configuration may add the workspace. */
-  | { readonly _tag: "Refused"; readonly reason: string; readonly waits: boolean }
+  | { readonly _tag: "Refused"; readonly reason: Reason; readonly waits: boolean }
 
 export const admitStream = (
   snapshot: Snapshot,
@@ -50,9 +52,9 @@ export const admitStream = (
   now: number
 ): StreamDecision => {
   const { branch } = stream
-  const name = branch === "" ? "the repository" : branch
-  if (stream.removed) return refuse(`branch_removed: revision ${change.revision} removes ${name}`)
-  if (stream.tag) return refuse(`tag: ${name} is a tag, which is not reviewed`)
+  const name: Reason = branch === "" ? { _tag: "WholeRepository" } : verbatimReason(branch)
+  if (stream.removed) return refuse({ _tag: "BranchRemoved", revision: change.revision, name })
+  if (stream.tag) return refuse({ _tag: "TagPushed", name })
   const found = workspacesOf(snapshot, trigger, branch).filter(
     ({ workspace: { id } }) => change.workspaces === undefined || change.workspaces.includes(id)
   )
@@ -61,32 +63,24 @@ export const admitStream = (
   if (bound === undefined) {
     const disabled = found[0]?.workspace
     return disabled === undefined
-      ? refuse(`repository_not_configured: no workspace of trigger ${trigger.name} matches ${name}`, true)
-      : refuse(`workspace_disabled: workspace ${disabled.id} is disabled`)
+      ? refuse({ _tag: "NoWorkspaceMatches", trigger: trigger.name, name }, true)
+      : refuse({ _tag: "MatchingWorkspaceDisabled", workspace: disabled.id })
   }
   if (enabled.length > 1)
-    return refuse(
-      `ambiguous_route: the workspaces ${enabled.map(({ workspace }) => workspace.id).join(", ")} match ${name}`
-    )
+    return refuse({ _tag: "SeveralWorkspacesMatch", names: enabled.map(({ workspace }) => workspace.id), name })
   const { rule, workspace } = bound
   const { include_branches: branches = [], exclude_sources = [] } = workspace.review.auto_commit
   const names = namesOf(trigger, branch)
   const isAutomatic = change.requestedBy === undefined
   if (isAutomatic && branches.length > 0 && branch !== "" && !names.some((one) => branches.includes(one))) {
-    return refuse(
-      `branch_not_watched: review.auto_commit.include_branches of workspace ${workspace.id} does not contain ${name}`
-    )
+    return refuse({ _tag: "BranchNotWatched", workspace: workspace.id, name })
   }
   const { author, client, description, vcs } = change
   if (isAutomatic && isExcludedChange(exclude_sources, { vcs, author, client, description, branches: names })) {
-    return refuse(
-      `source_excluded: review.auto_commit.exclude_sources of workspace ${workspace.id} excludes this change`
-    )
+    return refuse({ _tag: "ChangeExcluded", workspace: workspace.id })
   }
   if (!stream.more && !stream.paths.some(isReviewed(trigger, workspace, branch))) {
-    return refuse(
-      `no_reviewed_path: the filters of trigger ${trigger.name} and workspace ${workspace.id} exclude every changed path`
-    )
+    return refuse({ _tag: "PathsExcluded", trigger: trigger.name, workspace: workspace.id })
   }
   return {
     _tag: "Admitted",
@@ -103,7 +97,7 @@ const toDue = ({ review }: Workspace, { requestedBy, state }: Submitted, now: nu
   return state === "shelved" ? pullRequestDue(review, now) : pushDue(review, now)
 }
 
-const refuse = (reason: string, waits = false): StreamDecision => ({ _tag: "Refused", reason, waits })
+const refuse = (reason: Reason, waits = false): StreamDecision => ({ _tag: "Refused", reason, waits })
 
 /** A property of the branch itself has no path that filters could exclude. */
 const isReviewed = (

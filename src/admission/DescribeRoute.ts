@@ -1,6 +1,7 @@
 /** Names the part of the configuration by which a repository has, or has not, a workspace. For the record of a delivery. Pure. */
 import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
+import type { Reason } from "../domain/Reason.ts"
 
 export interface RouteFacts {
   readonly repo: string
@@ -11,38 +12,45 @@ export interface RouteFacts {
   readonly candidates: ReadonlyArray<string>
 }
 
-/** Maximum number of workspaces in a text. */
+/** Maximum number of workspaces in a reason. */
 const maxNames = 10
 
-const listNames = (names: ReadonlyArray<string>): string =>
-  names.length > maxNames
-    ? `${names.slice(0, maxNames).join(", ")} and ${names.length - maxNames} more`
-    : names.join(", ")
+const listNames = (names: ReadonlyArray<string>) => ({
+  names: names.slice(0, maxNames),
+  ...(names.length > maxNames ? { more: names.length - maxNames } : {})
+})
 
 /** Names the workspace that reviews a repository, and its match rule that hit. */
 export const describeBinding = (
   { rule, workspace }: { readonly workspace: Workspace; readonly rule: string | undefined },
   repo: string
-): string => `workspace ${workspace.id} binds ${repo}${rule === undefined ? "" : ` by match rule ${rule}`}`
+): Extract<Reason, { readonly _tag: "BoundBy" }> => ({
+  _tag: "BoundBy",
+  workspace: workspace.id,
+  repository: repo,
+  ...(rule === undefined ? {} : { rule })
+})
 
 export const describeRoute = (
   reason: IgnoreReason,
   { branch, candidates, repo, trigger, workspace }: RouteFacts
-): string | undefined => {
-  const of = trigger === undefined ? "" : ` of trigger ${trigger.name}`
+): Reason | undefined => {
   switch (reason) {
     case "repository_not_configured":
-      return `no workspace${of} binds ${repo}${branch === undefined ? "" : ` with branch ${branch}`} (source_repo or match of workspaces.instances)`
+      return {
+        _tag: "NoWorkspaceBinds",
+        repository: repo,
+        ...(trigger === undefined ? {} : { trigger: trigger.name }),
+        ...(branch === undefined ? {} : { branch })
+      }
     case "ambiguous_route":
-      return `the enabled workspaces ${listNames(candidates)} all bind ${repo}`
+      return { _tag: "SeveralWorkspacesBind", ...listNames(candidates), repository: repo }
     case "workspace_disabled":
       return workspace === undefined
-        ? `the workspaces ${listNames(candidates)} are disabled`
-        : `workspaces.instances.${workspace.id}.enabled is false`
+        ? { _tag: "WorkspacesDisabled", ...listNames(candidates) }
+        : { _tag: "WorkspaceDisabled", workspace: workspace.id }
     case "trigger_disabled":
-      return trigger === undefined
-        ? "every trigger of this delivery is disabled"
-        : `trigger ${trigger.name} has enabled: false`
+      return trigger === undefined ? { _tag: "TriggersDisabled" } : { _tag: "TriggerDisabled", trigger: trigger.name }
     default:
       return undefined
   }

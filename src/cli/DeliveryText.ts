@@ -18,7 +18,7 @@ export const formatOccurrence = (item: DeliveryRecord): string => {
 
 /** Lines below an occurrence: the rule, repetitions and the outcome. */
 export const listConsequences = (item: DeliveryRecord): ReadonlyArray<string> => [
-  ...(item.rule === undefined ? [] : [`rule: ${oneLine(item.rule)}`]),
+  ...(item.rule === undefined ? [] : [`rule: ${oneLine(inEnglish(item.rule))}`]),
   ...(item.duplicates === 0
     ? []
     : [`${count(item.duplicates, "duplicate")}, the latest at ${second(item.duplicated_at ?? "")}`]),

@@ -43,6 +43,3 @@ export type EventDecision = typeof EventDecision.Type
 /** Final outcome of accepted work; null until then. A receipt without one is requeued at start. */
 export const EventOutcome = Schema.Literals(["executed", "superseded", "skipped", "cancelled", "expired", "failed"])
 export type EventOutcome = typeof EventOutcome.Type
-
-/** Rule of the event of a change that a hook reported in another event. */
-export const reportedBy = (eventId: string): string => `reported by event ${eventId}`

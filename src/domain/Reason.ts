@@ -24,8 +24,13 @@ import { runReasons } from "./reasons/Run.ts"
 
 /**
  * `Text`: the words of a person, a host, a model or a program, shown as they are in every language. `Unknown`: a reason of another release.
+ * `Several`: reasons that hold together.
  */
-const verbatim = { Text: { text: "text" }, Unknown: { tag: "text" } } as const satisfies Record<string, Params>
+const verbatim = {
+  Text: { text: "text" },
+  Unknown: { tag: "text" },
+  Several: { reasons: "reasons" }
+} as const satisfies Record<string, Params>
 
 /** Parameters by tag. A new reason is a row of one of these tables, and a text in each language. */
 export const reasons = {
@@ -72,6 +77,14 @@ type ParamsOf<P> = {
 
 /** Returns a reason in the words of a person, a host, a model or a program. */
 export const verbatimReason = (text: string): Reason => ({ _tag: "Text", text })
+
+/** Joins reasons that hold together. */
+export const joinReasons = (all: readonly [Reason, ...ReadonlyArray<Reason>]): Reason =>
+  all.length === 1 ? all[0] : { _tag: "Several", reasons: all }
+
+/** Shortens each text of a reason, which may be of a stranger. */
+export const truncateTexts = (reason: Reason, limit: number): Reason =>
+  JSON.parse(JSON.stringify(reason), (_, value: unknown) => (Predicate.isString(value) ? value.slice(0, limit) : value))
 
 /** Removes repetitions. */
 export const distinctReasons = (all: ReadonlyArray<Reason>): ReadonlyArray<Reason> => [

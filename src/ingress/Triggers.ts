@@ -27,6 +27,7 @@ import { parseTrigger } from "./TriggerPayload.ts"
 import type { TriggerPath } from "./TriggerPayload.ts"
 import type { WaitingReports } from "./WaitingReports.ts"
 import type { Wake } from "./Wake.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 
 export interface TriggerParts {
   readonly config: ConfigStore["Service"]
@@ -120,7 +121,7 @@ const reject = async (
     ...recordOf(id, kind, path, now, key),
     decision: "rejected",
     reason,
-    rule: issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ")
+    rule: verbatimReason(issues.map((issue) => `${issue.path}: ${issue.message}`).join("; "))
   }
   if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   parts.stored()
@@ -266,7 +267,7 @@ const declineDisabled = async (parts: StoringParts, { id, now, path }: Called): 
     ...recordOf(id, kind, path, now, key),
     decision: "ignored",
     reason,
-    rule: `every ${kind} trigger has enabled: false`
+    rule: { _tag: "KindDisabled", kind }
   }
   if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   parts.stored()

@@ -30,6 +30,7 @@ import type { PayloadKeeper } from "./PayloadKeeper.ts"
 import type { PullBranches } from "./PullBranches.ts"
 import { listSecrets, verifyDelivery } from "./VerifyDelivery.ts"
 import type { Wake } from "./Wake.ts"
+import { truncateTexts, verbatimReason } from "../domain/Reason.ts"
 
 export interface WebhookParts {
   readonly config: ConfigStore["Service"]
@@ -75,7 +76,7 @@ export interface Received extends Verified {
   readonly isGone: () => boolean
 }
 
-/** Maximum length of a recorded rule in characters. */
+/** Maximum length of a text in a recorded rule, in characters. */
 const maxRule = 500
 
 /** Converts header values to one string each; node joins repeated ones but keeps a list for a few that do not matter here. */
@@ -129,7 +130,7 @@ const recordOf = (
     workspace: outcome.workspace?.id,
     repo: "repo" in event ? event.repo?.fullName : undefined,
     facts: toFacts(event, event._tag === "Commanded" ? event.command : undefined),
-    rule: truncate(outcome.rule ?? "", maxRule),
+    rule: outcome.rule && truncateTexts(outcome.rule, maxRule),
     receivedAt: received.now
   }
   if (!outcome.accepted) {
@@ -273,7 +274,7 @@ const reject = async (
     facts: facts === undefined ? {} : toFacts(facts, undefined),
     decision: "rejected",
     reason: parsed.reason,
-    rule: truncate(parsed.issues.map(({ message, path }) => `${path}: ${message}`).join("; "), maxRule),
+    rule: verbatimReason(truncate(parsed.issues.map(({ message, path }) => `${path}: ${message}`).join("; "), maxRule)),
     work: undefined,
     receivedAt: now
   }

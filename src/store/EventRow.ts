@@ -4,7 +4,7 @@ import { Change } from "../domain/Change.ts"
 import { EventDecision, EventOutcome } from "../domain/Decision.ts"
 import { DepotChange } from "../domain/DepotChange.ts"
 import { DeliveryKey, TargetKey } from "../domain/Keys.ts"
-import { ReasonText } from "./ReasonText.ts"
+import { encodeReason, ReasonText } from "./ReasonText.ts"
 import type { DeliveryFacts, EventRecord, StoredEvent } from "./Receipts.ts"
 
 const Work = Schema.Struct({
@@ -42,7 +42,7 @@ const EventRow = Schema.Struct({
   sender: Schema.NullOr(Schema.String),
   pusher: Schema.NullOr(Schema.String),
   command: Schema.NullOr(Schema.Literals(["review", "help", "cancel"])),
-  rule: Schema.NullOr(Schema.String),
+  rule: Schema.NullOr(ReasonText),
   duplicates: Schema.NullOr(Schema.Int),
   duplicated_at: Schema.NullOr(Schema.Int)
 })
@@ -137,5 +137,5 @@ export const toEventRow = (record: EventRecord): ReadonlyArray<string | number |
   record.facts.sender ?? null,
   record.facts.pusher ?? null,
   record.facts.command ?? null,
-  record.rule ?? null
+  encodeReason(record.rule)
 ]

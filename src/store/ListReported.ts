@@ -1,6 +1,5 @@
 /** Reads the events of the changes that a report of a hook, or a person, named. */
 import { Effect } from "effect"
-import { reportedBy } from "../domain/Decision.ts"
 import { Receipts } from "./Receipts.ts"
 import type { StoredEvent } from "./Receipts.ts"
 
@@ -12,5 +11,5 @@ export const listReported = Effect.fnUntraced(function* (
   if (routing === undefined) return []
   const times = { since: receivedAt, until: receivedAt + 1 }
   const found = yield* (yield* Receipts).list({ provider, ...times, limit })
-  return found.filter(({ rule }) => rule === reportedBy(id)).toReversed()
+  return found.filter(({ rule }) => rule?._tag === "ReportedBy" && rule.event === id).toReversed()
 })

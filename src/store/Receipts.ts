@@ -43,8 +43,8 @@ export interface EventRecord {
   readonly facts: DeliveryFacts
   readonly decision: EventDecision
   readonly reason: string | undefined
-  /** Part of the configuration or of the delivery that decided, as text for an operator. */
-  readonly rule?: string | undefined
+  /** Part of the configuration or of the delivery that decided. */
+  readonly rule?: Reason | undefined
   /** Set if accepted: the work, sufficient to queue it again. */
   readonly work:
     | {

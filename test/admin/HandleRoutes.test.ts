@@ -306,7 +306,11 @@ describe("runs", () => {
     const { body, status } = await post(`/runs/${run?.id}/rereview`)
     assert.deepStrictEqual([status, body["status"]], [202, "queued"])
     const told = (await get(`/events/${String(body["event_id"])}`)).body
-    assert.include(told, { event: "rereview", decision: "queued", reason: "requested by root" })
+    assert.deepInclude(told, {
+      event: "rereview",
+      decision: "queued",
+      rule: { _tag: "RequestedBy", name: "root" }
+    })
     const entry = await admin.run(
       Queue.use((queue) => queue.load("app")).pipe(
         Effect.map((entries) => entries.find(({ events }) => events.includes(String(body["event_id"]))))

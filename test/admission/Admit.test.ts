@@ -361,14 +361,20 @@ describe("work", () => {
       { source: { namespace: { exact: "Acme" } } }
     ]
     const unnamed = await snapshotWith({}, { source_repo: undefined, match: rules })
-    assert.deepInclude(decide(unnamed, pull()), { rule: "workspace app binds Acme/App by match rule match[1]" })
+    assert.deepInclude(decide(unnamed, pull()), {
+      rule: { _tag: "BoundBy", workspace: "app", repository: "Acme/App", rule: "match[1]" }
+    })
     const named = await snapshotWith(
       {},
       { source_repo: undefined, match: [{ id: "mine", source: { branch: { exact: "main" } } }] }
     )
     for (const event of [pull(), command()])
-      assert.deepInclude(decide(named, event), { rule: "workspace app binds Acme/App by match rule mine" })
-    assert.deepInclude(decide(snapshot, pull()), { rule: "workspace app binds Acme/App" })
+      assert.deepInclude(decide(named, event), {
+        rule: { _tag: "BoundBy", workspace: "app", repository: "Acme/App", rule: "mine" }
+      })
+    assert.deepInclude(decide(snapshot, pull()), {
+      rule: { _tag: "BoundBy", workspace: "app", repository: "Acme/App" }
+    })
   })
 
   it("clones from below the host's configured address only", async () => {

@@ -58,7 +58,10 @@ it("records each delivery of a pull request with its facts and the decision of i
     expect(record).toMatchObject({ target_kind: "pull_request", author: "dana" })
   }
   for (const index of [0, 1, 2, 5]) expect(records[index]).toMatchObject({ head: pull.head, branch: "main" })
-  expect(records[0]).toMatchObject({ sender: "erin", rule: "workspace team-one binds team/one" })
+  expect(records[0]).toMatchObject({
+    sender: "erin",
+    rule: { _tag: "BoundBy", workspace: "team-one", repository: "team/one" }
+  })
   expect(records[0]?.["duplicated_at"]).toBeTypeOf("string")
   expect(records[4]).toMatchObject({ command: "review", sender: "erin" })
 

@@ -186,7 +186,7 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
         const repo = "Acme/Found"
         const command = { ...facts, command: "help" } as const
         const records = [
-          event({ repo, facts, rule: "workspace app binds Acme/Found" }),
+          event({ repo, facts, rule: { _tag: "BoundBy", workspace: "app", repository: "Acme/Found" } }),
           ignored({ repo, facts: command, receivedAt: 2000 }),
           event({ repo, facts: { ...facts, number: 42 } }),
           event({ repo: "Acme/Other", facts })
@@ -202,7 +202,7 @@ describe.each(databases)("Receipts in $name", ({ layer: fresh }) => {
         assert.deepStrictEqual(yield* list({ ...found, since: 1500 }), [b])
         const [second, first] = yield* receipts.list({ ...found, number: 41 })
         assert.deepStrictEqual([first?.facts, second?.facts], [facts, command])
-        assert.strictEqual(first?.rule, "workspace app binds Acme/Found")
+        assert.deepStrictEqual(first?.rule, { _tag: "BoundBy", workspace: "app", repository: "Acme/Found" })
       })
     )
 

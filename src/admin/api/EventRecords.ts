@@ -39,7 +39,7 @@ const event = {
   }),
   decision: EventDecision,
   reason: maybe("Reason of the decision"),
-  rule: maybe("Part of the configuration or of the delivery that decided"),
+  rule: maybeReason("Part of the configuration or of the delivery that decided"),
   duplicates: count("Number of further deliveries with the same id"),
   duplicated_at: maybeTime("Time of the latest of them"),
   outcome: Schema.optionalKey(EventOutcome),

@@ -14,7 +14,7 @@ import { Status } from "../parts/Status.tsx"
 import { Time, useNow } from "../parts/Time.tsx"
 import { formatDuration } from "../text/Duration.ts"
 import { formatCount, formatUsd } from "../text/Format.ts"
-import { t, tMaybe, tReason, tService, tValue } from "../text/T.ts"
+import { t, tMaybe, tReason, tValue } from "../text/T.ts"
 import { countRejected } from "./AttentionFacts.ts"
 import { toCount } from "./Numbers.ts"
 
@@ -47,7 +47,7 @@ const deliveryStep = (delivery: Delivery): Step => ({
       {delivery.decision === "ignored" || delivery.decision === "rejected" ? (
         <p className="quiet">{tMaybe("why", whyNothing(delivery))}</p>
       ) : null}
-      {delivery.rule === undefined ? null : <p className="quiet mono">{tService(delivery.rule)}</p>}
+      {delivery.rule === undefined ? null : <p className="quiet mono">{tReason(delivery.rule)}</p>}
     </>
   )
 })

@@ -3,9 +3,10 @@ import { Link } from "@tanstack/react-router"
 import { useApi } from "../client/Queries.ts"
 import { Facts } from "../parts/Facts.tsx"
 import { Panel } from "../parts/Panel.tsx"
-import { t, tOrigin, tService } from "../text/T.ts"
+import { t, tOrigin, tReason } from "../text/T.ts"
 import { findSettings } from "./FindSettings.ts"
 import type { Setting } from "./FindSettings.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 const SettingFacts = ({ setting: { isGroup, name, origin, path, value } }: { readonly setting: Setting }) => (
   <Facts
@@ -23,7 +24,7 @@ const SettingFacts = ({ setting: { isGroup, name, origin, path, value } }: { rea
 )
 
 interface Props {
-  readonly rule: string | undefined
+  readonly rule: Reason | undefined
   /** Reasons of the outcome. */
   readonly texts: ReadonlyArray<string>
   readonly workspace: string | undefined
@@ -36,14 +37,14 @@ export const DecidedBy = ({ rule, texts, workspace }: Props) => {
     { params: { id: workspace ?? "" } },
     { enabled: workspace !== undefined }
   )
-  const settings = findSettings(rule === undefined ? texts : [rule, ...texts], {
+  const settings = findSettings(rule === undefined ? texts : [tReason(rule), ...texts], {
     own: own.data?.values ?? [],
     all: all.data?.values ?? []
   })
   if (rule === undefined && settings.length === 0) return null
   return (
     <Panel title={t("delivery.decided")}>
-      {rule === undefined ? null : <Facts items={[[t("delivery.rule"), <code key="rule">{tService(rule)}</code>]]} />}
+      {rule === undefined ? null : <Facts items={[[t("delivery.rule"), <code key="rule">{tReason(rule)}</code>]]} />}
       {settings.map((setting) => (
         <SettingFacts key={setting.name} setting={setting} />
       ))}

@@ -67,7 +67,8 @@ export const reviewAgain = Effect.fnUntraced(function* (reviewed: Change, name: 
       sender: change.requestedBy
     },
     decision: "queued",
-    reason: `requested by ${name}`,
+    reason: undefined,
+    rule: { _tag: "RequestedBy", name },
     work,
     receivedAt: now
   }

@@ -19,6 +19,7 @@ export const common: CommonTexts = {
   reasons: {
     Text: "{text}",
     Unknown: "{tag}",
+    Several: "{reasons}",
     ...deliveryTexts,
     ...modelTexts,
     ...chatTexts,
