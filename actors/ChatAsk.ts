@@ -84,7 +84,7 @@ export const answerQuestion = Effect.fnUntraced(function* (snapshot: Snapshot, s
   const run = yield* (yield* Runs).get(runId)
   const workspace = run === undefined ? undefined : snapshot.workspaces.get(run.workspace)
   if (run?.analysis === undefined || workspace === undefined) return result("failed", texts.noReview)
-  const answer = yield* calls.withPermits(1)(
+  const reply = yield* calls.withPermits(1)(
     (yield* ChatQuestions).answer({
       id: request.id,
       text,
@@ -96,10 +96,10 @@ export const answerQuestion = Effect.fnUntraced(function* (snapshot: Snapshot, s
       analysis: run.analysis
     })
   )
-  return answer._tag === "Answered"
+  return reply._tag === "Answered"
     ? result(
         "succeeded",
-        `${joinParts(" ", describeTarget(run.change, safe), links.toRun(runId))}\n${safe.markdown(answer.text)}`
+        `${joinParts(" ", describeTarget(run.change, safe), links.toRun(runId))}\n${safe.markdown(reply.text)}`
       )
-    : result("failed", texts.notAnswered[answer.reason], verbatimReason(answer.why.slice(0, 500)))
+    : result("failed", texts.notAnswered[reply.reason], verbatimReason(reply.why.slice(0, 500)))
 })

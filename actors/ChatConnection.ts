@@ -32,7 +32,7 @@ import { makeLink } from "./ChatLink.ts"
 import type { ChatLink } from "./ChatLink.ts"
 import { sendProgress, sendResult } from "./ChatReply.ts"
 import { makeChatSlots } from "./ChatSlots.ts"
-import { answer, save, step } from "./ChatSteps.ts"
+import { reply, save, step } from "./ChatSteps.ts"
 import type { StepContext } from "./ChatSteps.ts"
 import { everyOne } from "./Placement.ts"
 import { repeatScan } from "./RepeatedScan.ts"
@@ -130,7 +130,7 @@ const driveOne = Effect.fnUntraced(function* (memory: Memory, context: StepConte
   if (failed !== undefined && failed.until > now) return
   // A model may take a minute: other requests do not wait for it. The next scan sends its reply.
   if (request.command === "ask" && request.status === "queued") {
-    const answering = withRequest(request)(answer(context, request)).pipe(
+    const answering = withRequest(request)(reply(context, request)).pipe(
       Effect.catchCause((cause) => Effect.logError("question from chat failed, retry scheduled", cause)),
       Effect.andThen(Effect.sleep(answeredMillis))
     )

@@ -195,11 +195,11 @@ const claimButton = ({ facts, id, receivedAt }: ChatRequest) =>
   )
 
 /** ChatConnection.ts calls the model. */
-const queueQuestion = Effect.fnUntraced(function* (execution: Execution, asked: AskedReview) {
+const queueQuestion = Effect.fnUntraced(function* (execution: Execution, question: AskedReview) {
   const { request, texts } = execution
-  const admitted = yield* admitQuestion(execution, asked)
+  const admitted = yield* admitQuestion(execution, question)
   if (admitted._tag === "Refused") return yield* publish(request, "rejected", admitted.text)
-  const facts = { ...request.facts, question: asked.question, runId: admitted.runId, progressText: texts.thinking }
+  const facts = { ...request.facts, question: question.question, runId: admitted.runId, progressText: texts.thinking }
   return yield* save(request, { status: "queued", facts })
 })
 
@@ -275,7 +275,7 @@ const follow = Effect.fnUntraced(function* (context: StepContext, request: ChatR
 })
 
 /** Calls a model for a question, and saves its reply. */
-export const answer = Effect.fnUntraced(function* (
+export const reply = Effect.fnUntraced(function* (
   { client, snapshot }: Pick<StepContext, "client" | "snapshot">,
   request: ChatRequest
 ) {

@@ -9,6 +9,7 @@ import type { Entry } from "../src/domain/Entry.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import type { ForgeClient } from "../src/forge/Forge.ts"
 import { Receipts } from "../src/store/Receipts.ts"
+import type { ForgeError } from "../src/forge/ForgeError.ts"
 
 type ReviewRequester =
   /** `person` is undefined if the review is automatic. */
@@ -18,16 +19,16 @@ type ReviewRequester =
   | { readonly _tag: "Later"; readonly reason: Reason; readonly until: number }
 
 /** Returns why the person may not request a review; undefined if they may. What the host does not disclose is no permission. */
-const refuseRequest = (repo: Repo, person: string, client: ForgeClient) =>
-  isTrustedRequester(person)
-    ? Effect.undefined
-    : client.canWrite(repo, person).pipe(
-        Effect.map((may): Reason | undefined => (may ? undefined : { _tag: "NoWritePermission", person })),
-        Effect.catchIf(
-          ({ reason }) => reason === "forbidden",
-          ({ why }) => Effect.succeed(why)
-        )
-      )
+const refuseRequest = Effect.fnUntraced(function* (
+  repo: Repo,
+  person: string,
+  client: ForgeClient
+): Effect.fn.Return<Reason | undefined, ForgeError> {
+  if (isTrustedRequester(person)) return undefined
+  const may = yield* Effect.result(client.canWrite(repo, person))
+  if (may._tag === "Success") return may.success ? undefined : { _tag: "NoWritePermission", person }
+  return may.failure.reason === "forbidden" ? may.failure.why : yield* may.failure
+})
 
 /** Reads the deliveries that the entry combines: those of each person, and when the earliest automatic one is due. */
 const readRequests = Effect.fnUntraced(function* ({ events }: Entry) {

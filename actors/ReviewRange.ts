@@ -35,7 +35,7 @@ const defaultBranch = "HEAD"
 /** Base of a branch without a commit of that age: its newest commit is reviewed. */
 const noBefore = "0".repeat(40)
 
-type Asked<A> = Effect.Effect<A, ForgeError>
+type Reading<A> = Effect.Effect<A, ForgeError>
 
 /** Returns the reason if there is nothing to review. */
 export const resolveRange = Effect.fnUntraced(function* (
@@ -67,7 +67,7 @@ export const resolveRange = Effect.fnUntraced(function* (
 const noCommits = (branch: string | undefined): Reason =>
   branch === undefined ? { _tag: "DefaultBranchEmpty" } : { _tag: "BranchEmpty", branch }
 
-const headOf = ({ head, headRef, repo }: Change, client: ForgeClient): Asked<string | undefined> =>
+const headOf = ({ head, headRef, repo }: Change, client: ForgeClient): Reading<string | undefined> =>
   head !== undefined || headRef === undefined ? Effect.succeed(head) : client.newestCommit(repo, { branch: headRef })
 
 const against = Effect.fnUntraced(function* (

@@ -21,8 +21,8 @@ export interface Stop {
 export type FromCaller = Ask | Stop
 
 export type FromRunner =
-  | { readonly _tag: "Answer"; readonly id: number; readonly reply: unknown }
-  | { readonly _tag: "Told"; readonly id: number }
+  | { readonly _tag: "Replied"; readonly id: number; readonly reply: unknown }
+  | { readonly _tag: "Delivered"; readonly id: number }
   | { readonly _tag: "Refused"; readonly id: number; readonly why: AskRefusal }
   | { readonly _tag: "Failed"; readonly id: number; readonly defect: unknown }
 
@@ -87,6 +87,6 @@ const callerTags: ReadonlySet<string> = new Set(["Ask", "Tell", "Stop"])
 const isOfCaller = tagsOf(callerTags)
 export const isFromCaller = (message: unknown): message is FromCaller => isOfCaller(message)
 
-const runnerTags: ReadonlySet<string> = new Set(["Answer", "Told", "Refused", "Failed"])
+const runnerTags: ReadonlySet<string> = new Set(["Replied", "Delivered", "Refused", "Failed"])
 const isOfRunner = tagsOf(runnerTags)
 export const isFromRunner = (message: unknown): message is FromRunner => isOfRunner(message)

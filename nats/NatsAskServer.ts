@@ -53,7 +53,7 @@ export const layer = Layer.effectDiscard(
           respond: (found) =>
             isAsk
               ? Effect.map(Reply.serializeOrDefect(found, codecFor), (encoded) => {
-                  if (running.has(id)) reply({ _tag: "Answer", id, reply: encoded })
+                  if (running.has(id)) reply({ _tag: "Replied", id, reply: encoded })
                 })
               : Effect.void
         })
@@ -65,7 +65,7 @@ export const layer = Layer.effectDiscard(
         })
         fiber = runFork(
           Effect.matchCause(sharding.send(request), {
-            onSuccess: () => (isAsk ? undefined : reply({ _tag: "Told", id })),
+            onSuccess: () => (isAsk ? undefined : reply({ _tag: "Delivered", id })),
             onFailure: (cause) => {
               const failure = cause.reasons.find((reason) => reason._tag === "Fail")
               if (failure !== undefined)

@@ -50,7 +50,7 @@ const ask = <R extends Rpc.Any>(
   return Message.serializeRequest(message, codecFor).pipe(
     Effect.flatMap((request) => channel.exchange("Ask", pack(request))),
     Effect.flatMap((outcome) => {
-      if (outcome !== "lost" && outcome._tag === "Answer") {
+      if (outcome !== "lost" && outcome._tag === "Replied") {
         return Schema.decodeUnknownEffect(Reply.Reply(message.rpc, codecFor))(outcome.reply).pipe(
           Effect.provideContext(message.context),
           Effect.orDie,

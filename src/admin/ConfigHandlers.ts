@@ -5,9 +5,9 @@ import { ConfigStore } from "../config/ConfigStore.ts"
 import { jsonSchema, withTextKey } from "../config/JsonSchema.ts"
 import type { ConfigOperation } from "../config/revisions/Operations.ts"
 import type { EditPreview, PublishRequest, RouteRequest } from "../config/revisions/ConfigEditor.ts"
-import { effectiveValues } from "../config/revisions/Effective.ts"
+import { effectiveValues, withLayers } from "../config/revisions/Effective.ts"
 import { showDocument, showWorkspace } from "../config/Show.ts"
-import type { ShownValue } from "../config/Show.ts"
+import type { EffectiveValue } from "../config/revisions/Effective.ts"
 import { AdminHttpApi } from "./api/AdminHttpApi.ts"
 import { ConfigNotFound } from "./api/ConfigProblems.ts"
 import { pageSize } from "./api/Parameters.ts"
@@ -48,7 +48,8 @@ const valuesOfFile = Effect.fnUntraced(function* (workspace?: string) {
   const snapshot = store.current()
   const layered = yield* store.lines
   if (layered !== undefined) return effectiveValues(snapshot, { layered, history: [], routes: [] }, workspace)
-  return workspace === undefined ? showDocument(snapshot) : showWorkspace(snapshot, workspace)
+  const shown = workspace === undefined ? showDocument(snapshot) : showWorkspace(snapshot, workspace)
+  return shown && withLayers(shown)
 })
 
 const workspaceNotFound = new ConfigNotFound({
@@ -62,7 +63,7 @@ const workspace = Effect.fnUntraced(function* (id: string) {
   return { values: (yield* found(values, workspaceNotFound)).map(toShown) }
 })
 
-const toShown = ({ value, ...rest }: ShownValue) => ({ ...rest, value: value ?? null })
+const toShown = ({ value, ...rest }: EffectiveValue) => ({ ...rest, value: value ?? null })
 
 const effective = Effect.gen(function* () {
   const editor = yield* findEditor

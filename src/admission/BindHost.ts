@@ -42,11 +42,11 @@ export const bindHost = (snapshot: Snapshot, wanted: Wanted): HostSelection => {
   )
   const bound = hosts.flatMap((host) => workspacesOf(snapshot, host, wanted).map((one) => ({ host, ...one })))
   const [onlyHost] = hosts.length === 1 ? hosts : []
-  const asked =
+  const requested =
     onlyHost === undefined
       ? []
       : workspacesOf(snapshot, wanted.trigger, wanted).map((one) => ({ host: onlyHost, ...one }))
-  const bindings = bound.length > 0 ? bound : asked
+  const bindings = bound.length > 0 ? bound : requested
   const enabled = bindings.filter(({ host, workspace }) => host.enabled && workspace.enabled)
   const [binding] = enabled
   if (binding !== undefined && enabled.length === 1) return { _tag: "Bound", binding }

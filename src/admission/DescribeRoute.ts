@@ -50,7 +50,7 @@ export const describeRoute = (
         ? { _tag: "WorkspacesDisabled", ...listNames(candidates) }
         : { _tag: "WorkspaceDisabled", workspace: workspace.id }
     case "trigger_disabled":
-      return trigger === undefined ? { _tag: "TriggersDisabled" } : { _tag: "TriggerDisabled", trigger: trigger.name }
+      return trigger === undefined ? { _tag: "TriggersDisabled" } : { _tag: "TriggerOff", trigger: trigger.name }
     default:
       return undefined
   }

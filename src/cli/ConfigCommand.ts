@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { diff } from "../config/Diff.ts"
 import type { EffectiveFile } from "../config/revisions/EffectiveFile.ts"
-import type { ShownValue } from "../config/Show.ts"
+import type { EffectiveValue } from "../config/revisions/Effective.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { checkFormats, jsonReport, sarifReport, textReport } from "./CheckReport.ts"
 import type { CheckedFile } from "./CheckReport.ts"
@@ -16,6 +16,7 @@ import { compareWithDatabase, makeSourceCommands } from "./ConfigSourceCommands.
 import { describeDifference } from "./ConfigSourceText.ts"
 import type { EditorAccess, OpenEditor } from "./ConfigSourceCommands.ts"
 import { ConfigEditor } from "../config/revisions/ConfigEditor.ts"
+import { inEnglish } from "../text/en.ts"
 
 interface Runs {
   /** Returns problems of this build that prevent the service from starting with a valid configuration. */
@@ -141,7 +142,7 @@ const show = (openEditor: OpenEditor) =>
         return yield* refused(
           `${config} has no workspace ${JSON.stringify(id)}; \`aicr config show\` lists workspaces.instances`
         )
-      yield* Console.log(json ? JSON.stringify(shown, undefined, 2) : table(shown))
+      yield* Console.log(json ? JSON.stringify(shown.map(formatOrigin), undefined, 2) : table(shown))
     })
   ).pipe(
     Command.withDescription("Print the effective configuration with the origin of each value; secrets are masked"),
@@ -153,8 +154,12 @@ const show = (openEditor: OpenEditor) =>
     ])
   )
 
-const table = (shown: ReadonlyArray<ShownValue>): string => {
-  const rows = shown.map(({ path, value, origin }) => ({ left: `${path} = ${JSON.stringify(value)}`, origin }))
+const formatOrigin = ({ origin, ...value }: EffectiveValue) => ({ ...value, origin: inEnglish(origin) })
+
+const table = (shown: ReadonlyArray<EffectiveValue>): string => {
+  const rows = shown
+    .map(formatOrigin)
+    .map(({ path, value, origin }) => ({ left: `${path} = ${JSON.stringify(value)}`, origin }))
   const width = Math.min(80, Math.max(0, ...rows.map(({ left }) => left.length)))
   return rows.map(({ left, origin }) => `${left.padEnd(width)}  # ${origin}`).join("\n")
 }

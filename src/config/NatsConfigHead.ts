@@ -4,8 +4,8 @@ import { NatsEvents } from "../../nats/NatsEvents.ts"
 import { ConfigStore } from "./ConfigStore.ts"
 
 const topic = "config"
-const Told = Schema.Struct({ hash: Schema.String })
-const decode = Schema.decodeUnknownSync(Told)
+const HeadMessage = Schema.Struct({ hash: Schema.String })
+const decode = Schema.decodeUnknownSync(HeadMessage)
 
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -116,11 +116,11 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
     )
 
     const started = performance.now()
-    const answer = yield* Effect.promise(() => forge.notify(pull, "opened"))
-    if (answer.status !== 202) {
-      return yield* new ExitWith({ code: 3, message: `the webhook was refused with status ${answer.status}` })
+    const delivered = yield* Effect.promise(() => forge.notify(pull, "opened"))
+    if (delivered.status !== 202) {
+      return yield* new ExitWith({ code: 3, message: `the webhook was refused with status ${delivered.status}` })
     }
-    terminal.step("webhook", `accepted, ${JSON.stringify(answer.body)}`)
+    terminal.step("webhook", `accepted, ${JSON.stringify(delivered.body)}`)
     const end = yield* Deferred.await(finished).pipe(
       Effect.timeoutOrElse({
         duration: patience,
@@ -129,7 +129,7 @@ const run = Effect.fnUntraced(function* (options: DemoOptions & { readonly agent
     )
     const result: DemoResult = {
       model: models[0] ?? `${model.provider.id}/${model.model}`,
-      accepted: isAccepted(answer.body),
+      accepted: isAccepted(delivered.body),
       run: { id: end.runId, status: end.status, reason: end.reason },
       ...readBack(pull, reviewer),
       elapsed_ms: Math.round(performance.now() - started)

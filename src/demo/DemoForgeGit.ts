@@ -26,8 +26,8 @@ export const git = (directory: string, args: ReadonlyArray<string>, input?: Buff
     child.stdin.end(input)
   })
 
-const answers = new Map<string, Promise<string>>()
-const keptAnswers = 4096
+const results = new Map<string, Promise<string>>()
+const keptResults = 4096
 
 /**
  * Like `git`, with a cache for queries about commits by their ids, whose results never change. Failures are not cached, because a
@@ -35,14 +35,14 @@ const keptAnswers = 4096
  */
 export const gitOnce = (directory: string, args: ReadonlyArray<string>): Promise<string> => {
   const key = [directory, ...args].join("\0")
-  const known = answers.get(key)
+  const known = results.get(key)
   if (known !== undefined) return known
-  const answer = git(directory, args)
-  answers.set(key, answer)
-  answer.catch(() => answers.delete(key))
-  const [oldest] = answers.keys()
-  if (answers.size > keptAnswers && oldest !== undefined) answers.delete(oldest)
-  return answer
+  const result = git(directory, args)
+  results.set(key, result)
+  result.catch(() => results.delete(key))
+  const [oldest] = results.keys()
+  if (results.size > keptResults && oldest !== undefined) results.delete(oldest)
+  return result
 }
 
 /** Whether a commit is there. */

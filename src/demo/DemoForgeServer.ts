@@ -43,7 +43,7 @@ export interface DemoForgeOptions {
   /** Gets every request of the REST API before its response. */
   readonly onRequest?: ((request: ApiRequest) => Fault | undefined) | undefined
   /** Gets every response of the REST API. */
-  readonly onAnswer?: ((request: ApiRequest, answer: ApiAnswer) => void) | undefined
+  readonly onAnswer?: ((request: ApiRequest, sent: ApiAnswer) => void) | undefined
 }
 
 /** State that the routes of the server share. */
@@ -107,11 +107,11 @@ const respondToApi = async (
   if (fault?.kind === "slow") await new Promise((resolve) => setTimeout(resolve, fault.millis))
   const transactions = fault?.kind === "partial" ? fault.transactions : undefined
   const executed = { state, request: { ...call, transactions }, url }
-  const answer = fault?.kind === "answer" ? fault.answer : await dispatch(dialect, executed)
-  options.onAnswer?.(call, answer)
+  const sent = fault?.kind === "answer" ? fault.answer : await dispatch(dialect, executed)
+  options.onAnswer?.(call, sent)
   if (fault?.kind === "lost" || fault?.kind === "partial") return void response.destroy()
   if (fault?.kind === "hung") return
-  writeJson(response, answer)
+  writeJson(response, sent)
 }
 
 const respondToGit = async (
@@ -209,9 +209,9 @@ export const listen = async (forge: ForgeServer): Promise<Server> => {
   return server
 }
 
-const writeJson = (response: ServerResponse, answer: ApiAnswer): void => {
-  response.writeHead(answer.status, { "content-type": "application/json; charset=utf-8", ...answer.headers })
-  response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body))
+const writeJson = (response: ServerResponse, sent: ApiAnswer): void => {
+  response.writeHead(sent.status, { "content-type": "application/json; charset=utf-8", ...sent.headers })
+  response.end(sent.body === undefined ? undefined : JSON.stringify(sent.body))
 }
 
 const writeHtml = (response: ServerResponse, status: number, html: string): void => {

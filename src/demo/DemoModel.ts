@@ -41,7 +41,7 @@ export const startDemoModel: Effect.Effect<string, never, Scope.Scope> = Effect.
   const server = yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {
       const made = createServer((request, response) => {
-        answer(request, response).catch((cause: unknown) => {
+        respond(request, response).catch((cause: unknown) => {
           if (response.headersSent) response.destroy()
           else write(response, 500, failure(String(cause)))
         })
@@ -60,7 +60,7 @@ export const startDemoModel: Effect.Effect<string, never, Scope.Scope> = Effect.
   return `http://127.0.0.1:${address.port}/v1`
 })
 
-const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const { pathname } = new URL(request.url ?? "/", "http://demo")
   if (request.method === "GET" && pathname === "/v1/models") {
     return write(response, 200, { object: "list", data: [{ id: demoModelName, object: "model", owned_by: "aicr" }] })

@@ -16,6 +16,7 @@ import { hostReasons } from "./reasons/Host.ts"
 import { modelReasons } from "./reasons/Model.ts"
 import { nodeReasons } from "./reasons/Node.ts"
 import { noticeReasons } from "./reasons/Notice.ts"
+import { originReasons } from "./reasons/Origin.ts"
 import { publicationReasons } from "./reasons/Publication.ts"
 import { queueReasons } from "./reasons/Queue.ts"
 import { refusalReasons } from "./reasons/Refusal.ts"
@@ -42,6 +43,7 @@ export const reasons = {
   ...modelReasons,
   ...nodeReasons,
   ...noticeReasons,
+  ...originReasons,
   ...publicationReasons,
   ...queueReasons,
   ...checkReasons,

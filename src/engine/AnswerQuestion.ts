@@ -36,7 +36,7 @@ const readCode = Effect.fnUntraced(function* ({ analysis, runId }: ChatQuestion)
 /** The same question has the same prompt after a crash. The id of a request is unknown before its question is sent. */
 const toFence = (id: string): string => createHash("sha256").update(`fence ${id}`).digest("hex").slice(0, 24)
 
-const answer = Effect.fn("answerQuestion")(function* (question: ChatQuestion) {
+const reply = Effect.fn("answerQuestion")(function* (question: ChatQuestion) {
   const { analysis, id, person, repository, text, title, workspace } = question
   const group = workspace.modelChain
   if (group === undefined)
@@ -81,7 +81,7 @@ export const layer: Layer.Layer<ChatQuestions, never, Gateway | Objects> = Layer
     const objects = yield* Objects
     return ChatQuestions.of({
       answer: (question) =>
-        answer(question).pipe(Effect.provideService(Gateway, gateway), Effect.provideService(Objects, objects))
+        reply(question).pipe(Effect.provideService(Gateway, gateway), Effect.provideService(Objects, objects))
     })
   })
 )

@@ -178,7 +178,7 @@ const sendMeasured = Effect.fnUntraced(function* (
     Effect.ensuring(services.logRefused),
     spending(budget, llm, model.spec, characters, received),
     (counted) => measured({ provider: id, model: model.entry.model }, counted, received),
-    Effect.tap((answer) => record({ _tag: "Answered", answer: recordedResponse(answer) })),
+    Effect.tap((response) => record({ _tag: "Responded", response: recordedResponse(response) })),
     Effect.tapError(({ kind, why }) => record({ _tag: "Failed", kind, why, usage: received() })),
     Effect.onInterrupt(() =>
       record({ _tag: "Failed", kind: "aborted", why: { _tag: "CallAborted" }, usage: received() })

@@ -44,7 +44,7 @@ export const copilotRow: ProviderRow = {
     const root = models === undefined ? (configured ?? github) : github
     const headers = { ...editor, ...toHeaders(settings) }
     const token = shortLivedToken(async (signal): Promise<CopilotToken> => {
-      const answer = await signIn(
+      const session = await signIn(
         http.plain,
         `${root}/copilot_internal/v2/token`,
         {
@@ -55,9 +55,9 @@ export const copilotRow: ProviderRow = {
         "the exchange of the GitHub token for a Copilot token"
       )
       return {
-        token: answer.token,
-        expiresAt: answer.expires_at * 1000,
-        api: models ?? modelsAddress(answer.endpoints?.api ?? undefined, root)
+        token: session.token,
+        expiresAt: session.expires_at * 1000,
+        api: models ?? modelsAddress(session.endpoints?.api ?? undefined, root)
       }
     })
     return openAiCompatible(settings, authorized(http.fetch, token), {

@@ -39,7 +39,7 @@ export interface AskedModel {
   readonly millis: number
   readonly request: Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role" | "isOfAgent">
   readonly outcome:
-    | { readonly _tag: "Answered"; readonly answer: RecordedResponse }
+    | { readonly _tag: "Responded"; readonly response: RecordedResponse }
     | {
         readonly _tag: "Failed"
         readonly kind: string
@@ -71,7 +71,7 @@ export const StoredCall = Schema.Struct({
   messages: Schema.Array(Schema.String),
   /** Key of a request with a response (RequestKey.ts). */
   key: Schema.optional(Schema.String),
-  answer: Schema.optional(
+  response: Schema.optional(
     Schema.Struct({
       /** True when the stored form is complete, so that a conversation can continue from it. */
       reusable: Schema.optional(Schema.Boolean),
@@ -170,8 +170,8 @@ const keepCall = Effect.fnUntraced(function* (objects: Objects["Service"], memor
     system: system.name,
     tools: tools.name,
     messages: messages.map(({ name }) => name),
-    ...(outcome._tag === "Answered"
-      ? { key: requestKey(call.model, request), answer: keptResponse(outcome.answer) }
+    ...(outcome._tag === "Responded"
+      ? { key: requestKey(call.model, request), response: keptResponse(outcome.response) }
       : { failure: { kind: outcome.kind, why: keptData(outcome.why), usage: outcome.usage } })
   })
   if (stored.length > maxCallLength) {
@@ -211,9 +211,9 @@ const make = Effect.gen(function* () {
   })
 })
 
-const keptResponse = (answer: RecordedResponse) => {
-  const data = keptData(answer)
-  return { ...Object(data), reusable: JSON.stringify(data) === JSON.stringify(answer) }
+const keptResponse = (response: RecordedResponse) => {
+  const data = keptData(response)
+  return { ...Object(data), reusable: JSON.stringify(data) === JSON.stringify(response) }
 }
 
 interface NamedText {

@@ -56,7 +56,7 @@ const readText = async (path: string): Promise<string> => {
 export const findProject = (key: GoogleKey): string | undefined =>
   key.type === "service_account" ? key.project_id : key.quota_project_id
 
-const Answer = Schema.Struct({ access_token: Schema.String, expires_in: Schema.optional(Schema.Number) })
+const TokenResponse = Schema.Struct({ access_token: Schema.String, expires_in: Schema.optional(Schema.Number) })
 
 export const googleToken =
   (key: GoogleKey, fetch: FetchFunction) =>
@@ -72,7 +72,7 @@ export const googleToken =
             client_secret: key.client_secret,
             refresh_token: key.refresh_token
           }
-    const answer = await signIn(
+    const token = await signIn(
       fetch,
       uri,
       {
@@ -81,10 +81,10 @@ export const googleToken =
         body: new URLSearchParams(form).toString(),
         signal
       },
-      Answer,
+      TokenResponse,
       "signing in to Google Cloud"
     )
-    return { token: answer.access_token, expiresAt: began + (answer.expires_in ?? 3600) * 1000 }
+    return { token: token.access_token, expiresAt: began + (token.expires_in ?? 3600) * 1000 }
   }
 
 const assertion = (key: typeof ServiceAccount.Type, audience: string, now: number): string => {

@@ -111,7 +111,7 @@ export const sendRequest = Effect.fnUntraced(function* (
     if (reader.finishReason === "content-filter") {
       return yield* Effect.fail(failure("refused", { _tag: "ModelRefused" }))
     }
-    const answer = toResponse(reader, yield* attempt(async () => await streamed.responseMessages), modelKey(entry))
-    return { ...answer, usage: { ...answer.usage, costUsd: costUsd(spec.price, answer.usage) } }
+    const response = toResponse(reader, yield* attempt(async () => await streamed.responseMessages), modelKey(entry))
+    return { ...response, usage: { ...response.usage, costUsd: costUsd(spec.price, response.usage) } }
   }).pipe(Effect.ensuring(Effect.sync(() => abort.abort())))
 })

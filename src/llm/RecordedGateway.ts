@@ -32,7 +32,7 @@ export interface RecordedResponses {
 }
 
 interface Entry {
-  readonly answer: NonNullable<StoredCall["answer"]>
+  readonly response: NonNullable<StoredCall["response"]>
   readonly model: string
   readonly system: string
   readonly messages: ReadonlyArray<string>
@@ -61,11 +61,11 @@ export const recordedResponses = Effect.fn("recordedResponses")(function* (
     return text
   })
   const entries: Array<Entry> = []
-  for (const { answer, model, system, messages, tools } of yield* evidence.calls(runId)) {
-    if (answer === undefined) continue
+  for (const { response, model, system, messages, tools } of yield* evidence.calls(runId)) {
+    if (response === undefined) continue
     const definitions = yield* toText(tools)
     entries.push({
-      answer,
+      response,
       model,
       system: yield* toText(system),
       messages: yield* Effect.forEach(messages, toText),
@@ -99,7 +99,7 @@ export const recordedResponses = Effect.fn("recordedResponses")(function* (
       found.used = true
       if (exact === undefined) changed.push(findDifference(found, { system, tools, messages }))
       else same++
-      const { text, calls, usage, isCutOff } = found.answer
+      const { text, calls, usage, isCutOff } = found.response
       return Effect.succeed({
         model: found.model,
         text,

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { keptText, messageText } from "./KeptText.ts"
 import type { GatewayRequest } from "./Gateway.ts"
 
-type Asked = Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role" | "isOfAgent">
+type KeyedRequest = Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role" | "isOfAgent">
 
 /** The closing fence contains the word. */
 const closing = /<\/[\w-]+ ([0-9a-f]{24})>/g
@@ -15,7 +15,7 @@ const closing = /<\/[\w-]+ ([0-9a-f]{24})>/g
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?|Wall time: \d{1,9}(\.\d{1,9})? seconds/g
 
 /** Returns a hex digest of `model` (`provider/model`) and the request, with its texts in the form of evidence. */
-export const requestKey = (model: string, request: Asked): string => {
+export const requestKey = (model: string, request: KeyedRequest): string => {
   const parts = [
     model,
     request.group,

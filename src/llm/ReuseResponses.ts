@@ -11,7 +11,7 @@ import type { ModelAccount } from "./ModelRun.ts"
 import { requestKey } from "./RequestKey.ts"
 import { limitWarning } from "../observability/LimitedWarnings.ts"
 
-type RecordedResponse = NonNullable<StoredCall["answer"]>
+type RecordedResponse = NonNullable<StoredCall["response"]>
 type Responses = Map<string, Array<RecordedResponse>>
 
 /** Number of runs whose responses are held in memory; more do not run at the same time. */
@@ -31,9 +31,9 @@ const load = Effect.fnUntraced(
     const responses: Responses = new Map()
     let count = 0
     for (const runId of earlier) {
-      for (const { key, answer } of yield* evidence.calls(runId)) {
-        if (key === undefined || answer === undefined || answer.reusable !== true) continue
-        responses.set(key, [...(responses.get(key) ?? []), answer])
+      for (const { key, response } of yield* evidence.calls(runId)) {
+        if (key === undefined || response === undefined || response.reusable !== true) continue
+        responses.set(key, [...(responses.get(key) ?? []), response])
         count++
       }
     }

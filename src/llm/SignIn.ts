@@ -6,7 +6,7 @@ export const signIn = async <A>(
   fetch: FetchFunction,
   url: string,
   init: RequestInit,
-  answer: Schema.Decoder<A>,
+  shape: Schema.Decoder<A>,
   what: string
 ): Promise<A> => {
   const { APICallError } = await import("ai")
@@ -22,7 +22,7 @@ export const signIn = async <A>(
       responseBody: text.slice(0, 2000)
     })
   if (!response.ok) throw failed(`${what} was refused: ${text.slice(0, 200)}`)
-  const decoded = Schema.decodeUnknownOption(Schema.fromJsonString(answer))(text)
+  const decoded = Schema.decodeUnknownOption(Schema.fromJsonString(shape))(text)
   if (Option.isNone(decoded)) throw failed(`${what} gave no token`)
   return decoded.value
 }

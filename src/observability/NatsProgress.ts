@@ -9,9 +9,9 @@ import { NodeIdentity } from "../domain/NodeIdentity.ts"
 import { Progress, ProgressEvent } from "./Progress.ts"
 
 const topic = "progress"
-const Told = Schema.toCodecJson(Schema.Struct({ owner: Schema.String, event: ProgressEvent }))
-const decode = Schema.decodeUnknownSync(Told)
-const encode = Schema.encodeSync(Told)
+const ProgressMessage = Schema.toCodecJson(Schema.Struct({ owner: Schema.String, event: ProgressEvent }))
+const decode = Schema.decodeUnknownSync(ProgressMessage)
+const encode = Schema.encodeSync(ProgressMessage)
 
 /** Returns the event without findings. The bus only carries ids and counts; findings are in the records. */
 const withoutFindings = (event: ProgressEvent): ProgressEvent =>

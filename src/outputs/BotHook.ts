@@ -60,13 +60,13 @@ const refusalIn = ({ body, status }: HostResponse): ForgeError | undefined => {
   return toError(isTransient(code, words) ? "rate_limited" : "invalid", { _tag: "BotRefused", code, words }, status)
 }
 
-const checkResponse = (answered: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
-  const { body, headers, status } = answered
+const checkResponse = (response: HostResponse, now: number): Effect.Effect<void, ForgeError> => {
+  const { body, headers, status } = response
   const retryAfterMillis = retryAfter(headers, now)
   if (status === 429 || (status === 403 && retryAfterMillis !== undefined)) {
     return Effect.fail(toError("rate_limited", { _tag: "BotLimitsRequests" }, status, retryAfterMillis))
   }
-  const refusal = refusalIn(answered)
+  const refusal = refusalIn(response)
   if (refusal !== undefined) return Effect.fail(refusal)
   if (status === 503) return Effect.fail(toError("unavailable", { _tag: "BotUnavailable" }, status))
   if (status >= 500) return Effect.fail(toError("unknown_outcome", { _tag: "BotResponded", status }, status))

@@ -58,9 +58,9 @@ const admitSorted = Effect.fnUntraced(function* (items: ReadonlyArray<QueueAdmis
     return isQueued(place) ? [toAdmission(newest.get(place.batch.id) ?? place.batch, item.eventId)] : []
   })
   const admitted = new Map<string, QueueAdmitted>()
-  for (const [index, answer] of (yield* queue.admit(going)).entries()) {
+  for (const [index, admission] of (yield* queue.admit(going)).entries()) {
     const item = going[index]
-    if (item !== undefined) admitted.set(item.eventId, answer)
+    if (item !== undefined) admitted.set(item.eventId, admission)
   }
   const entered = new Map<string, string>()
   for (const item of items) {

@@ -12,10 +12,10 @@ export const enqueue = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<QueueAdmitted>, QueueError | StoreError, Queue | Receipts | Batches> {
   const receipts = yield* Receipts
   const admitted = yield* admit(items)
-  for (const [index, answer] of admitted.entries()) {
-    if (answer.superseded.length === 0) continue
+  for (const [index, admission] of admitted.entries()) {
+    if (admission.superseded.length === 0) continue
     yield* receipts.settle(
-      answer.superseded,
+      admission.superseded,
       { outcome: "superseded", reason: { _tag: "NewerDelivery", event: items[index]?.eventId } },
       items[index]?.admittedAt ?? 0
     )

@@ -15,11 +15,11 @@ const nobody = "nobody"
 /** Minimum confidence of a match. A result below it counts as no match. */
 const sureEnough = 0.8
 
-const Answer = Schema.Struct({
+const AuthorResponse = Schema.Struct({
   account: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
   confidence: Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 })
-const decode = Schema.decodeUnknownOption(Answer, { onExcessProperty: "error" })
+const decode = Schema.decodeUnknownOption(AuthorResponse, { onExcessProperty: "error" })
 
 export const authorSystem = `You are told the name of a commit's author and a list of accounts. Say which account belongs to that person, if one does: names written
 differently (order, initials, missing accents, a nickname, an address made of the name) can be the same person; a common first name

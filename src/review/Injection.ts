@@ -138,8 +138,8 @@ const addedInstruction = (file: FileDiff): { readonly number: number; readonly t
     for (const line of hunk.lines) {
       if (line[0] === "+") {
         const said = line.slice(1, maxCharacters + 1)
-        const asked = hint.test(said)
-        if (asked && injectionIn(said)) return { number, text: said.endsWith("\r") ? said.slice(0, -1) : said }
+        const isHinted = hint.test(said)
+        if (isHinted && injectionIn(said)) return { number, text: said.endsWith("\r") ? said.slice(0, -1) : said }
       }
       if (line[0] !== "-") number++
     }

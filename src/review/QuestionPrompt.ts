@@ -12,8 +12,8 @@ const maxSummary = 4000
 const maxFindings = 20
 const maxMessage = 1500
 
-const Answer = Schema.Struct({ text: Schema.String.check(Schema.isMinLength(1)) })
-const decode = Schema.decodeUnknownOption(Answer, { onExcessProperty: "error" })
+const Reply = Schema.Struct({ text: Schema.String.check(Schema.isMinLength(1)) })
+const decode = Schema.decodeUnknownOption(Reply, { onExcessProperty: "error" })
 
 export const questionSystem = (
   language: string

@@ -32,11 +32,11 @@ export const passBudget = (options: {
     .find((tokens) => tokens !== undefined)
   const derived = Math.min(131_072, Math.max(8192, Math.floor(window * compression.max_input_ratio)))
   const set = override ?? compression.trigger_tokens
-  const asked = set ?? derived
+  const wanted = set ?? derived
   // A configured value cannot exceed the limit of the model.
   const most =
-    options.contextWindow === undefined ? asked : Math.floor(options.contextWindow * compression.max_input_ratio)
-  const trigger = asked === derived ? derived : Math.min(asked, Math.max(1024, most))
+    options.contextWindow === undefined ? wanted : Math.floor(options.contextWindow * compression.max_input_ratio)
+  const trigger = wanted === derived ? derived : Math.min(wanted, Math.max(1024, most))
   const isThreshold = set !== undefined && options.maxPasses === undefined
   return {
     tokens: Math.max(1024, trigger - systemTokens),

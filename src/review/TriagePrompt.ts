@@ -34,14 +34,14 @@ const categoriesOf = ({ categories_close }: TriageRules): ReadonlyArray<string> 
 ]
 
 const text = (max: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(max))
-const Answer = Schema.Struct({
+const TriageResponse = Schema.Struct({
   verdict: Schema.Literals(["close", "keep_open"]),
   category: text(200),
   reason: text(4000),
   confidence: Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 })
-export type TriageAnswer = typeof Answer.Type
-const decode = Schema.decodeUnknownOption(Answer, { onExcessProperty: "error" })
+export type TriageAnswer = typeof TriageResponse.Type
+const decode = Schema.decodeUnknownOption(TriageResponse, { onExcessProperty: "error" })
 
 export const triageTool = (rules: TriageRules) => ({
   name: "triage",
@@ -171,12 +171,12 @@ const maxPiece = 2000
  * enough visible text.
  */
 export const decideTriage = (
-  answer: TriageAnswer,
+  given: TriageAnswer,
   prompt: Pick<TriagePrompt, "removed" | "left">,
   rules: TriageRules
 ): TriageDecision => {
-  const { verdict, category, reason, confidence } = answer
-  const own = { ...answer, reason: verbatimReason(reason) }
+  const { verdict, category, reason, confidence } = given
+  const own = { ...given, reason: verbatimReason(reason) }
   if (verdict === "keep_open") return own
   const doubt: Reason | undefined = !rules.actions.includes("close")
     ? { _tag: "ClosingNotPermitted" }

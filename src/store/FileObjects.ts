@@ -61,9 +61,9 @@ const inNewFolder = async <A>(folder: string, make: () => Promise<A>): Promise<A
   return make()
 }
 
-const absent = async <A>(asked: Promise<A>): Promise<A | undefined> => {
+const absent = async <A>(reading: Promise<A>): Promise<A | undefined> => {
   try {
-    return await asked
+    return await reading
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined
     throw cause

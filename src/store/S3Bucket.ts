@@ -33,7 +33,7 @@ export interface S3Request {
 /** `Absent`: the object does not exist. */
 export type S3Response = { readonly _tag: "Found"; readonly text: string } | { readonly _tag: "Absent" }
 
-export type Bucket = (operation: string, asked: S3Request) => Effect.Effect<S3Response, StoreError>
+export type Bucket = (operation: string, sent: S3Request) => Effect.Effect<S3Response, StoreError>
 
 const patienceMillis = 30_000
 const maxErrorBytes = 64 * 1024
@@ -88,11 +88,11 @@ const bucketAt = (options: BucketOptions): Bucket => {
     service: "s3"
   }
 
-  const send = async (asked: S3Request, signal: AbortSignal): Promise<S3Response> => {
-    const { body = "", method } = asked
+  const send = async (sent: S3Request, signal: AbortSignal): Promise<S3Response> => {
+    const { body = "", method } = sent
     const url = new URL(base.origin)
-    url.pathname = asked.key === undefined ? root || "/" : `${root}/${asked.key}`
-    url.search = new URLSearchParams(asked.query).toString()
+    url.pathname = sent.key === undefined ? root || "/" : `${root}/${sent.key}`
+    url.search = new URLSearchParams(sent.query).toString()
     const signer = new AwsV4Signer({
       ...key,
       method,
@@ -109,7 +109,7 @@ const bucketAt = (options: BucketOptions): Bucket => {
       signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMillis)]),
       ...(method === "PUT" ? { body } : {})
     })
-    if (response.ok) return { _tag: "Found", text: await read(response, asked.maxBytes ?? 0) }
+    if (response.ok) return { _tag: "Found", text: await read(response, sent.maxBytes ?? 0) }
     const said = method === "HEAD" ? "" : await read(response, maxErrorBytes)
     const code = readField(said, "Code")
     if (response.status === 404 && code !== "NoSuchBucket") return { _tag: "Absent" }
@@ -117,9 +117,9 @@ const bucketAt = (options: BucketOptions): Bucket => {
     throw new Failed(withRemedy(why, code), response.status === 429 || response.status >= 500)
   }
 
-  return (operation, asked) =>
+  return (operation, sent) =>
     Effect.tryPromise({
-      try: (signal) => send(asked, signal),
+      try: (signal) => send(sent, signal),
       catch: (cause) => (cause instanceof Failed ? cause : new Failed(withRemedy(readReason(cause), undefined), true))
     }).pipe(
       Effect.retry({ while: ({ passing }) => passing, schedule: retried }),

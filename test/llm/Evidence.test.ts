@@ -86,13 +86,13 @@ describe("evidence", () => {
             ["p/m", 3]
           ]
         )
-        assert.deepInclude(calls[0]?.answer?.usage, { inputTokens: 70, outputTokens: 7, cachedTokens: 10 })
+        assert.deepInclude(calls[0]?.response?.usage, { inputTokens: 70, outputTokens: 7, cachedTokens: 10 })
         assert.deepStrictEqual(
-          calls[0]?.answer?.calls.map(({ name, input }) => ({ name, input })),
+          calls[0]?.response?.calls.map(({ name, input }) => ({ name, input })),
           [{ name: "report_problem", input: { file: "a.ts" } }]
         )
         assert.strictEqual(calls[1]?.failure?.kind, "unavailable")
-        assert.strictEqual(calls[2]?.answer?.text, "done")
+        assert.strictEqual(calls[2]?.response?.text, "done")
         assert.strictEqual(yield* evidence.text("run-1", calls[0]?.system ?? ""), "You review.")
         const texts = yield* Effect.forEach(calls[2]?.messages ?? [], (name) => evidence.text("run-1", name))
         assert.deepStrictEqual<unknown>(JSON.parse(texts[0] ?? ""), first[0])

@@ -48,7 +48,7 @@ const replayed = (recorded: ReadonlyArray<GatewayRequest>, requests: ReadonlyArr
       system: named(system),
       tools: named(JSON.stringify(tools)),
       messages: messages.map((message) => named(messageText(message))),
-      answer: { text: `response ${at}`, calls: [], usage, ...(isCutOff ? { isCutOff } : {}) }
+      response: { text: `response ${at}`, calls: [], usage, ...(isCutOff ? { isCutOff } : {}) }
     }))
     const evidence = Layer.mock(Evidence, {
       calls: () => Effect.succeed(calls),

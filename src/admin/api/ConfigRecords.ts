@@ -28,7 +28,7 @@ const values = Schema.Array(
   Schema.Struct({
     path: text("Path of the value"),
     value: any("Value, masked"),
-    origin: text("`default`, line of the file, or revision and user, with the layer in parentheses")
+    origin: Reason.annotate({ description: "Default, line of the file, or revision and user, with the layer" })
   })
 )
 

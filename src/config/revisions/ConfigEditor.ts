@@ -17,6 +17,7 @@ import type { ConfigOperationRecord, RevisionSummary } from "./Revision.ts"
 import type { ResealJob } from "./ResealStore.ts"
 import type { RevisionPage, SourceUnavailable } from "./RevisionStore.ts"
 import type { Reason } from "../../domain/Reason.ts"
+import type { EffectiveValue } from "./Effective.ts"
 
 type Result<A> = Effect.Effect<A, SourceUnavailable>
 
@@ -80,15 +81,6 @@ export type EditOutcome =
   | { readonly _tag: "Conflict"; readonly head: number; readonly conflicts: ReadonlyArray<Conflict> }
   /** Codes: those of PublishProblem, `operation_id_reused`, `approval_required`, `revision_not_found`, `source_contended`. */
   | { readonly _tag: "Refused"; readonly problems: ReadonlyArray<PublishProblem> }
-
-/** A value of the effective configuration with its origin. */
-export interface EffectiveValue {
-  readonly path: string
-  /** Masked. */
-  readonly value: unknown
-  /** `default`, `config.yaml:12`, `database revision 7 by alice`; with the layer in parentheses. */
-  readonly origin: string
-}
 
 export interface EffectiveConfig {
   readonly head: number

@@ -11,6 +11,8 @@ import { entityField, entityKinds, formatRef } from "./Entities.ts"
 import { makeFindInFile, overlay, ownedByFile } from "./Overlay.ts"
 import { withRouteName } from "./EntityPath.ts"
 import type { ConfigRevision } from "./Revision.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import type { originReasons } from "../../domain/reasons/Origin.ts"
 
 /** Sources that origins are determined from. */
 export interface OriginSource {
@@ -21,10 +23,21 @@ export interface OriginSource {
   readonly routes: ReadonlyArray<string>
 }
 
-type Origin = (names: ReadonlyArray<string>) => string | undefined
+/** A value with its origin. */
+export interface EffectiveValue {
+  readonly path: string
+  /** Masked. */
+  readonly value: unknown
+  readonly origin: Origin
+}
+
+type Origin = Extract<Reason, { readonly _tag: keyof typeof originReasons }>
+type FindOrigin = (
+  names: ReadonlyArray<string>
+) => Exclude<Origin, { readonly _tag: `Origin${"Default" | "Inherited" | "Layer"}` }> | undefined
 
 /** Returns the function that names the origin of a value that is set, by its path with names in place of positions. */
-export const makeOrigin = ({ layered, history, routes }: OriginSource): Origin => {
+export const makeOrigin = ({ layered, history, routes }: OriginSource): FindOrigin => {
   const { ground, line } = layered
   const base = layered.file.split("/").at(-1) ?? layered.file
   const changes = indexChanges(history)
@@ -33,13 +46,13 @@ export const makeOrigin = ({ layered, history, routes }: OriginSource): Origin =
     const path = nearest(ground.file, names)
     if (path !== undefined) {
       const at = line(path)
-      return at === undefined ? base : `${base}:${at}`
+      return { _tag: "OriginFile", location: at === undefined ? base : `${base}:${at}` }
     }
     const { entity, field } = entityField(withRouteName(ground.file, names, ordered))
     const changed = changes.get(entity)?.find(({ names: set }) => concerns(set, [entity, ...field]))
-    if (changed !== undefined) return `database revision ${changed.number} by ${changed.actor}`
+    if (changed !== undefined) return { _tag: "OriginRevision", number: changed.number, name: changed.actor }
     const oldest = history.at(-1)?.number
-    return oldest === undefined ? undefined : `database revision before ${oldest}`
+    return oldest === undefined ? undefined : { _tag: "OriginBefore", number: oldest }
   }
 }
 
@@ -82,31 +95,41 @@ const layerNames = /^document(?: \((.*)\))?$/
 export const withOrigins = (
   shown: ReadonlyArray<ShownValue>,
   tree: unknown,
-  origin: Origin
-): ReadonlyArray<ShownValue> =>
-  shown.map((item) => {
+  find: FindOrigin
+): ReadonlyArray<EffectiveValue> =>
+  withLayers(shown).map((item) => {
     const path = parsePath(item.path)
-    if (item.origin === "default" || item.origin === "inherited") return item
-    const inLayer = layerNames.exec(item.origin)
+    if (item.origin._tag !== "OriginLayer") return item
+    const { layer: given } = item.origin
+    const inLayer = layerNames.exec(given)
     if (inLayer !== null) {
       const at = inLayer[1]
-      const found = origin(at === undefined ? named(tree, path) : at.split("."))
-      return found === undefined ? item : { ...item, origin: at === undefined ? found : `${found} (${at})` }
+      const found = find(at === undefined ? named(tree, path) : at.split("."))
+      return found === undefined ? item : { ...item, origin: at === undefined ? found : { ...found, layer: at } }
     }
-    const layer = item.origin.split(" ")[0] ?? ""
+    const layer = given.split(" ")[0] ?? ""
     const holder = layer.startsWith("workspaces.instances.")
       ? ["workspaces", "instances", layer.slice("workspaces.instances.".length)]
       : layer.split(".")
-    const found = origin(named(tree, [...holder, ...path]))
-    return found === undefined ? item : { ...item, origin: `${found} (${item.origin})` }
+    const found = find(named(tree, [...holder, ...path]))
+    return found === undefined ? item : { ...item, origin: { ...found, layer: given } }
   })
+
+/** Names the layers of values whose lines are not known. */
+export const withLayers = (shown: ReadonlyArray<ShownValue>): ReadonlyArray<EffectiveValue> =>
+  shown.map(({ origin, ...item }) => ({ ...item, origin: toOrigin(origin) }))
+
+const toOrigin = (layer: string): Origin => {
+  if (layer === "default") return { _tag: "OriginDefault" }
+  return layer === "inherited" ? { _tag: "OriginInherited" } : { _tag: "OriginLayer", layer }
+}
 
 /** Lists values of the document, or of a workspace, with origins. Undefined if there is no such workspace. */
 export const effectiveValues = (
   snapshot: Snapshot,
   source: OriginSource,
   workspace?: string
-): ReadonlyArray<ShownValue> | undefined => {
+): ReadonlyArray<EffectiveValue> | undefined => {
   const shown = workspace === undefined ? showDocument(snapshot) : showWorkspace(snapshot, workspace)
   return shown === undefined ? undefined : withOrigins(shown, snapshot.given, makeOrigin(source))
 }

@@ -5,7 +5,7 @@ import { FilterBar, TextFilter, useFilters } from "../parts/Filters.tsx"
 import { List } from "../parts/List.tsx"
 import type { Column } from "../parts/List.tsx"
 import { Empty } from "../parts/Panel.tsx"
-import { t, tOrigin } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 
 type Value = Output<"GET /config">["values"][number]
 
@@ -38,8 +38,8 @@ const makeColumns = (): ReadonlyArray<Column<Value>> => [
     label: t("config.origin"),
     width: "minmax(10rem, 1fr)",
     render: ({ origin }) => (
-      <span className={origin === "default" ? "quiet" : ""} title={tOrigin(origin)}>
-        {tOrigin(origin)}
+      <span className={origin._tag === "OriginDefault" ? "quiet" : ""} title={tReason(origin)}>
+        {tReason(origin)}
       </span>
     )
   }
@@ -50,7 +50,7 @@ export const Effective = () => {
   const query = useApi("GET /config", {})
   const wanted = q.toLowerCase()
   const rows = (query.data?.values ?? []).filter(({ origin, path, value }) =>
-    `${path} ${render(value)} ${origin}`.toLowerCase().includes(wanted)
+    `${path} ${render(value)} ${tReason(origin)}`.toLowerCase().includes(wanted)
   )
   return (
     <>

@@ -3,7 +3,7 @@ import { useContext, useId, useState } from "react"
 import type { ReactNode } from "react"
 import { useApi } from "../client/Queries.ts"
 import { Status } from "../parts/Status.tsx"
-import { t, tOrigin } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import { describeField } from "./DescribeField.ts"
 import { optionSource } from "./EntityKinds.ts"
 import { elementName, isFields, mask, toFields } from "./FieldValues.ts"
@@ -352,7 +352,7 @@ const Labelled = (props: FieldProps & { readonly children: (input: InputProps) =
         <p id={`${id}-help`} className="quiet small-text">
           {describeField(field.text)}
           {origin === undefined ? null : (
-            <span className="origin"> {t("form.origin", { origin: tOrigin(origin) })}</span>
+            <span className="origin"> {t("form.origin", { origin: tReason(origin) })}</span>
           )}
         </p>
       </div>

@@ -24,6 +24,7 @@ import type { LoadedDraft } from "./LoadDraft.ts"
 import { PublishEdit } from "./PublishEdit.tsx"
 import type { JsonSchema } from "./SchemaPath.ts"
 import { useAutosave } from "./UseAutosave.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 /** Where a form starts. */
 export interface FormStart {
@@ -80,7 +81,7 @@ const makeContext = (
   kind: FormKind,
   entity: string,
   problems: ReadonlyArray<FieldProblem>,
-  origins: ReadonlyMap<string, string>
+  origins: ReadonlyMap<string, Reason>
 ) => {
   const set = new Map([...origins].map(([path, origin]) => [parsePath(path).join("."), origin] as const))
   const own = problems
@@ -103,7 +104,7 @@ export interface EntityFormProps {
   readonly head: number
   /** Schema of the entity. */
   readonly schema: JsonSchema
-  readonly origins: ReadonlyMap<string, string>
+  readonly origins: ReadonlyMap<string, Reason>
   /** Value that a new entity begins with. */
   readonly initial?: unknown
   /** Start of a draft that is continued. */

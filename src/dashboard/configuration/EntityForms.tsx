@@ -6,7 +6,7 @@ import { useFilters } from "../parts/Filters.tsx"
 import type { Search } from "../parts/Filters.tsx"
 import { Empty, Loaded, Loading, Panel } from "../parts/Panel.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
-import { t } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import { BasePrompt } from "./BasePrompt.tsx"
 import { EntityForm, isOpen, startDraft } from "./EntityForm.tsx"
 import { entityValues, fileEntities, formKinds, storedEntities } from "./EntityKinds.ts"
@@ -17,6 +17,7 @@ import { renderValue } from "./RenderValue.ts"
 import { RoutePreview } from "./RoutePreview.tsx"
 import { inlineReferences, schemaAt } from "./SchemaPath.ts"
 import type { JsonSchema } from "./SchemaPath.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 const FileEntity = ({ effective, kind, line, name }: SelectedProps & { readonly line: number | undefined }) => (
   <Panel title={name} note={line === undefined ? t("form.file") : t("form.file.line", { line })} flush>
@@ -31,12 +32,12 @@ const FileEntity = ({ effective, kind, line, name }: SelectedProps & { readonly 
         </thead>
         <tbody>
           {entityValues(effective, kind, name)
-            .filter(({ origin }) => origin !== "default")
+            .filter(({ origin }) => origin._tag !== "OriginDefault")
             .map(({ origin, path, value }) => (
               <tr key={path}>
                 <td className="mono">{path}</td>
                 <td className="mono break">{renderValue(value)}</td>
-                <td>{origin}</td>
+                <td>{tReason(origin)}</td>
               </tr>
             ))}
         </tbody>
@@ -79,12 +80,12 @@ const Drafted = ({ loaded, schema, ...props }: Omit<FormProps, "loaded"> & { rea
   )
 }
 
-const findOrigins = (effective: Effective, kind: FormKind, name: string): ReadonlyMap<string, string> =>
+const findOrigins = (effective: Effective, kind: FormKind, name: string): ReadonlyMap<string, Reason> =>
   new Map(
     name === ""
       ? []
       : entityValues(effective, kind, name).flatMap(({ origin, path }) =>
-          origin === "default" ? [] : [[path, origin] as const]
+          origin._tag === "OriginDefault" ? [] : [[path, origin] as const]
         )
   )
 

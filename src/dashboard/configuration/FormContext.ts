@@ -2,6 +2,7 @@
 import { createContext } from "react"
 import type { FormKind } from "./EntityKinds.ts"
 import type { FieldPath } from "./FieldValues.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 interface Form {
   readonly kind: FormKind
@@ -10,7 +11,7 @@ interface Form {
   /** Problems of this field and of those in it. */
   readonly problemsBelow: (path: FieldPath) => ReadonlyArray<string>
   /** Origin of the value of a field; undefined: unknown, or not set. */
-  readonly originAt: (path: FieldPath) => string | undefined
+  readonly originAt: (path: FieldPath) => Reason | undefined
 }
 
 export const FormContext = createContext<Form>({

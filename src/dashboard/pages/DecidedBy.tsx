@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useApi } from "../client/Queries.ts"
 import { Facts } from "../parts/Facts.tsx"
 import { Panel } from "../parts/Panel.tsx"
-import { t, tOrigin, tReason } from "../text/T.ts"
+import { t, tReason } from "../text/T.ts"
 import { findSettings } from "./FindSettings.ts"
 import type { Setting } from "./FindSettings.ts"
 import type { Reason } from "../../domain/Reason.ts"
@@ -16,7 +16,7 @@ const SettingFacts = ({ setting: { isGroup, name, origin, path, value } }: { rea
       [
         t("delivery.origin"),
         <Link key="origin" to="/configuration" search={{ q: isGroup ? name : path }}>
-          {tOrigin(origin)}
+          {tReason(origin)}
         </Link>
       ]
     ]}

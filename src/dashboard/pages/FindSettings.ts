@@ -1,8 +1,9 @@
 /** Finds the settings that a text of the service names, such as `review.skip_drafts`, among the effective values. Pure. */
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface ConfigValue {
   readonly path: string
-  readonly origin: string
+  readonly origin: Reason
   readonly value: unknown
 }
 

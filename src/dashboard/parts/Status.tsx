@@ -1,5 +1,5 @@
 /** Shows a state by colour, shape and word, so that none of them is needed alone. */
-import { tService, tValue } from "../text/T.ts"
+import { tValue } from "../text/T.ts"
 
 export type Tone = "good" | "bad" | "warn" | "busy" | "wait" | "quiet"
 
@@ -78,7 +78,7 @@ interface StatusProps {
 export const Status = ({ group, title, tone, value }: StatusProps) => {
   const shown = tone ?? toneOf(value)
   return (
-    <span className={`status tone-${shown}`} title={title === undefined ? undefined : tService(title)}>
+    <span className={`status tone-${shown}`} title={title}>
       <Shape tone={shown} />
       <span>{tValue(group, value)}</span>
     </span>

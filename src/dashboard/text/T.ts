@@ -3,7 +3,6 @@ import type { Reason, ReasonTag } from "../../domain/Reason.ts"
 import { findText, render, valueText } from "../../text/Render.ts"
 import type { LoadedTexts, PageKey } from "../../text/Render.ts"
 import { common as en } from "../../text/en/Common.ts"
-import { makeTranslate } from "./TranslateService.ts"
 
 export type Key = PageKey
 export type Language = "en" | "zh-CN"
@@ -57,21 +56,12 @@ export const addReasonTexts = (
   for (const name of languages) tables[name] = { ...tables[name], reasons: { ...tables[name].reasons, ...added[name] } }
 }
 
-let toChinese = (text: string): string => text
-
 /** Loads the texts of a language: before the first page is drawn, and before it is selected. */
 export const loadLanguage = async (name: Language): Promise<void> => {
   if (name === "en") return
-  const { common, serviceTexts } = await import("./Chinese.ts")
+  const { common } = await import("../../text/zh/Common.ts")
   tables[name] = { ...common, reasons: { ...tables[name].reasons, ...common.reasons } }
-  toChinese = makeTranslate(serviceTexts, tValue)
 }
-
-/** Returns a text that the service wrote in English, such as a reason, in the selected language; texts of others stay unchanged. */
-export const tService = (text: string): string => (language === "en" ? text : toChinese(text))
-
-/** Returns where a value of the configuration is set. */
-export const tOrigin = (origin: string): string => tMaybe("origin", origin) ?? tService(origin)
 
 /** Returns the explanation of a value, if there is one. */
 export const tMaybe = (group: string, value: string | undefined): string | undefined =>

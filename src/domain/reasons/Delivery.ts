@@ -36,7 +36,7 @@ export const deliveryReasons = {
   WorkspacesDisabled: { names: "texts", more: "number?" },
   WorkspaceDisabled: { workspace: "text" },
   TriggersDisabled: {},
-  TriggerDisabled: { trigger: "text" },
+  TriggerOff: { trigger: "text" },
   KindDisabled: { kind: "text" },
   /** A report of a hook is routed, or not. */
   WholeRepository: {},

@@ -19,7 +19,7 @@ const filesPerThread = 1_000
 interface Thread {
   readonly worker: Worker
   readonly waiting: Map<number, (found: SyntaxReply["found"]) => void>
-  asked: number
+  searched: number
   idle: NodeJS.Timeout | undefined
 }
 
@@ -27,13 +27,13 @@ let current: Thread | undefined
 let lastId = 0
 
 const open = (): Thread => {
-  if (current !== undefined && current.asked < filesPerThread) return current
+  if (current !== undefined && current.searched < filesPerThread) return current
   const worker = new Worker(new URL("./SyntaxWorker.js", import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 12 },
     env: {},
     execArgv: []
   })
-  const thread: Thread = { worker, waiting: new Map(), asked: 0, idle: undefined }
+  const thread: Thread = { worker, waiting: new Map(), searched: 0, idle: undefined }
   worker.on("message", ({ id, found }: SyntaxReply) => thread.waiting.get(id)?.(found))
   worker.on("error", () => end(thread))
   worker.on("exit", () => end(thread))
@@ -83,7 +83,7 @@ const ask = <T extends SyntaxTask>(
       clearTimeout(deadline)
       thread.waiting.delete(id)
       if (thread.waiting.size > 0) return
-      if (thread !== current || thread.asked >= filesPerThread) return end(thread)
+      if (thread !== current || thread.searched >= filesPerThread) return end(thread)
       thread.worker.unref()
       thread.idle = setTimeout(() => end(thread), idleMillis).unref()
     }
@@ -91,7 +91,7 @@ const ask = <T extends SyntaxTask>(
       settle()
       resume(Effect.succeed(found))
     })
-    thread.asked++
+    thread.searched++
     clearTimeout(thread.idle)
     thread.worker.ref()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

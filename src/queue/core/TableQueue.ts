@@ -26,7 +26,7 @@ const queue = ({ write, read }: TableAccess, limits: QueueLimits): Queue["Servic
       const items = given.map(storable)
       return Effect.flatMap(
         write((table) => Steps.admit(table, items, limits)),
-        (answer) => (answer instanceof QueueError ? Effect.fail(answer) : Effect.succeed(answer))
+        (result) => (result instanceof QueueError ? Effect.fail(result) : Effect.succeed(result))
       )
     },
     load: (workspace) => read((table) => table.active(workspace)),

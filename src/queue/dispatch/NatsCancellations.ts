@@ -8,8 +8,8 @@ import { Reason } from "../../domain/Reason.ts"
 import { Cancellations, makeListeners } from "./Cancellations.ts"
 
 const topic = "cancellations"
-const Told = Schema.Struct({ entryId: Schema.String, reason: Reason })
-const decode = Schema.decodeUnknownSync(Told)
+const CancellationMessage = Schema.Struct({ entryId: Schema.String, reason: Reason })
+const decode = Schema.decodeUnknownSync(CancellationMessage)
 
 export const layer = Layer.effect(
   Cancellations,

@@ -67,15 +67,15 @@ const makeAccess = Effect.fnUntraced(function* (
     read: (use) => Effect.andThen(Effect.mapError(follower.barrier, unavailable), follower.atRest(use)),
     write: <A>(use: (table: EntryTable) => A) =>
       Effect.suspend(() => {
-        let answer: { readonly value: A } | undefined
+        let computed: { readonly value: A } | undefined
         const operation: TableOperation = (table) => {
-          answer = { value: use(table) }
+          computed = { value: use(table) }
         }
         return Effect.flatMap(commits.submit(operation), (result) => {
           if (Result.isFailure(result)) return Effect.fail(unavailable(result.failure))
-          return answer === undefined
+          return computed === undefined
             ? Effect.die(new Error("A commit left an operation out"))
-            : Effect.succeed(answer.value)
+            : Effect.succeed(computed.value)
         })
       })
   }

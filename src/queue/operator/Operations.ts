@@ -208,7 +208,7 @@ const retry = Effect.fnUntraced(function* (
   const entryId = (yield* (yield* Batches).get(id))?.entryId ?? id
   const entry = yield* (yield* Queue).get(entryId)
   if (entry === undefined) return "unknown"
-  const answer = yield* tryAgain(entry, yield* Clock.currentTimeMillis)
-  if (answer !== "not_dead") yield* changed(entry.workspace)
-  return answer
+  const result = yield* tryAgain(entry, yield* Clock.currentTimeMillis)
+  if (result !== "not_dead") yield* changed(entry.workspace)
+  return result
 })

@@ -21,7 +21,7 @@ export const tryAgain = Effect.fnUntraced(function* (
   const receipts = yield* Receipts
   const reopen = Effect.andThen(receipts.reopen(entry.events), batches.reopen(entry.id))
   yield* reopen
-  const answer = yield* (yield* QueueControl).retry(entry.id, now)
-  if (answer === "retried") yield* reopen
-  return answer
+  const result = yield* (yield* QueueControl).retry(entry.id, now)
+  if (result === "retried") yield* reopen
+  return result
 })

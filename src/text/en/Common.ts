@@ -7,6 +7,7 @@ import { checkoutTexts } from "./Checkout.ts"
 import { hostTexts } from "./Host.ts"
 import { nodeTexts } from "./Node.ts"
 import { noticeTexts } from "./Notice.ts"
+import { originTexts } from "./Origin.ts"
 import { publicationTexts } from "./Publication.ts"
 import { queueTexts } from "./Queue.ts"
 import { refusalTexts } from "./Refusal.ts"
@@ -27,6 +28,7 @@ export const common: CommonTexts = {
     ...hostTexts,
     ...nodeTexts,
     ...noticeTexts,
+    ...originTexts,
     ...publicationTexts,
     ...queueTexts,
     ...reviewTexts,

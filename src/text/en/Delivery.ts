@@ -38,7 +38,7 @@ export const deliveryTexts = {
   WorkspacesDisabled: "the workspaces {names}[[ and {more} more]] are disabled",
   WorkspaceDisabled: "workspaces.instances.{workspace}.enabled is false",
   TriggersDisabled: "every trigger of this delivery is disabled",
-  TriggerDisabled: "trigger {trigger} has enabled: false",
+  TriggerOff: "trigger {trigger} has enabled: false",
   KindDisabled: "every {kind} trigger has enabled: false",
   WholeRepository: "the repository",
   BranchRemoved: "branch_removed: revision {revision} removes {name}",

@@ -441,8 +441,6 @@ export const pageTexts = {
   "operation.Thread": "Reply in a thread",
   "operation.Threads": "Resolved threads",
   "operation.Verdict": "Verdict",
-  "origin.default": "default",
-  "origin.inherited": "inherited",
   "outcome.cancelled": "cancelled",
   "outcome.command": "command executed",
   "outcome.executed": "reviewed",

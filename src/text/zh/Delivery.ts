@@ -36,7 +36,7 @@ export const deliveryTexts = {
   WorkspacesDisabled: "工作区 {names}[[ 以及另外 {more} 个]]已停用",
   WorkspaceDisabled: "workspaces.instances.{workspace}.enabled 为 false",
   TriggersDisabled: "此投递的所有触发器均已停用",
-  TriggerDisabled: "触发器 {trigger} 的 enabled 为 false",
+  TriggerOff: "触发器 {trigger} 的 enabled 为 false",
   KindDisabled: "所有 {kind} 触发器的 enabled 均为 false",
   WholeRepository: "该仓库",
   BranchRemoved: "修订 {revision} 删除了 {name}",

@@ -432,8 +432,6 @@ export const pageTexts = {
   "operation.Thread": "讨论串回复",
   "operation.Threads": "已解决的讨论串",
   "operation.Verdict": "结论",
-  "origin.default": "默认",
-  "origin.inherited": "继承",
   "outcome.cancelled": "已取消",
   "outcome.command": "命令已执行",
   "outcome.executed": "已评审",

@@ -41,7 +41,7 @@ export const openDiffReader = Effect.fnUntraced(function* (
   // No line of a diff starts like this, and the author of a change cannot guess it.
   const last = Buffer.from(`end-${randomBytes(16).toString("hex")}\n`)
   let state: "free" | "busy" | "over" = "free"
-  let asked = 0
+  let requested = 0
   void child.ended.then(() => {
     state = "over"
   })
@@ -73,11 +73,11 @@ export const openDiffReader = Effect.fnUntraced(function* (
   const diff: DiffReader["diff"] = Effect.fnUntraced(function* (from, to) {
     if (state !== "free") return undefined
     state = "busy"
-    asked += 1
+    requested += 1
     let isRead = false
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        if (state === "busy") state = isRead && asked < mostDiffs ? "free" : "over"
+        if (state === "busy") state = isRead && requested < mostDiffs ? "free" : "over"
       })
     )
     const first = Buffer.from(`${from} ${to}\n`)

@@ -164,9 +164,9 @@ describe("the editor", () => {
         yield* publish(1, "two", setEnabled(false))
         const { ownedByFile, values } = yield* ConfigEditor.use((editor) => editor.effective)
         const origin = (path: string) => values.find((value) => value.path === path)?.origin
-        assert.strictEqual(origin("review.max_passes"), "database revision 1 by alice")
-        assert.strictEqual(origin("review.max_problems"), "default")
-        assert.strictEqual(origin("triggers[0].webhook_secret"), "config.yaml:8")
+        assert.deepStrictEqual(origin("review.max_passes"), { _tag: "OriginRevision", number: 1, name: "alice" })
+        assert.deepStrictEqual(origin("review.max_problems"), { _tag: "OriginDefault" })
+        assert.deepStrictEqual(origin("triggers[0].webhook_secret"), { _tag: "OriginFile", location: "config.yaml:8" })
         assert.deepStrictEqual(ownedByFile, [{ entity: "triggers/main", line: 5 }])
       })
     )

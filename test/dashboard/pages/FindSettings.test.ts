@@ -1,8 +1,10 @@
 /** Settings that texts of the service name, and their values. */
 import { describe, expect, it } from "vitest"
 import { findSettings } from "../../../src/dashboard/pages/FindSettings.ts"
+import { inEnglish } from "../../../src/text/en.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 
-const value = (path: string, origin: string, given: unknown) => ({ path, origin, value: given })
+const value = (path: string, origin: string, given: unknown) => ({ path, origin: verbatimReason(origin), value: given })
 const all = [
   value("llm.budget.per_run_usd", "config.yaml:3", 1),
   value("review.exclude", "default", []),
@@ -20,9 +22,9 @@ describe("settings in a text", () => {
     ["review is a word", []],
     ["", []]
   ] as const)("%j: %j", (text, settings) => {
-    expect(findSettings([text], { all, own }).map(({ isGroup, name, origin }) => [name, origin, isGroup])).toEqual(
-      settings
-    )
+    expect(
+      findSettings([text], { all, own }).map(({ isGroup, name, origin }) => [name, inEnglish(origin), isGroup])
+    ).toEqual(settings)
   })
 
   it("are at most four", () => {
