@@ -1,5 +1,5 @@
 /**
- * Comments land on the quoted line. From thirty commits lines are quoted as models quote them: changed, context and removed
+ * Comments land on the quoted line. From eight commits lines are quoted as models quote them: changed, context and removed
  * ones, and ranges; the review of the service places them and the clients publish them. The expected positions come from git
  * (contents, hunk headers without context, blame). AICR_TEST_COMMITS sets the number of commits, HISTORIES names other
  * repositories to take them from.
@@ -27,7 +27,7 @@ import { temporaryFolder } from "../vcs/Repository.ts"
 import { wholeDiff } from "../vcs/WholeDiff.ts"
 import { alone, run } from "./Clients.ts"
 
-const wanted = Number(process.env["AICR_TEST_COMMITS"] ?? 30)
+const wanted = Number(process.env["AICR_TEST_COMMITS"] ?? 8)
 const filesPerCommit = 2
 
 /** Lines of one side of a file, a problem that a model reports on them, and git's view of the last one. */
