@@ -118,6 +118,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "SendNotice.ts",
     "Outputs.ts",
     "Records.ts",
+    "Labels.ts",
     "Marker.ts",
     "SafeText.ts",
     "SampleRender.ts",

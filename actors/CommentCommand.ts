@@ -15,20 +15,13 @@ import type { Reason } from "../src/domain/Reason.ts"
 import type { HostPull } from "../src/forge/Forge.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import { Forges } from "../src/forge/Forges.ts"
+import { labelsFor } from "../src/outputs/Labels.ts"
 import { renderMarker } from "../src/outputs/Marker.ts"
 import { Receipts } from "../src/store/Receipts.ts"
 import { afterCommandFailure } from "./PublishDecision.ts"
 import { isBoundByBranch, noCommands, workspaceOfBase } from "./ReviewSubject.ts"
 import { missingToken } from "./MissingToken.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
-
-const help = [
-  "Commands, one per comment, for people with write access to this repository:",
-  "",
-  "- `/aicr review` or `/review`: review this pull request now",
-  "- `/aicr cancel`: cancel the review that waits or runs",
-  "- `/aicr help`: this text"
-].join("\n")
 
 /** Failed commands of a target that will be retried, by event. */
 export type FailedCommands = Map<string, { readonly attempts: number; readonly notBefore: number }>
@@ -105,7 +98,12 @@ const execute = Effect.fnUntraced(function* (eventId: string) {
   }
   const marker = renderMarker({ op: replyId(eventId), scope: targetKey(change) })
   const existing = yield* client.findComment(change.repo, number, marker)
-  if (existing === undefined) yield* client.createComment(change.repo, number, `${help}\n\n${marker}`)
+  if (existing === undefined)
+    yield* client.createComment(
+      change.repo,
+      number,
+      `${labelsFor(workspace.review.output_language).commands}\n\n${marker}`
+    )
   yield* settle("executed", { _tag: "HelpPosted" })
 })
 

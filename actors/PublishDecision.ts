@@ -1,5 +1,6 @@
 /** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
+import { labelsFor } from "../src/outputs/Labels.ts"
 import { maxConflicts } from "../src/domain/Publication.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import type { Reason } from "../src/domain/Reason.ts"
@@ -178,14 +179,11 @@ const appears = ({ operation: { _tag } }: Pick<Publication, "operation">): boole
 export const isFinalStatus = ({ operation }: Pick<Publication, "operation">): boolean =>
   operation._tag === "Status" && operation.state !== "pending"
 
-/** End of the description of a status where a part of the review is not at the host. */
-const partNote = "; not all of it could be published"
-
 /** Returns the final status of a run, with a note if the host refused a part of what people read. */
-export const withPartNote = (row: Publication, siblings: ReadonlyArray<Publication>): Publication => {
+export const withPartNote = (row: Publication, siblings: ReadonlyArray<Publication>, language: string): Publication => {
   const { operation } = row
   if (operation._tag !== "Status" || !siblings.some((other) => isContent(other) && isRefused(other))) return row
-  return { ...row, operation: { ...operation, description: `${operation.description}${partNote}` } }
+  return { ...row, operation: { ...operation, description: `${operation.description}${labelsFor(language).partNote}` } }
 }
 
 /** True for the commit status of a successful publication, before it is sent. */

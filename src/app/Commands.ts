@@ -46,35 +46,55 @@ export const aicr = Command.make("aicr").pipe(
     { command: "aicr serve --config config.yaml", description: "The service" }
   ]),
   Command.withSubcommands([
-    demoCommand(load(() => import("../demo/Demo.ts"))),
-    reviewCommand(load(() => import("./ReviewLocally.ts"))),
-    serveCommand(load(() => import("./Serve.ts"))),
-    queueCommand(load(() => import("./AdminAccess.ts"))),
-    eventsCommand(load(() => import("./AdminAccess.ts"))),
-    whyCommand(load(() => import("./AdminAccess.ts"))),
-    logCommand(load(() => import("./AdminAccess.ts"))),
-    statsCommand(load(() => import("./AdminAccess.ts"))),
-    dashboardCommand(load(() => import("./AdminAccess.ts"))),
-    nodesCommand(load(() => import("./NodeList.ts"))),
-    replayCommand(load(() => import("./Replay.ts"))),
-    evalCommand(load(() => import("./Evaluate.ts"))),
-    memoryCommand(load(() => import("./LessonRecords.ts"))),
-    dbCommand(
-      load(() => import("./DatabaseMigrations.ts")),
-      load(() => import("./DatabaseBackups.ts"))
-    ),
-    configCommand(
-      load(() => import("./BuildProblems.ts")),
-      load(() => import("./EditorAccess.ts"))
-    ),
-    hooksCommand,
-    routeCommand(load(() => import("../outputs/RouteReport.ts"))),
-    promptCommand,
-    templateCommand(load(() => import("../outputs/SampleRender.ts"))),
-    secretsCommand(load(() => import("./EditorAccess.ts"))),
-    agentCommand(load(() => import("./AgentSetup.ts"))),
-    chatCommand(load(() => import("./ChatSetup.ts"))),
-    doctorCommand(load(() => import("./Doctor.ts")))
+    {
+      group: "START",
+      commands: [
+        demoCommand(load(() => import("../demo/Demo.ts"))),
+        reviewCommand(load(() => import("./ReviewLocally.ts"))),
+        doctorCommand(load(() => import("./Doctor.ts"))),
+        serveCommand(load(() => import("./Serve.ts")))
+      ]
+    },
+    {
+      group: "OPERATE",
+      commands: [
+        whyCommand(load(() => import("./AdminAccess.ts"))),
+        queueCommand(load(() => import("./AdminAccess.ts"))),
+        eventsCommand(load(() => import("./AdminAccess.ts"))),
+        logCommand(load(() => import("./AdminAccess.ts"))),
+        statsCommand(load(() => import("./AdminAccess.ts"))),
+        dashboardCommand(load(() => import("./AdminAccess.ts"))),
+        nodesCommand(load(() => import("./NodeList.ts"))),
+        dbCommand(
+          load(() => import("./DatabaseMigrations.ts")),
+          load(() => import("./DatabaseBackups.ts"))
+        )
+      ]
+    },
+    {
+      group: "CONFIGURE",
+      commands: [
+        configCommand(
+          load(() => import("./BuildProblems.ts")),
+          load(() => import("./EditorAccess.ts"))
+        ),
+        secretsCommand(load(() => import("./EditorAccess.ts"))),
+        routeCommand(load(() => import("../outputs/RouteReport.ts"))),
+        promptCommand,
+        templateCommand(load(() => import("../outputs/SampleRender.ts"))),
+        hooksCommand,
+        agentCommand(load(() => import("./AgentSetup.ts"))),
+        chatCommand(load(() => import("./ChatSetup.ts")))
+      ]
+    },
+    {
+      group: "EVALUATE",
+      commands: [
+        evalCommand(load(() => import("./Evaluate.ts"))),
+        replayCommand(load(() => import("./Replay.ts"))),
+        memoryCommand(load(() => import("./LessonRecords.ts")))
+      ]
+    }
   ])
 )
 

@@ -294,7 +294,10 @@ const showServices = (
   terminal: Terminal,
   { password, url, ...next }: Parameters<typeof showNextSteps>[1] & { readonly password: string; readonly url: string }
 ): void => {
-  terminal.step("chat", `${url}/dashboard/chat ${terminal.dim(`requests of ${maintainer} in a simulated chat`)}`)
+  terminal.step(
+    "chat",
+    `${url}/dashboard/chat ${terminal.dim(`what ${maintainer} asked a bot on a simulated platform, and its replies; docs/chat.md connects a bot of yours`)}`
+  )
   terminal.step("api", `${url}/api/admin ${terminal.dim(`user demo, password ${password}`)}`)
   showNextSteps(terminal, next)
   terminal.line(`\n  Ctrl-C ends the demo and removes its folder.`)

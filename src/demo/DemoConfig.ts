@@ -1,5 +1,6 @@
 /** The configuration of the demo: what a user would write in config.yaml for one Gitea repository, with everything in one folder. */
 import type { DetectedModel } from "../llm/Detect.ts"
+import { demoModelName } from "./DemoModel.ts"
 
 /** Variables that the document names; they exist in the demo's own environment only. */
 export const tokenVariable = "AICR_DEMO_TOKEN"
@@ -9,6 +10,12 @@ const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
 
 /** Returns the weekday after the current one in UTC: a window on it is closed for at least nine hours. */
 const dayAfter = (now: Date) => weekdays[(now.getUTCDay() + 1) % weekdays.length] ?? "mon"
+
+/** Prices of the rules, which cost nothing, so that the pages show costs and a budget. */
+const demoPrices = ({ model, provider }: DetectedModel) => ({
+  model_catalog: { overrides: { [`${provider.id}/${model}`]: { cost: { input: 1, output: 4 } } } },
+  budget: { per_repo_daily_usd: 5 }
+})
 
 export const demoDocument = (options: {
   readonly forgeUrl: string
@@ -21,7 +28,8 @@ export const demoDocument = (options: {
   config_sources: { database: { enabled: true } },
   llm: {
     providers: [options.model.provider],
-    model_chain: { default: [{ provider: options.model.provider.id, model: options.model.model }] }
+    model_chain: { default: [{ provider: options.model.provider.id, model: options.model.model }] },
+    ...(options.model.model === demoModelName ? demoPrices(options.model) : {})
   },
   triggers: [
     {
@@ -43,6 +51,7 @@ export const demoDocument = (options: {
   agent: { default: options.agent },
   review: {
     output_language: "en",
+    status_fail_on: "critical",
     // A push to the main branch waits in the queue, so that it shows why and until when.
     auto_commit: {
       delay_seconds: 0,

@@ -35,7 +35,28 @@ const notBuilt = `<!doctype html>
 </html>
 `
 
-/** Escapes a path prefix for an attribute. */
+/** Describes what the dashboard needs. */
+const describeLogin = ({ document: { admin } }: Snapshot): string =>
+  `To open the dashboard, set the environment variables ${admin.username_env} and ${admin.password_hash_env ?? admin.password_env} of the service and start it again.`
+
+/** Returns the page for a browser while login is not enabled. */
+const turnedOff = (snapshot: Snapshot): IngressResponse =>
+  text(
+    404,
+    "text/html; charset=utf-8",
+    `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>aicr</title>
+<h1>aicr runs; login is not enabled</h1>
+<p>${attribute(describeLogin(snapshot))}</p>
+</html>
+`,
+    { ...common, "content-security-policy": "default-src 'none'", "cache-control": "no-store" }
+  )
+
+/** Escapes a text for an attribute or an element. */
 const attribute = (value: string): string =>
   value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
 
@@ -107,13 +128,22 @@ export class Dashboard {
   }
 
   /** `path` is below `/dashboard`. */
-  async respond(snapshot: Snapshot, prefix: string, path: string, encodings: string): Promise<IngressResponse> {
-    if (readAdminCredentials(snapshot) === undefined) return notFound(howToTurnOn(snapshot))
+  async respond(
+    snapshot: Snapshot,
+    prefix: string,
+    path: string,
+    {
+      accept = "",
+      "accept-encoding": encodings = ""
+    }: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  ): Promise<IngressResponse> {
+    if (readAdminCredentials(snapshot) === undefined)
+      return String(accept).includes("text/html") ? turnedOff(snapshot) : notFound(howToTurnOn(snapshot))
     const files = await this.prepare()
     // Files that appear later, from a build by hand, are found by the next request.
     if (files === undefined) this.#files = undefined
     if (!path.startsWith(assetPath)) return page(files, prefix)
     const found = files?.assets.get(path.slice(assetPath.length))
-    return found === undefined ? notFound() : asset(found, encodings)
+    return found === undefined ? notFound() : asset(found, String(encodings))
   }
 }

@@ -168,7 +168,7 @@ export class Requests {
         )
       case "Dashboard":
         return this.#parts.dashboard
-          .respond(config.current(), prefix, route.path, String(request.headers["accept-encoding"] ?? ""))
+          .respond(config.current(), prefix, route.path, request.headers)
           .then((response) => unread(request, response))
       case "ApiDescription":
         return unread(

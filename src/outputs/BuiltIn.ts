@@ -1,5 +1,5 @@
 /** The built-in templates (Handlebars, Markdown). Values come from View.ts, which makes them safe for their position. */
-export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category}}\`
+export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{{#if problem.title}} · {{problem.title}}{{/if}} · \`{{problem.category_label}}\`
 
 {{problem.message}}
 {{#if problem.suggestion_block}}
@@ -11,7 +11,7 @@ export const problemTemplate = `{{problem.icon}} **{{problem.severity_label}}**{
 /** Template for a problem in a managed issue, without the surrounding code. */
 export const issueTemplate = `### {{problem.icon}} {{problem.severity_label}}{{#if problem.title}} · {{problem.title}}{{/if}}
 
-{{problem.place_link}} · \`{{problem.category}}\` · {{labels.commit}} {{vcs.head_link}}{{#if target.url}} · {{target.url}}{{/if}}
+{{problem.place_link}} · \`{{problem.category_label}}\` · {{labels.commit}} {{vcs.head_link}}{{#if target.url}} · {{target.url}}{{/if}}
 
 {{problem.message}}
 {{#if problem.code_block}}

@@ -3,12 +3,15 @@ import { isRefusedByBudget } from "../domain/Analysis.ts"
 import { hasUnreadText, isMostlyRead } from "../domain/Coverage.ts"
 import type { SkipReason } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
+import { findText } from "../text/Render.ts"
+import { zh } from "../text/zh.ts"
 import type { PublishInput } from "./Channel.ts"
 import { isChinese } from "../text/InLanguage.ts"
 
 export interface Labels {
   readonly title: string
   readonly severity: Readonly<Record<Severity, string>>
+  readonly category: (category: string) => string
   readonly skip: Readonly<Record<typeof SkipReason.Type, string>>
   readonly found: (count: number) => string
   readonly atLines: string
@@ -60,6 +63,10 @@ export interface Labels {
     readonly ignored: string
     readonly more: (count: number) => string
   }
+  /** End of the description of a status where a part of the review is not at the host. */
+  readonly partNote: string
+  /** Reply to `/aicr help`. */
+  readonly commands: string
   readonly triageClosed: (category: string) => string
   readonly triageKept: (category: string) => string
   readonly triageReopen: string
@@ -67,6 +74,7 @@ export interface Labels {
 
 const english: Labels = {
   title: "Code review",
+  category: (category) => category,
   severity: { critical: "Critical", high: "High", medium: "Medium", low: "Low", info: "Info" },
   skip: {
     not_watched: "outside the watched paths",
@@ -128,12 +136,21 @@ const english: Labels = {
     ignored: "dismissed without permission",
     more: (count) => `and ${count} more`
   },
+  partNote: "; not all of it could be published",
+  commands: [
+    "Commands, one per comment, for people with write access to this repository:",
+    "",
+    "- `/aicr review` or `/review`: review this pull request now",
+    "- `/aicr cancel`: cancel the review that waits or runs",
+    "- `/aicr help`: this text"
+  ].join("\n"),
   triageClosed: (category) => `Closed as ${category}.`,
   triageKept: (category) => `Category: ${category}.`,
   triageReopen: "_Closed automatically. Reopen the issue if this is wrong._"
 }
 
 const chinese: Labels = {
+  category: (category) => findText(zh, `category.${category.toLowerCase()}`) ?? category,
   title: "代码评审",
   severity: { critical: "严重", high: "高", medium: "中", low: "低", info: "提示" },
   skip: {
@@ -196,6 +213,14 @@ const chinese: Labels = {
     ignored: "无权限者驳回",
     more: (count) => `以及另外 ${count} 个`
   },
+  partNote: "；未能全部发布",
+  commands: [
+    "命令（每条评论一个），供有此仓库写权限的人使用：",
+    "",
+    "- `/aicr review` 或 `/review`：立即评审此拉取请求",
+    "- `/aicr cancel`：取消等待中或运行中的评审",
+    "- `/aicr help`：显示帮助"
+  ].join("\n"),
   triageClosed: (category) => `已关闭：${category}。`,
   triageKept: (category) => `已查看：${category}。`,
   triageReopen: "_自动关闭。如有误判，请重新打开此问题。_"

@@ -84,6 +84,7 @@ export const problemView = (finding: Finding, { language, suggestions, safe }: P
     severity_label: labels.severity[problem.severity],
     icon: icons[problem.severity],
     category: safe.plain(problem.category),
+    category_label: safe.plain(labels.category(problem.category)),
     title: problem.title === undefined ? undefined : safe.line(problem.title),
     message: safe.markdown(problem.message),
     suggestion: problem.suggestion === undefined ? undefined : codeSlot(finding.fingerprint),

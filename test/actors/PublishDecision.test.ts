@@ -1,11 +1,20 @@
 /** Decisions of the publisher as a table: the next step of a row, the update after a failed write, the end of a run. */
 import { assert, describe, it } from "@effect/vitest"
 import { verbatimReason } from "../../src/domain/Reason.ts"
-import { afterFailure, checkFor, isUnpublished, maxAttempts, nextStep, runEnd } from "../../actors/PublishDecision.ts"
+import {
+  afterFailure,
+  checkFor,
+  isUnpublished,
+  maxAttempts,
+  nextStep,
+  runEnd,
+  withPartNote
+} from "../../actors/PublishDecision.ts"
 import type { SendFailure } from "../../actors/PublishDecision.ts"
 import type { Operation, PublicationStatus } from "../../src/domain/Publication.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { ChannelMissing } from "../../src/outputs/Outputs.ts"
+import { publication } from "../store/Fixtures.ts"
 import type { PublicationUpdate } from "../../src/store/Outbox.ts"
 
 const day = 24 * 3_600_000
@@ -217,5 +226,20 @@ describe("the end of a run", () => {
     assert.isFalse(isUnpublished(rows([summary, "failed"], [review, "unknown"])))
     assert.isFalse(isUnpublished(rows([summary, "dropped"], [status, "pending"])))
     assert.isFalse(isUnpublished([]))
+  })
+})
+
+describe("the status of a review that is at the host in part", () => {
+  it.each([
+    ["en", "done; not all of it could be published"],
+    ["zh-CN", "done；未能全部发布"]
+  ])("ends in the language of the review: %s", (language, expected) => {
+    const row = publication({
+      operation: { _tag: "Status", sha: "a", state: "success", description: "done" } as never
+    })
+    const refused = publication({ id: "2", status: "failed" })
+    const noted = withPartNote(row, [refused], language)
+    assert.strictEqual(noted.operation._tag === "Status" ? noted.operation.description : "", expected)
+    assert.strictEqual(withPartNote(row, [], language), row)
   })
 })

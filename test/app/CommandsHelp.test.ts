@@ -42,7 +42,9 @@ const section = (help: string, name: string): ReadonlyArray<string> => {
   return text.split("\n").filter((line) => line.trim() !== "")
 }
 const subcommands = (help: string): ReadonlyArray<string> =>
-  section(help, "SUBCOMMANDS").flatMap((line) => /^ {2}([a-z]+) /.exec(line)?.[1] ?? [])
+  ["SUBCOMMANDS", "START:", "OPERATE:", "CONFIGURE:", "EVALUATE:"]
+    .flatMap((name) => section(help, name))
+    .flatMap((line) => /^ {2}([a-z]+) /.exec(line)?.[1] ?? [])
 
 const pages = new Map<string, string>()
 const visit = async (path: ReadonlyArray<string>): Promise<void> => {

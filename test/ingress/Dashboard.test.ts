@@ -48,6 +48,18 @@ describe("the page", () => {
   })
 })
 
+describe("without an administrator", () => {
+  it("names what to set in a sentence for a browser, and in JSON for other clients", async () => {
+    const off = await startIngress()
+    const page = (accept: string) => fetch(`${off.url}/`, { headers: { accept } })
+    const browser = await page("text/html,application/xhtml+xml,*/*;q=0.8")
+    expect([browser.status, browser.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"])
+    expect(await browser.text()).toMatch(/set the environment variables SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD/)
+    expect(await (await page("*/*")).json()).toMatchObject({ status: 404 })
+    await off.stop()
+  })
+})
+
 describe("assets", () => {
   it("are immutable, and compressed as the client accepts it", async () => {
     const [script = ""] = assetsOf(await (await get("")).text())
@@ -93,7 +105,7 @@ it("a build that failed is not repeated by requests, and files that appear later
   const snapshot = await Effect.runPromise(
     toSnapshot(document, { SECRET: "s", SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: "x" })
   )
-  const respond = () => dashboard.respond(snapshot, "", "", "")
+  const respond = () => dashboard.respond(snapshot, "", "", {})
   expect([(await respond()).status, (await respond()).status]).toEqual([503, 503])
   expect([(await respond()).status, (await respond()).status]).toEqual([200, 200])
   expect(builds).toEqual([true, false, false])

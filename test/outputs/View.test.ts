@@ -16,6 +16,20 @@ describe("a problem", () => {
   })
 })
 
+it.each([
+  ["en", "security", "security"],
+  ["zh-CN", "security", "安全"],
+  // What a model made up stays.
+  ["zh-CN", "Feng Shui", "Feng Shui"]
+])("a category is shown in the language of the review: %s %s", (language, category, expected) => {
+  const one = finding(3)
+  const view = problemView(
+    { ...one, problem: { ...one.problem, category } },
+    { language, suggestions: "lines", safe: gfm }
+  )
+  expect(view).toMatchObject({ category, category_label: expected })
+})
+
 describe("the coverage of a large change", () => {
   const paths = Array.from({ length: 10_000 }, (_, at) => `src/file${at}.ts`)
   const skipped = paths.map((path) => ({ path, reason: "max_files" as const }))

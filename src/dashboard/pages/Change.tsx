@@ -12,7 +12,8 @@ import { Empty, Loaded } from "../parts/Panel.tsx"
 import { Commit, DeliveryStatus, RunStatus } from "../parts/Records.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time, useNow } from "../parts/Time.tsx"
-import { formatDuration } from "../text/Duration.ts"
+import { eventName } from "../text/EventName.ts"
+import { formatDuration } from "../text/FormatDuration.ts"
 import { formatCount, formatUsd } from "../text/Format.ts"
 import { t, tMaybe, tReason, tValue } from "../text/T.ts"
 import { countRejected } from "./AttentionFacts.ts"
@@ -38,7 +39,7 @@ const deliveryStep = (delivery: Delivery): Step => ({
     <>
       <div className="step-line">
         <Link to="/deliveries/$id" params={{ id: delivery.id }}>
-          {delivery.action === undefined ? delivery.event : `${delivery.event} · ${delivery.action}`}
+          {eventName(delivery)}
         </Link>
         <DeliveryStatus delivery={delivery} />
         <span className="quiet">{delivery.sender ?? delivery.author}</span>

@@ -10,6 +10,7 @@ import { Empty } from "../parts/Panel.tsx"
 import { changeName, DeliveryStatus, useTriggerOptions, useWorkspaceOptions } from "../parts/Records.tsx"
 import { Shape, toneOf } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
+import { eventName } from "../text/EventName.ts"
 import { formatShort } from "../text/Format.ts"
 import { t, tMaybe, tValue } from "../text/T.ts"
 import { toCount } from "./Numbers.ts"
@@ -40,9 +41,7 @@ const makeColumns = (): ReadonlyArray<Column<DeliveryItem>> => [
     key: "event",
     label: t("column.event"),
     width: "minmax(13rem, 1.3fr)",
-    render: (row) => (
-      <span className="mono">{row.action === undefined ? row.event : `${row.event} · ${row.action}`}</span>
-    )
+    render: (row) => <span className="mono">{eventName(row)}</span>
   },
   {
     key: "trigger",

@@ -10,6 +10,7 @@ import { Prose } from "../parts/Prose.tsx"
 import { ChangeLink, changeName, Commit, DeliveryStatus } from "../parts/Records.tsx"
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
+import { eventName } from "../text/EventName.ts"
 import { t, tMaybe, tReason, tValue } from "../text/T.ts"
 import { DecidedBy } from "./DecidedBy.tsx"
 import { DeliveredRun } from "./DeliveredRun.tsx"
@@ -89,7 +90,7 @@ const DeliveryFacts = ({ delivery }: { readonly delivery: Details }) => (
       [t("column.change"), <ChangeLink key="change" change={delivery} />],
       [t("column.decision"), <DeliveryStatus key="decision" delivery={delivery} />],
       [t("column.received"), <Time key="at" at={delivery.received_at} />],
-      [t("column.event"), delivery.action === undefined ? delivery.event : `${delivery.event} · ${delivery.action}`],
+      [t("column.event"), eventName(delivery)],
       [t("column.trigger"), delivery.trigger ?? delivery.provider],
       [t("column.workspace"), delivery.workspace],
       [t("column.author"), delivery.author],

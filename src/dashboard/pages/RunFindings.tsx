@@ -5,7 +5,7 @@ import { Empty, Panel } from "../parts/Panel.tsx"
 import { Prose } from "../parts/Prose.tsx"
 import { Status } from "../parts/Status.tsx"
 import { formatRate } from "../text/Format.ts"
-import { t } from "../text/T.ts"
+import { t, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"
 import { isEnded } from "./RunStates.ts"
 
@@ -55,7 +55,7 @@ export const FindingCard = ({ finding, note }: { readonly finding: Followed; rea
     <header>
       <Status group="severity" value={finding.severity} />
       <h3>{finding.title ?? finding.message.slice(0, 120)}</h3>
-      <span className="quiet">{finding.category}</span>
+      <span className="quiet">{tValue("category", finding.category)}</span>
     </header>
     <p className="finding-place mono">{placeOf(finding)}</p>
     {finding.quote === undefined ? null : (

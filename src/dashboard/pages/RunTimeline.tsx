@@ -1,6 +1,6 @@
 /** The steps of a run with the time between them, as bars whose length is the time until the next step. */
 import { Link } from "@tanstack/react-router"
-import { formatDuration } from "../text/Duration.ts"
+import { formatDuration } from "../text/FormatDuration.ts"
 import { formatClock } from "../text/Format.ts"
 import { t, tValue } from "../text/T.ts"
 import type { RunDetails } from "./RunDetails.ts"

@@ -1,7 +1,7 @@
 /** The numbers of a period, each with how it is computed: the descriptions of the API, which are those of docs/statistics.md. */
 import type { ReactNode } from "react"
 import type { Output } from "../client/Endpoints.ts"
-import { formatDuration } from "../text/Duration.ts"
+import { formatDuration } from "../text/FormatDuration.ts"
 import { formatCount, formatRate, formatShort, formatUsd } from "../text/Format.ts"
 import { useFilters } from "../parts/Filters.tsx"
 import { StackedTable } from "../parts/StackedTable.tsx"

@@ -1,6 +1,9 @@
 /** Tests durations as pages show them, above all where rounding reaches the next unit. */
 import { expect, it } from "vitest"
-import { formatDuration } from "../../../src/dashboard/text/Duration.ts"
+import { describeDuration } from "../../../src/dashboard/text/Duration.ts"
+import { zh } from "../../../src/text/zh.ts"
+
+const formatDuration = (millis: number | null) => describeDuration(millis, (unit) => unit)
 
 it.each([
   [null, "–"],
@@ -23,4 +26,14 @@ it.each([
 it("no second reaches 60, and no minute", () => {
   const shown = Array.from({ length: 160_000 }, (_, step) => formatDuration(step * 50))
   expect(shown.filter((text) => /\b60(?:\.0)? s$|\b60 min|\b1000 ms/.test(text))).toEqual([])
+})
+
+it("units are those of the language", () => {
+  const chinese = (millis: number) => describeDuration(millis, (unit) => zh.keys[`unit.${unit}`])
+  expect([340, 12_300, 3_900_000, 176_400_000].map(chinese)).toEqual([
+    "340 毫秒",
+    "12.3 秒",
+    "1 小时 5 分钟",
+    "2 天 1 小时"
+  ])
 })
