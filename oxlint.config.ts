@@ -327,7 +327,7 @@ const contractsOf = (zone: Zone): ReadonlyArray<string> =>
 /** Own files first to be refused, then let through: of patterns that match, the last one counts. */
 const ownFiles = (zone: Zone, folder: Folder): ReadonlyArray<string> => [
   ...folders.filter((name) => name !== folder && !zone.open.includes(name)).map((name) => `**/${name}/**`),
-  "**/main.ts",
+  "**/main.mjs",
   "**/Actors.ts",
   ...contractsOf(zone)
 ]

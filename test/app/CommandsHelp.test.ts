@@ -30,7 +30,7 @@ const helpOf = async (path: ReadonlyArray<string>): Promise<string> => {
 
 const aicr = (args: ReadonlyArray<string>, cwd = root) =>
   new Promise<{ readonly code: number; readonly out: string }>((resolve) => {
-    const argv = ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...args]
+    const argv = ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), ...args]
     const env = { PATH: process.env["PATH"], NO_COLOR: "1" }
     execFile(join(root, "node_modules/.bin/node"), argv, { cwd, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr })

@@ -12,7 +12,7 @@ import { SmallDisk } from "../harness/SmallDisk.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 
-const main = resolve(import.meta.dirname, "../../src/main.ts")
+const main = resolve(import.meta.dirname, "../../src/main.mjs")
 const env = {
   PATH: process.env["PATH"],
   TOKEN: "token-of-the-test",

@@ -39,7 +39,7 @@ const median = (values: ReadonlyArray<number>): number =>
 /** Drains a node as an operator does; returns when the node has noticed. */
 const setDrained = async (at: ClusterInstallation, name: string, drained: boolean): Promise<void> => {
   const config = join(at.directory, `${name}.yaml`)
-  const args = ["src/main.ts", "queue", drained ? "pause" : "resume", "--config", config, "--node", name]
+  const args = ["src/main.mjs", "queue", drained ? "pause" : "resume", "--config", config, "--node", name]
   await promisify(execFile)(join(root, "node_modules/.bin/node"), ["--disable-warning=ExperimentalWarning", ...args], {
     cwd: root,
     env: { PATH: process.env["PATH"], ...at.env(name, "executor") }

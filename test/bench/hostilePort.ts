@@ -67,7 +67,7 @@ const start = async (directory: string, cgroup: Cgroup | undefined) => {
   return { child, pid: child.pid, port, url }
 }
 
-const argumentsOf = (file: string) => [...serviceFlags, "src/main.ts", "serve", "--config", file]
+const argumentsOf = (file: string) => [...serviceFlags, "src/main.mjs", "serve", "--config", file]
 
 const residentOf = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024

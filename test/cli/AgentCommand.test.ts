@@ -16,7 +16,7 @@ const aicrWith = (path: string, folder: string, ...args: ReadonlyArray<string>) 
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...args],
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), ...args],
       {
         cwd: temporaryFolder(),
         env: {

@@ -45,7 +45,7 @@ describe("aicr chat check", { timeout: 120_000 }, () => {
   const check = (...args: ReadonlyArray<string>) => checkWith({}, ...args)
   const checkWith = (more: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
     new Promise<{ readonly code: number; readonly points: ReadonlyArray<string>; readonly out: string }>((done) => {
-      const main = resolve(import.meta.dirname, "../../src/main.ts")
+      const main = resolve(import.meta.dirname, "../../src/main.mjs")
       const file = join(installation.directory, more["CHECK_FILE"] ?? "check.yaml")
       const all = [main, "chat", "check", ...args, "--json", "--config", file]
       const options = { env: { ...process.env, ...env, ...more } }

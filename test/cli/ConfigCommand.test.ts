@@ -23,7 +23,7 @@ const aicr = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
     execFile(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...args],
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), ...args],
       { env: { PATH: process.env["PATH"] ?? "", ...env }, maxBuffer: 16 * 1024 * 1024 },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err })
     )

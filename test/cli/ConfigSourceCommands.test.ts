@@ -16,7 +16,7 @@ const config = join(folder, "config.yaml")
 const document = join(folder, "database.yaml")
 const literal = "hook-secret-0815"
 const env = { PATH: process.env["PATH"] ?? "", SVC_CONFIG_SECRETS_KEY: "11".repeat(32) }
-const node = ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts")]
+const node = ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs")]
 
 interface Result {
   readonly code: number

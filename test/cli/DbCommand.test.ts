@@ -27,7 +27,7 @@ const aicr = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", "db", ...args, "--config", config],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "db", ...args, "--config", config],
       { cwd: root, env: { PATH: process.env["PATH"], ...(url === undefined ? {} : { DATABASE: url }) } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )

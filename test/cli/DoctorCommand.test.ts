@@ -20,7 +20,7 @@ const doctorWith = (env: Readonly<Record<string, string>>, ...args: ReadonlyArra
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "doctor", ...args],
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), "doctor", ...args],
       { env: { PATH: process.env["PATH"], TEST_TOKEN: tokenOfHost, ...env } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )

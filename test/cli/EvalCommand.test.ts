@@ -12,7 +12,7 @@ const aicr = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", "eval", ...args],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "eval", ...args],
       { cwd: root, env: { PATH: process.env["PATH"] } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )

@@ -90,7 +90,7 @@ describe("a command ends after its output", { timeout: 120_000 }, () => {
     ["replay", "succeeded", 0],
     ["agent list", "codex", 0]
   ])("aicr %s", async (command, text, expected) => {
-    const args = [join(root, "src/main.ts"), ...command.split(" "), "--config", config]
+    const args = [join(root, "src/main.mjs"), ...command.split(" "), "--config", config]
     const { after, code, err, out } = await run(args, env)
     expect([code, `${out}${err}`]).toEqual([expected, expect.stringContaining(text)])
     expect(after).toBeLessThan(maxMillis)
@@ -101,7 +101,7 @@ describe("a command ends after its output", { timeout: 120_000 }, () => {
     repository.write("README.md", "# Start\n")
     repository.commit()
     repository.write("src/own.ts", 'export const marked = "marker-own-end"\n')
-    const args = [join(root, "src/main.ts"), "review", "--uncommitted"]
+    const args = [join(root, "src/main.mjs"), "review", "--uncommitted"]
     const model = { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${installation.model.url}/v1` }
     const { after, code, out } = await run(args, model, repository.path)
     expect([code, out]).toEqual([0, expect.stringContaining("Problem of own")])
@@ -127,13 +127,21 @@ describe("next to a cluster", { timeout: 180_000 }, () => {
   ])("aicr %s", async (command, text) => {
     const file = join(at.directory, "one.yaml")
     const args = [...command.split(" "), ...(command.endsWith("--config") ? [file] : [])]
-    const ended = await run([join(root, "src/main.ts"), ...args], {
+    const ended = await run([join(root, "src/main.mjs"), ...args], {
       ...at.env("operator", "all"),
       SVC_LOG_LEVEL: "error"
     })
     expect([ended.code, `${ended.out}${ended.err}`]).toEqual([0, expect.stringContaining(text)])
     expect(ended.after).toBeLessThan(maxMillis)
   })
+})
+
+it("a version of Node that is too old says what is needed, and where one is", async () => {
+  const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })'
+  const args = ["--import", `data:text/javascript,${encodeURIComponent(older)}`, join(root, "src/main.mjs"), "serve"]
+  const { code, err, out } = await run(args, {})
+  const said = `aicr: this is Node 20.20.2, and 22.19 or newer is needed. \`npm ci\` installs one beside the program: start it by ${root}/bin/aicr, or by \`npm start\` in ${root}\n`
+  expect([code, out, err]).toEqual([3, "", said])
 })
 
 it("a timer or a connection that is left over does not keep the process alive, and long output is complete", async () => {

@@ -15,7 +15,7 @@ const aicr = (config: string, ...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", "memory", ...args, "--config", config],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "memory", ...args, "--config", config],
       { cwd: root, env: { PATH: process.env["PATH"] } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )

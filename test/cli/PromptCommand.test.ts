@@ -6,7 +6,7 @@ import { basePrompt } from "../../src/domain/BasePrompt.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 
 it("prints the built-in base prompt without a configuration", () => {
-  const main = join(import.meta.dirname, "../../src/main.ts")
+  const main = join(import.meta.dirname, "../../src/main.mjs")
   const out = execFileSync(process.execPath, ["--disable-warning=ExperimentalWarning", main, "prompt", "show"], {
     cwd: temporaryFolder(),
     encoding: "utf8"

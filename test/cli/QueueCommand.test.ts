@@ -53,7 +53,7 @@ const aicrWith = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", "queue", ...args, "--config", config],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "queue", ...args, "--config", config],
       { cwd: root, env: { PATH: process.env["PATH"], ...env } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )
@@ -217,7 +217,7 @@ describe("aicr queue", () => {
     assert.strictEqual((await aicr("pause", "-w", "app")).code, 0)
     const admin = { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: "correct horse" }
     const url = `http://127.0.0.1:${port}/review`
-    const service = spawn(join(root, "node_modules/.bin/node"), ["src/main.ts", "serve", "--config", config], {
+    const service = spawn(join(root, "node_modules/.bin/node"), ["src/main.mjs", "serve", "--config", config], {
       cwd: root,
       env: { PATH: process.env["PATH"], NOT_SET_HERE: "s", ...admin }
     })

@@ -90,7 +90,7 @@ const world = async (): Promise<World> => {
 
 const aicr = (at: World, ...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly stderr: string; readonly stdout: string }>((resolve) => {
-    const argv = ["--disable-warning=ExperimentalWarning", "src/main.ts", "review", at.clone, ...args]
+    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", "review", at.clone, ...args]
     const env = { PATH: process.env["PATH"], HOST_TOKEN: "token-of-the-reviewer" }
     execFile(join(root, "node_modules/.bin/node"), argv, { cwd: root, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stderr, stdout })

@@ -43,7 +43,7 @@ describe("aicr route and template", () => {
   const aicr = (...args: ReadonlyArray<string>) =>
     new Promise<{ readonly code: number; readonly out: string; readonly error: string }>((done) => {
       const all = [
-        resolve(import.meta.dirname, "../../src/main.ts"),
+        resolve(import.meta.dirname, "../../src/main.mjs"),
         ...args,
         "--config",
         join(directory, "config.yaml")

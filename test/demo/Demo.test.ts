@@ -43,7 +43,7 @@ const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   const folder = mkdtempSync(join(tmpdir(), "aicr-test-demo-"))
   const child = spawn(
     join(root, "node_modules/.bin/node"),
-    ["--disable-warning=ExperimentalWarning", "src/main.ts", "demo", ...args],
+    ["--disable-warning=ExperimentalWarning", "src/main.mjs", "demo", ...args],
     { cwd: root, env: { PATH: process.env["PATH"], TMPDIR: folder, ...env } }
   )
   const said = { stdout: "", stderr: "" }

@@ -63,7 +63,7 @@ export class AicrProcess implements AsyncDisposable {
     if (this.#child !== undefined) throw new Error("it is running")
     const child = spawn(
       join(this.#program, "node_modules/.bin/node"),
-      [...serviceFlags, "src/main.ts", "serve", "--config", this.#installation.configFile],
+      [...serviceFlags, "src/main.mjs", "serve", "--config", this.#installation.configFile],
       { cwd: this.#program, env: { PATH: process.env["PATH"], SVC_LOG_LEVEL: "debug", ...this.#env } }
     )
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += String(text)))

@@ -12,7 +12,7 @@ export const scriptFlags = (name: (typeof serviceScripts)[number]): ReadonlyArra
   const file = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")
   const { scripts } = Schema.decodeUnknownSync(Schema.fromJsonString(Package))(file)
   const [, ...words] = (scripts[name] ?? "").split(" ")
-  return words.slice(0, words.indexOf("src/main.ts"))
+  return words.slice(0, words.indexOf("src/main.mjs"))
 }
 
 export const serviceFlags = scriptFlags("start")

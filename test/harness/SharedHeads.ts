@@ -26,7 +26,7 @@ export const openGreen = async (at: Installation) => {
 
 /** Runs a command of the service with its configuration. Returns what it prints. */
 export const command = async (at: Installation, ...words: ReadonlyArray<string>) => {
-  const argv = ["--disable-warning=ExperimentalWarning", "src/main.ts", ...words]
+  const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...words]
   const config = ["--config", join(at.directory, "config.yaml")]
   return (await promisify(execFile)(process.execPath, [...argv, ...config], { env: { PATH: process.env["PATH"] } }))
     .stdout

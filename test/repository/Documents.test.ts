@@ -97,7 +97,7 @@ describe("commands", () => {
     const help = (words: ReadonlyArray<string>): string =>
       execFileSync(
         join(root, "node_modules/.bin/node"),
-        ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...words, "--help"],
+        ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), ...words, "--help"],
         { encoding: "utf8", env: { PATH: process.env["PATH"], NO_COLOR: "1" } }
       )
     const ofReadme = [...read("README.md").matchAll(/npm run (?:aicr -- ([^\n`]+)|demo -- ([^\n`]+))/g)].map(

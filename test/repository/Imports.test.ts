@@ -71,7 +71,7 @@ const rows: ReadonlyArray<Row> = [
   importing("actors/Case.ts", "../src/forge/github/Client.ts", true),
   importing("actors/Case.ts", "../src/ingress/Webhooks.ts", true),
   importing("actors/Case.ts", "../nats/Subjects.ts", true),
-  importing("actors/Case.ts", "../src/main.ts", true),
+  importing("actors/Case.ts", "../src/main.mjs", true),
   importing("actors/Case.ts", "../src/queue/Queue.ts", false),
   importing("actors/Case.ts", "../src/admission/Admit.ts", false),
   importing("src/observability/Case.ts", "../store/Runs.ts", true),
@@ -270,9 +270,9 @@ describe("import table", () => {
     expect((found.get(row) ?? []).some((code) => code.includes(row.rule))).toBe(row.refused)
   })
 
-  it("main.ts is the only file directly in src", () => {
+  it("main.mjs is the only file directly in src", () => {
     const files = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => !entry.isDirectory())
-    expect(files.map(({ name }) => name)).toEqual(["main.ts"])
+    expect(files.map(({ name }) => name)).toEqual(["main.mjs"])
   })
 })
 

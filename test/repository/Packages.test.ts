@@ -45,7 +45,7 @@ describe("the command line", () => {
       'import { getCompileCacheDir } from "node:module"',
       `process.argv[2] = "--version"`,
       `process.on("exit", () => console.log(getCompileCacheDir()))`,
-      `await import(${JSON.stringify(pathToFileURL(join(root, "src/main.ts")).href)})`
+      `await import(${JSON.stringify(pathToFileURL(join(root, "src/main.mjs")).href)})`
     ].join("\n")
     const { stdout } = await promisify(execFile)(
       join(root, "node_modules/.bin/node"),

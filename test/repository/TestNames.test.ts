@@ -47,7 +47,7 @@ it("every test has the name of the source file that it tests, and its topic", ()
 })
 
 it("every source file has the name of what it holds, in PascalCase", () => {
-  // Migrations are numbered; main.ts is the program; a language has its code.
+  // Migrations are numbered; main.mjs is the program; a language has its code.
   const names = [...sources].filter(([folder]) => folder !== "src/store/migrations").flatMap(([, paths]) => paths)
   expect(
     names.filter(

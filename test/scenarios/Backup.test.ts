@@ -15,7 +15,7 @@ const aicr = (at: Installation, ...args: ReadonlyArray<string>) =>
       join(root, "node_modules/.bin/node"),
       [
         "--disable-warning=ExperimentalWarning",
-        "src/main.ts",
+        "src/main.mjs",
         "db",
         ...args,
         "--config",

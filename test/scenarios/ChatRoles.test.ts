@@ -33,7 +33,7 @@ const nodesCommand = () =>
   new Promise<string>((resolve) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "nodes"],
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), "nodes"],
       { env: { PATH: process.env["PATH"] ?? "", ...at.env("operator", "ingress") } },
       (_error, _out, err) => resolve(err)
     )

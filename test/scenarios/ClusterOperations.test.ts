@@ -48,7 +48,7 @@ const aicr = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), ...args],
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), ...args],
       { env: { PATH: process.env["PATH"] ?? "", ...at.env("operator", "ingress") } },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err })
     )
@@ -101,7 +101,7 @@ it("aicr nodes shows who is there and what they do", async () => {
   const { code, err } = await new Promise<{ readonly code: number; readonly err: string }>((resolve) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", join(root, "src/main.ts"), "nodes"],
+      ["--disable-warning=ExperimentalWarning", join(root, "src/main.mjs"), "nodes"],
       { env: { PATH: process.env["PATH"] ?? "" } },
       (error, _, text) => resolve({ code: Number(error?.code), err: text })
     )

@@ -41,7 +41,7 @@ const command = (at: Installation, env: Readonly<Record<string, string>>, ...arg
   new Promise<Result>((done) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", ...args, "--config", join(at.directory, "config.yaml")],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args, "--config", join(at.directory, "config.yaml")],
       { cwd: root, env: { PATH: process.env["PATH"], ...env } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )

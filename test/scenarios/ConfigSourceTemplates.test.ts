@@ -16,7 +16,7 @@ const command = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: unknown; readonly text: string }>((done) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", ...args],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args],
       {
         cwd: root,
         timeout: 60_000,

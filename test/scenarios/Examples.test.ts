@@ -79,7 +79,7 @@ it("examples/cluster.yaml, with the servers that it names and the step before a 
     SVC_REDIS_URL: redis.url
   }
   await using aicr = new AicrProcess({ ...example, env })
-  const command = ["src/main.ts", "db", "migrate", "--config", example.configFile]
+  const command = ["src/main.mjs", "db", "migrate", "--config", example.configFile]
   await promisify(execFile)(
     join(root, "node_modules/.bin/node"),
     ["--disable-warning=ExperimentalWarning", ...command],

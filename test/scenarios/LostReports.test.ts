@@ -8,7 +8,7 @@ import { Installation, namesIn, toFilePath } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const printStory = async (at: Installation, number: number) => {
-  const command = ["src/main.ts", "why", `team/one#${number}`, "--config", join(at.directory, "config.yaml")]
+  const command = ["src/main.mjs", "why", `team/one#${number}`, "--config", join(at.directory, "config.yaml")]
   const argv = ["--disable-warning=ExperimentalWarning", ...command]
   return (await promisify(execFile)(process.execPath, argv, { env: { PATH: process.env["PATH"] } })).stdout
 }

@@ -129,7 +129,7 @@ describe("notices", { timeout: 240_000 }, () => {
       HOOK: group.url,
       ...key("2")
     }
-    const command = ["--disable-warning=ExperimentalWarning", "src/main.ts", "config", "push", edit, "--config", file]
+    const command = ["--disable-warning=ExperimentalWarning", "src/main.mjs", "config", "push", edit, "--config", file]
     await promisify(execFile)(process.execPath, command, { env })
   }
 

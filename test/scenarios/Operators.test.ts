@@ -21,7 +21,7 @@ const aicr = (at: Installation, ...args: ReadonlyArray<string>): Promise<Result>
   new Promise((done) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", ...args, "--config", join(at.directory, "config.yaml")],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args, "--config", join(at.directory, "config.yaml")],
       { cwd: root, env: { PATH: process.env["PATH"] } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )

@@ -58,7 +58,7 @@ it("a node is killed and NATS restarts: every change is reviewed once", async ()
     join(root, "node_modules/.bin/node"),
     [
       "--disable-warning=ExperimentalWarning",
-      "src/main.ts",
+      "src/main.mjs",
       "queue",
       "list",
       "--status",

@@ -13,7 +13,7 @@ let run = ""
 
 const aicr = (...args: ReadonlyArray<string>): Promise<{ readonly code: number; readonly out: string }> =>
   new Promise((resolve) => {
-    const argv = ["--disable-warning=ExperimentalWarning", "src/main.ts", ...args]
+    const argv = ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args]
     const env = { PATH: process.env["PATH"], TEST_KEY: "key-of-the-model" }
     execFile(join(root, "node_modules/.bin/node"), argv, { cwd: root, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr })

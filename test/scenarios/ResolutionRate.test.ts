@@ -10,7 +10,7 @@ const recorded = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((done) => {
     execFile(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", "eval", "--recorded", ...args],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", "eval", "--recorded", ...args],
       { cwd: root, env: { PATH: process.env["PATH"] } },
       (error, out, err) => done({ code: error === null ? 0 : Number(error.code), out, err })
     )

@@ -14,7 +14,7 @@ const aicr = (at: Installation, ...args: ReadonlyArray<string>): Promise<string>
   new Promise((done, failed) => {
     execFile(
       join(root, "node_modules/.bin/node"),
-      ["--disable-warning=ExperimentalWarning", "src/main.ts", ...args, "--config", join(at.directory, "config.yaml")],
+      ["--disable-warning=ExperimentalWarning", "src/main.mjs", ...args, "--config", join(at.directory, "config.yaml")],
       { cwd: root, env: { PATH: process.env["PATH"] } },
       (error, out, err) => (error === null ? done(out) : failed(new Error(err)))
     )

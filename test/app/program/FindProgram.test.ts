@@ -98,7 +98,7 @@ it("Build.mjs makes a bundle that loads a fifth of the modules at most, and that
     const args = [
       "--disable-warning=ExperimentalWarning",
       `--import=${preload}`,
-      join(root, "src/main.ts"),
+      join(root, "src/main.mjs"),
       "--version"
     ]
     const { stdout: version } = await run(node, args, { cwd: "/" })

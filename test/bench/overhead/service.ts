@@ -1,4 +1,4 @@
-/** The service as `aicr serve` runs it (`src/main.ts`): with the compile cache, without which each thread strips types itself. */
+/** The service as `aicr serve` runs it (`src/main.mjs`): with the compile cache, without which each thread strips types itself. */
 import { enableCompileCache } from "node:module"
 import { join } from "node:path"
 
