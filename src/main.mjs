@@ -1,13 +1,13 @@
 /**
  * The program `aicr`. Code that was compiled once is kept in the installation, where that may be written: a start then takes half the
- * processor time. JavaScript, so that a version of Node that cannot run TypeScript says what it needs.
+ * processor time. It is JavaScript, because an old version of Node cannot load TypeScript, and its error would not name the cause.
  */
 import * as nodeModule from "node:module"
 import { dirname } from "node:path"
 
 const root = dirname(import.meta.dirname)
 
-/** As in `engines` of package.json. */
+/** Oldest version of Node, as in `engines` of package.json. */
 const oldest = [22, 19]
 const [major, minor] = process.versions.node.split(".").map(Number)
 if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {

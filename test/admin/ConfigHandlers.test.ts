@@ -1,8 +1,14 @@
 /** The configuration over HTTP: what is effective, edits, drafts and their refusals. */
+import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Reason } from "../../src/domain/Reason.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
+
+const decodeReason = Schema.decodeUnknownSync(Reason)
+const renderOrigin = (origin: unknown): string => inEnglish(decodeReason(origin))
 
 const secret = "literal-secret-0815"
 let admin: AdminServer
@@ -38,7 +44,7 @@ describe("the effective configuration", () => {
     const { body, headers, text } = await call("GET", "")
     assert.strictEqual(headers.get("etag"), `"${await head()}"`)
     const values: ReadonlyArray<Record<string, unknown>> = Array.isArray(body["values"]) ? body["values"] : []
-    const origins = new Map(values.map(({ origin, path }) => [String(path), String(origin)]))
+    const origins = new Map(values.map(({ origin, path }) => [String(path), renderOrigin(origin)]))
     assert.match(origins.get("workspaces.instances.app.source_repo.repo") ?? "", /^config\.yaml:\d+$/)
     assert.strictEqual(origins.get("review.max_problems"), `database revision ${await head()} by root`)
     assert.match(JSON.stringify(body["owned_by_file"]), /"entity":"triggers\/main","line":\d+/)
@@ -49,7 +55,9 @@ describe("the effective configuration", () => {
   it("has the values of a workspace", async () => {
     const { body, status } = await call("GET", "/workspaces/app")
     assert.strictEqual(status, 200)
-    assert.match(JSON.stringify(body["values"]), /"origin":"config\.yaml:\d+ \(workspaces\.instances\.app\)"/)
+    const values: ReadonlyArray<Record<string, unknown>> = Array.isArray(body["values"]) ? body["values"] : []
+    const origins = values.map(({ origin }) => renderOrigin(origin))
+    assert.isTrue(origins.some((origin) => /^config\.yaml:\d+ \(workspaces\.instances\.app\)$/.test(origin)))
     const none = await call("GET", "/workspaces/nothing")
     assert.deepStrictEqual([none.status, none.body["code"]], [404, "workspace_not_found"])
   })
@@ -301,7 +309,9 @@ describe("without a database source", () => {
       const one = await plain.call("GET", "/config/workspaces/app", { token: opened })
       assert.match(
         one.text,
-        "database" in settings ? /config\.yaml:\d+ \(workspaces\.instances\.app\)/ : /instances\.app"/
+        "database" in settings
+          ? /"location":"config\.yaml:\d+","layer":"workspaces\.instances\.app"/
+          : /instances\.app"/
       )
       const status = await plain.call("GET", "/config/status", { token: opened })
       assert.deepStrictEqual([status.status, status.body["code"]], [404, "database_source_disabled"])

@@ -136,7 +136,7 @@ describe("next to a cluster", { timeout: 180_000 }, () => {
   })
 })
 
-it("a version of Node that is too old says what is needed, and where one is", async () => {
+it("a version of Node that is too old is refused with the one that is needed", async () => {
   const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })'
   const args = ["--import", `data:text/javascript,${encodeURIComponent(older)}`, join(root, "src/main.mjs"), "serve"]
   const { code, err, out } = await run(args, {})

@@ -25,6 +25,7 @@ export const wholes = {
   AICR_TEST_PUSHED_ISSUES: "all",
   AICR_TEST_RESPONSES: "1000",
   AICR_TEST_REVISIONS: "500",
+  AICR_TEST_SANDBOX: "all",
   AICR_TEST_SCALE: "10",
   AICR_TEST_TEXTS: "all"
 } as const

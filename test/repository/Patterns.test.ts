@@ -51,7 +51,7 @@ interface Node {
 
 const filesOf = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.(ts|mjs)$/.test(name))
     .map((name) => join(folder, name))
 
 const literalsAndCalls = (code: string, file: string) => {

@@ -260,7 +260,7 @@ describe("writes", () => {
       ({ query }) => ({ comments: [lie(8_000_000)], lastSeen: Number(query.get("after") ?? 0) + 1 }),
       /the comments of review 70 have over 33554432 characters; nothing is written/
     ],
-    ["a huge response", () => ({ comments: [lie(17_000_000)], lastSeen: null }), /larger than 16777216 bytes/],
+    ["a huge response", () => ({ comments: [lie(17_000_000)], lastSeen: null }), /larger than 16 MiB/],
     [
       "an id that is a path",
       () => ({ comments: [{ ...lie(1), id: "../reviews/71" }], lastSeen: null }),
