@@ -260,17 +260,21 @@ const analysisFailure = Effect.fnUntraced(function* (
   error: AgentError | AnalysisError | CheckoutError | { readonly _tag: "PatchTooLarge"; readonly why: Reason }
 ) {
   const now = yield* Clock.currentTimeMillis
-  const current = (yield* (yield* Runs).get(run.id)) ?? run
+  const runs = yield* Runs
+  const stored = Effect.map(runs.get(run.id), (found) => found ?? run)
   if (error._tag === "AgentError" && waitsForProvider(error)) {
     const notBefore = error.retryAfterMillis && now + error.retryAfterMillis
     const tag = error.reason === "throttled" ? "ProviderRefuses" : "ProviderUnreachable"
-    return yield* waitForServer(current, work, { _tag: tag, reason: error.why }, notBefore)
+    return yield* waitForServer(yield* stored, work, { _tag: tag, reason: error.why }, notBefore)
   }
   const reason = error.why
   const retryable = error._tag !== "PatchTooLarge" && passing.has(error.reason)
   const timedOut = error._tag === "AgentError" && error.reason === "timeout"
-  const outage = error._tag === "CheckoutError" ? outageOf(error, current, now) : undefined
-  if (outage !== undefined) return yield* waitForServer(current, work, { _tag: outage, reason }, undefined)
+  if (error._tag === "CheckoutError") {
+    const current = yield* stored
+    const outage = outageOf(error, current, now)
+    if (outage !== undefined) return yield* waitForServer(current, work, { _tag: outage, reason }, undefined)
+  }
   const wait = error._tag === "AgentError" ? error.retryAfterMillis : undefined
   const last = !retryable || isLastAttempt(work)
   if (last) yield* failRun(run, work, timedOut ? "timeout" : "failed", reason)
