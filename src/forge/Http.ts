@@ -16,8 +16,14 @@ import { isTooLarge } from "./ForgeError.ts"
 import type { ForgeError } from "./ForgeError.ts"
 import type { Download } from "./HostCi.ts"
 import { observe, retryRead, waitUntilAvailable } from "./HostHealth.ts"
-import { flatHeaders, maxResponseMebibytes, OversizedBody } from "./HostResponse.ts"
-import { toRefusal, toMissingResponse, toUnreadable } from "./HostResponse.ts"
+import {
+  flatHeaders,
+  maxResponseMebibytes,
+  OversizedBody,
+  toMissingResponse,
+  toRefusal,
+  toUnreadable
+} from "./HostResponse.ts"
 import type { Advice, HostResponse, HostRequest } from "./HostResponse.ts"
 import { toStorable } from "../domain/Text.ts"
 import type { Writing } from "./WriteOwner.ts"
@@ -219,13 +225,6 @@ interface Prepared {
   readonly circuit: string
 }
 
-const withoutUser = (url: string): string => {
-  const parsed = new URL(url)
-  parsed.username = ""
-  parsed.password = ""
-  return parsed.href
-}
-
 /** Returns the advice for a web address of a host that ends with the path of the API. */
 const doubledPath = (root: string): Advice | undefined => {
   const [, path] = /(\/api\/v\d)\1$/.exec(root) ?? []
@@ -241,16 +240,16 @@ const prepare = Effect.fnUntraced(function* (
   writes: boolean
 ): Effect.fn.Return<Prepared, ForgeError> {
   const root = yield* options.apiUrl
-  const url = `${root}${fillPath(call.path, call.params ?? {})}`
-  const operation = `${method} ${withoutUser(url)}`
+  const path = fillPath(call.path, call.params ?? {})
+  const { origin, pathname } = new URL(root)
+  const operation = `${method} ${origin}${pathname.replace(/\/$/, "")}${path}`
   const credential = yield* options.credential
   const dispatcher = yield* options.dispatcher
   const secrets = [...credential.secrets, ...Object.values(credential.headers)].map(Redacted.value)
-  const { origin } = new URL(root)
   return {
     operation,
     sent: {
-      url: `${url}${toQueryString(call.query)}`,
+      url: `${root}${path}${toQueryString(call.query)}`,
       method,
       headers: {
         accept: "application/json",
