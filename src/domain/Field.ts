@@ -1,4 +1,4 @@
-/** RecordFields of a record (Record.ts): how a value is stored in a column, and how a response of the administration shows it. */
+/** Fields of a record (Record.ts): how a value is stored in a column, and how a response of the administration shows it. */
 import { DateTime, Schema } from "effect"
 import { toStorable } from "./Text.ts"
 
@@ -19,7 +19,7 @@ export interface Field<A, S = A, IsOptional extends boolean = boolean> {
   readonly isOptional: IsOptional
   /** Name of the column. Default: that of the field. */
   readonly name?: string
-  /** RecordFields of an object, which have a column each. */
+  /** Fields of an object, which have a column each. */
   readonly parts?: RecordFields
 }
 

@@ -22,6 +22,7 @@ import { queueReasons } from "./reasons/Queue.ts"
 import { refusalReasons } from "./reasons/Refusal.ts"
 import { reviewReasons } from "./reasons/Review.ts"
 import { runReasons } from "./reasons/Run.ts"
+import { truncate } from "./Text.ts"
 
 /**
  * `Text`: the words of a person, a host, a model or a program, shown as they are in every language. `Unknown`: a reason of another release.
@@ -86,7 +87,9 @@ export const joinReasons = (all: readonly [Reason, ...ReadonlyArray<Reason>]): R
 
 /** Shortens each text of a reason, which may be of a stranger. */
 export const truncateTexts = (reason: Reason, limit: number): Reason =>
-  JSON.parse(JSON.stringify(reason), (_, value: unknown) => (Predicate.isString(value) ? value.slice(0, limit) : value))
+  JSON.parse(JSON.stringify(reason), (_, value: unknown) =>
+    Predicate.isString(value) ? truncate(value, limit) : value
+  )
 
 /** Removes repetitions. */
 export const distinctReasons = (all: ReadonlyArray<Reason>): ReadonlyArray<Reason> => [

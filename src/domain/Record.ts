@@ -16,8 +16,6 @@ export const snakeCase = <S extends string>(name: S): SnakeCase<S> =>
 
 export interface StoredRecord<F extends RecordFields> {
   readonly fields: F
-  /** Names of the columns, in the order of the fields. */
-  readonly columns: ReadonlyArray<string>
   /** Decodes rows, which may have further columns. */
   readonly decodeRows: (rows: ReadonlyArray<object>) => Effect.Effect<ReadonlyArray<Values<F>>, Schema.SchemaError>
   /** Returns the columns of a record: NULL for a value that it does not have. */
@@ -77,7 +75,6 @@ export const record = <const F extends RecordFields>(fields: F): StoredRecord<F>
   const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct(Object.fromEntries(columns))))
   return {
     fields,
-    columns: leaves.map(({ name }) => name),
     // The columns are decoded by the fields that the type is derived from.
     decodeRows: (rows) =>
       Effect.map(decode(rows), (decoded) => decoded.map((row) => fromRow(leaves, row) as Values<F>)),
