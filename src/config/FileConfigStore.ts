@@ -130,13 +130,13 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
   const changes = yield* PubSub.unbounded<Snapshot>()
   const one = yield* Semaphore.make(1)
 
-  const replace = Effect.fnUntraced(function* (snapshot: Snapshot, fields: Readonly<Record<string, unknown>>) {
-    if (snapshot.hash === snapshots.current().hash) return false
-    yield* replaceSnapshot(snapshot)
-    yield* Effect.logInfo("configuration in force", { ...fields, hash: shortHash(snapshot) })
-    yield* logWarnings(snapshot)
-    yield* PubSub.publish(changes, snapshot)
-    return true
+  /** Replaces the snapshot and its layer, then logs and publishes the change: who receives it reads both. */
+  const replace = Effect.fnUntraced(function* (snapshot: Snapshot, next: typeof layer, revision?: number) {
+    const isNew = snapshot.hash !== snapshots.current().hash
+    if (isNew) yield* replaceSnapshot(snapshot)
+    layer = next
+    if (isNew) yield* Effect.andThen(logInForce(path, snapshot, revision), PubSub.publish(changes, snapshot))
+    return isNew
   })
 
   const reload = Effect.gen(function* () {
@@ -152,7 +152,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
     }
     refused = undefined
     parsed = next
-    return (yield* replace(judged.snapshot, { file: path })) ? ("replaced" as const) : ("unchanged" as const)
+    return (yield* replace(judged.snapshot, layer)) ? ("replaced" as const) : ("unchanged" as const)
   }).pipe(one.withPermits(1))
 
   const activate = Effect.fnUntraced(function* (revision: StoredRevision) {
@@ -163,8 +163,7 @@ const make = Effect.fnUntraced(function* <E>(file: string, env: Env, options: Fi
       return refusal(read.failure.map(placedReason))
     }
     refusedRevision = undefined
-    yield* replace(read.success.snapshot, { file: path, revision: revision.number })
-    layer = read.success.layer
+    yield* replace(read.success.snapshot, read.success.layer, revision.number)
     return { _tag: "Active" } as const
   }, one.withPermits(1))
 
@@ -232,6 +231,11 @@ const logWarnings = ({ warnings }: Snapshot) =>
   Effect.forEach(warnings, (issue) => Effect.logWarning("configuration warning", { issue: formatIssue(issue) }), {
     discard: true
   })
+
+const logInForce = (file: string, snapshot: Snapshot, revision: number | undefined) => {
+  const fields = { file, ...(revision === undefined ? {} : { revision }), hash: shortHash(snapshot) }
+  return Effect.andThen(Effect.logInfo("configuration in force", fields), logWarnings(snapshot))
+}
 
 /** Emits an element for each SIGHUP and each change of the file that the path leads to. */
 const signals = (path: string): Stream.Stream<void> =>

@@ -120,19 +120,22 @@ const follow = Effect.gen(function* () {
     snapshot: config.current().hash
   }
 
-  const report = Effect.gen(function* () {
-    const { activation, head } = last
-    const reported = activations.report({
-      node,
-      revision: head.number,
-      state: activation._tag === "Active" ? "active" : "refused",
-      active: config.layered()?.active.number ?? 0,
-      snapshot: config.current().hash,
-      problems: activation._tag === "Active" ? [] : activation.problems,
-      at: yield* Clock.currentTimeMillis
+  // One at a time: of two that are written in parallel, the older one could remain.
+  const report = yield* coalesced(
+    Effect.gen(function* () {
+      const { activation, head } = last
+      const reported = activations.report({
+        node,
+        revision: head.number,
+        state: activation._tag === "Active" ? "active" : "refused",
+        active: config.layered()?.active.number ?? 0,
+        snapshot: config.current().hash,
+        problems: activation._tag === "Active" ? [] : activation.problems,
+        at: yield* Clock.currentTimeMillis
+      })
+      yield* Effect.timeout(reported, storeTimeout)
     })
-    yield* Effect.timeout(reported, storeTimeout)
-  })
+  )
 
   const one = yield* Semaphore.make(1)
   const adopt = Effect.fnUntraced(function* (again: boolean) {

@@ -8,6 +8,7 @@ import { layerFile } from "../../../src/config/FileConfigStore.ts"
 import { coalesced, waitBriefly } from "../../../src/config/revisions/FollowRevisions.ts"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { deserialise } from "../../../src/config/revisions/SealDocument.ts"
+import { ActivationStore } from "../../../src/config/revisions/ActivationStore.ts"
 import { RevisionStore } from "../../../src/config/revisions/RevisionStore.ts"
 import {
   memoryStores,
@@ -292,6 +293,47 @@ describe("a node", () => {
       assert.strictEqual(passesOf(two), 7)
     })
   )
+  it.effect("reports one state at a time, the newest one last, also when a report is slow", () =>
+    Effect.gen(function* () {
+      const stores = yield* Layer.build(Layer.fresh(memoryStores))
+      const activations = Context.get(stores, ActivationStore)
+      const delays = ["0 millis", "1 second"] as const
+      let reports = 0
+      const slow = ActivationStore.of({
+        ...activations,
+        report: (activation) => Effect.delay(activations.report(activation), delays[reports++] ?? "0 millis")
+      })
+      const one = yield* startNode(stores, { document, node: "one" })
+      const start = startNode(Context.add(stores, ActivationStore, slow), { document, node: "two" })
+      const starting = yield* Effect.forkChild(start, { startImmediately: true })
+      yield* TestClock.adjust(1)
+      const two = yield* Fiber.join(starting)
+      yield* one.editor.publish("alice", edit(0, passes(7)))
+      const adoption = yield* Effect.forkChild(two.config.adoptHead() ?? Effect.void, { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(adoption)
+      yield* TestClock.adjust("1 second")
+      const reported = (yield* one.editor.status).nodes.find(({ node }) => node === "two")
+      assert.deepInclude(reported, { revision: 1, active: 1, state: "active" })
+      assert.isAbove(reports, 2)
+    })
+  )
+  it.effect("works with a revision before it logs so", () => {
+    const logged: Array<unknown> = []
+    let config: ConfigStore["Service"] | undefined
+    const collect = Logger.make(({ message }) => {
+      const [text, fields] = Array.isArray(message) ? message : [message]
+      if (text === "configuration in force" && config !== undefined)
+        logged.push([Object(fields).revision, config.layered()?.active.number])
+    })
+    return Effect.gen(function* () {
+      const [one] = yield* startNodes({ node: "one" })
+      if (one === undefined) return assert.fail("no node")
+      config = one.config
+      yield* one.editor.publish("alice", edit(0, passes(7)))
+      assert.deepStrictEqual(logged, [[1, 1]])
+    }).pipe(Effect.provide(Logger.layer([collect])))
+  })
   it.effect("refuses a variable that its own file does not grant", () =>
     Effect.gen(function* () {
       const grant = {
