@@ -157,7 +157,7 @@ export const cancelRun = Effect.fnUntraced(
   function* (run: Run, work: ReviewWork, reason: Reason) {
     const runs = yield* Runs
     const current = yield* runs.get(run.id)
-    if (current === undefined || current.status === "publishing") return
+    if (current === undefined) return
     const now = yield* Clock.currentTimeMillis
     if (!(yield* runs.move(run.id, work.lease.token, "cancelled", now, reason))) return
     if (isAnnounced(current)) yield* addEnd(current, work, "cancelled", reason)

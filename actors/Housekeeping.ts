@@ -57,6 +57,8 @@ const goneEvery = Duration.millis(500)
 const pruneEvery = Duration.minutes(10)
 /** Longer than the interval between two sweeps. The first sweep of a process covers more. */
 const endedWithin = Duration.minutes(2)
+/** Runs after a lost one among which the next attempt of its entry is searched. */
+const attempts = 20
 /** Receipts read per page while requeueing. */
 const page = 500
 /** Their keys keep facts from being announced again, so that they are kept regardless of the retention of events. */
@@ -161,8 +163,13 @@ const abandon = Effect.fnUntraced(function* (now: number) {
     const abandonOne = Effect.fnUntraced(function* (run: Run) {
       const entry = yield* queue.get(run.entryId)
       if (entry !== undefined && !isTerminal(entry.status)) return
-      const [newest] = yield* runs.list({ targetKey: run.targetKey, limit: 1 })
-      const [to, reason, verdict] = abandonedAs(run, entry, newest)
+      const following = yield* runs.list({
+        targetKey: run.targetKey,
+        after: run.id,
+        oldestFirst: true,
+        limit: attempts
+      })
+      const [to, reason, verdict] = abandonedAs(run, entry, following)
       if (yield* runs.move(run.id, afterEveryLease, to, now, reason, verdict))
         yield* withStory(logEnded(run, to, reason), run)
     })
@@ -174,10 +181,10 @@ const abandon = Effect.fnUntraced(function* (now: number) {
 const abandonedAs = (
   run: Run,
   entry: Entry | undefined,
-  newest: Run | undefined
+  following: ReadonlyArray<Run>
 ): readonly [RunStatus, Reason | undefined, RunVerdict | undefined] => {
   // A later attempt of the entry reviewed the head that the host had by then.
-  if (entry?.status === "done" && newest?.entryId === entry.id && newest.head !== run.head)
+  if (entry?.status === "done" && following.some(({ entryId, head }) => entryId === entry.id && head !== run.head))
     return ["skipped", { _tag: "SupersededRun" }, undefined]
   switch (entry?.status) {
     case "cancelled":

@@ -143,7 +143,8 @@ export class Runs extends Context.Service<
     readonly begin: (run: BegunRun, token: LeaseToken, now: number) => Effect.Effect<Run | undefined, StoreError>
     /**
      * Compare-and-set on status and token. Returns false if the transition is not allowed from the current status, or the token is stale. A
-     * run that ends gets its verdict (`endVerdict`), or the given one.
+     * run that ends gets its verdict (`endVerdict`), or the given one. One that is published ends by `settle` only, because the caller may
+     * have decided before its analysis was stored.
      */
     readonly move: (
       runId: string,

@@ -166,7 +166,10 @@ const move = (sql: SqlClient.SqlClient): Runs["Service"]["move"] => {
   }
 }
 
-/** Ends a run and adds it to the statistics. */
+/** Returns the states in which a run may end without its publisher: what was decided before its analysis was stored no longer counts. */
+const listUnpublished = (to: RunStatus) => runLifecycle.listSources(to).filter((from) => from !== "publishing")
+
+/** Ends a run that is not published, and adds it to the statistics. */
 const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
   Effect.fnUntraced(
     function* (runId, token, to, now, reason, verdict) {
@@ -175,7 +178,7 @@ const end = (sql: SqlClient.SqlClient): Runs["Service"]["move"] =>
         "runs.move",
         sql`
           SELECT * FROM runs
-          WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", runLifecycle.listSources(to))} ${forUpdate(sql)}`
+          WHERE id = ${runId} AND token <= ${token} AND ${sql.in("status", listUnpublished(to))} ${forUpdate(sql)}`
       )
       if (before === undefined) return false
       const [ended] = yield* selectAs(

@@ -506,3 +506,40 @@ layer(world)("a review that began and ended without a result", (it) => {
     })
   )
 })
+
+each("a run whose process died ends as superseded if the next attempt of its entry reviewed another head", () =>
+  Effect.gen(function* () {
+    const runs = yield* Runs
+    const queue = yield* Queue
+    const begin = (entryId: string, number: number, head: string) => {
+      const of = { ...change(number), head }
+      const begun = { entryId, workspace: "w", targetKey: targetKey(of), change: of, head, base: "b", configHash: "c" }
+      return runs.begin(begun, LeaseToken.make(1), 1)
+    }
+    const lostThenDone = Effect.fnUntraced(function* (number: number, next?: string) {
+      const entryId = yield* accept(number, Priority.pullRequest, 0, 0)
+      const lost = yield* begin(entryId, number, `h${number}`)
+      if (next !== undefined) yield* begin(entryId, number, next)
+      // Another entry is the newest of the target.
+      yield* begin(`another-${number}`, number, "newest")
+      yield* queue.promote([entryId], 1)
+      const claimed = yield* queue.claim(entryId, "node", 1, 10_000_000)
+      assert(claimed !== undefined)
+      yield* queue.finish(claimed.lease, { _tag: "Done" })
+      return lost?.id ?? ""
+    })
+    const replaced = yield* lostThenDone(31, "pushed")
+    const lost = yield* lostThenDone(32)
+    const ends = Effect.map(Effect.all([runs.get(replaced), runs.get(lost)]), (all) =>
+      all.map((run) => [run?.status, run?.reason?._tag])
+    )
+    yield* swept(
+      "both ended",
+      Effect.map(ends, (all) => all.every(([, reason]) => reason !== undefined))
+    )
+    assert.deepStrictEqual(yield* ends, [
+      ["skipped", "SupersededRun"],
+      ["failed", "ProcessLost"]
+    ])
+  })
+)

@@ -177,6 +177,18 @@ describe.each(databases)("Runs in $name", ({ layer: fresh }) => {
       })
     )
 
+    it.effect("never end a run that is published: its publisher does, whatever was decided before", () =>
+      Effect.gen(function* () {
+        const runs = yield* Runs
+        const { id } = yield* begun("published", 1)
+        assert.isTrue(yield* runs.complete(id, LeaseToken.make(1), analysis, [], 11))
+        for (const to of ["failed", "timeout", "cancelled", "skipped"] as const)
+          assert.isFalse(yield* runs.move(id, LeaseToken.make(9), to, 12))
+        assert.deepInclude(yield* runs.get(id), { status: "publishing", analysis })
+        assert.isTrue(yield* runs.settle(id, "failed", { partial: false }, 13))
+      })
+    )
+
     it.effect("complete stores analysis and publications together, each operation once", () =>
       Effect.gen(function* () {
         const runs = yield* Runs
