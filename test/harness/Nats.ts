@@ -15,7 +15,7 @@ import { provide } from "./Provide.ts"
 import { waitUntil } from "./Wait.ts"
 
 /**
- * Starts the server ($2…), and again when it ends by itself, as a supervisor does. Prints the id of each process. The line
+ * Starts the server ($2, with the arguments after it), and again when it ends by itself, as a supervisor does. Prints the id of each process. The line
  * `kill` ends it immediately, `stop` in order, and a closed pipe ends it with its folder ($1).
  */
 const keeper = `
@@ -23,7 +23,7 @@ folder=$1
 rm -f "$folder/ends"
 (
   while [ ! -e "$folder/ends" ]; do
-    sh -c 'echo $$ > "$0/pid"; echo $$; exec nats-server "$@" >&2' "$@"
+    sh -c 'echo $$ > "$0/pid"; echo $$; exec "$@" >&2' "$@"
     [ -e "$folder/ends" ] || sleep 0.1
   done
 ) & supervisor=$!
@@ -35,6 +35,9 @@ while kill -0 "$supervisor" 2>/dev/null; do
   sleep 0.02
 done
 [ "$line" != gone ] || rm -rf "$folder"`
+
+/** Returns the path of the program. */
+export const natsServer = (): string => join(provide("nats"), "nats-server")
 
 const shippedConfig = join(import.meta.dirname, "../../nats/nats-server.conf")
 
@@ -60,7 +63,6 @@ export class NatsServer implements AsyncDisposable {
   }
 
   static async start({ config = "" }: NatsOptions = {}): Promise<NatsServer> {
-    provide("nats")
     const folder = mkdtempSync(join(tmpdir(), "aicr-nats-"))
     const file = join(folder, "server.conf")
     writeFileSync(file, `include ${JSON.stringify(relative(folder, shippedConfig))}\n${config}\n`)
@@ -73,6 +75,7 @@ export class NatsServer implements AsyncDisposable {
   async start({ storing = true }: { readonly storing?: boolean } = {}): Promise<void> {
     if (this.#keeper !== undefined) throw new Error("it is running")
     const args = [
+      natsServer(),
       ...(storing ? ["--config", this.#config] : []),
       "--addr",
       "127.0.0.1",

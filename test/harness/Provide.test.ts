@@ -17,7 +17,7 @@ mkdir busy || exit 100
 echo "$1" >>done
 until [ "$(wc -l <asked)" -ge ${suites} ]; do sleep 0.02; done
 sleep 0.3
-case $1 in install) echo >nats-server ;; esac
+case $1 in install) echo >busybox ;; esac
 rmdir busy
 `
 
@@ -28,7 +28,7 @@ it.skipIf(process.getuid?.() !== 0)("two suites that miss a server install it on
     chmodSync(join(folder, "apt-get"), 0o755)
     symlinkSync("/usr/bin/flock", join(folder, "flock"))
     const suite = `import { provide } from ${JSON.stringify(join(import.meta.dirname, "Provide.ts"))}
-      process.stdout.write(provide("nats"))`
+      process.stdout.write(provide("busybox"))`
     const run = () =>
       promisify(execFile)(process.execPath, ["--input-type=module", "--eval", suite], {
         env: { PATH: folder, TMPDIR: folder }

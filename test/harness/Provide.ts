@@ -33,7 +33,7 @@ export const faketimeLibrary = "libfaketimeMT.so.1"
 export const apacheModules = "/usr/lib/apache2/modules"
 
 const table = {
-  nats: { files: ["nats-server"], package: "nats-server", folders: onPathOnly },
+  nats: { files: ["nats-server"], package: "nats-server", folders: () => ["/usr/sbin"] },
   redis: { files: ["redis-server"], package: "redis-server", folders: onPathOnly },
   postgres: { files: ["initdb", "postgres"], package: "postgresql", folders: postgresFolders },
   podman: { files: ["podman"], package: "podman", folders: onPathOnly },

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { ensure, streamName, streams } from "../../nats/NatsStreams.ts"
 import { freePort } from "../harness/FreePort.ts"
-import { provide } from "../harness/Provide.ts"
+import { natsServer } from "../harness/Nats.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import { toSettings } from "./Cluster.ts"
 
@@ -26,7 +26,7 @@ interface Started {
 const start = async (name: string, args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): Promise<Started> => {
   const [port, monitor] = [await freePort(), await freePort()]
   const own = ["--addr=127.0.0.1", `--port=${port}`, `--http_port=${monitor}`, `--name=${name}`]
-  const server = spawn("nats-server", [...args, ...own, `--store_dir=${join(folder, name)}`], {
+  const server = spawn(natsServer(), [...args, ...own, `--store_dir=${join(folder, name)}`], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "pipe"]
   })
@@ -48,7 +48,6 @@ describe("nats/nats-cluster.conf", () => {
   let listen: ReadonlyArray<number> = []
 
   beforeAll(async () => {
-    provide("nats")
     listen = await Promise.all([freePort(), freePort(), freePort()])
     const urls = listen.map((port) => `"nats://aicr:pass-word@127.0.0.1:${port}"`)
     for (const [index, port] of listen.entries()) {
