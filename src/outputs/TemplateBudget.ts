@@ -8,10 +8,11 @@ export interface TemplateLimits {
   readonly steps: number
   /** Length of the text, in bytes. */
   readonly bytes: number
+  /** Processor time. */
   readonly millis: number
 }
 
-/** The summary of 500 problems needs about 10,000 steps. All steps take about 100 ms; the time is the limit of a busy machine. */
+/** The summary of 500 problems needs about 10,000 steps. All steps take about 100 ms. */
 export const templateLimits: TemplateLimits = { steps: 30_000, bytes: 1024 * 1024, millis: 500 }
 
 /**
@@ -44,7 +45,7 @@ export class OverBudget extends Error {
   }
 }
 
-const units = { steps: "steps", bytes: "bytes of text", millis: "milliseconds" }
+const units = { steps: "steps", bytes: "bytes of text", millis: "milliseconds of processor time" }
 
 const exceed = (budget: keyof TemplateLimits, limits: TemplateLimits): never => {
   throw new OverBudget(budget, `exceeds its budget of ${limits[budget]} ${units[budget]}; repeat less in loops`)
@@ -58,16 +59,16 @@ export const budgetHelpers = { [stepHelper]: true, [writeHelper]: true, log: fal
 /** Returns the helpers of one rendering. */
 export const startBudget = (
   limits: TemplateLimits,
-  now: () => number
+  usedMillis: () => number
 ): Readonly<Record<string, (...given: ReadonlyArray<unknown>) => string>> => {
-  const deadline = now() + limits.millis
+  const deadline = usedMillis() + limits.millis
   const used = { steps: 0, bytes: 0 }
   const add = (moreSteps: number, moreBytes: number): void => {
     used.steps += moreSteps
     used.bytes += moreBytes
     if (used.steps > limits.steps) exceed("steps", limits)
     if (used.bytes > limits.bytes) exceed("bytes", limits)
-    if (now() > deadline) exceed("millis", limits)
+    if (usedMillis() > deadline) exceed("millis", limits)
   }
   return {
     [stepHelper]: (statements, content) => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest"
 import * as BuiltIn from "../../src/outputs/BuiltIn.ts"
 import { templateProblems } from "../../src/outputs/SampleRender.ts"
 import { compile } from "../../src/outputs/Template.ts"
+import { OverBudget, startBudget } from "../../src/outputs/TemplateBudget.ts"
 import { testSnapshot } from "../harness/TestSnapshot.ts"
 import { workspace } from "./Fixtures.ts"
 import { inEnglish } from "../../src/text/en.ts"
@@ -141,4 +142,15 @@ describe("the templates of a configuration", () => {
     expect(texts[0]).toMatch(/exceeds its budget of 30000 steps.*the built-in template is used/)
     expect(texts.at(-1)).toMatch(/^\d+ templates were not rendered with the example/)
   })
+})
+
+it("a template ends when the processor time of its thread is used up", () => {
+  let used = 100
+  const helpers = startBudget({ steps: 10, bytes: 10, millis: 5 }, () => used)
+  const step = () => Object.values(helpers)[0]?.(1, 0)
+  used = 105
+  expect(step()).toBe("")
+  used = 106
+  expect(step).toThrow(OverBudget)
+  expect(step).toThrow("exceeds its budget of 5 milliseconds of processor time")
 })
