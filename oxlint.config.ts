@@ -239,8 +239,8 @@ export const zones = {
     open: ["domain", "text"],
     contracts: "all"
   },
-  stores: { of: ["queue", "store"], open: ["domain", "database"], contracts: "all" },
-  database: { of: ["database"], open: ["domain"], contracts: "none" },
+  stores: { of: ["queue", "store"], open: ["domain", "text", "database"], contracts: "all" },
+  database: { of: ["database"], open: ["domain", "text"], contracts: "none" },
   actors: { of: ["actors"], open: ["domain", "admission", "review"], contracts: "all" },
   dashboard: { of: ["dashboard"], open: ["domain", "text"], contracts: "admin" },
   edges: { of: ["ingress", "admin", "cli"], open: ["domain", "text", "admission", "actors"], contracts: "all" },

@@ -16,6 +16,7 @@ import { ReservationId } from "../src/domain/Keys.ts"
 import { LiveNodes } from "../src/domain/LiveNodes.ts"
 import { addUsd, exceeds, noMoney, subtractUsd, Usd } from "../src/domain/Money.ts"
 import type { NewNotice, NoticeFacts } from "../src/domain/Notice.ts"
+import { errorReason } from "../src/domain/Reason.ts"
 import { truncate } from "../src/domain/Text.ts"
 import { NodeIdentity } from "../src/domain/NodeIdentity.ts"
 import { Budget, BudgetError } from "../src/llm/Budget.ts"
@@ -96,7 +97,7 @@ export const layer = BudgetLedger.toLayer(
 const tooLate = new StoreError({
   reason: "unavailable",
   operation: "ledger.reserve",
-  message: "the reservation request is too old"
+  why: { _tag: "ReservationTooOld" }
 })
 
 const capOf = (account: "run" | "day" | "author", caps: Caps) => {
@@ -155,13 +156,13 @@ export const refusalFacts = (
 const noResponse = new StoreError({
   reason: "unavailable",
   operation: "ledger",
-  message: "the budget ledger does not respond"
+  why: { _tag: "BudgetLedgerSilent" }
 })
 
 const withTimeout = <A, E>(reply: Effect.Effect<A, E>) =>
   Effect.timeoutOrElse(reply, { duration: messageTimeout, orElse: () => Effect.fail(noResponse) })
 
-const toBudgetError = ({ message }: { readonly message: string }) => new BudgetError({ message })
+const toBudgetError = (error: Parameters<typeof errorReason>[0]) => new BudgetError({ why: errorReason(error) })
 
 /** Reservations are repeated while the ledger is unavailable, so that an outage costs a review no attempt. */
 const reserveAgain = Schedule.spaced(roomInterval).pipe(Schedule.upTo({ duration: "10 minutes" }))

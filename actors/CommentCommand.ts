@@ -10,7 +10,6 @@ import type { Snapshot, TriggerProfile } from "../src/config/Snapshot.ts"
 import { targetKey } from "../src/domain/Change.ts"
 import type { Change } from "../src/domain/Change.ts"
 import { replyId } from "../src/domain/Keys.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import type { HostPull } from "../src/forge/Forge.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
@@ -49,7 +48,7 @@ export const executeCommand = Effect.fnUntraced(function* (eventId: string, fail
         return
       }
       failed.delete(eventId)
-      yield* receipts.settle([eventId], { outcome: "failed", reason: verbatimReason(next.reason) }, failedAt)
+      yield* receipts.settle([eventId], { outcome: "failed", reason: next.reason }, failedAt)
     })
   )
 })

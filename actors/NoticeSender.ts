@@ -8,7 +8,6 @@ import { Singleton } from "effect/cluster"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
 import type { Notice } from "../src/domain/Notice.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import type { WritePermits } from "../src/forge/WritePermits.ts"
@@ -35,7 +34,7 @@ const maxChannels = 8
 const hourMillis = Duration.toMillis("1 hour")
 
 const unavailable = (why: Reason) => new ForgeError({ reason: "unavailable", operation: "notice", why })
-const storeFailed = ({ message }: StoreError) => unavailable(verbatimReason(message))
+const storeFailed = ({ why }: StoreError) => unavailable(why)
 const takenOver = Effect.fail(unavailable({ _tag: "OtherNodeNotifies" }))
 
 /** Records the result of a request. The message exists, so that a store that does not respond is called several times. */

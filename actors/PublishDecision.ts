@@ -240,7 +240,7 @@ export const runEnd = (
 }
 
 export type CommandRetry =
-  | { readonly _tag: "GiveUp"; readonly reason: string }
+  | { readonly _tag: "GiveUp"; readonly reason: Reason }
   | { readonly _tag: "Retry"; readonly notBefore: number; readonly isAttempt: boolean }
 
 /** Returns what happens to a failed comment command, with the same limits as other writes. `attempts` counts the earlier ones. */
@@ -250,11 +250,11 @@ export const afterCommandFailure = (
   now: number,
   random: number
 ): CommandRetry => {
-  if (isFinal(error)) return { _tag: "GiveUp", reason: error.message }
+  if (isFinal(error)) return { _tag: "GiveUp", reason: error.why }
   const isAttempt = error.isOutage !== true
   // The count starts from zero after a restart; the age does not.
   if ((isAttempt && attempts + 1 >= maxAttempts) || ageMillis > maxDeferral) {
-    return { _tag: "GiveUp", reason: `given up after ${attempts + 1} attempts: ${error.message}` }
+    return { _tag: "GiveUp", reason: { _tag: "GivenUpAfter", attempts: attempts + 1, reason: error.why } }
   }
   const pause = isAttempt ? pauseMillis(attempts + 1, random) : outagePause
   return { _tag: "Retry", notBefore: now + Math.max(pause, error.retryAfterMillis ?? 0), isAttempt }

@@ -15,7 +15,6 @@ import type { Entry } from "../src/domain/Entry.ts"
 import { ReservationId } from "../src/domain/Keys.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"
 import { pendingVerdict } from "../src/domain/HeadVerdict.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import { ModelRun } from "../src/llm/ModelRun.ts"
 import type { ModelAccount } from "../src/llm/ModelRun.ts"
@@ -337,10 +336,10 @@ const waitForServer = Effect.fnUntraced(function* (
 /** Milliseconds between attempts while the records are unavailable. */
 const recordsPause = 10_000
 
-const storeFailure = Effect.fnUntraced(function* ({ message, reason }: StoreError) {
-  if (reason !== "unavailable") return failed(verbatimReason(message), false)
+const storeFailure = Effect.fnUntraced(function* ({ reason, why }: StoreError) {
+  if (reason !== "unavailable") return failed(why, false)
   const until = (yield* Clock.currentTimeMillis) + Math.round(recordsPause * (0.5 + (yield* Random.next)))
-  const outage = { _tag: "RecordsUnavailable", reason: verbatimReason(message) } as const
+  const outage = { _tag: "RecordsUnavailable", reason: why } as const
   return { _tag: "Waiting", reason: outage, until } as const satisfies RunOutcome
 })
 

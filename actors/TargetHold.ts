@@ -6,7 +6,7 @@ import { Clock, Effect } from "effect"
 import type { PublisherToken } from "../src/domain/FencingToken.ts"
 import { TargetKey } from "../src/domain/Keys.ts"
 import type { Publication, PublicationStatus } from "../src/domain/Publication.ts"
-import { verbatimReason } from "../src/domain/Reason.ts"
+import { errorReason } from "../src/domain/Reason.ts"
 import type { Reason } from "../src/domain/Reason.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { Outbox } from "../src/store/Outbox.ts"
@@ -17,8 +17,8 @@ export const takenOver = Effect.fail(
   new ForgeError({ reason: "unavailable", operation: "publish", why: { _tag: "OtherNodePublishes" } })
 )
 
-export const storeFailed = ({ message }: Pick<StoreError, "message">): ForgeError =>
-  new ForgeError({ reason: "unavailable", operation: "publish", why: verbatimReason(message) })
+export const storeFailed = (error: Parameters<typeof errorReason>[0]): ForgeError =>
+  new ForgeError({ reason: "unavailable", operation: "publish", why: errorReason(error) })
 
 export class TargetHold {
   readonly #outbox: Outbox["Service"]

@@ -1,7 +1,7 @@
 /** Names the part of the configuration by which a repository has, or has not, a workspace. For the record of a delivery. Pure. */
 import type { TriggerProfile, Workspace } from "../config/Snapshot.ts"
 import type { IgnoreReason } from "../domain/Decision.ts"
-import type { Reason } from "../domain/Reason.ts"
+import type { Reason, ReasonWith } from "../domain/Reason.ts"
 
 export interface RouteFacts {
   readonly repo: string
@@ -24,7 +24,7 @@ const listNames = (names: ReadonlyArray<string>) => ({
 export const describeBinding = (
   { rule, workspace }: { readonly workspace: Workspace; readonly rule: string | undefined },
   repo: string
-): Extract<Reason, { readonly _tag: "BoundBy" }> => ({
+): ReasonWith<"BoundBy"> => ({
   _tag: "BoundBy",
   workspace: workspace.id,
   repository: repo,

@@ -130,14 +130,12 @@ const withStores = <A>(
   }).pipe(Effect.provide(administration))
 }
 
-const held = "held"
-
 /** Whether another process has opened the queue for itself. */
 const isHeld = (queueFile: string) =>
-  Effect.scoped(acquire(`${queueFile}.lock`, held)).pipe(
+  Effect.scoped(acquire(`${queueFile}.lock`, { _tag: "QueueTaken", path: queueFile })).pipe(
     Effect.as(false),
     // Other errors of the file are reported by the command that opens it.
-    Effect.catch(({ message }) => Effect.succeed(message === held))
+    Effect.catch(({ why }) => Effect.succeed(why._tag === "QueueTaken"))
   )
 
 /** Whether only the running service can do this. It has no socket, so it is reached at its port. */

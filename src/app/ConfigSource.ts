@@ -21,9 +21,8 @@ const layerFor = ({ credential, document: { config_sources, storage } }: Snapsho
   if (!enabled || backend === "storage") return layerSql(namespace)
   const url = credential(storage.cache.redis, "url")
   if (url === undefined) {
-    const message =
-      "config_sources.database.backend redis needs a connection: set storage.cache.redis.url_env and the variable it names"
-    return Layer.effectContext(Effect.fail(new StoreError({ reason: "unavailable", operation: "open", message })))
+    const why = { _tag: "RedisUnconfigured", field: "config_sources.database.backend" } as const
+    return Layer.effectContext(Effect.fail(new StoreError({ reason: "unavailable", operation: "open", why })))
   }
   return RedisSource.layerRedis({ url, namespace, prefix: process.env["SVC_REDIS_PREFIX"] })
 }
@@ -43,8 +42,8 @@ const newest = Effect.gen(function* () {
   const found = yield* Effect.forEach(items, ({ number }) => store.read(number))
   return found.flatMap((revision) => (revision === undefined ? [] : [revision]))
 }).pipe(
-  Effect.catchTag("SourceUnavailable", ({ message, operation }) =>
-    Effect.fail(new StoreError({ reason: "unavailable", operation, message }))
+  Effect.catchTag("SourceUnavailable", ({ operation, why }) =>
+    Effect.fail(new StoreError({ reason: "unavailable", operation, why }))
   )
 )
 

@@ -16,7 +16,6 @@ import { makeFolder } from "../database/MakeFolder.ts"
 import { StoreError } from "../database/StoreError.ts"
 import type { Role } from "../domain/Role.ts"
 import { withoutPeriod } from "../domain/Text.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 
 export interface DataFolder {
   /** The setting that names it or a file in it. */
@@ -68,21 +67,19 @@ export const checkDataFolders = Effect.fnUntraced(function* (roles: ReadonlySet<
       }
     })
     if (problem === undefined) continue
-    const message = `cannot write to the folder ${folder}: ${problem.message}`
+    const why = { _tag: "FolderUnwritable", folder, why: withoutPeriod(problem.message) } as const
     if ("code" in problem && ofDisk.has(String(problem.code))) {
       return yield* new StoreError({
         reason: "unavailable",
         operation: "open",
-        message: `${formatPath(path)}: ${withoutPeriod(message)}. Free some space, or check the disk`
+        why: { _tag: "DiskUnusable", path: formatPath(path), why }
       })
     }
     const lines = yield* config.lines
     const issue: ConfigIssue = {
       severity: "error",
       path: formatPath(path),
-      reason: verbatimReason(
-        `${withoutPeriod(message)}. Name a folder that this user can create and write, or correct its permissions`
-      ),
+      reason: { _tag: "FolderRefused", why },
       file: lines?.file,
       line: lines?.line(path)
     }

@@ -25,8 +25,7 @@ export const locateDatabase = ({ baseDir, credential, document: { storage } }: S
 const noAddress = new StoreError({
   reason: "unavailable",
   operation: "open",
-  message:
-    "storage.database.kind postgres needs a connection: set storage.database.postgres.url_env and the variable it names"
+  why: { _tag: "PostgresUnconfigured" }
 })
 
 /** Name of the connection, which identifies the node on a shared server. */

@@ -1,9 +1,10 @@
 /** The revisions of the database for commands, which open its store without the service. Wiring only. */
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
+import { StoreError } from "../database/StoreError.ts"
 import { StoredRevisions } from "../cli/ReadSnapshot.ts"
 
 /** Timeout for opening and reading the store. */
-const timeout = "10 seconds"
+const timeoutSeconds = 10
 
 export const layer = Layer.succeed(
   StoredRevisions,
@@ -12,8 +13,15 @@ export const layer = Layer.succeed(
       Effect.promise(() => import("./ConfigSource.ts")).pipe(
         Effect.flatMap(({ readExisting }) => readExisting(bootstrap)),
         Effect.timeoutOrElse({
-          duration: timeout,
-          orElse: () => Effect.fail({ message: `its store does not respond within ${timeout}` })
+          duration: Duration.seconds(timeoutSeconds),
+          orElse: () =>
+            Effect.fail(
+              new StoreError({
+                reason: "unavailable",
+                operation: "open",
+                why: { _tag: "StoreSilent", seconds: timeoutSeconds }
+              })
+            )
         })
       )
   })

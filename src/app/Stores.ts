@@ -24,9 +24,8 @@ export const objects = fromConfig(({ baseDir, credential, document: { storage } 
   const accessKeyId = credential(s3, "access_key_id")
   const secretAccessKey = credential(s3, "secret_access_key")
   if (s3.bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
-    const message =
-      "storage.object.kind s3 needs storage.object.s3.bucket, access_key_id_env and secret_access_key_env, and the variables they name"
-    return Layer.effectContext(Effect.fail(new StoreError({ reason: "unavailable", operation: "open", message })))
+    const why = { _tag: "S3Unconfigured" } as const
+    return Layer.effectContext(Effect.fail(new StoreError({ reason: "unavailable", operation: "open", why })))
   }
   const plain = (name: string) => {
     const value = credential(s3, name)
@@ -62,9 +61,8 @@ export const cache = fromConfig(({ credential, document: { storage } }) => {
   if (kind === "memory") return MemoryCache.layerMemory({ ttlMillis })
   const url = credential(redis, "url")
   if (url === undefined) {
-    const message =
-      "storage.cache.kind redis needs a connection: set storage.cache.redis.url_env and the variable it names"
-    return Layer.effectContext(Effect.fail(new StoreError({ reason: "unavailable", operation: "open", message })))
+    const why = { _tag: "RedisUnconfigured", field: "storage.cache.kind" } as const
+    return Layer.effectContext(Effect.fail(new StoreError({ reason: "unavailable", operation: "open", why })))
   }
   return RedisCache.layerRedis({ url, prefix: process.env["SVC_REDIS_PREFIX"], ttlMillis })
 })

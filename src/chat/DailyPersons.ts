@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Duration, Effect } from "effect"
-import { verbatimReason } from "../domain/Reason.ts"
+import type { StoreError } from "../database/StoreError.ts"
 import { ForgeError } from "../forge/ForgeError.ts"
 import { ChatSends } from "../store/ChatSends.ts"
 import { Directories } from "./members/Directories.ts"
@@ -32,8 +32,7 @@ export const toChinaDay = (now: number): string => new Date(now + offsetMillis).
 const untilNextDay = (now: number): number => dayMillis - ((now + offsetMillis) % dayMillis)
 
 const operation = "POST /cgi-bin/message/send"
-const unavailable = ({ message }: { readonly message: string }) =>
-  new ForgeError({ reason: "unavailable", operation, why: verbatimReason(message) })
+const unavailable = ({ why }: StoreError) => new ForgeError({ reason: "unavailable", operation, why })
 
 /** Sends a message to so many persons, or fails until the next day. */
 export const withinDailyPersons = Effect.fnUntraced(function* <A, R>(

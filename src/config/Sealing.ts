@@ -9,7 +9,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { Redacted, Result } from "effect"
 import type { Env } from "./Credentials.ts"
 import { variable } from "./Credentials.ts"
-import type { Reason } from "../domain/Reason.ts"
+import type { Reason, ReasonWith } from "../domain/Reason.ts"
 
 const keyVariable = "SVC_CONFIG_SECRETS_KEY"
 const previousVariable = "SVC_CONFIG_SECRETS_KEY_PREVIOUS"
@@ -44,7 +44,7 @@ export interface SealingKeys {
 const problem = (code: SealingProblem["code"], reason: Reason) => Result.fail({ code, reason })
 
 /** Returns the reason of a problem with its code. */
-export const toReason = ({ code, reason }: SealingProblem): Extract<Reason, { readonly _tag: "SealedUnreadable" }> => ({
+export const toReason = ({ code, reason }: SealingProblem): ReasonWith<"SealedUnreadable"> => ({
   _tag: "SealedUnreadable",
   code,
   why: reason

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer } from "effect"
 import type { Scope } from "effect"
+import type { Reason } from "../domain/Reason.ts"
 import { makeFolder } from "./MakeFolder.ts"
 import { explain, resultCode } from "./SqliteDatabase.ts"
 import { StoreError } from "./StoreError.ts"
@@ -14,16 +15,10 @@ const busy = 5
 
 /** Holds the lock of `folder` while the layer lives. Fails immediately if another process has it. */
 export const layer = (folder: string): Layer.Layer<never, StoreError> =>
-  Layer.effectDiscard(
-    acquire(
-      join(folder, ".lock"),
-      `Another aicr process uses the data folder ${folder}. Stop that process, or give this one a folder of its own ` +
-        `(storage.database.sqlite.path)`
-    )
-  )
+  Layer.effectDiscard(acquire(join(folder, ".lock"), { _tag: "DataFolderTaken", folder }))
 
-/** Holds `lockFile` until the scope closes; `taken` is the message if another process has it. */
-export const acquire = (lockFile: string, taken: string): Effect.Effect<void, StoreError, Scope.Scope> =>
+/** Holds `lockFile` until the scope closes; `taken` is the reason if another process has it. */
+export const acquire = (lockFile: string, taken: Reason): Effect.Effect<void, StoreError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({
       try: () => open(lockFile),
@@ -31,7 +26,7 @@ export const acquire = (lockFile: string, taken: string): Effect.Effect<void, St
         new StoreError({
           reason: "unavailable",
           operation: "lock",
-          message: resultCode(cause) === busy ? taken : explain(cause, lockFile)
+          why: resultCode(cause) === busy ? taken : explain(cause, lockFile)
         })
     }),
     (db) => Effect.sync(() => db.close())

@@ -7,6 +7,7 @@
  */
 import { Effect, Redacted } from "effect"
 import { Client } from "pg"
+import type { Reason } from "../domain/Reason.ts"
 import { StoreError } from "./StoreError.ts"
 
 export interface PostgresAddress {
@@ -15,7 +16,6 @@ export interface PostgresAddress {
   readonly connectionString: string
 }
 
-const spelling = "postgres://user:password@host:5432/database"
 const modes = ["disable", "require", "verify-ca", "verify-full"]
 
 export const parseAddress = (url: Redacted.Redacted<string>): Effect.Effect<PostgresAddress, StoreError> =>
@@ -25,23 +25,26 @@ export const parseAddress = (url: Redacted.Redacted<string>): Effect.Effect<Post
       new StoreError({
         reason: "unavailable",
         operation: "open",
-        message:
-          cause instanceof Refused
-            ? `The connection string of storage.database.postgres: ${cause.message}`
-            : `The connection string of storage.database.postgres cannot be read; write it as ${spelling}`
+        why:
+          cause instanceof Refused ? { _tag: "PostgresUrlRefused", why: cause.why } : { _tag: "PostgresUrlUnreadable" }
       })
   })
 
-class Refused extends Error {}
+class Refused extends Error {
+  readonly why: Reason
+  constructor(why: Reason) {
+    super()
+    this.why = why
+  }
+}
 
 const parse = (text: string): PostgresAddress => {
-  if (!/^postgres(ql)?:\/\//.test(text)) throw new Refused(`not a postgres:// URL; write it as ${spelling}`)
+  if (!/^postgres(ql)?:\/\//.test(text)) throw new Refused({ _tag: "PostgresUrlExpected" })
   const url = new URL(text)
   const mode = url.searchParams.get("sslmode")
-  if (mode !== null && !modes.includes(mode))
-    throw new Refused(`sslmode ${mode} does not say whether to encrypt; use one of ${modes.join(", ")}`)
+  if (mode !== null && !modes.includes(mode)) throw new Refused({ _tag: "SslModeUnclear", mode, modes })
   const root = url.searchParams.get("sslrootcert")
-  if (mode === "verify-ca" && root === null) throw new Refused("sslmode verify-ca needs sslrootcert, a file")
+  if (mode === "verify-ca" && root === null) throw new Refused({ _tag: "SslRootMissing" })
   if (mode !== null) url.searchParams.set("uselibpqcompat", "true")
   const connectionString = url.href
   const { host, port, database } = readable(() => new Client({ connectionString }))
@@ -54,6 +57,6 @@ const readable = <A>(read: () => A): A => {
     return read()
   } catch (cause) {
     const isFile = cause instanceof Error && "syscall" in cause && "path" in cause
-    throw isFile ? new Refused(`the file ${String(cause.path)} cannot be read`) : cause
+    throw isFile ? new Refused({ _tag: "CertificateUnreadable", path: String(cause.path) }) : cause
   }
 }

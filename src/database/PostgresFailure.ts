@@ -1,6 +1,8 @@
 /** Maps errors of Postgres, its client and the network to the reasons of `effect/sql`. */
 import { SqlError } from "effect/sql"
+import type { ReasonTag } from "../domain/Reason.ts"
 import { withoutPeriod } from "../domain/Text.ts"
+import { DriverFailure } from "./DriverFailure.ts"
 
 /**
  * Progress of a failed statement. `connect`: no connection, after waiting for one. `undone`: the statement had no effect: it was never
@@ -15,11 +17,12 @@ const codeOf = (cause: unknown): string =>
 export const toSqlError = (cause: unknown, place: string, stage: Stage): SqlError.SqlError => {
   const said = messageOf(cause)
   const code = codeOf(cause)
-  const remedy = findRemedy(code, said)
-  const message = `Postgres ${place}: ${withoutPeriod(said)}${remedy === undefined ? "" : `. ${withoutPeriod(remedy)}`}`
+  const next = findNext(code, said)
+  const why = { _tag: "PostgresFails", server: place, why: withoutPeriod(said) } as const
+  const failure = new DriverFailure(next === undefined ? why : { ...why, next: { _tag: next } }, cause)
   const isVoid = isVoidPlan(cause)
   const operation: Stage = stage === "statement" && (neverSent.test(said) || isVoid) ? "undone" : stage
-  const props = { cause, message, operation }
+  const props = { cause: failure, message: failure.message, operation }
   return new SqlError.SqlError({ reason: isVoid ? new SqlError.ConnectionError(props) : classify(code, props) })
 }
 
@@ -52,11 +55,11 @@ const neverSent = /is not queryable$/
 
 const classify = (
   code: string,
-  props: { readonly cause: unknown; readonly message: string; readonly operation: string }
+  props: { readonly cause: DriverFailure; readonly message: string; readonly operation: string }
 ): SqlError.SqlErrorReason => {
   switch (code) {
     case "23505":
-      return new SqlError.UniqueViolation({ ...props, constraint: constraintOf(props.cause) })
+      return new SqlError.UniqueViolation({ ...props, constraint: constraintOf(props.cause.cause) })
     case "40P01":
       return new SqlError.DeadlockError(props)
     case "40001":
@@ -87,40 +90,27 @@ const connectionErrors = /^(08|57P|53|25P03|25P04|25006)/
 /** Returns whether the connection is unusable after this error. */
 export const isLost = (error: SqlError.SqlError): boolean => error.reason._tag === "ConnectionError"
 
+type PostgresNext = Extract<ReasonTag, `Postgres${string}Next`>
+
 /** Returns the next step of the operator. */
-const findRemedy = (code: string, said: string): string | undefined =>
+const findNext = (code: string, said: string): PostgresNext | undefined =>
   code === "42501"
-    ? (rights.find(([refusal]) => refusal.test(said))?.[1] ?? otherRights)
-    : remedies.find(([codes]) => codes.test(code))?.[1]
+    ? (rights.find(([refusal]) => refusal.test(said))?.[1] ?? "PostgresRightsNext")
+    : nextSteps.find(([codes]) => codes.test(code))?.[1]
 
 /** Missing rights, by the message of the server. */
-const rights: ReadonlyArray<readonly [RegExp, string]> = [
-  [
-    /^permission denied for database /,
-    "Let its owner run: GRANT CONNECT ON DATABASE its name TO the user in the variable of storage.database.postgres.url_env."
-  ],
-  [
-    /^permission denied for schema /,
-    "Let its owner run: GRANT USAGE, CREATE ON SCHEMA its name TO the user in the variable of storage.database.postgres.url_env."
-  ],
-  [
-    /^must be owner of /,
-    'The schema can only be changed by the owner of its tables. Run "aicr db migrate" as that user, or let it run: REASSIGN OWNED BY its name TO the user in the variable of storage.database.postgres.url_env.'
-  ],
-  [
-    /^permission denied for (?:table|sequence) /,
-    "Let the owner of the tables run: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO the user in the variable of storage.database.postgres.url_env."
-  ]
+const rights: ReadonlyArray<readonly [RegExp, PostgresNext]> = [
+  [/^permission denied for database /, "PostgresConnectNext"],
+  [/^permission denied for schema /, "PostgresSchemaNext"],
+  [/^must be owner of /, "PostgresOwnerNext"],
+  [/^permission denied for (?:table|sequence) /, "PostgresTablesNext"]
 ]
 
-const otherRights =
-  "Give the user in the variable of storage.database.postgres.url_env the right to create tables, functions and triggers in its schema."
-
-const remedies: ReadonlyArray<readonly [RegExp, string]> = [
-  [/^28/, "Check the user and the password in the variable of storage.database.postgres.url_env."],
-  [/^3D000$/, "Create the database, or name another one in storage.database.postgres."],
-  [/^53300$/, "Raise max_connections of the server, or run fewer nodes."],
-  [/^53100$/, "The disk of the server is full; free some space."],
-  [/^25006$/, "It is a standby; name the primary in storage.database.postgres."],
-  [/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, "Check the address and that it runs."]
+const nextSteps: ReadonlyArray<readonly [RegExp, PostgresNext]> = [
+  [/^28/, "PostgresUserNext"],
+  [/^3D000$/, "PostgresDatabaseNext"],
+  [/^53300$/, "PostgresConnectionsNext"],
+  [/^53100$/, "PostgresDiskNext"],
+  [/^25006$/, "PostgresStandbyNext"],
+  [/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, "PostgresAddressNext"]
 ]

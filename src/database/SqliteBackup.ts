@@ -12,7 +12,7 @@ import { StoreError } from "./StoreError.ts"
 import { explain } from "./SqliteDatabase.ts"
 
 const failed = (operation: string, path: string) => (cause: unknown) =>
-  new StoreError({ reason: "unavailable", operation, message: explain(cause, path) })
+  new StoreError({ reason: "unavailable", operation, why: explain(cause, path) })
 
 /** Makes the content of a file and its name durable. */
 const sync = (path: string): void => {

@@ -10,6 +10,7 @@ import { hasProperty } from "effect/Predicate"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import type { SqlConnection } from "effect/sql"
+import { DriverFailure } from "./DriverFailure.ts"
 import { SqliteChanges, statementKind } from "./SqliteChanges.ts"
 import { explain, openDatabase } from "./SqliteDatabase.ts"
 import { openLog } from "./SqliteLog.ts"
@@ -149,7 +150,8 @@ const toInput = (value: unknown): SQLInputValue => {
 const toSqlError = (cause: unknown, path: string): SqlError.SqlError => {
   const errno = hasProperty(cause, "errcode") ? cause.errcode : undefined
   const message = hasProperty(cause, "message") ? String(cause.message) : String(cause)
+  const failure = new DriverFailure(explain(cause, path), cause)
   return new SqlError.SqlError({
-    reason: SqlError.classifySqliteError({ message, errno, cause }, { message: explain(cause, path) })
+    reason: SqlError.classifySqliteError({ message, errno, cause: failure }, { message: failure.message })
   })
 }

@@ -1,6 +1,6 @@
 /**
  * Opens SQLite files: write-ahead log, every commit synced to disk, private to its user. The record store and the SQLite queue open their
- * files here; `explain` converts SQLite's result codes to text.
+ * files here; `explain` converts SQLite's result codes to reasons.
  */
 import { closeSync, openSync } from "node:fs"
 import { dirname } from "node:path"
@@ -10,6 +10,7 @@ import { hasProperty } from "effect/Predicate"
 import type { Scope } from "effect"
 import { makeFolder } from "./MakeFolder.ts"
 import { StoreError } from "./StoreError.ts"
+import type { Reason, ReasonTag } from "../domain/Reason.ts"
 import { withoutPeriod } from "../domain/Text.ts"
 
 /** Milliseconds that a statement waits for another process's lock. Short, because it may block the event loop. */
@@ -23,7 +24,7 @@ export const openDatabase = (path: string, pageBytes?: number): Effect.Effect<Da
   Effect.acquireRelease(
     Effect.try({
       try: () => open(path, pageBytes),
-      catch: (cause) => new StoreError({ reason: "unavailable", operation: "open", message: explain(cause, path) })
+      catch: (cause) => new StoreError({ reason: "unavailable", operation: "open", why: explain(cause, path) })
     }),
     (db) => Effect.sync(() => db.close())
   )
@@ -52,19 +53,20 @@ export const resultCode = (cause: unknown): number | undefined =>
   hasProperty(cause, "errcode") && typeof cause.errcode === "number" ? cause.errcode & 0xff : undefined
 
 /** Returns what happened to which file and the next step, for an operator. */
-export const explain = (cause: unknown, path: string): string => {
+export const explain = (cause: unknown, path: string): Reason => {
   const said = hasProperty(cause, "message") ? String(cause.message) : String(cause)
   const code = resultCode(cause)
-  return `SQLite file ${path}: ${withoutPeriod(said)}. ${(code === undefined ? undefined : remedies[code]) ?? openRemedy}`
+  const next = (code === undefined ? undefined : remedies[code]) ?? "SqlitePathNext"
+  return { _tag: "SqliteFails", path, why: withoutPeriod(said), next: { _tag: next } }
 }
 
-const openRemedy =
-  "Check that the path is right, and that its folder exists or can be created and is writable by this user"
-const remedies: Readonly<Record<number, string>> = {
-  5: "Another process holds its lock; stop it or wait for it",
-  8: "It is read-only for this user; make the file and its folder writable",
-  10: "The disk reported an error; check the disk and the file system",
-  11: "It is damaged; restore it from a backup, or rename it to start with an empty one",
-  13: "The disk is full; free some space",
-  26: "It is not a SQLite database; rename it or configure another path"
+const remedies: Readonly<Record<number, SqliteNext>> = {
+  5: "SqliteLockNext",
+  8: "SqliteReadOnlyNext",
+  10: "SqliteDiskNext",
+  11: "SqliteDamagedNext",
+  13: "SqliteFullNext",
+  26: "SqliteFormatNext"
 }
+
+type SqliteNext = Extract<ReasonTag, `Sqlite${string}Next`>

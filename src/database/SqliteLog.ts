@@ -56,7 +56,7 @@ export const openLog = (
           // SQLite creates the log next to the target of a symbolic link.
           return new LogFile(openSync(`${realpathSync(path)}-wal`, "r+"), files)
         },
-        catch: (cause) => new StoreError({ reason: "unavailable", operation: "open", message: explain(cause, path) })
+        catch: (cause) => new StoreError({ reason: "unavailable", operation: "open", why: explain(cause, path) })
       }),
       (opened) => opened.close
     )

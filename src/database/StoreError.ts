@@ -1,5 +1,7 @@
 /** The error of the record store: the failed operation, and whether a retry can help. */
 import { Schema } from "effect"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 
 export class StoreError extends Schema.TaggedError<StoreError>()("StoreError", {
   /** `unavailable`: disk full, locked, read-only or unreachable; `corrupt`: a stored record cannot be decoded. */
@@ -7,5 +9,9 @@ export class StoreError extends Schema.TaggedError<StoreError>()("StoreError", {
   operation: Schema.String,
   /** The server that is disconnected, if that is the cause: a start waits for it. */
   disconnected: Schema.optionalKey(Schema.Literal("postgres")),
-  message: Schema.String
-}) {}
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}

@@ -2,6 +2,9 @@
 import { Effect } from "effect"
 import type { Schema } from "effect"
 import { SqlError } from "effect/sql"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
+import { DriverFailure } from "./DriverFailure.ts"
 import { StoreError } from "./StoreError.ts"
 
 /** Converts a database error to `unavailable`; a statement that can never succeed (syntax, constraint) is a defect and dies. */
@@ -10,6 +13,7 @@ export const unavailable =
   <A, R>(effect: Effect.Effect<A, SqlError.SqlError | StoreError, R>): Effect.Effect<A, StoreError, R> =>
     Effect.catch(effect, (error) => {
       if (!SqlError.isSqlError(error)) return Effect.fail(error)
+      const why = whyOf(error)
       switch (error.reason._tag) {
         case "SqlSyntaxError":
         case "ConstraintError":
@@ -17,13 +21,14 @@ export const unavailable =
           return Effect.die(error)
         // Only Postgres has connections.
         case "ConnectionError":
-          return Effect.fail(
-            new StoreError({ reason: "unavailable", operation, message: error.message, disconnected: "postgres" })
-          )
+          return Effect.fail(new StoreError({ reason: "unavailable", operation, why, disconnected: "postgres" }))
         default:
-          return Effect.fail(new StoreError({ reason: "unavailable", operation, message: error.message }))
+          return Effect.fail(new StoreError({ reason: "unavailable", operation, why }))
       }
     })
+
+const whyOf = ({ message, reason: { cause } }: SqlError.SqlError): Reason =>
+  cause instanceof DriverFailure ? cause.why : verbatimReason(message)
 
 /** Runs a query and decodes its rows as records. */
 export const selectAs = <A, E>(
@@ -38,5 +43,5 @@ export const corrupt = (operation: string, error: Schema.SchemaError): StoreErro
   new StoreError({
     reason: "corrupt",
     operation,
-    message: `A stored record cannot be decoded: ${error.message}`
+    why: { _tag: "RecordUndecodable", why: error.message }
   })

@@ -22,6 +22,7 @@ import { queueReasons } from "./reasons/Queue.ts"
 import { refusalReasons } from "./reasons/Refusal.ts"
 import { reviewReasons } from "./reasons/Review.ts"
 import { runReasons } from "./reasons/Run.ts"
+import { storeReasons } from "./reasons/Store.ts"
 import { truncate } from "./Text.ts"
 
 /**
@@ -51,13 +52,21 @@ export const reasons = {
   ...refusalReasons,
   ...configurationReasons,
   ...reviewReasons,
-  ...runReasons
+  ...runReasons,
+  ...storeReasons
 }
 
 export type ReasonTag = keyof typeof reasons
-export type Reason = {
-  readonly [Tag in ReasonTag]: { readonly _tag: Tag } & ParamsOf<(typeof reasons)[Tag]>
-}[ReasonTag]
+
+/** Tags without parameters, which are one member of the union: the compiler limits their number. */
+type BareTag = { readonly [Tag in ReasonTag]: keyof (typeof reasons)[Tag] extends never ? Tag : never }[ReasonTag]
+
+export type Reason = { readonly _tag: BareTag } | ReasonWith<Exclude<ReasonTag, BareTag>>
+
+/** Reasons with one of these tags. */
+export type ReasonWith<Tag extends ReasonTag> = {
+  readonly [T in Tag]: { readonly _tag: T } & ParamsOf<(typeof reasons)[T]>
+}[Tag]
 
 interface Values {
   readonly text: string
@@ -80,6 +89,10 @@ type ParamsOf<P> = {
 
 /** Returns a reason in the words of a person, a host, a model or a program. */
 export const verbatimReason = (text: string): Reason => ({ _tag: "Text", text })
+
+/** Returns the reason of an error. One of a library has a message only. */
+export const errorReason = ({ message, why }: { readonly message: string; readonly why?: Reason }): Reason =>
+  why ?? verbatimReason(message)
 
 /** Joins reasons that hold together. */
 export const joinReasons = (all: readonly [Reason, ...ReadonlyArray<Reason>]): Reason =>

@@ -1,6 +1,5 @@
 /** Texts as a model may read them: without the secrets in them. */
 import { Effect } from "effect"
-import { verbatimReason } from "../domain/Reason.ts"
 import { CheckoutError } from "../vcs/Checkout.ts"
 import type { Checkout } from "../vcs/Checkout.ts"
 import type { AnalysisError } from "./threads/AnalysisError.ts"
@@ -17,9 +16,6 @@ export const scrubbedCheckout = (change: ChangeThread, checkout: Checkout): Chec
     Effect.flatMap(checkout.file(path, at, maxBytes), (text) =>
       text === undefined
         ? Effect.undefined
-        : Effect.mapError(
-            scrub(change, text),
-            ({ message }) => new CheckoutError({ reason: "failed", why: verbatimReason(message) })
-          )
+        : Effect.mapError(scrub(change, text), ({ why }) => new CheckoutError({ reason: "failed", why }))
     )
 })

@@ -4,7 +4,6 @@
  * limited; what a limit leaves out is `more`.
  */
 import { Clock, Effect } from "effect"
-import { verbatimReason } from "../domain/Reason.ts"
 import type { CodeHit, CodeHits, CodeSearch, FileHits, SearchedFiles, SearchScope } from "../agent/CodeSearch.ts"
 import { CheckoutError } from "../vcs/Checkout.ts"
 import type { TextSearch } from "../vcs/Checkout.ts"
@@ -96,4 +95,4 @@ const inScope = Effect.fnUntraced(function* (
 })
 
 const asCheckout = <A>(effect: Effect.Effect<A, AnalysisError>): Effect.Effect<A, CheckoutError> =>
-  Effect.mapError(effect, ({ message }) => new CheckoutError({ reason: "failed", why: verbatimReason(message) }))
+  Effect.mapError(effect, ({ why }) => new CheckoutError({ reason: "failed", why }))

@@ -9,6 +9,8 @@
  * ```
  */
 import { Context, Effect, Layer, Schema } from "effect"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import type { ReservationId } from "../domain/Keys.ts"
 import { addUsd, exceeds, noMoney, subtractUsd } from "../domain/Money.ts"
 import type { Usd } from "../domain/Money.ts"
@@ -40,7 +42,11 @@ export type Reserved =
     }
 
 /** The ledger is unavailable. */
-export class BudgetError extends Schema.TaggedError<BudgetError>()("BudgetError", { message: Schema.String }) {}
+export class BudgetError extends Schema.TaggedError<BudgetError>()("BudgetError", { why: Reason }) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 export class Budget extends Context.Service<
   Budget,

@@ -1,7 +1,6 @@
 /** Executes one request to a model with a budget reservation before it, which is settled or refunded after every outcome. */
 import { Effect, Exit } from "effect"
 import type { Reason } from "../domain/Reason.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 import type { LlmConfig } from "../config/schema/Llm.ts"
 import { newId } from "../domain/Ids.ts"
 import { ReservationId } from "../domain/Keys.ts"
@@ -78,11 +77,7 @@ export const spending =
       const reservation = { id: ReservationId.make(newId()), run: yield* ModelRun, usd, caps }
       const reserved = yield* budget
         .reserve(reservation)
-        .pipe(
-          Effect.mapError(({ message }) =>
-            failure("unavailable", { _tag: "LedgerUnavailable", reason: verbatimReason(message) })
-          )
-        )
+        .pipe(Effect.mapError(({ why }) => failure("unavailable", { _tag: "LedgerUnavailable", reason: why })))
       if (reserved._tag === "Refused") return yield* Effect.fail(failure("budget", usedUp(reserved)))
       return yield* request.pipe(
         Effect.onExit((exit) => {

@@ -74,5 +74,9 @@ const failed = (operation: string, root: string, cause: unknown): StoreError =>
   new StoreError({
     reason: "unavailable",
     operation,
-    message: `${withoutPeriod(cause instanceof Error ? cause.message : String(cause))}. Check that the folder ${root} (storage.object.filesystem.root) can be written by this user and has room`
+    why: {
+      _tag: "ObjectFolderFails",
+      why: withoutPeriod(cause instanceof Error ? cause.message : String(cause)),
+      folder: root
+    }
   })

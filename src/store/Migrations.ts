@@ -11,6 +11,7 @@ import type { SqlError } from "effect/sql"
 import { unlimited } from "../database/Unlimited.ts"
 import { StoreError } from "../database/StoreError.ts"
 import { unavailable } from "../database/StoreFailure.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { administration } from "./schema/Administration.ts"
 import { chat } from "./schema/Chat.ts"
 import { deliveries } from "./schema/Deliveries.ts"
@@ -117,9 +118,7 @@ const verifySteps = (steps: SchemaSteps): Effect.Effect<void, StoreError, SqlCli
     return yield* new StoreError({
       reason: "unavailable",
       operation: "migrations.verify",
-      message:
-        `The database lacks ${describeSteps(pending)}. Run "aicr db migrate", or start the service, ` +
-        `which applies them unless storage.database.migrate is "verify"`
+      why: stepsPending(pending)
     })
   })
 
@@ -134,9 +133,12 @@ export const make = (steps: SchemaSteps = all) => ({
 
 export const { apply, status, verify } = make()
 
-/** Formats a number of steps with the first and the last of them. */
-const describeSteps = (steps: ReadonlyArray<string>): string =>
-  steps.length === 1 ? `the step ${steps[0]}` : `${steps.length} steps (${steps[0]} to ${steps.at(-1)})`
+const stepsPending = (steps: ReadonlyArray<string>): Reason => {
+  const { length: count, 0: first = "" } = steps
+  return count === 1
+    ? { _tag: "StepPending", step: first }
+    : { _tag: "StepsPending", count, first, last: steps.at(-1) ?? first }
+}
 
 export const layer = (migrate: "auto" | "verify"): Layer.Layer<never, StoreError, SqlClient.SqlClient> =>
   Layer.effectDiscard(migrate === "auto" ? apply : verify)
@@ -154,10 +156,10 @@ const checkRights = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.Sql
         FROM (SELECT COALESCE(current_schema(), 'public') AS schema) named`.pipe(
         Effect.flatMap(([row]) => {
           const grants = row?.grants ?? ""
-          const message = `The user of Postgres (storage.database.postgres.url_env) lacks rights to create tables, functions and triggers. Let an administrator of this database run: ${grants}`
+          const why = { _tag: "DatabaseRightsMissing", grants } as const
           return grants === ""
             ? Effect.void
-            : Effect.fail(new StoreError({ reason: "unavailable", operation: "migrations.apply", message }))
+            : Effect.fail(new StoreError({ reason: "unavailable", operation: "migrations.apply", why }))
         })
       ),
     orElse: () => Effect.void
@@ -186,18 +188,14 @@ const otherForm = (steps: ReadonlyArray<string>) =>
   new StoreError({
     reason: "unavailable",
     operation: "migrations",
-    message:
-      `The database has another form than this program makes (${steps.join(", ")} differs): a build before the first release made it. ` +
-      `Nothing was changed. Use the build that made it, or configure another, empty database (docs/operations.md)`
+    why: { _tag: "DatabaseOfOtherForm", steps }
   })
 
 const newer = (steps: ReadonlyArray<string>) =>
   new StoreError({
     reason: "unavailable",
     operation: "migrations",
-    message:
-      `The database has the migrations ${steps.join(", ")}, which are unknown to this release. ` +
-      `Start the newer release that made them, or restore a backup from before the upgrade (docs/operations.md)`
+    why: { _tag: "DatabaseOfNewerRelease", steps }
   })
 
 const tableExists = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>

@@ -7,6 +7,8 @@ import { createHash } from "node:crypto"
 import { AwsV4Signer } from "aws4fetch"
 import { Effect, Redacted, Schedule } from "effect"
 import { StoreError } from "../database/StoreError.ts"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason, ReasonTag } from "../domain/Reason.ts"
 import { withoutPeriod } from "../domain/Text.ts"
 
 export interface BucketOptions {
@@ -40,15 +42,25 @@ const maxErrorBytes = 64 * 1024
 const retried = Schedule.exponential("200 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 3 }))
 
 class Failed extends Error {
+  readonly why: Reason
+  readonly next: S3Next
   readonly passing: boolean
-  constructor(message: string, passing: boolean) {
-    super(message)
+  constructor(why: Reason, next: S3Next, passing: boolean) {
+    super()
+    this.why = why
+    this.next = next
     this.passing = passing
   }
 }
 
 /** The bucket cannot be addressed at the configured endpoint. */
-class UnusableEndpoint extends Error {}
+class UnusableEndpoint extends Error {
+  readonly why: Reason
+  constructor(bucket: string, host: string) {
+    super()
+    this.why = { _tag: "S3BucketNoHost", bucket, host }
+  }
+}
 
 export const open = (options: BucketOptions): Effect.Effect<Bucket, StoreError> =>
   Effect.try({
@@ -57,10 +69,7 @@ export const open = (options: BucketOptions): Effect.Effect<Bucket, StoreError> 
       new StoreError({
         reason: "unavailable",
         operation: "objects.open",
-        message:
-          cause instanceof UnusableEndpoint
-            ? cause.message
-            : "storage.object.s3: invalid endpoint URL; write it as https://s3.example.com"
+        why: cause instanceof UnusableEndpoint ? cause.why : { _tag: "S3EndpointInvalid" }
       })
   })
 
@@ -75,12 +84,10 @@ const bucketAt = (options: BucketOptions): Bucket => {
     base.hostname = `${bucket}.${hostname}`
     // Assigning an invalid host name changes nothing.
     if (base.hostname === hostname) {
-      throw new UnusableEndpoint(
-        `storage.object.s3: bucket ${bucket} cannot be part of the host name at ${hostname}; set force_path_style to true`
-      )
+      throw new UnusableEndpoint(bucket, hostname)
     }
   }
-  const place = `S3 ${base.host}${root}`
+  const place = `${base.host}${root}`
   const key = {
     accessKeyId: Redacted.value(options.accessKeyId),
     secretAccessKey: Redacted.value(options.secretAccessKey),
@@ -113,18 +120,27 @@ const bucketAt = (options: BucketOptions): Bucket => {
     const said = method === "HEAD" ? "" : await read(response, maxErrorBytes)
     const code = readField(said, "Code")
     if (response.status === 404 && code !== "NoSuchBucket") return { _tag: "Absent" }
-    const why = code === undefined ? `status ${response.status}` : `${code}, ${readField(said, "Message") ?? ""}`
-    throw new Failed(withRemedy(why, code), response.status === 429 || response.status >= 500)
+    const why: Reason =
+      code === undefined
+        ? { _tag: "S3Status", status: response.status }
+        : { _tag: "S3Refused", code, why: limited(readField(said, "Message") ?? "") }
+    throw new Failed(why, nextSteps[code ?? ""] ?? "S3Next", response.status === 429 || response.status >= 500)
   }
 
   return (operation, sent) =>
     Effect.tryPromise({
       try: (signal) => send(sent, signal),
-      catch: (cause) => (cause instanceof Failed ? cause : new Failed(withRemedy(readReason(cause), undefined), true))
+      catch: (cause) =>
+        cause instanceof Failed ? cause : new Failed(verbatimReason(limited(readReason(cause))), "S3Next", true)
     }).pipe(
       Effect.retry({ while: ({ passing }) => passing, schedule: retried }),
       Effect.mapError(
-        ({ message }) => new StoreError({ reason: "unavailable", operation, message: `${place}: ${message}` })
+        ({ next, why }) =>
+          new StoreError({
+            reason: "unavailable",
+            operation,
+            why: { _tag: "S3Fails", bucket: place, why, next: { _tag: next } }
+          })
       )
     )
 }
@@ -137,18 +153,19 @@ const readReason = (cause: unknown): string => {
   return inner instanceof Error ? inner.message : cause.message
 }
 
-const remedies: Readonly<Record<string, string>> = {
-  AccessDenied: "Give this access key the right to list, read, write and delete objects of the bucket",
-  InvalidAccessKeyId: "Check the variable of storage.object.s3.access_key_id_env",
-  SignatureDoesNotMatch: "Check the variable of storage.object.s3.secret_access_key_env",
-  NoSuchBucket: "Create the bucket, or name another one in storage.object.s3.bucket",
-  PermanentRedirect: "Check storage.object.s3.region_env and endpoint_url_env",
-  AuthorizationHeaderMalformed: "Check storage.object.s3.region_env",
-  RequestTimeTooSkewed: "Set the clock of this machine"
+type S3Next = Extract<ReasonTag, `S3${string}Next` | "S3Next">
+
+const nextSteps: Readonly<Record<string, S3Next>> = {
+  AccessDenied: "S3RightsNext",
+  InvalidAccessKeyId: "S3KeyNext",
+  SignatureDoesNotMatch: "S3SecretNext",
+  NoSuchBucket: "S3BucketNext",
+  PermanentRedirect: "S3EndpointNext",
+  AuthorizationHeaderMalformed: "S3RegionNext",
+  RequestTimeTooSkewed: "S3ClockNext"
 }
 
-const withRemedy = (why: string, code: string | undefined): string =>
-  `${withoutPeriod(why.slice(0, 500))}. ${(code === undefined ? undefined : remedies[code]) ?? "Check storage.object.s3 and that it can be reached"}`
+const limited = (text: string): string => withoutPeriod(text.slice(0, 500))
 
 /** Reads the whole body as text; more than `maxBytes` is an error, and nothing beyond it is read. */
 const read = async (response: Response, maxBytes: number): Promise<string> => {
@@ -158,7 +175,7 @@ const read = async (response: Response, maxBytes: number): Promise<string> => {
     size += chunk.length
     // A response without a reader is discarded.
     if (maxBytes === 0) continue
-    if (size > maxBytes) throw new Failed(`the response has more than ${maxBytes} bytes`, false)
+    if (size > maxBytes) throw new Failed({ _tag: "S3TooLarge", bytes: maxBytes }, "S3Next", false)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString("utf8")

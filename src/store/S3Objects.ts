@@ -40,7 +40,7 @@ export const layerS3 = (options: BucketOptions): Layer.Layer<Objects, StoreError
         return yield* new StoreError({
           reason: "unavailable",
           operation,
-          message: `There are more than ${maxPages} pages of objects below ${prefix}`
+          why: { _tag: "S3TooManyPages", count: maxPages, prefix }
         })
       })
 

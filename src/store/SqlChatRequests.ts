@@ -37,10 +37,7 @@ const refuse = (why: "full" | "closed"): StoreError =>
   new StoreError({
     reason: "unavailable",
     operation: "chat_requests.add",
-    message:
-      why === "full"
-        ? `${maxWaiting} chat messages wait to be stored; the database does not keep up with what comes in`
-        : "the service is stopping"
+    why: why === "full" ? { _tag: "ChatMessagesBehind", count: maxWaiting } : { _tag: "ServiceStopping" }
   })
 
 interface Changing {

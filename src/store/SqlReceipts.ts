@@ -68,10 +68,7 @@ const commitInGroups = (deliveries: Deliveries) =>
       new StoreError({
         reason: "unavailable",
         operation: "receipts.store",
-        message:
-          why === "full"
-            ? `${maxWaiting} records wait to be stored; the database does not keep up with what comes in`
-            : "The service is stopping"
+        why: why === "full" ? { _tag: "RecordsBehind", count: maxWaiting } : { _tag: "ServiceStopping" }
       })
   })
 

@@ -24,6 +24,7 @@ import { WarningLimits } from "../../src/observability/LimitedWarnings.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
 import { Notices } from "../../src/store/Notices.ts"
 import * as Store from "../../src/store/Store.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { faults, startFakeModel } from "../harness/FakeModel.ts"
 import type { Script } from "../harness/FakeModel.ts"
@@ -239,7 +240,11 @@ describe("budget", () => {
 })
 
 describe("a reservation whose reply is lost", () => {
-  const lost = new StoreError({ reason: "corrupt", operation: "ledger.reserve", message: "the reply is lost" })
+  const lost = new StoreError({
+    reason: "corrupt",
+    operation: "ledger.reserve",
+    why: verbatimReason("the reply is lost")
+  })
   const reservation = {
     id: ReservationId.make("r1"),
     run: { id: "unanswered", repository },
@@ -323,7 +328,11 @@ it.live(
   () => {
     let attempts = 0
     const warnings: Array<string> = []
-    const failing = new StoreError({ reason: "unavailable", operation: "ledger.reserve", message: "unavailable" })
+    const failing = new StoreError({
+      reason: "unavailable",
+      operation: "ledger.reserve",
+      why: verbatimReason("unavailable")
+    })
     const ledger = Layer.effect(
       Ledger,
       Effect.map(Ledger, (real) => ({
@@ -366,7 +375,11 @@ it.live(
   () => {
     const attempts = new Map<string, number>()
     const warnings: Array<unknown> = []
-    const failing = new StoreError({ reason: "unavailable", operation: "ledger.settle", message: "unavailable" })
+    const failing = new StoreError({
+      reason: "unavailable",
+      operation: "ledger.settle",
+      why: verbatimReason("unavailable")
+    })
     const ledger = Layer.effect(
       Ledger,
       Effect.map(Ledger, (real) => ({
@@ -518,7 +531,11 @@ describe("at midnight (UTC)", () => {
 
 it.effect("a settlement that fails for minutes logs one warning", () => {
   let attempts = 0
-  const failing = new StoreError({ reason: "unavailable", operation: "ledger.settle", message: "unavailable" })
+  const failing = new StoreError({
+    reason: "unavailable",
+    operation: "ledger.settle",
+    why: verbatimReason("unavailable")
+  })
   const refusing = Layer.effect(
     Ledger,
     Effect.map(Ledger, (real) => ({

@@ -6,6 +6,7 @@ import { deriveFence } from "../../src/engine/Fence.ts"
 import { ModelRun } from "../../src/llm/ModelRun.ts"
 import { layerFiles } from "../../src/store/FileObjects.ts"
 import { Objects } from "../../src/store/Objects.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { folder } from "../store/Folder.ts"
 
@@ -41,7 +42,9 @@ it.live("it is removed with the evidence of the run", () =>
 
 it.effect("without it a review goes on with the secret of the process", () =>
   Effect.gen(function* () {
-    const failure = Effect.fail(new StoreError({ reason: "unavailable", operation: "get", message: "no disk" }))
+    const failure = Effect.fail(
+      new StoreError({ reason: "unavailable", operation: "get", why: verbatimReason("no disk") })
+    )
     const broken = Layer.mock(Objects, { get: () => failure, put: () => failure })
     assert.isUndefined(yield* Effect.provide(loadFenceKey("run-1"), broken))
   })

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { orUnavailable } from "../../src/admin/Available.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { QueueError } from "../../src/queue/Queue.ts"
 
@@ -11,7 +12,12 @@ it.each([
   [new QueueError({ reason: "unavailable", disconnected: "redis", message }), "the queue (Redis is disconnected)"],
   [new QueueError({ reason: "unavailable", message }), "the queue"],
   [
-    new StoreError({ reason: "unavailable", operation: "open", disconnected: "postgres", message }),
+    new StoreError({
+      reason: "unavailable",
+      operation: "open",
+      disconnected: "postgres",
+      why: verbatimReason(message)
+    }),
     "the records (Postgres is disconnected)"
   ]
 ])("names the part and its server, without the address: %s", async (error, part) => {

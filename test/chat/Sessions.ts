@@ -2,6 +2,7 @@
 import { Effect, Exit, Fiber } from "effect"
 import type { ChatSession, ChatSessionEnd } from "../../src/chat/ChatSession.ts"
 import type { Inbound } from "../../src/chat/Inbound.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 
 export interface RunningSession extends AsyncDisposable {
@@ -19,7 +20,7 @@ export const startSession = ({ run }: ChatSession): RunningSession => {
       run({
         receive: (inbound) =>
           state.isStoreBroken
-            ? Effect.fail(new StoreError({ operation: "test", reason: "unavailable", message: "no store" }))
+            ? Effect.fail(new StoreError({ operation: "test", reason: "unavailable", why: verbatimReason("no store") }))
             : Effect.sync(() => {
                 received.push(inbound)
                 return "stored" as const

@@ -3,6 +3,7 @@ import { Effect, Logger } from "effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { ChatRequests } from "../../src/store/ChatRequests.ts"
 import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { makeChatCallbacks } from "../../src/ingress/ChatCallbacks.ts"
 import { WarningLimits } from "../../src/observability/LimitedWarnings.ts"
@@ -26,7 +27,8 @@ describe("callbacks of chat", () => {
   })
   const add: ChatRequests["Service"]["add"] = ({ key }) =>
     Effect.suspend(() => {
-      if (isFull) return Effect.fail(new StoreError({ reason: "unavailable", operation: "add", message: "no space" }))
+      if (isFull)
+        return Effect.fail(new StoreError({ reason: "unavailable", operation: "add", why: verbatimReason("no space") }))
       const outcome = stored.has(key) ? "duplicate" : "stored"
       stored.add(key)
       return Effect.succeed(outcome)

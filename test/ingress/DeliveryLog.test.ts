@@ -2,6 +2,7 @@
 import { PassThrough } from "node:stream"
 import { Effect, Layer, Schema } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import * as Logging from "../../src/observability/Logging.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
@@ -169,7 +170,9 @@ it("warns once about deliveries that are not stored, with their provider and rea
       Receipts.of({
         ...receipts,
         storeAll: () =>
-          Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" }))
+          Effect.fail(
+            new StoreError({ reason: "unavailable", operation: "receipts.store", why: verbatimReason("disk is full") })
+          )
       })
     )
   ).pipe(Layer.provide(Layer.fresh(Store.layerMemory)), Layer.orDie)

@@ -1,6 +1,7 @@
 /** Readiness of a server whose stores fail for one write. */
 import { Effect, Layer } from "effect"
 import { afterEach, assert, expect, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -11,7 +12,7 @@ let ingress: Ingress
 afterEach(() => ingress.stop())
 
 const diskFull = Effect.fail(
-  new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" })
+  new StoreError({ reason: "unavailable", operation: "receipts.store", why: verbatimReason("disk is full") })
 )
 
 /** Records whose writes fail while `isFull` returns true; reads succeed. */

@@ -1,6 +1,7 @@
 /** Rejected signatures are stored in few writes, also while the store is unavailable for some time. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest"
 import { Context, Effect } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { SignatureCounts } from "../../src/ingress/SignatureCounts.ts"
 import { RejectedSignatures } from "../../src/store/RejectedSignatures.ts"
@@ -12,7 +13,7 @@ afterEach(() => void vi.useRealTimers())
 const makeStore = () => {
   const writes: Array<ReadonlyArray<RejectedSignature>> = []
   const state = { isAvailable: true }
-  const error = new StoreError({ reason: "unavailable", operation: "add", message: "unavailable" })
+  const error = new StoreError({ reason: "unavailable", operation: "add", why: verbatimReason("unavailable") })
   const context = Context.make(RejectedSignatures, {
     add: (items) =>
       Effect.suspend(() => {

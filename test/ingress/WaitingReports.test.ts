@@ -1,6 +1,7 @@
 /** The limit of waiting reports: a count of the records when it is needed, and what was admitted since. */
 import { Effect } from "effect"
 import { assert, it } from "vitest"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { WaitingReports } from "../../src/ingress/WaitingReports.ts"
 import type { UnroutedCount } from "../../src/store/Receipts.ts"
@@ -13,7 +14,7 @@ const setUp = () => {
   const countUnrouted = Effect.suspend(() => {
     store.reads++
     return store.fails
-      ? new StoreError({ reason: "unavailable", operation: "receipts.countUnrouted", message: "no disk" })
+      ? new StoreError({ reason: "unavailable", operation: "receipts.countUnrouted", why: verbatimReason("no disk") })
       : Effect.succeed(store.counts)
   })
   return { store, waiting: new WaitingReports({ countUnrouted }, Effect.runPromise) }

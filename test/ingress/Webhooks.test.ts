@@ -10,6 +10,7 @@ import { TargetKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import * as Store from "../../src/store/Store.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
@@ -405,7 +406,7 @@ describe("profiles on a shared route", () => {
 
 describe("when the stores fail", () => {
   const full = Effect.fail(
-    new StoreError({ reason: "unavailable", operation: "receipts.store", message: "disk is full" })
+    new StoreError({ reason: "unavailable", operation: "receipts.store", why: verbatimReason("disk is full") })
   )
   const failing = Layer.succeed(Receipts, {
     store: () => full,
@@ -421,7 +422,9 @@ describe("when the stores fail", () => {
     countUnrouted: Effect.succeed([]),
     get: () => Effect.succeed(undefined),
     list: () =>
-      Effect.fail(new StoreError({ reason: "unavailable", operation: "receipts.list", message: "disk is full" })),
+      Effect.fail(
+        new StoreError({ reason: "unavailable", operation: "receipts.list", why: verbatimReason("disk is full") })
+      ),
     countDecisions: () => Effect.succeed([]),
     touches: () => Effect.succeed([]),
     pushers: () => Effect.succeed({ usernames: [], pushedHead: false, isPart: false }),

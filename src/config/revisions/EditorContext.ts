@@ -40,7 +40,7 @@ export const requireLayered = ({ config }: EditorContext): Effect.Effect<Layered
       ? Effect.fail(
           new SourceUnavailable({
             operation: "editor",
-            message: "config_sources.database.enabled is false in the configuration file of this node"
+            why: { _tag: "DatabaseSourceOff" }
           })
         )
       : Effect.succeed(layered)

@@ -11,7 +11,7 @@ import { entityField, entityKinds, formatRef } from "./Entities.ts"
 import { makeFindInFile, overlay, ownedByFile } from "./Overlay.ts"
 import { withRouteName } from "./EntityPath.ts"
 import type { ConfigRevision } from "./Revision.ts"
-import type { Reason } from "../../domain/Reason.ts"
+import type { ReasonWith } from "../../domain/Reason.ts"
 import type { originReasons } from "../../domain/reasons/Origin.ts"
 
 /** Sources that origins are determined from. */
@@ -31,7 +31,7 @@ export interface EffectiveValue {
   readonly origin: Origin
 }
 
-type Origin = Extract<Reason, { readonly _tag: keyof typeof originReasons }>
+type Origin = ReasonWith<keyof typeof originReasons>
 type FindOrigin = (
   names: ReadonlyArray<string>
 ) => Exclude<Origin, { readonly _tag: `Origin${"Default" | "Inherited" | "Layer"}` }> | undefined

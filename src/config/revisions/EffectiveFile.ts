@@ -3,6 +3,7 @@
  * follows the revisions instead (src/config/FileConfigStore.ts).
  */
 import { Effect, Result } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import type { ConfigIssue } from "../ConfigIssue.ts"
 import type { StoredRevision } from "../ConfigStore.ts"
 import type { Env } from "../Credentials.ts"
@@ -14,12 +15,11 @@ import { formatPath } from "../Path.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import type { Reading } from "../Snapshots.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
-import { verbatimReason } from "../../domain/Reason.ts"
 
 /** Reads the newest revisions, newest first, with the namespaces of the file that the database cannot change. */
 export type ReadRevisions = (
   bootstrap: Snapshot
-) => Effect.Effect<ReadonlyArray<StoredRevision>, { readonly message: string }>
+) => Effect.Effect<ReadonlyArray<StoredRevision>, { readonly message: string; readonly why: Reason }>
 
 /** Origin of the part that is added to the file. */
 export type EffectiveSource =
@@ -51,11 +51,11 @@ export const openEffective = Effect.fnUntraced(function* (
     return { parsed, source: { _tag: "File" }, read: (options) => readText(text.success, env, { ...options, file }) }
   const stored = yield* Effect.result(revisions(bootstrap))
   if (Result.isFailure(stored)) {
-    const { message } = stored.failure
+    const { message, why } = stored.failure
     return {
       parsed,
       source: { _tag: "Unavailable", message, bootstrap },
-      read: () => ({ snapshot: undefined, issues: [unavailable(parsed, message)] })
+      read: () => ({ snapshot: undefined, issues: [unavailable(parsed, why)] })
     }
   }
   const [newest] = stored.success
@@ -78,10 +78,10 @@ export const openEffective = Effect.fnUntraced(function* (
 
 const database = ["config_sources", "database"]
 
-const unavailable = ({ file, locate }: ParsedFile, message: string): ConfigIssue => ({
+const unavailable = ({ file, locate }: ParsedFile, why: Reason): ConfigIssue => ({
   severity: "error",
   path: formatPath(database),
-  reason: { _tag: "DatabaseUnreadable", why: verbatimReason(message) },
+  reason: { _tag: "DatabaseUnreadable", why },
   file,
   ...locate(database, "key")
 })

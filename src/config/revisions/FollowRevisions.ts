@@ -90,7 +90,7 @@ const readFirst = Effect.fnUntraced(function* (
   })
   const outcome = yield* Effect.timeoutOption(compared, admissionTimeout)
   if (Option.isNone(outcome) && !isRead)
-    yield* new SourceUnavailable({ operation: "revisions.head", message: "no response within 2 seconds" })
+    yield* new SourceUnavailable({ operation: "revisions.head", why: { _tag: "NoResponseWithin", seconds: 2 } })
 })
 
 /** Returns a function for effects whose failure only delays the activation. Each outage is logged once. */

@@ -4,6 +4,8 @@
  */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
+import { Reason } from "../../domain/Reason.ts"
+import { inEnglish } from "../../text/en.ts"
 import type {
   AppendedRevision,
   ConfigOperationRecord,
@@ -17,8 +19,12 @@ import type {
 /** The database source cannot be read or written; a retry may help. */
 export class SourceUnavailable extends Schema.TaggedError<SourceUnavailable>()("SourceUnavailable", {
   operation: Schema.String,
-  message: Schema.String
-}) {}
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 type Result<A> = Effect.Effect<A, SourceUnavailable>
 

@@ -47,6 +47,7 @@ export const runReasons = {
   RecordsUnavailable: { reason: "reason" },
   AwaitsCi: { ended: "number?", count: "number?" },
   GivenUp: { reason: "reason", hours: "number" },
+  GivenUpAfter: { attempts: "number", reason: "reason" },
   /** It failed. */
   InternalError: { cause: "text" },
   IssueNotTriaged: { reason: "reason" },

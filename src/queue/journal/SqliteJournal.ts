@@ -7,6 +7,8 @@ import { DatabaseSync } from "node:sqlite"
 import { Effect, Option } from "effect"
 import type { Scope } from "effect"
 import * as DataLock from "../../database/DataLock.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { inEnglish } from "../../text/en.ts"
 import { busyTimeoutMillis, explain, openDatabase } from "../../database/SqliteDatabase.ts"
 import { QueueError } from "../Queue.ts"
 import { JournalError, journalStart } from "./Journal.ts"
@@ -19,8 +21,9 @@ import * as SqliteWriter from "./SqliteWriter.ts"
 export const makeSqliteJournal = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<Journal, QueueError, Scope.Scope> {
-  const unavailable = (cause: unknown) => new QueueError({ reason: "unavailable", message: explain(cause, path) })
-  const taken = `Another aicr process uses the queue ${path}. Stop it, or use the administration of the running service (/api/admin/queue)`
+  const unavailable = (cause: unknown) =>
+    new QueueError({ reason: "unavailable", message: inEnglish(explain(cause, path)) })
+  const taken: Reason = { _tag: "QueueTaken", path }
   const db = yield* Effect.andThen(DataLock.acquire(`${path}.lock`, taken), openDatabase(path, pageBytes)).pipe(
     Effect.mapError(({ message }) => new QueueError({ reason: "unavailable", message }))
   )
@@ -36,7 +39,7 @@ export const makeSqliteJournal = Effect.fnUntraced(function* (
   const write = (changes: ReadonlyArray<SqliteChange>) =>
     Effect.mapError(
       writer.write(changes),
-      (cause) => new JournalError({ reason: "refused", message: explain(cause, path) })
+      (cause) => new JournalError({ reason: "refused", message: inEnglish(explain(cause, path)) })
     )
   let last = yield* Effect.try({ try: () => tables.last(), catch: unavailable })
   return {
@@ -72,7 +75,7 @@ export const makeSqliteReader = Effect.fnUntraced(function* (
   const db = yield* Effect.acquireRelease(
     Effect.try({
       try: () => openForReading(path),
-      catch: (cause) => new QueueError({ reason: "unavailable", message: explain(cause, path) })
+      catch: (cause) => new QueueError({ reason: "unavailable", message: inEnglish(explain(cause, path)) })
     }),
     (opened) => Effect.sync(() => opened.close())
   )
@@ -159,7 +162,7 @@ class JournalTables {
   #attempt<A>(use: () => A): Effect.Effect<A, JournalError> {
     return Effect.try({
       try: use,
-      catch: (cause) => new JournalError({ reason: "unavailable", message: explain(cause, this.#path) })
+      catch: (cause) => new JournalError({ reason: "unavailable", message: inEnglish(explain(cause, this.#path)) })
     })
   }
 }

@@ -23,14 +23,17 @@ export const connect = Effect.fnUntraced(function* (
     return yield* new StoreError({
       reason: "unavailable",
       operation: "open",
-      message: "invalid Redis URL in storage.cache.redis.url_env; write it as redis://host:port or rediss://host:port"
+      why: { _tag: "RedisUrlInvalid" }
     })
   const { lastError, redis } = opened
   const call: SourceCall = (operation, use) =>
     Effect.tryPromise({
       try: () => use(redis),
       catch: (cause) =>
-        new SourceUnavailable({ operation, message: `Redis at ${place}: ${explainFailure(cause, lastError())}` })
+        new SourceUnavailable({
+          operation,
+          why: { _tag: "RedisFails", server: place, why: explainFailure(cause, lastError()) }
+        })
     })
   yield* Effect.ignore(call("connect", (client) => client.connect()))
   return call

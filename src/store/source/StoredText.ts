@@ -10,7 +10,7 @@ import { unavailable } from "../../database/StoreFailure.ts"
 export const parsed = <A>(operation: string, result: ParsedRecord<A>): Effect.Effect<A, SourceUnavailable> =>
   Result.isSuccess(result)
     ? Effect.succeed(result.success)
-    : Effect.fail(new SourceUnavailable({ operation, message: `a stored record cannot be decoded: ${result.failure}` }))
+    : Effect.fail(new SourceUnavailable({ operation, why: { _tag: "RecordUndecodable", why: result.failure } }))
 
 /** Converts errors of the database. */
 export const sourceError =
@@ -22,6 +22,6 @@ export const sourceError =
       error._tag === "SourceUnavailable"
         ? Effect.fail(error)
         : unavailable(operation)(Effect.fail(error)).pipe(
-            Effect.mapError(({ message }) => new SourceUnavailable({ operation, message }))
+            Effect.mapError(({ why }) => new SourceUnavailable({ operation, why }))
           )
     )

@@ -41,6 +41,7 @@ export const runTexts = {
   RecordsUnavailable: "the records are unavailable: {reason}",
   AwaitsCi: "waits for the CI runs of the commit[[ ({ended} of {count} have ended)]]",
   GivenUp: "{reason}; given up after {hours} hours",
+  GivenUpAfter: "given up after {attempts} attempts: {reason}",
   InternalError: "internal error: {cause}",
   IssueNotTriaged: "the issue was not triaged and stays open: {reason}",
   PatchOverLimit:

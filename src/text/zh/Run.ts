@@ -39,6 +39,7 @@ export const runTexts = {
   RecordsUnavailable: "记录不可用：{reason}",
   AwaitsCi: "等待该提交的 CI 运行[[（{count} 个中 {ended} 个已结束）]]",
   GivenUp: "{reason}；{hours} 小时后放弃",
+  GivenUpAfter: "尝试 {attempts} 次后放弃：{reason}",
   InternalError: "内部错误：{cause}",
   IssueNotTriaged: "议题未分类，保持打开：{reason}",
   PatchOverLimit: "要分析的补丁超过 review.max_patch_bytes（{limit}）；请用 review.exclude 排除生成的路径，或提高上限",

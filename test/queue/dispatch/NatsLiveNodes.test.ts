@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { NatsConnection } from "../../../nats/NatsConnection.ts"
 import { NatsError } from "../../../nats/NatsError.ts"
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { StoreError } from "../../../src/database/StoreError.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { LiveNodes } from "../../../src/domain/LiveNodes.ts"
@@ -38,7 +39,11 @@ const observe = Effect.fnUntraced(function* (count: number, start = 3_600_000) {
     beat: (own, now) =>
       Effect.gen(function* () {
         if (!bus.records)
-          return yield* new StoreError({ reason: "unavailable", operation: "heartbeats.beat", message: "unavailable" })
+          return yield* new StoreError({
+            reason: "unavailable",
+            operation: "heartbeats.beat",
+            why: verbatimReason("unavailable")
+          })
         for (const { owner, beats } of others) if (beats || !seen.has(owner)) seen.set(owner, now)
         return [...seen].flatMap(([owner, seenAt]) => (owner === own ? [] : [{ owner, seenAt }]))
       }),
