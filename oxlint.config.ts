@@ -92,6 +92,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "ReadArtifacts.ts",
     "Access.ts",
     "CurrentProfile.ts",
+    "LostCredential.ts",
     "swarm/Client.ts"
   ],
   llm: [

@@ -1,4 +1,4 @@
-/** Notifies operators that publications wait because a host refuses the credential of a trigger: once per trigger and day (UTC). */
+/** Notifies operators that a host refuses the credential of a trigger, so that work waits: once per trigger and day (UTC). */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Reason } from "../src/domain/Reason.ts"
@@ -10,7 +10,7 @@ export const noteLostCredential = Effect.fnUntraced(function* (trigger: string, 
   yield* limitWarning(
     "lost credentials",
     (suppressed) =>
-      Effect.logError("publications wait because the host refuses the credential of a trigger", {
+      Effect.logError("work waits because the host refuses the credential of a trigger", {
         trigger,
         reason,
         suppressed

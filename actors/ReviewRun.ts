@@ -34,10 +34,12 @@ import type { CiEvidence } from "../src/engine/CiEvidence.ts"
 import type { CheckoutError } from "../src/vcs/Checkout.ts"
 import { analyseChange, toAnalyzing } from "./AnalyseChange.ts"
 import { awaitCi } from "./AwaitCi.ts"
+import { noteLostCredential } from "./CredentialNotice.ts"
 import { loadFenceKey } from "./FenceKey.ts"
+import { loadReadable, waitsForCredential } from "./HostCredential.ts"
 import { announce, cancelRun, completeRun, failRun, publish, refuseRun, reviewInProgress, skipRun } from "./EndRun.ts"
 import { watchHead } from "./ReplacedHead.ts"
-import { loadSubject, routedWork } from "./ReviewSubject.ts"
+import { routedWork } from "./ReviewSubject.ts"
 import type { Subject } from "./ReviewSubject.ts"
 import { isLastAttempt, loadWork } from "./ReviewWork.ts"
 import type { MissingWork, ReviewWork } from "./ReviewWork.ts"
@@ -122,8 +124,8 @@ const openRun = Effect.fnUntraced(function* (entry: Entry, lease: Lease) {
 })
 
 /** Loads the subject from the host, then skips the review, adopts a stored result, or runs it. */
-const review = Effect.fnUntraced(function* (opened: Run, admitted: ReviewWork, watch: Watch) {
-  const subject = yield* loadSubject(admitted)
+const review = Effect.fnUntraced(function* (opened: Run, given: ReviewWork, watch: Watch) {
+  const { work: admitted, subject } = yield* loadReadable(given)
   if (subject._tag === "Skip") return yield* skipRun(opened, admitted, subject.reason)
   if (subject._tag === "Later") {
     const { reason, until } = subject
@@ -300,13 +302,18 @@ const hostFailure = Effect.fnUntraced(function* (opened: Run, work: ReviewWork, 
   const run = (yield* (yield* Runs).get(opened.id)) ?? opened
   const reason = { _tag: "HostRequestFailed", reason: error.why } as const
   if (passes) return yield* waitForServer(run, work, reason, error.retryAfterMillis && now + error.retryAfterMillis)
+  if (yield* waitsForCredential(work, error)) {
+    const trigger = work.profile.name
+    yield* noteLostCredential(trigger, error.why)
+    return yield* waitForServer(run, work, { _tag: "AwaitsCredential", trigger, why: error.why }, undefined)
+  }
   yield* failRun(run, work, "failed", reason)
   return failed(reason, false, undefined, run.id)
 })
 
 /**
- * Defers the review during an outage of the host, the model provider or the disk. This costs no attempt, and the record shows the reason
- * and the time.
+ * Defers the review during an outage of the host, its credential, the model provider or the disk. This costs no attempt, and the record
+ * shows the reason and the time.
  */
 const waitForServer = Effect.fnUntraced(function* (
   run: Run,
@@ -319,7 +326,11 @@ const waitForServer = Effect.fnUntraced(function* (
   const limit = outageLimit(work.entry.expires, queuedTimeoutHours(work.snapshot, work.entry.workspace))
   const until = retryDuringOutage({ since, now, limit, notBefore, random: yield* Random.next })
   if (until === undefined) {
-    const ended = { _tag: "GivenUp", reason, hours: Math.round(limit / 3_600_000) } as const
+    const hours = Math.round(limit / 3_600_000)
+    const ended: Reason =
+      reason._tag === "AwaitsCredential"
+        ? { ...reason, _tag: "CredentialNotRestored", hours }
+        : { _tag: "GivenUp", reason, hours }
     yield* failRun(run, work, "failed", ended)
     return failed(ended, false, undefined, run.id)
   }

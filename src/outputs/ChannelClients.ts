@@ -12,9 +12,9 @@ import { currentProfile } from "../forge/CurrentProfile.ts"
 import type { ForgeClient } from "../forge/Forge.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Forges } from "../forge/Forges.ts"
+import { isCredentialLost, withLostCredential } from "../forge/LostCredential.ts"
 import { ChannelMissing } from "./Channel.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
-import { isCredentialLost, withLostCredential } from "./LostCredential.ts"
 
 const unusable = ({ name: channel }: ChannelConfig, why: Reason): ChannelMissing =>
   new ChannelMissing({ why: { _tag: "ChannelUnusable", channel, why } })
@@ -116,7 +116,7 @@ export class ChannelClients {
     const needsOther = (client: ForgeClient | undefined, error: ForgeError | ChannelMissing) =>
       isStatus && (error._tag === "ChannelMissing" || isRefused(error))
         ? Effect.succeed(true)
-        : client === undefined
+        : client === undefined || error._tag === "ChannelMissing"
           ? Effect.succeed(false)
           : isCredentialLost(client, change.repo, error)
     const lost = (client: ForgeClient | undefined, error: ForgeError | ChannelMissing) =>

@@ -1,6 +1,8 @@
 /** The host of a review is down between its writes, and the process is killed in between: all of it follows together, once. */
+import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import { toFilePath, Installation, markedLine, listStates } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
@@ -51,4 +53,24 @@ it("comments, summary and status follow together after an outage, the status las
   database.close()
   // The outage and the kill cost none; what failed before it was known as an outage may count.
   expect(Number(most?.["attempts"])).toBeLessThanOrEqual(1)
+}, 120_000)
+
+it("a delivery that arrives while the host refuses the credential is reviewed once it is accepted, without an attempt", async () => {
+  await using at = await Installation.make({ queue: "sqlite", attempts: 1 })
+  await at.aicr.start()
+  const pull = await at.open("refused")
+  at.host.onRequest = () => ({ kind: "answer", answer: { status: 401, body: { message: "token was revoked" } } })
+  await at.forge.notify(pull, "opened")
+  await waitUntil(() => at.aicr.log.includes("review waits for a server"), { describe: () => at.aicr.log })
+  expect(at.aicr.log).toContain("work waits because the host refuses the credential of a trigger")
+  const why = ["src/main.mjs", "why", "team/one#1", "--config", join(at.directory, "config.yaml")]
+  expect((await promisify(execFile)(process.execPath, why)).stdout).toMatch(
+    /waits until the host accepts the credential of trigger host-0 again: .*401/
+  )
+  await at.aicr.kill()
+  at.host.onRequest = () => undefined
+  await at.aicr.start()
+  await at.reviewed(pull)
+  expect(at.posted(pull)).toMatchObject({ reviews: [pull.head], summaries: 1 })
+  expect(at.countModelCalls("refused")).toBe(1)
 }, 120_000)

@@ -51,7 +51,7 @@ const useTriggers = (): ReadonlyArray<Item | undefined> => {
 /** Warnings about nodes that concern more than an upgrade under way. */
 const shownWarnings: ReadonlySet<string> = new Set(["RoleUnserved", "TemplatesRefused"])
 
-/** Model providers that reviews wait for. The overview lists the running reviews, and so reads them once. */
+/** Credentials and model providers that reviews wait for. The overview lists the running reviews, and so reads them once. */
 const useProviders = (): ReadonlyArray<Item> => {
   const { hasNextPage, items } = usePages("GET /runs", { query: { status: runningStatuses } })
   return countWaiting(items).map(([reason, count]) => ({

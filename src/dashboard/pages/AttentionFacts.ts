@@ -9,13 +9,13 @@ type Connection = Item<"GET /chat/connections">
 type Trigger = Item<"GET /triggers">
 type Rejected = Pick<Item<"GET /rejected-signatures">, "count" | "hour" | "provider">
 
-const providerReasons = ["ProviderRefuses", "ProviderUnreachable"] as const
-export type ProviderReason = (typeof providerReasons)[number]
+const waitingReasons = ["AwaitsCredential", "ProviderRefuses", "ProviderUnreachable"] as const
+export type WaitingReason = (typeof waitingReasons)[number]
 
-/** Counts the reviews that wait for a model provider, by the reason. */
-export const countWaiting = (runs: ReadonlyArray<Run>): ReadonlyArray<readonly [ProviderReason, number]> => {
+/** Counts the reviews that wait for a credential or a model provider, by the reason. */
+export const countWaiting = (runs: ReadonlyArray<Run>): ReadonlyArray<readonly [WaitingReason, number]> => {
   const waiting = runs.filter(({ waiting_since: since }) => since !== undefined)
-  return providerReasons
+  return waitingReasons
     .map((name) => [name, waiting.filter(({ reason }) => reason?._tag === name).length] as const)
     .filter(([, count]) => count > 0)
 }

@@ -12,6 +12,7 @@ export const pageTexts = {
   "action.sort": "Sort",
   "activation.active": "active",
   "activation.refused": "refused",
+  "attention.AwaitsCredential": "Reviews that wait because their host refuses the credential: {count}",
   "attention.ProviderRefuses": "Reviews that wait for a model provider that refuses requests: {count}",
   "attention.ProviderUnreachable": "Reviews that wait for a model provider that cannot be reached: {count}",
   "attention.budgets": "Budgets of the day that are used up: {count} ({names})",

@@ -12,6 +12,7 @@ export const pageTexts = {
   "action.sort": "排序",
   "activation.active": "已生效",
   "activation.refused": "已拒绝",
+  "attention.AwaitsCredential": "{count} 个评审在等待，因为代码托管平台拒绝了凭据",
   "attention.ProviderRefuses": "{count} 个评审在等待拒绝请求的模型提供商",
   "attention.ProviderUnreachable": "{count} 个评审在等待无法连接的模型提供商",
   "attention.budgets": "{count} 项当日预算已用尽（{names}）",

@@ -13,10 +13,11 @@ import { verbatimReason } from "../../../src/domain/Reason.ts"
 const reason = verbatimReason("busy")
 const since = "2026-01-01T00:00:00Z"
 
-it("reviews that wait for a provider are counted by the reason; others are not", () => {
+it("reviews that wait for a provider or a credential are counted by the reason; others are not", () => {
   expect(
     countWaiting([
       { waiting_since: since, reason: { _tag: "ProviderRefuses", reason } },
+      { waiting_since: since, reason: { _tag: "AwaitsCredential", trigger: "main", why: reason } },
       { waiting_since: since, reason: { _tag: "ProviderUnreachable", reason } },
       { waiting_since: since, reason: { _tag: "ProviderUnreachable", reason } },
       { waiting_since: since, reason: { _tag: "HostRequestFailed", reason } },
@@ -25,6 +26,7 @@ it("reviews that wait for a provider are counted by the reason; others are not",
       { reason: { _tag: "ProviderRefuses", reason } }
     ])
   ).toEqual([
+    ["AwaitsCredential", 1],
     ["ProviderRefuses", 1],
     ["ProviderUnreachable", 2]
   ])

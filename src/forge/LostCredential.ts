@@ -1,12 +1,11 @@
 /**
- * Distinguishes a host that refuses one write from one that refuses the credential altogether: 401, or 404 also for the repository, which
- * hosts report to accounts that lost their access to it. That is an outage which an operator ends, so what is to be published waits for it.
+ * Distinguishes a host that refuses one request from one that refuses the credential altogether: 401, or 404 also for the repository, which
+ * hosts report to accounts that lost their access to it. That is an outage which an operator ends, so reviews and publications wait for it.
  */
 import { Effect } from "effect"
 import type { Repo } from "../domain/Change.ts"
-import type { ForgeClient } from "../forge/Forge.ts"
-import { ForgeError } from "../forge/ForgeError.ts"
-import type { ChannelMissing } from "./Channel.ts"
+import type { ForgeClient } from "./Forge.ts"
+import { ForgeError } from "./ForgeError.ts"
 
 const unreadable: ReadonlyArray<ForgeError["reason"]> = ["unauthorized", "forbidden", "not_found"]
 
@@ -16,9 +15,8 @@ const isUnauthorized = ({ reason, status }: ForgeError): boolean => reason === "
 export const isCredentialLost = Effect.fnUntraced(function* (
   client: ForgeClient,
   repo: Repo,
-  error: ForgeError | ChannelMissing
+  error: ForgeError
 ): Effect.fn.Return<boolean> {
-  if (error._tag === "ChannelMissing") return false
   if (isUnauthorized(error)) return true
   if (error.reason !== "not_found") return false
   const found = yield* Effect.result(client.repositoryId(repo))
