@@ -219,7 +219,11 @@ describe("nothing was posted because of", () => {
 
 it("a repeated delivery is counted at the first one, and starts no second review", async () => {
   await page.goto(`${at.aicr.url}/dashboard/deliveries/${ids["twice"] ?? ""}`)
-  await page.locator("dd", { hasText: "received 1 more time" }).waitFor()
+  const valueOf = (name: string) => page.locator("dt", { hasText: name }).locator("xpath=following-sibling::dd[1]")
+  const latest = valueOf("Latest duplicate")
+  await latest.waitFor()
+  expect(await valueOf("Duplicates").textContent()).toBe("1")
+  expect(await latest.locator("time").getAttribute("datetime")).toMatch(/^\d{4}-/)
   // What was posted leads to the host.
   const posted = page.locator(".verdict").getByRole("link", { name: "Summary comment" })
   expect(await posted.getAttribute("href")).toContain("/team/one/pulls/")

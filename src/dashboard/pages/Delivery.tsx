@@ -11,6 +11,7 @@ import { ChangeLink, changeName, Commit, DeliveryStatus } from "../parts/Records
 import { Shape } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { eventName } from "../text/EventName.ts"
+import { formatCount } from "../text/Format.ts"
 import { t, tMaybe, tReason, tValue } from "../text/T.ts"
 import { DecidedBy } from "./DecidedBy.tsx"
 import { DeliveredRun } from "./DeliveredRun.tsx"
@@ -98,9 +99,10 @@ const DeliveryFacts = ({ delivery }: { readonly delivery: Details }) => (
       [t("column.branch"), delivery.branch],
       delivery.head !== undefined && [t("column.commit"), <Commit key="head" id={delivery.head} />],
       delivery.command !== undefined && [t("delivery.command"), <code key="command">{delivery.command}</code>],
-      delivery.duplicates > 0 && [
-        t("delivery.duplicates"),
-        t("delivery.duplicates.count", { count: delivery.duplicates })
+      delivery.duplicates > 0 && [t("delivery.duplicates"), formatCount(delivery.duplicates)],
+      delivery.duplicated_at !== undefined && [
+        t("delivery.duplicated"),
+        <Time key="duplicated" at={delivery.duplicated_at} />
       ],
       [t("delivery.id"), <Copy key="id" value={delivery.id} />],
       [t("delivery.host"), <Copy key="host" value={delivery.delivery} />],
