@@ -1,4 +1,4 @@
-/** What a review does if the host refuses the credential under which it was admitted: it may be renewed, or another one may be in force. */
+/** Handles a host that refuses the credential of a review: another one may be in force, and otherwise it may be renewed. */
 import { Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { ForgeError } from "../src/forge/ForgeError.ts"

@@ -21,7 +21,7 @@ const missing = refusal("not_found", 404)
 
 type Refused = typeof unauthorized | undefined
 
-/** What the host responds to the credential of the admission, and whether another one is in force. */
+/** The host, which may refuse the credential of the admission. `isRenewed`: another one is in force. */
 class Host extends Context.Service<
   Host,
   { readonly refused: Ref.Ref<Refused>; readonly repository: Ref.Ref<Refused>; readonly isRenewed: Ref.Ref<boolean> }
@@ -136,7 +136,7 @@ layer(world)((it) => {
       })
   )
 
-  it.effect("with another credential in force, that one reads the change at once", () =>
+  it.effect("with another credential in force, that one reads the change immediately", () =>
     Effect.gen(function* () {
       const id = yield* begin(3, { refused: unauthorized, isRenewed: true })
       yield* until("it has ended", is(id, "done"))
@@ -156,7 +156,7 @@ layer(world)((it) => {
   it.effect.each([
     ["a pull request that is gone fails", 5, undefined, reported],
     ["a repository that somebody named and that cannot be read fails", 6, missing, requested]
-  ] as const)("%s at once", ([, number, repository, admission]) =>
+  ] as const)("%s immediately", ([, number, repository, admission]) =>
     Effect.gen(function* () {
       const id = yield* begin(number, { refused: missing, repository }, admission)
       yield* until("it has failed", is(id, "dead"))
