@@ -38,9 +38,10 @@ export class TestBrowser implements AsyncDisposable {
     return new TestBrowser(browser, folder)
   }
 
-  /** A browser without history, such as that of another person. */
+  /** A browser without history, such as that of another person. Animations are off: they keep a processor busy. */
   context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    return this.#browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options })
+    const own = { viewport: { width: 1280, height: 800 }, locale: "en-US", reducedMotion: "reduce" } as const
+    return this.#browser.newContext({ ...own, ...options })
   }
 
   /** A browser whose pages have the session with this token of the administrator. */

@@ -12,6 +12,7 @@ import { parseMarkers } from "../../src/outputs/Marker.ts"
 import { file, repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { fault } from "../harness/FakeForge.ts"
+import { isWhole } from "../harness/Samples.ts"
 import { analysis, change, channel, finding, input, workspace } from "./Fixtures.ts"
 import { dismissOn, publishAll } from "./Publishing.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
@@ -382,7 +383,9 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
   const cases = faults.flatMap(([name, thrown], i) =>
     modes.slice(0, i < 2 ? 3 : 1).map((mode) => [name, mode, thrown] as const)
   )
-  it.each(cases)("writes each once when %s happens at any request (%s)", async (_, mode, thrown) => {
+  // Each request fails with some of the faults; with AICR_TEST_FAULTS=all with each of them.
+  const stride = isWhole("AICR_TEST_FAULTS") ? 1 : 4
+  it.each(cases)("writes each once when %s happens at any request (%s)", async (name, mode, thrown) => {
     const here = await start()
     const to = setup(here, { issue_mode: mode, severity_label_prefix: "s/", assign_committer: true })
     let head = 0
@@ -397,7 +400,8 @@ describe.each(ForgeKind.literals)("managed issues on %s", (kind) => {
       return { seen, after }
     }
     const wanted = mode === "per_problem" ? ["open 1", "open 2"] : ["open 1+2"]
-    for (let step = 1, all = step; step <= all; step++) {
+    const begins = 1 + (cases.findIndex(([one, other]) => one === name && other === mode) % stride)
+    for (let step = begins, all = step; step <= all; step += stride) {
       const { seen, after } = await steps(step)
       all = seen
       expect(after.filter((one) => one.startsWith("open"))).toEqual(wanted)

@@ -11,7 +11,7 @@ import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { toFilePath, markedLine, postedOn } from "../harness/Installation.ts"
 import { QueueWatch } from "../harness/QueueWatch.ts"
 
-const changes = Number(process.env["AICR_TEST_CHANGES"] ?? 45)
+const changes = Number(process.env["AICR_TEST_CHANGES"] ?? 30)
 const thorough = changes >= 500
 const queue = process.env["AICR_TEST_QUEUE"] === "nats" ? "nats" : "redis"
 const repositories = thorough ? 50 : 20
@@ -70,8 +70,7 @@ const troubles = (at: ClusterInstallation) => {
     : [
         together(killed("work-1"), stopped("front-1")),
         killed("middle"),
-        stopped("front-2"),
-        cut(2000),
+        together(stopped("front-2"), cut(2000)),
         together(frozen("middle"), postgres),
         together(frozen("work-2"), redis),
         cut(12_000)

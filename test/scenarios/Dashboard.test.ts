@@ -1115,7 +1115,7 @@ describe("every page", () => {
           ["light", ""],
           ["dark", ", runOnly: ['color-contrast']"]
         ] as const) {
-          await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
+          await page.emulateMedia({ colorScheme: theme })
           const { violations } = Object(
             await page.evaluate(`axe.run(document, { resultTypes: ['violations']${rules} })`)
           )

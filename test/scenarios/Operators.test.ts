@@ -1,4 +1,7 @@
-/** An operator changes the queue of a running service and reads the story of a pull request, with the commands of the same machine. */
+/**
+ * An operator changes the queue of a running service and reads the story of a pull request, with the commands of the same machine. With a queue in
+ * SQLite by default, also in memory with AICR_TEST_QUEUES=all.
+ */
 import { execFile } from "node:child_process"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { readdirSync } from "node:fs"
@@ -6,6 +9,7 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { adminEnv, AdminSession } from "../harness/AdminSession.ts"
 import { honest, Installation, listStates } from "../harness/Installation.ts"
+import { takeSample } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -32,7 +36,7 @@ const findSocket = (at: Installation): string => {
   return join(at.directory, name)
 }
 
-it.each(["sqlite", "memory"] as const)(
+it.each(takeSample("AICR_TEST_QUEUES", ["sqlite", "memory"] as const, 2))(
   "pauses, cancels and resumes while the service runs, queue %s",
   async (queue) => {
     const unknown = 'No workspace "other" is configured; expected one of team-one.'

@@ -1,8 +1,12 @@
-/** A cancelled review ends immediately, during the call of its model, and every record and view reports it. */
+/**
+ * A cancelled review ends immediately, during the call of its model, and every record and view reports it. With a queue in SQLite by default, also
+ * in memory with AICR_TEST_QUEUES=all.
+ */
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { honest, Installation } from "../harness/Installation.ts"
+import { takeSample } from "../harness/Samples.ts"
 import { waitUntil } from "../harness/Wait.ts"
 
 const rows = (at: Installation, query: string) => {
@@ -14,7 +18,7 @@ const rows = (at: Installation, query: string) => {
   }
 }
 
-describe.each(["memory", "sqlite"] as const)("queue %s", (queue) => {
+describe.each(takeSample("AICR_TEST_QUEUES", ["sqlite", "memory"] as const, 2))("queue %s", (queue) => {
   it("a pull request that is closed while its review runs", async () => {
     await using at = await Installation.make({ queue })
     await at.aicr.start()
