@@ -152,15 +152,38 @@ export const conformance = (
       it.effect("another head replaces what waits and inherits its place", () =>
         Effect.gen(function* () {
           const old = admission({ number: 5, head: "a", priority: 5, dueAt: 150 })
-          const first = yield* admitted({ ...old, change: { ...old.change, requestedBy: "ada" } })
+          const first = yield* admitted(old)
           const second = yield* one({ number: 5, head: "b", admittedAt: 200, dueAt: 230 })
           assert.deepInclude(second, { status: "queued", dueAt: 150, superseded: [old.eventId] })
           assert.strictEqual(yield* statusOf(first.entryId), "superseded")
           const entry = yield* found(second.entryId)
           assert.deepInclude(entry, { status: "waiting", priority: 5, admittedAt: 100, dueAt: 150 })
-          assert.deepInclude(entry.change, { head: "b", requestedBy: "ada" })
+          assert.deepInclude(entry.change, { head: "b" })
           const again = yield* admitted(old)
           assert.deepInclude(again, { entryId: first.entryId, status: "duplicate", superseded: [old.eventId] })
+        })
+      )
+
+      it.effect("another head keeps the requests of people for what it replaces, of each of them", () =>
+        Effect.gen(function* () {
+          const requested = (person: string) => {
+            const item = admission({ number: 50, priority: 0 })
+            return { ...item, change: { ...item.change, requestedBy: person } }
+          }
+          const requests = [requested("eve"), requested("ada")]
+          for (const request of requests) yield* admitted(request)
+          const pushes = ["a", "b", "c"].map((head) => admission({ number: 50, head, priority: 10, dueAt: 500 }))
+          for (const push of pushes) assert.deepInclude(yield* admitted(push), { superseded: [] })
+          const newest = yield* admitted(requested("ada"))
+          const entry = yield* found(newest.entryId)
+          assert.deepInclude(entry, { status: "waiting", priority: 0, dueAt: 100 })
+          assert.deepInclude(entry.change, { head: "c", requestedBy: "eve" })
+          assert.includeMembers(
+            [...entry.events],
+            [...requests, ...pushes].map(({ eventId }) => eventId)
+          )
+          for (const item of [...requests, ...pushes])
+            assert.deepInclude(yield* admitted(item), { entryId: newest.entryId, status: "duplicate", superseded: [] })
         })
       )
 

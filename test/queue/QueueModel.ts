@@ -98,6 +98,7 @@ export class QueueModel {
       waits.status = "superseded"
       this.inherit(entry, waits)
       entry.dueAt = Math.min(entry.dueAt, waits.dueAt)
+      if (waits.requestedBy !== undefined) entry.events.unshift(...waits.events.splice(0))
     }
     this.entries.push(entry)
     const status = entry.dueAt > item.admittedAt ? "deferred" : "queued"

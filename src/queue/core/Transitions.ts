@@ -7,7 +7,8 @@
  * | same as the running entry's  | joins next      | joins running                   | joins running      | joins running |
  * | any other, or none           | joins next      | joins next                      | replaces next      | opens         |
  *
- * The head of a pull request whose target branch changed counts as another head.
+ * The head of a pull request whose target branch changed counts as another head. What replaces an entry that people requested settles its events:
+ * who of them may request a review is known only when it starts.
  *
  * An automatic push always joins the next of its branch, and its change replaces the entry's: AutomaticCommits.ts has already decided which
  * pushes belong together and their range.
@@ -52,12 +53,11 @@ export const admit = (
   }
   if (next === undefined) return { _tag: "Opened", entry: opened(item, newId(), target) }
   if (next.change.head === undefined || head === undefined) return joined(next, item)
-  return {
-    _tag: "Replaced",
-    entry: inherit(opened(item, newId(), target), next),
-    superseded: { ...next, status: "superseded", reason: replacedBy(next.change, item.change) },
-    from: next
-  }
+  const entry = inherit(opened(item, newId(), target), next)
+  const superseded: Entry = { ...next, status: "superseded", reason: replacedBy(next.change, item.change) }
+  if (next.change.requestedBy === undefined) return { _tag: "Replaced", entry, superseded, from: next }
+  const events = [...next.events, item.eventId]
+  return { _tag: "Replaced", entry: { ...entry, events }, superseded: { ...superseded, events: [] }, from: next }
 }
 
 const replacedBy = (earlier: Change, { baseRef, head }: Change): Reason =>
