@@ -2,6 +2,7 @@
 import { useState } from "react"
 import type { ReactNode } from "react"
 import { t } from "../text/T.ts"
+import { isWebAddress } from "./WebAddress.ts"
 
 type Fact = readonly [name: string, value: ReactNode] | undefined | false
 
@@ -17,9 +18,6 @@ export const Facts = ({ items }: { readonly items: ReadonlyArray<Fact> }) => (
     )}
   </dl>
 )
-
-/** Addresses come from hosts: only those of web pages become links. */
-const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 
 export const ExternalLink = ({ children, href }: { readonly href: string | undefined; readonly children: ReactNode }) =>
   href === undefined || !isWebAddress(href) ? (
