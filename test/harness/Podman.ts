@@ -5,11 +5,13 @@
 import { execFileSync, spawn } from "node:child_process"
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync
@@ -36,6 +38,8 @@ export interface PodmanOptions {
   readonly node?: "link" | "copy"
   /** Folders of this machine that are copied into the image, by their paths there. */
   readonly folders?: Readonly<Record<string, string>>
+  /** User of the engine, with a range of users; needs root. Default: that of the tests. */
+  readonly user?: number
 }
 export const testPrograms = "cat cut du env head id ls mkdir sh sleep sort tail tar touch tr unshare setsid yes"
 
@@ -81,17 +85,57 @@ export const makeRoot = (folder: string, programs: string, node: "link" | "copy"
   }
 }
 
+/** Gives a folder to a user, with the files from which the engine reads the name and the range of that user. Returns its environment. */
+const prepareUser = (folder: string, user: number): Readonly<Record<string, string>> => {
+  provide("uidmap")
+  const runtime = join(folder, "runtime")
+  mkdirSync(runtime, { mode: 0o700 })
+  for (const path of [folder, runtime]) chownSync(path, user, user)
+  writeFileSync(join(folder, "passwd"), `engine:x:${user}:${user}::${folder}:/bin/sh\n`)
+  writeFileSync(join(folder, "group"), `engine:x:${user}:\n`)
+  writeFileSync(join(folder, "range"), "engine:200000:65536\n")
+  return { HOME: folder, XDG_RUNTIME_DIR: runtime }
+}
+
+const asUser = (folder: string, user: number): ReadonlyArray<string> => [
+  "unshare",
+  "--mount",
+  "/bin/sh",
+  "-c",
+  `for name in passwd group; do mount --bind $1/$name /etc/$name; done; for name in subuid subgid; do mount --bind $1/range /etc/$name; done; shift; exec "$@"`,
+  "sh",
+  folder,
+  "setpriv",
+  `--reuid=${user}`,
+  `--regid=${user}`,
+  "--clear-groups"
+]
+
 export const startPodman = async (options: PodmanOptions = {}): Promise<Podman> => {
-  const { folders = {}, image: name = image, node = "link" } = options
+  const { folders = {}, image: name = image, node = "link", user } = options
   const program = join(provide("podman"), "podman")
   const runtime = join(provide("runc"), "runc")
-  const folder = mkdtempSync(join(tmpdir(), "aicr-podman-"))
+  const folder = mkdtempSync(join(user === undefined ? tmpdir() : "/tmp", "aicr-podman-"))
   const socket = join(folder, "podman.sock")
   writeFileSync(join(folder, "containers.conf"), settings(runtime))
-  const env = { ...process.env, CONTAINERS_CONF: join(folder, "containers.conf") }
-  const at = ["--root", join(folder, "root"), "--runroot", join(folder, "run"), "--storage-driver", "vfs"]
+  const env = {
+    ...process.env,
+    CONTAINERS_CONF: join(folder, "containers.conf"),
+    ...(user === undefined ? {} : prepareUser(folder, user))
+  }
+  const argv = [
+    ...(user === undefined ? [] : asUser(folder, user)),
+    program,
+    "--root",
+    join(folder, "root"),
+    "--runroot",
+    join(folder, "run"),
+    "--storage-driver",
+    "vfs"
+  ]
+  const [command = "", ...at] = argv
   const run = (...args: ReadonlyArray<string>) =>
-    execFileSync(program, [...at, ...args], { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+    execFileSync(command, [...at, ...args], { env, cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
   const root = join(folder, "image")
   mkdirSync(root)
   makeRoot(root, testPrograms, node)
@@ -101,7 +145,11 @@ export const startPodman = async (options: PodmanOptions = {}): Promise<Podman> 
   rmSync(root, { recursive: true })
   run("import", join(folder, "image.tar"), name)
   rmSync(join(folder, "image.tar"))
-  const service = spawn(program, [...at, "system", "service", "--time=0", `unix://${socket}`], { env, stdio: "ignore" })
+  const service = spawn(command, [...at, "system", "service", "--time=0", `unix://${socket}`], {
+    env,
+    cwd: folder,
+    stdio: "ignore"
+  })
   const ended = new Promise((resolve) => service.once("exit", resolve))
   await waitUntil(() => existsSync(socket), { describe: () => "the API of podman listens" })
   return {
@@ -112,6 +160,9 @@ export const startPodman = async (options: PodmanOptions = {}): Promise<Podman> 
       service.kill()
       await ended
       run("rm", "--all", "--force", "--time=0")
+      // Without root, a process of podman keeps its namespaces.
+      const pause = join(folder, "runtime/libpod/tmp/pause.pid")
+      if (existsSync(pause)) process.kill(Number(readFileSync(pause, "utf8")), "SIGKILL")
       rmSync(folder, { recursive: true, force: true })
     }
   }

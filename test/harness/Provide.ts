@@ -37,6 +37,7 @@ const table = {
   redis: { files: ["redis-server"], package: "redis-server", folders: onPathOnly },
   postgres: { files: ["initdb", "postgres"], package: "postgresql", folders: postgresFolders },
   podman: { files: ["podman"], package: "podman", folders: onPathOnly },
+  uidmap: { files: ["newuidmap", "newgidmap"], package: "uidmap", folders: onPathOnly },
   runc: { files: ["runc"], package: "runc", folders: () => ["/usr/sbin"] },
   promtool: { files: ["promtool"], package: "prometheus", folders: onPathOnly },
   bubblewrap: { files: ["bwrap"], package: "bubblewrap", folders: onPathOnly },

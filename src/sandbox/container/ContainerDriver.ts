@@ -1,5 +1,5 @@
 /** Kinds `docker`, `podman` and `docker_socket`: a container of a local engine without network. */
-import { chmod, readFile, writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Duplex } from "node:stream"
 import type { Container } from "dockerode"
@@ -7,14 +7,14 @@ import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { Env } from "../../config/Credentials.ts"
 import { defaultImage } from "../DefaultImage.ts"
-import { nobody, ownPaths, ownSockets } from "../Locations.ts"
+import { ownPaths, ownSockets } from "../Locations.ts"
 import { permitReading } from "../PermitReading.ts"
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
 import { containerName, containerOptions } from "./ContainerOptions.ts"
 import { demultiplex } from "./Demultiplex.ts"
-import { connectEngine, createContainer, errorText, findOwnMounts, isStatus, pingEngine, isRootless } from "./Engine.ts"
+import { checkEngine, connectEngine, createContainer, errorText, findOwnMounts, isStatus } from "./Engine.ts"
 import type { Engine } from "./Engine.ts"
 import { findEngineSocket, isNamed } from "./EngineSocket.ts"
 import type { EngineKind } from "./EngineSocket.ts"
@@ -112,16 +112,12 @@ const start = Effect.fnUntraced(function* (
   slot: SandboxSlot
 ): Effect.fn.Return<StartedSandbox, SandboxError, Scope.Scope> {
   const engine = yield* open(kind, env)
-  const uid = process.getuid?.() ?? nobody
   const options = yield* attempt(async () => {
-    await chmod(slot.inside, 0o644)
-    if (uid === 0) await permitReading(request, [slot.inside])
+    await permitReading(request, [slot.inside])
     return containerOptions(request, {
       image,
       mark: slot.mark,
       inside: slot.inside,
-      user: uid === 0 ? `${nobody}:${nobody}` : `${uid}:${process.getgid?.() ?? uid}`,
-      keepsUser: kind === "podman" && uid !== 0 && (await isRootless(engine)),
       toHost: await findPaths(kind, engine)
     })
   })
@@ -149,19 +145,23 @@ const start = Effect.fnUntraced(function* (
   })
 })
 
-export const containerDriver = (kind: EngineKind, env: Env): SandboxDriver => ({
-  problem: () =>
-    open(kind, env).pipe(
-      Effect.flatMap((engine) => pingEngine(isNamed(kind, env) ? "failed" : "missing", kind, engine)),
-      Effect.catch((error) => Effect.succeed(error))
-    ),
-  start: ({ image = defaultImage }, request, slot) => start(kind, env, image, request, slot),
-  sweep: (mark, folder) =>
-    attempt(async () => {
-      // Without the record, no container was created.
-      const socket = await readFile(join(folder, record), "utf8").catch(() => "")
-      if (socket === "") return
-      const { docker } = await connectEngine(socket)
-      await remove(docker.getContainer(containerName(mark)))
-    })
-})
+export const containerDriver = (kind: EngineKind, env: Env): SandboxDriver => {
+  /** Sockets of engines that hold limits. */
+  const limiting = new Set<string>()
+  return {
+    problem: () =>
+      open(kind, env).pipe(
+        Effect.flatMap((engine) => checkEngine(isNamed(kind, env) ? "failed" : "missing", kind, engine, limiting)),
+        Effect.catch((error) => Effect.succeed(error))
+      ),
+    start: ({ image = defaultImage }, request, slot) => start(kind, env, image, request, slot),
+    sweep: (mark, folder) =>
+      attempt(async () => {
+        // Without the record, no container was created.
+        const socket = await readFile(join(folder, record), "utf8").catch(() => "")
+        if (socket === "") return
+        const { docker } = await connectEngine(socket)
+        await remove(docker.getContainer(containerName(mark)))
+      })
+  }
+}

@@ -1,6 +1,6 @@
 /** Options of the container of one sandbox. Pure. */
 import type { ContainerCreateOptions } from "dockerode"
-import { insideFile, ownPaths, ownSockets } from "../Locations.ts"
+import { insideFile, nobody, ownPaths, ownSockets } from "../Locations.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 
 export interface ContainerSettings {
@@ -8,10 +8,6 @@ export interface ContainerSettings {
   readonly mark: string
   /** Path of `inside.mjs`. */
   readonly inside: string
-  /** User and group, as `uid:gid`; not root. */
-  readonly user: string
-  /** Whether podman without root maps the user of the service to itself. */
-  readonly keepsUser: boolean
   /** Converts a path of the service to one of the engine. */
   readonly toHost: (path: string) => string
 }
@@ -23,7 +19,7 @@ export const containerName = (mark: string): string => `aicr-${mark}`
 
 export const containerOptions = (
   { labels, limits, installation, repository, sockets }: SandboxRequest,
-  { image, inside, keepsUser, mark, toHost, user }: ContainerSettings
+  { image, inside, mark, toHost }: ContainerSettings
 ): ContainerCreateOptions => {
   const bind = (from: string, to: string) =>
     ({ Type: "bind", Source: toHost(from), Target: to, ReadOnly: true }) as const
@@ -33,7 +29,8 @@ export const containerOptions = (
     Entrypoint: ["node", insideFile],
     Cmd: [],
     Env: [],
-    User: user,
+    // An engine without root maps it to another user of the machine.
+    User: `${nobody}:${nobody}`,
     WorkingDir: "/",
     Labels: { "aicr.sandbox": mark, "aicr.run": labels.run, "aicr.pass": labels.pass },
     Tty: false,
@@ -46,7 +43,6 @@ export const containerOptions = (
     HostConfig: {
       NetworkMode: "none",
       IpcMode: "private",
-      ...(keepsUser ? { UsernsMode: "keep-id" } : {}),
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
       // With labels of SELinux, the program could read neither the repository nor the sockets, which have those of the service.

@@ -36,28 +36,50 @@ const unresponsive = (reason: SandboxError["reason"], kind: string, socket: stri
     message: `the engine of sandbox kind ${kind} does not respond at ${socket}: ${text}; start it`
   })
 
-/** Returns why the engine does not respond, or undefined. One that the environment names has failed; another is missing. */
-export const pingEngine = (
+/** Facts that an engine reports about itself. `Rootless` is podman's. */
+interface EngineFacts {
+  readonly MemoryLimit?: boolean
+  readonly CpuCfsQuota?: boolean
+  readonly PidsLimit?: boolean
+  readonly CgroupVersion?: string
+  readonly Rootless?: boolean
+}
+
+/** Returns why the limits of a container would have no effect: engines create it without them, and do not report that. */
+export const findLimitProblem = (socket: string, facts: EngineFacts): SandboxError | undefined => {
+  const { CgroupVersion: version, CpuCfsQuota: cpus, MemoryLimit: memory, PidsLimit: processes, Rootless } = facts
+  if (![memory, cpus, processes].includes(false) && !(Rootless === true && version === "1")) return undefined
+  return new SandboxError({
+    reason: "failed",
+    message: `the engine at ${socket} cannot limit memory, processors and processes of its containers, because it has no control groups of its own; use control groups of version 2 (kernel option systemd.unified_cgroup_hierarchy=1), an engine of root, or sandbox.kind native`
+  })
+}
+
+/**
+ * Returns why the engine does not respond or cannot hold the limits, or undefined. One that the environment names has failed; another is
+ * missing. Whether it can hold them is read once.
+ */
+export const checkEngine = (
   reason: "missing" | "failed",
   kind: string,
-  { docker, socket }: Engine
+  { docker, socket }: Engine,
+  limiting: Set<string>
 ): Effect.Effect<SandboxError | undefined> =>
   Effect.tryPromise({
-    try: () => docker.ping(),
+    try: async () => {
+      if (limiting.has(socket)) return void (await docker.ping())
+      const problem = findLimitProblem(socket, await docker.info())
+      if (problem === undefined) limiting.add(socket)
+      return problem
+    },
     catch: (cause) => unresponsive(reason, kind, socket, errorText(cause))
   }).pipe(
     Effect.timeoutOrElse({
       duration: pingMillis,
       orElse: () => Effect.fail(unresponsive(reason, kind, socket, `no response within ${pingMillis / 1000} s`))
     }),
-    Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
+    Effect.catch((error) => Effect.succeed(error))
   )
-
-/** Returns whether the engine runs as a user who is not root. One of root may permit its socket to other users. */
-export const isRootless = async ({ docker }: Engine): Promise<boolean> => {
-  const { SecurityOptions: options }: { readonly SecurityOptions?: ReadonlyArray<string> } = await docker.info()
-  return options?.some((option) => option.split(",").includes("name=rootless")) === true
-}
 
 /** Creates a container, and pulls its image first if the engine does not have it. */
 export const createContainer = async (

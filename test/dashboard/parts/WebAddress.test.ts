@@ -1,4 +1,4 @@
-/** Which addresses of hosts become links. */
+/** Tests which addresses of hosts become links. */
 import { expect, it } from "vitest"
 import { isWebAddress } from "../../../src/dashboard/parts/WebAddress.ts"
 

@@ -53,7 +53,7 @@ if (isRoot)
           maxShare: 0.5,
           hasOpenProcesses: true,
           user: otherUser,
-          uid: otherUser
+          uid: 65_534
         }
       }
     ]

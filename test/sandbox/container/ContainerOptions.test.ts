@@ -11,8 +11,6 @@ const settings = {
   image: "i",
   mark: "7-abc-1",
   inside: "/f/inside.mjs",
-  user: "1000:100",
-  keepsUser: false,
   toHost: (path: string) => `/host${path}`
 }
 
@@ -20,7 +18,7 @@ it("isolates", () => {
   const options = containerOptions(request, settings)
   expect(options).toMatchObject({
     name: "aicr-7-abc-1",
-    User: "1000:100",
+    User: "65534:65534",
     Env: [],
     Tty: false,
     StdinOnce: true,
@@ -60,10 +58,3 @@ it("mounts paths of the host, read-only", () =>
       ["/host/opt/agent", "/opt/agent"]
     ].map(([Source, Target]) => ({ Type: "bind", Source, Target, ReadOnly: true }))
   ))
-
-it("keeps the user of a service that runs podman without root", () => {
-  expect(containerOptions(request, { ...settings, keepsUser: true }).HostConfig).toMatchObject({
-    UsernsMode: "keep-id"
-  })
-  expect(containerOptions(request, settings).HostConfig).not.toHaveProperty("UsernsMode")
-})
