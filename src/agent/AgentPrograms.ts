@@ -1,6 +1,8 @@
 /** Contract of the folder with the agent CLIs of this installation. `aicr agent install` fills it. */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import type { AgentConfig, SandboxConfig } from "../config/schema/Agent.ts"
 import type { SandboxKind } from "../sandbox/Sandbox.ts"
 
@@ -9,8 +11,12 @@ export type CliMode = Exclude<AgentConfig["default"], "native-llm">
 export class AgentProgramError extends Schema.TaggedError<AgentProgramError>()("AgentProgramError", {
   /** `missing`: the CLI is not installed. `failed`: it could not be installed. */
   reason: Schema.Literals(["missing", "failed"]),
-  message: Schema.String
-}) {}
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 /** A program that a sandbox can start. */
 export interface AgentProgram {

@@ -22,6 +22,7 @@ import { queueReasons } from "./reasons/Queue.ts"
 import { refusalReasons } from "./reasons/Refusal.ts"
 import { reviewReasons } from "./reasons/Review.ts"
 import { runReasons } from "./reasons/Run.ts"
+import { sandboxReasons } from "./reasons/Sandbox.ts"
 import { storeReasons } from "./reasons/Store.ts"
 import { truncate } from "./Text.ts"
 
@@ -53,6 +54,7 @@ export const reasons = {
   ...configurationReasons,
   ...reviewReasons,
   ...runReasons,
+  ...sandboxReasons,
   ...storeReasons
 }
 

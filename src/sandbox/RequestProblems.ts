@@ -1,6 +1,7 @@
 /** Refuses requests that no kind may run: paths that are not absolute, and programs whose files leave the scratch folder. */
 import { isAbsolute, normalize } from "node:path"
 import { Effect } from "effect"
+import type { Reason } from "../domain/Reason.ts"
 import { ownPaths } from "./Locations.ts"
 import { SandboxError } from "./Sandbox.ts"
 import type { SandboxRequest } from "./Sandbox.ts"
@@ -10,17 +11,17 @@ const isInside = (path: string): boolean => {
   return path !== "" && !path.includes("\0") && !isAbsolute(normal) && normal !== ".." && !normal.startsWith("../")
 }
 
-export const findRequestProblem = (request: SandboxRequest): string | undefined => {
+export const findRequestProblem = (request: SandboxRequest): Reason | undefined => {
   const { installation, program, repository, sockets } = request
   for (const path of [repository, ...installation, sockets.model, sockets.tools])
-    if (!isAbsolute(path)) return `the path ${JSON.stringify(path)} of a sandbox is not absolute`
+    if (!isAbsolute(path)) return { _tag: "SandboxPathRelative", path }
   if (installation.some((path) => normalize(path) === "/"))
-    return "the root folder cannot be the installation of an agent"
+    return { _tag: "InstallationIsRoot" }
   const file = program(ownPaths).files.find(({ path }) => !isInside(path))
-  return file === undefined ? undefined : `the file ${JSON.stringify(file.path)} is not inside of the scratch folder`
+  return file === undefined ? undefined : { _tag: "FileOutsideScratch", path: file.path }
 }
 
 export const checkRequest = (request: SandboxRequest): Effect.Effect<void, SandboxError> => {
   const problem = findRequestProblem(request)
-  return problem === undefined ? Effect.void : Effect.fail(new SandboxError({ reason: "invalid", message: problem }))
+  return problem === undefined ? Effect.void : Effect.fail(new SandboxError({ reason: "invalid", why: problem }))
 }

@@ -14,7 +14,8 @@ import { Context, Schema } from "effect"
 import type { Effect, Scope, Stream } from "effect"
 import type { Name } from "../domain/Vocabulary.ts"
 import type { SandboxConfig } from "../config/schema/Agent.ts"
-import type { Reason } from "../domain/Reason.ts"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 
 export type SandboxKind = Name<"sandboxKind">
 
@@ -80,14 +81,14 @@ export interface SandboxRequest {
   readonly sockets: { readonly model: string; readonly tools: string }
 }
 
-/** Reason for which a sandbox has ended. `message` is a sentence for operators; `engine` means that the sandbox itself failed. */
+/** Reason for which a sandbox has ended. `engine` means that the sandbox itself failed. */
 export type SandboxExit =
   | {
       readonly reason: "exited"
       /** Exit code of the program; 128 plus the number of the signal that ended it. */
       readonly code: number
     }
-  | { readonly reason: SandboxLimit | "cancelled" | "engine"; readonly message: string }
+  | { readonly reason: SandboxLimit | "cancelled" | "engine"; readonly why: Reason }
 
 export type SandboxLimit = "memory" | "processes" | "time" | "output"
 
@@ -112,8 +113,12 @@ export class SandboxError extends Schema.TaggedError<SandboxError>()("SandboxErr
    * or the request is contradictory. `failed`: the sandbox could not be started, which may be transient.
    */
   reason: Schema.Literals(["missing", "invalid", "failed"]),
-  message: Schema.String
-}) {}
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 export class Sandboxes extends Context.Service<
   Sandboxes,

@@ -33,7 +33,7 @@ export interface SandboxEnd {
   /** The limit that was exceeded, as far as the kind can determine it. */
   readonly limit?: SandboxLimit | undefined
   /** Failure of the kind's own program. */
-  readonly failure?: string | undefined
+  readonly failure?: Reason | undefined
 }
 
 /** Folder and name of one sandbox, which its kind gets from the common part. */

@@ -34,7 +34,7 @@ export const listCandidates = ({
   if (isContainer && engine !== undefined && engine !== "auto" && engine !== kind)
     return new SandboxError({
       reason: "invalid",
-      message: `sandbox.kind ${kind} contradicts sandbox.engine ${engine}; remove one of them`
+      why: { _tag: "SandboxKindsContradict", kind, engine }
     })
   return [kind]
 }

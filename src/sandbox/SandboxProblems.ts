@@ -1,7 +1,6 @@
 /** Reports workspaces whose agents may run without isolation. Logged at the start of the service, and shown by doctor. */
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 
 export const sandboxProblems = ({ workspaces }: Pick<Snapshot, "workspaces">): ReadonlyArray<ConfigIssue> =>
   [...workspaces.values()].flatMap(({ id, enabled, sandbox }): ReadonlyArray<ConfigIssue> =>
@@ -10,9 +9,7 @@ export const sandboxProblems = ({ workspaces }: Pick<Snapshot, "workspaces">): R
           {
             severity: "warning",
             path: "sandbox.native.unconfined",
-            reason: verbatimReason(
-              `workspace ${id}: without bubblewrap, agent CLIs run WITHOUT A SANDBOX: they can read every file and reach every network that the service can; install bubblewrap (bwrap) and remove the field`
-            )
+            reason: { _tag: "WorkspaceUnconfined", workspace: id }
           }
         ]
       : []

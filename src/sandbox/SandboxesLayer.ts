@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
+import type { Reason } from "../domain/Reason.ts"
 import type { Env } from "../config/Credentials.ts"
 import type { SandboxConfig } from "../config/schema/Agent.ts"
 import { makeFolder } from "../database/MakeFolder.ts"
@@ -15,10 +16,14 @@ import { listCandidates, makeDrivers } from "./SandboxKinds.ts"
 import type { Drivers } from "./SandboxKinds.ts"
 import { supervise } from "./Supervise.ts"
 
-const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, SandboxError> =>
+const io = <A>(
+  failure: "FolderNotCreated" | "FolderNotRemoved",
+  folder: string,
+  run: () => Promise<A>
+): Effect.Effect<A, SandboxError> =>
   Effect.tryPromise({
     try: run,
-    catch: (cause) => new SandboxError({ reason: "failed", message: `${what}: ${String(cause)}` })
+    catch: (cause) => new SandboxError({ reason: "failed", why: { _tag: failure, folder, why: String(cause) } })
   })
 
 const select = Effect.fnUntraced(function* (
@@ -27,24 +32,24 @@ const select = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SandboxKind, SandboxError> {
   const candidates = listCandidates(config)
   if (candidates instanceof SandboxError) return yield* candidates
-  const problems: Array<SandboxError> = []
+  const problems: Array<Reason> = []
   for (const kind of candidates) {
     const problem = yield* drivers[kind].problem(config)
     if (problem === undefined) return kind
     // An engine that exists is used or reported; only one that is missing lets the next be tried.
     if (problem.reason !== "missing") return yield* problem
-    problems.push(problem)
+    problems.push(problem.why)
   }
-  const [only] = problems
-  return yield* problems.length === 1 && only !== undefined
-    ? only
-    : new SandboxError({ reason: "missing", message: problems.map(({ message }) => message).join("; ") })
+  const [only, ...others] = problems
+  const why: Reason =
+    only !== undefined && others.length === 0 ? only : { _tag: "Several", reasons: problems }
+  return yield* new SandboxError({ reason: "missing", why })
 })
 
 /** Creates the folder of a sandbox, which is removed with the scope. It is the record by which its remains are found after a kill. */
 const openSlot = (root: string, kind: SandboxKind) =>
   Effect.acquireRelease(
-    io(`cannot create a folder in ${root}`, async (): Promise<SandboxSlot> => {
+    io("FolderNotCreated", root, async (): Promise<SandboxSlot> => {
       const mark = newMark()
       const folder = join(root, kind, mark)
       makeFolder(folder)
@@ -55,7 +60,7 @@ const openSlot = (root: string, kind: SandboxKind) =>
       return { mark, folder, inside, empty }
     }),
     ({ folder }) =>
-      io(`cannot remove ${folder}`, () => rm(folder, { recursive: true, force: true })).pipe(
+      io("FolderNotRemoved", folder, () => rm(folder, { recursive: true, force: true })).pipe(
         Effect.catch((error) => Effect.logWarning("sandbox folder not removed", { folder, error: error.message }))
       )
   )
@@ -73,7 +78,7 @@ export const sweepSandboxes = Effect.fnUntraced(function* (root: string, drivers
       const folder = join(root, kind, mark)
       const sweep = drivers[kind]
         .sweep(mark, folder)
-        .pipe(Effect.andThen(io(`cannot remove ${folder}`, () => rm(folder, { recursive: true, force: true }))))
+        .pipe(Effect.andThen(io("FolderNotRemoved", folder, () => rm(folder, { recursive: true, force: true }))))
       const isRemoved = yield* sweep.pipe(
         Effect.as(true),
         Effect.catch((error) =>

@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto"
 import type { Readable } from "node:stream"
 import { Effect, Stream } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../domain/Reason.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { Job, JobReport } from "./inside/Job.ts"
 import { splitLines } from "./OutputLines.ts"
 import type {
@@ -16,16 +18,20 @@ import type {
 import { StderrTail } from "./StderrTail.ts"
 import type { SandboxEnd, StartedSandbox } from "./SandboxDriver.ts"
 
-const messages: Record<SandboxLimit | "cancelled", (limits: SandboxLimits) => string> = {
-  memory: ({ memoryBytes }) =>
-    `the agent needs over ${toMib(memoryBytes)} MiB of memory; raise sandbox.limits.memory_mb`,
-  processes: ({ processes }) =>
-    `the agent started over ${processes} processes and threads; raise sandbox.limits.processes`,
-  time: ({ timeMillis }) => `the agent took over ${timeMillis / 1000} s; raise agent.timeout_seconds`,
-  output: ({ outputBytes }) => `the agent printed over ${toMib(outputBytes)} MiB; raise sandbox.limits.output_mb`,
-  cancelled: () => "the agent was cancelled"
+const reasons: Record<SandboxLimit | "cancelled", (limits: SandboxLimits) => Reason> = {
+  memory: ({ memoryBytes }) => ({ _tag: "AgentOverMemory", megabytes: toMib(memoryBytes) }),
+  processes: ({ processes }) => ({ _tag: "AgentOverProcesses", count: processes }),
+  time: ({ timeMillis }) => ({ _tag: "AgentOverTime", seconds: timeMillis / 1000 }),
+  output: ({ outputBytes }) => ({ _tag: "AgentOverOutput", megabytes: toMib(outputBytes) }),
+  cancelled: () => ({ _tag: "AgentCancelled" })
 }
 const toMib = (bytes: number): number => Math.round(bytes / 104_857.6) / 10
+
+const describeEnd = ({ code }: SandboxEnd, stderr: string): Reason => {
+  const printed = stderr.trim().slice(-500)
+  if (printed !== "") return verbatimReason(printed)
+  return code === undefined ? { _tag: "ExitCodeUnknown" } : { _tag: "ExitCode", code }
+}
 
 /** Decides on the reason, from the first cause for which the sandbox was ended, the report from inside, and the end of its process. */
 export const findExit = (
@@ -36,12 +42,11 @@ export const findExit = (
   stderr: string
 ): SandboxExit => {
   const reason = cause ?? end.limit ?? report?.limit
-  if (reason !== undefined) return { reason, message: messages[reason](limits) }
+  if (reason !== undefined) return { reason, why: reasons[reason](limits) }
   if (report?.code !== undefined) return { reason: "exited", code: report.code }
   if (report?.failure !== undefined)
-    return { reason: "engine", message: `the agent could not be started: ${report.failure}` }
-  const failure = end.failure ?? (stderr.trim().slice(-500) || `exit code ${end.code ?? "unknown"}`)
-  return { reason: "engine", message: `the sandbox ended before the agent: ${failure}` }
+    return { reason: "engine", why: { _tag: "AgentNotStarted", why: report.failure } }
+  return { reason: "engine", why: { _tag: "SandboxEnded", why: end.failure ?? describeEnd(end, stderr) } }
 }
 
 /** Ends the sandbox with the scope, and waits until no process is left. */

@@ -11,7 +11,6 @@
  */
 import { Clock, Deferred, Effect } from "effect"
 import type { Scope } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import { restorePass } from "../../domain/AgentPass.ts"
 import { agentModelChain } from "../../config/AgentModelChain.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
@@ -82,7 +81,7 @@ const findProgram = Effect.fnUntraced(function* (mode: CliMode, { workspace }: B
   const kind = yield* (yield* Sandboxes).select(workspace.sandbox).pipe(Effect.mapError(toAgentError))
   return yield* (yield* AgentPrograms)
     .find(mode, kind, workspace.sandbox)
-    .pipe(Effect.mapError(({ message }) => new AgentError({ reason: "failed", why: verbatimReason(message) })))
+    .pipe(Effect.mapError(({ why }) => new AgentError({ reason: "failed", why })))
 })
 
 const runPass = Effect.fnUntraced(function* (

@@ -1,7 +1,6 @@
 /** Starts an agent CLI in its sandbox, and reads its output until it ends or is ended. */
 import { Effect, Redacted, Stream } from "effect"
 import type { Scope } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
 import { Sandboxes } from "../../sandbox/Sandbox.ts"
 import type { SandboxError, SandboxPaths, SandboxProcess, SandboxProgram } from "../../sandbox/Sandbox.ts"
@@ -28,8 +27,8 @@ export interface CliRun {
   readonly labels: { readonly run: string; readonly pass: string }
 }
 
-export const toAgentError = ({ message, reason }: SandboxError): AgentError =>
-  new AgentError({ reason: reason === "failed" ? "retryable" : "failed", why: verbatimReason(message) })
+export const toAgentError = ({ reason, why }: SandboxError): AgentError =>
+  new AgentError({ reason: reason === "failed" ? "retryable" : "failed", why })
 
 /** Changes to an empty folder: CLIs read settings of the folder that they start in. */
 const enter = 'mkdir -p "$1" "$2" && cd "$1" && shift 2 && exec "$@"'

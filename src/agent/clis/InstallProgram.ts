@@ -8,6 +8,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { Effect } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import { makeFolder } from "../../database/MakeFolder.ts"
 import { newId } from "../../domain/Ids.ts"
 import { AgentProgramError } from "../AgentPrograms.ts"
@@ -47,7 +48,7 @@ const openToReaders = async (folder: string): Promise<void> => {
   await run("chmod", ["-R", "go+rX,go-w", folder])
 }
 
-const failed = (message: string) => new AgentProgramError({ reason: "failed", message })
+const failed = (why: Reason) => new AgentProgramError({ reason: "failed", why })
 
 /** Creates the folder of an installation, and `root` if it is missing. */
 const makeFresh = (root: string, fresh: string): Effect.Effect<void, AgentProgramError> =>
@@ -58,9 +59,11 @@ const makeFresh = (root: string, fresh: string): Effect.Effect<void, AgentProgra
       mkdirSync(fresh)
     },
     catch: (cause) =>
-      failed(
-        `cannot write to the folder ${root}: ${withoutPeriod(cause instanceof Error ? cause.message : String(cause))}. Name a folder that this user can create and write in SVC_AGENTS_DIR or --dir`
-      )
+      failed({
+        _tag: "AgentFolderUnwritable",
+        folder: root,
+        why: withoutPeriod(cause instanceof Error ? cause.message : String(cause))
+      })
   })
 
 /** Installs into `<folder>/<mode>` and returns the version. */
@@ -79,7 +82,8 @@ export const installProgram = (mode: CliMode, folder: string): Effect.Effect<str
       await rename(fresh, join(root, mode))
       return tested
     },
-    catch: (cause) => failed(`${name}@${tested} could not be installed in ${root}: ${errorText(cause)}`)
+    catch: (cause) => 
+      failed({ _tag: "AgentInstallFailed", package: `${name}@${tested}`, folder: root, why: errorText(cause) })
   }).pipe(Effect.ensuring(Effect.promise(() => rm(fresh, { recursive: true, force: true }))))
   return Effect.andThen(makeFresh(root, fresh), installation)
 }

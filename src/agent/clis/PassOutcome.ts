@@ -1,5 +1,4 @@
 /** Decides on the result of a pass of an agent CLI, from what it reported, its model calls, and how it ended. Pure. */
-import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import type { Unusable } from "../../domain/Coverage.ts"
 import type { ReportedProblem } from "../../domain/Problem.ts"
@@ -47,7 +46,7 @@ const exitError = ({ mode, printed, toolCalls }: PassFacts, exit: SandboxExit): 
     const isTransient = exit.reason === "engine" || exit.reason === "cancelled"
     return new AgentError({
       reason: exit.reason === "time" ? "timeout" : isTransient ? "retryable" : "failed",
-      why: { _tag: "AgentFailed", mode, reason: verbatimReason(exit.message) }
+      why: { _tag: "AgentFailed", mode, reason: exit.why }
     })
   }
   const output = toDetail(printed.error ?? printed.stderr)

@@ -9,6 +9,7 @@
 import { access, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Layer, Option, Schema } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import { AgentProgramError, AgentPrograms } from "../AgentPrograms.ts"
 import type { AgentProgram, CliMode } from "../AgentPrograms.ts"
 import type { SandboxKind } from "../../sandbox/Sandbox.ts"
@@ -41,10 +42,10 @@ export const isTested = (mode: CliMode, version: string): boolean => line(versio
 /** The tested range, as npm writes it. */
 export const testedRange = (mode: CliMode): string => `~${findCli(mode).tested}`
 
-export const installAdvice = (mode: CliMode): string =>
-  findCli(mode).package === undefined
-    ? `${mode} has no release on npm; put an own build of it as the manual describes (docs/agents.md)`
-    : `run aicr agent install ${mode}`
+export const installAdvice = (mode: CliMode): Reason => ({
+  _tag: findCli(mode).package === undefined ? "AgentBuildNext" : "AgentInstallNext",
+  mode
+})
 
 const commandIn = (packages: string, mode: CliMode): AgentProgram["command"] => {
   const [first = "", ...rest] = findCli(mode)
@@ -66,7 +67,7 @@ const inFolder = Effect.fnUntraced(function* (
   if (version === undefined)
     return yield* new AgentProgramError({
       reason: "missing",
-      message: `agent mode ${mode} is not installed in ${folder}; ${installAdvice(mode)}`
+      why: { _tag: "AgentNotInstalled", mode, folder, next: installAdvice(mode) }
     })
   const packages = packagesFolder(folder, mode)
   const command = commandIn(packages, mode)
@@ -80,7 +81,7 @@ const inFolder = Effect.fnUntraced(function* (
   if (!exists)
     return yield* new AgentProgramError({
       reason: "missing",
-      message: `${file} of agent mode ${mode} ${version} does not exist; ${installAdvice(mode)}`
+      why: { _tag: "AgentFileMissing", file, mode, version, next: installAdvice(mode) }
     })
   return { mode, version, isTested: isTested(mode, version), command, packages, installation: [join(folder, mode)] }
 })

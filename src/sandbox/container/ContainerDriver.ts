@@ -5,6 +5,7 @@ import { Duplex } from "node:stream"
 import type { Container } from "dockerode"
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import type { Env } from "../../config/Credentials.ts"
 import { defaultImage } from "../DefaultImage.ts"
 import { ownPaths, ownSockets } from "../Locations.ts"
@@ -27,7 +28,7 @@ const record = "engine"
 const failed = (cause: unknown): SandboxError =>
   cause instanceof SandboxError
     ? cause
-    : new SandboxError({ reason: "failed", message: `the container engine refused the sandbox: ${errorText(cause)}` })
+    : new SandboxError({ reason: "failed", why: { _tag: "EngineRefuses", why: errorText(cause) } })
 
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, SandboxError> =>
   Effect.tryPromise({ try: run, catch: failed })
@@ -47,7 +48,7 @@ const findPaths = async (kind: EngineKind, engine: Engine): Promise<(path: strin
     if (onHost !== undefined) return onHost
     throw new SandboxError({
       reason: "invalid",
-      message: `${path} is on no mount of the service's container, and the engine can mount folders of its host only; mount the data folder from the host`
+      why: { _tag: "PathNotMounted", path }
     })
   }
 }
@@ -91,7 +92,7 @@ const controlContainer = (container: Container, waiting: Promise<{ readonly Stat
       // Engines do not report reliably which processes the kernel killed: SIGKILL without our own kill is lack of memory.
       limit: code === 137 && !isKilled ? "memory" : undefined
     }),
-    (cause): SandboxEnd => ({ code: undefined, failure: errorText(cause) })
+    (cause): SandboxEnd => ({ code: undefined, failure: verbatimReason(errorText(cause)) })
   )
   return {
     ended: Promise.race([exited, new Promise<SandboxEnd>((resolve) => (giveUp = resolve))]),
@@ -99,7 +100,7 @@ const controlContainer = (container: Container, waiting: Promise<{ readonly Stat
       isKilled = true
       // A container that has ended cannot be killed, and another failure shows as one that does not end.
       container.kill({ signal: "SIGKILL" }).catch(() => {})
-      setTimeout(() => giveUp({ code: undefined, failure: "the engine did not end the container" }), endMillis).unref()
+      setTimeout(() => giveUp({ code: undefined, failure: { _tag: "ContainerNotEnded" } }), endMillis).unref()
     }
   }
 }

@@ -3,7 +3,9 @@ import { readFile } from "node:fs/promises"
 import type Docker from "dockerode"
 import type { Container } from "dockerode"
 import { Effect } from "effect"
-import { buildAdvice, defaultImage } from "../DefaultImage.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { defaultImage } from "../DefaultImage.ts"
 import { SandboxError } from "../Sandbox.ts"
 import { findOwnContainer } from "./HostPaths.ts"
 import type { ContainerMount } from "./HostPaths.ts"
@@ -30,11 +32,8 @@ export const isStatus = (cause: unknown, ...codes: ReadonlyArray<number>): boole
   "statusCode" in cause &&
   codes.some((code) => code === cause.statusCode)
 
-const unresponsive = (reason: SandboxError["reason"], kind: string, socket: string, text: string): SandboxError =>
-  new SandboxError({
-    reason,
-    message: `the engine of sandbox kind ${kind} does not respond at ${socket}: ${text}; start it`
-  })
+const unresponsive = (reason: SandboxError["reason"], kind: string, socket: string, why: Reason): SandboxError =>
+  new SandboxError({ reason, why: { _tag: "EngineSilent", kind, socket, why } })
 
 /** Facts that an engine reports about itself. `Rootless` is podman's. */
 interface EngineFacts {
@@ -51,7 +50,7 @@ export const findLimitProblem = (socket: string, facts: EngineFacts): SandboxErr
   if (![memory, cpus, processes].includes(false) && !(Rootless === true && version === "1")) return undefined
   return new SandboxError({
     reason: "failed",
-    message: `the engine at ${socket} cannot limit memory, processors and processes of its containers, because it has no control groups of its own; use control groups of version 2 (kernel option systemd.unified_cgroup_hierarchy=1), an engine of root, or sandbox.kind native`
+    why: { _tag: "EngineWithoutLimits", socket }
   })
 }
 
@@ -72,11 +71,12 @@ export const checkEngine = (
       if (problem === undefined) limiting.add(socket)
       return problem
     },
-    catch: (cause) => unresponsive(reason, kind, socket, errorText(cause))
+    catch: (cause) => unresponsive(reason, kind, socket, verbatimReason(errorText(cause)))
   }).pipe(
     Effect.timeoutOrElse({
       duration: pingMillis,
-      orElse: () => Effect.fail(unresponsive(reason, kind, socket, `no response within ${pingMillis / 1000} s`))
+      orElse: () =>
+        Effect.fail(unresponsive(reason, kind, socket, { _tag: "NoResponseWithin", seconds: pingMillis / 1000 }))
     }),
     Effect.catch((error) => Effect.succeed(error))
   )
@@ -101,13 +101,13 @@ export const createContainer = async (
 
 const noDefaultImage = new SandboxError({
   reason: "missing",
-  message: `image ${defaultImage} does not exist on this machine; ${buildAdvice}`
+  why: { _tag: "AgentImageMissing", image: defaultImage }
 })
 
 const noImage = (image: string, cause: unknown): SandboxError =>
   new SandboxError({
     reason: "missing",
-    message: `image ${image} of sandbox.image does not exist on this machine, and cannot be pulled: ${errorText(cause)}`
+    why: { _tag: "ImageMissing", image, why: errorText(cause) }
   })
 
 const pull = async (docker: Docker, image: string): Promise<void> => {

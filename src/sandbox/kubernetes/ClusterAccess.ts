@@ -19,8 +19,6 @@ export interface ClusterAccess {
 
 export type ClusterSettings = Pick<SandboxConfig["kubernetes"], "namespace" | "service_account_dir">
 
-const advice = "run the service in a pod with the service account of deploy/kubernetes-sandboxes"
-
 /** Rejects with a `SandboxError` of reason `missing` if the service does not run in a cluster. */
 export const openAccess = async (env: Env, settings: ClusterSettings): Promise<ClusterAccess> => {
   const folder = settings.service_account_dir
@@ -28,7 +26,7 @@ export const openAccess = async (env: Env, settings: ClusterSettings): Promise<C
   if (host === "" || port === "")
     throw new SandboxError({
       reason: "missing",
-      message: `sandbox kind kubernetes has no cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; ${advice}`
+      why: { _tag: "ClusterMissing" }
     })
   const read = async (name: string): Promise<string> => {
     const path = join(folder, name)
@@ -40,7 +38,7 @@ export const openAccess = async (env: Env, settings: ClusterSettings): Promise<C
     }
     throw new SandboxError({
       reason: "missing",
-      message: `sandbox kind kubernetes has no service account: ${path} cannot be read; ${advice}, or set sandbox.kubernetes.service_account_dir`
+      why: { _tag: "ServiceAccountUnreadable", path }
     })
   }
   await read("token")

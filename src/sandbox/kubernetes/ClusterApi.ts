@@ -100,8 +100,6 @@ export const errorText = (cause: unknown): string =>
 export const toSandboxError = (cause: unknown): SandboxError => {
   if (cause instanceof SandboxError) return cause
   const isRefused = cause instanceof ApiError && (cause.status === 401 || cause.status === 403)
-  return new SandboxError({
-    reason: "failed",
-    message: `the Kubernetes API refused the sandbox: ${errorText(cause)}${isRefused ? "; the service account needs the Role of deploy/kubernetes-sandboxes" : ""}`
-  })
+  const tag = isRefused ? "KubernetesForbids" : "KubernetesRefuses"
+  return new SandboxError({ reason: "failed", why: { _tag: tag, why: errorText(cause) } })
 }

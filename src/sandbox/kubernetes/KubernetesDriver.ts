@@ -9,13 +9,16 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { Effect, Schema } from "effect"
 import type { Scope } from "effect"
+import { openNetwork } from "../link/InnerEnd.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { Env } from "../../config/Credentials.ts"
 import type { SandboxConfig } from "../../config/schema/Agent.ts"
 import { findOwner } from "../../vcs/ProcessMark.ts"
 import { defaultImage } from "../DefaultImage.ts"
 import { ownPaths, partsFolder } from "../Locations.ts"
 import { readPrograms } from "../link/ProgramTexts.ts"
-import { serveTunnel } from "../link/ServeTunnel.ts"
+import { describeEnd, serveTunnel } from "../link/ServeTunnel.ts"
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
@@ -58,7 +61,7 @@ const checkNetwork = async (api: ClusterApi): Promise<void> => {
   if (gap !== undefined)
     throw new SandboxError({
       reason: "invalid",
-      message: `pods of sandboxes in namespace ${namespace} have a network: ${gap}; apply deploy/kubernetes-sandboxes to this namespace, and no other policy for its pods`
+      why: { _tag: "NamespaceOpen", namespace, why: gap }
     })
 }
 
@@ -72,28 +75,26 @@ const poll = async <A>(millis: number, run: () => Promise<A | undefined>): Promi
 }
 
 const awaitReady = async (api: ClusterApi, name: string, image: string, cluster: Cluster): Promise<void> => {
-  let why = "no status"
+  let why: Reason = { _tag: "PodWithoutStatus" }
   const ready = await poll(cluster.start_timeout_seconds * 1000, async () => {
     const pod = await api.findPod(name)
-    if (pod === undefined) throw new Error(`pod ${name} was deleted while it started`)
+    if (pod === undefined)
+      throw new SandboxError({ reason: "failed", why: { _tag: "PodDeletedAtStart", pod: name } })
     const readiness = findReadiness(pod)
     if (readiness.state === "ready") return true
     why = readiness.why
     if (readiness.state === "waiting") return undefined
-    const advice =
-      image === defaultImage
-        ? "build deploy/agents for the nodes of the cluster, and set sandbox.image"
-        : "correct sandbox.image"
+    const tag = image === defaultImage ? "ClusterAgentImageUnusable" : "ClusterImageUnusable"
     throw new SandboxError(
       readiness.isImage
-        ? { reason: "missing", message: `image ${image} cannot be used by the cluster: ${why}; ${advice}` }
-        : { reason: "failed", message: `pod ${name} did not start: ${why}` }
+        ? { reason: "missing", why: { _tag: tag, image, why } }
+        : { reason: "failed", why: { _tag: "PodNotStarted", pod: name, why } }
     )
   })
   if (ready === undefined)
     throw new SandboxError({
       reason: "failed",
-      message: `pod ${name} did not start within ${cluster.start_timeout_seconds} s: ${why}; see kubectl describe pod, or raise sandbox.kubernetes.start_timeout_seconds`
+      why: { _tag: "PodLate", pod: name, seconds: cluster.start_timeout_seconds, why }
     })
 }
 
@@ -136,14 +137,16 @@ const link = async (
   const tunnel = serveTunnel({ input: exec, output: exec }, request)
   const problem = await Promise.race([
     tunnel.connected,
-    tunnel.ended.then((reason) => exec.stderr().trim() || (reason ?? "its streams ended")),
-    delay(seconds * 1000, `it was not connected within ${seconds} s`, { ref: false })
+    tunnel.ended.then((reason) => describeEnd(exec.stderr().trim(), reason)),
+    delay<Reason>(seconds * 1000, { _tag: "NotConnectedWithin", seconds }, { ref: false })
   ])
   if (problem === undefined) return { exec, tunnel }
   exec.destroy()
   throw new SandboxError({
     reason: "failed",
-    message: `pod ${name} cannot be used: ${problem}${problem.includes("network") ? "; its cluster does not enforce NetworkPolicy, use a network plugin that does" : ""}`
+    why: exec.stderr().includes(openNetwork)
+      ? { _tag: "PodNetworkOpen", pod: name }
+      : { _tag: "PodUnusable", pod: name, why: problem }
   })
 }
 
@@ -156,7 +159,7 @@ const start = Effect.fnUntraced(function* (
   if (request.installation.length > 0)
     return yield* new SandboxError({
       reason: "invalid",
-      message: "sandbox kind kubernetes cannot mount folders of the service; put the agents into sandbox.image"
+      why: { _tag: "KubernetesWithoutMounts" }
     })
   const api = yield* connect(env, cluster)
   const name = podName(slot.mark)
@@ -173,15 +176,15 @@ const start = Effect.fnUntraced(function* (
   yield* attempt(() => awaitReady(api, name, image, cluster))
   const { exec, tunnel } = yield* attempt(() => link(api, name, request, cluster))
   let isKilled = false
-  const finish = async (problem: string | undefined): Promise<SandboxEnd> => {
+  const finish = async (problem: Reason | undefined): Promise<SandboxEnd> => {
     const find = async (): Promise<SandboxEnd | undefined> => {
       const pod = await api.findPod(name)
-      return pod === undefined ? { code: undefined, failure: "its pod was deleted" } : findEnd(pod)
+      return pod === undefined ? { code: undefined, failure: { _tag: "PodDeleted" } } : findEnd(pod)
     }
     const end = isKilled ? undefined : await poll(statusMillis, find)
     exec.destroy()
     const isRemoved = await removePod(api, name)
-    const failure = isRemoved ? (end?.failure ?? problem) : "the cluster did not end the pod"
+    const failure: Reason | undefined = isRemoved ? (end?.failure ?? problem) : { _tag: "PodNotEnded" }
     return { code: end?.code, limit: end?.limit, failure }
   }
   return {
@@ -198,7 +201,7 @@ const start = Effect.fnUntraced(function* (
       isKilled = true
       exec.destroy()
     },
-    ended: tunnel.ended.then(finish).catch((cause): SandboxEnd => ({ code: undefined, failure: errorText(cause) })),
+    ended: tunnel.ended.then(finish).catch((cause): SandboxEnd => ({ code: undefined, failure: verbatimReason(errorText(cause)) })),
     onLimit: () => {}
   }
 })
@@ -239,7 +242,7 @@ export const kubernetesDriver = (env: Env): SandboxDriver => {
           const settings = yield* attempt(async () => Schema.decodeUnknownSync(Record)(text))
           const api = yield* connect(env, settings)
           const isRemoved = yield* attempt(() => removePod(api, podName(mark)))
-          if (!isRemoved) yield* new SandboxError({ reason: "failed", message: "the cluster did not end the pod" })
+          if (!isRemoved) yield* new SandboxError({ reason: "failed", why: { _tag: "PodNotEnded" } })
         })
       )
   }

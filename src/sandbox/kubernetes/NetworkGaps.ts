@@ -1,5 +1,6 @@
 /** Decides whether the network policies of a namespace close the network of its sandboxes. Policies add up: one that permits is enough. Pure. */
 import { Schema } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 
 const Expression = Schema.Struct({
   key: Schema.String,
@@ -48,13 +49,14 @@ const directions = [
 ] as const
 
 /** Returns why pods with these labels have a network; undefined if every connection is refused. */
-export const findNetworkGap = (policies: NetworkPolicies["items"], labels: Labels): string | undefined => {
+export const findNetworkGap = (policies: NetworkPolicies["items"], labels: Labels): Reason | undefined => {
   const applied = policies.filter(({ spec }) => selects(spec.podSelector, labels))
   for (const [type, field] of directions) {
     const permitting = applied.find(({ spec }) => (spec[field] ?? []).length > 0)
-    if (permitting !== undefined) return `NetworkPolicy ${permitting.metadata.name} permits connections (${field})`
+    if (permitting !== undefined) 
+      return { _tag: "PolicyPermits", policy: permitting.metadata.name, direction: field }
     if (!applied.some(({ spec: { policyTypes = ["Ingress"] } }) => policyTypes.includes(type)))
-      return `no NetworkPolicy refuses connections (${field})`
+      return { _tag: "PolicyMissing", direction: field }
   }
   return undefined
 }

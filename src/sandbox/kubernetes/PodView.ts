@@ -1,5 +1,7 @@
 /** The state of a pod, as far as sandboxes need it. Pure. */
 import { Schema } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { SandboxEnd } from "../SandboxDriver.ts"
 
 const State = Schema.Struct({
@@ -51,29 +53,37 @@ const imageReasons = new Set(["ImagePullBackOff", "InvalidImageName", "ErrImageN
 
 export type Readiness =
   | { readonly state: "ready" }
-  | { readonly state: "waiting"; readonly why: string }
-  | { readonly state: "failed"; readonly why: string; readonly isImage: boolean }
+  | { readonly state: "waiting"; readonly why: Reason }
+  | { readonly state: "failed"; readonly why: Reason; readonly isImage: boolean }
 
 /** Decides whether both containers run. */
 export const findReadiness = ({ status = {} }: PodView): Readiness => {
   const containers = status.containerStatuses ?? []
   const described = status.conditions?.find((condition) => condition.status === "False" && condition.message)?.message
   if (status.phase === "Failed" || status.phase === "Succeeded")
-    return { state: "failed", why: status.message ?? status.reason ?? "its containers have ended", isImage: false }
+    return { state: "failed", why: statusReason(status, "PodContainersEnded"), isImage: false }
   for (const { name, state } of containers) {
     const reason = state?.waiting?.reason
     if (reason !== undefined && lasting.has(reason))
       return {
         state: "failed",
-        why: `container ${name}: ${reason}${state?.waiting?.message === undefined ? "" : `: ${state.waiting.message}`}`,
+        why: { _tag: "ContainerStuck", name, state: reason, why: state?.waiting?.message },
         isImage: imageReasons.has(reason)
       }
     if (state?.terminated !== undefined)
-      return { state: "failed", why: `container ${name} ended with ${state.terminated.exitCode}`, isImage: false }
+      return { state: "failed", why: { _tag: "ContainerEnded", name, code: state.terminated.exitCode }, isImage: false }
   }
+  const waiting = described ?? containers[0]?.state?.waiting?.reason ?? status.phase
   return containers.length >= 2 && containers.every(({ state }) => state?.running !== undefined)
     ? { state: "ready" }
-    : { state: "waiting", why: described ?? containers[0]?.state?.waiting?.reason ?? status.phase ?? "no status" }
+    : { state: "waiting", why: waiting === undefined ? { _tag: "PodWithoutStatus" } : verbatimReason(waiting) }
+}
+
+type Status = NonNullable<PodView["status"]>
+
+const statusReason = ({ message, reason }: Status, otherwise: "PodContainersEnded" | "PodFailed"): Reason => {
+  const said = message ?? reason
+  return said === undefined ? { _tag: otherwise } : verbatimReason(said)
 }
 
 /** Returns how the agent's container ended; undefined while it runs. */
@@ -85,7 +95,5 @@ export const findEnd = ({ status = {} }: PodView): SandboxEnd | undefined => {
       // SIGKILL without our own kill is lack of memory, also where the runtime does not say so.
       limit: state.reason === "OOMKilled" || state.exitCode === 137 ? "memory" : undefined
     }
-  return status.phase === "Failed"
-    ? { code: undefined, failure: status.message ?? status.reason ?? "the pod failed" }
-    : undefined
+  return status.phase === "Failed" ? { code: undefined, failure: statusReason(status, "PodFailed") } : undefined
 }

@@ -4,7 +4,7 @@
  */
 import { connect } from "node:net"
 import { setTimeout as delay } from "node:timers/promises"
-import { fail, openSockets, receiveRepository } from "../link/InnerEnd.ts"
+import { fail, openNetwork, openSockets, receiveRepository } from "../link/InnerEnd.ts"
 
 const [folder = "", repository = "", host = "", port = ""] = process.argv.slice(2)
 const probeMillis = 1000
@@ -27,7 +27,7 @@ const checkNetwork = async (): Promise<void> => {
     if (!(await isReachable())) return
     await delay(probeMillis)
   }
-  fail("the network of the sandbox is open")
+  fail(openNetwork)
 }
 
 /** Keeps the pod alive: its main program ends with this connection. */

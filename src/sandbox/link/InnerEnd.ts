@@ -11,6 +11,9 @@ import type { TunnelTarget, Tunnel } from "./Tunnel.ts"
 
 const maxConnections = 256
 
+/** Printed by the program of a pod whose network is open. */
+export const openNetwork = "the network of the sandbox is open"
+
 export const fail = (message: string): never => {
   process.stderr.write(message)
   process.exit(1)

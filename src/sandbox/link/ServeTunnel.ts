@@ -4,6 +4,8 @@ import { readdir } from "node:fs/promises"
 import { connect } from "node:net"
 import { PassThrough } from "node:stream"
 import type { Duplex, Readable, Writable } from "node:stream"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import { startTunnel } from "./Tunnel.ts"
 import type { TunnelTarget } from "./Tunnel.ts"
@@ -15,7 +17,7 @@ export interface ServedTunnel {
   /** Settles when all streams of the program are connected. */
   readonly connected: Promise<void>
   /** Settles when the program has closed its streams, or the tunnel has ended, with the reason. Never rejects. */
-  readonly ended: Promise<string | undefined>
+  readonly ended: Promise<Reason | undefined>
 }
 
 /** The entries of a repository as an archive, in which everyone may read. Not the folder itself: its counterpart has another owner. */
@@ -40,15 +42,19 @@ const join = (one: Duplex, other: Duplex): void => {
 
 const noRest = (): void => {}
 
+/** Returns why a program cannot be used whose streams ended: what it printed, or why its tunnel ended. */
+export const describeEnd = (printed: string, ended: Reason | undefined): Reason =>
+  printed === "" ? (ended ?? { _tag: "StreamsEnded" }) : verbatimReason(printed)
+
 export const serveTunnel = (
   link: { readonly input: Readable; readonly output: Writable },
   { repository, sockets }: Pick<SandboxRequest, "repository" | "sockets">
 ): ServedTunnel => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   let notifyConnected = noRest
-  let notifyEnded: (problem?: string) => void = noRest
+  let notifyEnded: (problem?: Reason) => void = noRest
   const connected = new Promise<void>((resolve) => (notifyConnected = resolve))
-  const ended = new Promise<string | undefined>((resolve) => (notifyEnded = resolve))
+  const ended = new Promise<Reason | undefined>((resolve) => (notifyEnded = resolve))
   const open = new Set<TunnelTarget>(["stdin", "stdout", "stderr"])
   const running = new Set<TunnelTarget>(["stdout", "stderr"])
   const start = (target: TunnelTarget) => {
@@ -86,7 +92,7 @@ export const serveTunnel = (
     (problem) => {
       stdout.end()
       stderr.end()
-      notifyEnded(problem ?? "its connection ended")
+      notifyEnded(problem === undefined ? { _tag: "SandboxLinkEnded" } : verbatimReason(problem))
     }
   )
   return { stdin, stdout, stderr, connected, ended }

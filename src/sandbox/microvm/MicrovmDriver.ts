@@ -10,9 +10,10 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import type { SandboxConfig } from "../../config/schema/Agent.ts"
 import { readPrograms } from "../link/ProgramTexts.ts"
-import { serveTunnel } from "../link/ServeTunnel.ts"
+import { describeEnd, serveTunnel } from "../link/ServeTunnel.ts"
 import { ownPaths } from "../Locations.ts"
 import { findCgroup, makeCgroup } from "../native/Cgroup.ts"
 import { spawnLimited } from "../native/LimitedShell.ts"
@@ -58,7 +59,7 @@ interface Parts {
   readonly image: string
 }
 
-const missing = (message: string): SandboxError => new SandboxError({ reason: "missing", message })
+const missing = (why: Reason): SandboxError => new SandboxError({ reason: "missing", why })
 
 /** Returns the parts of a machine, or what is missing. `isUsable` returns whether a file can be read and written. */
 export const findParts = (
@@ -71,27 +72,19 @@ export const findParts = (
     ["root_image", image]
   ] as const) {
     if (file === undefined)
-      return missing(
-        `sandbox kind microvm needs a ${field === "kernel" ? "kernel" : "file system with the agents"}; set sandbox.microvm.${field}`
-      )
+      return missing({ _tag: field === "kernel" ? "KernelUnset" : "RootImageUnset" })
     if (!can(file, constants.R_OK))
-      return missing(`${file} of sandbox.microvm.${field} cannot be read; correct the path`)
+      return missing({ _tag: "MicrovmFileUnreadable", file, field })
   }
   if (!emulation && !isUsable("/dev/kvm"))
-    return missing(
-      "sandbox kind microvm cannot use /dev/kvm; permit it to the service, or set sandbox.microvm.emulation, which is slow"
-    )
+    return missing({ _tag: "KvmUnusable" })
   const busybox = findProgram(path, "busybox")
   if (busybox === undefined)
-    return missing(
-      "sandbox kind microvm needs busybox as one static file; install it (Debian: apt-get install busybox-static)"
-    )
+    return missing({ _tag: "BusyboxMissing" })
   const firecracker = emulation ? undefined : findProgram(path, "firecracker")
   const program = firecracker ?? findProgram(path, "qemu-system-x86_64")
   if (program === undefined || kernel === undefined || image === undefined)
-    return missing(
-      "sandbox kind microvm needs Firecracker (firecracker) or QEMU (Debian: apt-get install qemu-system-x86) in the PATH of the service"
-    )
+    return missing({ _tag: "MonitorMissing" })
   return { monitor: firecracker === undefined ? "qemu" : "firecracker", program, busybox, kernel, image }
 }
 
@@ -101,7 +94,7 @@ const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, SandboxError> =>
     catch: (cause) =>
       cause instanceof SandboxError
         ? cause
-        : new SandboxError({ reason: "failed", message: `the virtual machine cannot be prepared: ${String(cause)}` })
+        : new SandboxError({ reason: "failed", why: { _tag: "MicrovmNotPrepared", why: String(cause) } })
   })
 
 const folders = ["bin", "dev", "proc", "sys", "lower", "upper", "root", "cgroup", "modules", "programs"]
@@ -157,8 +150,7 @@ const start = Effect.fnUntraced(function* (
   if (request.installation.length > 0)
     return yield* new SandboxError({
       reason: "invalid",
-      message:
-        "sandbox kind microvm cannot mount folders of this machine; put the agents into sandbox.microvm.root_image"
+      why: { _tag: "MicrovmWithoutMounts" }
     })
   const { image, kernel, monitor, program } = parts
   const machine: Machine = {
@@ -185,15 +177,12 @@ const start = Effect.fnUntraced(function* (
   const problem = yield* Effect.promise(() =>
     Promise.race([
       tunnel.connected,
-      tunnel.ended.then((reason) => output.trim() || (reason ?? "its streams ended")),
-      delay(seconds * 1000, `it did not start within ${seconds} s`, { ref: false })
+      tunnel.ended.then((reason) => describeEnd(output.trim(), reason)),
+      delay<Reason>(seconds * 1000, { _tag: "NotStartedWithin", seconds }, { ref: false })
     ])
   )
   if (problem !== undefined)
-    return yield* new SandboxError({
-      reason: "failed",
-      message: `the virtual machine cannot be used: ${problem}; check kernel, modules and image of sandbox.microvm`
-    })
+    return yield* new SandboxError({ reason: "failed", why: { _tag: "MicrovmUnusable", why: problem } })
   const ended = tunnel.ended.then(async (reason): Promise<SandboxEnd> => {
     running.kill()
     const end = await running.ended

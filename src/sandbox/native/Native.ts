@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import type { SandboxConfig } from "../../config/schema/Agent.ts"
 import { newMark } from "../../vcs/ProcessMark.ts"
 import { ownPaths, ownSockets } from "../Locations.ts"
@@ -47,7 +48,7 @@ const findProgram = (name: string, path: string): string | undefined =>
       }
     })
 
-const missing = (message: string): SandboxError => new SandboxError({ reason: "missing", message })
+const missing = (why: Reason): SandboxError => new SandboxError({ reason: "missing", why })
 
 /** Parts with which every native sandbox of this machine is started. */
 interface Tools {
@@ -63,17 +64,11 @@ const findTools = (path: string, arch: string, isRoot: boolean): Effect.Effect<T
     const bubblewrap = findProgram("bwrap", path)
     const setpriv = isRoot ? findProgram("setpriv", path) : undefined
     if (bubblewrap === undefined)
-      return missing(
-        "bubblewrap (bwrap) is not installed, and sandbox kind native needs it; install it (Debian: apt-get install bubblewrap) or select another sandbox.kind"
-      )
+      return missing({ _tag: "BubblewrapMissing" })
     if (!isFilterArch(arch))
-      return missing(
-        `sandbox kind native has no filter of system calls for the processor architecture ${arch}, only for x64 and arm64; select another sandbox.kind`
-      )
+      return missing({ _tag: "ArchitectureUnfiltered", arch })
     if (isRoot && setpriv === undefined)
-      return missing(
-        "the service runs as root, and sandbox kind native needs setpriv to start agents as another user; start the service as a user without rights, or install setpriv (Debian: apt-get install util-linux)"
-      )
+      return missing({ _tag: "SetprivMissing" })
     return Effect.succeed({ bubblewrap, setpriv, filter: seccompFilter(arch) })
   })
 
@@ -93,9 +88,7 @@ const probe = (tools: Tools, uid: number): Effect.Effect<Tools, SandboxError> =>
       return running
     },
     catch: (cause) =>
-      missing(
-        `bubblewrap (${tools.bubblewrap}) cannot isolate programs on this machine: ${errorText(cause)}; permit user namespaces to the service (in a container also a new /proc) or select another sandbox.kind`
-      )
+      missing({ _tag: "IsolationRefused", program: tools.bubblewrap, why: errorText(cause) })
   }).pipe(Effect.as(tools))
 
 const startConfined = Effect.fnUntraced(function* (
@@ -111,7 +104,7 @@ const startConfined = Effect.fnUntraced(function* (
       for (const [name, text] of Object.entries(systemFiles)) await writeFile(join(folder, name), text)
       if (tools.setpriv !== undefined) await permitReading(request, [slot.inside, ...systemPaths(folder)])
     },
-    catch: (cause) => new SandboxError({ reason: "failed", message: `cannot write to ${folder}: ${String(cause)}` })
+    catch: (cause) => new SandboxError({ reason: "failed", why: { _tag: "FolderUnwritable", folder, why: String(cause) } })
   })
   const { limits } = request
   let maxTasks: number | undefined

@@ -4,6 +4,7 @@ import type { Readable, Writable } from "node:stream"
 import { setTimeout as delay } from "node:timers/promises"
 import { Effect } from "effect"
 import type { Scope } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import type { SandboxLimit, SandboxLimits } from "../Sandbox.ts"
 import type { SandboxEnd } from "../SandboxDriver.ts"
 import type { Cgroup } from "./Cgroup.ts"
@@ -57,9 +58,9 @@ export const controlProcess = (child: ChildProcess, control: ProcessControl): Na
   }
   let watcher: NodeJS.Timeout | undefined
   const exited = new Promise<SandboxEnd>((resolve) => {
-    child.once("error", ({ message }) => resolve({ code: undefined, failure: message }))
+    child.once("error", ({ message }) => resolve({ code: undefined, failure: verbatimReason(message) }))
     child.once("exit", (code, signal) =>
-      resolve({ code: code ?? undefined, failure: signal === null ? undefined : `it was ended by ${signal}` })
+      resolve({ code: code ?? undefined, failure: signal === null ? undefined : { _tag: "EndedBySignal", signal } })
     )
   })
   const ended = exited.then(async (end): Promise<SandboxEnd> => {
@@ -67,7 +68,7 @@ export const controlProcess = (child: ChildProcess, control: ProcessControl): Na
     const left = await endAll(list)
     const limit = cgroup?.findLimit()
     cgroup?.remove()
-    return { code: end.code, limit, failure: left === 0 ? end.failure : `${left} processes could not be ended` }
+    return { code: end.code, limit, failure: left === 0 ? end.failure : { _tag: "ProcessesLeft", count: left } }
   })
   return {
     stdin,

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import { withoutPeriod } from "../../domain/Text.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import type { SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
@@ -70,25 +70,22 @@ export const findEndOfAll = Effect.fnUntraced(function* (
   if (isRoot)
     return yield* new SandboxError({
       reason: "missing",
-      message:
-        "the service runs as root, and an agent without a sandbox would too; start the service as a user without rights, or install bubblewrap and remove sandbox.native.unconfined"
+      why: { _tag: "RootWithoutSandbox" }
     })
   const argv = unshare === undefined ? undefined : namespaceArgs(unshare)
-  const problem =
+  const problem: Reason | undefined =
     argv === undefined
-      ? "unshare is not installed"
+      ? { _tag: "UnshareMissing" }
       : yield* Effect.promise(() =>
           promisify(execFile)(argv[0] ?? "", [...argv.slice(1), "/bin/sh", "-c", "exit 0"], { timeout: 10_000 }).then(
             () => undefined,
-            (cause: unknown) => errorText(cause)
+            (cause: unknown) => verbatimReason(errorText(cause))
           )
         )
   if (argv !== undefined && problem === undefined) return { _tag: "Namespace", argv }
   if (canMakeGroup()) return { _tag: "ControlGroup" }
-  return yield* new SandboxError({
-    reason: "missing",
-    message: `nothing on this machine could end all processes of an agent without a sandbox: a process namespace is missing (${problem}), and a control group too; permit user namespaces to the service and install unshare (Debian: apt-get install util-linux), or set Delegate=yes in its systemd unit`
-  })
+  const why: Reason = { _tag: "AgentsWithoutEnd", why: problem ?? { _tag: "UnshareMissing" } }
+  return yield* new SandboxError({ reason: "missing", why })
 })
 
 export interface UnconfinedStart {
@@ -109,7 +106,7 @@ export const startUnconfined = Effect.fnUntraced(function* (
       await mkdir(scratch, { mode: 0o700 })
       return freePorts()
     },
-    catch: (cause) => new SandboxError({ reason: "failed", message: `cannot prepare ${folder}: ${String(cause)}` })
+    catch: (cause) => new SandboxError({ reason: "failed", why: { _tag: "FolderNotPrepared", folder, why: String(cause) } })
   })
   const { limits, repository, sockets } = request
   const environment = { [markVariable]: mark }
@@ -126,7 +123,7 @@ export const startUnconfined = Effect.fnUntraced(function* (
   })
   return {
     ...running,
-    notices: [{ _tag: "WithoutSandbox", reason: verbatimReason(withoutPeriod(reason.message)) }],
+    notices: [{ _tag: "WithoutSandbox", reason: reason.why }],
     paths: { repository, scratch, modelPort, toolsPort },
     sockets,
     environment,

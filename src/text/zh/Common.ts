@@ -13,6 +13,7 @@ import { queueTexts } from "./Queue.ts"
 import { refusalTexts } from "./Refusal.ts"
 import { reviewTexts } from "./Review.ts"
 import { runTexts } from "./Run.ts"
+import { sandboxTexts } from "./Sandbox.ts"
 import { storeTexts } from "./Store.ts"
 import { modelTexts } from "./Model.ts"
 import { deliveryTexts } from "./Delivery.ts"
@@ -34,6 +35,7 @@ export const common: CommonTexts = {
     ...queueTexts,
     ...reviewTexts,
     ...runTexts,
+    ...sandboxTexts,
     ...storeTexts,
     ...checkTexts,
     ...refusalTexts
