@@ -2,6 +2,8 @@
 import { existsSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
+import { inEnglish } from "../text/en.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { CliMode } from "../agent/AgentPrograms.ts"
 import { AgentPrograms } from "../agent/AgentPrograms.ts"
 import { checkAgent } from "../agent/check/CheckAgent.ts"
@@ -84,7 +86,7 @@ export const findInstalled = (
     const folder = agentsFolder(yield* load("config.yaml"))
     const version = yield* readVersion(folder, mode)
     return version === undefined
-      ? yield* refused(`agent mode ${mode} is not installed in ${folder}; ${installAdvice(mode)}`)
+      ? yield* refused(`agent mode ${mode} is not installed in ${folder}; ${inEnglish(installAdvice(mode))}`)
       : { mode, folder }
   })
 
@@ -137,20 +139,18 @@ const reportAgent = Effect.fnUntraced(function* (
   { mode, sandbox, workspaces }: UsedAgent,
   runs: boolean
 ) {
-  const of = `${workspaces.length === 1 ? "workspace" : "workspaces"} ${workspaces.join(", ")}`
+  const of = { count: workspaces.length, workspaces }
   const found = yield* Effect.result(findAgent(mode, sandbox))
   if (found._tag === "Failure")
-    return [{ level: "error", reason: verbatimReason(`${of}: ${found.failure.message}`) }] as const
+    return [{ level: "error", reason: { _tag: "AgentUnavailable", ...of, why: found.failure.why } }] as const
   const { kind, program } = found.success
-  const what = `${of}: agent mode ${mode} ${program.version ?? "of the image"}`
+  const version: Reason = program.version === undefined ? { _tag: "OfTheImage" } : verbatimReason(program.version)
   const reports: Array<AccessReport> = [
     program.isTested
-      ? { level: "ok", reason: verbatimReason(`${what} in sandbox ${kind}`) }
+      ? { level: "ok", reason: { _tag: "AgentReady", ...of, mode, version, kind } }
       : {
           level: "warning",
-          reason: verbatimReason(
-            `${what} is not a version that was tested (${testedRange(mode)}); run aicr agent check ${mode}`
-          )
+          reason: { _tag: "AgentVersionUntested", ...of, mode, version, range: testedRange(mode) }
         }
   ]
   if (!runs) return reports
@@ -159,7 +159,7 @@ const reportAgent = Effect.fnUntraced(function* (
   for (const { detail, isOk, point } of points.slice(1)) {
     reports.push({
       level: isOk ? "ok" : "error",
-      reason: verbatimReason(`agent mode ${mode} in sandbox ${kind}: ${point}: ${detail}`)
+      reason: { _tag: "AgentPoint", mode, kind, point, detail }
     })
   }
   return reports

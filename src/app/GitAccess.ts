@@ -10,7 +10,6 @@ import { usesHosts } from "../config/RoleCredentials.ts"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import { cloneUrl } from "../domain/HostUrls.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
 import type { Role } from "../domain/Role.ts"
 import type { AccessReport } from "../forge/Access.ts"
@@ -50,9 +49,9 @@ const checkTrigger = Effect.fnUntraced(function* (snapshot: Snapshot, profile: T
   }
   const listed = yield* Effect.result(remoteRef(remote, undefined, home))
   if (listed._tag === "Success") return report("ok", { _tag: "GitReads" })
-  const { message, reason } = listed.failure
+  const { reason, why } = listed.failure
   // A repository without commits has no default branch.
-  return report(reason === "missing" ? "warning" : "error", { _tag: "GitFails", why: verbatimReason(message) })
+  return report(reason === "missing" ? "warning" : "error", { _tag: "GitFails", why })
 })
 
 export const gitAccess = (snapshot: Snapshot, roles: ReadonlySet<Role>): Effect.Effect<ReadonlyArray<AccessReport>> =>

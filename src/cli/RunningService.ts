@@ -1,7 +1,6 @@
 /** Reports whether the service that runs on this machine, on the port of the configuration, is ready. */
 import { Effect, Schema } from "effect"
 import type { AccessReport } from "../forge/Access.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 
 const timeoutMillis = 3000
 
@@ -28,14 +27,14 @@ export const reportService = ({
     const found = decode(body)
     if (found._tag === "None") return []
     const { not_ready: parts = [], status } = found.value
-    if (status === "ready") return [{ level: "ok", reason: verbatimReason(`the service on port ${port} is ready`) }]
-    const what = parts.length === 0 ? "" : `: ${parts.join(", ")}`
+    if (status === "ready") return [{ level: "ok", reason: { _tag: "ServiceReady", port } }]
+    const named = parts.length === 0 ? {} : { parts }
     return [
       status === "starting"
-        ? { level: "warning", reason: verbatimReason(`the service on port ${port} waits for its servers${what}`) }
+        ? { level: "warning", reason: { _tag: "ServiceWaits", port, ...named } }
         : {
             level: "error",
-            reason: verbatimReason(`the service on port ${port} is not ready${what}; its log has the error`)
+            reason: { _tag: "ServiceNotReady", port, ...named }
           }
     ]
   })

@@ -23,6 +23,7 @@ import { refusalReasons } from "./reasons/Refusal.ts"
 import { reviewReasons } from "./reasons/Review.ts"
 import { runReasons } from "./reasons/Run.ts"
 import { sandboxReasons } from "./reasons/Sandbox.ts"
+import { providerReasons } from "./reasons/Provider.ts"
 import { storeReasons } from "./reasons/Store.ts"
 import { truncate } from "./Text.ts"
 
@@ -55,6 +56,7 @@ export const reasons = {
   ...reviewReasons,
   ...runReasons,
   ...sandboxReasons,
+  ...providerReasons,
   ...storeReasons
 }
 

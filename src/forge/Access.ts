@@ -13,7 +13,6 @@ import { listWebhookProblems, webhookPermission } from "./HostWebhook.ts"
 import type { ForgeClient } from "./Forge.ts"
 import { Forges } from "./Forges.ts"
 import { hasCredential } from "./Profile.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
 
 export interface AccessReport {
@@ -52,7 +51,7 @@ const missingCi = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<Reason>> {
   if (ci === undefined) return [{ _tag: "NoCiAtHost", kind }]
   const listed = yield* Effect.result(ci.runs({ fullName }, noCommit))
-  return listed._tag === "Success" ? [] : [{ _tag: "CiUnreadable", why: verbatimReason(listed.failure.message) }]
+  return listed._tag === "Success" ? [] : [{ _tag: "CiUnreadable", why: listed.failure.why }]
 })
 
 /** Returns the URLs at which the service receives deliveries of a host, the preferred one first; empty if its address is not configured. */
@@ -72,10 +71,10 @@ const checkWebhooks = Effect.fnUntraced(function* (
     return listWebhookProblems(kind, listed.success, listAddresses(server, kind)).map(
       (reason) => ({ level: "warning", reason }) as const
     )
-  const { message, reason } = listed.failure
+  const { reason, why } = listed.failure
   return reason === "forbidden" || reason === "not_found"
     ? [{ level: "ok", reason: { _tag: "WebhooksNotListed", permission: webhookPermission(kind) } }]
-    : [{ level: "warning", reason: { _tag: "WebhooksUnreadable", why: verbatimReason(message) } }]
+    : [{ level: "warning", reason: { _tag: "WebhooksUnreadable", why } }]
 })
 
 const checkAccess = Effect.fnUntraced(function* (
@@ -95,8 +94,8 @@ const checkAccess = Effect.fnUntraced(function* (
       ? problems
       : [{ level: "ok", reason: { _tag: "AuthenticatedAs", user: username } }, ...problems]
   })
-  const reports = yield* Effect.catch(check(), ({ message }) =>
-    Effect.succeed<ReadonlyArray<AccessReport>>([{ level: "error", reason: verbatimReason(message) }])
+  const reports = yield* Effect.catch(check(), ({ why }) =>
+    Effect.succeed<ReadonlyArray<AccessReport>>([{ level: "error", reason: why }])
   )
   return reports.map(({ level, reason }): AccessReport => ({
     level,

@@ -29,8 +29,8 @@ export const readAwsProfile = async (name: string, env: NodeJS.ProcessEnv = proc
   const other = ["credential_process", "sso_session", "sso_start_url", "role_arn"].find((field) => field in section)
   throw new NotConfigured(
     other === undefined
-      ? `the AWS profile ${name} has no keys in ${files[0]}; add aws_access_key_id and aws_secret_access_key there`
-      : `the AWS profile ${name} signs in by ${other}, which this provider does not do; give it keys, or set aws_access_key_env and aws_secret_key_env`
+      ? { _tag: "AwsProfileWithoutKeys", profile: name, path: files[0] }
+      : { _tag: "AwsProfileSignIn", profile: name, method: other }
   )
 }
 
@@ -39,7 +39,7 @@ const readText = async (path: string): Promise<string> => {
     return await readFile(path, "utf8")
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return ""
-    throw new NotConfigured(`the AWS file ${path} cannot be read; make it readable for this user`)
+    throw new NotConfigured({ _tag: "AwsFileUnreadable", path })
   }
 }
 

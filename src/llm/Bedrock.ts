@@ -17,21 +17,21 @@ export const bedrockRow: ProviderRow = {
   problem: ({ config, key, credentials }) => {
     const id = credentials.aws_access_key !== undefined
     const secret = credentials.aws_secret_key !== undefined
-    if (id !== secret) return `only ${id ? "aws_access_key" : "aws_secret_key"} is configured; set both keys`
+    if (id !== secret) return { _tag: "AwsKeyIncomplete", field: id ? "aws_access_key" : "aws_secret_key" }
     if (!id && config.aws_profile === undefined && key === undefined) {
-      return "no credentials are configured; set aws_access_key_env and aws_secret_key_env, aws_profile, or api_key_env"
+      return { _tag: "AwsCredentialsUnset" }
     }
     if (config.aws_region === undefined)
-      return id || config.aws_profile === undefined ? "no aws_region is configured; set it" : undefined
+      return id || config.aws_profile === undefined ? { _tag: "AwsRegionUnset" } : undefined
     return isRegion(config.aws_region)
       ? undefined
-      : `invalid aws_region ${JSON.stringify(config.aws_region)}; ${expected}`
+      : { _tag: "AwsRegionInvalid", field: "aws_region", region: config.aws_region }
   },
   connect: async (settings, http) => {
     const { createAmazonBedrock } = await import("@ai-sdk/amazon-bedrock")
     const { config } = settings
     const region = config.aws_region ?? (await profileRegion(config.aws_profile))
-    if (!isRegion(region)) throw new NotConfigured(`invalid region ${JSON.stringify(region)}; ${expected}`)
+    if (!isRegion(region)) throw new NotConfigured({ _tag: "AwsRegionInvalid", field: "region", region })
     const provider = createAmazonBedrock({
       region,
       baseURL: config.base_url ?? `https://bedrock-runtime.${region}.${dnsSuffix(region)}`,
@@ -70,11 +70,9 @@ const toKeys = async ({ config, credentials }: ProviderSettings) => {
 
 const profileRegion = async (profile: string | undefined): Promise<string> => {
   const region = (await readAwsProfile(profile ?? "default")).region
-  if (region === undefined) throw new NotConfigured(`the AWS profile ${profile} names no region; set aws_region`)
+  if (region === undefined) throw new NotConfigured({ _tag: "AwsProfileWithoutRegion", profile: profile ?? "default" })
   return region
 }
-
-const expected = "expected a region such as eu-central-1"
 
 /** The region is part of the host name: any other character could send credentials to another host. */
 const isRegion = (region: string): boolean => /^[a-z0-9-]+$/.test(region)

@@ -1,6 +1,5 @@
 /** All attempts at one model: as often as the retry policy allows, until its time or the deadline of the call. */
 import { Duration, Effect, Metric, Random } from "effect"
-import { verbatimReason } from "../domain/Reason.ts"
 import type { ModelEntry } from "../config/schema/Llm.ts"
 import { attemptModel } from "./AttemptModel.ts"
 import type { GatewayServices, ModelResponse } from "./AttemptModel.ts"
@@ -30,7 +29,7 @@ const configured = Effect.fnUntraced(function* (
   if (config === undefined) return yield* Effect.fail(failure("not_configured", { _tag: "ProviderUnknown" }))
   const settings = providerSettings(config, request.snapshot)
   const problem = providerProblem(settings)
-  if (problem !== undefined) return yield* Effect.fail(failure("not_configured", verbatimReason(problem)))
+  if (problem !== undefined) return yield* Effect.fail(failure("not_configured", problem))
   const spec = yield* catalog.spec(llm, config, entry.model)
   const { contextWindow: window } = spec
   if (!mayFit(request, window)) {

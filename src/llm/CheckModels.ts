@@ -8,10 +8,7 @@ import { modelKey } from "./Chain.ts"
 import { Gateway, gatewayAdvice } from "./Gateway.ts"
 import type { GatewayError } from "./Gateway.ts"
 import { ModelRun } from "./ModelRun.ts"
-import { withoutPeriod } from "../domain/Text.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
-import { inEnglish } from "../text/en.ts"
 
 export interface ModelReport {
   readonly level: "ok" | "warning" | "error"
@@ -58,10 +55,9 @@ const checkModel = Effect.fnUntraced(function* (
 ) {
   const { llm } = snapshot.document
   const alone = { ...llm, model_chain: { [group]: [entry] }, retry: { ...llm.retry, max_attempts: 1 } }
-  const name = `model ${modelKey(entry)} (model_chain ${chains})`
+  const about = (why: Reason): Reason => ({ _tag: "ModelReported", model: modelKey(entry), chains, why })
   if (llm.providers.find(({ id }) => id === entry.provider)?.subscription === true) {
-    const text = `${name}: not checked, only the agent of its maker may use the token of its subscription`
-    return { level: "warning", reason: verbatimReason(text) } satisfies ModelReport
+    return { level: "warning", reason: about({ _tag: "SubscriptionUnchecked" }) } satisfies ModelReport
   }
   return yield* (yield* Gateway)
     .call({
@@ -79,20 +75,15 @@ const checkModel = Effect.fnUntraced(function* (
       Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.succeed(undefined) }),
       Effect.map((reply): ModelReport => {
         if (reply === undefined)
-          return {
-            level: "warning",
-            reason: verbatimReason(`${name}: no response within ${timeoutMillis / 1000} s: check the server`)
-          }
+          return { level: "warning", reason: about({ _tag: "ModelSilent", seconds: timeoutMillis / 1000 }) }
         return reply.calls.length > 0
-          ? { level: "ok", reason: verbatimReason(`${name} responds, and calls tools`) }
-          : { level: "error", reason: verbatimReason(`${name}: ${inEnglish(withoutTools)}`) }
+          ? { level: "ok", reason: { _tag: "ModelReady", model: modelKey(entry), chains } }
+          : { level: "error", reason: about(withoutTools) }
       }),
-      Effect.catch(({ advice, message, reason }) =>
+      Effect.catch(({ advice, reason, why }) =>
         Effect.succeed<ModelReport>({
           level: transient.has(reason) ? "warning" : "error",
-          reason: verbatimReason(
-            `${name}: ${withoutPeriod(inEnglish(advice ?? gatewayAdvice[reason]))}. ${withoutPeriod(message)}`
-          )
+          reason: about({ _tag: "AdviceAndReason", advice: advice ?? gatewayAdvice[reason], why })
         })
       )
     )

@@ -6,9 +6,6 @@ import { providerRow } from "./Providers.ts"
 import type { ProviderSettings } from "./ProviderSettings.ts"
 import type { Transport } from "./Transport.ts"
 
-const subscriptionOnly =
-  "its key is the token of a subscription (llm.providers[].subscription), which only the agent of its maker may use: name its model group in agent.auth, and another one here"
-
 type Effort = LlmProvider["reasoning_effort"]
 
 export const makeConnections = (transport: Transport["Service"]) => {
@@ -20,7 +17,7 @@ export const makeConnections = (transport: Transport["Service"]) => {
     connections.set(config, known)
     const held = known.get(effort)
     if (held !== undefined) return held
-    if (config.subscription === true) return Promise.reject(new NotConfigured(subscriptionOnly))
+    if (config.subscription === true) return Promise.reject(new NotConfigured({ _tag: "SubscriptionOfAgent" }))
     const adjusted = effort === undefined ? settings : { ...settings, config: { ...config, reasoning_effort: effort } }
     const made = providerRow(config.kind).connect(adjusted, transport.httpFor(settings)).then(keepingModels)
     known.set(effort, made)

@@ -84,7 +84,7 @@ const keyText = /api[ _-]?key|credential|unauthenticated/i
 
 /** Classifies an error. `secrets` are redacted from the message; provider text is truncated to 300 characters. */
 export const classify = (error: unknown, secrets: ReadonlyArray<string>, now: number): Failure => {
-  if (error instanceof NotConfigured) return failure("not_configured", verbatimReason(scrub(error.message, secrets)))
+  if (error instanceof NotConfigured) return failure("not_configured", error.why)
   const cause = error instanceof Error ? error.cause : undefined
   for (const reason of [error, cause]) {
     if (reason instanceof SilentProvider) return failure("timeout", reason.why)

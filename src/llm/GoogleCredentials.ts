@@ -37,18 +37,14 @@ export const readGoogleKey = async (given: Redacted.Redacted): Promise<GoogleKey
   const text = value.startsWith("{") ? value : await readText(value)
   const decoded = Schema.decodeUnknownResult(Schema.fromJsonString(GoogleKey))(text)
   if (Result.isSuccess(decoded)) return decoded.success
-  throw new NotConfigured(
-    "google_application_credentials is neither a service account key nor an authorized_user login; make a key of a service account and give its JSON or path"
-  )
+  throw new NotConfigured({ _tag: "GoogleKeyInvalid" })
 }
 
 const readText = async (path: string): Promise<string> => {
   try {
     return await readFile(path, "utf8")
   } catch {
-    throw new NotConfigured(
-      "google_application_credentials names a file that cannot be read; check its path and its rights"
-    )
+    throw new NotConfigured({ _tag: "GoogleKeyUnreadable" })
   }
 }
 
@@ -97,6 +93,6 @@ const assertion = (key: typeof ServiceAccount.Type, audience: string, now: numbe
       header
     )
   } catch {
-    throw new NotConfigured("the private_key of google_application_credentials cannot be used; make a new key")
+    throw new NotConfigured({ _tag: "GooglePrivateKeyUnusable" })
   }
 }

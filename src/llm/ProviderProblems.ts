@@ -4,7 +4,6 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import { providerProblem } from "./Providers.ts"
 import { providerSettings } from "./ProviderSettings.ts"
 import { unusedFields } from "./UnusedFields.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 
 export const providerProblems = (
   snapshot: Pick<Snapshot, "baseDir" | "credential" | "document">
@@ -15,11 +14,12 @@ export const providerProblems = (
     const unused = unusedFields(provider).map((field): ConfigIssue => ({
       severity: "warning",
       path: `${path}.${field}`,
-      reason: verbatimReason(
-        `provider ${provider.id}: ${provider.kind} has no ${field}, so it has no effect; remove it`
-      )
+      reason: { _tag: "ProviderFieldUnused", provider: provider.id, kind: provider.kind, field }
     }))
     return problem === undefined
       ? unused
-      : [{ severity: "warning", path, reason: verbatimReason(`provider ${provider.id}: ${problem}`) }, ...unused]
+      : [
+          { severity: "warning", path, reason: { _tag: "ProviderProblem", provider: provider.id, why: problem } },
+          ...unused
+        ]
   })

@@ -1,5 +1,7 @@
 /** Row of the provider table. Each kind of provider is one row; Bedrock, Vertex and Copilot have files of their own. */
 import { Redacted } from "effect"
+import { inEnglish } from "../text/en.ts"
+import type { Reason } from "../domain/Reason.ts"
 import type { LanguageModel } from "ai"
 import type { FetchFunction, ProviderOptions } from "@ai-sdk/provider-utils"
 import type { ProviderSettings } from "./ProviderSettings.ts"
@@ -23,13 +25,19 @@ export interface ProviderRow {
   /** True if a call requires `api_key`. */
   readonly needsKey: boolean
   readonly needsBaseUrl: boolean
-  /** Returns what else is missing, as text for the operator; undefined if nothing is. */
-  readonly problem?: (settings: ProviderSettings) => string | undefined
+  /** Returns what else is missing; undefined if nothing is. */
+  readonly problem?: (settings: ProviderSettings) => Reason | undefined
   readonly connect: (settings: ProviderSettings, http: Http) => Promise<ProviderConnection>
 }
 
 /** Thrown while signing in or connecting: the configuration must be changed, and retries do not help. */
-export class NotConfigured extends Error {}
+export class NotConfigured extends Error {
+  readonly why: Reason
+  constructor(why: Reason) {
+    super(inEnglish(why))
+    this.why = why
+  }
+}
 
 export const requireKey = (settings: ProviderSettings): string =>
   settings.key === undefined ? "" : Redacted.value(settings.key)

@@ -2,6 +2,7 @@
  * The table of provider kinds, with the AI SDK model of each. A provider's package is loaded on first use. Credentials are always
  * passed explicitly, so that no SDK reads a key from the environment that the configuration does not name.
  */
+import type { Reason } from "../domain/Reason.ts"
 import type { LlmProvider } from "../config/schema/Llm.ts"
 import { bedrockRow } from "./Bedrock.ts"
 import { copilotRow } from "./Copilot.ts"
@@ -144,17 +145,15 @@ export const providerRow = (kind: LlmProviderKind): ProviderRow => providers[kin
  * Returns why calls to this provider cannot succeed as configured, or undefined. Used by doctor, and by the gateway before it
  * sends a request.
  */
-export const providerProblem = (settings: ProviderSettings): string | undefined => {
+export const providerProblem = (settings: ProviderSettings): Reason | undefined => {
   const { config, missing } = settings
   const row = providerRow(config.kind)
   const [unset] = missing
-  if (unset !== undefined) return `the variable ${unset.variable} named by ${unset.field} is not set; set it`
+  if (unset !== undefined) return { _tag: "NamedVariableUnset", variable: unset.variable, field: unset.field }
   const openaiItself = config.kind === "openai_compatible" && config.base_url === undefined
   if ((row.needsKey || openaiItself) && settings.key === undefined) {
-    return openaiItself
-      ? "neither a key nor a base_url is configured; set base_url, or api_key_env for OpenAI itself"
-      : "no key is configured; set api_key_env"
+    return { _tag: openaiItself ? "OpenaiUnconfigured" : "ProviderKeyUnset" }
   }
-  if (row.needsBaseUrl && config.base_url === undefined) return "no base_url is configured; set it"
+  if (row.needsBaseUrl && config.base_url === undefined) return { _tag: "ProviderUrlUnset" }
   return row.problem?.(settings)
 }

@@ -18,7 +18,7 @@ export const vertexRow: ProviderRow = {
   needsBaseUrl: false,
   problem: ({ key, credentials }) =>
     key === undefined && credentials.google_application_credentials === undefined
-      ? "no credentials are configured; set google_application_credentials_env, or api_key_env for Gemini in express mode"
+      ? { _tag: "VertexCredentialsUnset" }
       : undefined,
   connect: async (settings, http) => {
     const given = settings.credentials.google_application_credentials
@@ -41,9 +41,7 @@ const express = async (settings: ProviderSettings, fetch: FetchFunction): Promis
   return {
     model: (name) => {
       if (isClaude(name)) {
-        throw new NotConfigured(
-          "Claude on Vertex AI cannot be used with an API key; set google_application_credentials_env"
-        )
+        throw new NotConfigured({ _tag: "VertexClaudeWithKey" })
       }
       return provider.languageModel(name)
     },
@@ -62,8 +60,7 @@ const project = async (
   ])
   const { config } = settings
   const name = config.vertex_project ?? findProject(key)
-  if (name === undefined)
-    throw new NotConfigured("no vertex_project is configured and the credentials name none; set it")
+  if (name === undefined) throw new NotConfigured({ _tag: "VertexProjectUnset" })
   const location = config.vertex_location ?? "global"
   const place = (version: string) =>
     `${versioned(config.base_url ?? toHost(location), `/${config.api_version ?? version}`)}/projects/${name}/locations/${location}`
@@ -100,8 +97,7 @@ const authorized =
     })
 
 const toHost = (location: string): string => {
-  if (!/^[a-z0-9-]+$/.test(location))
-    throw new NotConfigured(`invalid vertex_location ${location}; expected a location such as europe-west4`)
+  if (!/^[a-z0-9-]+$/.test(location)) throw new NotConfigured({ _tag: "VertexLocationInvalid", location })
   if (location === "global") return "https://aiplatform.googleapis.com"
   return location === "eu" || location === "us"
     ? `https://aiplatform.${location}.rep.googleapis.com`

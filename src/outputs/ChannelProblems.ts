@@ -3,12 +3,10 @@ import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import type { Channel as ChannelConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
-import { inEnglish } from "../text/en.ts"
 import { findHostMismatch } from "./ChannelHost.ts"
 import { channelTable } from "./Channels.ts"
 import { route } from "./Routing.ts"
 import { hasMembers } from "./MemberMention.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
 
 const kinds = channelTable(() => 0)
@@ -16,43 +14,40 @@ const kinds = channelTable(() => 0)
 /** Groups of channel kinds. */
 const isIssue = (kind: string): boolean => kind.endsWith("_problem_issue")
 
+type Unused =
+  | "ChangelistUserMentioned"
+  | "IssuesAreAssigned"
+  | "IssuesNeedProblems"
+  | "IssuesWithoutMentions"
+  | "IssuesWithoutSummary"
+  | "MentionsNeedAuthor"
+  | "SummaryRendersAll"
+
 /** Reports fields that every channel may have but this kind ignores. */
 const unusedFields = (channel: ChannelConfig, path: string): ReadonlyArray<ConfigIssue> => {
   const { kind } = channel
-  const rows: ReadonlyArray<readonly [field: string, isSet: boolean, why: string]> = [
-    [
-      "mention_author",
-      channel.mention_author !== undefined && isIssue(kind),
-      "managed issues are assigned (assign_committer)"
-    ],
-    ["mention_fallback", channel.mention_fallback !== undefined && isIssue(kind), "managed issues have no mentions"],
+  const rows: ReadonlyArray<readonly [field: string, isSet: boolean, why: Unused]> = [
+    ["mention_author", channel.mention_author !== undefined && isIssue(kind), "IssuesAreAssigned"],
+    ["mention_fallback", channel.mention_fallback !== undefined && isIssue(kind), "IssuesWithoutMentions"],
     [
       "mention_fallback",
       channel.mention_fallback !== undefined &&
         !isIssue(kind) &&
         kind !== "p4_swarm" &&
         channel.mention_author !== true,
-      "without mention_author there are no mentions"
+      "MentionsNeedAuthor"
     ],
-    [
-      "mention_fallback",
-      channel.mention_fallback !== undefined && kind === "p4_swarm",
-      "the user of the changelist is mentioned"
-    ],
-    ["no_problems", channel.no_problems !== undefined && isIssue(kind), "a review without problems creates no issue"],
-    ["templates.summary", channel.templates.summary !== undefined && isIssue(kind), "managed issues have no summary"],
-    [
-      "templates.problem",
-      channel.templates.problem !== undefined && /_(?:bot|app)$/.test(kind),
-      "templates.summary renders the whole chat message"
-    ]
+    ["mention_fallback", channel.mention_fallback !== undefined && kind === "p4_swarm", "ChangelistUserMentioned"],
+    ["no_problems", channel.no_problems !== undefined && isIssue(kind), "IssuesNeedProblems"],
+    ["templates.summary", channel.templates.summary !== undefined && isIssue(kind), "IssuesWithoutSummary"],
+    ["templates.problem", channel.templates.problem !== undefined && /_(?:bot|app)$/.test(kind), "SummaryRendersAll"]
   ]
   return rows
     .filter(([, isSet]) => isSet)
     .map(([field, , why]) => ({
       severity: "warning",
       path: `${path}.${field}`,
-      reason: verbatimReason(`without effect on kind ${kind}: ${why}; remove it`)
+      reason: { _tag: "ChannelFieldUnused", kind, why: { _tag: why } }
     }))
 }
 
@@ -66,24 +61,22 @@ const mentionsNobody = (channel: ChannelConfig, path: string): ReadonlyArray<Con
 
 /** Reports channels that a workspace's route names but that never receive its changes, because their hosts differ. */
 const otherHosts = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
-  const messages = [...snapshot.workspaces.values()].flatMap((workspace) =>
+  const found = [...snapshot.workspaces.values()].flatMap((workspace) =>
     [...snapshot.triggers.values()]
       .filter(({ name, kind }) => isForgeKind(kind) && (workspace.instance.source_repo?.trigger ?? name) === name)
       .flatMap(({ name: trigger, kind: provider }) => {
         const change = { trigger, provider, target: { kind: "pull_request" as const, number: 1 } }
-        return route(workspace.outputs, change).flatMap(({ channel }): ReadonlyArray<readonly [string, string]> => {
-          const other = findHostMismatch(channel, change, snapshot.triggers)
-          return other === undefined
-            ? []
-            : [[channel.name, `receives no changes of trigger ${trigger}: ${inEnglish(other)}`]]
+        return route(workspace.outputs, change).flatMap(({ channel }): ReadonlyArray<readonly [string, Reason]> => {
+          const why = findHostMismatch(channel, change, snapshot.triggers)
+          return why === undefined ? [] : [[channel.name, { _tag: "ReceivesNoChanges", trigger, why }]]
         })
       })
   )
-  const unique = new Map(messages.map((pair) => [pair.join(), pair]))
-  return [...unique.values()].map(([channel, message]) => ({
+  const unique = new Map(found.map((pair) => [JSON.stringify(pair), pair]))
+  return [...unique.values()].map(([channel, reason]) => ({
     severity: "warning",
     path: `outputs.channels.${channel}`,
-    reason: verbatimReason(message)
+    reason
   }))
 }
 
@@ -101,12 +94,12 @@ const kindProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> => {
   return [...channels.values()].flatMap((channel): ReadonlyArray<ConfigIssue> => {
     const path = `outputs.channels.${channel.name}`
     if (!Object.hasOwn(kinds, channel.kind)) {
-      const message = `kind ${channel.kind} is not available in this build; nothing is sent to the channel`
-      return [{ severity: "warning", path: `${path}.kind`, reason: verbatimReason(message) }]
+      const reason: Reason = { _tag: "ChannelKindMissing", kind: channel.kind }
+      return [{ severity: "warning", path: `${path}.kind`, reason }]
     }
     const unused = [...unusedFields(channel, path), ...mentionsNobody(channel, path)]
     if (channel.kind !== "gitlab_mr_review" || channel.review_event !== "REQUEST_CHANGES") return unused
-    const message = "GitLab's API cannot request changes; remove review_event"
-    return [...unused, { severity: "warning", path: `${path}.review_event`, reason: verbatimReason(message) }]
+    const reason: Reason = { _tag: "GitlabRequestsNothing" }
+    return [...unused, { severity: "warning", path: `${path}.review_event`, reason }]
   })
 }

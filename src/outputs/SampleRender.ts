@@ -21,7 +21,6 @@ import { compile } from "./Template.ts"
 import type { TemplateFailure } from "./Template.ts"
 import { tidy } from "./Tidy.ts"
 import { frameView, problemView, sinceSlot, summaryView } from "./View.ts"
-import { verbatimReason } from "../domain/Reason.ts"
 
 export type TemplatePart = "problem" | "summary"
 
@@ -150,9 +149,7 @@ export const startCheck = (): (() => boolean) => {
 export const uncheckedIssue = (path: string, templates: number): ConfigIssue => ({
   severity: "warning",
   path,
-  reason: verbatimReason(
-    `${templates} templates were not rendered with the example, because the others took over ${checkMillis / 1000} seconds; an invalid one is replaced by the built-in one when it is used`
-  )
+  reason: { _tag: "TemplatesUnchecked", count: templates, seconds: checkMillis / 1000 }
 })
 
 const parts = ["problem", "summary"] as const
@@ -166,7 +163,7 @@ export const describeFailure = (
 ): ConfigIssue => ({
   severity: isOverBudget ? "error" : "warning",
   path,
-  reason: verbatimReason(`is invalid as the ${part} of channel ${channel}: ${message}; the built-in template is used`)
+  reason: { _tag: "TemplateInvalid", part, channel, why: message }
 })
 
 interface CheckedTemplates {

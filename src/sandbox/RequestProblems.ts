@@ -15,8 +15,7 @@ export const findRequestProblem = (request: SandboxRequest): Reason | undefined 
   const { installation, program, repository, sockets } = request
   for (const path of [repository, ...installation, sockets.model, sockets.tools])
     if (!isAbsolute(path)) return { _tag: "SandboxPathRelative", path }
-  if (installation.some((path) => normalize(path) === "/"))
-    return { _tag: "InstallationIsRoot" }
+  if (installation.some((path) => normalize(path) === "/")) return { _tag: "InstallationIsRoot" }
   const file = program(ownPaths).files.find(({ path }) => !isInside(path))
   return file === undefined ? undefined : { _tag: "FileOutsideScratch", path: file.path }
 }

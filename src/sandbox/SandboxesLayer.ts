@@ -41,8 +41,7 @@ const select = Effect.fnUntraced(function* (
     problems.push(problem.why)
   }
   const [only, ...others] = problems
-  const why: Reason =
-    only !== undefined && others.length === 0 ? only : { _tag: "Several", reasons: problems }
+  const why: Reason = only !== undefined && others.length === 0 ? only : { _tag: "Several", reasons: problems }
   return yield* new SandboxError({ reason: "missing", why })
 })
 

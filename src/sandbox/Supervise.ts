@@ -44,8 +44,7 @@ export const findExit = (
   const reason = cause ?? end.limit ?? report?.limit
   if (reason !== undefined) return { reason, why: reasons[reason](limits) }
   if (report?.code !== undefined) return { reason: "exited", code: report.code }
-  if (report?.failure !== undefined)
-    return { reason: "engine", why: { _tag: "AgentNotStarted", why: report.failure } }
+  if (report?.failure !== undefined) return { reason: "engine", why: { _tag: "AgentNotStarted", why: report.failure } }
   return { reason: "engine", why: { _tag: "SandboxEnded", why: end.failure ?? describeEnd(end, stderr) } }
 }
 

@@ -5,10 +5,11 @@ import type { AddressInfo } from "node:net"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { inEnglish } from "../../src/text/en.ts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { attacker } from "./EscapeAttempts.ts"
 import type { Attempts, Reached } from "./EscapeAttempts.ts"
-import type { SandboxLimits } from "../../src/sandbox/Sandbox.ts"
+import type { SandboxLimits, SandboxExit } from "../../src/sandbox/Sandbox.ts"
 import { listOrphans, makeFixture, processesWith, run, start, uniqueSeconds, using } from "./Fixture.ts"
 import type { Fixture, KindUnderTest, Outcome, Program } from "./Fixture.ts"
 import { killedService } from "./KilledService.ts"
@@ -87,6 +88,10 @@ const describeParts = (kinds: Kinds, parts: ReadonlyArray<(current: Current) => 
 
 type Current = () => { readonly kind: Conformance; readonly fixture: Fixture }
 
+/** The end of a sandbox with its reason in English. */
+const inWords = (exit: SandboxExit | undefined) =>
+  exit !== undefined && "why" in exit ? { reason: exit.reason, message: inEnglish(exit.why) } : exit
+
 const describeStart = (current: Current): void => {
   it("starts the program of the request, with nothing else", async () => {
     const { fixture, kind } = current()
@@ -146,7 +151,10 @@ const describePrograms = (current: Current): void => {
       runAs(fixture, kind, { command: "/no/such/program" }),
       runAs(fixture, kind, "kill -15 $$")
     ])
-    expect(missing?.exit).toEqual({ reason: "engine", message: expect.stringMatching(/could not be started.*ENOENT/) })
+    expect(inWords(missing?.exit)).toEqual({
+      reason: "engine",
+      message: expect.stringMatching(/could not be started.*ENOENT/)
+    })
     expect(signal?.exit).toEqual({ reason: "exited", code: 143 })
   })
 }
@@ -242,13 +250,16 @@ const describeLimits = (current: Current): void => {
   it.each(limited)("ends %s", async (_, program, limits, reason) => {
     const { fixture, kind } = current()
     const { exit } = await runAs(fixture, kind, program, limits)
-    expect(exit).toMatchObject({ reason, message: expect.stringMatching(/raise (sandbox\.limits|agent)\./) })
+    expect(inWords(exit)).toMatchObject({ reason, message: expect.stringMatching(/raise (sandbox\.limits|agent)\./) })
   })
 
   it("ends a fork bomb", async () => {
     const { fixture, kind } = current()
     const { exit } = await runAs(fixture, kind, kind.forkBomb ?? "f() { f | f & f; }; f")
-    expect(exit).toMatchObject({ reason: "processes", message: expect.stringContaining("sandbox.limits.processes") })
+    expect(inWords(exit)).toMatchObject({
+      reason: "processes",
+      message: expect.stringContaining("sandbox.limits.processes")
+    })
   })
 
   it("bounds what is written, of all files together", async () => {
@@ -326,7 +337,7 @@ const describeCancel = (current: Current): void => {
         return yield* sandbox.exit
       })
     )
-    expect(exit).toEqual({ reason: "cancelled", message: "the agent was cancelled" })
+    expect(inWords(exit)).toEqual({ reason: "cancelled", message: "the agent was cancelled" })
     expect(listOrphans(fixture)).toEqual([])
   })
 }

@@ -1,4 +1,6 @@
 /** The kinds that a configuration permits, and requests that none runs. */
+import { verbatimReason } from "../../src/domain/Reason.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { describe, expect, it } from "vitest"
 import { findRequestProblem } from "../../src/sandbox/RequestProblems.ts"
 import { listCandidates } from "../../src/sandbox/SandboxKinds.ts"
@@ -36,5 +38,7 @@ describe("a request is refused for", () => {
     ["a file above scratch", withFile("a/../../b"), '"a/../../b" is not inside of the scratch folder'],
     ["an absolute file", withFile("/etc/x"), '"/etc/x" is not inside'],
     ["a file without a name", withFile(""), '"" is not inside']
-  ])("%s", (_, value, message) => expect(findRequestProblem(value) ?? "nothing").toContain(message))
+  ])("%s", (_, value, message) =>
+    expect(inEnglish(findRequestProblem(value) ?? verbatimReason("nothing"))).toContain(message)
+  )
 })

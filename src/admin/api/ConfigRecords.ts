@@ -7,6 +7,7 @@ import {
   count,
   maybe,
   maybeCount,
+  maybeReason,
   maybeTime,
   recordId,
   targetKey,
@@ -250,5 +251,5 @@ export const AuditRecord = Schema.Struct({
   operation_id: maybe("Operation id"),
   revision: maybeCount("Revision"),
   draft: maybe("Id of the draft"),
-  detail: text("Changed fields, paths of problems, or a reason")
+  detail: maybeReason("The reason of the edit, changed fields, or problems")
 }).annotate({ identifier: "ConfigAuditRecord", description: "An attempt to change or export the configuration" })

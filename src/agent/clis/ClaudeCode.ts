@@ -36,7 +36,7 @@ export const claudeCode: AgentCli = {
   command: (platform) => [`@anthropic-ai/claude-code-${platform}/claude`],
   format: "anthropic-messages",
   support: {
-    compaction: { prune: "it drops compacted history always" },
+    compaction: { prune: { _tag: "AlwaysDropsHistory" } },
     webSearch: { by: "model" }
   },
   program: (setup) => ({

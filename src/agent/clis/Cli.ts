@@ -3,6 +3,7 @@
  * functions; `CliPass.ts` runs it. Every CLI starts in an empty folder, with a home, settings and an environment of its own, so that neither
  * the settings of this machine nor files of the reviewed change apply. It has the tools of the review alone (`mcp/ToolServer.ts`).
  */
+import type { Reason } from "../../domain/Reason.ts"
 import type { AgentConfig } from "../../config/schema/Agent.ts"
 import type { SandboxFile, SandboxPaths } from "../../sandbox/Sandbox.ts"
 import type { WireFormat } from "../proxy/ModelProxy.ts"
@@ -67,8 +68,8 @@ export interface CliNews {
 /** Support of optional parts of `agent`. A reason is a clause for a warning. */
 export interface CliSupport {
   /** The reason why `auto_approve: false` changes nothing. */
-  readonly approval?: string
-  readonly compaction?: { readonly auto?: string; readonly threshold?: string; readonly prune?: string }
+  readonly approval?: Reason
+  readonly compaction?: { readonly auto?: Reason; readonly threshold?: Reason; readonly prune?: Reason }
   /**
    * `model`: the provider of the model searches. `service`: this service does, with the tool `web_search` in place of the CLI's own search,
    * which is off: that one needs a network and credentials inside of the sandbox.

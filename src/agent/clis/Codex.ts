@@ -67,8 +67,8 @@ export const codex: AgentCli = {
   command: (platform) => [`@openai/codex-${platform}/vendor/${targets[platform] ?? platform}/bin/codex`],
   format: "openai-responses",
   support: {
-    approval: "it runs without approvals always",
-    compaction: { prune: "it drops compacted history always" },
+    approval: { _tag: "AlwaysWithoutApprovals" },
+    compaction: { prune: { _tag: "AlwaysDropsHistory" } },
     webSearch: { by: "model" }
   },
   program: (setup) => ({

@@ -73,9 +73,9 @@ export const copilotCli: AgentCli = {
   format: "openai-chat",
   support: {
     compaction: {
-      auto: "it compacts always",
-      threshold: "it has no such setting",
-      prune: "it drops compacted history always"
+      auto: { _tag: "AlwaysCompacts" },
+      threshold: { _tag: "NoSuchSetting" },
+      prune: { _tag: "AlwaysDropsHistory" }
     },
     webSearch: searchedByService
   },

@@ -11,24 +11,27 @@ import type { SearchGap } from "../search/SearchChain.ts"
 import { searchIds } from "../search/SearchProviders.ts"
 import type { AgentCli } from "./Cli.ts"
 import { findCli } from "./CliTable.ts"
-import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 type WebSearchConfig = AgentConfig["web_search"]
 
 interface Unsupported {
   readonly field: string
-  readonly reason: string
+  readonly reason: Reason
 }
 
-const approval = ({ approval: reason }: AgentCli["support"], { auto_approve: isOn }: AgentConfig) =>
-  isOn || reason === undefined ? [] : [{ field: "auto_approve", reason: `false has no effect: ${reason}` }]
+const approval = (
+  { approval: why }: AgentCli["support"],
+  { auto_approve: isOn }: AgentConfig
+): ReadonlyArray<Unsupported> =>
+  isOn || why === undefined ? [] : [{ field: "auto_approve", reason: { _tag: "FalseWithoutEffect", why } }]
 
 const compaction = (
   { compaction: support = {} }: AgentCli["support"],
   { context_compaction: { auto, prune, threshold_percent: threshold } }: AgentConfig
 ): ReadonlyArray<Unsupported> => {
-  const warn = (isSet: boolean, name: string, reason: string | undefined) =>
-    isSet && reason !== undefined ? [{ field: `context_compaction.${name}`, reason: `has no effect: ${reason}` }] : []
+  const warn = (isSet: boolean, name: string, why: Reason | undefined): ReadonlyArray<Unsupported> =>
+    isSet && why !== undefined ? [{ field: `context_compaction.${name}`, reason: { _tag: "HasNoEffect", why } }] : []
   return [
     ...warn(!auto, "auto", support.auto),
     ...warn(threshold !== undefined, "threshold_percent", support.threshold),
@@ -46,37 +49,39 @@ const isSet: Readonly<Record<string, (search: WebSearchConfig) => boolean>> = {
   searxng: ({ searxng }) => Object.values(searxng).some((value) => value !== undefined)
 }
 
-const list = (ids: ReadonlyArray<string>): string => ids.join(", ")
-
 const describeGap = (gap: SearchGap): Unsupported => {
   switch (gap._tag) {
     case "Unknown":
       return {
         field: `web_search.${gap.field}`,
-        reason: `${gap.id} is not a search provider; the providers are ${list(searchIds)}`
+        reason: { _tag: "SearchProviderUnknown", id: gap.id, ids: searchIds }
       }
     case "OfOtherModes":
       return {
         field: "web_search.providers",
-        reason: `${gap.id} is never called: this mode calls ${list(gap.reach.ids)} only`
+        reason: { _tag: "SearchOfOtherModes", id: gap.id, ids: gap.reach.ids }
       }
     case "NotFirst":
       return {
         field: "web_search.providers",
-        reason: `${gap.id} is never called: this mode calls one provider, and ${gap.first} precedes it`
+        reason: { _tag: "SearchNotFirst", id: gap.id, first: gap.first }
       }
     case "Needs":
       return {
         field: "web_search.providers",
-        reason: `${gap.id} is never called: it needs web_search.${gap.needs === "endpoint" ? "searxng.endpoint" : `credentials.${gap.id}`}`
+        reason: {
+          _tag: "SearchNeeds",
+          id: gap.id,
+          field: gap.needs === "endpoint" ? "searxng.endpoint" : `credentials.${gap.id}`
+        }
       }
     case "SearxngUnused":
       return {
         field: "web_search.searxng",
-        reason: "has no effect: searxng is not among the providers that are called"
+        reason: { _tag: "HasNoEffect", why: { _tag: "SearxngNotCalled" } }
       }
     case "NoneLeft":
-      return { field: "web_search.enabled", reason: "finds nothing: no search provider is left that can be called" }
+      return { field: "web_search.enabled", reason: { _tag: "NoSearchProviderLeft" } }
   }
 }
 
@@ -86,10 +91,13 @@ const webSearch = (
   snapshot: Pick<Snapshot, "credential">
 ): ReadonlyArray<Unsupported> => {
   if (!search.enabled) return []
-  if (support.by === "none") return [{ field: "web_search.enabled", reason: "has no effect: it has no such tool" }]
+  if (support.by === "none")
+    return [{ field: "web_search.enabled", reason: { _tag: "HasNoEffect", why: { _tag: "NoSuchTool" } } }]
   return support.by === "model"
-    ? Object.entries(isSet).flatMap(([name, differs]) =>
-        differs(search) ? [{ field: `web_search.${name}`, reason: "has no effect: it has no such setting" }] : []
+    ? Object.entries(isSet).flatMap(([name, differs]): ReadonlyArray<Unsupported> =>
+        differs(search)
+          ? [{ field: `web_search.${name}`, reason: { _tag: "HasNoEffect", why: { _tag: "NoSuchSetting" } } }]
+          : []
       )
     : planSearch(snapshot, search, support.reach).gaps.map(describeGap)
 }
@@ -110,7 +118,7 @@ const unsearchable = (
     : [
         {
           field: "web_search.enabled",
-          reason: `finds nothing: the provider of the model has to search, and no provider of llm.model_chain.${modelChain} has the API of this CLI`
+          reason: { _tag: "NoSearchingProvider", chain: modelChain }
         }
       ]
 }
@@ -128,9 +136,9 @@ export const unsupportedFields = (
 /** Fields that only CLIs have, of a workspace without any. Those that the reference calls unused by native-llm are not among them. */
 const withoutCli: AgentCli["support"] = {
   compaction: {
-    auto: "native-llm does not compact",
-    threshold: "native-llm does not compact",
-    prune: "native-llm does not compact"
+    auto: { _tag: "NativeNeverCompacts" },
+    threshold: { _tag: "NativeNeverCompacts" },
+    prune: { _tag: "NativeNeverCompacts" }
   },
   webSearch: { by: "none" }
 }
@@ -166,10 +174,10 @@ export const agentProblems = ({
               ] as const
           )
     return found.flatMap(([mode, fields]) =>
-      fields.map(({ field, reason }) => ({
+      fields.map(({ field, reason: why }) => ({
         severity: "warning",
         path: `agent.${field}`,
-        reason: verbatimReason(`workspace ${id}, agent mode ${mode}: ${reason}`)
+        reason: { _tag: "AgentFieldUnused", workspace: id, mode, why }
       }))
     )
   })

@@ -71,8 +71,8 @@ export const geminiCli: AgentCli = {
   format: "gemini",
   support: {
     compaction: {
-      threshold: "it compacts between messages of a user only, and a review has one",
-      prune: "it drops compacted history always"
+      threshold: { _tag: "CompactsBetweenMessages" },
+      prune: { _tag: "AlwaysDropsHistory" }
     },
     webSearch: { by: "model" }
   },

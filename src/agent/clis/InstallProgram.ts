@@ -82,7 +82,7 @@ export const installProgram = (mode: CliMode, folder: string): Effect.Effect<str
       await rename(fresh, join(root, mode))
       return tested
     },
-    catch: (cause) => 
+    catch: (cause) =>
       failed({ _tag: "AgentInstallFailed", package: `${name}@${tested}`, folder: root, why: errorText(cause) })
   }).pipe(Effect.ensuring(Effect.promise(() => rm(fresh, { recursive: true, force: true }))))
   return Effect.andThen(makeFresh(root, fresh), installation)

@@ -38,7 +38,7 @@ export const omp: AgentCli = {
   format: "openai-chat",
   // It waits 250 ms for servers of tools.
   support: {
-    approval: "without approvals it refuses every tool",
+    approval: { _tag: "RefusesWithoutApprovals" },
     webSearch: searchedByService
   },
   program: (setup) => {

@@ -27,8 +27,8 @@ export const pi: AgentCli = {
   command: () => ["node", "@earendil-works/pi-coding-agent/dist/bundle/cli.js"],
   format: "openai-chat",
   support: {
-    approval: "it has no approvals",
-    compaction: { prune: "it drops compacted history always" },
+    approval: { _tag: "HasNoApprovals" },
+    compaction: { prune: { _tag: "AlwaysDropsHistory" } },
     webSearch: searchedByService
   },
   program: (setup) => ({

@@ -33,8 +33,8 @@ export const zoo: AgentCli = {
   command: () => ["node", "zoo/lib/index.js"],
   format: "openai-responses",
   support: {
-    approval: "it approves everything in this mode",
-    compaction: { prune: "it drops compacted history always" },
+    approval: { _tag: "ApprovesEverything" },
+    compaction: { prune: { _tag: "AlwaysDropsHistory" } },
     webSearch: searchedByService
   },
   program: (setup) => ({

@@ -1,6 +1,7 @@
 /** Records every attempt to change or export the database's configuration, including refused ones. Credentials never appear in it. */
 import { Context } from "effect"
 import type { Effect } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 
 export const auditActions = [
@@ -28,8 +29,8 @@ export interface AuditRecord {
   readonly operationId: string | undefined
   readonly revision: number | undefined
   readonly draft: string | undefined
-  /** Changed fields, paths of problems, or a reason; at most 4096 characters. */
-  readonly detail: string
+  /** The reason of the edit, changed fields, or problems; texts of at most 4096 characters. */
+  readonly detail: Reason | undefined
 }
 
 export interface AuditPage {

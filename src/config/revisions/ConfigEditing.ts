@@ -1,5 +1,6 @@
 /** Implements the editor over the stores of the database source. */
 import { Clock, Effect, Layer, Result } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
 import { makeRecentEvents } from "../../domain/RecentEvents.ts"
 import { ConfigStore } from "../ConfigStore.ts"
 import { ActivationStore, activationExpiry } from "./ActivationStore.ts"
@@ -94,6 +95,8 @@ const readDocument = Effect.fnUntraced(function* (revisions: EditorContext["revi
   return revision === undefined ? undefined : deserialise(revision.document)
 })
 
+const operationsRead = (count: number): Reason => ({ _tag: "OperationsRead", count })
+
 const importYaml = Effect.fnUntraced(function* (context: EditorContext, actor: string, text: string, base?: number) {
   const result = yield* readYaml(context, text, base)
   if (result._tag === "NoRevision") {
@@ -103,7 +106,7 @@ const importYaml = Effect.fnUntraced(function* (context: EditorContext, actor: s
   const described =
     result._tag === "Refused"
       ? describeOutcome(result)
-      : { outcome: "done", revision: result.base, detail: `${result.operations.length} operations` }
+      : { outcome: "done", revision: result.base, detail: operationsRead(result.operations.length) }
   yield* record(context, { action: "import", actor, ...described })
   return result
 })

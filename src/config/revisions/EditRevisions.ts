@@ -1,5 +1,6 @@
 /** Previews, publishes and restores: the part of the editor that makes revisions. */
 import { Effect, Result } from "effect"
+import { verbatimReason } from "../../domain/Reason.ts"
 import type { LayeredFile } from "../ConfigStore.ts"
 import { sealingKeys } from "../Sealing.ts"
 import type { AuditAction } from "./AuditLog.ts"
@@ -213,7 +214,7 @@ const perform = Effect.fnUntraced(function* (
   const described = describeOutcome(outcome)
   const detail =
     request.breakGlass === true && outcome._tag === "Committed"
-      ? `published without approvals: ${described.detail}`
+      ? ({ _tag: "PublishedWithBreakGlass", why: verbatimReason(outcome.revision.reason) } as const)
       : described.detail
   const operationId = edit.operationId.slice(0, maxOperationId)
   yield* record(context, { action, actor: edit.actor, operationId, draft, ...described, detail })

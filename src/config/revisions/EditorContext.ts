@@ -1,6 +1,8 @@
 /** Services and functions that every part of the editor uses. */
 import { Clock, Effect } from "effect"
 import type { Scope } from "effect"
+import type { Reason } from "../../domain/Reason.ts"
+import { truncateTexts, verbatimReason } from "../../domain/Reason.ts"
 import { newId } from "../../domain/Ids.ts"
 import type { RecentEvents } from "../../domain/RecentEvents.ts"
 import type { ConfigStore, LayeredFile } from "../ConfigStore.ts"
@@ -59,7 +61,7 @@ type Recorded = Omit<Partial<AuditRecord>, "at" | "id"> & Pick<AuditRecord, "act
 
 /** Appends an audit record. */
 export const record = Effect.fnUntraced(function* ({ audit }: EditorContext, fields: Recorded) {
-  const { action, actor, detail = "", draft, operationId, outcome, revision } = fields
+  const { action, actor, detail, draft, operationId, outcome, revision } = fields
   yield* audit.append({
     id: newId(),
     at: yield* Clock.currentTimeMillis,
@@ -69,28 +71,31 @@ export const record = Effect.fnUntraced(function* ({ audit }: EditorContext, fie
     operationId,
     revision,
     draft,
-    detail: detail.length > maxDetail ? `${detail.slice(0, maxDetail - 1)}…` : detail
+    detail: detail && truncateTexts(detail, maxDetail)
   })
 })
+
+const listTexts = (lines: ReadonlyArray<string>): Reason | undefined =>
+  lines.join("") === "" ? undefined : verbatimReason(lines.join("\n"))
 
 /** Returns the outcome, the revision and the detail of an audit record about an edit. */
 export const describeOutcome = (outcome: EditOutcome): Pick<AuditRecord, "detail" | "outcome" | "revision"> => {
   switch (outcome._tag) {
     case "Committed":
-      return { outcome: "committed", revision: outcome.revision.number, detail: outcome.revision.reason }
+      return { outcome: "committed", revision: outcome.revision.number, detail: listTexts([outcome.revision.reason]) }
     case "Unchanged":
-      return { outcome: "unchanged", revision: outcome.head, detail: "" }
+      return { outcome: "unchanged", revision: outcome.head, detail: undefined }
     case "Conflict":
       return {
         outcome: "revision_conflict",
         revision: outcome.head,
-        detail: outcome.conflicts.map(({ path }) => path.join(" ")).join("\n")
+        detail: listTexts(outcome.conflicts.map(({ path }) => path.join(" ")))
       }
     case "Refused":
       return {
         outcome: outcome.problems[0]?.code ?? "refused",
         revision: undefined,
-        detail: outcome.problems.map(({ code, entity, path }) => [code, entity, path].join(" ").trim()).join("\n")
+        detail: listTexts(outcome.problems.map(({ code, entity, path }) => [code, entity, path].join(" ").trim()))
       }
   }
 }

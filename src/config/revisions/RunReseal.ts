@@ -4,6 +4,7 @@
  * at a time do no harm, because each record is compared and replaced by itself; the earlier one stops at its next save.
  */
 import { Clock, Effect, Result, Schedule } from "effect"
+import { joinReasons } from "../../domain/Reason.ts"
 import { newId } from "../../domain/Ids.ts"
 import type { SealingKeys, SealingProblem } from "../Sealing.ts"
 import { sealingKeys } from "../Sealing.ts"
@@ -17,7 +18,6 @@ import type { ResealJob } from "./ResealStore.ts"
 import type { ConfigOperationRecord, ResealResult } from "./Revision.ts"
 import type { SourceUnavailable } from "./RevisionStore.ts"
 import type { Reason } from "../../domain/Reason.ts"
-import { inEnglish } from "../../text/en.ts"
 
 const pageSize = 100
 const maxFailed = 100
@@ -107,7 +107,7 @@ const work = Effect.fnUntraced(function* (
     actor: job.actor,
     outcome: failed.length === 0 ? "done" : "secret_sealing_invalid",
     operationId: job.id,
-    detail: [`${resealed} records sealed with the current key`, ...failed.map(inEnglish)].join("\n")
+    detail: joinReasons([{ _tag: "RecordsResealed", count: resealed }, ...failed])
   })
   const finishedAt = yield* Clock.currentTimeMillis
   const ended: ResealJob = { ...job, failed, resealed, state: failed.length === 0 ? "done" : "failed", finishedAt }

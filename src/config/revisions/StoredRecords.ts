@@ -84,7 +84,7 @@ const Audit = Schema.Struct({
   operationId: OptionalText,
   revision: OptionalInt,
   draft: OptionalText,
-  detail: Text
+  detail: Schema.optional(Reason)
 })
 
 const Activation = Schema.Struct({
@@ -162,8 +162,9 @@ export const parseOperation = (text: string): ParsedRecord<ConfigOperationRecord
   }))
 
 export const parseAudit = (text: string): ParsedRecord<AuditRecord> =>
-  Result.map(parseAuditText(text), ({ draft, operationId, revision, ...record }) => ({
+  Result.map(parseAuditText(text), ({ detail, draft, operationId, revision, ...record }) => ({
     ...record,
+    detail,
     draft,
     operationId,
     revision

@@ -55,5 +55,19 @@ export const checkReasons = {
   CheckPath: {},
   SeeReadiness: {},
   SeeLog: {},
-  AnyWebhookPath: {}
+  AnyWebhookPath: {},
+  ModelReported: { model: "text", chains: "text", why: "reason" },
+  ModelReady: { model: "text", chains: "text" },
+  SubscriptionUnchecked: {},
+  ModelSilent: { seconds: "number" },
+  AdviceAndReason: { advice: "reason", why: "reason" },
+  AgentUnavailable: { count: "number", workspaces: "texts", why: "reason" },
+  AgentReady: { count: "number", workspaces: "texts", mode: "text", version: "reason", kind: "text" },
+  AgentVersionUntested: { count: "number", workspaces: "texts", mode: "text", version: "reason", range: "text" },
+  OfTheImage: {},
+  AgentPoint: { mode: "text", kind: "text", point: "text", detail: "text" },
+  ServiceReady: { port: "number" },
+  ServiceWaits: { port: "number", parts: "texts?" },
+  ServiceNotReady: { port: "number", parts: "texts?" },
+  SwarmAccepts: { channel: "text", version: "text", user: "text" }
 } as const satisfies Record<string, Params>

@@ -2,6 +2,7 @@
 import { configEntityReasons } from "./ConfigEntity.ts"
 import { configFieldReasons } from "./ConfigField.ts"
 import { configTextReasons } from "./ConfigText.ts"
+import { configUseReasons } from "./ConfigUse.ts"
 import { configValueReasons } from "./ConfigValue.ts"
 import { editReasons } from "./Edit.ts"
 import { sealingReasons } from "./Sealing.ts"
@@ -10,6 +11,7 @@ export const configurationReasons = {
   ...configEntityReasons,
   ...configFieldReasons,
   ...configTextReasons,
+  ...configUseReasons,
   ...configValueReasons,
   ...editReasons,
   ...sealingReasons

@@ -72,5 +72,8 @@ export const editReasons = {
   GrantElsewhere: { variable: "text", place: "text", destination: "text" },
   HidesEntity: { entity: "text" },
   HidesValue: {},
-  WithCode: { reason: "reason", code: "text" }
+  WithCode: { reason: "reason", code: "text" },
+  PublishedWithBreakGlass: { why: "reason" },
+  OperationsRead: { count: "number" },
+  RecordsResealed: { count: "number" }
 } as const satisfies Record<string, Params>

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import type { Snapshot } from "../../config/Snapshot.ts"
 import type { AccessReport } from "../../forge/Access.ts"
 import { openSwarm } from "./OpenSwarm.ts"
-import { verbatimReason } from "../../domain/Reason.ts"
 
 /** Returns one result per channel. */
 export const reportSwarm = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<AccessReport>> => {
@@ -23,9 +22,9 @@ export const reportSwarm = (snapshot: Snapshot): Effect.Effect<ReadonlyArray<Acc
       return checked._tag === "Success"
         ? {
             level: "ok",
-            reason: verbatimReason(`channel ${channel.name}: ${checked.success} accepts user ${client.user}`)
+            reason: { _tag: "SwarmAccepts", channel: channel.name, version: checked.success, user: client.user }
           }
-        : { level: "error", reason: verbatimReason(`channel ${channel.name}: ${checked.failure.message}`) }
+        : { level: "error", reason: { _tag: "ChannelUnusable", channel: channel.name, why: checked.failure.why } }
     }),
     { concurrency: 4 }
   )

@@ -78,8 +78,7 @@ const awaitReady = async (api: ClusterApi, name: string, image: string, cluster:
   let why: Reason = { _tag: "PodWithoutStatus" }
   const ready = await poll(cluster.start_timeout_seconds * 1000, async () => {
     const pod = await api.findPod(name)
-    if (pod === undefined)
-      throw new SandboxError({ reason: "failed", why: { _tag: "PodDeletedAtStart", pod: name } })
+    if (pod === undefined) throw new SandboxError({ reason: "failed", why: { _tag: "PodDeletedAtStart", pod: name } })
     const readiness = findReadiness(pod)
     if (readiness.state === "ready") return true
     why = readiness.why
@@ -201,7 +200,9 @@ const start = Effect.fnUntraced(function* (
       isKilled = true
       exec.destroy()
     },
-    ended: tunnel.ended.then(finish).catch((cause): SandboxEnd => ({ code: undefined, failure: verbatimReason(errorText(cause)) })),
+    ended: tunnel.ended
+      .then(finish)
+      .catch((cause): SandboxEnd => ({ code: undefined, failure: verbatimReason(errorText(cause)) })),
     onLimit: () => {}
   }
 })

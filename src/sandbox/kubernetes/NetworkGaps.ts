@@ -53,8 +53,7 @@ export const findNetworkGap = (policies: NetworkPolicies["items"], labels: Label
   const applied = policies.filter(({ spec }) => selects(spec.podSelector, labels))
   for (const [type, field] of directions) {
     const permitting = applied.find(({ spec }) => (spec[field] ?? []).length > 0)
-    if (permitting !== undefined) 
-      return { _tag: "PolicyPermits", policy: permitting.metadata.name, direction: field }
+    if (permitting !== undefined) return { _tag: "PolicyPermits", policy: permitting.metadata.name, direction: field }
     if (!applied.some(({ spec: { policyTypes = ["Ingress"] } }) => policyTypes.includes(type)))
       return { _tag: "PolicyMissing", direction: field }
   }

@@ -71,20 +71,15 @@ export const findParts = (
     ["kernel", kernel],
     ["root_image", image]
   ] as const) {
-    if (file === undefined)
-      return missing({ _tag: field === "kernel" ? "KernelUnset" : "RootImageUnset" })
-    if (!can(file, constants.R_OK))
-      return missing({ _tag: "MicrovmFileUnreadable", file, field })
+    if (file === undefined) return missing({ _tag: field === "kernel" ? "KernelUnset" : "RootImageUnset" })
+    if (!can(file, constants.R_OK)) return missing({ _tag: "MicrovmFileUnreadable", file, field })
   }
-  if (!emulation && !isUsable("/dev/kvm"))
-    return missing({ _tag: "KvmUnusable" })
+  if (!emulation && !isUsable("/dev/kvm")) return missing({ _tag: "KvmUnusable" })
   const busybox = findProgram(path, "busybox")
-  if (busybox === undefined)
-    return missing({ _tag: "BusyboxMissing" })
+  if (busybox === undefined) return missing({ _tag: "BusyboxMissing" })
   const firecracker = emulation ? undefined : findProgram(path, "firecracker")
   const program = firecracker ?? findProgram(path, "qemu-system-x86_64")
-  if (program === undefined || kernel === undefined || image === undefined)
-    return missing({ _tag: "MonitorMissing" })
+  if (program === undefined || kernel === undefined || image === undefined) return missing({ _tag: "MonitorMissing" })
   return { monitor: firecracker === undefined ? "qemu" : "firecracker", program, busybox, kernel, image }
 }
 

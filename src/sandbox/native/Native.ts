@@ -63,12 +63,9 @@ const findTools = (path: string, arch: string, isRoot: boolean): Effect.Effect<T
   Effect.suspend(() => {
     const bubblewrap = findProgram("bwrap", path)
     const setpriv = isRoot ? findProgram("setpriv", path) : undefined
-    if (bubblewrap === undefined)
-      return missing({ _tag: "BubblewrapMissing" })
-    if (!isFilterArch(arch))
-      return missing({ _tag: "ArchitectureUnfiltered", arch })
-    if (isRoot && setpriv === undefined)
-      return missing({ _tag: "SetprivMissing" })
+    if (bubblewrap === undefined) return missing({ _tag: "BubblewrapMissing" })
+    if (!isFilterArch(arch)) return missing({ _tag: "ArchitectureUnfiltered", arch })
+    if (isRoot && setpriv === undefined) return missing({ _tag: "SetprivMissing" })
     return Effect.succeed({ bubblewrap, setpriv, filter: seccompFilter(arch) })
   })
 
@@ -87,8 +84,7 @@ const probe = (tools: Tools, uid: number): Effect.Effect<Tools, SandboxError> =>
       running.child.stdin?.on("error", () => {}).end(tools.filter)
       return running
     },
-    catch: (cause) =>
-      missing({ _tag: "IsolationRefused", program: tools.bubblewrap, why: errorText(cause) })
+    catch: (cause) => missing({ _tag: "IsolationRefused", program: tools.bubblewrap, why: errorText(cause) })
   }).pipe(Effect.as(tools))
 
 const startConfined = Effect.fnUntraced(function* (
@@ -104,7 +100,8 @@ const startConfined = Effect.fnUntraced(function* (
       for (const [name, text] of Object.entries(systemFiles)) await writeFile(join(folder, name), text)
       if (tools.setpriv !== undefined) await permitReading(request, [slot.inside, ...systemPaths(folder)])
     },
-    catch: (cause) => new SandboxError({ reason: "failed", why: { _tag: "FolderUnwritable", folder, why: String(cause) } })
+    catch: (cause) =>
+      new SandboxError({ reason: "failed", why: { _tag: "FolderUnwritable", folder, why: String(cause) } })
   })
   const { limits } = request
   let maxTasks: number | undefined

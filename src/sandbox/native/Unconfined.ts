@@ -106,7 +106,8 @@ export const startUnconfined = Effect.fnUntraced(function* (
       await mkdir(scratch, { mode: 0o700 })
       return freePorts()
     },
-    catch: (cause) => new SandboxError({ reason: "failed", why: { _tag: "FolderNotPrepared", folder, why: String(cause) } })
+    catch: (cause) =>
+      new SandboxError({ reason: "failed", why: { _tag: "FolderNotPrepared", folder, why: String(cause) } })
   })
   const { limits, repository, sockets } = request
   const environment = { [markVariable]: mark }

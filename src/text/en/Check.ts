@@ -60,5 +60,20 @@ export const checkTexts = {
   CheckPath: "check the path of its URL, and that the trigger is enabled",
   SeeReadiness: "see /readyz and the log of the service",
   SeeLog: "see the log of the service",
-  AnyWebhookPath: "a path /webhooks/…"
+  AnyWebhookPath: "a path /webhooks/…",
+  ModelReported: "model {model} (model_chain {chains}): {why}",
+  ModelReady: "model {model} (model_chain {chains}) responds, and calls tools",
+  SubscriptionUnchecked: "not checked, only the agent of its maker may use the token of its subscription",
+  ModelSilent: "no response within {seconds} s: check the server",
+  AdviceAndReason: "{advice}. {why}",
+  AgentUnavailable: "{count|workspace|workspaces} {workspaces}: {why}",
+  AgentReady: "{count|workspace|workspaces} {workspaces}: agent mode {mode} {version} in sandbox {kind}",
+  AgentVersionUntested:
+    "{count|workspace|workspaces} {workspaces}: agent mode {mode} {version} is not a version that was tested ({range}); run aicr agent check {mode}",
+  OfTheImage: "of the image",
+  AgentPoint: "agent mode {mode} in sandbox {kind}: {point}: {detail}",
+  ServiceReady: "the service on port {port} is ready",
+  ServiceWaits: "the service on port {port} waits for its servers[[: {parts}]]",
+  ServiceNotReady: "the service on port {port} is not ready[[: {parts}]]; its log has the error",
+  SwarmAccepts: "channel {channel}: {version} accepts user {user}"
 } as const satisfies Record<keyof typeof checkReasons, string>

@@ -14,6 +14,7 @@ import { refusalTexts } from "./Refusal.ts"
 import { reviewTexts } from "./Review.ts"
 import { runTexts } from "./Run.ts"
 import { sandboxTexts } from "./Sandbox.ts"
+import { providerTexts } from "./Provider.ts"
 import { storeTexts } from "./Store.ts"
 import { modelTexts } from "./Model.ts"
 import { deliveryTexts } from "./Delivery.ts"
@@ -36,6 +37,7 @@ export const common: CommonTexts = {
     ...reviewTexts,
     ...runTexts,
     ...sandboxTexts,
+    ...providerTexts,
     ...storeTexts,
     ...checkTexts,
     ...refusalTexts

@@ -2,6 +2,7 @@
 import { configEntityTexts } from "./ConfigEntity.ts"
 import { configFieldTexts } from "./ConfigField.ts"
 import { configTextTexts } from "./ConfigText.ts"
+import { configUseTexts } from "./ConfigUse.ts"
 import { configValueTexts } from "./ConfigValue.ts"
 import { editTexts } from "./Edit.ts"
 import { sealingTexts } from "./Sealing.ts"
@@ -10,6 +11,7 @@ export const configurationTexts = {
   ...configEntityTexts,
   ...configFieldTexts,
   ...configTextTexts,
+  ...configUseTexts,
   ...configValueTexts,
   ...editTexts,
   ...sealingTexts

@@ -75,5 +75,8 @@ export const editTexts = {
     "grants {variable} to {place} for another destination than {destination}; correct its destinations, or remove it",
   HidesEntity: "hides {entity} of the database, which has no effect; delete one of them",
   HidesValue: "hides the value of the database, which has no effect; remove one of them",
-  WithCode: "{reason} ({code})"
+  WithCode: "{reason} ({code})",
+  PublishedWithBreakGlass: "published without approvals: {why}",
+  OperationsRead: "{count} operations",
+  RecordsResealed: "{count} records sealed with the current key"
 } as const satisfies Record<keyof typeof editReasons, string>

@@ -54,5 +54,20 @@ export const checkTexts = {
   CheckPath: "请检查其 URL 的路径，以及触发器是否启用",
   SeeReadiness: "请见 /readyz 和服务日志",
   SeeLog: "请见服务日志",
-  AnyWebhookPath: "/webhooks/… 路径"
+  AnyWebhookPath: "/webhooks/… 路径",
+  ModelReported: "模型 {model}（model_chain {chains}）：{why}",
+  ModelReady: "模型 {model}（model_chain {chains}）有响应，并会调用工具",
+  SubscriptionUnchecked: "未检查，只有其厂商的 agent 可以使用其订阅令牌",
+  ModelSilent: "{seconds} 秒内没有响应：请检查服务器",
+  AdviceAndReason: "{advice}。{why}",
+  AgentUnavailable: "工作区 {workspaces}（{count} 个）：{why}",
+  AgentReady: "工作区 {workspaces}（{count} 个）：agent 模式 {mode} {version}，沙箱 {kind}",
+  AgentVersionUntested:
+    "工作区 {workspaces}（{count} 个）：agent 模式 {mode} {version} 不是经过测试的版本（{range}）；请运行 aicr agent check {mode}",
+  OfTheImage: "（镜像中的版本）",
+  AgentPoint: "agent 模式 {mode}，沙箱 {kind}：{point}：{detail}",
+  ServiceReady: "端口 {port} 上的服务已就绪",
+  ServiceWaits: "端口 {port} 上的服务正在等待其服务器[[：{parts}]]",
+  ServiceNotReady: "端口 {port} 上的服务未就绪[[：{parts}]]；错误见其日志",
+  SwarmAccepts: "渠道 {channel}：{version} 接受用户 {user}"
 } as const satisfies Record<keyof typeof checkReasons, string>

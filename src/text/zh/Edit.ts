@@ -69,5 +69,8 @@ export const editTexts = {
   GrantElsewhere: "将 {variable} 授予 {place} 的目的地不是 {destination}；请更正其目的地或移除",
   HidesEntity: "隐藏了数据库中的 {entity}，后者不起作用；请删除其中之一",
   HidesValue: "隐藏了数据库中的值，后者不起作用；请移除其中之一",
-  WithCode: "{reason}（{code}）"
+  WithCode: "{reason}（{code}）",
+  PublishedWithBreakGlass: "未经批准发布：{why}",
+  OperationsRead: "{count} 个操作",
+  RecordsResealed: "已用当前密钥密封 {count} 条记录"
 } as const satisfies Record<keyof typeof editReasons, string>

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { inEnglish } from "../../../src/text/en.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { AuditLog } from "../../../src/config/revisions/AuditLog.ts"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
@@ -240,7 +241,7 @@ describe("drafts", () => {
         assert.strictEqual((yield* editor.publish("alice", { ...urgent, reason: "outage" }))._tag, "Committed")
         const { items } = yield* editor.audit({ limit: 50 })
         assert.include(
-          items.map(({ detail }) => detail),
+          items.map(({ detail }) => detail && inEnglish(detail)),
           "published without approvals: outage"
         )
         const back = { revision: 1, operationId: "back" }

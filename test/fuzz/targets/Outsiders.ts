@@ -1,6 +1,7 @@
 /**
  * Parts of requests that are read without a login, and the output of a program in a sandbox. The first character chooses what is read.
  */
+import { inEnglish } from "../../../src/text/en.ts"
 import { checkBody, maxDepth } from "../../../src/admin/RequestBody.ts"
 import { tokenIn } from "../../../src/admin/Sessions.ts"
 import { measureJson } from "../../../src/domain/JsonShape.ts"
@@ -84,7 +85,7 @@ const sandbox: FuzzTarget = {
     ensure(stderr.text().length <= 16_384, "the last part of stderr is bounded")
     const exit = findExit(limits, undefined, stderr.report(), { code: 1 }, stderr.text())
     ensure(exit.reason !== "exited" || (exit.code >= 0 && exit.code <= 255), "an exit code is one of a program")
-    ensure(exit.reason === "exited" || typeof exit.message === "string", "an end has a reason")
+    ensure(exit.reason === "exited" || inEnglish(exit.why) !== "", "an end has a reason")
   }
 }
 

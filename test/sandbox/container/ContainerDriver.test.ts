@@ -4,6 +4,7 @@ import { createServer } from "node:net"
 import { once } from "node:events"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
 import { SandboxError, Sandboxes } from "../../../src/sandbox/Sandbox.ts"
@@ -104,7 +105,7 @@ describe("a container", () => {
     ["an engine that is ambiguous", { kind: "podman", engine: "docker", image: "i" }, undefined, /invalid.*contradicts/]
   ])("is refused with %s, and nothing weaker runs", async (_, config, env, message) => {
     const refused = await run(fixture, kind(config, env), "echo started").catch((error: unknown) => error)
-    expect(JSON.stringify(refused)).toMatch(message)
+    expect(refused instanceof SandboxError ? `${refused.reason}: ${refused.message}` : refused).toMatch(message)
     expect(listOrphans(fixture)).toEqual([])
   })
 
@@ -122,7 +123,7 @@ describe("a container", () => {
   )
   const absent = (name: "podman" | "docker") => ({
     ...makeDrivers(environment())[name],
-    problem: () => Effect.succeed(new SandboxError({ reason: "missing", message: `no ${name}` }))
+    problem: () => Effect.succeed(new SandboxError({ reason: "missing", why: verbatimReason(`no ${name}`) }))
   })
   it.each([
     ["podman", []],

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
-import { Sandboxes } from "../../../src/sandbox/Sandbox.ts"
+import { Sandboxes, SandboxError } from "../../../src/sandbox/Sandbox.ts"
 import { sandboxNamespace, startKubernetes } from "../../harness/FakeKubernetes.ts"
 import type { FakeKubernetes } from "../../harness/FakeKubernetes.ts"
 import { startPodman } from "../../harness/Podman.ts"
@@ -114,7 +114,7 @@ describe("a pod", () => {
       installation: refusal.installation ?? []
     }
     const refused = await run(fixture, kind, "echo started").catch((error: unknown) => error)
-    expect(JSON.stringify(refused)).toMatch(message)
+    expect(refused instanceof SandboxError ? `${refused.reason}: ${refused.message}` : refused).toMatch(message)
     expect(listOrphans(fixture)).toEqual([])
     expect(cluster.pods.size).toBe(0)
   })

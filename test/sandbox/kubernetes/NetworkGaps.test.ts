@@ -1,5 +1,7 @@
 /** Whether network policies close the network of pods. */
 import { Schema } from "effect"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 import { expect, it } from "vitest"
 import { findNetworkGap, NetworkPolicies } from "../../../src/sandbox/kubernetes/NetworkGaps.ts"
 
@@ -56,5 +58,5 @@ it.each([
   ]
 ])("with %s", (_, items, gap) => {
   const policies = Schema.decodeUnknownSync(NetworkPolicies)({ items })
-  expect(findNetworkGap(policies.items, labels) ?? "closed").toContain(gap ?? "closed")
+  expect(inEnglish(findNetworkGap(policies.items, labels) ?? verbatimReason("closed"))).toContain(gap ?? "closed")
 })

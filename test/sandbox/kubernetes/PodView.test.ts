@@ -1,5 +1,7 @@
 /** The state of a pod: whether it can be used, and how it ended. */
 import { Schema } from "effect"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 import { expect, it } from "vitest"
 import { findEnd, findReadiness, PodView } from "../../../src/sandbox/kubernetes/PodView.ts"
 
@@ -49,7 +51,10 @@ it.each([
     { phase: "Failed", reason: "Evicted", message: "low on memory" },
     { state: "failed", why: "low on memory" }
   ]
-])("a pod that %s", (_, status, expected) => expect(findReadiness(pod(status))).toMatchObject(expected))
+])("a pod that %s", (_, status, expected) => {
+  const found = findReadiness(pod(status))
+  expect("why" in found ? { ...found, why: inEnglish(found.why) } : found).toMatchObject(expected)
+})
 
 it.each([
   ["runs", containers(running, running), undefined],
@@ -60,5 +65,9 @@ it.each([
     { code: 1, limit: "memory" }
   ],
   ["was killed", containers({ terminated: { exitCode: 137 } }, running), { code: 137, limit: "memory" }],
-  ["took too long", { phase: "Failed", reason: "DeadlineExceeded" }, { code: undefined, failure: "DeadlineExceeded" }]
+  [
+    "took too long",
+    { phase: "Failed", reason: "DeadlineExceeded" },
+    { code: undefined, failure: verbatimReason("DeadlineExceeded") }
+  ]
 ])("an agent that %s", (_, status, expected) => expect(findEnd(pod(status))).toEqual(expected))

@@ -90,7 +90,7 @@ const auditRecord = (at: number): AuditRecord => ({
   operationId: "o",
   revision: 1,
   draft: undefined,
-  detail: ""
+  detail: verbatimReason("why")
 })
 
 describe.each(kinds)("revisions in $name", ({ fresh }) => {
