@@ -179,11 +179,7 @@ const takeStep = Effect.fnUntraced(function* (
       yield* settleRun(run)
       return false
     }
-    const {
-      check,
-      isSent,
-      row: unsent
-    } = yield* sendRow(hold, run, workspace, withPartNote(row, siblings, workspace.review.output_language), siblings)
+    const { check, isSent, row: unsent } = yield* sendRow(hold, run, workspace, withPartNote(row, siblings), siblings)
     if (check !== "newest") yield* dropStale(hold, run, check, [unsent, ...rest])
     if (!isSent || rest.every((other) => other.runId !== run.id)) yield* settleRun(run)
     return isSent

@@ -29,7 +29,7 @@ import { saveSpooled } from "./SaveAnalysis.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 import { failed, reviewed, skipped } from "./RunOutcome.ts"
 
-export const reviewInProgress = "Review in progress"
+export const reviewInProgress: Reason = { _tag: "ReviewInProgress" }
 
 /** Wakes the publisher of a target. */
 export const publish = Effect.fnUntraced(function* (targetKey: TargetKey) {
@@ -42,7 +42,7 @@ export const announce = (run: Run, work: ReviewWork) =>
     Effect.logWarning("pending status was not stored").pipe(Effect.annotateLogs({ run_id: run.id, error: message }))
   )
 
-const addStatus = Effect.fnUntraced(function* (run: Run, work: ReviewWork, state: StatusState, description: string) {
+const addStatus = Effect.fnUntraced(function* (run: Run, work: ReviewWork, state: StatusState, description: Reason) {
   const rows = (yield* Outputs).status(publishInput(run, work), state, description)
   yield* (yield* Outbox).add(rows, yield* Clock.currentTimeMillis)
   yield* publish(run.targetKey)
@@ -136,7 +136,7 @@ export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, 
 /** True if the head has a pending status. */
 const isAnnounced = ({ startedAt, verdict }: Run): boolean => startedAt !== undefined || verdict !== undefined
 
-const overAuthorLimit = "Not reviewed: its author has reached the limit of reviews per hour"
+const overAuthorLimit: Reason = { _tag: "AuthorOverLimit" }
 
 /** Refuses a review because of its author's limit. Nothing is read, and the status of the commit shows the reason. */
 export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: Reason) {

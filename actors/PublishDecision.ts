@@ -1,6 +1,5 @@
 /** Decides what the publisher does with a row and with a run, from the records and the host's response. Pure. */
 import { Duration } from "effect"
-import { labelsFor } from "../src/outputs/Labels.ts"
 import { maxConflicts } from "../src/domain/Publication.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import type { Reason } from "../src/domain/Reason.ts"
@@ -180,10 +179,10 @@ export const isFinalStatus = ({ operation }: Pick<Publication, "operation">): bo
   operation._tag === "Status" && operation.state !== "pending"
 
 /** Returns the final status of a run, with a note if the host refused a part of what people read. */
-export const withPartNote = (row: Publication, siblings: ReadonlyArray<Publication>, language: string): Publication => {
+export const withPartNote = (row: Publication, siblings: ReadonlyArray<Publication>): Publication => {
   const { operation } = row
   if (operation._tag !== "Status" || !siblings.some((other) => isContent(other) && isRefused(other))) return row
-  return { ...row, operation: { ...operation, description: `${operation.description}${labelsFor(language).partNote}` } }
+  return { ...row, operation: { ...operation, description: { _tag: "PartlyPublished", why: operation.description } } }
 }
 
 /** True for the commit status of a successful publication, before it is sent. */

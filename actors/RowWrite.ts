@@ -16,7 +16,7 @@
  * - The exception is a process that is frozen after these checks, right before its request, for so long that its target is taken over and the
  *   others have written. When it continues, it adds a row that writes the status once more.
  */
-import { Effect } from "effect"
+import { Effect, Equal } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
 import type { Snapshot } from "../src/config/Snapshot.ts"
 import type { Publication } from "../src/domain/Publication.ts"
@@ -129,7 +129,7 @@ export class RowWrite {
     return Effect.flatMap(
       Effect.mapError(currentStatus(this.#run, this.#snapshot, planned), storeFailed),
       ({ isHeld, status }) => {
-        if (status.state === sending.state && status.description === sending.description) return Effect.void
+        if (status.state === sending.state && Equal.equals(status.description, sending.description)) return Effect.void
         this.#sending = { ...this.#row, operation: status }
         this.#isHeld = isHeld
         this.#isChanged = true

@@ -48,7 +48,7 @@ export const followHead = Effect.fnUntraced(function* (run: Run, workspace: Work
 /** Ends the pending status of a commit whose review is not published, with the reason. A worse verdict on record takes precedence. */
 export const endStatus = Effect.fnUntraced(function* (run: Run, workspace: Workspace, newest: string) {
   const { id: runId, targetKey, change, head } = run
-  const description = `Superseded by ${newest.slice(0, 12)}`
+  const description = { _tag: "SupersededBy", head: newest.slice(0, 12) } as const
   const rows = (yield* Outputs).status(
     { runId, targetKey, change, head, workspace, runUrl: undefined },
     "neutral",

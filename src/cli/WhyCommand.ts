@@ -79,7 +79,7 @@ const formatStatus = ({
 }: NonNullable<EventStoryRecord["status"]>) => {
   const change = number === undefined ? "" : ` of #${number}`
   const base = branch === undefined ? "" : ` into ${oneLine(branch)}`
-  return `status of ${head.slice(0, 12)}: ${state}, ${oneLine(description)} (run ${run}${change}${base})`
+  return `status of ${head.slice(0, 12)}: ${state}, ${oneLine(inEnglish(description))} (run ${run}${change}${base})`
 }
 
 /** Returns the lines of a story, in the order of time; empty if nothing is recorded. The first line of each part has the time. */

@@ -8,7 +8,7 @@ import { Schema } from "effect"
 import { TargetKey } from "./Keys.ts"
 import { StatusState } from "./Publication.ts"
 import type { Operation } from "./Publication.ts"
-import type { Reason } from "./Reason.ts"
+import { Reason } from "./Reason.ts"
 import * as Field from "./Field.ts"
 import { record } from "./Record.ts"
 import type { RecordValues } from "./Record.ts"
@@ -18,8 +18,8 @@ import type { RunStatus } from "./Run.ts"
 export const RunVerdict = Schema.Struct({
   /** `pending` from the start of the review to its end. */
   state: StatusState,
-  /** Description of the status, one line. */
-  description: Schema.String,
+  /** Description of the status. */
+  description: Reason,
   /** True if the run sets the commit status (`review.status_check`). */
   isShown: Schema.Boolean,
   /** True if everything was read and no channel has a problem to publish, so that the change may be approved. */
@@ -60,26 +60,26 @@ export interface HeadStatus {
 
 /** Descriptions of runs that ended without a review. */
 export const endDescriptions = {
-  failed: "The review failed",
-  cancelled: "The review was cancelled",
-  closed: "Not reviewed: closed before the review ended",
-  unpublished: "The review could not be published",
-  expired: "Not reviewed: it waited for too long",
-  skipped: "Not reviewed",
-  superseded: "Superseded by a newer review"
-} as const
+  failed: { _tag: "ReviewFailed" },
+  cancelled: { _tag: "ReviewCancelled" },
+  closed: { _tag: "ClosedUnreviewed" },
+  unpublished: { _tag: "ReviewUnpublished" },
+  expired: { _tag: "WaitedTooLong" },
+  skipped: { _tag: "NotReviewed" },
+  superseded: { _tag: "SupersededReview" }
+} as const satisfies Readonly<Record<string, Reason>>
 
 /** Description of the status of a commit whose pull request waits for a review into a base branch that the commit was never reviewed against. */
-export const awaitsReview = "Waits for a review"
+export const awaitsReview: Reason = { _tag: "WaitsForReview" }
 
-export const pendingVerdict = (description: string): RunVerdict => ({
+export const pendingVerdict = (description: Reason): RunVerdict => ({
   state: "pending",
   description,
   isShown: true,
   isClean: false
 })
 
-type End = { readonly state: "neutral" | "failure"; readonly description: string }
+type End = { readonly state: "neutral" | "failure"; readonly description: Reason }
 
 /** Returns whether a run ended because its pull request was closed. */
 export const isClosed = (reason: Reason | undefined): boolean => reason?._tag === "PullRequestClosed"
@@ -162,24 +162,12 @@ export const repeatedStatus = (planned: Status, verdict: RunVerdict | undefined,
   return { ...planned, state, description }
 }
 
-/** Maximum length of a description at all hosts, in characters. */
-const maxDescription = 140
-
-const cut = (text: string, length: number): string =>
-  text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`
-
-/** Names the pull request and the base branch of a verdict, in at most `length` characters. */
-const nameHolder = ({ baseRef, number }: HeadVerdict, sign: "#" | "!", length: number): string => {
-  const change = number === undefined ? "another change" : `${sign}${number}`
-  if (baseRef === undefined) return change
-  return `${change} (into ${cut(baseRef, length - `${change} (into )`.length)})`
-}
-
 /** Returns the description of a verdict of another pull request or base branch. */
-export const describeHeld = (held: HeadVerdict, sign: "#" | "!"): string => {
-  const { description } = held.verdict
-  const rest = maxDescription - description.length - " in ".length
-  return cut(`${description} in ${nameHolder(held, sign, Math.max(rest, 40))}`, maxDescription)
+export const describeHeld = ({ baseRef, number, verdict }: HeadVerdict, sign: "#" | "!"): Reason => {
+  const held = { why: verdict.description, branch: baseRef }
+  return number === undefined
+    ? { _tag: "HeldElsewhere", ...held }
+    : { _tag: "HeldIn", ...held, change: `${sign}${number}` }
 }
 
 /**

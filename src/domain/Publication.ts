@@ -182,7 +182,7 @@ export const Operation = Schema.Union([
     _tag: Schema.Literal("Status"),
     head: Schema.String,
     state: StatusState,
-    description: Schema.String,
+    description: Reason,
     url: Schema.optional(Schema.String)
   })
 ])

@@ -24,6 +24,7 @@ import { reviewReasons } from "./reasons/Review.ts"
 import { runReasons } from "./reasons/Run.ts"
 import { sandboxReasons } from "./reasons/Sandbox.ts"
 import { providerReasons } from "./reasons/Provider.ts"
+import { statusReasons } from "./reasons/Status.ts"
 import { storeReasons } from "./reasons/Store.ts"
 import { truncate } from "./Text.ts"
 
@@ -57,6 +58,7 @@ export const reasons = {
   ...runReasons,
   ...sandboxReasons,
   ...providerReasons,
+  ...statusReasons,
   ...storeReasons
 }
 

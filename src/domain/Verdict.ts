@@ -1,4 +1,5 @@
 /** Computes the commit status of a review. Pure. */
+import type { Reason } from "./Reason.ts"
 import { isRefusedByBudget, openFindings } from "./Analysis.ts"
 import type { Analysis } from "./Analysis.ts"
 import { countUnread, hasUnreadText, isMostlyRead } from "./Coverage.ts"
@@ -28,23 +29,22 @@ export const decideVerdict = (
   return unread === "fail" ? "failure" : "neutral"
 }
 
-/** Returns the description of the status, one line. */
+/** Returns the description of the status. */
 export const describe = (
   analysis: Pick<Analysis, "findings" | "dismissed" | "skipped" | "coverage" | "usage">
-): string => {
+): Reason => {
   const { coverage, findings, skipped, usage } = analysis
-  const open = openFindings(analysis).length
+  const count = openFindings(analysis).length
   if (isRefusedByBudget({ coverage, usage }))
-    return `Not reviewed: the budget for model calls is exhausted${open === 0 ? "" : `; ${counted(open, "known problem")}`}`
-  const unread = countUnread(coverage)
-  const dismissed = open === findings.length ? "" : `, ${findings.length - open} dismissed`
-  const found = `${open === 0 ? "No problems" : counted(open, "problem")} found${dismissed}`
+    return { _tag: "BudgetExhausted", ...(count === 0 ? {} : { known: count }) }
+  const dismissed = count === findings.length ? {} : { dismissed: findings.length - count }
+  const found: Reason =
+    count === 0 ? { _tag: "NoProblemsFound", ...dismissed } : { _tag: "ProblemsFound", count, ...dismissed }
   const lost = coverage.unusable?.find(({ reason }) => reason === "report")?.count ?? 0
-  if (lost > 0) return `${found} in what could be used; ${counted(lost, "report")} of the model could not be read`
-  if (unread > 0) return `${found} in what was read; ${counted(unread, "file")} not read in full`
+  if (lost > 0) return { _tag: "ReportsLost", found, count: lost }
+  const unread = countUnread(coverage)
+  if (unread > 0) return { _tag: "FilesUnread", found, count: unread }
   if (!isMostlyRead(coverage))
-    return `${found} in what was read; ${coverage.lines} of ${coverage.changed ?? 0} changed lines read`
-  return skipped === undefined ? found : "Nothing to review"
+    return { _tag: "LinesUnread", found, lines: coverage.lines, changed: coverage.changed ?? 0 }
+  return skipped === undefined ? found : { _tag: "NothingToReview" }
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

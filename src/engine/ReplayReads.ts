@@ -1,6 +1,5 @@
 /** The checkout and the further repositories of a recorded review, out of its record. */
 import { Effect, Stream } from "effect"
-import { verbatimReason } from "../domain/Reason.ts"
 import { CheckoutError } from "../vcs/Checkout.ts"
 import type { ChangedPath, Checkout, Comparison, Revision } from "../vcs/Checkout.ts"
 import type { FileDiff } from "../review/FileDiff.ts"
@@ -66,9 +65,7 @@ export const replayReads = (record: ReviewRecord, diff: string): Replayed => {
   const checkout: Checkout = {
     head: record.head,
     from: record.from,
-    directory: Effect.fail(
-      new CheckoutError({ reason: "missing", why: verbatimReason("a replayed review has no files on disk") })
-    ),
+    directory: Effect.fail(new CheckoutError({ reason: "missing", why: { _tag: "ReplayWithoutFiles" } })),
     ...recordedComparison(diff, record.changes),
     commits: Effect.succeed(
       commits?.map(({ id, title, diff: patch }) => ({ id, title, ...recordedComparison(patch) }))

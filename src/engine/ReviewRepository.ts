@@ -1,7 +1,6 @@
 /** The engine on a repository of this machine: no host, no queue, no channel. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import { verbatimReason } from "../domain/Reason.ts"
 import { AgentError } from "../agent/Agent.ts"
 import type { Agent } from "../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
@@ -21,7 +20,6 @@ import type { ChangeThreads } from "./threads/ChangeThreads.ts"
 import { reviewChange } from "./ReviewChange.ts"
 import type { ReviewStep } from "./ReviewChange.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
-import { withoutPeriod } from "../domain/Text.ts"
 
 export interface RepositoryReviewInput {
   readonly snapshot: Snapshot
@@ -100,9 +98,7 @@ const checkoutOf = Effect.fnUntraced(function* ({ range, workspace }: Repository
       : Effect.fail(
           new CheckoutError({
             reason: "failed",
-            why: verbatimReason(
-              `${withoutPeriod(error.message)}. ${range.root} is a shallow clone: run git fetch --unshallow there, or set review.git.allow_deepen`
-            )
+            why: { _tag: "ShallowClone", why: error.why, root: range.root }
           })
         )
   )

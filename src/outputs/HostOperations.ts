@@ -3,6 +3,7 @@
  * the trigger of the change.
  */
 import { Effect } from "effect"
+import { statusText } from "./StatusText.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Operation, Publication } from "../domain/Publication.ts"
 import { digestIssue } from "../forge/IssueHead.ts"
@@ -24,13 +25,18 @@ export const isHostOperation = (operation: Operation): operation is HostOperatio
 export const sendAtHost = Effect.fnUntraced(function* (
   client: ForgeClient,
   change: Change,
-  operation: HostOperation
+  operation: HostOperation,
+  language: string
 ): Effect.fn.Return<Sent, ForgeError, Writing> {
   const { repo } = change
   switch (operation._tag) {
     case "Status": {
-      const { head, state, description, url } = operation
-      return yield* client.setStatus(repo, head, { state, description, url })
+      const { head, state, url } = operation
+      return yield* client.setStatus(repo, head, {
+        state,
+        description: statusText(operation.description, language),
+        url
+      })
     }
     case "Label":
       return yield* client.addLabel(repo, yield* requireNumber(change), operation.name)

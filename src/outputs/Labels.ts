@@ -63,8 +63,6 @@ export interface Labels {
     readonly ignored: string
     readonly more: (count: number) => string
   }
-  /** End of the description of a status where a part of the review is not at the host. */
-  readonly partNote: string
   /** Reply to `/aicr help`. */
   readonly commands: string
   readonly triageClosed: (category: string) => string
@@ -136,7 +134,6 @@ const english: Labels = {
     ignored: "dismissed without permission",
     more: (count) => `and ${count} more`
   },
-  partNote: "; not all of it could be published",
   commands: [
     "Commands, one per comment, for people with write access to this repository:",
     "",
@@ -213,7 +210,6 @@ const chinese: Labels = {
     ignored: "无权限者驳回",
     more: (count) => `以及另外 ${count} 个`
   },
-  partNote: "；未能全部发布",
   commands: [
     "命令（每条评论一个），供有此仓库写权限的人使用：",
     "",

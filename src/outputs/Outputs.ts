@@ -43,7 +43,7 @@ export class Outputs extends Context.Service<
     readonly status: (
       input: Omit<PublishInput, "analysis">,
       state: StatusState,
-      description: string
+      description: Reason
     ) => ReadonlyArray<Publication>
     /** Returns the code of open managed issues of the change's channels, which the review searches for at the head. */
     readonly issueCode: (

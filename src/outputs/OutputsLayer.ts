@@ -128,7 +128,7 @@ const sendWith = (sender: Sender): Outputs["Service"]["send"] =>
     if (isHostOperation(operation)) {
       const linked = operation._tag === "Status" ? withSummaryLink(operation, change, previous) : operation
       const written = yield* clients.execute(
-        (client) => sendAtHost(client, change, linked),
+        (client) => sendAtHost(client, change, linked, workspace.review.output_language),
         clients.host(workspace, change),
         { workspace, change, isStatus: linked._tag === "Status" }
       )

@@ -21,7 +21,7 @@ const wording = (
   newest: Pick<Run, "head"> | undefined
 ) =>
   newest !== undefined && newest.head !== head
-    ? ({ state: "neutral", description: `Superseded by ${newest.head.slice(0, 12)}` } as const)
+    ? ({ state: "neutral", description: { _tag: "SupersededBy", head: newest.head.slice(0, 12) } } as const)
     : endStatus(status, reason)
 
 /**

@@ -318,7 +318,12 @@ describe("ChangePublisher", () => {
     Effect.gen(function* () {
       const outbox = yield* Outbox
       const run = yield* publishingRun()
-      const status = { _tag: "Status", head: "h1", state: "pending", description: "Review in progress" } as const
+      const status = {
+        _tag: "Status",
+        head: "h1",
+        state: "pending",
+        description: verbatimReason("Review in progress")
+      } as const
       yield* outbox.add([row(run, key, "earlier", status, 2), row(run, key, "later", status, 3)], 0)
       const [, , , later] = yield* outbox.ofRun(run)
       assert(later !== undefined)

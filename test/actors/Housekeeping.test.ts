@@ -5,6 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { inEnglish } from "../../src/text/en.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Housekeeping from "../../actors/Housekeeping.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -245,7 +246,7 @@ each(
       const queue = yield* Queue
       const now = yield* Clock.currentTimeMillis
       const subject = { ...change(9), baseRef: "side" }
-      const verdict = { state: "success", description: "clean", isShown: true, isClean: true } as const
+      const verdict = { state: "success", description: verbatimReason("clean"), isShown: true, isClean: true } as const
       const begun = {
         entryId: newId(),
         workspace: "w",
@@ -468,7 +469,12 @@ layer(world)("a review that began and ended without a result", (it) => {
         const begun = { entryId, workspace: "w", targetKey: target, change: of, head, base: "b", configHash: "c" }
         const run = yield* runs.begin(begun, LeaseToken.make(1), 1)
         assert(run !== undefined)
-        const operation = { _tag: "Status", head, state: "pending", description: "Review in progress" } as const
+        const operation = {
+          _tag: "Status",
+          head,
+          state: "pending",
+          description: verbatimReason("Review in progress")
+        } as const
         const row = {
           id: newId(),
           operationId: OperationId.make(newId()),
@@ -492,7 +498,7 @@ layer(world)("a review that began and ended without a result", (it) => {
 
       const statuses = (runId: string) =>
         Effect.map(outbox.ofRun(runId), (rows) =>
-          rows.flatMap(({ operation }) => (operation._tag === "Status" ? [operation.description] : []))
+          rows.flatMap(({ operation }) => (operation._tag === "Status" ? [inEnglish(operation.description)] : []))
         )
       yield* swept(
         "the cancelled one ends",

@@ -1,4 +1,5 @@
 /** Decisions of the publisher as a table: the next step of a row, the update after a failed write, the end of a run. */
+import { statusText } from "../../src/outputs/StatusText.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { verbatimReason } from "../../src/domain/Reason.ts"
 import {
@@ -171,7 +172,7 @@ describe("a row that could not be sent", () => {
 
 const summary: Operation = { _tag: "Summary", head: "h", body: "" }
 const threads: Operation = { _tag: "Threads", head: "h1", present: [], analysed: [], changed: [] }
-const status: Operation = { _tag: "Status", head: "h", state: "success", description: "" }
+const status: Operation = { _tag: "Status", head: "h", state: "success", description: verbatimReason("") }
 const review: Operation = { _tag: "Review", head: "h", event: "COMMENT", body: "", comments: [] }
 
 describe("a closed change", () => {
@@ -235,11 +236,14 @@ describe("the status of a review that is at the host in part", () => {
     ["zh-CN", "done；未能全部发布"]
   ])("ends in the language of the review: %s", (language, expected) => {
     const row = publication({
-      operation: { _tag: "Status", sha: "a", state: "success", description: "done" } as never
+      operation: { _tag: "Status", sha: "a", state: "success", description: verbatimReason("done") } as never
     })
     const refused = publication({ id: "2", status: "failed" })
-    const noted = withPartNote(row, [refused], language)
-    assert.strictEqual(noted.operation._tag === "Status" ? noted.operation.description : "", expected)
-    assert.strictEqual(withPartNote(row, [], language), row)
+    const noted = withPartNote(row, [refused])
+    assert.strictEqual(
+      noted.operation._tag === "Status" ? statusText(noted.operation.description, language) : "",
+      expected
+    )
+    assert.strictEqual(withPartNote(row, []), row)
   })
 })

@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Ref } from "effect"
 import { join } from "node:path"
+import { inEnglish } from "../../src/text/en.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Executor from "../../actors/ReviewExecutor.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -137,7 +138,7 @@ const parts = Effect.fnUntraced(function* (root: string, head: Ref.Ref<string>, 
               return { hostId: "1", url: undefined, next: [] }
             }),
           status: (input, state, description) => {
-            statuses.push(`${input.head} ${state}: ${description}`)
+            statuses.push(`${input.head} ${state}: ${inEnglish(description)}`)
             return []
           }
         }),

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { inEnglish } from "../../src/text/en.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
@@ -28,7 +29,7 @@ const world = executorWorld(
       anyFor: () => true,
       plan: () => [],
       status: (input, state, description) => {
-        statuses.push(`${input.head} ${state}: ${description}`)
+        statuses.push(`${input.head} ${state}: ${inEnglish(description)}`)
         return []
       }
     }),

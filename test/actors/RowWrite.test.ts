@@ -2,6 +2,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
+import { inEnglish } from "../../src/text/en.ts"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
@@ -60,7 +62,7 @@ const outputs = Layer.effect(
           if (operation._tag !== "Status") yield* owner.guard
           yield* owner.fence
           yield* (yield* Ref.get(host.before)).get(number) ?? Effect.void
-          const text = operation._tag === "Status" ? operation.description : operation._tag
+          const text = operation._tag === "Status" ? inEnglish(operation.description) : operation._tag
           yield* Ref.update(host.written, (all) => [...all, `${number} ${text}`])
           return { hostId: "1", url: undefined, next: [] }
         })
@@ -101,13 +103,13 @@ const analysis: Analysis = {
 const begin = Effect.fnUntraced(function* (number: number, baseRef: string) {
   const change = pull(number, baseRef)
   const begun = { entryId: newId(), workspace: "w", targetKey: targetKey(change), change, head: "h", base: "b" }
-  const verdict = pendingVerdict("Review in progress")
+  const verdict = pendingVerdict(verbatimReason("Review in progress"))
   const run = yield* (yield* Runs).begin({ ...begun, configHash: "c", verdict }, LeaseToken.make(1), 0)
   assert(run !== undefined)
   return run.id
 })
 
-const descriptions = { success: "clean", failure: "problems" } as const
+const descriptions = { success: verbatimReason("clean"), failure: verbatimReason("problems") }
 
 /** Stores the result of a review, with its status, or with another operation. */
 const complete = Effect.fnUntraced(function* (
@@ -275,7 +277,10 @@ describe("RowWrite", () => {
       const [dropped] = yield* outbox.ofRun(row.runId)
       assert.deepInclude(dropped, {
         status: "dropped",
-        error: { _tag: "ChangeRequestStays", status: "problems in #1 (into main)" }
+        error: {
+          _tag: "ChangeRequestStays",
+          status: { _tag: "HeldIn", why: descriptions.failure, change: "#1", branch: "main" }
+        }
       })
       assert.strictEqual((yield* (yield* Runs).get(row.runId))?.status, "succeeded")
       assert.deepStrictEqual(yield* written, [])

@@ -6,6 +6,7 @@
  * the tests, which check every request against the host's API description.
  */
 import { Context, Duration, Effect, Layer } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
@@ -84,7 +85,11 @@ const measure = async (kind: ForgeKind) => {
       targetKey: TargetKey.make(`host:${repo}:pull_request:${number}`),
       analysis: analysis(findings)
     })
-    const rows = [...outputs.status(own, "pending", "…"), ...outputs.plan(own), ...outputs.status(own, "success", "…")]
+    const rows = [
+      ...outputs.status(own, "pending", verbatimReason("…")),
+      ...outputs.plan(own),
+      ...outputs.status(own, "success", verbatimReason("…"))
+    ]
     const guard = Effect.suspend(() => {
       contents++
       return Effect.asVoid(client.pull(given.repo, number))

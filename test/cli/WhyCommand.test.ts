@@ -176,7 +176,7 @@ it("names the pull request and branch whose review decides the status of the new
   const status = {
     head: "75541bc51648913f31be857684fd70271cb7fa9c",
     state: "failure",
-    description: "1 problem found",
+    description: { _tag: "ProblemsFound", count: 1 },
     number: 12,
     branch: "main\n",
     run_id: "01a20e2f-24ce-7008-a2d4-896ff3ed3817"

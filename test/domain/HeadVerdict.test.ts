@@ -1,7 +1,11 @@
 /** The status of a commit that is the head of several pull requests or was compared with several branches. */
+import { statusText } from "../../src/outputs/StatusText.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { describe, expect, it } from "vitest"
 import {
   describeHeld,
+  endDescriptions,
   endVerdict,
   expiredVerdict,
   findObjection,
@@ -12,11 +16,11 @@ import type { HeadVerdict, RunVerdict } from "../../src/domain/HeadVerdict.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import type { StatusState } from "../../src/domain/Publication.ts"
 
-const descriptions: Readonly<Record<StatusState, string>> = {
-  pending: "Review in progress",
-  success: "No problems found",
-  neutral: "No problems found in what was read; 1 file not read in full",
-  failure: "2 problems found"
+const descriptions: Readonly<Record<StatusState, Reason>> = {
+  pending: { _tag: "ReviewInProgress" },
+  success: { _tag: "NoProblemsFound" },
+  neutral: { _tag: "FilesUnread", found: { _tag: "NoProblemsFound" }, count: 1 },
+  failure: { _tag: "ProblemsFound", count: 2 }
 }
 const verdict = (state: StatusState, over: Partial<RunVerdict> = {}): RunVerdict => ({
   state,
@@ -47,9 +51,9 @@ const own = {
 }
 const planned = (state: StatusState, description = descriptions[state]) =>
   ({ _tag: "Status", head: "h", state, description, url: "https://aicr/runs/5" }) as const
-const shown = (state: StatusState, verdicts: ReadonlyArray<HeadVerdict>, description?: string) => {
+const shown = (state: StatusState, verdicts: ReadonlyArray<HeadVerdict>, description?: Reason) => {
   const { heldBy, status } = headStatus(own, planned(state, description), verdicts, "#")
-  return [status.state, status.description, heldBy?.runId]
+  return [status.state, inEnglish(status.description), heldBy?.runId]
 }
 
 describe("headStatus", () => {
@@ -74,14 +78,14 @@ describe("headStatus", () => {
   ])("is the failure of %s", (_, other, description) => {
     for (const state of ["success", "neutral", "pending"] as const)
       expect(shown(state, [recorded(5, 1, "main", state), other])).toEqual(["failure", description, other.runId])
-    expect(shown("failure", [other])).toEqual(["failure", descriptions.failure, undefined])
+    expect(shown("failure", [other])).toEqual(["failure", inEnglish(descriptions.failure), undefined])
   })
 
   it("is pending while another pull request of the head is reviewed, unless a problem was found", () => {
     const other = recorded(6, 2, "side", "pending")
     expect(shown("success", [other])).toEqual(["pending", "Review in progress in #2 (into side)", "run-6"])
     expect(shown("neutral", [other])).toEqual(["pending", "Review in progress in #2 (into side)", "run-6"])
-    expect(shown("failure", [other])).toEqual(["failure", descriptions.failure, undefined])
+    expect(shown("failure", [other])).toEqual(["failure", inEnglish(descriptions.failure), undefined])
   })
 
   it("counts the last verdict of each pull request and branch", () => {
@@ -93,20 +97,24 @@ describe("headStatus", () => {
 
   it("is the verdict before a run without one", () => {
     const earlier = recorded(2, 1, "main", "failure")
-    expect(shown("neutral", [earlier], "Not reviewed")).toEqual(["failure", descriptions.failure, undefined])
-    expect(shown("neutral", [recorded(2, 1, "main", "success")], "Not reviewed")[0]).toBe("success")
-    expect(shown("neutral", [], "Not reviewed")).toEqual(["neutral", "Not reviewed", undefined])
+    expect(shown("neutral", [earlier], endDescriptions.skipped)).toEqual([
+      "failure",
+      inEnglish(descriptions.failure),
+      undefined
+    ])
+    expect(shown("neutral", [recorded(2, 1, "main", "success")], endDescriptions.skipped)[0]).toBe("success")
+    expect(shown("neutral", [], endDescriptions.skipped)).toEqual(["neutral", "Not reviewed", undefined])
     // The base differs: its verdict is none of this one.
-    expect(shown("neutral", [recorded(2, 1, "side", "success")], "Not reviewed")[0]).toBe("neutral")
+    expect(shown("neutral", [recorded(2, 1, "side", "success")], endDescriptions.skipped)[0]).toBe("neutral")
   })
 
   it("is that of the others for a run whose review never began, and its own verdict if it got one", () => {
     const waiting = { ...own, hasReview: false }
-    const ended = planned("neutral", "Superseded by 0a1b2c3d4e5f")
+    const ended = planned("neutral", { _tag: "SupersededBy", head: "0a1b2c3d4e5f" })
     const shownFor = (verdicts: ReadonlyArray<HeadVerdict>) => headStatus(waiting, ended, verdicts, "#").status
     expect(shownFor([recorded(1, 2, "side", "success")])).toMatchObject({
       state: "success",
-      description: "No problems found in #2 (into side)"
+      description: { _tag: "HeldIn", why: descriptions.success, change: "#2", branch: "side" }
     })
     expect(shownFor([recorded(1, 2, "side", "success"), recorded(2, 3, "next", "failure")]).state).toBe("failure")
     expect(shownFor([]).state).toBe("neutral")
@@ -114,8 +122,12 @@ describe("headStatus", () => {
   })
 
   it("is no success for a superseded review that found a problem", () => {
-    expect(shown("neutral", [recorded(5, 1, "main", "failure")], "Superseded by 0a1b2c3d4e5f")[0]).toBe("failure")
-    expect(shown("neutral", [recorded(5, 1, "main", "success")], "Superseded by 0a1b2c3d4e5f")[0]).toBe("neutral")
+    expect(
+      shown("neutral", [recorded(5, 1, "main", "failure")], { _tag: "SupersededBy", head: "0a1b2c3d4e5f" })[0]
+    ).toBe("failure")
+    expect(
+      shown("neutral", [recorded(5, 1, "main", "success")], { _tag: "SupersededBy", head: "0a1b2c3d4e5f" })[0]
+    ).toBe("neutral")
   })
 
   it("is that of a later review whose status was written first", () => {
@@ -170,9 +182,10 @@ describe("findObjection", () => {
   })
 })
 
-it("describeHeld stays within the shortest limit of the hosts and names the change", () => {
+it("names the other change within the shortest limit of the hosts", () => {
+  const text = (held: HeadVerdict, sign: "#" | "!") => statusText(describeHeld(held, sign), "en")
   const long = recorded(1, 123_456, "feature/".repeat(40), "neutral")
-  expect(describeHeld(long, "!").length).toBeLessThanOrEqual(140)
-  expect(describeHeld(long, "!")).toMatch(/ in !123456 \(into feature\/.*…\)$/)
-  expect(describeHeld(recorded(1, 2, undefined, "failure"), "#")).toBe("2 problems found in #2")
+  expect(text(long, "!").length).toBeLessThanOrEqual(140)
+  expect(text(long, "!")).toMatch(/ in !123456 \(into feature\/.*…\)$/)
+  expect(text(recorded(1, 2, undefined, "failure"), "#")).toBe("2 problems found in #2")
 })

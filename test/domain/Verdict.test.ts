@@ -1,3 +1,4 @@
+import { inEnglish } from "../../src/text/en.ts"
 import { describe, expect, it } from "vitest"
 import { finding } from "../outputs/Fixtures.ts"
 import { noUsage } from "../../src/domain/Analysis.ts"
@@ -22,6 +23,8 @@ const refused = {
   coverage: { reviewed: [], skipped: overBudget, lines: 0, changed: 1 },
   usage: noUsage
 }
+
+const words = (of: Parameters<typeof describeVerdict>[0]) => inEnglish(describeVerdict(of))
 
 describe("the verdict on a commit", () => {
   it.each([
@@ -62,25 +65,23 @@ describe("the verdict on a commit", () => {
     const dismissed = findings.slice(0, 1).map(({ fingerprint }) => fingerprint)
     const of = { ...analysis([]), findings, dismissed }
     expect(decideVerdict(of, { unread: "neutral", status_fail_on: "high" })).toBe("success")
-    expect(describeVerdict(of)).toBe("1 problem found, 1 dismissed")
+    expect(words(of)).toBe("1 problem found, 1 dismissed")
   })
 
   it("names what was not read, and never calls it clean", () => {
-    expect(describeVerdict(analysis([]))).toBe("No problems found")
-    expect(describeVerdict({ ...analysis([]), skipped: verbatimReason("nothing") })).toBe("Nothing to review")
-    expect(describeVerdict({ ...unread, skipped: verbatimReason("nothing") })).toBe(
+    expect(words(analysis([]))).toBe("No problems found")
+    expect(words({ ...analysis([]), skipped: verbatimReason("nothing") })).toBe("Nothing to review")
+    expect(words({ ...unread, skipped: verbatimReason("nothing") })).toBe(
       "No problems found in what was read; 1 file not read in full"
     )
-    expect(describeVerdict(lost)).toBe(
-      "No problems found in what could be used; 2 reports of the model could not be read"
-    )
-    expect(describeVerdict(refused)).toBe("Not reviewed: the budget for model calls is exhausted")
-    expect(describeVerdict({ ...refused, findings: [finding(1, { severity: "low" })] })).toBe(
+    expect(words(lost)).toBe("No problems found in what could be used; 2 reports of the model could not be read")
+    expect(words(refused)).toBe("Not reviewed: the budget for model calls is exhausted")
+    expect(words({ ...refused, findings: [finding(1, { severity: "low" })] })).toBe(
       "Not reviewed: the budget for model calls is exhausted; 1 known problem"
     )
-    expect(describeVerdict({ ...refused, usage: { ...noUsage, requests: 1 } })).toBe(
+    expect(words({ ...refused, usage: { ...noUsage, requests: 1 } })).toBe(
       "No problems found in what was read; 1 file not read in full"
     )
-    expect(describeVerdict(little)).toBe("No problems found in what was read; 89 of 100 changed lines read")
+    expect(words(little)).toBe("No problems found in what was read; 89 of 100 changed lines read")
   })
 })

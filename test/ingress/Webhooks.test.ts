@@ -74,7 +74,7 @@ describe("accepted", () => {
     const runs = Context.get(records, Runs)
     const review = (baseRef: string) => {
       const change = { ...reviewed, baseRef }
-      const verdict = pendingVerdict("Review in progress")
+      const verdict = pendingVerdict(verbatimReason("Review in progress"))
       const begun = { entryId: newId(), workspace: "on-hub", change, head, base: "b", configHash: "c", verdict }
       return Effect.runPromise(runs.begin({ ...begun, targetKey: targetKey(change) }, LeaseToken.make(1), 1))
     }

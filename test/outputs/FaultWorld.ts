@@ -4,6 +4,7 @@
  */
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { inEnglish } from "../../src/text/en.ts"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -149,9 +150,11 @@ export const faultWorld = async ({ host: kind, channel, target, chat: onlyChat }
       yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 0)
       const found = analysis(findings, { coverage: { reviewed: [file], skipped: [], lines: 3 } })
       const input = { runId: run.id, targetKey: key, change, head, workspace: space, runUrl: undefined }
-      yield* outbox.add(outputs.status(input, "pending", "Review in progress"), 0)
+      yield* outbox.add(outputs.status(input, "pending", verbatimReason("Review in progress")), 0)
       const plan = outputs.plan({ ...input, analysis: found })
-      const status = outputs.status(input, "success", "done").map((row) => ({ ...row, position: plan.length }))
+      const status = outputs
+        .status(input, "success", verbatimReason("done"))
+        .map((row) => ({ ...row, position: plan.length }))
       if (!(yield* runs.complete(run.id, LeaseToken.make(1), found, [...plan, ...status], 0)))
         return yield* Effect.die("lost the lease")
       const publisherOf = yield* Publisher.publishers

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Layer, Redacted } from "effect"
+import { verbatimReason } from "../../src/domain/Reason.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
@@ -141,14 +142,16 @@ describe("outputs", () => {
     const given = { ...change, ...own }
     expect(service.anyFor(workspace(), given)).toBe(any)
     expect(service.plan(input([finding(1)], { change: given })).length > 0).toBe(any)
-    expect(service.status(input([], { change: given }), "pending", "d").length > 0).toBe(any)
+    expect(service.status(input([], { change: given }), "pending", verbatimReason("d")).length > 0).toBe(any)
   })
 
   it("has no status where status_check is off, and one per run and state", () => {
     const service = outputsWith([host.forge.profile()])
-    expect(service.status(input([], { workspace: workspace({}, { status_check: false }) }), "pending", "d")).toEqual([])
+    expect(
+      service.status(input([], { workspace: workspace({}, { status_check: false }) }), "pending", verbatimReason("d"))
+    ).toEqual([])
     const id = (runId: string, state: "pending" | "success") =>
-      service.status(input([], { runId }), state, "d").map(({ operationId }) => operationId)[0]
+      service.status(input([], { runId }), state, verbatimReason("d")).map(({ operationId }) => operationId)[0]
     expect(id("r1", "pending")).toBe(id("r1", "pending"))
     expect(new Set([id("r1", "pending"), id("r1", "success"), id("r2", "pending")]).size).toBe(3)
   })
@@ -157,10 +160,12 @@ describe("outputs", () => {
     const service = outputsWith([host.forge.profile()])
     const space = workspace({}, { output_language: "en", labels: { auto_tag: "in review", reviewed_tag: "reviewed" } })
     const given = input([], { workspace: space, head: host.pull.head })
-    const begun = service.status(given, "pending", "d")
+    const begun = service.status(given, "pending", verbatimReason("d"))
     const ended = service.plan(given)
     expect(begun.map(({ operation }) => operation._tag)).toEqual(["Status", "Label"])
-    expect(service.status(given, "success", "d").map(({ operation }) => operation._tag)).toEqual(["Status"])
+    expect(service.status(given, "success", verbatimReason("d")).map(({ operation }) => operation._tag)).toEqual([
+      "Status"
+    ])
     expect(ended.at(-1)?.operation).toEqual({ _tag: "Label", name: "reviewed" })
     for (const row of [...begun, ...ended, ...ended].filter(({ operation }) => operation._tag === "Label")) {
       await Effect.runPromise(owned(service.send(space, change, row, undefined)))
@@ -208,7 +213,7 @@ describe("outputs", () => {
   it("sends with the trigger's credentials", async () => {
     const service = outputsWith([host.forge.profile()])
     expect(await send(service, workspace())).toMatchObject({ _tag: "Success" })
-    const [status] = service.status(input([], { head: host.pull.head }), "success", "done")
+    const [status] = service.status(input([], { head: host.pull.head }), "success", verbatimReason("done"))
     if (status === undefined) throw new Error("no status")
     await Effect.runPromise(owned(service.send(workspace(), change, status, undefined)))
     expect(host.forge.repository(repoName).statuses.get(host.pull.head)).toMatchObject([{ description: "done" }])
@@ -246,7 +251,7 @@ describe("outputs", () => {
     const before = host.pull.comments.length
     expect(await send(service, workspace())).toMatchObject({ _tag: "Success" })
     expect(host.pull.comments.length).toBeLessThanOrEqual(before + 1)
-    const [status] = service.status(input([], { head: host.pull.head }), "failure", "not published")
+    const [status] = service.status(input([], { head: host.pull.head }), "failure", verbatimReason("not published"))
     if (status === undefined) throw new Error("no status")
     await Effect.runPromise(owned(service.send(workspace(), change, status, undefined)))
     expect(host.forge.repository(repoName).statuses.get(host.pull.head)?.at(-1)).toMatchObject({ state: "failure" })
@@ -268,7 +273,7 @@ describe("outputs", () => {
   ] as const)("a status on %s links the summary %j, else the run", async (provider, summary, url) => {
     const service = outputsWith([host.forge.profile()])
     const given = { ...input([], { head: host.pull.head }), runUrl: "http://dash.test/runs/1" }
-    const [status] = service.status(given, "success", "done")
+    const [status] = service.status(given, "success", verbatimReason("done"))
     if (status === undefined) throw new Error("no status")
     const subject = { ...change, provider, url: "http://forge.test/merge/1" }
     const previous = summary === undefined ? undefined : { ...status, ...summary }

@@ -14,15 +14,25 @@ import { databases } from "./Databases.ts"
 import { analysis, change, publication } from "./Fixtures.ts"
 
 const token = LeaseToken.make(1)
-const found: RunVerdict = { state: "failure", description: "1 problem found", isShown: true, isClean: false }
-const clean: RunVerdict = { state: "success", description: "No problems found", isShown: true, isClean: true }
+const found: RunVerdict = {
+  state: "failure",
+  description: verbatimReason("1 problem found"),
+  isShown: true,
+  isClean: false
+}
+const clean: RunVerdict = {
+  state: "success",
+  description: verbatimReason("No problems found"),
+  isShown: true,
+  isClean: true
+}
 
 let made = 0
 const newHead = () => String(++made).padStart(40, "0")
 
 const begin = Effect.fnUntraced(function* (head: string, baseRef: string | undefined, number = 7, status?: RunVerdict) {
   const subject = { ...change(number, head), ...(baseRef === undefined ? {} : { baseRef }) }
-  const verdict = status ?? pendingVerdict("Review in progress")
+  const verdict = status ?? pendingVerdict(verbatimReason("Review in progress"))
   const begun = { entryId: newId(), workspace: "app", change: subject, head, base: "b", configHash: "c", verdict }
   const run = yield* (yield* Runs).begin({ ...begun, targetKey: targetKey(subject) }, token, 10)
   assert(run !== undefined)
@@ -96,9 +106,17 @@ describe.each(databases)("HeadVerdicts in $name", ({ layer: fresh }) => {
           assert.deepStrictEqual(yield* read(head), ["7 main pending"])
           const stored = yield* runs.get(id)
           assert(stored !== undefined)
-          yield* runs.begin({ ...stored, verdict: pendingVerdict("Review in progress") }, LeaseToken.make(2), 13)
+          yield* runs.begin(
+            { ...stored, verdict: pendingVerdict(verbatimReason("Review in progress")) },
+            LeaseToken.make(2),
+            13
+          )
           assert.isTrue(yield* runs.complete(id, LeaseToken.make(2), analysis, [], 14, found))
-          yield* runs.begin({ ...stored, verdict: pendingVerdict("Review in progress") }, LeaseToken.make(3), 15)
+          yield* runs.begin(
+            { ...stored, verdict: pendingVerdict(verbatimReason("Review in progress")) },
+            LeaseToken.make(3),
+            15
+          )
           assert.deepStrictEqual(yield* read(head), ["7 main failure"])
         })
     )
@@ -107,7 +125,7 @@ describe.each(databases)("HeadVerdicts in $name", ({ layer: fresh }) => {
   layer(fresh())("of an entry that waits for its first review", (it) => {
     const waitFor = Effect.fnUntraced(function* (head: string, baseRef: string, entryId = newId()) {
       const subject = { ...change(7, head), baseRef }
-      const verdict = pendingVerdict("Waits for a review")
+      const verdict = pendingVerdict(verbatimReason("Waits for a review"))
       const waiting = { entryId, workspace: "app", change: subject, head, base: "b", configHash: "c", verdict }
       const row = publication({ targetKey: targetKey(subject) })
       const plan = (runId: string) => [{ ...row, runId }]
@@ -126,7 +144,11 @@ describe.each(databases)("HeadVerdicts in $name", ({ layer: fresh }) => {
         assert.isUndefined((yield* waitFor(head, "main", waiting.entryId)).run)
         const opened = yield* runs.open(waiting, token, 90)
         assert.deepInclude(opened, { id: run.id, status: "queued", createdAt: 90 })
-        const begun = yield* runs.begin({ ...waiting, verdict: pendingVerdict("Review in progress") }, token, 91)
+        const begun = yield* runs.begin(
+          { ...waiting, verdict: pendingVerdict(verbatimReason("Review in progress")) },
+          token,
+          91
+        )
         assert.strictEqual(begun?.id, run.id)
         assert.isUndefined((yield* waitFor(head, "main", waiting.entryId)).run)
         assert.strictEqual((yield* (yield* Outbox).ofRun(run.id)).length, 1)
@@ -216,7 +238,7 @@ describe.each(databases)("HeadVerdicts in $name", ({ layer: fresh }) => {
         const status = (number: number, of = head) =>
           publication({
             targetKey: targetKey(change(number)),
-            operation: { _tag: "Status", head: of, state: "success", description: "" }
+            operation: { _tag: "Status", head: of, state: "success", description: verbatimReason("") }
           })
         const [one, two, other] = [status(1), status(2), status(3, newHead())]
         yield* outbox.add([one, two, other], 0)

@@ -174,7 +174,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     baseRef: base
   })
   const keyOf = (number: number) => targetKey(subjectOf(number, { base: "", head: "" }))
-  const plan = (number: number, { id, head }: Unfinished, state: StatusState, description: string) =>
+  const plan = (number: number, { id, head }: Unfinished, state: StatusState, description: Reason) =>
     outbox.add(
       [
         publication({
@@ -237,14 +237,14 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       waiting.delete(number)
     }
     const subject = subjectOf(number, { head, base })
-    const verdict = pendingVerdict("Review in progress")
+    const verdict = pendingVerdict(verbatimReason("Review in progress"))
     const begun = { entryId, workspace: "app", change: subject, head, base: "b", configHash: snapshot.hash, verdict }
     const opened = yield* runs.open({ ...begun, targetKey: targetKey(subject) }, token, ++now)
     const run = yield* runs.begin({ ...begun, targetKey: targetKey(subject) }, token, ++now)
     assert(run !== undefined)
     assert.strictEqual(run.id, opened?.id)
     running.set(number, { id: run.id, head, base })
-    yield* plan(number, { id: run.id, head, base }, "pending", "Review in progress")
+    yield* plan(number, { id: run.id, head, base }, "pending", verbatimReason("Review in progress"))
   })
 
   const end = Effect.fnUntraced(function* (number: number, how: string) {
@@ -255,12 +255,17 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const key = `${number} ${run.base}`
     if (how === "clean" || how === "problems" || how === "unread" || how === "unpublished") {
       const state = how === "unpublished" ? "success" : found[how]
-      const verdict: RunVerdict = { state, description: how, isShown: true, isClean: state === "success" }
+      const verdict: RunVerdict = {
+        state,
+        description: verbatimReason(how),
+        isShown: true,
+        isClean: state === "success"
+      }
       yield* runs.move(run.id, token, "analyzing", ++now)
       assert.isTrue(yield* runs.complete(run.id, token, analysis, [], ++now, verdict))
       yield* runs.settle(run.id, how === "unpublished" ? "failed" : "succeeded", { partial: false }, ++now)
       results?.set(key, how === "unpublished" ? "failure" : state)
-      yield* plan(number, run, how === "unpublished" ? "failure" : state, how)
+      yield* plan(number, run, how === "unpublished" ? "failure" : state, verbatimReason(how))
     } else if (how === "failed" || how === "cancelled") {
       yield* runs.move(run.id, token, how, ++now)
       results?.set(key, "failure")
@@ -270,7 +275,7 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       yield* plan(number, run, "neutral", endDescriptions.closed)
     } else {
       yield* runs.move(run.id, token, "skipped", ++now)
-      yield* plan(number, run, "neutral", how)
+      yield* plan(number, run, "neutral", verbatimReason(how))
     }
   })
 

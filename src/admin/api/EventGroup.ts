@@ -18,7 +18,7 @@ const CommitStatus = Schema.Struct({
   state: StatusState.annotate({
     description: "Worst of the last reviews of all pull requests and branches with this head"
   }),
-  description: field("Description of its verdict"),
+  description: Reason.annotate({ description: "Description of its verdict" }),
   number: maybeCount("Number of its pull request"),
   branch: maybe("Branch that it compared the head with"),
   run_id: field("Id of the review")

@@ -1,10 +1,9 @@
 /** A checkout without files, for checks of agents that read none. */
 import { Effect, Stream } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import type { Brief } from "../Agent.ts"
 import { CheckoutError } from "../../vcs/Checkout.ts"
 
-const none = new CheckoutError({ reason: "missing", why: verbatimReason("the check has no repository") })
+const none = new CheckoutError({ reason: "missing", why: { _tag: "CheckWithoutRepository" } })
 const noPaths = { paths: [], more: false }
 const noFiles = { files: [], more: false }
 

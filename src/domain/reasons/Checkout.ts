@@ -85,5 +85,13 @@ export const checkoutReasons = {
   DiffUnreadable: { error: "text" },
   ShelfGone: { changelist: "text" },
   ShelvedAgain: { changelist: "text" },
-  NothingSubmitted: { path: "text", revision: "text?" }
+  NothingSubmitted: { path: "text", revision: "text?" },
+  CheckWithoutRepository: {},
+  ReplayWithoutFiles: {},
+  ShallowClone: { why: "reason", root: "text" },
+  ScratchChangeMissing: { number: "number" },
+  NotGitRepository: { path: "text" },
+  OtherServerKind: { vcs: "text", system: "text" },
+  P4LoggedOut: {},
+  SvnCopyIsLink: { path: "text" }
 } as const satisfies Record<string, Params>

@@ -1,4 +1,4 @@
-/** Reasons for which a provider of models cannot be called as it is configured. */
+/** Reasons for which a provider of models cannot be called with its configuration. */
 import type { Params } from "../ReasonParams.ts"
 
 export const providerReasons = {

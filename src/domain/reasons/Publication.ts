@@ -12,7 +12,7 @@ export const publicationReasons = {
   OtherNodePublishes: {},
   OtherPublisherWrites: {},
   StatusChanged: {},
-  ChangeRequestStays: { status: "text" },
+  ChangeRequestStays: { status: "reason" },
   PersonHasDraft: { count: "number" },
   AwaitsCredential: { trigger: "text", why: "reason" },
   CredentialNotRestored: { trigger: "text", hours: "number", why: "reason" },

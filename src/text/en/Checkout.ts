@@ -96,5 +96,14 @@ export const checkoutTexts = {
   ShelfGone: "changelist {changelist} has no shelved files; it was deleted or unshelved since it was reported",
   ShelvedAgain:
     "changelist {changelist} was shelved again since it was reported; its new files are reviewed by their own report",
-  NothingSubmitted: "{path} has no submitted files[[ at {revision}]], or the user may not read it"
+  NothingSubmitted: "{path} has no submitted files[[ at {revision}]], or the user may not read it",
+  CheckWithoutRepository: "the check has no repository",
+  ReplayWithoutFiles: "a replayed review has no files on disk",
+  ShallowClone: "{why}. {root} is a shallow clone: run git fetch --unshallow there, or set review.git.allow_deepen",
+  ScratchChangeMissing: "change {number} was not written",
+  NotGitRepository: "{path} is not a git repository",
+  OtherServerKind: "a {vcs} server was given to {system}",
+  P4LoggedOut: "p4 is not logged in; run `p4 login` in the workspace",
+  SvnCopyIsLink:
+    "{path}: the copy that svn keeps of it is a link, which is not followed; check the working copy out again"
 } as const satisfies Record<keyof typeof checkoutReasons, string>

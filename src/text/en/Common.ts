@@ -15,6 +15,7 @@ import { reviewTexts } from "./Review.ts"
 import { runTexts } from "./Run.ts"
 import { sandboxTexts } from "./Sandbox.ts"
 import { providerTexts } from "./Provider.ts"
+import { statusTexts } from "./Status.ts"
 import { storeTexts } from "./Store.ts"
 import { modelTexts } from "./Model.ts"
 import { deliveryTexts } from "./Delivery.ts"
@@ -38,6 +39,7 @@ export const common: CommonTexts = {
     ...runTexts,
     ...sandboxTexts,
     ...providerTexts,
+    ...statusTexts,
     ...storeTexts,
     ...checkTexts,
     ...refusalTexts

@@ -86,5 +86,13 @@ export const checkoutTexts = {
   DiffUnreadable: "无法读取差异：{error}",
   ShelfGone: "变更列表 {changelist} 没有搁置的文件；它在上报后已被删除或取消搁置",
   ShelvedAgain: "变更列表 {changelist} 在上报后再次搁置；其新文件由各自的上报评审",
-  NothingSubmitted: "{path}[[ 在 {revision}]] 没有已提交的文件，或用户无权读取"
+  NothingSubmitted: "{path}[[ 在 {revision}]] 没有已提交的文件，或用户无权读取",
+  CheckWithoutRepository: "该检查没有仓库",
+  ReplayWithoutFiles: "重放的评审在磁盘上没有文件",
+  ShallowClone: "{why}。{root} 是浅克隆：请在其中运行 git fetch --unshallow，或设置 review.git.allow_deepen",
+  ScratchChangeMissing: "变更 {number} 未写入",
+  NotGitRepository: "{path} 不是 git 仓库",
+  OtherServerKind: "将 {vcs} 服务器交给了 {system}",
+  P4LoggedOut: "p4 未登录；请在工作区中运行 `p4 login`",
+  SvnCopyIsLink: "{path}：svn 保存的副本是一个链接，不会跟随；请重新检出工作副本"
 } as const satisfies Record<keyof typeof checkoutReasons, string>

@@ -30,12 +30,12 @@ export const sandboxTexts = {
   EngineNotThere: "沙箱类型 {kind} 没有引擎：{path} 没有套接字；{next}，或更正 {variable}",
   PodmanNext: "请启动 podman 的 API（systemctl enable --now podman.socket）",
   DockerNext: "请安装并启动 docker",
-  DockerSocketNext: "请将宿主机 docker 的套接字挂载到 {path}",
+  DockerSocketNext: "请将所在机器 docker 的套接字挂载到 {path}",
   EngineRefuses: "容器引擎拒绝了沙箱：{why}",
   AgentImageMissing:
     "本机没有镜像 {image}；请用 docker build -t {image} -f deploy/agents/Dockerfile . 构建（或 podman build），或设置 sandbox.image",
   ImageMissing: "本机没有 sandbox.image 的镜像 {image}，且无法拉取：{why}",
-  PathNotMounted: "{path} 不在服务容器的任何挂载上，而引擎只能挂载宿主机的文件夹；请从宿主机挂载数据文件夹",
+  PathNotMounted: "{path} 不在服务容器的任何挂载上，而引擎只能挂载所在机器的文件夹；请从所在机器挂载数据文件夹",
   ContainerNotEnded: "引擎没有结束容器",
   ClusterMissing:
     "沙箱类型 kubernetes 没有集群：KUBERNETES_SERVICE_HOST 和 KUBERNETES_SERVICE_PORT 未设置；请在使用 deploy/kubernetes-sandboxes 服务账号的 pod 中运行服务",

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import { localLimits } from "../ProcessLimits.ts"
 import { ScratchRepository } from "../ScratchRepository.ts"
@@ -69,7 +68,7 @@ const make: ScratchRepository["Service"]["make"] = Effect.fn("ScratchRepository.
   return yield* Effect.forEach(changes, (_, index) => {
     const [base, head] = [ids.get(`base-${index}`), ids.get(`head-${index}`)]
     return base === undefined || head === undefined
-      ? Effect.fail(new CheckoutError({ reason: "failed", why: verbatimReason(`change ${index + 1} was not written`) }))
+      ? Effect.fail(new CheckoutError({ reason: "failed", why: { _tag: "ScratchChangeMissing", number: index + 1 } }))
       : Effect.succeed({
           vcs: "git" as const,
           root,

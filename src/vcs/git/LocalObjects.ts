@@ -6,7 +6,6 @@ import { copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises
 import { isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import { io } from "./Mirror.ts"
 import type { Mirror } from "./Mirror.ts"
@@ -25,7 +24,7 @@ export const localFormat = Effect.fnUntraced(function* (path: string): Effect.fn
   const format =
     repository === undefined ? undefined : yield* io("local repository", () => formatOfRepository(repository))
   if (format !== undefined) return format
-  return yield* new CheckoutError({ reason: "missing", why: verbatimReason(`${path} is not a git repository`) })
+  return yield* new CheckoutError({ reason: "missing", why: { _tag: "NotGitRepository", path } })
 })
 
 export const borrowObjects = Effect.fnUntraced(function* (
@@ -34,7 +33,7 @@ export const borrowObjects = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, CheckoutError> {
   const repository = yield* io("local repository", () => commonDirectory(path))
   if (repository === undefined) {
-    return yield* new CheckoutError({ reason: "missing", why: verbatimReason(`${path} is not a git repository`) })
+    return yield* new CheckoutError({ reason: "missing", why: { _tag: "NotGitRepository", path } })
   }
   yield* mirror.exclusive(
     io("local repository", async () => {

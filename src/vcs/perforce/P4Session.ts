@@ -6,7 +6,6 @@
 import { join } from "node:path"
 import { Effect, Redacted, Semaphore } from "effect"
 import type { Scope } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { isServerAddress } from "../../domain/PerforcePort.ts"
 import { CheckoutError } from "../Checkout.ts"
@@ -186,7 +185,7 @@ export const openOwnSession = (
     login: () =>
       new CheckoutError({
         reason: "unauthorized",
-        why: verbatimReason("p4 is not logged in; run `p4 login` in the workspace")
+        why: { _tag: "P4LoggedOut" }
       })
   }
 }

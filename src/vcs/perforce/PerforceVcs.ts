@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto"
 import { Effect, RcMap } from "effect"
 import type { Scope } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { ServerCheckoutRequest } from "../Checkout.ts"
 import { makeSharedExports } from "../server/SharedExports.ts"
@@ -26,7 +25,7 @@ const ofPerforce = (server: VcsServer): Effect.Effect<PerforceServer, CheckoutEr
   server.vcs === "perforce"
     ? Effect.succeed(server)
     : Effect.fail(
-        new CheckoutError({ reason: "failed", why: verbatimReason(`a ${server.vcs} server was given to Perforce`) })
+        new CheckoutError({ reason: "failed", why: { _tag: "OtherServerKind", vcs: server.vcs, system: "Perforce" } })
       )
 
 /** Secrets are part of the key as a digest: a new password is another session. */

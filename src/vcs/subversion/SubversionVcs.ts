@@ -1,7 +1,6 @@
 /** The adapter of Subversion. Nothing is kept between reviews, except for exports of further repositories. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { ServerCheckoutRequest } from "../Checkout.ts"
 import { checkOutSource } from "../server/SourceCheckout.ts"
@@ -19,7 +18,7 @@ import { openSvnSource } from "./SvnSource.ts"
 import { joinUrl } from "./SvnUrl.ts"
 
 const wrongServer = (server: VcsServer) =>
-  new CheckoutError({ reason: "failed", why: verbatimReason(`a ${server.vcs} server was given to Subversion`) })
+  new CheckoutError({ reason: "failed", why: { _tag: "OtherServerKind", vcs: server.vcs, system: "Subversion" } })
 
 const ofSubversion = (server: VcsServer): Effect.Effect<SubversionServer, CheckoutError> =>
   server.vcs === "subversion" ? Effect.succeed(server) : Effect.fail(wrongServer(server))

@@ -5,7 +5,6 @@
 import { lstat, readdir, realpath } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { verbatimReason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
 import type { Revision } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
@@ -148,8 +147,7 @@ const isUnversioned = (unversioned: ReadonlySet<string>, path: string): boolean 
 const readBase = Effect.fnUntraced(function* (session: SvnSession, file: WorkingFile, maxBytes: number) {
   const { isReplaced, path, revision, url } = file
   if (yield* isKeptElsewhere(session.cwd, file)) {
-    const message = `${path}: the copy that svn keeps of it is a link, which is not followed; check the working copy out again`
-    return yield* new CheckoutError({ reason: "failed", why: verbatimReason(message) })
+    return yield* new CheckoutError({ reason: "failed", why: { _tag: "SvnCopyIsLink", path } })
   }
   return yield* runSvn(
     session,

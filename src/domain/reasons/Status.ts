@@ -1,0 +1,26 @@
+/** Descriptions of the status of a commit. */
+import type { Params } from "../ReasonParams.ts"
+
+export const statusReasons = {
+  ReviewInProgress: {},
+  ReviewFailed: {},
+  ReviewCancelled: {},
+  ClosedUnreviewed: {},
+  ReviewUnpublished: {},
+  WaitedTooLong: {},
+  NotReviewed: {},
+  SupersededReview: {},
+  SupersededBy: { head: "text" },
+  WaitsForReview: {},
+  AuthorOverLimit: {},
+  BudgetExhausted: { known: "number?" },
+  NoProblemsFound: { dismissed: "number?" },
+  ProblemsFound: { count: "number", dismissed: "number?" },
+  ReportsLost: { found: "reason", count: "number" },
+  FilesUnread: { found: "reason", count: "number" },
+  LinesUnread: { found: "reason", lines: "number", changed: "number" },
+  NothingToReview: {},
+  HeldIn: { why: "reason", change: "text", branch: "text?" },
+  HeldElsewhere: { why: "reason", branch: "text?" },
+  PartlyPublished: { why: "reason" }
+} as const satisfies Record<string, Params>
