@@ -29,7 +29,15 @@ export default defineConfig({
     ...common,
     sequence: { sequencer: MixedOrder },
     projects: [
-      { extends: true, test: { name: "separate", include: separate, exclude: excluded } },
+      {
+        extends: true,
+        test: {
+          name: "separate",
+          include: separate,
+          exclude: excluded,
+          globalSetup: [fileURLToPath(new URL("test/harness/FreshProgram.ts", import.meta.url))]
+        }
+      },
       {
         extends: true,
         // To load the modules of a file takes as long as its tests: a process that has loaded them runs many files.

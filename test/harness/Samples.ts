@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, "../..")
 /** The value with which a suite is tried as a whole. */
 export const wholes = {
   AICR_TEST_AGENTS: "all",
+  AICR_TEST_BACKENDS: "all",
   AICR_TEST_CASES: "all",
   AICR_TEST_CHANGES: "500",
   AICR_TEST_CHAT: "10000",
@@ -25,7 +26,6 @@ export const wholes = {
   AICR_TEST_MICROVM: "all",
   AICR_TEST_PENDING: "all",
   AICR_TEST_PUSHED_ISSUES: "all",
-  AICR_TEST_QUEUES: "all",
   AICR_TEST_RESPONSES: "1000",
   AICR_TEST_REVISIONS: "500",
   AICR_TEST_SANDBOX: "all",

@@ -1,7 +1,7 @@
 /**
  * Nine concurrent pull requests in three repositories: never more run than the limits allow, those of reviews that
  * compute and of reviews that wait for their models, and nothing gets mixed up. With a queue in SQLite by default, also in memory with
- * AICR_TEST_QUEUES=all.
+ * AICR_TEST_BACKENDS=all.
  */
 import { describe, expect, it } from "vitest"
 import { toFilePath, honest, Installation, markedLine, namesIn } from "../harness/Installation.ts"
@@ -17,7 +17,7 @@ const limits = {
   ]
 }
 
-describe.each(takeSample("AICR_TEST_QUEUES", ["sqlite", "memory"] as const, 2))("queue %s", (queue) => {
+describe.each(takeSample("AICR_TEST_BACKENDS", ["sqlite", "memory"] as const, 2))("queue %s", (queue) => {
   it.each(limits[queue])(
     "reviews nine pull requests with $slots slots and $waiting beyond, $room at a time",
     { timeout: 180_000 },

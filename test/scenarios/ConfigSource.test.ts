@@ -1,4 +1,7 @@
-/** The whole service with a configuration in the database, which commands edit while it runs. */
+/**
+ * The whole service with a configuration in the database, which commands edit while it runs. In that of the records by default, also in Redis with
+ * AICR_TEST_BACKENDS=all.
+ */
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,6 +10,7 @@ import { parse, stringify } from "yaml"
 import { AicrProcess } from "../harness/AicrProcess.ts"
 import { Installation, makeToken, secret } from "../harness/Installation.ts"
 import { RedisServer } from "../harness/Redis.ts"
+import { takeSample } from "../harness/Samples.ts"
 
 const root = join(import.meta.dirname, "../..")
 const oldKey = "11".repeat(32)
@@ -54,7 +58,7 @@ const bytesOf = (at: Installation): string =>
     .join("")
 
 describe("the configuration of the database", () => {
-  it.each(["storage", "redis"])(
+  it.each(takeSample("AICR_TEST_BACKENDS", ["storage", "redis"], 2))(
     "%s: a published revision serves the next delivery, and survives a kill",
     async (backend) => {
       await using at = await Installation.make({ queue: "sqlite" })

@@ -1,6 +1,6 @@
 /**
  * An operator changes the queue of a running service and reads the story of a pull request, with the commands of the same machine. With a queue in
- * SQLite by default, also in memory with AICR_TEST_QUEUES=all.
+ * SQLite by default, also in memory with AICR_TEST_BACKENDS=all.
  */
 import { execFile } from "node:child_process"
 import { readFile, stat, writeFile } from "node:fs/promises"
@@ -36,7 +36,7 @@ const findSocket = (at: Installation): string => {
   return join(at.directory, name)
 }
 
-it.each(takeSample("AICR_TEST_QUEUES", ["sqlite", "memory"] as const, 2))(
+it.each(takeSample("AICR_TEST_BACKENDS", ["sqlite", "memory"] as const, 2))(
   "pauses, cancels and resumes while the service runs, queue %s",
   async (queue) => {
     const unknown = 'No workspace "other" is configured; expected one of team-one.'

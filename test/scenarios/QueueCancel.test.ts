@@ -1,6 +1,6 @@
 /**
  * A cancelled review ends immediately, during the call of its model, and every record and view reports it. With a queue in SQLite by default, also
- * in memory with AICR_TEST_QUEUES=all.
+ * in memory with AICR_TEST_BACKENDS=all.
  */
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
@@ -18,7 +18,7 @@ const rows = (at: Installation, query: string) => {
   }
 }
 
-describe.each(takeSample("AICR_TEST_QUEUES", ["sqlite", "memory"] as const, 2))("queue %s", (queue) => {
+describe.each(takeSample("AICR_TEST_BACKENDS", ["sqlite", "memory"] as const, 2))("queue %s", (queue) => {
   it("a pull request that is closed while its review runs", async () => {
     await using at = await Installation.make({ queue })
     await at.aicr.start()

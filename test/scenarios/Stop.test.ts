@@ -1,6 +1,6 @@
 /**
  * SIGTERM: nothing new is accepted, the process is gone within 15 seconds, and what it was doing is done once. With a queue in SQLite by default,
- * also in memory with AICR_TEST_QUEUES=all.
+ * also in memory with AICR_TEST_BACKENDS=all.
  */
 import { expect, it } from "vitest"
 import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
@@ -59,7 +59,7 @@ const releases = async (at: Installation): Promise<void> => {
 }
 
 // Concurrently, because a stop waits eight seconds for a review that does not end.
-it.concurrent.each(takeSample("AICR_TEST_QUEUES", ["sqlite", "memory"] as const, 2))(
+it.concurrent.each(takeSample("AICR_TEST_BACKENDS", ["sqlite", "memory"] as const, 2))(
   "finishes the review that is under way, and releases one that does not end, queue %s",
   async (queue) => {
     await using at = await Installation.make({ queue })

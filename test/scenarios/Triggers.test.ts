@@ -1,7 +1,7 @@
 /**
  * Work that no pull request starts, on the real process: requested by hand, pushed, scheduled. This installation has no
  * publication for such reviews, so each ends with that on its record; the tests show that each ends, once, whatever
- * dies in between. With a queue in SQLite by default, also in memory with AICR_TEST_QUEUES=all.
+ * dies in between. With a queue in SQLite by default, also in memory with AICR_TEST_BACKENDS=all.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -104,7 +104,7 @@ const push = async (at: Installation, message: string) => {
 }
 const lastHead = new WeakMap<Installation, string>()
 
-describe.each(takeSample("AICR_TEST_QUEUES", ["sqlite", "memory"] as const, 2))("queue %s", (queue) => {
+describe.each(takeSample("AICR_TEST_BACKENDS", ["sqlite", "memory"] as const, 2))("queue %s", (queue) => {
   it("a review requested by hand ends once, also when the process dies right after accepting it", async () => {
     await using at = await installed(queue, 0)
     await at.aicr.start()
