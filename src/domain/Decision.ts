@@ -6,6 +6,8 @@ export const IgnoreReason = Schema.Literals([
   "unsupported_event",
   "unsupported_action",
   "repository_not_configured",
+  /** A workspace has the repository under the name that it had before. */
+  "repository_renamed",
   "ambiguous_route",
   "workspace_disabled",
   "trigger_disabled",

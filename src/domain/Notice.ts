@@ -89,6 +89,12 @@ export const NoticeFacts = Schema.Union([
     lastAt: Schema.Int,
     hours: Schema.Int
   }),
+  Schema.TaggedStruct("repository_renamed", {
+    trigger: Schema.String,
+    /** Name that a workspace has. */
+    before: Schema.String,
+    repository: Schema.String
+  }),
   Schema.TaggedStruct("credential_refused", {
     trigger: Schema.String,
     /** UTC day, `2026-01-31`. */
@@ -106,6 +112,7 @@ export const noticeKinds = [
   "budget_threshold",
   "config_refused",
   "webhook_silent",
+  "repository_renamed",
   "credential_refused"
 ] as const satisfies ReadonlyArray<NoticeKind>
 export const NoticeKindName = Schema.Literals(noticeKinds)
@@ -154,6 +161,8 @@ export const noticeSubject = (facts: NoticeFacts): string => {
       return `${facts.name} ${facts.percent} %`
     case "config_refused":
       return `${facts.source} ${facts.name}`
+    case "repository_renamed":
+      return facts.repository
     case "webhook_silent":
     case "credential_refused":
       return facts.trigger

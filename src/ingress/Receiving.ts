@@ -8,21 +8,24 @@ import type { Reason } from "../domain/Reason.ts"
 import { OwnAccounts } from "../forge/OwnAccounts.ts"
 import { webhookDecisions } from "../observability/Metrics.ts"
 import { Queue } from "../queue/Queue.ts"
+import type { Notices } from "../store/Notices.ts"
 import type { Payloads } from "../store/Payloads.ts"
 import { Receipts } from "../store/Receipts.ts"
+import type { Statistics } from "../store/Statistics.ts"
 import type { DeliveryLog } from "./DeliveryLog.ts"
 import { Intake } from "./Intake.ts"
 import type { IntakeStores } from "./Intake.ts"
 import { LargeWork } from "./LargeWork.ts"
 import { PayloadKeeper } from "./PayloadKeeper.ts"
 import { PullBranches } from "./PullBranches.ts"
+import { RenamedRepositories } from "./RenamedRepositories.ts"
 import { makeTriggers } from "./Triggers.ts"
 import { WaitingReports } from "./WaitingReports.ts"
 import { Wake } from "./Wake.ts"
 import { makeWebhooks } from "./Webhooks.ts"
 
-/** Stores that deliveries are written to. */
-export type ReceivingStores = IntakeStores | Payloads
+/** Stores that decide about deliveries, and that they are written to. */
+export type ReceivingStores = IntakeStores | Payloads | Statistics | Notices
 
 export const makeReceiving = Effect.fnUntraced(function* (
   makeLog: (run: (line: Effect.Effect<void>) => void) => DeliveryLog
@@ -46,6 +49,7 @@ export const makeReceiving = Effect.fnUntraced(function* (
     wake,
     intake,
     pullBranches: new PullBranches(context),
+    renamed: new RenamedRepositories(config, context),
     largeWork: new LargeWork(),
     cancelWaiting: (target) => {
       run(cancelWaiting(queue, receipts, target))

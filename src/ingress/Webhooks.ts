@@ -28,6 +28,7 @@ import type { Intake } from "./Intake.ts"
 import type { LargeWork } from "./LargeWork.ts"
 import type { PayloadKeeper } from "./PayloadKeeper.ts"
 import type { PullBranches } from "./PullBranches.ts"
+import type { RenamedRepositories } from "./RenamedRepositories.ts"
 import { listSecrets, verifyDelivery } from "./VerifyDelivery.ts"
 import type { Wake } from "./Wake.ts"
 import { truncateTexts, verbatimReason } from "../domain/Reason.ts"
@@ -38,6 +39,7 @@ export interface WebhookParts {
   readonly wake: Wake["Service"]
   readonly intake: Intake
   readonly pullBranches: PullBranches
+  readonly renamed: RenamedRepositories
   readonly largeWork: LargeWork
   /** Cancels the waiting entries of a closed pull request. */
   readonly cancelWaiting: (targetKey: TargetKey) => void
@@ -375,7 +377,8 @@ const decide = async (
   const sent = deliveryKey(kind, webhook.deliveryId(headers, json) ?? hashOf(event.event, json))
   const delivery = replayOf === undefined ? sent : uniqueDeliveryKey(sent, id)
   const { bases, pull } = await parts.pullBranches.resolve(snapshot, verified, event, now)
-  const outcome = admit({ snapshot, verified, event, bases, ownAccount: parts.ownAccounts.of, now })
+  const admitted = admit({ snapshot, verified, event, bases, ownAccount: parts.ownAccounts.of, now })
+  const outcome = admitted.accepted ? admitted : await parts.renamed.resolve(admitted, event, verified, now)
   const record = recordOf(received, delivery, event, outcome)
   if (event._tag === "Lifecycle") parts.wake.installationChanged(verified.map(({ name }) => name))
   return outcome.accepted

@@ -38,10 +38,12 @@ const words = {
       budget_threshold: "Budget",
       config_refused: "Configuration refused",
       webhook_silent: "No webhooks",
+      repository_renamed: "Repository renamed",
       credential_refused: "Credential refused"
     },
     labels: {
       author: "Author",
+      before: "Configured as",
       change: "Change",
       current: "In force",
       dashboard: "Dashboard",
@@ -73,6 +75,7 @@ const words = {
     silent: (hours: number) => `No delivery for ${hours} hours`,
     open: "open",
     settings: "Check the webhook and its recent deliveries in the settings of the host",
+    rename: "Correct the name in the workspace; until then no change of it is reviewed",
     renew: "Renew the credential: finished reviews wait to be published for up to 24 hours"
   },
   zh: {
@@ -82,10 +85,12 @@ const words = {
       budget_threshold: "预算",
       config_refused: "配置被拒绝",
       webhook_silent: "没有收到 Webhook",
+      repository_renamed: "仓库已改名",
       credential_refused: "凭据被拒绝"
     },
     labels: {
       author: "作者",
+      before: "配置中的名称",
       change: "变更",
       current: "生效中",
       dashboard: "控制台",
@@ -117,6 +122,7 @@ const words = {
     silent: (hours: number) => `${hours} 小时没有投递`,
     open: "打开",
     settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递",
+    rename: "请在工作区中更正名称；在此之前不会评审其变更",
     renew: "请更新凭据：已完成的评审最多等待 24 小时发布"
   }
 } as const
@@ -216,6 +222,18 @@ export const noticeTable: { readonly [Kind in NoticeKind]: NoticeRow<NoticeFacts
       ["next", words[language].settings]
     ],
     page: (_facts, server) => publicUrl(server, "/dashboard/setup")
+  },
+  repository_renamed: {
+    severity: () => "medium",
+    key: ({ before, repository, trigger }) => `${trigger}:${before}:${repository}`,
+    subject: ({ repository }) => repository,
+    lines: ({ before, repository, trigger }, safe, language) => [
+      ["repository", safe.plain(repository)],
+      ["before", safe.plain(before)],
+      ["trigger", safe.plain(trigger)],
+      ["next", words[language].rename]
+    ],
+    page: (_facts, server) => publicUrl(server, "/dashboard/configuration")
   },
   credential_refused: {
     severity: () => "high",

@@ -14,7 +14,7 @@ import { selectAs } from "../database/StoreFailure.ts"
 import { direction, idConditions } from "./ListOrder.ts"
 import type { IdRange } from "./ListOrder.ts"
 import { Project } from "./Statistics.ts"
-import type { ProjectFilter, ProjectOrder } from "./Statistics.ts"
+import type { ProjectFilter, ProjectOrder, RenamedRepository } from "./Statistics.ts"
 
 const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
   selectAs(Project, operation, rows)
@@ -33,11 +33,13 @@ export const ensureProject = (
       trigger_name: hostTrigger(change),
       repository: foldRepo(change.repo.fullName),
       name: change.repo.fullName,
+      host_id: change.repo.hostId ?? null,
       created_at: at,
       last_run_at: at
     })}
     ON CONFLICT (workspace, trigger_name, repository) DO UPDATE SET
       name = excluded.name,
+      host_id = COALESCE(excluded.host_id, projects.host_id),
       last_run_at = CASE WHEN excluded.last_run_at > projects.last_run_at
         THEN excluded.last_run_at ELSE projects.last_run_at END,
       deleted_at = CASE WHEN projects.deleted_by IS NULL THEN projects.deleted_at END,
@@ -58,6 +60,20 @@ export const markProjects = Effect.fnUntraced(function* (
       UPDATE projects SET deleted_at = ${isDeleted ? null : now} WHERE id = ${project.id} AND deleted_by IS NULL`
   }
 })
+
+/** Returns the configured project with the repository that has this id at a host of the triggers, if it has another name. */
+export const findRenamed = (
+  sql: SqlClient.SqlClient,
+  { hostId, repo, triggers }: RenamedRepository
+): Effect.Effect<Project | undefined, SqlError.SqlError | StoreError> =>
+  select(
+    "projects.renamed",
+    sql`
+    SELECT * FROM projects
+    WHERE host_id = ${hostId} AND ${sql.in("trigger_name", triggers)} AND repository <> ${foldRepo(repo)}
+      AND deleted_at IS NULL
+    ORDER BY last_run_at DESC LIMIT 1`
+  ).pipe(Effect.map(([project]) => project))
 
 const orderBy = (sql: SqlClient.SqlClient, range: IdRange, order: ProjectOrder | undefined) => {
   if (order === undefined) return sql`id ${direction(sql, range)}`

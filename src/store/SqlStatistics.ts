@@ -9,7 +9,7 @@ import { bucketStarts, keptHoursSince, startOfDay, windowStarts } from "../domai
 import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
 import { deleteInSteps } from "../database/DeleteInSteps.ts"
 import { selectAs, unavailable } from "../database/StoreFailure.ts"
-import { listProjects, markProject, markProjects, removeProjects } from "./Projects.ts"
+import { findRenamed, listProjects, markProject, markProjects, removeProjects } from "./Projects.ts"
 import { wholeInstance } from "./RollUp.ts"
 import type { RollUpScope } from "./RollUp.ts"
 import { Project, Statistics } from "./Statistics.ts"
@@ -158,6 +158,7 @@ export const layer: Layer.Layer<Statistics, never, SqlClient.SqlClient> = Layer.
       projects: projects(sql),
       models: modelTotals(sql),
       timeline: timeline(sql),
+      findRenamed: (repository) => unavailable("statistics.findRenamed")(findRenamed(sql, repository)),
       listProjects: (filter) => unavailable("statistics.listProjects")(listProjects(sql, filter)),
       markProject: (id, by, now) => unavailable("statistics.markProject")(markProject(sql, id, by, now)),
       markProjects: (isConfigured, now) => unavailable("statistics.mark")(markProjects(sql, isConfigured, now)),

@@ -79,6 +79,15 @@ export interface ProjectFilter extends IdRange {
   readonly limit: number
 }
 
+/** A repository that no workspace has by its name. */
+export interface RenamedRepository {
+  /** Names of the triggers that verified its delivery; at least one. */
+  readonly triggers: ReadonlyArray<string>
+  /** Its id at the host. */
+  readonly hostId: number
+  readonly repo: string
+}
+
 /** Returns the value that a project is listed by. */
 export const listedProjectValue = (project: Project, by: ProjectOrder["by"]): string | number =>
   by === "last_run" ? project.lastRunAt : foldRepo(project.repository)
@@ -98,6 +107,8 @@ export class Statistics extends Context.Service<
       since: number | undefined,
       now: number
     ) => Effect.Effect<ReadonlyArray<BucketTotals>, StoreError>
+    /** Returns the project that has the repository under another name. */
+    readonly findRenamed: (repository: RenamedRepository) => Effect.Effect<Project | undefined, StoreError>
     /** Lists projects, those created last first. */
     readonly listProjects: (filter: ProjectFilter) => Effect.Effect<ReadonlyArray<Project>, StoreError>
     /** Marks a project as deleted by an administrator, or removes its mark if there is none. Undefined if it does not exist. */

@@ -46,6 +46,7 @@ const samples: { readonly [Kind in NoticeKind]: NoticeFactsBy<Kind> } = {
     node: "node-1"
   },
   webhook_silent: { _tag: "webhook_silent", trigger: "main", lastAt: Date.UTC(2026, 0, 31, 9, 30), hours: 24 },
+  repository_renamed: { _tag: "repository_renamed", trigger: "main", before: "team/old", repository: "team/new" },
   credential_refused: {
     _tag: "credential_refused",
     trigger: "main",
@@ -63,6 +64,7 @@ const pages: Readonly<Record<NoticeKind, string>> = {
   budget_threshold: "/dashboard/",
   config_refused: "/dashboard/configuration?tab=revisions",
   webhook_silent: "/dashboard/setup",
+  repository_renamed: "/dashboard/configuration",
   credential_refused: "/dashboard/setup"
 }
 
@@ -101,6 +103,11 @@ describe("the text of a notice", () => {
   it("of a silent webhook has the trigger and the time of the last delivery", () => {
     expect(render(samples.webhook_silent).title).toBe("No webhooks · main")
     expect(render(samples.webhook_silent).body).toContain("09:30 UTC")
+  })
+
+  it("of a renamed repository has both names", () => {
+    expect(render(samples.repository_renamed).title).toBe("Repository renamed · team/new")
+    expect(render(samples.repository_renamed).body).toContain("Configured as: team/old")
   })
 
   it.each(noticeKinds)("has a link to its page if the service has a public address: %s", (kind) => {
@@ -189,7 +196,9 @@ describe("the key of a notice", () => {
       refused,
       { ...refused, digest: "d2" },
       silent,
-      { ...silent, lastAt: silent.lastAt + 1 }
+      { ...silent, lastAt: silent.lastAt + 1 },
+      samples.repository_renamed,
+      { ...samples.repository_renamed, repository: "team/newer" }
     ].map(noticeKey)
     expect(new Set(keys).size).toBe(keys.length)
     expect(noticeKey({ ...budget, spentUsd: 8 })).toBe(noticeKey(budget))

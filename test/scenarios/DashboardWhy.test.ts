@@ -145,6 +145,20 @@ const causes: Readonly<Record<string, Cause>> = {
     sentences: ["Outcome: skipped", "dana has reached the limit of reviews per hour, which is 1"],
     setting: ["review.max_per_author_hour", "1", "max_per_author_hour"]
   },
+  "a repository that was renamed": {
+    deliver: async () => {
+      const pull = await at.open("renamed")
+      const repository = Object.assign(Object.create(pull.repository), { fullName: "team/moved" })
+      const sender = at.forge.user("erin")
+      const moved = at.forge.delivery({ kind: "pull", pull: { ...pull, repository }, action: "opened", sender })
+      return String(Object((await at.forge.send(moved)).body).event_id)
+    },
+    sentences: [
+      "Nothing was posted: the repository has another name",
+      "Correct its name in the workspace",
+      "team/moved was team/one before it was renamed or transferred, and workspaces.instances.team-one has that name"
+    ]
+  },
   "a model that refuses the key": {
     deliver: () => notify("failing", "team/one"),
     sentences: [
@@ -228,6 +242,13 @@ it("a repeated delivery is counted at the first one, and starts no second review
   const posted = page.locator(".verdict").getByRole("link", { name: "Summary comment" })
   expect(await posted.getAttribute("href")).toContain("/team/one/pulls/")
   expect(at.countModelCalls("twice")).toBe(1)
+})
+
+it("a renamed repository is on the overview, which leads to its deliveries", async () => {
+  await page.goto(`${at.aicr.url}/dashboard/`)
+  await page.getByRole("link", { name: "Deliveries of renamed repositories in 24 hours: 1" }).click()
+  await page.locator("#content").getByText("team/moved").first().waitFor()
+  expect(new URL(page.url()).searchParams.get("reason")).toBe("repository_renamed")
 })
 
 it("a delivery with a wrong signature is on the overview, which leads to its trigger", async () => {

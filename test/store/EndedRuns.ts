@@ -16,6 +16,8 @@ export const by = { agent: "native-llm", maxProblems: 50 }
 export interface RunOptions {
   readonly workspace?: string
   readonly repo?: string
+  readonly trigger?: string
+  readonly hostId?: number
   readonly number?: number
   readonly head?: string
   readonly startedAt?: number
@@ -23,8 +25,18 @@ export interface RunOptions {
 
 /** Begins a run; returns its id. */
 export const beginRun: (options?: RunOptions) => Effect.Effect<string, StoreError, Runs> = Effect.fnUntraced(
-  function* ({ workspace = "app", repo = "Acme/App", number = 7, head = "a".repeat(40), startedAt = 1000 } = {}) {
-    const subject = { ...change(number, head), workspace, repo: { ...change().repo, fullName: repo } }
+  function* ({
+    workspace = "app",
+    repo = "Acme/App",
+    trigger = "main",
+    hostId,
+    number = 7,
+    head = "a".repeat(40),
+    startedAt = 1000
+  } = {}) {
+    const own = change(number, head)
+    const named = { ...own.repo, fullName: repo, ...(hostId === undefined ? {} : { hostId }) }
+    const subject = { ...own, workspace, trigger, repo: named }
     const run = yield* (yield* Runs).begin(
       {
         entryId: newId(),

@@ -101,9 +101,10 @@ const useDeliveries = (since: string): ReadonlyArray<Item | undefined> => {
   const rejected = useApi("GET /rejected-signatures", { query: { since } })
   const reasons = useApi("GET /events/reasons", { query: { since } })
   const wrong = countRejected(rejected.data?.items ?? [])
-  const unconfigured = sum(
-    (reasons.data?.items ?? []).filter(({ reason }) => reason === "repository_not_configured").map(({ count }) => count)
-  )
+  const countReason = (name: string) =>
+    sum((reasons.data?.items ?? []).filter(({ reason }) => reason === name).map(({ count }) => count))
+  const unconfigured = countReason("repository_not_configured")
+  const renamed = countReason("repository_renamed")
   return [
     wrong === 0
       ? undefined
@@ -111,6 +112,17 @@ const useDeliveries = (since: string): ReadonlyArray<Item | undefined> => {
           key: "signatures",
           tone: "bad",
           content: <Link to="/setup">{t("attention.signatures", { count: formatCount(wrong) })}</Link>
+        },
+    renamed === 0
+      ? undefined
+      : {
+          key: "renamed",
+          tone: "bad",
+          content: (
+            <Link to="/deliveries" search={{ decision: "ignored", reason: "repository_renamed" }}>
+              {t("attention.renamed", { count: formatCount(renamed) })}
+            </Link>
+          )
         },
     unconfigured === 0
       ? undefined

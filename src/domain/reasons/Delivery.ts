@@ -32,6 +32,7 @@ export const deliveryReasons = {
   PullRequestEnded: {},
   OwnAccount: { account: "text", trigger: "text" },
   NoWorkspaceBinds: { repository: "text", trigger: "text?", branch: "text?" },
+  RepositoryRenamed: { repository: "text", before: "text", workspace: "text" },
   SeveralWorkspacesBind: { names: "texts", more: "number?", repository: "text" },
   WorkspacesDisabled: { names: "texts", more: "number?" },
   WorkspaceDisabled: { workspace: "text" },

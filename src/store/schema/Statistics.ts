@@ -1,6 +1,6 @@
 /**
  * Tables of projects and of the statistics of ended runs, which remain when the runs are removed; of the ledger (Ledger); and of the model
- * catalog. `rollups` holds sums per instance, project or model (`scope`, `subject`) and hour, day or all time (`grain`, `start_at`);
+ * catalog. `projects.host_id` is the id of the repository at its host, which stays when it is renamed. `rollups` holds sums per instance, project or model (`scope`, `subject`) and hour, day or all time (`grain`, `start_at`);
  * `rollup_durations` holds how many of their durations are in each slot (domain/DurationHistogram.ts). `ledger_accounts.committed` is the sum of
  * spent and reserved amounts, in billionths of a US dollar; a reservation holds its estimate until it is settled with the real amount.
  */
@@ -21,6 +21,7 @@ export const statistics: Statements = () => [
     trigger_name TEXT NOT NULL,
     repository TEXT NOT NULL,
     name TEXT NOT NULL,
+    host_id BIGINT,
     created_at BIGINT NOT NULL,
     last_run_at BIGINT NOT NULL,
     deleted_at BIGINT,

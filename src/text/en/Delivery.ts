@@ -34,6 +34,8 @@ export const deliveryTexts = {
   OwnAccount: "{account} is the account of trigger {trigger}",
   NoWorkspaceBinds:
     "no workspace[[ of trigger {trigger}]] binds {repository}[[ with branch {branch}]] (source_repo or match of workspaces.instances)",
+  RepositoryRenamed:
+    "{repository} was {before} before it was renamed or transferred, and workspaces.instances.{workspace} has that name",
   SeveralWorkspacesBind: "the enabled workspaces {names}[[ and {more} more]] all bind {repository}",
   WorkspacesDisabled: "the workspaces {names}[[ and {more} more]] are disabled",
   WorkspaceDisabled: "workspaces.instances.{workspace}.enabled is false",

@@ -32,6 +32,7 @@ export const deliveryTexts = {
   OwnAccount: "{account} 是触发器 {trigger} 的账号",
   NoWorkspaceBinds:
     "没有工作区[[（触发器 {trigger}）]]绑定 {repository}[[ 的分支 {branch}]]（workspaces.instances 的 source_repo 或 match）",
+  RepositoryRenamed: "{repository} 在改名或转移之前是 {before}，workspaces.instances.{workspace} 仍使用原来的名称",
   SeveralWorkspacesBind: "已启用的工作区 {names}[[ 以及另外 {more} 个]]都绑定了 {repository}",
   WorkspacesDisabled: "工作区 {names}[[ 以及另外 {more} 个]]已停用",
   WorkspaceDisabled: "workspaces.instances.{workspace}.enabled 为 false",
