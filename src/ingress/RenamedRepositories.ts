@@ -21,7 +21,7 @@ export class RenamedRepositories {
     this.#context = context
   }
 
-  /** Returns the refusal, with the name that the repository had before. Never rejects: if the store fails, it stays as it is. */
+  /** Returns the refusal, with the name that the repository had before. Never rejects: if the store fails, it has no earlier name. */
   resolve(
     refusal: Refusal,
     event: HostEvent,

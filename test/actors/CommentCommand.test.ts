@@ -28,6 +28,8 @@ class Host extends Context.Service<
     readonly refusal: Ref.Ref<ForgeError["reason"] | undefined>
     readonly at: "canWrite" | "createComment"
     readonly requests: Ref.Ref<ReadonlyArray<number>>
+    /** Bodies of the comments of the service. */
+    readonly bodies: Ref.Ref<ReadonlyArray<string>>
   }
 >()("test/Host") {}
 
@@ -44,7 +46,7 @@ const key = targetKey(change)
 const forges = Layer.effect(
   Forges,
   Effect.gen(function* () {
-    const { refusal, requests, at } = yield* Host
+    const { at, bodies, refusal, requests } = yield* Host
     const request = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       yield* Ref.update(requests, (all) => [...all, now])
@@ -59,7 +61,14 @@ const forges = Layer.effect(
       ...known.client(profile),
       canWrite: () => (at === "canWrite" ? Effect.as(request, true) : Effect.succeed(true)),
       findComment: () => Effect.undefined,
-      createComment: () => Effect.as(request, { hostId: "1", url: undefined })
+      createComment: (_repo: unknown, _number: number, body: string) =>
+        Effect.as(
+          Effect.andThen(
+            request,
+            Ref.update(bodies, (all) => [...all, body])
+          ),
+          { hostId: "1", url: undefined }
+        )
     }
     return Forges.of({ ...known, client: () => client })
   })
@@ -79,6 +88,7 @@ const world = (
         Effect.all({
           refusal: Ref.make<ForgeError["reason"] | undefined>(undefined),
           requests: Ref.make<ReadonlyArray<number>>([]),
+          bodies: Ref.make<ReadonlyArray<string>>([]),
           at: Effect.succeed(at)
         })
       )
@@ -157,6 +167,27 @@ it.effect("a host that takes it again gets one reply", () =>
     assert.strictEqual(event?.outcome, "executed")
   }).pipe(Effect.provide(world("createComment")))
 )
+
+describe.each([
+  ["en", "- `/aicr cancel`: cancel the review that waits or runs"],
+  ["zh-CN", "- `/aicr cancel`：取消等待中或运行中的评审"]
+])("the reply to /aicr help where reviews are written in %s", (language, line) => {
+  it.effect("is in that language", () =>
+    Effect.gen(function* () {
+      yield* helpAfter(undefined, 1)
+      const [reply = "", ...others] = yield* Ref.get((yield* Host).bodies)
+      assert.deepStrictEqual(others, [])
+      assert.include(reply.split("\n"), line)
+    }).pipe(
+      Effect.provide(
+        world(
+          "createComment",
+          Layer.succeed(ConfigStore, testSnapshotWith("w", "t", { review: { output_language: language } }))
+        )
+      )
+    )
+  )
+})
 
 describe("a comment command whose workspace this node does not have", () => {
   const known = testSnapshotWith("w", "t")

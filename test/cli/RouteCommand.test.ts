@@ -30,6 +30,7 @@ const notices = `notices to operators:
   budget_threshold: none, no matching route
   config_refused: none, no matching route
   webhook_silent: team (outputs.notifications.routes[0])
+  repository_renamed: none, no matching route
   credential_refused: none, no matching route`
 
 describe("aicr route and template", () => {

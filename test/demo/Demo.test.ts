@@ -118,6 +118,11 @@ describe("aicr demo", () => {
     // The demo's own change, one without problems, and the draft, which the chat requested.
     await waitUntil(async () => (await items("/runs?status=succeeded")).length === 3, options)
     assert.strictEqual((await items("/events?reason=draft")).length, 1)
+    // The rules have prices, so that costs and a budget are shown.
+    for (const run of await items("/runs?status=succeeded")) assert.isAbove(Number(Object(run["usage"]).cost_usd), 0)
+    const [budget] = await items("/budgets")
+    assert.include(budget, { scope: "repository", limit_usd: 5 })
+    assert.isAbove(Number(budget?.["spent_usd"]), 0)
     const [waiting] = await items("/queue")
     assert.deepInclude(waiting, { repo: "demo/parcels", branch: "main", status: "waiting" })
     assert.isAbove(Date.parse(String(waiting?.["until"])), Date.now(), "it waits for its window")
@@ -158,7 +163,9 @@ describe("aicr demo", () => {
       assert.match(demo.said.stdout, step)
     }
     const page = await fetch(/^ {2}read it at +(\S+)/m.exec(demo.said.stdout)?.[1] ?? "")
-    assert.match(await page.text(), /<form [^>]*action="[^"]+\/comments">.*<textarea[^>]* name="body"/)
+    const html = await page.text()
+    assert.match(html, /<li class="failure">[^\n]*aicr\/review[^\n]*critical/)
+    assert.match(html, /<form [^>]*action="[^"]+\/comments">.*<textarea[^>]* name="body"/)
     assert.strictEqual(readdirSync(demo.folder).length, 1)
     demo.signal("SIGINT")
     const { code, left } = await demo.ended

@@ -58,3 +58,11 @@ export const callNamedHook = (
       AICR_RETRY_AFTER: "1"
     }
   })
+
+/** Reviews the change of a run again, as an operator does on the machine of the node. */
+export const reviewAgain = ({ directory }: { readonly directory: string }, run: string) =>
+  promisify(execFile)(
+    join(programFolder, "bin/aicr"),
+    ["queue", "rereview", run, "--config", join(directory, "config.yaml")],
+    { env: { PATH: process.env["PATH"] } }
+  )

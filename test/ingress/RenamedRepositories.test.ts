@@ -68,7 +68,7 @@ it("another repository, and one of another host, has no workspace", async () => 
   assert.strictEqual(other.body.reason, "repository_not_configured")
 })
 
-it("a store that fails leaves the delivery as it is", async () => {
+it("a delivery is stored without the earlier name if the store cannot be read", async () => {
   const error = new StoreError({
     reason: "unavailable",
     operation: "statistics.findRenamed",

@@ -46,6 +46,16 @@ it("texts in Chinese have one word for one concept", () => {
   expect(wrong).toEqual([])
 })
 
+it("every term is in the texts", () => {
+  const texts = files.map(read).join("\n")
+  const terms = read("docs/development/chinese.md")
+    .split("\n")
+    .flatMap((line) => /^\|[^|]+\|(?<write>[^|]+)\|[^|]*\|$/.exec(line)?.groups?.["write"] ?? [])
+    .flatMap((cell) => cell.match(/\p{Script=Han}+/gu) ?? [])
+  expect(terms.length).toBeGreaterThan(30)
+  expect(terms.filter((term) => !texts.includes(term))).toEqual([])
+})
+
 it("a wrong word is found, and one that is excepted is not", () => {
   expect(findWrong("发送到主机", readRules())).toEqual(["主机"])
   expect(findWrong("主机名不符", readRules())).toEqual([])

@@ -153,11 +153,7 @@ const causes: Readonly<Record<string, Cause>> = {
       const moved = at.forge.delivery({ kind: "pull", pull: { ...pull, repository }, action: "opened", sender })
       return String(Object((await at.forge.send(moved)).body).event_id)
     },
-    sentences: [
-      "Nothing was posted: the repository has another name",
-      "Correct its name in the workspace",
-      "team/moved was team/one before it was renamed or transferred, and workspaces.instances.team-one has that name"
-    ]
+    sentences: ["Nothing was posted: the repository has another name", "Correct its name in the workspace"]
   },
   "a model that refuses the key": {
     deliver: () => notify("failing", "team/one"),
@@ -249,6 +245,8 @@ it("a renamed repository is on the overview, which leads to its deliveries", asy
   await page.getByRole("link", { name: "Deliveries of renamed repositories in 24 hours: 1" }).click()
   await page.locator("#content").getByText("team/moved").first().waitFor()
   expect(new URL(page.url()).searchParams.get("reason")).toBe("repository_renamed")
+  await page.goto(`${at.aicr.url}/dashboard/deliveries/${ids["a repository that was renamed"] ?? ""}`)
+  await page.locator("code", { hasText: "team/moved was team/one before it was renamed" }).waitFor()
 })
 
 it("a delivery with a wrong signature is on the overview, which leads to its trigger", async () => {

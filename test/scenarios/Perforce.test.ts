@@ -12,7 +12,7 @@ import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
-import { callNamedHook, callP4Hook, nodeDocument, readRows } from "../harness/HookedNode.ts"
+import { callNamedHook, callP4Hook, nodeDocument, readRows, reviewAgain } from "../harness/HookedNode.ts"
 import { encode } from "../harness/Encode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { readReasonColumn } from "../harness/StoredReason.ts"
@@ -180,6 +180,27 @@ it("a shelved changelist is reviewed before its submit, and again when it is she
   expect(events().at(-1)).toMatchObject({ outcome: "skipped", reason: expect.stringContaining("duplicate") })
   expect(events()[1]).toMatchObject({ kind: "commit" })
   expect(chat.got[0]).toContain(`https://swarm.example/changes/${shelf}`)
+}, 240_000)
+
+it("submitted and shelved changelists that an operator reviews again are reviewed at the same files", async () => {
+  const { aicr, chat, depot, model } = world
+  await aicr.start()
+  const change = depot.submit("Change", { files: { "//Ace/main/src/main.c": "int main() { return 1; }\n" } })
+  await trigger(change, "ada", "ada-laptop", "//Ace/...", "1")
+  await allSettled(2)
+  const shelf = depot.shelve("Try", { files: { "//Ace/main/src/main.c": "int main() { return 7; }\n" } })
+  await trigger(shelf, "ada", "ada-laptop", "//Ace/...")
+  await allSettled(4)
+  const runs = rows("SELECT id, head FROM runs ORDER BY id")
+  expect(runs.map(({ head }) => String(head).replace(/-.*/, ""))).toEqual([change, shelf])
+  for (const [at, text] of ["return 1;", "return 7;"].entries()) {
+    const seen = model.requests.length
+    await reviewAgain(world, String(runs[at]?.["id"]))
+    await allSettled(5 + at)
+    expect(JSON.stringify(model.requests.slice(seen))).toContain(text)
+  }
+  expect(reviewed()).toEqual([`1-${change}`, `1-${change}`, `${change}-${shelf} shelved`, `${change}-${shelf} shelved`])
+  expect(chat.got).toHaveLength(4)
 }, 240_000)
 
 it("a process that is killed at any step of a report reviews the changelist once", async () => {

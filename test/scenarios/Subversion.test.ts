@@ -23,7 +23,7 @@ import { startChatPlatform } from "../harness/ChatPlatform.ts"
 import type { ChatPlatform } from "../harness/ChatPlatform.ts"
 import { review, startFakeModel } from "../harness/FakeModel.ts"
 import type { FakeModel } from "../harness/FakeModel.ts"
-import { hookKey, nodeDocument, readRows } from "../harness/HookedNode.ts"
+import { hookKey, nodeDocument, readRows, reviewAgain } from "../harness/HookedNode.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { readReasonColumn } from "../harness/StoredReason.ts"
 import { startSvnserve, SvnRepository, svnPassword, svnUser } from "../harness/Subversion.ts"
@@ -383,6 +383,26 @@ it("per_commit shows what each revision of a batch changed", async () => {
   expect(prompts).toContain("1+: int main() { return intermediate; }")
   expect(prompts).toContain(`commit 1 of 2, ${first}: Set intermediate`)
 })
+
+it("a revision that an operator reviews again is reviewed at the same revision", async () => {
+  const { aicr, chat, model } = world
+  await aicr.start()
+  const revision = write("src/main.c", "int main() { return 1; }\n")
+  expect(await report(revision)).toBe(202)
+  await allSettled(2)
+  const [run] = rows("SELECT id FROM runs")
+  // No hook reports the newer one.
+  write("src/main.c", "int main() { return 2; }\n")
+  const seen = model.requests.length
+  await reviewAgain(world, String(run?.["id"]))
+  await allSettled(3)
+  expect(reviewed()).toEqual([`1-${revision}`, `1-${revision}`])
+  const prompts = JSON.stringify(model.requests.slice(seen))
+  expect(prompts).toContain("return 1;")
+  expect(prompts).not.toContain("return 2;")
+  expect(events().at(-1)).toMatchObject({ kind: "push", outcome: "executed" })
+  expect(chat.got).toHaveLength(2)
+}, 120_000)
 
 it("a revision outside of the repository of the workspace reaches neither the model nor the group", async () => {
   const { aicr, chat, model, repository, server } = world
