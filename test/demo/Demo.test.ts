@@ -119,7 +119,7 @@ describe("aicr demo", () => {
     await waitUntil(async () => (await items("/runs?status=succeeded")).length === 3, options)
     assert.strictEqual((await items("/events?reason=draft")).length, 1)
     // The rules have prices, so that costs and a budget are shown.
-    for (const run of await items("/runs?status=succeeded")) assert.isAbove(Number(Object(run["usage"]).cost_usd), 0)
+    for (const run of await items("/runs?status=succeeded")) assert.isAbove(Number(run["cost_usd"]), 0)
     const [budget] = await items("/budgets")
     assert.include(budget, { scope: "repository", limit_usd: 5 })
     assert.isAbove(Number(budget?.["spent_usd"]), 0)
