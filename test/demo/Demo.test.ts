@@ -164,7 +164,7 @@ describe("aicr demo", () => {
     }
     const page = await fetch(/^ {2}read it at +(\S+)/m.exec(demo.said.stdout)?.[1] ?? "")
     const html = await page.text()
-    assert.match(html, /<li class="failure">[^\n]*aicr\/review[^\n]*critical/)
+    assert.match(html, /<li class="failure">[^\n]*aicr\/review[^\n]*problems found/)
     assert.match(html, /<form [^>]*action="[^"]+\/comments">.*<textarea[^>]* name="body"/)
     assert.strictEqual(readdirSync(demo.folder).length, 1)
     demo.signal("SIGINT")
