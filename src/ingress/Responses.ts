@@ -76,6 +76,10 @@ export const routed = (
 ): IngressResponse =>
   json(202, { accepted: true, event_id: eventId, provider, event, target_kind: "commit", status }, ofEvent(eventId))
 
+/** Describes what cannot be read, with its path unless that is the whole payload. */
+export const describeIssues = (issues: ReadonlyArray<{ readonly path: string; readonly message: string }>): string =>
+  issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
+
 export const malformed = (
   reason: RejectReason,
   issues: ReadonlyArray<{ readonly path: string; readonly message: string }>,

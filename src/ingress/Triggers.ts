@@ -17,7 +17,16 @@ import type { DeliveryKey } from "../domain/Keys.ts"
 import type { TriggerKind } from "../domain/Kinds.ts"
 import type { DeliveryFacts, EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Responses.ts"
-import { accepted, ignored, malformed, notConfigured, routed, unauthorized, unavailable } from "./Responses.ts"
+import {
+  accepted,
+  describeIssues,
+  ignored,
+  malformed,
+  notConfigured,
+  routed,
+  unauthorized,
+  unavailable
+} from "./Responses.ts"
 import { hasKeys, findScope } from "./ApiKeys.ts"
 import type { KeyScope } from "./ApiKeys.ts"
 import type { DeliveryLog } from "./DeliveryLog.ts"
@@ -121,7 +130,7 @@ const reject = async (
     ...recordOf(id, kind, path, now, key),
     decision: "rejected",
     reason,
-    rule: verbatimReason(issues.map((issue) => `${issue.path}: ${issue.message}`).join("; "))
+    rule: verbatimReason(describeIssues(issues))
   }
   if ((await parts.intake.take(record))._tag === "Refused") return failed(parts, kind, "store_unavailable", { id, now })
   parts.stored()

@@ -22,7 +22,15 @@ import type { QueueAdmission } from "../queue/Queue.ts"
 import type { PullBase } from "../store/PullBases.ts"
 import type { DeliveryFacts, EventRecord } from "../store/Receipts.ts"
 import type { IngressResponse } from "./Responses.ts"
-import { accepted, ignored, malformed, notConfigured, unauthenticated, unavailable } from "./Responses.ts"
+import {
+  accepted,
+  describeIssues,
+  ignored,
+  malformed,
+  notConfigured,
+  unauthenticated,
+  unavailable
+} from "./Responses.ts"
 import type { DeliveryLog } from "./DeliveryLog.ts"
 import type { Intake } from "./Intake.ts"
 import type { LargeWork } from "./LargeWork.ts"
@@ -276,7 +284,7 @@ const reject = async (
     facts: facts === undefined ? {} : toFacts(facts, undefined),
     decision: "rejected",
     reason: parsed.reason,
-    rule: verbatimReason(truncate(parsed.issues.map(({ message, path }) => `${path}: ${message}`).join("; "), maxRule)),
+    rule: verbatimReason(truncate(describeIssues(parsed.issues), maxRule)),
     work: undefined,
     receivedAt: now
   }

@@ -6,6 +6,7 @@ import { waitUntil } from "../harness/Wait.ts"
 import type { Ingress } from "./Ingress.ts"
 import { deliver, document, env, forged, hmac, pullRequest, secret, startIngress } from "./Ingress.ts"
 import type { RawAnswer } from "./Raw.ts"
+import { inEnglish } from "../../src/text/en.ts"
 import { open, post, send } from "./Raw.ts"
 
 const mebibyte = 1024 * 1024
@@ -144,6 +145,7 @@ describe("bad input", () => {
     const records = await Effect.runPromise(ingress.receipts.list({ limit: 1000 }))
     const reasons = records.filter(({ decision }) => decision === "rejected").map(({ reason }) => reason)
     assert.sameMembers([...new Set(reasons)], ["invalid_json", "invalid_payload", "missing_event"])
+    for (const { rule } of records) if (rule !== undefined) assert.notMatch(inEnglish(rule), /^\W/)
   })
 
   it("a length larger than the body waits, a smaller one cuts", async () => {
