@@ -1,20 +1,33 @@
 /** State of a chat connection, as its owner in the cluster last reported it. */
 import { Schema } from "effect"
-import type { Reason } from "./Reason.ts"
+import * as Field from "./Field.ts"
+import { Reason } from "./Reason.ts"
+import { record } from "./Record.ts"
+import type { RecordValues } from "./Record.ts"
 
 export const ChatConnectionState = Schema.Literals(["ready", "connecting", "failing", "disabled", "unknown"])
 export type ChatConnectionState = typeof ChatConnectionState.Type
 
-export interface ChatHealth {
-  readonly connection: string
-  readonly state: ChatConnectionState
-  /** Reason of the state, without secrets. */
-  readonly detail: Reason | undefined
-  /** Node of the owner. */
-  readonly node: string
-  readonly since: number
-  readonly reportedAt: number
+const isState = Schema.is(ChatConnectionState)
+
+/** A state of another release is unknown. */
+const state: Field.Field<ChatConnectionState, ChatConnectionState, false> = {
+  ...Field.stored(ChatConnectionState),
+  column: Schema.String,
+  fromColumn: (decoded) => (isState(decoded) ? decoded : "unknown")
 }
+
+export const ChatHealth = record({
+  connection: Field.text,
+  state,
+  /** Reason of the state, without secrets. */
+  detail: Field.optional(Field.json(Reason)),
+  /** Node of the owner. */
+  node: Field.text,
+  since: Field.integer,
+  reportedAt: Field.integer
+})
+export type ChatHealth = RecordValues<typeof ChatHealth>
 
 /** Reports are repeated every 30 seconds. */
 export const reportMillis = 30_000

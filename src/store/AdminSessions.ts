@@ -1,13 +1,14 @@
-/** Stores sessions of the administration, shared by all nodes. Only the digest of a token is stored. */
-import { Context } from "effect"
-import type { Effect } from "effect"
+/** Stores sessions of the administration, shared by all nodes. Only the digest of a token is stored. The table is `admin_sessions`. */
+import { Context, Effect, Layer } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
+import { SqlClient } from "effect/sql"
+import type { RecordValues } from "../domain/Record.ts"
+import * as Field from "../domain/Field.ts"
+import { record } from "../domain/Record.ts"
+import { selectAs, unavailable } from "../database/StoreFailure.ts"
 
-export interface AdminSession {
-  readonly username: string
-  readonly createdAt: number
-  readonly expiresAt: number
-}
+export const AdminSession = record({ username: Field.text, createdAt: Field.integer, expiresAt: Field.integer })
+export type AdminSession = RecordValues<typeof AdminSession>
 
 export class AdminSessions extends Context.Service<
   AdminSessions,
@@ -23,3 +24,39 @@ export class AdminSessions extends Context.Service<
     readonly close: (digest: string) => Effect.Effect<void, StoreError>
   }
 >()("aicr/store/AdminSessions") {}
+
+const first = ([session]: ReadonlyArray<AdminSession>): AdminSession | undefined => session
+
+export const layer: Layer.Layer<AdminSessions, never, SqlClient.SqlClient> = Layer.effect(
+  AdminSessions,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return AdminSessions.of({
+      open: (digest, session) =>
+        sql`DELETE FROM admin_sessions WHERE expires_at <= ${session.createdAt}`.pipe(
+          Effect.andThen(sql`INSERT INTO admin_sessions ${sql.insert({ digest, ...AdminSession.toRow(session) })}`),
+          Effect.asVoid,
+          unavailable("sessions.open")
+        ),
+      find: (digest, now) =>
+        selectAs(
+          AdminSession,
+          "sessions.find",
+          sql`SELECT * FROM admin_sessions WHERE digest = ${digest} AND expires_at > ${now}`
+        ).pipe(Effect.map(first), unavailable("sessions.find")),
+      take: (digest, now) =>
+        selectAs(
+          AdminSession,
+          "sessions.take",
+          sql`DELETE FROM admin_sessions WHERE digest = ${digest} AND expires_at > ${now} RETURNING *`
+        ).pipe(Effect.map(first), unavailable("sessions.take")),
+      revoke: (except) =>
+        sql`DELETE FROM admin_sessions WHERE digest <> ${except ?? ""} RETURNING digest`.pipe(
+          Effect.map((rows) => rows.length),
+          unavailable("sessions.revoke")
+        ),
+      close: (digest) =>
+        sql`DELETE FROM admin_sessions WHERE digest = ${digest}`.pipe(Effect.asVoid, unavailable("sessions.close"))
+    })
+  })
+)

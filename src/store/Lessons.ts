@@ -1,11 +1,15 @@
 /**
  * Reflection memory: lessons per repository, limited in number, size and age. Learning removes what exceeds a limit, the oldest first;
- * lessons that are too old are never returned.
+ * lessons that are too old are never returned. The table is `lessons`.
  */
-import { Context } from "effect"
-import type { Effect } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
+import { LessonVerdict } from "../domain/Lesson.ts"
 import type { Lesson } from "../domain/Lesson.ts"
 import type { StoreError } from "../database/StoreError.ts"
+import { SqlClient } from "effect/sql"
+import { Severity } from "../domain/Kinds.ts"
+import { deleteInSteps } from "../database/DeleteInSteps.ts"
+import { corrupt, unavailable } from "../database/StoreFailure.ts"
 
 export interface LessonBounds {
   readonly maxEntries: number
@@ -45,3 +49,124 @@ export class Lessons extends Context.Service<
     readonly prune: (now: number) => Effect.Effect<number, StoreError>
   }
 >()("aicr/store/Lessons") {}
+
+const Row = Schema.Struct({
+  fingerprint: Schema.String,
+  verdict: LessonVerdict,
+  category: Schema.String,
+  severity: Severity,
+  path: Schema.String,
+  title: Schema.String,
+  quote: Schema.String,
+  learned_at: Schema.Number
+})
+const decode = Schema.decodeUnknownEffect(Schema.Array(Row))
+
+/** Truncates a text to the stored length and removes NUL, which databases refuse. */
+const toStored = (text: string, maxLength: number): string => text.replaceAll("\u0000", "").slice(0, maxLength)
+
+const lessonRow = (repository: string, lesson: Omit<Lesson, "learnedAt">, now: number, keepMillis: number) => {
+  const texts = {
+    category: toStored(lesson.category, 100),
+    path: toStored(lesson.path, 1024),
+    title: toStored(lesson.title, 300),
+    quote: toStored(lesson.quote, 1000)
+  }
+  return {
+    repository,
+    fingerprint: lesson.fingerprint,
+    verdict: lesson.verdict,
+    severity: lesson.severity,
+    ...texts,
+    size: Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+    learned_at: now,
+    expires_at: now + keepMillis
+  }
+}
+
+const learn = (sql: SqlClient.SqlClient): Lessons["Service"]["learn"] =>
+  Effect.fnUntraced(
+    function* (repository, lessons, { maxEntries, maxBytes, keepMillis }, now) {
+      let changed = 0
+      for (const lesson of lessons) {
+        const rows = yield* sql`
+          INSERT INTO lessons ${sql.insert(lessonRow(repository, lesson, now, keepMillis))}
+          ON CONFLICT (repository, fingerprint) DO UPDATE SET
+            verdict = excluded.verdict, learned_at = excluded.learned_at, expires_at = excluded.expires_at
+          WHERE lessons.verdict <> excluded.verdict RETURNING fingerprint`
+        changed += rows.length
+      }
+      if (changed === 0) return 0
+      yield* sql`
+        DELETE FROM lessons WHERE repository = ${repository} AND (
+          learned_at <= ${now - keepMillis} OR fingerprint IN (
+            SELECT fingerprint FROM (
+              SELECT fingerprint,
+                ROW_NUMBER() OVER (ORDER BY learned_at DESC, fingerprint) AS place,
+                SUM(size) OVER (ORDER BY learned_at DESC, fingerprint) AS total
+              FROM lessons WHERE repository = ${repository}) AS ranked
+            WHERE place > ${maxEntries} OR total > ${maxBytes}))`
+      return changed
+    },
+    sql.withTransaction,
+    unavailable("lessons.learn")
+  )
+
+const recall = (sql: SqlClient.SqlClient): Lessons["Service"]["recall"] =>
+  Effect.fnUntraced(function* (repository, since, limit) {
+    const found = yield* sql`
+      SELECT fingerprint, verdict, category, severity, path, title, quote, learned_at FROM lessons
+      WHERE repository = ${repository} AND learned_at > ${since}
+      ORDER BY learned_at DESC, fingerprint LIMIT ${limit}`.pipe(unavailable("lessons.recall"))
+    // Postgres returns large integers as texts.
+    const rows = yield* decode(
+      found.map((row) => ({ ...Object(row), learned_at: Number(Object(row).learned_at) }))
+    ).pipe(Effect.mapError((error) => corrupt("lessons.recall", error)))
+    return rows.map(({ learned_at: learnedAt, ...lesson }) => ({ ...lesson, learnedAt }))
+  })
+
+const sizes = (sql: SqlClient.SqlClient): Lessons["Service"]["sizes"] =>
+  sql<{ repository: string; entries: number; bytes: number }>`
+    SELECT repository, COUNT(*) AS entries, SUM(size) AS bytes FROM lessons GROUP BY repository ORDER BY repository`.pipe(
+    Effect.map((rows) =>
+      rows.map(({ repository, entries, bytes }) => ({
+        repository,
+        entries: Number(entries),
+        bytes: Number(bytes)
+      }))
+    ),
+    unavailable("lessons.sizes")
+  )
+
+const clear =
+  (sql: SqlClient.SqlClient): Lessons["Service"]["clear"] =>
+  (repository) =>
+    Effect.map(
+      repository === undefined
+        ? sql`DELETE FROM lessons RETURNING fingerprint`
+        : sql`DELETE FROM lessons WHERE repository = ${repository} RETURNING fingerprint`,
+      (rows) => rows.length
+    ).pipe(unavailable("lessons.clear"))
+
+const prune =
+  (sql: SqlClient.SqlClient): Lessons["Service"]["prune"] =>
+  (now) =>
+    deleteInSteps(
+      (step) => sql`
+        DELETE FROM lessons WHERE (repository, fingerprint) IN (
+          SELECT repository, fingerprint FROM lessons WHERE expires_at <= ${now} LIMIT ${step})
+        RETURNING fingerprint`
+    ).pipe(unavailable("lessons.prune"))
+
+export const layer: Layer.Layer<Lessons, never, SqlClient.SqlClient> = Layer.effect(
+  Lessons,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Lessons.of({
+      learn: learn(sql),
+      recall: recall(sql),
+      sizes: sizes(sql),
+      clear: clear(sql),
+      prune: prune(sql)
+    })
+  )
+)

@@ -21,7 +21,7 @@ import { list, newest } from "./RunQueries.ts"
 import { newRunRow, RunRow } from "./RunRow.ts"
 import { Run, Runs } from "./Runs.ts"
 import type { BegunRun } from "./Runs.ts"
-import { removeRunLogs } from "./SqlRunLogs.ts"
+import { removeRunLogs } from "./RunLogs.ts"
 import { pruneOutcomes } from "./SqlOutcomes.ts"
 import { selectAs, unavailable } from "../database/StoreFailure.ts"
 
