@@ -132,7 +132,7 @@ const runMonitor = (machine: Machine, kind: MonitorKind, folder: string, startSe
     // The monitor goes first: the shell above it ends by itself, and its end would hide the monitor.
     const roots = () => (child.pid === undefined ? [] : listDescendants(child.pid).toReversed())
     const list = () => [...new Set([...roots(), ...(cgroup === undefined ? listMarked(mark) : cgroup.list())])]
-    return controlProcess(child, { limits, cgroup, roots, list, fileBytes: () => 0 })
+    return controlProcess(child, { limits, cgroup, roots, list, kernelBytes: () => 0 })
   })
 
 const start = Effect.fnUntraced(function* (

@@ -8,10 +8,13 @@ import type { Cgroup } from "./Cgroup.ts"
 /** Descriptor of `input`. */
 export const inputFd = 4
 
+/** Open files of a process: more than agents need. The kernel keeps a record of each. */
+const openFiles = 4096
+
 /** Setting a limit fails if a lower one is already in force, which is acceptable. Joining the group must not fail. */
 const script = (limits: SandboxLimits, joinFiles: ReadonlyArray<string>): string => {
   const cpuSeconds = Math.ceil((Math.max(1, limits.cpus) * limits.timeMillis) / 1000)
-  const ulimits = ["-c 0", `-f ${Math.ceil(limits.fileBytes / 512)}`, `-t ${cpuSeconds}`]
+  const ulimits = ["-c 0", `-n ${openFiles}`, `-f ${Math.ceil(limits.fileBytes / 512)}`, `-t ${cpuSeconds}`]
   return [
     "umask 077",
     // Each process group of its own session counts as one for the Linux scheduler, whatever the priorities of its processes.

@@ -1,7 +1,7 @@
 /** Kind `native`: bubblewrap on this machine, or no isolation at all where it is missing and the configuration permits that. */
 import { execFile } from "node:child_process"
 import { randomInt } from "node:crypto"
-import { accessSync, constants, statfsSync } from "node:fs"
+import { accessSync, constants } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
@@ -20,6 +20,7 @@ import type { Isolation } from "./Bubblewrap.ts"
 import { findCgroup, makeCgroup } from "./Cgroup.ts"
 import type { MakeCgroup } from "./Cgroup.ts"
 import { errorText } from "./CommandError.ts"
+import { measureKernelMemory } from "./KernelMemory.ts"
 import { inputFd, spawnLimited } from "./LimitedShell.ts"
 import { acquireProcess, controlProcess, endAll } from "./NativeProcess.ts"
 import { listDescendants, listMarked } from "./ProcessTree.ts"
@@ -119,8 +120,8 @@ const startConfined = Effect.fnUntraced(function* (
     // The first process of the namespace ends it: the kernel kills all others with it.
     const roots = () => [first, child.pid].filter((pid) => pid !== undefined)
     const list = () => [...new Set([...roots().flatMap(listDescendants), ...(cgroup?.list() ?? [])])]
-    const fileBytes = () => (first === undefined ? 0 : usedBytes(`/proc/${first}/root${ownPaths.scratch}`))
-    return controlProcess(child, { limits, cgroup, roots, list, fileBytes })
+    const kernelBytes = () => (first === undefined ? 0 : measureKernelMemory(first, ownPaths.scratch))
+    return controlProcess(child, { limits, cgroup, roots, list, kernelBytes })
   })
   const found = { paths: ownPaths, sockets: ownSockets, environment: {}, watchesCgroup: false, maxTasks }
   return { ...running, ...found, notices: [] }
@@ -128,16 +129,6 @@ const startConfined = Effect.fnUntraced(function* (
 
 const systemPaths = (folder: string): ReadonlyArray<string> =>
   Object.keys(systemFiles).map((name) => join(folder, name))
-
-const usedBytes = (folder: string): number => {
-  try {
-    const { bfree, blocks, bsize } = statfsSync(folder)
-    return (blocks - bfree) * bsize
-  } catch {
-    // The sandbox has ended.
-    return 0
-  }
-}
 
 const tryGroup = (makeGroup: MakeCgroup): boolean => {
   const cgroup = makeGroup(newMark(), anyLimits)

@@ -29,8 +29,8 @@ export interface ProcessControl {
   readonly roots: () => ReadonlyArray<number>
   /** Returns all processes that run, the roots too. */
   readonly list: () => ReadonlyArray<number>
-  /** Returns the bytes of files in memory, as far as the control group does not count them. */
-  readonly fileBytes: () => number
+  /** Returns the bytes that the kernel holds for the sandbox and for none of its processes. */
+  readonly kernelBytes: () => number
 }
 
 /** Decides which limit a tree exceeds that no control group limits. */
@@ -50,7 +50,7 @@ export const controlProcess = (child: ChildProcess, control: ProcessControl): Na
     // Reading thousands of processes would give a fork bomb time.
     if (pids.length > limits.processes) return "processes"
     const { bytes, threads } = measureProcesses(pids)
-    return findExceeded(limits, { bytes: bytes + control.fileBytes(), threads })
+    return findExceeded(limits, { bytes: bytes + control.kernelBytes(), threads })
   }
   const kill = () => {
     killProcesses(control.roots())

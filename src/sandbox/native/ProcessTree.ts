@@ -63,18 +63,23 @@ export const listMarked = (mark: string): ReadonlyArray<number> => {
 /** A shared mapping of memory without a file: anonymous, of a `memfd`, or of System V; with its part of that memory and its inode. */
 const sharedMapping = /^([0-9a-f]+)-([0-9a-f]+) ..?.?s ([0-9a-f]+) \S+ (\d+) +\/(?:dev\/zero|memfd:|SYSV)/gm
 
-/** Returns the bytes of each shared memory that a process has mapped or open, by inode; pages that it does not touch now count too. */
-const sharedOf = (pid: number): ReadonlyArray<readonly [inode: number, bytes: number]> => {
+/** Size of the buffer of a pipe. A program can enlarge few of them. */
+const pipeBytes = 65_536
+
+/** Returns the bytes of each shared memory and pipe that a process has mapped or open, by name; pages that it does not touch now count too. */
+const sharedOf = (pid: number): ReadonlyArray<readonly [name: string, bytes: number]> => {
   const mapped = [...read(`/proc/${pid}/maps`).matchAll(sharedMapping)].map(
-    ([, from = "", to = "", offset = "", inode]) =>
-      [Number(inode), parseInt(offset, 16) + parseInt(to, 16) - parseInt(from, 16)] as const
+    ([, from = "", to = "", offset = "", inode = ""]) =>
+      [inode, parseInt(offset, 16) + parseInt(to, 16) - parseInt(from, 16)] as const
   )
-  const open = listNames(`/proc/${pid}/fd`).flatMap((name) => {
+  const open = listNames(`/proc/${pid}/fd`).flatMap((name): ReadonlyArray<readonly [string, number]> => {
     const path = `/proc/${pid}/fd/${name}`
     try {
-      if (!readlinkSync(path).startsWith("/memfd:")) return []
+      const target = readlinkSync(path)
+      if (target.startsWith("pipe:")) return [[target, pipeBytes]]
+      if (!target.startsWith("/memfd:")) return []
       const { blocks, ino } = statSync(path)
-      return [[ino, blocks * blockBytes] as const]
+      return [[`${ino}`, blocks * blockBytes]]
     } catch {
       // It was closed.
       return []
@@ -86,16 +91,17 @@ const sharedOf = (pid: number): ReadonlyArray<readonly [inode: number, bytes: nu
 const blockBytes = 512
 const firstNumber = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0)
 
-/** Returns the private and shared memory, each shared memory once, and the number of processes and threads. */
+/** Returns the private and shared memory, each shared memory once, with the tables of pages, and the number of processes and threads. */
 export const measureProcesses = (pids: ReadonlyArray<number>): { readonly bytes: number; readonly threads: number } => {
   let bytes = 0
   let threads = 0
-  const shared = new Map<number, number>()
+  const shared = new Map<string, number>()
   for (const pid of pids) {
     const status = read(`/proc/${pid}/status`)
-    bytes += (firstNumber(status, /^RssAnon:\s+(\d+)/m) + firstNumber(status, /^VmSwap:\s+(\d+)/m)) * 1024
+    for (const part of [/^RssAnon:\s+(\d+)/m, /^VmSwap:\s+(\d+)/m, /^VmPTE:\s+(\d+)/m])
+      bytes += firstNumber(status, part) * 1024
     threads += firstNumber(status, /^Threads:\s+(\d+)/m)
-    for (const [inode, size] of sharedOf(pid)) shared.set(inode, Math.max(size, shared.get(inode) ?? 0))
+    for (const [name, size] of sharedOf(pid)) shared.set(name, Math.max(size, shared.get(name) ?? 0))
   }
   for (const size of shared.values()) bytes += size
   return { bytes, threads }

@@ -27,6 +27,8 @@ const fail = (errno: number): Instruction => result(0x0005_0000 | errno)
 const notPermitted = fail(1)
 const unknownCall = fail(38)
 const unknownFamily = fail(97)
+/** The call succeeds without an effect. */
+const ignored = fail(0)
 
 /** Offsets in the description of a call: its number, its architecture, and the lower half of an argument; the kernel reads only that half. */
 const numberAt = 0
@@ -40,6 +42,9 @@ const families = [1, 2, 10]
 const netlink = 16
 /** The usual execution domains: Linux, without randomised addresses or with another name of the kernel, and the query. */
 const domains = [0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff]
+/** Options of every socket: sizes of its buffers, which no process is measured by. */
+const socketLevel = 1
+const bufferSizes = [7, 8]
 /** Hides the memory of a process from the service, which measures it. */
 const setDumpable = 4
 
@@ -69,6 +74,18 @@ const checkedCalls: Readonly<Record<string, CheckedCall>> = {
       jumpEqual(netlink, 1, 0),
       unknownFamily,
       ...permitOneOf(2, [0], unknownFamily)
+    ]
+  },
+  setsockopt: {
+    x64: 54,
+    arm64: 208,
+    check: [
+      load(argumentAt(1)),
+      jumpEqual(socketLevel, 1, 0),
+      permit,
+      load(argumentAt(2)),
+      ...bufferSizes.flatMap((option) => [jumpEqual(option, 0, 1), ignored]),
+      permit
     ]
   },
   personality: { x64: 135, arm64: 92, check: permitOneOf(0, domains, notPermitted) },

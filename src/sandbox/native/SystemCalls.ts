@@ -32,7 +32,7 @@ poll:7:- ppoll:271:73 select:23:- pselect6:270:72 epoll_create:213:- epoll_creat
 epoll_pwait:281:22 epoll_pwait2:441:441 eventfd:284:- eventfd2:290:19 signalfd:282:- signalfd4:289:74 timerfd_create:283:85
 timerfd_settime:286:86 timerfd_gettime:287:87
 socketpair:53:199 bind:49:200 listen:50:201 accept:43:202 accept4:288:242 connect:42:203 getsockname:51:204 getpeername:52:205
-getsockopt:55:209 setsockopt:54:208 sendto:44:206 recvfrom:45:207 sendmsg:46:211 recvmsg:47:212 sendmmsg:307:269 recvmmsg:299:243
+getsockopt:55:209 sendto:44:206 recvfrom:45:207 sendmsg:46:211 recvmsg:47:212 sendmmsg:307:269 recvmmsg:299:243
 shutdown:48:210
 brk:12:214 mmap:9:222 munmap:11:215 mremap:25:216 mprotect:10:226 msync:26:227 madvise:28:233 mincore:27:232 mlock:149:228 mlock2:325:284
 munlock:150:229 mlockall:151:230 munlockall:152:231 membarrier:324:283 pkey_alloc:330:289 pkey_free:331:290 pkey_mprotect:329:288

@@ -120,7 +120,7 @@ export const startUnconfined = Effect.fnUntraced(function* (
     const inNamespace = () => (own.length > 0 && tree().length > 1 ? tree().slice(1) : tree())
     const list = () =>
       own.length > 0 ? inNamespace() : [...new Set([...tree(), ...listMarked(mark), ...(cgroup?.list() ?? [])])]
-    return controlProcess(child, { limits, cgroup, roots: () => list().slice(0, 1), list, fileBytes: () => 0 })
+    return controlProcess(child, { limits, cgroup, roots: () => list().slice(0, 1), list, kernelBytes: () => 0 })
   })
   return {
     ...running,

@@ -216,16 +216,45 @@ describe("native without control groups", () => {
   })
   afterAll(() => fixture.close())
 
-  it("counts shared memory that no process touches any more", async () => {
+  const [map, advise, read] = process.arch === "arm64" ? [222, 233, 63] : [9, 28, 0]
+  const held: ReadonlyArray<readonly [name: string, script: string]> = [
+    [
+      "shared memory that no process touches any more",
+      `$size = 48 << 20; open(Z, "<", "/dev/zero"); for (1 .. 8) {
+      $at = syscall(${map}, 0, $size, 3, 0x21, -1, 0); syscall(${read}, fileno(Z), $at, $size); syscall(${advise}, $at, $size, 4) }`
+    ],
+    [
+      "tables of pages for memory that is only read",
+      `$at = syscall(${map}, 0, 1 << 39, 1, 0x4022, -1, 0); for (0 .. 200000) { syscall(${advise}, $at + ($_ << 21), 4096, 22) == 0 or last }`
+    ],
+    [
+      "buffers of unix sockets",
+      `use Socket; for (1 .. 1500) { my ($a, $b); socketpair($a, $b, AF_UNIX, SOCK_STREAM, 0) or last; setsockopt($a, SOL_SOCKET, SO_SNDBUF, 1 << 22);
+      push @all, $a, $b; $a->blocking(0); 1 while syswrite($a, "x" x 65536) }`
+    ],
+    [
+      "buffers of TCP connections",
+      `use Socket; socket($l, PF_INET, SOCK_STREAM, 6); bind($l, pack_sockaddr_in(7000, INADDR_LOOPBACK)) or die; listen($l, 99);
+      for (1 .. 400) { my ($a, $b); socket($a, PF_INET, SOCK_STREAM, 6); connect($a, pack_sockaddr_in(7000, INADDR_LOOPBACK)) or die;
+      accept($b, $l); push @all, $a, $b; for $s ($a, $b) { setsockopt($s, SOL_SOCKET, SO_RCVBUF, 1 << 22); $s->blocking(0) }
+      for $s ($a, $b) { 1 while syswrite($s, "x" x 65536) } }`
+    ],
+    [
+      "pipes",
+      `fork; fork; for (1 .. 9000) { my ($a, $b); pipe($a, $b) or last; push @all, $a, $b; $b->blocking(0); 1 while syswrite($b, "x" x 4096) }`
+    ],
+    ["names of empty files", `for (1 .. 400000) { open($f, ">", "/tmp/$_") or last; close $f }`]
+  ]
+  it.each(held)("counts %s", async (_, script) => {
     const drivers = withNative(nativeDriver({ path: searchPath(), makeGroup: () => undefined }))
-    const [map, advise, read] = process.arch === "arm64" ? [222, 233, 63] : [9, 28, 0]
-    const text = `$size = 48 << 20; open(Z, "<", "/dev/zero"); for (1 .. 8) {
-      $at = syscall(${map}, 0, $size, 3, 0x21, -1, 0); syscall(${read}, fileno(Z), $at, $size); syscall(${advise}, $at, $size, 4) } sleep 60`
-    const { exit } = await run(
-      fixture,
-      { config: { kind: "native" }, drivers },
-      { command: "perl", args: ["-e", text] }
-    )
+    const program = { command: "perl", args: ["-e", `use IO::Handle; ${script} sleep 60`] }
+    const { exit } = await run(fixture, { config: { kind: "native" }, drivers }, program)
     expect(exit).toMatchObject({ reason: "memory" })
+  })
+
+  it("permits a process few open files", async () => {
+    const drivers = withNative(nativeDriver({ path: searchPath() }))
+    const { lines } = await run(fixture, { config: { kind: "native" }, drivers }, "ulimit -Hn")
+    expect(Number(lines[0])).toBeLessThanOrEqual(4096)
   })
 })

@@ -41,8 +41,8 @@ const kill = 0x8000_0000
 const fails = (errno: number): number => 0x0005_0000 + errno
 
 describe.each([
-  ["x64", 0xc000_003e, { clone: 56, socket: 41, personality: 135, prctl: 157 }],
-  ["arm64", 0xc000_00b7, { clone: 220, socket: 198, personality: 92, prctl: 167 }]
+  ["x64", 0xc000_003e, { clone: 56, socket: 41, setsockopt: 54, personality: 135, prctl: 157 }],
+  ["arm64", 0xc000_00b7, { clone: 220, socket: 198, setsockopt: 208, personality: 92, prctl: 167 }]
 ] as const)("%s", (name, arch, checked) => {
   const filter = seccompFilter(name)
   const result = (number: number, ...args: ReadonlyArray<number>) => runFilter(filter, { number, arch, args })
@@ -69,6 +69,10 @@ describe.each([
     ["the list of interfaces", checked.socket, [16, 3, 0], permit],
     ["a netlink socket of the audit", checked.socket, [16, 3, 9], fails(97)],
     ["a packet socket", checked.socket, [17, 3, 0], fails(97)],
+    ["an option of a socket", checked.setsockopt, [3, 1, 2], permit],
+    ["an option of TCP", checked.setsockopt, [3, 6, 7], permit],
+    ["a larger buffer to send", checked.setsockopt, [3, 1, 7], fails(0)],
+    ["a larger buffer to receive", checked.setsockopt, [3, 1, 8], fails(0)],
     ["the query of the domain", checked.personality, [0xffff_ffff], permit],
     ["Linux", checked.personality, [0], permit],
     ["executable memory for all", checked.personality, [0x040_0000], fails(1)],
