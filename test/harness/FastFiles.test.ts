@@ -13,12 +13,13 @@ it("what a test imports is followed through files of tests, and not into the sou
   expect([...listImports("test/harness/RunFolder.ts")]).toContain("src/app/program/Bundle.mjs")
 })
 
-it("a test that starts a program, a server or a browser, or draws random inputs, is not fast", () => {
+it("a test that starts a program, a server or a browser, draws random inputs or takes long, is not fast", () => {
   expect(isFast("test/scenarios/Deliveries.test.ts")).toBe(false)
   expect(isFast("test/scenarios/Dashboard.test.ts")).toBe(false)
   expect(isFast("test/store/Ledger.test.ts")).toBe(false)
   expect(isFast("test/config/Matcher.test.ts")).toBe(false)
   expect(isFast("test/outputs/SafeTextHostile.test.ts")).toBe(false)
+  expect(isFast("test/actors/ReviewExecutor.test.ts")).toBe(false)
 })
 
 it("the others are, and no folder of fuzzing or benchmarks", () => {

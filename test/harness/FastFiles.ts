@@ -1,6 +1,6 @@
 /**
- * The tests of `npm run test:fast`: those whose own files import nothing that starts or connects to a program, draw no random inputs and are no
- * sample of something larger. What a test imports from the sources does not count; FastGuard.ts fails a test that starts a program by them.
+ * The tests of `npm run test:fast`: those whose own files import nothing that starts or connects to a program, draw no random inputs, are no
+ * sample of something larger and take seconds at most. What a test imports from the sources does not count; FastGuard.ts fails a test that starts a program by them.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -26,6 +26,15 @@ const slow: ReadonlySet<string> = new Set([
   "ws"
 ])
 
+/** Days of a clock, streams that last, and lists at their limits: a third of the time of all the others. */
+const long: ReadonlySet<string> = new Set([
+  "test/actors/QueueFields.test.ts",
+  "test/actors/ReviewExecutor.test.ts",
+  "test/admin/LiveHandlers.test.ts",
+  "test/chat/members/MemberFile.test.ts",
+  "test/config/SnapshotArchive.test.ts"
+])
+
 const imported = /^(?:import|export) (?!type\b)(?:[^"']*? from )?"([^"]+)"|\bimport\("([^"]+)"\)/gm
 
 /** Lists what a file of tests and the files of tests that it imports import in addition. */
@@ -43,6 +52,7 @@ export const listImports = (file: string, seen = new Set<string>()): ReadonlySet
 }
 
 export const isFast = (file: string): boolean =>
+  !long.has(file) &&
   !readFileSync(join(root, file), "utf8").includes("AICR_TEST_") &&
   [...listImports(file)].every((name) => !slow.has(name))
 

@@ -1,5 +1,5 @@
 /**
- * Every channel of a host concurrently, and a process that is killed at every sixth write, or with AICR_TEST_HOST_KILLS=all at every single
+ * Every channel of a host concurrently, and a process that is killed at every eighth write, or with AICR_TEST_HOST_KILLS=all at every single
  * one, also at Forgejo: each process gets that much further. The host has processed every other write at which a process dies, and not the
  * rest. In the end every item exists exactly once.
  */
@@ -85,7 +85,7 @@ const cases = [
   ["gitlab", 1]
 ] as const
 const isWhole = isWholeOf("AICR_TEST_HOST_KILLS")
-const stride = isWhole ? 1 : 6
+const stride = isWhole ? 1 : 8
 const all = isWhole
   ? cases.flatMap(([kind, odd]) => [[kind, odd] as const, [kind, 1 - odd] as const])
   : cases.filter(([kind]) => kind !== "forgejo")
