@@ -495,7 +495,7 @@ export const fieldTexts = {
     "Maximum number of reviews per author and clock hour (UTC), over all repositories of a trigger; 0: no limit. Further changes are not reviewed, and their commit status names the reason. Somebody else with write access may request the review.",
   "review.max_problems": "Most problems published per run.",
   "review.min_severity": "Least severity that is published.",
-  "review.output_language": "Language of summaries and comments.",
+  "review.output_language": "Language of summaries, comments and commit statuses.",
   "review.problem_issue": "Managed issues.",
   "review.problem_issue.max_recent_issues": "Most recent open managed issues reconciled per run.",
   "review.pull_request": "Pull and merge requests.",

@@ -441,7 +441,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
     "每位变更作者每个整点小时（UTC）的最大评审数，跨代码托管平台触发器的所有仓库计算；0：不限制。超出时不评审该变更，其运行和提交状态会说明；其他有写权限的人可以请求评审。",
   "review.max_problems": "每次评审最多发布的问题数。",
   "review.min_severity": "发布的最低严重程度。",
-  "review.output_language": "摘要和评论的语言。",
+  "review.output_language": "摘要、评论和提交状态的语言。",
   "review.problem_issue": "由本服务管理的议题。",
   "review.problem_issue.max_recent_issues": "每次评审最多核对的最近未关闭的受管议题数。",
   "review.pull_request": "拉取请求和合并请求。",
