@@ -14,7 +14,7 @@ import { currentProfile } from "../src/forge/CurrentProfile.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { Forges } from "../src/forge/Forges.ts"
-import { WriteOwner } from "../src/forge/WriteOwner.ts"
+import { HasNoOthers, WriteOwner } from "../src/forge/WriteOwner.ts"
 import type { WritePermits } from "../src/forge/WritePermits.ts"
 import * as Metrics from "../src/observability/Metrics.ts"
 import { Progress } from "../src/observability/Progress.ts"
@@ -52,14 +52,20 @@ const outdated = Effect.fail(
   new ForgeError({ reason: "conflict", operation: "publish", why: { _tag: "ChangeMovedOn" } })
 )
 
+/** What the host says about the change right before a write. */
+interface Seen {
+  readonly check: HeadCheck
+  /** Undefined where the host does not count them. */
+  readonly comments: number | undefined
+}
+
 /** Compares the head of the change at the host with the reviewed head. */
-const checkHead = Effect.fnUntraced(function* (
-  run: Run
-): Effect.fn.Return<HeadCheck, ForgeError, ConfigStore | Forges> {
+const readHead = Effect.fnUntraced(function* (run: Run): Effect.fn.Return<Seen, ForgeError, ConfigStore | Forges> {
   const { number } = run.change.target
   const config = yield* ConfigStore
   const profile = (yield* config.pinned(run.configHash)).triggers.get(run.change.trigger)
-  if (run.change.target.kind !== "pull_request" || number === undefined || profile === undefined) return "newest"
+  if (run.change.target.kind !== "pull_request" || number === undefined || profile === undefined)
+    return { check: "newest", comments: undefined }
   const forges = yield* Forges
   const read = (from: TriggerProfile) => forges.client(from).pull(run.change.repo, number)
   const pull = yield* Effect.catchIf(
@@ -70,9 +76,25 @@ const checkHead = Effect.fnUntraced(function* (
       return other === undefined ? Effect.fail(error) : read(other)
     }
   )
-  if (pull.state !== "open") return "closed"
-  return pull.head === run.head ? "newest" : { _tag: "Moved", head: pull.head }
+  const { comments, head, state } = pull
+  if (state !== "open") return { check: "closed", comments }
+  return { check: head === run.head ? "newest" : { _tag: "Moved", head }, comments }
 })
+
+/** Milliseconds for which a read of the head holds: a permit that comes later has it read again. */
+const headMaxAge = 2000
+
+/** Reads the head of the change for the writes of one row. */
+const headReader = (run: Run): Effect.Effect<Seen, ForgeError, ConfigStore | Forges> => {
+  let last: { readonly at: number; readonly seen: Seen } | undefined
+  return Effect.gen(function* () {
+    const at = yield* Clock.currentTimeMillis
+    if (last !== undefined && at >= last.at && at - last.at <= headMaxAge) return last.seen
+    const seen = yield* readHead(run)
+    last = { at, seen }
+    return seen
+  })
+}
 
 const report = Effect.fnUntraced(function* (run: Run, row: Publication, update: PublicationUpdate) {
   const operation = row.operation._tag
@@ -163,7 +185,11 @@ const callHost = Effect.fnUntraced(function* (
   workspace: Workspace,
   write: RowWrite,
   previous: Publication | undefined,
-  checks: { readonly note: string | undefined; readonly guard: Effect.Effect<void, ForgeError> }
+  checks: {
+    readonly note: string | undefined
+    readonly guard: Effect.Effect<void, ForgeError>
+    readonly hasNoOthers: Effect.Effect<boolean, ForgeError>
+  }
 ) {
   const context = yield* Effect.context<WriteServices>()
   const guard = Effect.andThen(checks.guard, Effect.provideContext(write.guard, context))
@@ -175,6 +201,7 @@ const callHost = Effect.fnUntraced(function* (
       .send(workspace, run.change, withNote(row, checks.note), write.isHeld ? undefined : previous)
       .pipe(
         Effect.provideService(WriteOwner, { fence, guard }),
+        Effect.provideService(HasNoOthers, checks.hasNoOthers),
         Effect.provideService(DuringOutage, "wait"),
         Effect.provideService(Records, records),
         Effect.withSpan("publication", {
@@ -203,17 +230,21 @@ export const sendRow = Effect.fnUntraced(function* (
   const previous = yield* loadPrevious(run, row, siblings)
   let check: HeadCheck = "newest"
   const note = hold.lateNote(run.id)
+  const read = Effect.provideContext(headReader(run), context)
+  const hasNoOthers = Effect.map(
+    Effect.provideService(read, DuringOutage, "wait"),
+    ({ comments }) => comments !== undefined && comments <= hold.written(row)
+  )
   // The guard runs while the account's permit to write is held, so it does not wait for the host.
-  const guard = checkHead(run).pipe(
+  const guard = read.pipe(
     Effect.provideService(DuringOutage, "fail"),
-    Effect.provideContext(context),
-    Effect.flatMap((now) => {
+    Effect.flatMap(({ check: now }) => {
       check = note !== undefined && now !== "closed" ? "newest" : checkFor(row, now)
       return check === "newest" ? Effect.void : outdated
     })
   )
   const write = new RowWrite(hold, run, workspace.snapshot(), row)
-  const result = yield* callHost(run, workspace, write, previous, { note, guard })
+  const result = yield* callHost(run, workspace, write, previous, { note, guard, hasNoOthers })
   if (hold.isDoubtful()) return unsent
   const next = result._tag === "Success" ? result.success.next : []
   if (next.length > 0) yield* outbox.add(next, yield* Clock.currentTimeMillis)
@@ -230,7 +261,7 @@ export const sendRow = Effect.fnUntraced(function* (
     return unsent
   }
   const isDone = update.status === "sent" || update.status === "nothing_to_do"
-  if (isDone) hold.progressed()
+  if (isDone) hold.progressed(row)
   yield* report(run, row, update)
   return { ...unsent, isSent: isDone && next.length === 0 }
 })

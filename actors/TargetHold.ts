@@ -20,6 +20,8 @@ export const takenOver = Effect.fail(
 export const storeFailed = (error: Parameters<typeof errorReason>[0]): ForgeError =>
   new ForgeError({ reason: "unavailable", operation: "publish", why: errorReason(error) })
 
+const writerOf = ({ channel, runId }: Publication): string => `${runId} ${channel}`
+
 export class TargetHold {
   readonly #outbox: Outbox["Service"]
   readonly #targetKey: TargetKey
@@ -29,6 +31,8 @@ export class TargetHold {
   #starts: number | undefined
   #isDoubtful = false
   #deferrals = 0
+  /** Comments that the last run wrote through a channel. */
+  readonly #written = { key: "", count: 0 }
 
   constructor(outbox: Outbox["Service"], targetKey: TargetKey) {
     this.#outbox = outbox
@@ -121,8 +125,16 @@ export class TargetHold {
     return this.#deferrals
   }
 
-  progressed(): void {
+  progressed(row: Publication): void {
     this.#deferrals = 0
+    if (row.operation._tag !== "Summary") return
+    const count = this.written(row)
+    Object.assign(this.#written, { key: writerOf(row), count: count + 1 })
+  }
+
+  /** Returns how many comments on the pull request the run of the row wrote through its channel, as far as this activation knows. */
+  written(row: Publication): number {
+    return this.#written.key === writerOf(row) ? this.#written.count : 0
   }
 
   /** Gives up the token. The next use takes the target over again. */

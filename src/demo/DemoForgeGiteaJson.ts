@@ -1,4 +1,5 @@
 /** Builds the JSON of Gitea's responses and deliveries, after its published API description and recorded deliveries. Pure. */
+import { countLineComments } from "./DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoRepository, DemoReview, DemoState, DemoUser } from "./DemoForgeState.ts"
 
 export const userJson = (user: DemoUser, url: string) => ({
@@ -93,6 +94,8 @@ export const pullJson = (pull: DemoPull, url: string, state: DemoState) => {
     draft: pull.draft,
     is_locked: false,
     comments: pull.comments.length,
+    // Left out where there is none, as the server does.
+    review_comments: countLineComments(pull) || undefined,
     html_url: web,
     diff_url: `${web}.diff`,
     patch_url: `${web}.patch`,

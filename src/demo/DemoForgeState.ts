@@ -56,6 +56,10 @@ export interface DemoPull {
   labels: ReadonlyArray<DemoLabel>
 }
 
+/** Returns how many comments on lines a pull request shows. */
+export const countLineComments = ({ reviews }: DemoPull): number =>
+  reviews.reduce((sum, { comments }) => sum + comments.length, 0)
+
 export interface DemoComment {
   readonly id: number
   readonly user: DemoUser

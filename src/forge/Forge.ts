@@ -96,6 +96,8 @@ export interface HostPull {
   readonly repo: Repo
   /** Repository of the head; undefined if the host does not name it. */
   readonly headRepo: HeadRepo | undefined
+  /** Number of its published comments, those on lines included; undefined where the host does not say. No host counts drafts. */
+  readonly comments?: number | undefined
 }
 
 /** Returns the fields of a change that come from its pull request. Without an author where the host names none. */

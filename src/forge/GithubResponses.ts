@@ -16,6 +16,9 @@ interface ResponseIssue {
 
 interface ResponsePull<User> {
   readonly number: number
+  readonly comments?: Optional<number>
+  /** Gitea and Forgejo leave 0 out; old versions count comments on lines in `comments`. */
+  readonly review_comments?: Optional<number>
   readonly state: "open" | "closed"
   readonly merged?: Optional<boolean>
   readonly draft?: Optional<boolean>
@@ -86,6 +89,7 @@ export const toHostPull = <User>(
           hostId: base.repo.id
         }
       : requested,
+    comments: typeof pull.comments === "number" ? pull.comments + (pull.review_comments ?? 0) : undefined,
     headRepo: head.repo ? { fullName: head.repo.full_name, hostId: head.repo.id } : undefined
   }
 }

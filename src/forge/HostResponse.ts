@@ -58,6 +58,13 @@ export const retryAfter = (headers: HostResponse["headers"], now: number): numbe
     : undefined
 }
 
+/** Returns whether less than a tenth of the requests are left that the host grants the account for now. */
+export const isScarce = (headers: HostResponse["headers"]): boolean => {
+  const limit = Number(headers["x-ratelimit-limit"] ?? headers["ratelimit-limit"] ?? Number.NaN)
+  const remaining = Number(headers["x-ratelimit-remaining"] ?? headers["ratelimit-remaining"] ?? Number.NaN)
+  return remaining * 10 < limit
+}
+
 const isRateLimit = ({ status, headers, body }: HostResponse): boolean =>
   status === 429 ||
   (status === 403 &&

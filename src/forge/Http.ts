@@ -18,6 +18,7 @@ import type { Download } from "./HostCi.ts"
 import { observe, retryRead, waitUntilAvailable } from "./HostHealth.ts"
 import {
   flatHeaders,
+  isScarce,
   maxResponseMebibytes,
   OversizedBody,
   toMissingResponse,
@@ -27,7 +28,7 @@ import {
 import type { Advice, HostResponse, HostRequest } from "./HostResponse.ts"
 import { toStorable } from "../domain/Text.ts"
 import type { Writing } from "./WriteOwner.ts"
-import { chooseGap, fencedWrite, paced, pacedWrite, WriteGap } from "./Pacing.ts"
+import { beCareful, chooseGap, fencedWrite, paced, pacedWrite, WriteGap } from "./Pacing.ts"
 
 export interface RestOptions {
   /** REST root without trailing slash. Fails when the trigger names none. */
@@ -48,7 +49,7 @@ export interface RestOptions {
    */
   readonly api?: string
   /** Minimum time between the starts of two content writes. Default: `WriteGap`. */
-  readonly writeGap?: Duration.Duration | undefined
+  readonly writeGap?: Duration.Duration
   /** Advice in error messages; default: for a git host with the credential of a trigger. */
   readonly advice?: Advice
 }
@@ -313,7 +314,10 @@ export const makeRest = (options: RestOptions): Rest => {
   const renewed = renewing(options)
   const request = (prepared: Prepared) => {
     const { circuit, key, operation } = prepared
-    return [key, operation, observe(circuit, exchangeText(prepared, options))] as const
+    const exchanged = Effect.tap(exchangeText(prepared, options), ({ response }) =>
+      isScarce(response.headers) ? beCareful(key) : Effect.void
+    )
+    return [key, operation, observe(circuit, exchanged)] as const
   }
   const send = (call: Call, method: "GET" | "POST" = "GET") =>
     Effect.flatMap(prepare(options, method, call, false), (prepared) =>
@@ -324,7 +328,7 @@ export const makeRest = (options: RestOptions): Rest => {
     // Wait before the permit is acquired, so that an outage does not block the other writes of the account.
     yield* waitUntilAvailable(prepared.circuit)
     if (!call.content) return yield* fencedWrite(...request(prepared))
-    const gap = yield* chooseGap(options.writeGap)
+    const gap = yield* chooseGap(prepared.key, options.writeGap)
     return yield* Effect.provideService(pacedWrite(...request(prepared)), WriteGap, gap)
   })
 

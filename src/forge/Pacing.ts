@@ -1,8 +1,8 @@
 /**
- * Limits the rate of writes with one token. Hosts respond to bursts of comments with secondary rate limits that affect all
+ * Limits the rate of writes with one token. Public hosts respond to bursts of comments with secondary rate limits that affect all
  * requests of the account, so all clients of one token share one pace, on this node and across nodes (WritePermits.ts): content
- * writes start at least `WriteGap` (or `triggers[].write_interval_ms`) apart, one at a time on each node, and a `Retry-After` closes the token for all of them until
- * it has passed. A request waits for a short closure; a long one fails immediately with the remaining time, so that the publisher
+ * writes start at least the gap of the host (Profile.ts) apart, one at a time on each node. A `Retry-After` closes the token for all of them until
+ * it has passed, and a host that limits the account, or is about to, is written to with the gap of public hosts for a while. A request waits for a short closure; a long one fails immediately with the remaining time, so that the publisher
  * can reschedule the work instead of holding a fiber.
  */
 import { Clock, Context, Duration, Effect, Option, Semaphore } from "effect"
@@ -19,9 +19,9 @@ export const WriteGap = Context.Reference<Duration.Duration>("aicr/forge/WriteGa
   defaultValue: () => Duration.seconds(1)
 })
 
-/** Returns the gap of an account for which one is configured. A general gap of zero applies to all. */
-export const chooseGap = (configured: Duration.Duration | undefined): Effect.Effect<Duration.Duration> =>
-  Effect.map(WriteGap, (general) => (configured === undefined || Duration.isZero(general) ? general : configured))
+/** Gap of a host that limits the account, and the time for which it applies. */
+const carefulGap = Duration.seconds(1)
+const carefulMillis = 10 * 60_000
 
 /** Longest closure that a request waits for. */
 const maxWaitMillis = 5_000
@@ -30,6 +30,7 @@ interface Pace {
   readonly writing: Semaphore.Semaphore
   nextWrite: number
   closedUntil: number
+  carefulUntil: number
 }
 
 /** One pace per token, shared by every client in the process. */
@@ -39,7 +40,7 @@ const getPace = (key: string) =>
   Effect.map(Paces, (paces) => {
     const existing = paces.get(key)
     if (existing !== undefined) return existing
-    const created: Pace = { writing: Semaphore.makeUnsafe(1), nextWrite: 0, closedUntil: 0 }
+    const created: Pace = { writing: Semaphore.makeUnsafe(1), nextWrite: 0, closedUntil: 0, carefulUntil: 0 }
     paces.set(key, created)
     return created
   })
@@ -58,9 +59,26 @@ const waitUntilOpen = Effect.fnUntraced(function* (pace: Pace, operation: string
   yield* Effect.sleep(remaining)
 })
 
+/** Returns the gap of an account at a host with this gap; without one, the general gap. A general gap of zero applies to all. */
+export const chooseGap = Effect.fnUntraced(function* (key: string, ofHost: Duration.Duration | undefined) {
+  const general = yield* WriteGap
+  if (Duration.isZero(general)) return general
+  const gap = ofHost ?? general
+  const { carefulUntil } = yield* getPace(key)
+  return carefulUntil > (yield* Clock.currentTimeMillis) ? Duration.max(gap, carefulGap) : gap
+})
+
+/** Writes with a gap from now on, because the host reports that it will soon limit the account. */
+export const beCareful = Effect.fnUntraced(function* (key: string) {
+  const pace = yield* getPace(key)
+  pace.carefulUntil = (yield* Clock.currentTimeMillis) + carefulMillis
+})
+
 const closeWhenLimited = (key: string, pace: Pace) =>
   Effect.fnUntraced(function* (error: ForgeError) {
-    if (error.reason !== "rate_limited" || error.retryAfterMillis === undefined) return
+    if (error.reason !== "rate_limited") return
+    yield* beCareful(key)
+    if (error.retryAfterMillis === undefined) return
     const millis = Math.min(error.retryAfterMillis, maxRetryAfterMillis)
     pace.closedUntil = Math.max(pace.closedUntil, (yield* Clock.currentTimeMillis) + millis)
     // A read needs no permit; where permits are shared, the closure applies to all nodes.

@@ -21,9 +21,14 @@ export const apiUrl = (profile: TriggerProfile): Effect.Effect<string, ForgeErro
     ? Effect.fail(misconfigured({ _tag: "NoBaseUrl", trigger: profile.name }))
     : Effect.succeed(profile.apiUrl.replace(/(?<!\/)\/+$/, ""))
 
-/** Returns the configured time between two content writes. */
-export const writeGap = ({ settings }: TriggerProfile): Duration.Duration | undefined =>
-  settings.write_interval_ms === undefined ? undefined : Duration.millis(settings.write_interval_ms)
+/**
+ * Returns the time between two content writes: the configured one, else that of the host. GitHub documents a second and limits accounts that
+ * comment faster, and so does gitlab.com. Gitea, Forgejo and a GitLab of one's own have no limit unless they report one (Pacing.ts).
+ */
+export const writeGap = ({ apiUrl: url = "", kind, settings }: TriggerProfile): Duration.Duration => {
+  const isPublicGitlab = kind === "gitlab" && URL.canParse(url) && new URL(url).hostname === "gitlab.com"
+  return Duration.millis(settings.write_interval_ms ?? (kind === "github" || isPublicGitlab ? 1000 : 0))
+}
 
 /**
  * Returns whether requests to the host are authenticated. An app has an account of its own, which the host returns without an

@@ -22,6 +22,14 @@ export interface WriteChecks {
 
 export class WriteOwner extends Context.Service<WriteOwner, WriteChecks>()("aicr/forge/WriteOwner") {}
 
+/**
+ * Returns whether, by the count of the host, the pull request has no comment but those of the writer's own run. Then an earlier attempt left
+ * nothing to search for.
+ */
+export const HasNoOthers = Context.Reference<Effect.Effect<boolean, ForgeError>>("aicr/forge/HasNoOthers", {
+  defaultValue: () => Effect.succeed(false)
+})
+
 /** Services that a client requires for a write. */
 export type Writing = WriteOwner | WritePermits
 

@@ -95,6 +95,8 @@ export const listExistingThreads = Effect.fnUntraced(function* (
 /** The publication that needs the comments, or the review before it is planned. */
 export type ThreadReader = Pick<Publication, "runId" | "targetKey" | "channel"> &
   Partial<Pick<Publication, "attempts" | "operation" | "status">> & {
+    /** True if the host has no comments (`HasNoOthers`): nothing is requested, for this row and the next ones of the review. */
+    readonly hasNoOthers?: boolean
     /** Problems that the review found. */
     readonly present?: ReadonlyArray<string>
   }
@@ -167,7 +169,7 @@ export const makeExistingThreads = () => {
     reader: ThreadReader,
     previous?: Publication
   ): Effect.fn.Return<ReadonlyArray<ExistingThread>, ForgeError> {
-    const { runId, targetKey, channel, attempts, operation, status } = reader
+    const { runId, targetKey, channel, attempts, hasNoOthers = false, operation, status } = reader
     const { number } = change.target
     if (number === undefined) return []
     const key = JSON.stringify([runId, targetKey, channel])
@@ -178,7 +180,8 @@ export const makeExistingThreads = () => {
     const isUsable = entry !== undefined && entry.client === client && now - entry.at < maxAgeMillis && !isRepeated
     const records = yield* Records
     const posted = isUsable ? entry.posted : yield* Effect.cached(Effect.map(records.reviews(reader), listPosted))
-    const threads = isUsable ? entry.threads : yield* listExistingThreads(client, change, number, dismissal, posted)
+    const list = hasNoOthers ? Effect.succeed([]) : listExistingThreads(client, change, number, dismissal, posted)
+    const threads = isUsable ? entry.threads : yield* list
     const standing = new Set(threads.map(({ fp }) => fp))
     const wanted = problemsOf(reader, previous).filter((fp) => !standing.has(fp))
     const all = [...threads, ...(yield* listDeleted(client, change, dismissal, wanted, posted))]

@@ -6,6 +6,7 @@ import type { CommitComments, ForgeClient } from "../forge/Forge.ts"
 import type { ChannelKind, Sent } from "./Channel.ts"
 import { wrongChannelKind } from "./WrongChannelKind.ts"
 import { labelsFor } from "./Labels.ts"
+import { HasNoOthers } from "../forge/WriteOwner.ts"
 import { toSearchText } from "./Marker.ts"
 import { fillMentions } from "./Mention.ts"
 import { isOnPull, planReview } from "./PlanReview.ts"
@@ -22,9 +23,12 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
     const client = yield* context.client
     const { operation } = publication
     const words = { labels: labelsFor(context.workspace.review.output_language), limit: renderer.limit }
+    const isFirst = previous === undefined && publication.attempts === 0 && publication.status === "pending"
+    const isText = operation._tag === "Review" || operation._tag === "Summary"
+    const hasNoOthers = isFirst && isText && (yield* yield* HasNoOthers)
     let people: Pick<Sent, "ignoredDismissals" | "reactions"> = {}
     const threads = Effect.tap(
-      loadThreads(client, change, context.workspace.review.dismissal, publication, previous),
+      loadThreads(client, change, context.workspace.review.dismissal, { ...publication, hasNoOthers }, previous),
       (loaded) =>
         Effect.sync(() => {
           people = { ignoredDismissals: listIgnoredDismissals(loaded), reactions: listReactions(loaded) }
@@ -32,13 +36,15 @@ const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExist
     )
     switch (operation._tag) {
       case "Review": {
-        const sent = yield* sendReview(client, change, publication, previous, threads, operation, words)
+        const earlier = { threads, hasNone: hasNoOthers }
+        const sent = yield* sendReview(client, change, publication, previous, earlier, operation, words)
         return { ...sent, ...people }
       }
       case "Summary": {
         const withMentions = { ...operation, body: yield* fillMentions(context, operation) }
         const body = yield* withSince(threads, withMentions, previous, words)
-        const sent = yield* sendSummary(client, change, publication, { ...operation, body }, previous, words)
+        const withBody = { ...operation, body }
+        const sent = yield* sendSummary(client, change, publication, withBody, previous, words, hasNoOthers)
         return { ...sent, ...people }
       }
       case "Threads": {

@@ -52,7 +52,8 @@ export const sendSummary = Effect.fnUntraced(function* (
   publication: Publication,
   operation: SummaryOperation,
   previous: Publication | undefined,
-  words: SummaryWords
+  words: SummaryWords,
+  hasNoOthers: boolean
 ) {
   const number = yield* requireNumber(change)
   const scope = parseMarkers(operation.body)[0]?.scope
@@ -62,7 +63,7 @@ export const sendSummary = Effect.fnUntraced(function* (
   const update = (hostId: string, body: string) => client.updateComment(change.repo, number, hostId, body)
   // Another installation may have written it, or this one before its records were lost.
   const findOrCreate: Effect.Effect<Sent, ForgeError, Writing> = Effect.flatMap(
-    findSummary(client, change, number, scope),
+    hasNoOthers ? Effect.succeed(undefined) : findSummary(client, change, number, scope),
     (summary) =>
       summary !== undefined
         ? update(summary.hostId, withNotes(textBelowMarkers(summary.body) ?? "", operation.body, words))
@@ -121,7 +122,7 @@ export const sendReview = Effect.fnUntraced(function* (
   change: Change,
   publication: Publication,
   previous: Publication | undefined,
-  earlier: ExistingThreads,
+  earlier: { readonly threads: ExistingThreads; readonly hasNone: boolean },
   operation: ReviewOperation,
   words: SummaryWords
 ) {
@@ -129,16 +130,17 @@ export const sendReview = Effect.fnUntraced(function* (
   // Comments may exist that the records do not contain: of an interrupted attempt, of another installation, or from before the
   // records were lost.
   const mayExist =
-    previous === undefined ||
-    publication.status === "unknown" ||
-    publication.attempts > 0 ||
-    change.requestedBy !== undefined
+    !earlier.hasNone &&
+    (previous === undefined ||
+      publication.status === "unknown" ||
+      publication.attempts > 0 ||
+      change.requestedBy !== undefined)
   const existing = mayExist
     ? (yield* findExisting(client, change, operation.head)).comments
     : new Set<string | undefined>()
   // A comment of an earlier head's review still exists at its line, or was dismissed: it is not posted again.
   const earlierFingerprints =
-    operation.comments.length === 0 ? new Set<string>() : findEarlier(yield* earlier, operation.comments)
+    operation.comments.length === 0 ? new Set<string>() : findEarlier(yield* earlier.threads, operation.comments)
   const pending = operation.comments.filter((comment) => {
     const fp = readFingerprint(comment)
     return !existing.has(fp) && (fp === undefined || !earlierFingerprints.has(fp))

@@ -1,6 +1,7 @@
 /** The publisher's guarantee: whatever was lost in between, each operation is done once, and only on the newest head. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Publisher from "../../actors/ChangePublisher.ts"
 import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
@@ -13,7 +14,7 @@ import type { Change } from "../../src/domain/Change.ts"
 import { OperationId, TargetKey } from "../../src/domain/Keys.ts"
 import type { Operation, Publication } from "../../src/domain/Publication.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
-import { WriteOwner } from "../../src/forge/WriteOwner.ts"
+import { HasNoOthers, WriteOwner } from "../../src/forge/WriteOwner.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import type { HostPull } from "../../src/forge/Forge.ts"
 import { Forges } from "../../src/forge/Forges.ts"
@@ -29,7 +30,13 @@ import { testCluster } from "../harness/TestCluster.ts"
 class Host extends Context.Service<
   Host,
   {
-    readonly pull: Ref.Ref<Pick<HostPull, "head" | "state">>
+    readonly pull: Ref.Ref<Pick<HostPull, "comments" | "head" | "state">>
+    /** How often the pull request was read. */
+    readonly reads: Ref.Ref<number>
+    /** Whether a send found no comments of others. */
+    readonly unshared: Ref.Ref<ReadonlyArray<boolean>>
+    /** Runs before the guard, as the wait for a permit. */
+    readonly permit: Ref.Ref<Effect.Effect<void>>
     /** Operations that reached the host, in order. */
     readonly done: Ref.Ref<ReadonlyArray<string>>
     /** Responses to the next sends: `lost` does the work and loses the response. */
@@ -46,7 +53,10 @@ class Host extends Context.Service<
     Host,
     Effect.gen(function* () {
       return {
-        pull: yield* Ref.make<Pick<HostPull, "head" | "state">>({ head: "h1", state: "open" }),
+        pull: yield* Ref.make<Pick<HostPull, "comments" | "head" | "state">>({ head: "h1", state: "open" }),
+        reads: yield* Ref.make(0),
+        unshared: yield* Ref.make<ReadonlyArray<boolean>>([]),
+        permit: yield* Ref.make<Effect.Effect<void>>(Effect.void),
         done: yield* Ref.make<ReadonlyArray<string>>([]),
         bodies: yield* Ref.make<ReadonlyArray<string>>([]),
         faults: yield* Ref.make<ReadonlyArray<"lost" | ForgeError["reason"]>>([]),
@@ -81,6 +91,11 @@ const outputs = Layer.effect(
       send: (_workspace, _change, publication) =>
         Effect.gen(function* () {
           const owner = yield* WriteOwner
+          if (publication.operation._tag !== "Status") {
+            const hasNoOthers = yield* yield* HasNoOthers
+            yield* Ref.update(host.unshared, (all) => [...all, hasNoOthers])
+          }
+          yield* yield* Ref.get(host.permit)
           if (publication.operation._tag !== "Status") yield* owner.guard
           yield* yield* Ref.get(host.asleep)
           yield* owner.fence
@@ -122,7 +137,14 @@ const partsWith = (store: ConfigStore["Service"]) =>
     outputs,
     Layer.effect(
       Forges,
-      Effect.map(Host, (host) => testForges(Ref.get(host.pull)))
+      Effect.map(Host, (host) =>
+        testForges(
+          Effect.andThen(
+            Ref.update(host.reads, (reads) => reads + 1),
+            Ref.get(host.pull)
+          )
+        )
+      )
     ),
     Layer.succeed(ConfigStore, store)
   ).pipe(Layer.provideMerge(Host.layer))
@@ -234,6 +256,57 @@ describe("ChangePublisher", () => {
       assert.strictEqual((yield* Ref.get(host.done)).length, 2)
     })
   )
+
+  for (const [millis, reads] of [
+    [2000, 2],
+    [2001, 4]
+  ] as const)
+    each(
+      `reads the head before each of two writes, and again where the permit comes after ${millis} ms: ${reads}`,
+      () =>
+        Effect.gen(function* () {
+          const host = yield* Host
+          yield* publishingRun()
+          yield* Ref.set(host.permit, Effect.sleep(millis))
+          yield* publish
+          assert.deepStrictEqual([yield* Ref.get(host.reads), (yield* Ref.get(host.done)).length], [reads, 2])
+        })
+    )
+
+  each("writes nothing to a head that was replaced while it waited for the permit", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      yield* publishingRun()
+      const pushed = Ref.set(host.pull, { head: "h2", state: "open" } as const)
+      yield* Ref.set(host.permit, Effect.andThen(Effect.sleep(2001), pushed))
+      yield* publish
+      assert.deepStrictEqual(
+        (yield* Ref.get(host.done)).filter((name) => !name.startsWith("status:")),
+        []
+      )
+    })
+  )
+
+  for (const [comments, expected] of [
+    [undefined, [false, false]],
+    [0, [true, true]],
+    [1, [false, true]],
+    [2, [false, false]]
+  ] as const)
+    each(
+      `a change with ${comments ?? "uncounted"} comments: ${expected.join(", then ")} that it has none of others`,
+      () =>
+        Effect.gen(function* () {
+          const host = yield* Host
+          const run = yield* publishingRun()
+          // The summary goes first, and counts for the review after it.
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`UPDATE publications SET position = -1 WHERE operation_id = ${`summary:${run}`}`
+          yield* Ref.set(host.pull, { head: "h1", state: "open", comments })
+          yield* publish
+          assert.deepStrictEqual(yield* Ref.get(host.unshared), expected)
+        })
+    )
 
   for (const fault of [undefined, "lost", "rate_limited"] as const) {
     each(`sends what follows from a row before the rows after it, once (${fault ?? "no fault"})`, () =>

@@ -90,7 +90,7 @@ export const beyond: ReadonlyArray<Row> = [
   ["triggers[].workspace", "string", "—", "Passthrough"],
   ["triggers[].repository_url", "string", "—", "Passthrough"],
   ["triggers[].base_url", "URL", "—", "Web URL of the host"],
-  ["triggers[].write_interval_ms", "int 0-60000", "1000 (runtime)", "Pace of writes"],
+  ["triggers[].write_interval_ms", "int 0-60000", "—", "Pace of writes"],
   ["triggers[].tls_ca_path", "string", "—", "Certificate authorities"],
   ["triggers[].http_proxy", "URL", "—", "Proxy"],
   ["triggers[].trust_server_cert", "boolean", "false", "subversion"],

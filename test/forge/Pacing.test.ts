@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { verbatimReason } from "../../src/domain/Reason.ts"
 import { ForgeError } from "../../src/forge/ForgeError.ts"
 import { WriteOwner } from "../../src/forge/WriteOwner.ts"
-import { Paces, WriteGap, fencedWrite, paced, pacedWrite } from "../../src/forge/Pacing.ts"
+import { chooseGap, Paces, WriteGap, fencedWrite, paced, pacedWrite } from "../../src/forge/Pacing.ts"
 import { owned } from "../harness/Owners.ts"
 
 const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) => owned(Effect.provideService(effect, Paces, new Map()))
@@ -31,6 +31,20 @@ describe("pacing", () => {
         yield* Fiber.join(all)
         expect(starts.filter(([token]) => token === "a").map(([, at]) => at)).toEqual([0, 1000, 2000])
         expect(starts.filter(([token]) => token === "b").map(([, at]) => at)).toEqual([0])
+      })
+    )
+  )
+
+  it.effect("keeps a gap of a second for ten minutes after the host has limited the account", () =>
+    fresh(
+      Effect.gen(function* () {
+        const gap = Effect.map(chooseGap("a", Duration.zero), Duration.toMillis)
+        expect(yield* gap).toBe(0)
+        yield* Effect.ignore(paced("a", "GET /x", Effect.fail(limited(10))))
+        expect([yield* gap, Duration.toMillis(yield* chooseGap("b", Duration.zero))]).toEqual([1000, 0])
+        expect(Duration.toMillis(yield* chooseGap("a", Duration.seconds(5)))).toBe(5000)
+        yield* TestClock.adjust("10 minutes")
+        expect(yield* gap).toBe(0)
       })
     )
   )

@@ -5,19 +5,23 @@ import type { IncomingMessage } from "node:http"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"
 import { Paces } from "../../src/forge/Pacing.ts"
+import { writeGap } from "../../src/forge/Profile.ts"
 import { WritePermits } from "../../src/forge/WritePermits.ts"
 import { owned } from "../harness/Owners.ts"
 import { snapshotFrom } from "../outputs/FromDocument.ts"
 import { run } from "./Clients.ts"
 
 /** A server that gives one kind of response to every request. */
-const startServer = async (respond: (request: IncomingMessage) => unknown) => {
+const startServer = async (
+  respond: (request: IncomingMessage) => unknown,
+  headers: Readonly<Record<string, string>> = {}
+) => {
   const server = createServer((request, response) => {
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(respond(request)))
+    response.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(respond(request)))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
@@ -84,13 +88,14 @@ describe("the credential of an app", () => {
   })
 })
 
-it.each([
-  [0, 0],
-  [250, 250],
-  [undefined, 1000]
-])("write_interval_ms %s: permits to write are %i ms apart", async (configured, gap) => {
-  const host = await startServer(() => ({ id: 1, body: "", user: { id: 1, login: "aicr" }, html_url: host.url }))
-  const field = configured === undefined ? {} : { write_interval_ms: configured }
+/** Returns the gaps in milliseconds that clients of Gitea, Forgejo, GitHub and GitLab keep between comments, in this order. */
+const gapsOf = async (
+  field: { readonly write_interval_ms?: number },
+  headers: Readonly<Record<string, string>> = {},
+  comments = 1
+) => {
+  const account = { id: 1, login: "aicr" }
+  const host = await startServer(() => ({ id: 1, body: "", user: account, html_url: host.url }), headers)
   const triggers = (["gitea", "forgejo", "github", "gitlab"] as const).map((kind) => ({
     name: kind,
     kind,
@@ -109,16 +114,37 @@ it.each([
   }
   for (const profile of snapshotFrom({ triggers }).triggers.values()) {
     const client = forgeTable[profile.kind as "gitea"].client(profile)
+    const comment = Effect.ignore(client.createComment({ fullName: "team/shop" }, 1, "text"))
     await Effect.runPromise(
-      Effect.ignore(client.createComment({ fullName: "team/shop" }, 1, "text")).pipe(
+      Effect.forEach(Array.from({ length: comments }), () => comment).pipe(
         Effect.provideService(WritePermits, permits),
         Effect.provideService(Paces, new Map()),
         owned
       )
     )
   }
-  expect(gaps).toEqual([gap, gap, gap, gap])
   host.stop()
+  return gaps
+}
+
+it.each([
+  [0, 0],
+  [250, 250]
+])("write_interval_ms %s: permits to write are %i ms apart", async (write_interval_ms, gap) => {
+  expect(await gapsOf({ write_interval_ms })).toEqual([gap, gap, gap, gap])
+})
+
+it("without write_interval_ms, only comments at GitHub are a second apart", async () => {
+  expect(await gapsOf({})).toEqual([0, 0, 1000, 0])
+  const [profile] = snapshotFrom({ triggers: [{ name: "t", kind: "gitlab", webhook_secret: "s" }] }).triggers.values()
+  expect(profile && Duration.toMillis(writeGap({ ...profile, apiUrl: "https://gitlab.com/api/v4" }))).toBe(1000)
+})
+
+it("a host that reports few requests left gets comments a second apart from then on", async () => {
+  const few = { "ratelimit-limit": "600", "ratelimit-remaining": "59" }
+  expect(await gapsOf({}, few, 2)).toEqual([0, 1000, 0, 1000, 1000, 1000, 0, 1000])
+  const enough = { "x-ratelimit-limit": "600", "x-ratelimit-remaining": "60" }
+  expect(await gapsOf({}, enough, 2)).toEqual([0, 0, 0, 0, 1000, 1000, 0, 0])
 })
 
 it("http_proxy is the way to the host", async () => {

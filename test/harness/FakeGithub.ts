@@ -5,7 +5,7 @@ import { newestFirst, readTip } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page, findRepository } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import { computeDiff, removePending, reviewsFor } from "../../src/demo/DemoForgeState.ts"
+import { computeDiff, countLineComments, removePending, reviewsFor } from "../../src/demo/DemoForgeState.ts"
 import type { DemoComment, DemoPull, DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
 
@@ -54,6 +54,8 @@ const pullJson = (pull: DemoPull, url: string) => ({
   state: pull.state,
   draft: pull.draft,
   merged: pull.merged,
+  comments: pull.comments.length,
+  review_comments: countLineComments(pull),
   title: pull.title,
   body: pull.description === "" ? null : pull.description,
   html_url: webOf(pull, url),

@@ -4,7 +4,7 @@ import { newestFirst, readTip } from "./FakeCommits.ts"
 import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
 import { page } from "../../src/demo/DemoForgeDialect.ts"
 import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import { computeDiff } from "../../src/demo/DemoForgeState.ts"
+import { computeDiff, countLineComments } from "../../src/demo/DemoForgeState.ts"
 import type { DemoPull, DemoRepository, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
 import { startOfRange } from "./GitlabLineRange.ts"
 import { field, isNumber, isObject, isText } from "./Fields.ts"
@@ -67,6 +67,7 @@ const mergeJson = async (pull: DemoPull, url: string) => ({
   web_url: `${url}/${pull.repository.fullName}/-/merge_requests/${pull.number}`,
   author: userJson(pull.author),
   labels: pull.labels.map((label) => label.name),
+  user_notes_count: pull.comments.length + countLineComments(pull),
   diff_refs: { base_sha: await mergeBase(pull), start_sha: pull.base, head_sha: pull.head }
 })
 

@@ -17,6 +17,38 @@ const quote = "  return total / 0"
 /** Hosts where a problem of this severity fails the commit status. */
 const failing: ReadonlyArray<string> = ["forgejo", "github"]
 
+const reading = { gitea: "GET pulls/1", forgejo: "GET pulls/1", github: "GET pulls/1", gitlab: "GET merge_requests/1" }
+
+/**
+ * Requests of the first review of a process. The pull request is read when the review starts and before each content write. The account and
+ * the revision of the rules are read once, and for later reviews again.
+ */
+const costs = (kind: keyof typeof reading): ReadonlyArray<string> => {
+  const pull = reading[kind]
+  const own =
+    kind === "gitlab"
+      ? {
+          rules: ["GET repository/branches/main", "GET repository/commits"],
+          comment: "POST merge_requests/1/notes",
+          review: [
+            "POST merge_requests/1/draft_notes",
+            "GET merge_requests/1/draft_notes",
+            "POST merge_requests/1/draft_notes/bulk_publish"
+          ]
+        }
+      : {
+          rules: ["GET branches/main", "GET commits"],
+          comment: "POST issues/1/comments",
+          // Gitea and Forgejo would submit what is pending together with the review.
+          review: [...(kind === "github" ? [] : ["GET pulls/1/reviews"]), "POST pulls/1/reviews"]
+        }
+  const status = "POST statuses/HEAD"
+  return ["GET user", pull, ...own.rules, status, pull, own.comment, pull, ...own.review, status]
+}
+
+const shape = ({ method, path }: { readonly method: string; readonly path: string }): string =>
+  `${method} ${path.replace(/^\/(?:repos\/team\/one|projects\/team%2Fone)?\/?/, "").replace(/[0-9a-f]{40}/, "HEAD")}`
+
 it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
   "a pull request on %s is reviewed on the right line",
   async (kind) => {
@@ -94,5 +126,7 @@ it.each(["gitea", "forgejo", "github", "gitlab"] as const)(
     expect(status()?.targetUrl).toMatch(new RegExp(`#(issuecomment-|note_)${summaries[0]?.id}$`))
     expect(summaries[0]?.body).toMatch(/- 🔴 High · \[Division by zero\]\(http[^)]*src\/sum\.ts#L4\)/)
     forge.expectContract()
+    // The pending status and the rules are requested concurrently.
+    expect(forge.requests.map(shape).toSorted()).toEqual(costs(kind).toSorted())
   }
 )

@@ -91,7 +91,7 @@ export const Trigger = Schema.Struct({
     exclusive: ["webhook_secret_env"]
   }),
   base_url: optional(Url, "triggers[].base_url", { ...git, destination: true }),
-  write_interval_ms: optional(int(0, 60_000), "triggers[].write_interval_ms", { ...git, runtimeDefault: 1000 }),
+  write_interval_ms: optional(int(0, 60_000), "triggers[].write_interval_ms", git),
   tls_ca_path: optional(Text, "triggers[].tls_ca_path", {
     ...http,
     fileOnly: nodeFile

@@ -22,6 +22,8 @@ export const Repository = Schema.Struct({
 
 export const Pull = Schema.Struct({
   number: Schema.Int,
+  comments: Schema.optional(Schema.NullOr(Schema.Int)),
+  review_comments: Schema.optional(Schema.NullOr(Schema.Int)),
   state: Schema.Literals(["open", "closed"]),
   merged: Schema.Boolean,
   draft: Schema.optional(Schema.NullOr(Schema.Boolean)),

@@ -1,5 +1,5 @@
 /** Client for GitLab's REST API. A merge request is addressed by its `iid` within its project. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
 import { makeRest } from "../Http.ts"
@@ -15,7 +15,7 @@ import { gitlabIssues } from "./Issues.ts"
 import { mergeRequest } from "./Paths.ts"
 import { gitlabPermissions } from "./Permissions.ts"
 import { gitlabWebhooks } from "./Webhooks.ts"
-import { gitlabPulls } from "./Pulls.ts"
+import { gitlabPulls, recentRefs } from "./Pulls.ts"
 import { createReview } from "./Review.ts"
 import { gitlabThreads } from "./Threads.ts"
 
@@ -31,14 +31,18 @@ export const gitlabClient = (profile: TriggerProfile): ForgeClient => {
   const { self } = ownAccount(
     Effect.map(rest.get({ path: "/user" }, User), (user) => ({ ...toPerson(user), id: user.id }))
   )
+  const recent = recentRefs()
   const comments = gitlabComments(rest, self)
   return {
     self,
     gitAuthorization: () => Effect.succeed(token === undefined ? undefined : basicHeader("oauth2", token)),
-    ...gitlabPulls(rest),
+    ...gitlabPulls(rest, recent),
     ...gitlabPermissions(rest),
     webhooks: gitlabWebhooks(rest),
-    createReview: (repo, number, review) => createReview(rest, mergeRequest(repo, number), review),
+    createReview: Effect.fnUntraced(function* (repo, number, review) {
+      const refs = recent.find(repo, number, review.head, yield* Clock.currentTimeMillis)
+      return yield* createReview(rest, mergeRequest(repo, number), review, refs)
+    }),
     verdicts: undefined,
     ...comments,
     setStatus: gitlabStatus(rest),

@@ -1,5 +1,5 @@
 /** Merge requests and branches of GitLab. */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostPull } from "../Forge.ts"
 import type { Rest } from "../Http.ts"
@@ -27,7 +27,8 @@ const toPull = (source: typeof MergeRequest.Type, refs: DiffRefs, repo: Repo): H
   author: source.author ? toPerson(source.author) : undefined,
   labels: source.labels ?? [],
   repo: source.project_id === undefined ? repo : { ...repo, hostId: source.project_id },
-  headRepo: toHeadRepo(source, repo)
+  headRepo: toHeadRepo(source, repo),
+  comments: source.user_notes_count ?? undefined
 })
 
 const toHeadRepo = (
@@ -38,12 +39,40 @@ const toHeadRepo = (
   return head === target ? { fullName: repo.fullName, hostId: head } : { hostId: head }
 }
 
+/** Time for which the commits of a merge request are used that were read before a write to it. */
+const refsMaxAge = 10_000
+const maxRefs = 64
+
+/** The commits of the differences that were read last: a review is written right after its head was read. */
+export const recentRefs = () => {
+  const latest = new Map<string, { readonly at: number; readonly refs: DiffRefs }>()
+  const keyOf = (repo: Repo, number: number) => `${repo.fullName} ${number}`
+  return {
+    note: (repo: Repo, number: number, refs: DiffRefs, at: number): void => {
+      const [oldest] = latest.keys()
+      if (oldest !== undefined && latest.size >= maxRefs) latest.delete(oldest)
+      latest.set(keyOf(repo, number), { at, refs })
+    },
+    /** Returns those of this head. */
+    find: (repo: Repo, number: number, head: string, now: number): DiffRefs | undefined => {
+      const entry = latest.get(keyOf(repo, number))
+      const isRecent = entry !== undefined && now >= entry.at && now - entry.at <= refsMaxAge
+      return isRecent && entry.refs.head_sha === head ? entry.refs : undefined
+    }
+  }
+}
+
 export const gitlabPulls = (
-  rest: Rest
+  rest: Rest,
+  recent: ReturnType<typeof recentRefs>
 ): Pick<ForgeClient, "pull" | "openPulls" | "branchHead" | "protectedTip" | "newestCommit"> => ({
   pull: Effect.fnUntraced(function* (repo, number) {
+    const at = yield* Clock.currentTimeMillis
     const source = yield* rest.get({ path: mergeRequestPath, params: mergeRequest(repo, number) }, MergeRequest)
-    if (source.diff_refs) return toPull(source, source.diff_refs, repo)
+    if (source.diff_refs) {
+      recent.note(repo, number, source.diff_refs, at)
+      return toPull(source, source.diff_refs, repo)
+    }
     // GitLab computes the difference in the background after a merge request was opened or pushed to.
     const [version] = yield* rest.pages(
       { path: `${mergeRequestPath}/versions`, params: mergeRequest(repo, number) },

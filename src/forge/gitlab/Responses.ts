@@ -43,6 +43,7 @@ export const MergeRequest = Schema.Struct({
   target_branch: Schema.String,
   author: Schema.optional(Schema.NullOr(User)),
   labels: Schema.optional(Schema.Array(Schema.String)),
+  user_notes_count: Schema.optional(Schema.NullOr(Schema.Int)),
   diff_refs: Schema.optional(Schema.NullOr(DiffRefs))
 })
 

@@ -92,10 +92,11 @@ const draftComments = Effect.fnUntraced(function* (
 export const createReview = Effect.fnUntraced(function* (
   rest: Rest,
   mergeRequestParams: MergeRequestParams,
-  review: NewReview
+  review: NewReview,
+  known: DiffRefs | undefined
 ) {
   const params = { ...mergeRequestParams }
-  const refs = yield* diffRefs(rest, mergeRequestParams, review.head)
+  const refs = known ?? (yield* diffRefs(rest, mergeRequestParams, review.head))
   const { isResumed, settle } = review.pending
   const texts = new Set([review.body, ...review.comments.map((comment) => comment.body)])
   /** Ids of the drafts of this review by text: an earlier attempt may have left some. */

@@ -651,7 +651,7 @@ export const fieldTexts = {
     "Environment variable that holds the secret of incoming webhooks. No secret at all: signatures are not checked.",
   "triggers[].workspace": "Perforce client workspace (P4CLIENT). Files are read from the depot, so none is needed.",
   "triggers[].write_interval_ms":
-    "Minimum time in milliseconds between the starts of two writes with this account that people see, over all nodes. Public hosts limit bursts of comments: less than 1000 is for hosts of your own.",
+    "Minimum time in milliseconds between the starts of two writes with this account that people see, over all nodes. Unset: 1000 for GitHub and gitlab.com, which limit bursts of comments, else 0; 1000 for ten minutes after a host has limited the account or has reported that less than a tenth of its requests is left.",
   workspaces: "What is reviewed.",
   "workspaces.cache": "Cache of checkouts.",
   "workspaces.cache.eviction":

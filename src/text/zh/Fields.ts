@@ -586,7 +586,7 @@ export const fieldTexts: Readonly<Record<keyof typeof english, string>> = {
   "triggers[].webhook_secret_env": "保存 webhook 密钥的环境变量。完全没有密钥：不检查签名。",
   "triggers[].workspace": "Perforce 客户端工作区（P4CLIENT）。文件从仓库读取，因此不需要。",
   "triggers[].write_interval_ms":
-    "使用此账号的两次对人可见的写入的开始时间之间的最小毫秒数，跨所有节点。公共代码托管平台限制密集的评论：小于 1000 适用于您自己的代码托管平台。",
+    "使用此账号的两次对人可见的写入的开始时间之间的最小毫秒数，跨所有节点。未设置时：GitHub 和 gitlab.com 限制密集的评论，为 1000，其他为 0；平台限制了此账号，或报告剩余请求不足十分之一后，十分钟内为 1000。",
   workspaces: "评审的对象。",
   "workspaces.cache": "检出的缓存。",
   "workspaces.cache.eviction":
