@@ -352,6 +352,13 @@ describe("events", () => {
     })
   })
 
+  it("a merge request hook of GitLab without an action starts no review, and has this reason", () => {
+    const project = { path_with_namespace: "a/b" }
+    const payload = { object_kind: "merge_request", project, object_attributes: { iid: 3 } }
+    const event = eventIn(parse("gitlab", { "x-gitlab-event": "Merge Request Hook" }, payload))
+    assert.deepInclude(event, { _tag: "Ignored", reason: "unsupported_action" })
+  })
+
   it("no e-mail address is read but for source exclusion", () => {
     const commits = [{ id: "c", message: "m", author: { name: "Ada", email: "ada@example.com", username: "ada" } }]
     const event = eventIn(
