@@ -23,10 +23,15 @@ const digestIn = (header: string, form: HexForm): Buffer | undefined => {
   return hex.test(digits) ? Buffer.from(digits, "hex") : undefined
 }
 
-const toCheck = (hmac: Hmac, isRight: (expected: Buffer) => boolean): SignatureCheck => ({
-  update: (bytes) => void hmac.update(bytes),
-  matches: () => isRight(hmac.digest())
-})
+/** Starts the HMAC with the body: before it, the check only shows that the header is well-formed. */
+const toCheck = (start: () => Hmac, isRight: (expected: Buffer) => boolean): SignatureCheck => {
+  let hmac: Hmac | undefined
+  const started = () => (hmac ??= start())
+  return {
+    update: (bytes) => void started().update(bytes),
+    matches: () => isRight(started().digest())
+  }
+}
 
 /** Verifies an HMAC-SHA256 in hex: matches when at least one of the headers `names` is present and each present one matches. */
 export const hexHmac = (headers: Headers, names: ReadonlyArray<string>, form: HexForm): Signature | undefined => {
@@ -42,8 +47,9 @@ export const hexHmac = (headers: Headers, names: ReadonlyArray<string>, form: He
   return (secret) => {
     const key = Redacted.value(secret)
     if (key.trim() === "") return false
-    return toCheck(createHmac("sha256", key), (expected) =>
-      claimed.every((digest) => timingSafeEqual(digest, expected))
+    return toCheck(
+      () => createHmac("sha256", key),
+      (expected) => claimed.every((digest) => timingSafeEqual(digest, expected))
     )
   }
 }
@@ -86,8 +92,9 @@ export const standardWebhook = (headers: Headers): Signature | undefined => {
     if (Math.abs(now - Number(timestamp) * 1000) > timestampToleranceMillis) return false
     const key = Buffer.from(Redacted.value(secret).slice(signingPrefix.length), "base64")
     if (key.length === 0) return false
-    return toCheck(createHmac("sha256", key).update(`${id}.${timestamp}.`), (expected) =>
-      digests.some((digest) => timingSafeEqual(digest, expected))
+    return toCheck(
+      () => createHmac("sha256", key).update(`${id}.${timestamp}.`),
+      (expected) => digests.some((digest) => timingSafeEqual(digest, expected))
     )
   }
 }
