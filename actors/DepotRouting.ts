@@ -21,6 +21,8 @@ import { findTriggers } from "./SelectTriggers.ts"
 import type { HookReport, RoutedEvent } from "./SelectTriggers.ts"
 
 const scanInterval = Duration.millis(250)
+/** Interval while no trigger is of Perforce or Subversion: only reports for one that was removed may wait. */
+const restInterval = Duration.seconds(5)
 /** Times the duration of reading receipts until they are read again, so that reports that arrive one after the other share scans. */
 const pauseFactor = 3
 /** Interval of scans of all waiting receipts; the others read the newest ones. */
@@ -215,7 +217,12 @@ export const layer = Singleton.make(
     while (true) {
       const took = yield* Effect.catch(scan(memory, scope), (error) => Effect.as(logFailure(error), Duration.zero))
       yield* Effect.sleep(Duration.min(Duration.times(took, pauseFactor), scanInterval))
-      yield* Effect.raceFirst(reports.wait, Effect.sleep(scanInterval))
+      const kinds = (yield* ConfigStore)
+        .current()
+        .triggers.values()
+        .map(({ kind }) => kind)
+      const interval = kinds.some((kind) => kind === "perforce" || kind === "subversion") ? scanInterval : restInterval
+      yield* Effect.raceFirst(reports.wait, Effect.sleep(interval))
     }
   }).pipe(Effect.scoped),
   { shardGroup }

@@ -276,6 +276,35 @@ const busyStores = Layer.mergeAll(
   Layer.succeed(NewReports, { notify: () => undefined, wait: Effect.void })
 )
 
+it.effect.each<readonly [kind: "gitea" | "subversion", scans: number]>([
+  ["gitea", 3],
+  ["subversion", 41]
+])("with a trigger of kind %s alone, receipts are read %i times in ten seconds", ([kind, expected]) =>
+  Effect.gen(function* () {
+    let reads = 0
+    const counted = Layer.mock(Receipts, { unrouted: () => Effect.sync(() => (reads++, [])) })
+    const trigger =
+      kind === "gitea"
+        ? { kind, base_url: "https://git.test", webhook_secret: "s" }
+        : { kind, repository_url: "https://svn.test/repo" }
+    const parts = Layer.mergeAll(
+      actorStores(),
+      Layer.unwrap(Effect.map(toSnapshot({ triggers: [{ name: "t", ...trigger }] }, {}), layerStatic)),
+      Layer.mock(SubmittedChanges, {}),
+      Layer.fresh(Layer.succeed(NewReports, { notify: () => undefined, wait: Effect.never }))
+    )
+    const routing = DepotRouting.layer.pipe(
+      Layer.provide(counted),
+      Layer.provide(parts),
+      Layer.provideMerge(testCluster)
+    )
+    yield* Effect.gen(function* () {
+      for (let at = 0; at < 10_000; at += 50) yield* TestClock.adjust(50)
+    }).pipe(Effect.provide(routing))
+    assert.strictEqual(reads, expected)
+  })
+)
+
 it.effect.each<readonly [took: number, interval: number, pause: string]>([
   [20, 80, "three times the duration of a scan"],
   [1000, 1250, "at most 250 ms"]
