@@ -76,7 +76,7 @@ const words = {
     open: "open",
     settings: "Check the webhook and its recent deliveries in the settings of the host",
     rename: "Correct the name in the workspace; until then no change of it is reviewed",
-    renew: "Renew the credential: finished reviews wait to be published for up to 24 hours"
+    renew: "Renew the credential: reviews and what they publish wait for up to 24 hours"
   },
   zh: {
     headings: {
@@ -123,7 +123,7 @@ const words = {
     open: "打开",
     settings: "请在代码托管平台的设置中检查 Webhook 及其最近的投递",
     rename: "请在工作区中更正名称；在此之前不会评审其变更",
-    renew: "请更新凭据：已完成的评审最多等待 24 小时发布"
+    renew: "请更新凭据：评审及其发布最多等待 24 小时"
   }
 } as const
 

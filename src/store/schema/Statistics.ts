@@ -30,6 +30,7 @@ export const statistics: Statements = () => [
   "CREATE UNIQUE INDEX projects_key ON projects (workspace, trigger_name, repository)",
   "CREATE INDEX projects_recent ON projects (last_run_at)",
   "CREATE INDEX projects_repository ON projects (repository, id)",
+  "CREATE INDEX projects_host ON projects (host_id)",
   `CREATE TABLE rollups (
     scope TEXT NOT NULL,
     grain TEXT NOT NULL,
