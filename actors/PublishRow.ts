@@ -52,7 +52,7 @@ const outdated = Effect.fail(
   new ForgeError({ reason: "conflict", operation: "publish", why: { _tag: "ChangeMovedOn" } })
 )
 
-/** What the host says about the change right before a write. */
+/** The state of a change at its host right before a write. */
 interface Seen {
   readonly check: HeadCheck
   /** Undefined where the host does not count them. */

@@ -132,7 +132,7 @@ export class TargetHold {
     Object.assign(this.#written, { key: writerOf(row), count: count + 1 })
   }
 
-  /** Returns how many comments on the pull request the run of the row wrote through its channel, as far as this activation knows. */
+  /** Returns the number of comments that the run of the row wrote through its channel, as counted by this activation. */
   written(row: Publication): number {
     return this.#written.key === writerOf(row) ? this.#written.count : 0
   }

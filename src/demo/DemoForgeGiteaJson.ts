@@ -94,7 +94,7 @@ export const pullJson = (pull: DemoPull, url: string, state: DemoState) => {
     draft: pull.draft,
     is_locked: false,
     comments: pull.comments.length,
-    // Left out where there is none, as the server does.
+    // The server omits 0, too.
     review_comments: countLineComments(pull) || undefined,
     html_url: web,
     diff_url: `${web}.diff`,

@@ -17,7 +17,7 @@ interface ResponseIssue {
 interface ResponsePull<User> {
   readonly number: number
   readonly comments?: Optional<number>
-  /** Gitea and Forgejo leave 0 out; old versions count comments on lines in `comments`. */
+  /** Gitea and Forgejo omit 0; old versions count comments on lines in `comments`. */
   readonly review_comments?: Optional<number>
   readonly state: "open" | "closed"
   readonly merged?: Optional<boolean>

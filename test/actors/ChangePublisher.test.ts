@@ -31,7 +31,7 @@ class Host extends Context.Service<
   Host,
   {
     readonly pull: Ref.Ref<Pick<HostPull, "comments" | "head" | "state">>
-    /** How often the pull request was read. */
+    /** Number of reads of the pull request. */
     readonly reads: Ref.Ref<number>
     /** Whether a send found no comments of others. */
     readonly unshared: Ref.Ref<ReadonlyArray<boolean>>

@@ -32,8 +32,8 @@ export interface InstallationOptions {
   readonly perWorkspaceConcurrency?: number
   /** Default: that of the configuration. */
   readonly maxWaitingForModel?: number | undefined
-  /** `triggers[].write_interval_ms`; `default`: that of the configuration. Default: almost none, as the host is local. */
-  readonly writeIntervalMs?: number | "default" | undefined
+  /** `triggers[].write_interval_ms`. Default: that of the host, which is none. */
+  readonly writeIntervalMs?: number | undefined
   /** Attempts at a review. Default: that of the configuration. */
   readonly attempts?: number
   /** Fields of the provider, and of `llm.retry`, in addition to the defaults of the tests. */
@@ -272,7 +272,7 @@ export const makeDocument = (
     base_url: parts.forge.url,
     token_env: `TEST_TOKEN_${index}`,
     webhook_secret_env: "TEST_SECRET",
-    ...(options.writeIntervalMs === "default" ? {} : { write_interval_ms: options.writeIntervalMs ?? 20 })
+    ...(options.writeIntervalMs === undefined ? {} : { write_interval_ms: options.writeIntervalMs })
   })),
   workspaces: {
     root: join(parts.directory, "workspaces"),

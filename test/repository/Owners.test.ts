@@ -86,6 +86,8 @@ describe("owners", () => {
       // Where the sync of a commit runs; its caller waits for it in both cases.
       "aicr/database/SyncOnThread",
       "aicr/forge/DuringOutage",
+      // Whether something is searched for.
+      "aicr/forge/HasNoOthers",
       "aicr/forge/HostStates",
       "aicr/forge/Paces",
       "aicr/forge/ResponseTimeout",

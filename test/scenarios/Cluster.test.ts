@@ -85,7 +85,7 @@ it(
       queue,
       slots,
       perWorkspaceConcurrency: perWorkspace,
-      writeIntervalMs: "default",
+      writeIntervalMs: 1000,
       dailyUsd: 50
     })
     await Promise.all(Object.entries(nodes).map(([name, roles]) => at.start(name, roles)))
