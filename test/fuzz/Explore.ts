@@ -55,7 +55,7 @@ const problemOf = (target: FuzzTarget, input: Uint8Array): string | undefined =>
 }
 
 /** A slow run counts when all of these are slow: compilation, which lags behind on a busy machine, and collection fall on some run. */
-const slowTries = 6
+const slowTries = 10
 
 const runOnce = (target: FuzzTarget, input: Uint8Array, { onInput, onEnd }: Watcher): string | undefined => {
   onInput(input)
