@@ -1,25 +1,39 @@
 /** Handles a host that refuses the credential of a review: another one may be in force, and otherwise it may be renewed. */
 import { Effect } from "effect"
 import { ConfigStore } from "../src/config/ConfigStore.ts"
-import type { ForgeError } from "../src/forge/ForgeError.ts"
+import type { TriggerProfile } from "../src/config/Snapshot.ts"
+import { ForgeError } from "../src/forge/ForgeError.ts"
 import { currentProfile } from "../src/forge/CurrentProfile.ts"
 import { Forges } from "../src/forge/Forges.ts"
 import { isCredentialLost } from "../src/forge/LostCredential.ts"
 import { loadSubject } from "./ReviewSubject.ts"
 import type { ReviewWork } from "./ReviewWork.ts"
 
-/** Loads the subject, with the current configuration's credential for the same host if the one of the admission is refused. */
-export const loadReadable = Effect.fnUntraced(function* (admitted: ReviewWork) {
-  const load = (work: ReviewWork) => Effect.map(loadSubject(work), (subject) => ({ work, subject }))
-  const { name } = admitted.profile
+const mayBeLost = ({ reason }: ForgeError): boolean => reason === "unauthorized" || reason === "not_found"
+
+/** Reads with the credential of the admission; if the host refuses it, with that of the current configuration for the same host. */
+export const readWithCurrent = Effect.fnUntraced(function* <A, E, R>(
+  admitted: TriggerProfile,
+  read: (profile: TriggerProfile) => Effect.Effect<A, E | ForgeError, R>
+) {
   const { current } = yield* ConfigStore
-  return yield* Effect.catchTag(load(admitted), "ForgeError", (error) => {
-    const other = mayBeLost(error) ? currentProfile(admitted.profile, current(), name) : undefined
-    return other === undefined ? Effect.fail(error) : load({ ...admitted, profile: { ...other, name } })
-  })
+  return yield* Effect.catchIf(
+    read(admitted),
+    (error) => error instanceof ForgeError && mayBeLost(error),
+    (error) => {
+      const other = currentProfile(admitted, current(), admitted.name)
+      return other === undefined ? Effect.fail(error) : read(other)
+    }
+  )
 })
 
-const mayBeLost = ({ reason }: ForgeError): boolean => reason === "unauthorized" || reason === "not_found"
+/** Loads the subject, and returns the work with the profile by which the host can be read. */
+export const loadReadable = (admitted: ReviewWork) =>
+  readWithCurrent(admitted.profile, (profile) => {
+    const { name } = admitted.profile
+    const work = profile === admitted.profile ? admitted : { ...admitted, profile: { ...profile, name } }
+    return Effect.map(loadSubject(work), (subject) => ({ work, subject }))
+  })
 
 /**
  * Returns whether the host refuses the credential altogether, so that the review waits for it. A repository that cannot be read counts only

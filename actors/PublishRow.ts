@@ -10,7 +10,6 @@ import { newId } from "../src/domain/Ids.ts"
 import { OperationId } from "../src/domain/Keys.ts"
 import type { Publication } from "../src/domain/Publication.ts"
 import { runLifecycle } from "../src/domain/Run.ts"
-import { currentProfile } from "../src/forge/CurrentProfile.ts"
 import { ForgeError } from "../src/forge/ForgeError.ts"
 import { DuringOutage } from "../src/forge/HostHealth.ts"
 import { Forges } from "../src/forge/Forges.ts"
@@ -28,6 +27,7 @@ import type { Receipts } from "../src/store/Receipts.ts"
 import { Runs } from "../src/store/Runs.ts"
 import type { Run } from "../src/store/Runs.ts"
 import type { StoreError } from "../src/database/StoreError.ts"
+import { readWithCurrent } from "./HostCredential.ts"
 import { noteLostCredential } from "./CredentialNotice.ts"
 import { afterFailure, checkFor, isContent, sentSummary, withNote } from "./PublishDecision.ts"
 import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
@@ -68,15 +68,7 @@ const readHead = Effect.fnUntraced(function* (run: Run): Effect.fn.Return<Seen, 
     return { check: "newest", comments: undefined }
   const forges = yield* Forges
   const read = (from: TriggerProfile) => forges.client(from).pull(run.change.repo, number)
-  const pull = yield* Effect.catchIf(
-    read(profile),
-    ({ reason }) => reason === "unauthorized" || reason === "not_found",
-    (error) => {
-      const other = currentProfile(profile, config.current(), profile.name)
-      return other === undefined ? Effect.fail(error) : read(other)
-    }
-  )
-  const { comments, head, state } = pull
+  const { comments, head, state } = yield* readWithCurrent(profile, read)
   if (state !== "open") return { check: "closed", comments }
   return { check: head === run.head ? "newest" : { _tag: "Moved", head }, comments }
 })

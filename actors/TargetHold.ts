@@ -32,7 +32,7 @@ export class TargetHold {
   #isDoubtful = false
   #deferrals = 0
   /** Comments that the last run wrote through a channel. */
-  readonly #written = { key: "", count: 0 }
+  #written = { key: "", count: 0 }
 
   constructor(outbox: Outbox["Service"], targetKey: TargetKey) {
     this.#outbox = outbox
@@ -128,8 +128,7 @@ export class TargetHold {
   progressed(row: Publication): void {
     this.#deferrals = 0
     if (row.operation._tag !== "Summary") return
-    const count = this.written(row)
-    Object.assign(this.#written, { key: writerOf(row), count: count + 1 })
+    this.#written = { key: writerOf(row), count: this.written(row) + 1 }
   }
 
   /** Returns the number of comments that the run of the row wrote through its channel, as counted by this activation. */

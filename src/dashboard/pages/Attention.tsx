@@ -101,10 +101,24 @@ const useDeliveries = (since: string): ReadonlyArray<Item | undefined> => {
   const rejected = useApi("GET /rejected-signatures", { query: { since } })
   const reasons = useApi("GET /events/reasons", { query: { since } })
   const wrong = countRejected(rejected.data?.items ?? [])
-  const countReason = (name: string) =>
-    sum((reasons.data?.items ?? []).filter(({ reason }) => reason === name).map(({ count }) => count))
-  const unconfigured = countReason("repository_not_configured")
-  const renamed = countReason("repository_renamed")
+  const ignored = (
+    key: "renamed" | "unconfigured",
+    tone: Item["tone"],
+    name: "repository_not_configured" | "repository_renamed"
+  ): Item | undefined => {
+    const count = sum((reasons.data?.items ?? []).filter(({ reason }) => reason === name).map((item) => item.count))
+    if (count === 0) return undefined
+    const text = t(`attention.${key}`, { count: formatCount(count) })
+    return {
+      key,
+      tone,
+      content: (
+        <Link to="/deliveries" search={{ decision: "ignored", reason: name }}>
+          {text}
+        </Link>
+      )
+    }
+  }
   return [
     wrong === 0
       ? undefined
@@ -113,28 +127,8 @@ const useDeliveries = (since: string): ReadonlyArray<Item | undefined> => {
           tone: "bad",
           content: <Link to="/setup">{t("attention.signatures", { count: formatCount(wrong) })}</Link>
         },
-    renamed === 0
-      ? undefined
-      : {
-          key: "renamed",
-          tone: "bad",
-          content: (
-            <Link to="/deliveries" search={{ decision: "ignored", reason: "repository_renamed" }}>
-              {t("attention.renamed", { count: formatCount(renamed) })}
-            </Link>
-          )
-        },
-    unconfigured === 0
-      ? undefined
-      : {
-          key: "unconfigured",
-          tone: "warn",
-          content: (
-            <Link to="/deliveries" search={{ decision: "ignored", reason: "repository_not_configured" }}>
-              {t("attention.unconfigured", { count: formatCount(unconfigured) })}
-            </Link>
-          )
-        }
+    ignored("renamed", "bad", "repository_renamed"),
+    ignored("unconfigured", "warn", "repository_not_configured")
   ]
 }
 
