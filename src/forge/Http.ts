@@ -29,6 +29,7 @@ import type { Advice, HostResponse, HostRequest } from "./HostResponse.ts"
 import { toStorable } from "../domain/Text.ts"
 import type { Writing } from "./WriteOwner.ts"
 import { beCareful, chooseGap, fencedWrite, paced, pacedWrite, WriteGap } from "./Pacing.ts"
+import type { HostGap } from "./Pacing.ts"
 
 export interface RestOptions {
   /** REST root without trailing slash. Fails when the trigger names none. */
@@ -49,7 +50,7 @@ export interface RestOptions {
    */
   readonly api?: string
   /** Minimum time between the starts of two content writes. Default: `WriteGap`. */
-  readonly writeGap?: Duration.Duration
+  readonly writeGap?: HostGap
   /** Advice in error messages; default: for a git host with the credential of a trigger. */
   readonly advice?: Advice
 }

@@ -59,11 +59,18 @@ const waitUntilOpen = Effect.fnUntraced(function* (pace: Pace, operation: string
   yield* Effect.sleep(remaining)
 })
 
+export interface HostGap {
+  readonly gap: Duration.Duration
+  /** Whether an operator set it: then it stays, whatever the host reports. */
+  readonly isFixed: boolean
+}
+
 /** Returns the gap of an account at a host with this gap; without one, the general gap. A general gap of zero applies to all. */
-export const chooseGap = Effect.fnUntraced(function* (key: string, ofHost: Duration.Duration | undefined) {
+export const chooseGap = Effect.fnUntraced(function* (key: string, ofHost: HostGap | undefined) {
   const general = yield* WriteGap
   if (Duration.isZero(general)) return general
-  const gap = ofHost ?? general
+  const { gap, isFixed } = ofHost ?? { gap: general, isFixed: false }
+  if (isFixed) return gap
   const { carefulUntil } = yield* getPace(key)
   return carefulUntil > (yield* Clock.currentTimeMillis) ? Duration.max(gap, carefulGap) : gap
 })

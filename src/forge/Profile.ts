@@ -12,6 +12,7 @@ import type { Reason } from "../domain/Reason.ts"
 import { checkedConnect } from "./CheckedConnect.ts"
 import { ForgeError } from "./ForgeError.ts"
 import type { Credential } from "./Http.ts"
+import type { HostGap } from "./Pacing.ts"
 
 const misconfigured = (why: Reason): ForgeError =>
   new ForgeError({ reason: "invalid", operation: "configuration", why })
@@ -25,9 +26,11 @@ export const apiUrl = (profile: TriggerProfile): Effect.Effect<string, ForgeErro
  * Returns the time between two content writes: the configured one, else that of the host. GitHub documents a second and limits accounts that
  * comment faster, and so does gitlab.com. Gitea, Forgejo and a GitLab of one's own have no limit unless they report one (Pacing.ts).
  */
-export const writeGap = ({ apiUrl: url = "", kind, settings }: TriggerProfile): Duration.Duration => {
+export const writeGap = ({ apiUrl: url = "", kind, settings }: TriggerProfile): HostGap => {
   const isPublicGitlab = kind === "gitlab" && URL.canParse(url) && new URL(url).hostname === "gitlab.com"
-  return Duration.millis(settings.write_interval_ms ?? (kind === "github" || isPublicGitlab ? 1000 : 0))
+  const { write_interval_ms: configured } = settings
+  const gap = Duration.millis(configured ?? (kind === "github" || isPublicGitlab ? 1000 : 0))
+  return { gap, isFixed: configured !== undefined }
 }
 
 /**

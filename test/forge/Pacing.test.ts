@@ -38,11 +38,13 @@ describe("pacing", () => {
   it.effect("keeps a gap of a second for ten minutes after the host has limited the account", () =>
     fresh(
       Effect.gen(function* () {
-        const gap = Effect.map(chooseGap("a", Duration.zero), Duration.toMillis)
+        const ofHost = (key: string, millis: number, isFixed = false) =>
+          Effect.map(chooseGap(key, { gap: Duration.millis(millis), isFixed }), Duration.toMillis)
+        const gap = ofHost("a", 0)
         expect(yield* gap).toBe(0)
         yield* Effect.ignore(paced("a", "GET /x", Effect.fail(limited(10))))
-        expect([yield* gap, Duration.toMillis(yield* chooseGap("b", Duration.zero))]).toEqual([1000, 0])
-        expect(Duration.toMillis(yield* chooseGap("a", Duration.seconds(5)))).toBe(5000)
+        expect([yield* gap, yield* ofHost("b", 0), yield* ofHost("a", 0, true)]).toEqual([1000, 0, 0])
+        expect(yield* ofHost("a", 5000)).toBe(5000)
         yield* TestClock.adjust("10 minutes")
         expect(yield* gap).toBe(0)
       })

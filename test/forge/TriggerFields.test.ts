@@ -137,12 +137,13 @@ it.each([
 it("without write_interval_ms, only comments at GitHub are a second apart", async () => {
   expect(await gapsOf({})).toEqual([0, 0, 1000, 0])
   const [profile] = snapshotFrom({ triggers: [{ name: "t", kind: "gitlab", webhook_secret: "s" }] }).triggers.values()
-  expect(profile && Duration.toMillis(writeGap({ ...profile, apiUrl: "https://gitlab.com/api/v4" }))).toBe(1000)
+  expect(profile && Duration.toMillis(writeGap({ ...profile, apiUrl: "https://gitlab.com/api/v4" }).gap)).toBe(1000)
 })
 
 it("a host that reports few requests left gets comments a second apart from then on", async () => {
   const few = { "ratelimit-limit": "600", "ratelimit-remaining": "59" }
   expect(await gapsOf({}, few, 2)).toEqual([0, 1000, 0, 1000, 1000, 1000, 0, 1000])
+  expect(await gapsOf({ write_interval_ms: 0 }, few, 2)).toEqual([0, 0, 0, 0, 0, 0, 0, 0])
   const enough = { "x-ratelimit-limit": "600", "x-ratelimit-remaining": "60" }
   expect(await gapsOf({}, enough, 2)).toEqual([0, 0, 0, 0, 1000, 1000, 0, 0])
 })
