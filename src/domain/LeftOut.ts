@@ -17,5 +17,5 @@ const settingOf = ({ reason, rule }: SkippedFile): string | undefined =>
 export const leftOutReason = ({ coverage, skipped }: Pick<Analysis, "coverage" | "skipped">): Reason | undefined => {
   if (skipped === undefined || countReviewed(coverage) > 0) return undefined
   const names = new Set(coverage.skipped.flatMap((file) => settingOf(file) ?? []))
-  return names.size === 0 ? undefined : { _tag: "FilesLeftOut", settings: [...names].join(", ") }
+  return names.size === 0 ? undefined : { _tag: "FilesLeftOut", fields: [...names] }
 }

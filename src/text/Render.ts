@@ -3,6 +3,7 @@
  * - `{name}`: a parameter; a nested reason is rendered, a list is joined;
  * - `{name:group}`: the text of a value, such as a status: key `group.value` of the texts of pages;
  * - `{name|one|many}`: one of two words, by a number; they may hold `{name}`;
+ * - `{=review.exclude}`: a field of the configuration, whose name may have parameters: `{=llm.budget.{cap}}`, or be them: `{={fields}}`;
  * - `[[ since {name}]]`: nothing if the parameter is absent.
  */
 import { Predicate } from "effect"
@@ -30,6 +31,7 @@ export type CommonTexts = TextsOf<Readonly<Record<Exclude<ReasonTag, keyof typeo
 export type LoadedTexts = TextsOf<Readonly<Partial<Record<ReasonTag, string>>>>
 
 const slot = /\{(\w+)(?::(\w+))?\}/g
+const field = /\{=((?:[^{}]|\{\w+\})+)\}/g
 const choice = /\{(\w+)\|([^|]*)\|((?:[^{}]|\{\w+\})*)\}/g
 
 /** Reasons nest; what is deeper is of a damaged record. */
@@ -45,7 +47,16 @@ export const findText = ({ keys }: Pick<LanguageTexts, "keys">, key: string): st
   return Object.hasOwn(found, key) ? found[key] : undefined
 }
 
-export const render = (texts: LoadedTexts, reason: Reason, depth = 0): string => {
+/** Returns the fields of the configuration that the text of a reason names, those of its nested reasons included. */
+export const listFields = (texts: LoadedTexts, reason: Reason): ReadonlyArray<string> => {
+  const names: Array<string> = []
+  renderAt(texts, reason, 0, (name) => names.push(name))
+  return names
+}
+
+export const render = (texts: LoadedTexts, reason: Reason): string => renderAt(texts, reason, 0, () => {})
+
+const renderAt = (texts: LoadedTexts, reason: Reason, depth: number, onField: (name: string) => void): string => {
   const template: string | undefined = Object.hasOwn(texts.reasons, reason._tag)
     ? texts.reasons[reason._tag]
     : undefined
@@ -53,10 +64,18 @@ export const render = (texts: LoadedTexts, reason: Reason, depth = 0): string =>
   const values: Readonly<Record<string, unknown>> = { ...reason }
   const show = (value: unknown): string => {
     if (Array.isArray(value)) return value.map(show).join(texts.separators[value.every(Predicate.isString) ? 0 : 1])
-    return isNested(value) ? render(texts, value, depth + 1) : String(value)
+    return isNested(value) ? renderAt(texts, value, depth + 1, onField) : String(value)
+  }
+  /** Its parameters are replaced with those of the text. */
+  const readField = (name: string): string => {
+    const listed = values[name.slice(1, -1)]
+    if (Array.isArray(listed)) listed.map(show).forEach(onField)
+    else onField(name.replaceAll(slot, (_, param: string) => show(values[param])))
+    return name
   }
   const fill = (text: string): string =>
     text
+      .replaceAll(field, (_, name: string) => readField(name))
       .replaceAll(choice, (_, name: string, one: string, many: string) => (values[name] === 1 ? one : many))
       .replaceAll(slot, (_, name: string, group?: string) =>
         group === undefined ? show(values[name]) : valueText(texts, group, show(values[name]))

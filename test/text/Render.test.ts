@@ -4,6 +4,8 @@ import { Schema } from "effect"
 import { globSync, readFileSync } from "node:fs"
 import { Reason, reasons, verbatimReason } from "../../src/domain/Reason.ts"
 import type { Params } from "../../src/domain/ReasonParams.ts"
+import { configurationReasons } from "../../src/domain/reasons/Configuration.ts"
+import { fieldTexts } from "../../src/text/en/Fields.ts"
 import { en, inEnglish } from "../../src/text/en.ts"
 import { inChinese, zh } from "../../src/text/zh.ts"
 
@@ -83,6 +85,40 @@ it("no tag is of two families", () => {
     []
   )
   assert.isAbove(tags.length, 100)
+})
+
+describe("fields of the configuration", () => {
+  const known = Object.keys(fieldTexts)
+  const parts = new Set(known.flatMap((path) => path.split(".")))
+  const isField = (name: string) =>
+    known.some((path) => path === name || path.endsWith(`.${name}`) || path.startsWith(`${name}.`))
+  const marks = (text: string) =>
+    [...text.matchAll(/\{=((?:[^{}]|\{\w+\})+)\}/g)].map(([, name = ""]) =>
+      name.replaceAll(/\[\]|\.\*|\.?\{\w+\}/g, "")
+    )
+
+  it("that texts mark exist", () => {
+    const names = Object.values(en.reasons).flatMap(marks)
+    assert.deepStrictEqual(
+      names.flatMap((name) => name.split(".")).filter((part) => part !== "" && !parts.has(part)),
+      []
+    )
+    assert.isAbove(names.length, 100)
+  })
+  it("are marked in every text but those of configurations, equally in both languages", () => {
+    const common = Object.entries(en.reasons).filter(([tag]) => !Object.hasOwn(configurationReasons, tag))
+    const unmarked = common.flatMap(([, text]) =>
+      [...text.replaceAll(/\{=((?:[^{}]|\{\w+\})+)\}/g, "").matchAll(/[a-z_]+(?:\.[a-z_]+)+/g)].flatMap(([name]) =>
+        isField(name) ? name : []
+      )
+    )
+    assert.deepStrictEqual(unmarked, [])
+    const chinese: Readonly<Record<string, string>> = zh.reasons
+    const unequal = Object.entries(en.reasons).filter(
+      ([tag, text]) => String(marks(text).toSorted()) !== String(marks(chinese[tag] ?? "").toSorted())
+    )
+    assert.deepStrictEqual(unequal, [])
+  })
 })
 
 it("Chinese texts are Chinese", () => {

@@ -1,9 +1,9 @@
-/** What decided about a delivery: its rule, and each setting that the rule or a reason names, with its value and where that is set. */
+/** What decided about a delivery: its rule, and each setting that a reason names, with its value and where that is set. */
 import { Link } from "@tanstack/react-router"
 import { useApi } from "../client/Queries.ts"
 import { Facts } from "../parts/Facts.tsx"
 import { Panel } from "../parts/Panel.tsx"
-import { t, tReason } from "../text/T.ts"
+import { namedFields, t, tReason } from "../text/T.ts"
 import { findSettings } from "./FindSettings.ts"
 import type { Setting } from "./FindSettings.ts"
 import type { Reason } from "../../domain/Reason.ts"
@@ -25,19 +25,19 @@ const SettingFacts = ({ setting: { isGroup, name, origin, path, value } }: { rea
 
 interface Props {
   readonly rule: Reason | undefined
-  /** Reasons of the outcome. */
-  readonly texts: ReadonlyArray<string>
+  /** The rule, and the reasons of the outcome. */
+  readonly reasons: ReadonlyArray<Reason>
   readonly workspace: string | undefined
 }
 
-export const DecidedBy = ({ rule, texts, workspace }: Props) => {
+export const DecidedBy = ({ reasons, rule, workspace }: Props) => {
   const all = useApi("GET /config", {})
   const own = useApi(
     "GET /config/workspaces/:id",
     { params: { id: workspace ?? "" } },
     { enabled: workspace !== undefined }
   )
-  const settings = findSettings(rule === undefined ? texts : [tReason(rule), ...texts], {
+  const settings = findSettings(namedFields(reasons), {
     own: own.data?.values ?? [],
     all: all.data?.values ?? []
   })

@@ -40,12 +40,8 @@ const Decided = ({
   readonly delivery: Details
 }) => {
   const run = useApi("GET /runs/:id", { params: { id: runId ?? "" } }, { enabled: runId !== undefined }).data
-  const texts = [
-    outcomeReason && tReason(outcomeReason),
-    run?.reason && tReason(run.reason),
-    ...(run?.notices ?? []).map(tReason)
-  ].filter((text) => text !== undefined)
-  return <DecidedBy rule={rule} texts={texts} workspace={workspace} />
+  const reasons = [rule, outcomeReason, run?.reason, ...(run?.notices ?? [])].filter((reason) => reason !== undefined)
+  return <DecidedBy rule={rule} reasons={reasons} workspace={workspace} />
 }
 
 /** One sentence about what happened, and what to do if that is not wanted. */

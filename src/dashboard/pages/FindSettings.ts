@@ -1,4 +1,4 @@
-/** Finds the settings that a text of the service names, such as `review.skip_drafts`, among the effective values. Pure. */
+/** Finds fields that reasons name, such as `review.skip_drafts`, among the effective values of the configuration. Pure. */
 import type { Reason } from "../../domain/Reason.ts"
 
 export interface ConfigValue {
@@ -8,7 +8,7 @@ export interface ConfigValue {
 }
 
 export interface Setting extends ConfigValue {
-  /** Name in the text. */
+  /** Name in the reason. */
   readonly name: string
   /** True if the name is that of several values, of which this is the first. */
   readonly isGroup: boolean
@@ -19,13 +19,6 @@ export interface ConfigValues {
   readonly own: ReadonlyArray<ConfigValue>
   readonly all: ReadonlyArray<ConfigValue>
 }
-
-/** Words of two parts or more. A host or a version is no value of the configuration, and is not found. */
-const listNames = (text: string): ReadonlyArray<string> =>
-  text
-    .split(/[^\w.[\]-]/)
-    .map((word) => (word.endsWith(".") ? word.slice(0, -1) : word))
-    .filter((word) => word.includes("."))
 
 const maxSettings = 4
 
@@ -40,8 +33,8 @@ const find = (name: string, values: ReadonlyArray<ConfigValue>): ConfigValue | u
     .filter(({ path }) => path.includes(".") && isBelow(name, path))
     .toSorted((a, b) => b.path.length - a.path.length)[0]
 
-export const findSettings = (texts: ReadonlyArray<string>, { all, own }: ConfigValues): ReadonlyArray<Setting> =>
-  [...new Set(texts.flatMap((text) => listNames(text)))]
+export const findSettings = (names: ReadonlyArray<string>, { all, own }: ConfigValues): ReadonlyArray<Setting> =>
+  [...new Set(names)]
     .flatMap((name): ReadonlyArray<Setting> => {
       const found = find(name, own) ?? find(name, all)
       return found === undefined ? [] : [{ ...found, name, isGroup: found.path !== name && isBelow(found.path, name) }]

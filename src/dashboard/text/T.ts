@@ -1,6 +1,6 @@
 /** Texts of the dashboard in the selected language. A key without a text in every language does not compile. */
 import type { Reason, ReasonTag } from "../../domain/Reason.ts"
-import { findText, render, valueText } from "../../text/Render.ts"
+import { findText, listFields, render, valueText } from "../../text/Render.ts"
 import type { LoadedTexts, PageKey } from "../../text/Render.ts"
 import { common as en } from "../../text/en/Common.ts"
 
@@ -48,6 +48,10 @@ export const tValue = (group: string, value: string): string => valueText(tables
 
 /** Returns the text of a reason in the selected language. */
 export const tReason = (reason: Reason): string => render(tables[language], reason)
+
+/** Returns the fields of the configuration that reasons name. */
+export const namedFields = (reasons: ReadonlyArray<Reason>): ReadonlyArray<string> =>
+  reasons.flatMap((reason) => listFields(tables[language], reason))
 
 /** Adds texts of reasons that only some pages show. */
 export const addReasonTexts = (

@@ -36,8 +36,8 @@ export const runReasons = {
   NoCommits: {},
   RepositoryUnscheduled: { trigger: "text" },
   NoNewCommits: {},
-  /** Filters exclude every changed file. `settings`: those of the filters. */
-  FilesLeftOut: { settings: "text" },
+  /** Filters exclude every changed file. `fields`: those of the filters. */
+  FilesLeftOut: { fields: "texts" },
   /** It waits, or failed because that lasted for too long. */
   ProviderRefuses: { reason: "reason" },
   ProviderUnreachable: { reason: "reason" },

@@ -5,23 +5,23 @@ export const checkTexts = {
   TriggerDisabled: "trigger {trigger} has enabled: false; it starts no reviews",
   TriggerWithoutSecret:
     "trigger {trigger} has no webhook secret: anyone can send it deliveries; set webhook_secret_env",
-  NoApiKey: "no API key is configured, so calls are refused; set server.auth.api_key_env",
+  NoApiKey: "no API key is configured, so calls are refused; set {=server.auth.api_key_env}",
   TriggerWithoutCredential:
     "trigger {trigger} has no credential for its host or server, so nothing is read or published; set one",
   TriggerWithoutWorkspace: "no workspace names trigger {trigger}; add it to source_repo or match of a workspace",
   TriggerSetUp: "trigger {trigger}: credentials are set, {count} workspaces name it",
-  NoServiceUrl: "server.base_url is not set, so links and webhook addresses are not known; set it",
+  NoServiceUrl: "{=server.base_url} is not set, so links and webhook addresses are not known; set it",
   AddressResponds: "the service responds at {url}",
   AddressFails: "{url}: {why}; hosts may still reach it from another network",
   RespondsWithStatus: "it responds with status {status}",
   RespondsNot: "no response within {seconds} s, or no connection",
   OfTrigger: "trigger {trigger}[[ on {repo}]]: {reason}",
   AuthenticatedAs: "authenticated as {user}",
-  NoCiAtHost: "review.evidence.ci reads nothing: the API of {kind} has no artifacts of CI",
+  NoCiAtHost: "{=review.evidence.ci} reads nothing: the API of {kind} has no artifacts of CI",
   GitReads: "git reads the repository",
   GitFails:
     "git cannot read the repository, so its reviews fail: {why}; git uses http_proxy, https_proxy, all_proxy and no_proxy of the environment (no_proxy for hosts on this machine, too), http_proxy and tls_ca_path of the trigger",
-  CiUnreadable: "review.evidence.ci reads nothing: {why}",
+  CiUnreadable: "{=review.evidence.ci} reads nothing: {why}",
   RepositoryMoved:
     "the repository is {to} now; the host no longer delivers under the name {from}, so change it in the workspace",
   NoWriteAccess: "the account may not write to the repository; commit status and labels need write access",
@@ -47,7 +47,7 @@ export const checkTexts = {
   NoWebhook:
     "no webhook of the repository points to {url}; add one in its settings, unless the organisation or the site has one",
   WebhookElsewhere:
-    "the webhook of the repository points to {urls}, and server.base_url gives {address}; change one of them",
+    "the webhook of the repository points to {urls}, and {=server.base_url} gives {address}; change one of them",
   WebhookInactive:
     "the webhook of the repository is not active; activate it in its settings, after its deliveries succeed",
   WebhookLacksEvents: "the webhook of the repository lacks the events {events}; select them in its settings",

@@ -11,15 +11,15 @@ export const checkoutTexts = {
     '{command} took over {seconds} s[[ (time limit "{limit}"); the repository or the disk is too slow for a review]]',
   ProgramPrintsTooMuch: "{command} printed over {bytes} bytes",
   ProgramOverMemory:
-    "{command} needs over {megabytes} MiB of memory (workspaces.limits.git_memory_mb); raise the limit for repositories that need it",
+    "{command} needs over {megabytes} MiB of memory ({=workspaces.limits.git_memory_mb}); raise the limit for repositories that need it",
   ProgramsOverMemory:
-    "{command} was the largest of the commands that together need over {megabytes} MiB of memory (workspaces.limits.git_total_memory_mb); raise the limit for repositories that need it",
+    "{command} was the largest of the commands that together need over {megabytes} MiB of memory ({=workspaces.limits.git_total_memory_mb}); raise the limit for repositories that need it",
   ProgramOverTime:
-    "{command} needs over {seconds} s of processor time (workspaces.limits.git_cpu_seconds); raise the limit for repositories that need it",
+    "{command} needs over {seconds} s of processor time ({=workspaces.limits.git_cpu_seconds}); raise the limit for repositories that need it",
   ProgramOverFileSize:
-    "{command} writes a file of over {megabytes} MiB (workspaces.limits.git_file_mb); raise the limit for repositories that need it",
+    "{command} writes a file of over {megabytes} MiB ({=workspaces.limits.git_file_mb}); raise the limit for repositories that need it",
   TrustForGit:
-    "name the certificate of its authority in triggers[].tls_ca_path, or install it in the system's store, which git reads",
+    "name the certificate of its authority in {=triggers[].tls_ca_path}, or install it in the system's store, which git reads",
   TrustForSvn:
     "set tls_ca_path to the authority's PEM file, or trust_server_cert for an unknown authority (other failures of a certificate are never accepted)",
   CheckUserAndPassword: "check username and password of the trigger of kind subversion with this server",
@@ -36,7 +36,7 @@ export const checkoutTexts = {
   CloneUrlNotHttp: "clone URL is not an http(s) URL; other transports are not used",
   CloneUrlWithCredentials: "clone URL carries credentials; configure a token instead",
   NothingToClone:
-    "trigger {trigger} has no base_url, so there is nowhere to clone from; set triggers[].base_url to the host's web address",
+    "trigger {trigger} has no base_url, so there is nowhere to clone from; set {=triggers[].base_url} to the host's web address",
   ServerFieldMissing: "{owner} has no {field}",
   ServerVariableUnset: "variable {variable} of {owner} is not set",
   OwnerTrigger: "trigger {trigger}",
@@ -65,7 +65,7 @@ export const checkoutTexts = {
   SvnServerSilent: "no response of the Subversion server {origin}",
   SvnNotInstalled: "svn is not installed; install it (Debian: apt-get install subversion)",
   P4NotInstalled:
-    "p4 is not installed; install the command-line client of Perforce (https://www.perforce.com/downloads/helix-command-line-client-p4) on the path, or set perforce.client_path to it",
+    "p4 is not installed; install the command-line client of Perforce (https://www.perforce.com/downloads/helix-command-line-client-p4) on the path, or set {=perforce.client_path} to it",
   ServerSlow: "its server did not reply within {seconds} s",
   CommitNotInRefs: "commit {commit} is not in {refs} of the repository (any more)",
   CommitUnreadable: "commit {commit} cannot be read: it does not exist, or its message is over 1 MiB",
@@ -83,7 +83,7 @@ export const checkoutTexts = {
   FolderOverSize: "the files of {path} are larger than {limit} MiB",
   TooManyFiles: "{path} has over {count} files",
   TooManyPaths:
-    "the change touches over {count} paths (review.max_changed_paths); split it, or raise the limit for changes that need it",
+    "the change touches over {count} paths ({=review.max_changed_paths}); split it, or raise the limit for changes that need it",
   RevisionTooLarge: "revision {revision} changes over {count} paths, which is too many for a review",
   ChangedPathTooLong: "a path of the change has more than {bytes} bytes",
   TreeMissing: "tree {tree} of the change is not in the repository",
@@ -99,7 +99,7 @@ export const checkoutTexts = {
   NothingSubmitted: "{path} has no submitted files[[ at {revision}]], or the user may not read it",
   CheckWithoutRepository: "the check has no repository",
   ReplayWithoutFiles: "a replayed review has no files on disk",
-  ShallowClone: "{why}. {root} is a shallow clone: run git fetch --unshallow there, or set review.git.allow_deepen",
+  ShallowClone: "{why}. {root} is a shallow clone: run git fetch --unshallow there, or set {=review.git.allow_deepen}",
   ScratchChangeMissing: "change {number} was not written",
   NotGitRepository: "{path} is not a git repository",
   OtherServerKind: "a {vcs} server was given to {system}",

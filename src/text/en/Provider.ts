@@ -27,5 +27,5 @@ export const providerTexts = {
     "the AWS profile {profile} signs in by {method}, which this provider does not do; give it keys, or set aws_access_key_env and aws_secret_key_env",
   AwsFileUnreadable: "the AWS file {path} cannot be read; make it readable for this user",
   SubscriptionOfAgent:
-    "its key is the token of a subscription (llm.providers[].subscription), which only the agent of its maker may use: name its model group in agent.auth, and another one here"
+    "its key is the token of a subscription ({=llm.providers[].subscription}), which only the agent of its maker may use: name its model group in {=agent.auth}, and another one here"
 } as const satisfies Record<keyof typeof providerReasons, string>

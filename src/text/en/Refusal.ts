@@ -23,7 +23,7 @@ export const refusalTexts = {
   TooManyConnections: "All connections are in use. Send it again later.",
   ServiceStarting: "The service is starting. Send it again later.",
   InternalFailure: "Internal error; the log of the service has the details under this x-request-id.",
-  MetricsOff: "Metrics are off (server.metrics.enabled).",
+  MetricsOff: "Metrics are off ({=server.metrics.enabled}).",
   NotHttp: "This is not a valid HTTP request.",
   RequestIncomplete: "The request was not complete in time.",
   HeaderTooLarge: "The request's header is too large.",
@@ -58,8 +58,8 @@ export const refusalTexts = {
   EndedAlready: "It has ended already.",
   EventUnknown: "No event with this id exists.",
   PayloadNotKept:
-    "The body of this delivery is not kept: it is too old, or more arrived than storage.retention.payloads keeps.",
-  PayloadCut: "Only the beginning of its body is kept (storage.retention.payloads.max_kb).",
+    "The body of this delivery is not kept: it is too old, or more arrived than {=storage.retention.payloads} keeps.",
+  PayloadCut: "Only the beginning of its body is kept ({=storage.retention.payloads.max_kb}).",
   TriggerGone: "The trigger that accepted it is no longer configured.",
   DeliveryNotStored: "The delivery was not stored: a store is unavailable, or the queue of its workspace is full.",
   ServiceDecides: "Only the running service decides about deliveries. Start it, or name its address with --url",
@@ -78,7 +78,7 @@ export const refusalTexts = {
   BaseRevisionExpected: "expected the base revision of the edit",
   OperationsOrYaml: "expected either operations or yaml",
   DatabaseSourceDisabled:
-    "The database source is disabled; set config_sources.database.enabled in the configuration file to true.",
+    "The database source is disabled; set {=config_sources.database.enabled} in the configuration file to true.",
   HeadMoved: "The configuration was changed since the base revision; the newest revision is {number}.",
   DraftUnknown: "No draft with this id exists.",
   DraftDeleted: "The draft was deleted since it was read.",

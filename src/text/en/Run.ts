@@ -9,8 +9,8 @@ export const runTexts = {
   LeaseLost: "the lease was lost before the analysis could be stored",
   HeadReviewed: "run {run} has reviewed this head",
   AuthorLimit:
-    "author_limit: {author} has reached the limit of reviews per hour, which is {count} (review.max_per_author_hour)",
-  NoChannel: "no channel publishes reviews of a {kind:target} here; see outputs.routes",
+    "author_limit: {author} has reached the limit of reviews per hour, which is {count} ({=review.max_per_author_hour})",
+  NoChannel: "no channel publishes reviews of a {kind:target} here; see {=outputs.routes}",
   WorkspaceUnconfigured: "workspace {workspace} is no longer configured",
   TriggerUnconfigured: "trigger {trigger} is no longer configured",
   VariableUnset: "variable {variable} is not set",
@@ -32,7 +32,7 @@ export const runTexts = {
   NoCommits: "the delivery names no commits",
   RepositoryUnscheduled: "trigger {trigger} no longer has this repository",
   NoNewCommits: "there are no new commits since then",
-  FilesLeftOut: "no changed file passes {settings}",
+  FilesLeftOut: "no changed file passes {={fields}}",
   ProviderRefuses: "the model provider refuses requests: {reason}",
   ProviderUnreachable: "the model provider cannot be reached: {reason}",
   HostRequestFailed: "the request to the host failed: {reason}",
@@ -45,10 +45,10 @@ export const runTexts = {
   InternalError: "internal error: {cause}",
   IssueNotTriaged: "the issue was not triaged and stays open: {reason}",
   PatchOverLimit:
-    "the patch to analyse is over review.max_patch_bytes ({limit}); exclude generated paths with review.exclude or raise the limit",
+    "the patch to analyse is over {=review.max_patch_bytes} ({limit}); exclude generated paths with {=review.exclude} or raise the limit",
   AnalysisCrashed: "the thread that analysed the change ended unexpectedly: {cause}",
   AnalysisOverMemory:
-    "the analysis of the change needs more than {megabytes} MiB of memory; exclude generated paths with review.exclude or lower review.max_patch_bytes",
+    "the analysis of the change needs more than {megabytes} MiB of memory; exclude generated paths with {=review.exclude} or lower {=review.max_patch_bytes}",
   AnalysisOverTime:
-    "one step of the analysis of the change took more than {seconds} seconds; exclude generated paths with review.exclude or lower review.max_patch_bytes"
+    "one step of the analysis of the change took more than {seconds} seconds; exclude generated paths with {=review.exclude} or lower {=review.max_patch_bytes}"
 } as const satisfies Record<keyof typeof runReasons, string>

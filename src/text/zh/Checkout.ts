@@ -10,14 +10,14 @@ export const checkoutTexts = {
   ProgramSlow: "{command} 超过 {seconds} 秒[[（时间限制“{limit}”）；仓库或磁盘对评审而言过慢]]",
   ProgramPrintsTooMuch: "{command} 输出超过 {bytes} 字节",
   ProgramOverMemory:
-    "{command} 需要超过 {megabytes} MiB 内存（workspaces.limits.git_memory_mb）；请为需要的仓库提高上限",
+    "{command} 需要超过 {megabytes} MiB 内存（{=workspaces.limits.git_memory_mb}）；请为需要的仓库提高上限",
   ProgramsOverMemory:
-    "{command} 是合计需要超过 {megabytes} MiB 内存的命令中最大的（workspaces.limits.git_total_memory_mb）；请为需要的仓库提高上限",
+    "{command} 是合计需要超过 {megabytes} MiB 内存的命令中最大的（{=workspaces.limits.git_total_memory_mb}）；请为需要的仓库提高上限",
   ProgramOverTime:
-    "{command} 需要超过 {seconds} 秒处理器时间（workspaces.limits.git_cpu_seconds）；请为需要的仓库提高上限",
+    "{command} 需要超过 {seconds} 秒处理器时间（{=workspaces.limits.git_cpu_seconds}）；请为需要的仓库提高上限",
   ProgramOverFileSize:
-    "{command} 写入超过 {megabytes} MiB 的文件（workspaces.limits.git_file_mb）；请为需要的仓库提高上限",
-  TrustForGit: "请在 triggers[].tls_ca_path 中指定其颁发机构的证书，或将其安装到 git 读取的系统存储中",
+    "{command} 写入超过 {megabytes} MiB 的文件（{=workspaces.limits.git_file_mb}）；请为需要的仓库提高上限",
+  TrustForGit: "请在 {=triggers[].tls_ca_path} 中指定其颁发机构的证书，或将其安装到 git 读取的系统存储中",
   TrustForSvn:
     "请将 tls_ca_path 设为颁发机构的 PEM 文件，或对未知的颁发机构设置 trust_server_cert（不接受证书的其他错误）",
   CheckUserAndPassword: "请检查该服务器的 subversion 类型触发器的 username 和 password",
@@ -31,7 +31,7 @@ export const checkoutTexts = {
   BranchDeleted: "head 是全零编号：分支已被删除",
   CloneUrlNotHttp: "克隆地址不是 http(s) 地址；不使用其他传输方式",
   CloneUrlWithCredentials: "克隆地址包含凭据；请改为配置令牌",
-  NothingToClone: "触发器 {trigger} 没有 base_url，无法克隆；请将 triggers[].base_url 设为代码托管平台的网址",
+  NothingToClone: "触发器 {trigger} 没有 base_url，无法克隆；请将 {=triggers[].base_url} 设为代码托管平台的网址",
   ServerFieldMissing: "{owner}没有 {field}",
   ServerVariableUnset: "{owner}的环境变量 {variable} 未设置",
   OwnerTrigger: "触发器 {trigger} ",
@@ -57,7 +57,7 @@ export const checkoutTexts = {
   SvnServerSilent: "Subversion 服务器 {origin} 没有响应",
   SvnNotInstalled: "未安装 svn；请安装它（Debian：apt-get install subversion）",
   P4NotInstalled:
-    "未安装 p4；请将 Perforce 的命令行客户端（https://www.perforce.com/downloads/helix-command-line-client-p4）安装到路径中，或将 perforce.client_path 设为它",
+    "未安装 p4；请将 Perforce 的命令行客户端（https://www.perforce.com/downloads/helix-command-line-client-p4）安装到路径中，或将 {=perforce.client_path} 设为它",
   ServerSlow: "其服务器在 {seconds} 秒内没有响应",
   CommitNotInRefs: "提交 {commit} 不在（或已不在）仓库的 {refs} 中",
   CommitUnreadable: "无法读取提交 {commit}：它不存在，或其说明超过 1 MiB",
@@ -74,7 +74,7 @@ export const checkoutTexts = {
   FilesOverSize: "其文件大于 {limit} MiB（超过 {size} MiB）",
   FolderOverSize: "{path} 的文件大于 {limit} MiB",
   TooManyFiles: "{path} 有超过 {count} 个文件",
-  TooManyPaths: "变更涉及超过 {count} 个路径（review.max_changed_paths）；请拆分它，或为需要的变更提高上限",
+  TooManyPaths: "变更涉及超过 {count} 个路径（{=review.max_changed_paths}）；请拆分它，或为需要的变更提高上限",
   RevisionTooLarge: "修订 {revision} 更改了超过 {count} 个路径，对评审而言过多",
   ChangedPathTooLong: "变更中的某个路径超过 {bytes} 字节",
   TreeMissing: "变更的树 {tree} 不在仓库中",
@@ -89,7 +89,7 @@ export const checkoutTexts = {
   NothingSubmitted: "{path}[[ 在 {revision}]] 没有已提交的文件，或用户无权读取",
   CheckWithoutRepository: "该检查没有仓库",
   ReplayWithoutFiles: "重放的评审在磁盘上没有文件",
-  ShallowClone: "{why}。{root} 是浅克隆：请在其中运行 git fetch --unshallow，或设置 review.git.allow_deepen",
+  ShallowClone: "{why}。{root} 是浅克隆：请在其中运行 git fetch --unshallow，或设置 {=review.git.allow_deepen}",
   ScratchChangeMissing: "变更 {number} 未写入",
   NotGitRepository: "{path} 不是 git 仓库",
   OtherServerKind: "将 {vcs} 服务器交给了 {system}",

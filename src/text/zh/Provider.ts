@@ -26,5 +26,5 @@ export const providerTexts = {
     "AWS 配置文件 {profile} 通过 {method} 登录，此提供商不支持；请提供密钥，或设置 aws_access_key_env 和 aws_secret_key_env",
   AwsFileUnreadable: "无法读取 AWS 文件 {path}；请使该用户可以读取",
   SubscriptionOfAgent:
-    "其密钥是订阅令牌（llm.providers[].subscription），只有其厂商的 agent 可以使用：请在 agent.auth 中指定其模型组，并在此处指定另一个"
+    "其密钥是订阅令牌（{=llm.providers[].subscription}），只有其厂商的 agent 可以使用：请在 {=agent.auth} 中指定其模型组，并在此处指定另一个"
 } as const satisfies Record<keyof typeof providerReasons, string>

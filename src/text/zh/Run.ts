@@ -8,8 +8,8 @@ export const runTexts = {
   TakenOver: "另一个进程已接手此评审",
   LeaseLost: "在保存分析结果之前失去了租约",
   HeadReviewed: "评审 {run} 已评审此提交",
-  AuthorLimit: "{author} 已达到每小时评审次数上限 {count}（review.max_per_author_hour）",
-  NoChannel: "没有渠道发布{kind:target}的评审；请见 outputs.routes",
+  AuthorLimit: "{author} 已达到每小时评审次数上限 {count}（{=review.max_per_author_hour}）",
+  NoChannel: "没有渠道发布{kind:target}的评审；请见 {=outputs.routes}",
   WorkspaceUnconfigured: "工作区 {workspace} 已不在配置中",
   TriggerUnconfigured: "触发器 {trigger} 已不在配置中",
   VariableUnset: "环境变量 {variable} 未设置",
@@ -30,7 +30,7 @@ export const runTexts = {
   NoCommits: "投递中没有提交",
   RepositoryUnscheduled: "触发器 {trigger} 已没有此仓库",
   NoNewCommits: "此后没有新的提交",
-  FilesLeftOut: "没有变更的文件通过 {settings}",
+  FilesLeftOut: "没有变更的文件通过 {={fields}}",
   ProviderRefuses: "模型提供商拒绝请求：{reason}",
   ProviderUnreachable: "无法连接模型提供商：{reason}",
   HostRequestFailed: "对代码托管平台的请求失败：{reason}",
@@ -42,10 +42,11 @@ export const runTexts = {
   GivenUpAfter: "尝试 {attempts} 次后放弃：{reason}",
   InternalError: "内部错误：{cause}",
   IssueNotTriaged: "议题未分类，保持打开：{reason}",
-  PatchOverLimit: "要分析的补丁超过 review.max_patch_bytes（{limit}）；请用 review.exclude 排除生成的路径，或提高上限",
+  PatchOverLimit:
+    "要分析的补丁超过 {=review.max_patch_bytes}（{limit}）；请用 {=review.exclude} 排除生成的路径，或提高上限",
   AnalysisCrashed: "分析变更的线程意外结束：{cause}",
   AnalysisOverMemory:
-    "分析变更需要超过 {megabytes} MiB 内存；请用 review.exclude 排除生成的路径，或降低 review.max_patch_bytes",
+    "分析变更需要超过 {megabytes} MiB 内存；请用 {=review.exclude} 排除生成的路径，或降低 {=review.max_patch_bytes}",
   AnalysisOverTime:
-    "分析变更的一个步骤超过 {seconds} 秒；请用 review.exclude 排除生成的路径，或降低 review.max_patch_bytes"
+    "分析变更的一个步骤超过 {seconds} 秒；请用 {=review.exclude} 排除生成的路径，或降低 {=review.max_patch_bytes}"
 } as const satisfies Record<keyof typeof runReasons, string>

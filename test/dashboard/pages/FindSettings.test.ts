@@ -1,8 +1,10 @@
-/** Settings that texts of the service name, and their values. */
+/** Fields that reasons name, and their values. */
 import { describe, expect, it } from "vitest"
 import { findSettings } from "../../../src/dashboard/pages/FindSettings.ts"
-import { inEnglish } from "../../../src/text/en.ts"
+import { en, inEnglish } from "../../../src/text/en.ts"
+import { listFields } from "../../../src/text/Render.ts"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
+import type { Reason } from "../../../src/domain/Reason.ts"
 
 const value = (path: string, origin: string, given: unknown) => ({ path, origin: verbatimReason(origin), value: given })
 const all = [
@@ -13,17 +15,26 @@ const all = [
 ]
 const own = [value("review.skip_drafts", "config.yaml:7 (workspaces.instances.a)", true)]
 
-describe("settings in a text", () => {
-  it.each([
-    ["review.skip_drafts is true", [["review.skip_drafts", "config.yaml:7 (workspaces.instances.a)", false]]],
-    ["the budget (llm.budget) is exhausted.", [["llm.budget", "config.yaml:3", true]]],
-    ["raise review.exclude, or review.exclude", [["review.exclude", "default", false]]],
-    ["GET https://git.example.com/a.b returned 404", []],
-    ["review is a word", []],
-    ["", []]
-  ] as const)("%j: %j", (text, settings) => {
+const budget: Reason = { _tag: "BudgetUsedUp", spent: "1", limit: "1", cap: "per_run_usd" }
+
+describe("settings of a reason", () => {
+  it.each<readonly [Reason, ReadonlyArray<readonly [name: string, origin: string, isGroup: boolean]>]>([
+    [{ _tag: "DraftsSkipped" }, [["review.skip_drafts", "config.yaml:7 (workspaces.instances.a)", false]]],
+    [{ _tag: "BudgetEndedReview" }, [["llm.budget", "config.yaml:3", true]]],
+    [budget, [["llm.budget.per_run_usd", "config.yaml:3", false]]],
+    [{ _tag: "GivenUp", reason: budget, hours: 4 }, [["llm.budget.per_run_usd", "config.yaml:3", false]]],
+    [
+      { _tag: "FilesLeftOut", fields: ["review.exclude", "review.skip_drafts", "review.exclude"] },
+      [
+        ["review.exclude", "default", false],
+        ["review.skip_drafts", "config.yaml:7 (workspaces.instances.a)", false]
+      ]
+    ],
+    [verbatimReason("review.skip_drafts is true"), []]
+  ])("%j: %j", (reason, settings) => {
+    const names = listFields(en, reason)
     expect(
-      findSettings([text], { all, own }).map(({ isGroup, name, origin }) => [name, inEnglish(origin), isGroup])
+      findSettings(names, { all, own }).map(({ isGroup, name, origin }) => [name, inEnglish(origin), isGroup])
     ).toEqual(settings)
   })
 
