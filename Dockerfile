@@ -1,17 +1,21 @@
 # syntax=docker/dockerfile:1
-# The dashboard and the bundled program. The tools that build them do not reach the image.
+# The release archive: the program with most packages inside, and the dashboard. The tools that build them do not reach the image.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY LICENSE ./
 COPY actors ./actors
+COPY bin ./bin
+COPY demo ./demo
 COPY nats ./nats
 COPY src ./src
-RUN node src/dashboard/Build.mjs && node src/app/program/Build.mjs
+RUN npm pack --silent
 
-FROM node:24-slim AS dependencies
+FROM node:24-slim AS installation
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY --from=build /app/aicr-*.tgz ./
+RUN tar --extract --strip-components=1 --file aicr-*.tgz && rm aicr-*.tgz
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
@@ -20,17 +24,9 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 ENV NODE_ENV=production
-COPY --from=dependencies /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
-# The bundle is used while its sources and the lock file are those that it was made from.
-COPY package.json package-lock.json LICENSE ./
-COPY actors ./actors
-COPY bin ./bin
-COPY nats ./nats
-COPY src ./src
-COPY demo ./demo
-# The command `aicr`, with the node of this image: `docker compose exec aicr aicr queue list`.
-RUN ln -sf /usr/local/bin/node node_modules/.bin/node && ln -s /app/bin/aicr /usr/local/bin/aicr
+COPY --from=installation /app ./
+# The command `aicr`: `docker compose exec aicr aicr queue list`.
+RUN ln -s /app/bin/aicr /usr/local/bin/aicr
 # Records and mirrors: the only folders that the service writes to.
 RUN mkdir -p data workspaces && chown node:node data workspaces
 VOLUME ["/app/data", "/app/workspaces"]

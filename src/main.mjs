@@ -4,6 +4,7 @@
  */
 import * as nodeModule from "node:module"
 import { dirname } from "node:path"
+import { findProgram } from "./app/program/FindProgram.mjs"
 
 const root = dirname(import.meta.dirname)
 
@@ -17,10 +18,21 @@ if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
   process.exit(3)
 }
 
+const isInstalled = (name) => {
+  try {
+    return import.meta.resolve(name) !== ""
+  } catch {
+    return false
+  }
+}
+
 nodeModule.enableCompileCache(`${root}/node_modules/.cache/aicr`)
-const { findCallerFolder } = await import("./app/CallerFolder.ts")
-const caller = findCallerFolder(process.env, root)
-if (caller !== undefined) process.chdir(caller)
-const { findProgram } = await import("./app/program/FindProgram.ts")
-const { main } = await import(findProgram(root))
+const program = findProgram(root)
+if (!program.isBundled && !isInstalled("effect")) {
+  process.stderr.write(
+    `aicr: ${root} has no bundle of these sources, and what the sources need is not installed: run \`npm ci\` in it, or install a release archive\n`
+  )
+  process.exit(3)
+}
+const { main } = await import(program.url)
 main()

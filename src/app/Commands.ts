@@ -1,4 +1,5 @@
 /** All commands of `aicr` with their implementations; contains no logic. Wiring only. */
+import { join } from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
@@ -26,6 +27,7 @@ import { serveCommand } from "../cli/ServeCommand.ts"
 import { statsCommand } from "../cli/StatsCommand.ts"
 import { promptCommand } from "../cli/PromptCommand.ts"
 import { templateCommand } from "../cli/TemplateCommand.ts"
+import { findCallerFolder } from "./CallerFolder.ts"
 import * as StoredRevisions from "./StoredRevisions.ts"
 import * as UsageErrors from "../cli/UsageErrors.ts"
 import { whyCommand } from "../cli/WhyCommand.ts"
@@ -103,9 +105,12 @@ export const cliConfig = CliConfig.layer({
   builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel)
 })
 
-/** Runs the command in the arguments of the process, and ends the process with its exit code. */
-export const main = (): void =>
+/** Runs the command in the arguments of the process, in the folder of the caller, and ends the process with its exit code. */
+export const main = (): void => {
+  const caller = findCallerFolder(process.env, join(import.meta.dirname, "../.."))
+  if (caller !== undefined) process.chdir(caller)
   Command.run(aicr, { version: packageJson.version }).pipe(
     Effect.provide([NodeServices.layer, cliConfig, StoredRevisions.layer, UsageErrors.layer]),
     NodeRuntime.runMain({ disableErrorReporting: true, teardown: endProcess })
   )
+}

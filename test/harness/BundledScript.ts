@@ -4,7 +4,7 @@
  */
 import { renameSync, rmSync } from "node:fs"
 import { basename, join } from "node:path"
-import { bundle, loadBundler, root } from "../../src/app/program/Bundle.mjs"
+import { bundleScript, loadBundler, root } from "../../src/app/program/Bundle.mjs"
 
 /** Folder of compiled code. A script that is killed stores it explicitly (`flushCompileCache`). */
 export const compiledCode = join(root, "node_modules/.cache/aicr-tests")
@@ -17,7 +17,7 @@ const make = async (script: string): Promise<string> => {
   const name = basename(script, ".ts")
   const folder = join(compiledCode, "bundles")
   const own = join(folder, String(process.pid))
-  await bundle(bundler, own, { [name]: script }, false)
+  await bundleScript(bundler, own, { [name]: script })
   // Other processes of tests may run the same script.
   const path = join(folder, `${name}.mjs`)
   renameSync(join(own, `${name}.mjs`), path)

@@ -4,12 +4,12 @@
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
-import { findProgram } from "../../src/app/program/FindProgram.ts"
+import { findProgram } from "../../src/app/program/FindProgram.mjs"
 
 const root = join(import.meta.dirname, "../..")
 
 const setup = (): void => {
-  if (findProgram(root).endsWith("/dist/program/main.mjs")) return
+  if (findProgram(root).isBundled) return
   spawnSync(process.execPath, [join(root, "src/app/program/Build.mjs")], { stdio: "ignore" })
 }
 

@@ -17,7 +17,7 @@ const mirrored = (folder: string): string => (/^(?:actors|nats)(?:\/|$)/.test(fo
 /** Names of sources by folder, without their extension. */
 const sourcesByFolder = (files: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> =>
   Map.groupBy(
-    files.filter((file) => /\.[tj]s$/.test(file)).map((file) => file.replace(/\.[tj]s$/, "")),
+    files.filter((file) => /\.m?[tj]s$/.test(file)).map((file) => file.replace(/\.m?[tj]s$/, "")),
     dirname
   )
 

@@ -1,12 +1,13 @@
 /**
- * Bundles the program into `dist/program`, because a start that loads two thousand modules takes twice the processor time of one that loads
- * a few hundred. `npm ci` runs it as `prepare`, Docker in its first stage. FindProgram.ts uses the bundle only while the sources are those
- * that it was made from. Plain JavaScript, because an installation without development dependencies may run it with an older Node.
+ * Bundles the program into `dist/program`, unless its sources are unchanged: a start that loads two thousand modules takes twice the processor time
+ * of one that loads a few hundred, and an installation of the bundle needs a quarter of the packages. `npm ci` runs it as `prepare`, `npm pack` as
+ * `prepack`. Plain JavaScript, because an installation without development dependencies may run it with an older Node.
  */
-import { existsSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { mkdir, rename, rm, writeFile } from "node:fs/promises"
 import { join, relative } from "node:path"
-import { bundle, loadBundler, root, thread } from "./Bundle.mjs"
+import { bundleProgram, loadBundler, root } from "./Bundle.mjs"
+import { findProgram } from "./FindProgram.mjs"
 
 const target = join(root, "dist/program")
 
@@ -16,7 +17,40 @@ const describeFile = (file) => {
   return [relative(root, file), size, Math.floor(mtimeMs / 1000)]
 }
 
+const folderOfPackage = (module) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module)?.[0]
+
+/** Returns the packages in each file of the bundle. */
+const listPackages = (chunks) => {
+  const folders = (modules) => [...new Set(modules.map(folderOfPackage))].filter((folder) => folder !== undefined)
+  const name = (folder) => folder.slice(folder.lastIndexOf("/node_modules/") + "/node_modules/".length)
+  return Object.fromEntries(
+    chunks.map(({ fileName, moduleIds }) => [fileName, folders(moduleIds).map(name).toSorted()])
+  )
+}
+
+const licenseNames = ["LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "license"]
+
+/** Returns the licenses of the packages in the bundle, which require that copies contain them. */
+const listLicenses = (modules) => {
+  const folders = new Set(modules.map(folderOfPackage).filter((folder) => folder !== undefined))
+  const texts = [...folders].toSorted().map((folder) => {
+    const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    const file = licenseNames.map((one) => join(folder, one)).find(existsSync)
+    return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(file, "utf8").trim()}\n`
+  })
+  return texts.join(`\n${"-".repeat(80)}\n\n`)
+}
+
+/** Replaces the bundle. At no time is there one without its list of sources. */
+const install = async (folder) => {
+  const former = `${folder}.former`
+  if (existsSync(target)) await rename(target, former)
+  await rename(folder, target)
+  await rm(former, { recursive: true, force: true })
+}
+
 const build = async () => {
+  if (findProgram(root).isBundled) return "the program is up to date"
   const bundler = await loadBundler()
   if (bundler === undefined)
     return "the program is not bundled: the bundler is a development dependency, which is not installed"
@@ -24,15 +58,15 @@ const build = async () => {
   const folder = `${target}.${process.pid}`
   await mkdir(folder, { recursive: true })
   try {
-    const modules = [
-      ...(await bundle(bundler, folder, { main: join(root, "src/app/Commands.ts") })),
-      ...(await bundle(bundler, folder, { [thread]: join(root, `src/engine/threads/${thread}.js`) }))
-    ]
-    const own = [...new Set(modules)].filter((id) => id.startsWith(root) && !id.includes("/node_modules/"))
-    const files = [join(root, "package-lock.json"), ...own.toSorted()].filter(existsSync).map(describeFile)
-    await writeFile(join(folder, "sources.json"), JSON.stringify({ root, files }))
-    await rm(target, { recursive: true, force: true })
-    await rename(folder, target)
+    const chunks = await bundleProgram(bundler, folder, { main: join(root, "src/app/Commands.ts") })
+    const modules = [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds))]
+    const tools = ["Build.mjs", "Bundle.mjs"].map((name) => join(import.meta.dirname, name))
+    const own = modules.filter((id) => id.startsWith(root) && !id.includes("/node_modules/"))
+    const sources = [join(root, "package-lock.json"), ...tools, ...own.toSorted()].filter(existsSync)
+    await writeFile(join(folder, "sources.json"), JSON.stringify({ root, files: sources.map(describeFile) }))
+    await writeFile(join(folder, "packages.json"), JSON.stringify(listPackages(chunks)))
+    await writeFile(join(folder, "licenses.txt"), listLicenses(modules))
+    await install(folder)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

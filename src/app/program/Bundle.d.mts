@@ -3,11 +3,9 @@ export interface Bundler {
   readonly rolldown: unknown
 }
 export declare const root: string
-export declare const thread: string
 export declare const loadBundler: () => Promise<Bundler | undefined>
-export declare const bundle: (
+export declare const bundleScript: (
   bundler: Bundler,
   dir: string,
-  input: Readonly<Record<string, string>>,
-  codeSplitting?: boolean
+  input: Readonly<Record<string, string>>
 ) => Promise<ReadonlyArray<string>>

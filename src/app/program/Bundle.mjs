@@ -1,30 +1,67 @@
 /** Bundles TypeScript that Node would run from its sources. Plain JavaScript for the reason that Build.mjs states. */
-import { dirname, join } from "node:path"
+import { readFileSync } from "node:fs"
+import { basename, dirname, join, relative } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "../../..")
 
-/** Packages of many small modules. Others are loaded from their own files, as they expect. */
-const inlined = ["effect", "@effect/platform-node", "@effect/platform-node-shared", "undici", "uuid", "yaml"]
+/**
+ * Packages that stay outside of bundles, because they load files of their own or are loaded by a path: the dependencies of package.json. All others
+ * are part of bundles, and development dependencies.
+ */
+const outside = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies)
 
-const isInlined = (name) => inlined.some((one) => name === one || name.startsWith(`${one}/`))
+const isOutside = (name) => outside.some((one) => name === one || name.startsWith(`${one}/`))
 
-/** Entry of the threads that analyse changes, which are started while reviews wait: a bundle of its own, without what only the service uses. */
-export const thread = "ChangeThread"
+/** Packages that the client of Docker loads for connections over SSH and for sessions of builds, which the program does not use. */
+const unused = ["ssh2", "@grpc/grpc-js", "@grpc/proto-loader"]
 
-/** A module in the bundle still finds the files in the folder of its source, except for the bundled thread, and is not the started one. */
+const leaveOut = {
+  name: "leave-out",
+  resolveId: (name) => (unused.includes(name) ? `\0${name}` : undefined),
+  load: (id) => (unused.includes(id.slice(1)) ? "export {}" : undefined)
+}
+
+/** A module in a bundle still finds the files in the folder of its source, and is not the started one. */
 const keepPlaces = {
   name: "keep-places",
   transform: (code, id) => {
     if (id.includes("/node_modules/") || !code.includes("import.meta.")) return
     return code
-      .replaceAll(`new URL("./${thread}.js", import.meta.url)`, `new URL("./${thread}.mjs", import.meta["url"])`)
       .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)))
       .replaceAll("import.meta.filename", JSON.stringify(id))
       .replaceAll("import.meta.main", "false")
       .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
   }
 }
+
+/**
+ * The same for a bundle that is moved together with the installation: files are found relative to `dir`. Threads, whose entries `onThread` gets, and
+ * data of packages are part of the bundle.
+ */
+const movePlaces = (dir, onThread) => ({
+  name: "move-places",
+  transform(code, id) {
+    if (id.includes("/node_modules/") || !code.includes("import.meta.")) return
+    const place = (path) => JSON.stringify(relative(dir, path))
+    return code
+      .replaceAll(/new URL\("\.\/(\w+)\.js", import\.meta\.url\)/g, (_, name) => {
+        onThread(name, join(dirname(id), `${name}.js`))
+        return `new URL("./${name}.mjs", import.meta["url"])`
+      })
+      .replaceAll(/import\.meta\.resolve\("([^"]+)"\)/g, (_, name) => {
+        const source = readFileSync(fileURLToPath(import.meta.resolve(name)))
+        this.emitFile({ type: "asset", fileName: basename(name), source })
+        return `new URL("./${basename(name)}", import.meta["url"]).href`
+      })
+      .replaceAll(
+        "import.meta.dirname",
+        `process.getBuiltinModule("node:path").join(import.meta["dirname"], ${place(dirname(id))})`
+      )
+      .replaceAll("import.meta.main", "false")
+      .replaceAll("import.meta.url", `new URL(${place(id)}, import.meta["url"]).href`)
+  }
+})
 
 /** Returns the bundler, or undefined if development dependencies are not installed. */
 export const loadBundler = async () => {
@@ -36,18 +73,14 @@ export const loadBundler = async () => {
   }
 }
 
-/**
- * Writes the modules that `input` names into a folder of this installation, and returns the files that they were made from. `codeSplitting`:
- * modules that are loaded on demand become files of their own.
- */
-export const bundle = async ({ rolldown }, dir, input, codeSplitting = true) => {
+const write = async ({ rolldown }, dir, input, codeSplitting, places) => {
   const made = await rolldown({
     cwd: root,
     input,
     platform: "node",
     logLevel: "silent",
-    external: (name) => !name.startsWith(".") && !name.startsWith("/") && !isInlined(name),
-    plugins: [keepPlaces]
+    external: isOutside,
+    plugins: [leaveOut, places]
   })
   const { output } = await made.write({
     dir,
@@ -57,5 +90,21 @@ export const bundle = async ({ rolldown }, dir, input, codeSplitting = true) => 
     chunkFileNames: "[name]-[hash].mjs"
   })
   await made.close()
-  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []))
+  return output.filter(({ type }) => type === "chunk")
+}
+
+/** Writes a script as one file, which may be moved: it finds other files by their absolute paths in this installation. */
+export const bundleScript = (bundler, dir, input) => write(bundler, dir, input, false, keepPlaces)
+
+/**
+ * Writes the modules that `input` names, and returns the files that they were made from. Modules that are loaded on demand become files of their
+ * own. Each thread is a bundle of its own, without what only the others use. Returns the files that were written.
+ */
+export const bundleProgram = async (bundler, dir, input) => {
+  const written = []
+  const entries = new Map(Object.entries(input))
+  const places = movePlaces(dir, (name, path) => entries.set(name, path))
+  // Entries of threads are added while the modules that start them are read.
+  for (const [name, path] of entries) written.push(...(await write(bundler, dir, { [name]: path }, true, places)))
+  return written
 }

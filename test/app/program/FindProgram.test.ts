@@ -1,12 +1,12 @@
 /** A start runs the bundle, and the sources where these are newer. */
 import { execFile } from "node:child_process"
-import { existsSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { appendFile, cp, readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
-import { findProgram } from "../../../src/app/program/FindProgram.ts"
+import { findProgram } from "../../../src/app/program/FindProgram.mjs"
 import { temporaryFolder } from "../../vcs/Repository.ts"
 
 const program = join(import.meta.dirname, "../../..")
@@ -28,7 +28,15 @@ describe("a program", () => {
 
   it("is the bundle while the sources are those that it was made from", () => {
     const { root } = install()
-    expect(findProgram(root)).toBe(url(root, "dist/program/main.mjs"))
+    expect(findProgram(root)).toEqual({ isBundled: true, url: url(root, "dist/program/main.mjs") })
+  })
+
+  it("is the bundle where there is no list of sources: a release archive", () => {
+    const { root } = install()
+    rmSync(join(root, "dist/program/sources.json"))
+    expect(findProgram(root).isBundled).toBe(false)
+    writeFileSync(join(root, "dist/program/main.mjs"), "")
+    expect(findProgram(root).isBundled).toBe(true)
   })
 
   type Installed = ReturnType<typeof install>
@@ -43,36 +51,9 @@ describe("a program", () => {
   it.each(changes)("is the sources where %s", (_, change) => {
     const installed = install()
     change(installed)
-    expect(findProgram(installed.root)).toBe(url(installed.root, "src/app/Commands.ts"))
+    expect(findProgram(installed.root)).toEqual({ isBundled: false, url: url(installed.root, "src/app/Commands.ts") })
   })
 })
-
-/** Files that the stages of the Dockerfile copy from the repository, and the commands of the first stage that build something. */
-const readImage = async () => {
-  const stages = (await readFile(join(program, "Dockerfile"), "utf8")).split(/^FROM .*$/m).slice(1)
-  const copied = (stage = "") =>
-    [...stage.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = ""]) => names.split(" "))
-  const builds = [...(stages[0] ?? "").matchAll(/^RUN (node .*)$/gm)].map(([, command = ""]) => command)
-  return { build: copied(stages[0]), image: copied(stages.at(-1)), builds }
-}
-
-it("the files of the Docker image suffice to build the dashboard and the program, and to run the bundle", async () => {
-  const { build, builds, image } = await readImage()
-  const root = temporaryFolder()
-  const install = (names: ReadonlyArray<string>) =>
-    Promise.all(
-      names.map((name) => cp(join(program, name), join(root, name), { recursive: true, preserveTimestamps: true }))
-    )
-  await install(build)
-  await symlink(join(program, "node_modules"), join(root, "node_modules"))
-  const PATH = `${join(program, "node_modules/.bin")}:${process.env["PATH"]}`
-  expect(builds).toHaveLength(1)
-  await promisify(execFile)("sh", ["-c", builds.join("\n")], { cwd: root, env: { ...process.env, PATH } })
-  for (const name of build) rmSync(join(root, name), { recursive: true })
-  await install(image)
-  expect(findProgram(root)).toBe(pathToFileURL(join(root, "dist/program/main.mjs")).href)
-  expect(existsSync(join(root, "dist/dashboard/index.html"))).toBe(true)
-}, 120_000)
 
 it("Build.mjs makes a bundle that loads a fifth of the modules at most, and that is left once a source changes", async () => {
   const root = temporaryFolder()

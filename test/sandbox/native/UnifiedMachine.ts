@@ -7,7 +7,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { bundle, loadBundler } from "../../../src/app/program/Bundle.mjs"
+import { bundleScript, loadBundler } from "../../../src/app/program/Bundle.mjs"
 import { writeInitramfs } from "../../../src/sandbox/microvm/Initramfs.ts"
 import { modules } from "../../../src/sandbox/microvm/StartScript.ts"
 import { makeMicrovm } from "../../harness/Microvm.ts"
@@ -88,7 +88,7 @@ export const runInMachine = async (jobs: ReadonlyArray<MachineJob>): Promise<Rea
   const folder = mkdtempSync(join(tmpdir(), "aicr-machine-"))
   const bundler = await loadBundler()
   if (bundler === undefined) throw new Error("the bundler is not installed")
-  await bundle(bundler, join(folder, "job"), { RunJob: join(import.meta.dirname, "../RunJob.ts") })
+  await bundleScript(bundler, join(folder, "job"), { RunJob: join(import.meta.dirname, "../RunJob.ts") })
   const busybox = join(provide("busybox"), "busybox")
   provide("bubblewrap")
   // The bundle reads texts of programs where their sources are.
