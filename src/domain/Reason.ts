@@ -4,6 +4,7 @@
  *
  * A reason without a text in each language does not compile, nor does a text without a reason.
  */
+import { joinTables } from "./JoinTables.ts"
 import { Predicate, Schema, SchemaTransformation } from "effect"
 import type { Params } from "./ReasonParams.ts"
 import { isParam } from "./ReasonParams.ts"
@@ -39,28 +40,28 @@ const verbatim = {
 } as const satisfies Record<string, Params>
 
 /** Parameters by tag. A new reason is a row of one of these tables, and a text in each language. */
-export const reasons = {
-  ...verbatim,
-  ...chatReasons,
-  ...checkoutReasons,
-  ...deliveryReasons,
-  ...hostReasons,
-  ...modelReasons,
-  ...nodeReasons,
-  ...noticeReasons,
-  ...originReasons,
-  ...publicationReasons,
-  ...queueReasons,
-  ...checkReasons,
-  ...refusalReasons,
-  ...configurationReasons,
-  ...reviewReasons,
-  ...runReasons,
-  ...sandboxReasons,
-  ...providerReasons,
-  ...statusReasons,
-  ...storeReasons
-}
+export const reasons = joinTables(
+  verbatim,
+  chatReasons,
+  checkoutReasons,
+  deliveryReasons,
+  hostReasons,
+  modelReasons,
+  nodeReasons,
+  noticeReasons,
+  originReasons,
+  publicationReasons,
+  queueReasons,
+  checkReasons,
+  refusalReasons,
+  configurationReasons,
+  reviewReasons,
+  runReasons,
+  sandboxReasons,
+  providerReasons,
+  statusReasons,
+  storeReasons
+)
 
 export type ReasonTag = keyof typeof reasons
 

@@ -1,11 +1,12 @@
 /** Every text of the service in English. `zh.ts` has the same keys. */
+import { joinTables } from "../domain/JoinTables.ts"
 import type { Reason } from "../domain/Reason.ts"
 import type { LanguageTexts } from "./Render.ts"
 import { render } from "./Render.ts"
 import { common } from "./en/Common.ts"
 import { configurationTexts } from "./en/Configuration.ts"
 
-export const en: LanguageTexts = { ...common, reasons: { ...common.reasons, ...configurationTexts } }
+export const en: LanguageTexts = { ...common, reasons: joinTables(common.reasons, configurationTexts) }
 
 /** Text of a reason in English: for commands, and for what is published in English. */
 export const inEnglish = (reason: Reason): string => render(en, reason)

@@ -1,11 +1,12 @@
 /** Every text of the service in Chinese. `en.ts` has the same keys. */
+import { joinTables } from "../domain/JoinTables.ts"
 import type { Reason } from "../domain/Reason.ts"
 import type { LanguageTexts } from "./Render.ts"
 import { render } from "./Render.ts"
 import { common } from "./zh/Common.ts"
 import { configurationTexts } from "./zh/Configuration.ts"
 
-export const zh: LanguageTexts = { ...common, reasons: { ...common.reasons, ...configurationTexts } }
+export const zh: LanguageTexts = { ...common, reasons: joinTables(common.reasons, configurationTexts) }
 
 /** Text of a reason in Chinese: for what is published in Chinese. */
 export const inChinese = (reason: Reason): string => render(zh, reason)

@@ -1,4 +1,5 @@
 /** Texts in Chinese that every page of the dashboard may show. Those of configurations are loaded with their pages. */
+import { joinTables } from "../../domain/JoinTables.ts"
 import type { CommonTexts } from "../Render.ts"
 import { pageTexts } from "./Pages.ts"
 import { checkTexts } from "./Check.ts"
@@ -21,29 +22,27 @@ import { modelTexts } from "./Model.ts"
 import { deliveryTexts } from "./Delivery.ts"
 
 export const common: CommonTexts = {
-  reasons: {
-    Text: "{text}",
-    Unknown: "{tag}",
-    Several: "{reasons}",
-    ...deliveryTexts,
-    ...modelTexts,
-    ...chatTexts,
-    ...checkoutTexts,
-    ...hostTexts,
-    ...nodeTexts,
-    ...noticeTexts,
-    ...originTexts,
-    ...publicationTexts,
-    ...queueTexts,
-    ...reviewTexts,
-    ...runTexts,
-    ...sandboxTexts,
-    ...providerTexts,
-    ...statusTexts,
-    ...storeTexts,
-    ...checkTexts,
-    ...refusalTexts
-  },
+  reasons: joinTables(
+    { Text: "{text}", Unknown: "{tag}", Several: "{reasons}" },
+    deliveryTexts,
+    modelTexts,
+    chatTexts,
+    checkoutTexts,
+    hostTexts,
+    nodeTexts,
+    noticeTexts,
+    originTexts,
+    publicationTexts,
+    queueTexts,
+    reviewTexts,
+    runTexts,
+    sandboxTexts,
+    providerTexts,
+    statusTexts,
+    storeTexts,
+    checkTexts,
+    refusalTexts
+  ),
   keys: pageTexts,
   separators: ["、", "；"]
 }

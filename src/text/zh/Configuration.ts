@@ -1,4 +1,5 @@
 /** Texts about the configuration and its edits. */
+import { joinTables } from "../../domain/JoinTables.ts"
 import { configEntityTexts } from "./ConfigEntity.ts"
 import { configFieldTexts } from "./ConfigField.ts"
 import { configTextTexts } from "./ConfigText.ts"
@@ -7,12 +8,12 @@ import { configValueTexts } from "./ConfigValue.ts"
 import { editTexts } from "./Edit.ts"
 import { sealingTexts } from "./Sealing.ts"
 
-export const configurationTexts = {
-  ...configEntityTexts,
-  ...configFieldTexts,
-  ...configTextTexts,
-  ...configUseTexts,
-  ...configValueTexts,
-  ...editTexts,
-  ...sealingTexts
-}
+export const configurationTexts = joinTables(
+  configEntityTexts,
+  configFieldTexts,
+  configTextTexts,
+  configUseTexts,
+  configValueTexts,
+  editTexts,
+  sealingTexts
+)
