@@ -3,7 +3,7 @@
  * publications. Everything is read from the stores, so that the story is the same on every node and after a restart.
  */
 import { Effect } from "effect"
-import { readVerdicts } from "../../actors/HeadStatus.ts"
+import { readVerdicts } from "../../actors/publishing/HeadStatus.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { targetKey } from "../domain/Change.ts"

@@ -1,9 +1,9 @@
 /** Messages from the ingress to the actors. Wiring only. */
 import { Effect, Layer } from "effect"
-import { publishers } from "../../actors/ChangePublisher.ts"
-import { ChatConnection } from "../../actors/ChatConnection.ts"
-import { NewReports } from "../../actors/NewReports.ts"
-import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
+import { publishers } from "../../actors/publishing/ChangePublisher.ts"
+import { ChatConnection } from "../../actors/chat/ChatConnection.ts"
+import { NewReports } from "../../actors/depots/NewReports.ts"
+import { WorkspaceScheduler } from "../../actors/scheduling/WorkspaceScheduler.ts"
 import { targetKey } from "../domain/Change.ts"
 import { Forges } from "../forge/Forges.ts"
 import { Wake } from "../ingress/Wake.ts"

@@ -1,7 +1,7 @@
 /** The administration over the parts of a node. Wiring only. */
 import { Effect, Layer } from "effect"
 import { Sharding } from "effect/cluster"
-import { WorkspaceScheduler } from "../../actors/WorkspaceScheduler.ts"
+import { WorkspaceScheduler } from "../../actors/scheduling/WorkspaceScheduler.ts"
 import * as Handle from "../admin/Handle.ts"
 import { Nodes } from "../admin/Nodes.ts"
 import { Forges } from "../forge/Forges.ts"

@@ -8,9 +8,9 @@
  */
 import { Effect, Layer } from "effect"
 import * as Actors from "../../actors/Actors.ts"
-import * as RefusedConfiguration from "../../actors/RefusedConfiguration.ts"
+import * as RefusedConfiguration from "../../actors/notices/RefusedConfiguration.ts"
 import { shardGroups } from "../../actors/Placement.ts"
-import * as WritePacer from "../../actors/WritePacer.ts"
+import * as WritePacer from "../../actors/limits/WritePacer.ts"
 import { NatsConnection } from "../../nats/NatsConnection.ts"
 import { NatsEvents } from "../../nats/NatsEvents.ts"
 import { NatsLockHealth, observeRunner } from "../../nats/NatsLockHealth.ts"

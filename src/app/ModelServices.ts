@@ -1,7 +1,7 @@
 /** The model gateway of the service; catalog, budget and permits are stored where all nodes see them. Wiring only. */
 import { Effect, Layer } from "effect"
-import * as BudgetLedger from "../../actors/BudgetLedger.ts"
-import * as ProviderLimiter from "../../actors/ProviderLimiter.ts"
+import * as BudgetLedger from "../../actors/limits/BudgetLedger.ts"
+import * as ProviderLimiter from "../../actors/limits/ProviderLimiter.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import * as AnswerQuestion from "../engine/AnswerQuestion.ts"

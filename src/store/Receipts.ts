@@ -56,7 +56,7 @@ export interface EventRecord {
         readonly command?: "help" | "cancel" | undefined
       }
     | undefined
-  /** A routing receipt: its workspace is determined in the background (actors/DepotRouting.ts). */
+  /** A routing receipt: its workspace is determined in the background (actors/depots/DepotRouting.ts). */
   readonly routing?: DepotChange | undefined
   readonly receivedAt: number
 }

@@ -1,6 +1,6 @@
 /** Reviews of pushes that only end when they are cancelled: how they begin, and how often they were cleaned up. */
 import { Context, Effect, Layer, Ref } from "effect"
-import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import * as Scheduler from "../../actors/scheduling/WorkspaceScheduler.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { Priority } from "../../src/domain/Entry.ts"

@@ -1,8 +1,8 @@
 /** A node's executor with its scheduler and publisher, over stores in memory. What a test does not give it fails when it is used. */
 import { Effect, Layer } from "effect"
-import * as Publisher from "../../actors/ChangePublisher.ts"
-import * as Executor from "../../actors/ReviewExecutor.ts"
-import * as Scheduler from "../../actors/WorkspaceScheduler.ts"
+import * as Publisher from "../../actors/publishing/ChangePublisher.ts"
+import * as Executor from "../../actors/review/ReviewExecutor.ts"
+import * as Scheduler from "../../actors/scheduling/WorkspaceScheduler.ts"
 import { Agent } from "../../src/agent/Agent.ts"
 import type { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"

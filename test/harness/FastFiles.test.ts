@@ -19,7 +19,7 @@ it("a test that starts a program, a server or a browser, draws random inputs or 
   expect(isFast("test/store/Ledger.test.ts")).toBe(false)
   expect(isFast("test/config/Matcher.test.ts")).toBe(false)
   expect(isFast("test/outputs/SafeTextHostile.test.ts")).toBe(false)
-  expect(isFast("test/actors/ReviewExecutor.test.ts")).toBe(false)
+  expect(isFast("test/actors/review/ReviewExecutor.test.ts")).toBe(false)
 })
 
 it("the others are, and no folder of fuzzing or benchmarks", () => {

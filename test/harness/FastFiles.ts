@@ -29,7 +29,7 @@ const slow: ReadonlySet<string> = new Set([
 /** Days of a clock, streams that last, and lists at their limits: a third of the time of all the others. */
 const long: ReadonlySet<string> = new Set([
   "test/actors/QueueFields.test.ts",
-  "test/actors/ReviewExecutor.test.ts",
+  "test/actors/review/ReviewExecutor.test.ts",
   "test/admin/LiveHandlers.test.ts",
   "test/chat/members/MemberFile.test.ts",
   "test/config/SnapshotArchive.test.ts"

@@ -63,7 +63,7 @@ const rows: ReadonlyArray<Row> = [
   importing("src/review/anchor/Case.ts", "../../domain/Problem.ts", false),
   importing("src/config/Case.ts", "../store/Runs.ts", true),
   importing("src/config/schema/Case.ts", "../../domain/Kinds.ts", false),
-  importing("src/engine/Case.ts", "../../actors/ReviewExecutor.ts", true),
+  importing("src/engine/Case.ts", "../../actors/review/ReviewExecutor.ts", true),
   importing("src/engine/Case.ts", "../vcs/git/Mirror.ts", true),
   importing("src/engine/Case.ts", "../ingress/Webhooks.ts", true),
   importing("src/engine/Case.ts", "../vcs/Checkout.ts", false),
@@ -93,7 +93,7 @@ const rows: ReadonlyArray<Row> = [
   importing("src/forge/Case.ts", "../database/SqliteDatabase.ts", true),
   importing("actors/Case.ts", "../src/database/StoreError.ts", false),
   ...[...zones.adapters.of, ...zones.stores.of].flatMap((folder) => [
-    importing(`src/${folder}/Case.ts`, "../../actors/WorkspaceScheduler.ts", true),
+    importing(`src/${folder}/Case.ts`, "../../actors/scheduling/WorkspaceScheduler.ts", true),
     importing(`src/${folder}/Case.ts`, "../ingress/Webhooks.ts", true),
     importing(`src/${folder}/Case.ts`, "../../nats/Subjects.ts", true),
     importing(
@@ -115,7 +115,7 @@ const rows: ReadonlyArray<Row> = [
     importing(`src/${folder}/Case.ts`, "../store/deep/Sql.ts", true),
     importing(`src/${folder}/Case.ts`, folder === "cli" ? "../ingress/Webhooks.ts" : "../cli/Review.ts", true),
     importing(`src/${folder}/Case.ts`, "../../actors/Actors.ts", true),
-    importing(`src/${folder}/Case.ts`, "../../actors/WorkspaceScheduler.ts", false),
+    importing(`src/${folder}/Case.ts`, "../../actors/scheduling/WorkspaceScheduler.ts", false),
     importing(`src/${folder}/Case.ts`, "../forge/Forge.ts", false)
   ]),
   ...actorOrder.flatMap((actor, index) =>
@@ -124,7 +124,7 @@ const rows: ReadonlyArray<Row> = [
       .map((other) => importing(`actors/${actor}.ts`, `./${other}.ts`, actorOrder.indexOf(other) < index))
   ),
   importing("src/app/Case.ts", "../queue/QueueMemory.ts", false),
-  ...["src/app/Case.ts", "src/vcs/Case.ts", "nats/Case.ts", "actors/WritePacer.ts", "test/case.test.ts"].flatMap(
+  ...["src/app/Case.ts", "src/vcs/Case.ts", "nats/Case.ts", "actors/limits/WritePacer.ts", "test/case.test.ts"].flatMap(
     (file) => [
       importing(file, "@effect/platform-node", true),
       importing(file, "@effect/platform-node/NodeStream", file.startsWith("nats"))

@@ -17,7 +17,7 @@ const paceMillis = 100
 
 /** No sweep releases what a killed node held, only its death. */
 const rare = new OtherRelease("0.1.0", [
-  ["actors/Housekeeping.ts", "sweepEvery = Duration.seconds(15)", "sweepEvery = Duration.minutes(10)"]
+  ["actors/upkeep/Housekeeping.ts", "sweepEvery = Duration.seconds(15)", "sweepEvery = Duration.minutes(10)"]
 ])
 afterAll(() => rare[Symbol.dispose]())
 

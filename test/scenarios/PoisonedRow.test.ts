@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import { maxStarts } from "../../actors/PublishDecision.ts"
+import { maxStarts } from "../../actors/publishing/PublishDecision.ts"
 import { honest, Installation, listStates } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 

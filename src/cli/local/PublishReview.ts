@@ -4,7 +4,7 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import type { Sharding } from "effect/cluster"
-import { publishers } from "../../../actors/ChangePublisher.ts"
+import { publishers } from "../../../actors/publishing/ChangePublisher.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Analysis } from "../../domain/Analysis.ts"
 import { targetKey as keyOf } from "../../domain/Change.ts"

@@ -14,7 +14,7 @@
  * | Labels of an organisation count in its repositories; a token needs a scope of its own to read them | gitea/Labels.ts |
  * | Forgejo and versions of Gitea before 1.24 ignore `until` in a list of commits | gitea/Pulls.ts |
  * | A status `warning` does not pass a required status | gitea/Comments.ts |
- * | 500 is also the response to a write that can never succeed, and its message is for administrators only; it may come after the write was stored | actors/PublishDecision.ts |
+ * | 500 is also the response to a write that can never succeed, and its message is for administrators only; it may come after the write was stored | actors/publishing/PublishDecision.ts |
  * | Only an approval or a request for changes ends a request for a review, a review with comments does not | docs/publishing.md |
  * | A list by the name of an account that no longer exists is refused with 404 | OwnAccount.ts |
  */

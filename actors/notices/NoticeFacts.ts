@@ -1,0 +1,92 @@
+/** Derives the facts of notices from records. Pure. */
+import { Duration } from "effect"
+import type { TriggerProfile } from "../../src/config/Snapshot.ts"
+import { isCalledByHosts } from "../../src/domain/Kinds.ts"
+import { reachedThreshold } from "../../src/domain/Notice.ts"
+import type { NoticeFacts } from "../../src/domain/Notice.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
+import { runUrl } from "../../src/domain/RunLink.ts"
+import { truncate } from "../../src/domain/Text.ts"
+import type { DayAccount } from "../../src/store/Ledger.ts"
+import type { EndedDeliveries } from "../../src/store/Notices.ts"
+import type { StoredEvent } from "../../src/store/Receipts.ts"
+
+/** Longest name in a notice. */
+const maxName = 200
+
+const unrecorded: Reason = { _tag: "NoReasonRecorded" }
+
+type Facts<Tag extends NoticeFacts["_tag"]> = Extract<NoticeFacts, { readonly _tag: Tag }>
+
+const name = (text: string | undefined) => (text === undefined || text === "" ? undefined : truncate(text, maxName))
+
+/** Returns undefined for deliveries without a review: commands, and those that were settled differently since then. */
+export const endedFacts = (
+  event: StoredEvent,
+  { events, outcome }: EndedDeliveries,
+  hours: number,
+  server: Parameters<typeof runUrl>[0]
+): Facts<"queue_expired"> | Facts<"review_failed"> | undefined => {
+  const { facts, id, outcomeReason, repo, runId, work, workspace } = event
+  if (event.outcome !== outcome || work?.command !== undefined) return undefined
+  const change = work?.change
+  const author = name(change?.author?.username ?? change?.client ?? facts.author)
+  const branch = name(change?.target.branch ?? change?.headRef ?? facts.branch)
+  const head = name(change?.head)
+  const number = change?.target.number ?? facts.number
+  const subject = {
+    workspace: workspace ?? "",
+    repository: name(repo ?? change?.repo.fullName) ?? "",
+    eventId: id,
+    events,
+    reason: outcomeReason ?? unrecorded,
+    ...(author === undefined ? {} : { author }),
+    ...(branch === undefined ? {} : { branch }),
+    ...(head === undefined ? {} : { head }),
+    ...(number === undefined ? {} : { number }),
+    ...(change?.url === undefined ? {} : { url: change.url })
+  }
+  if (outcome === "expired") return { _tag: "queue_expired", ...subject, hours }
+  const url = runId === undefined ? undefined : runUrl(server, runId)
+  return {
+    _tag: "review_failed",
+    ...subject,
+    ...(runId === undefined ? {} : { runId }),
+    ...(url === undefined ? {} : { runUrl: url })
+  }
+}
+
+interface Budget {
+  readonly per_repo_daily_usd?: number | undefined
+  readonly per_author_daily_usd?: number | undefined
+}
+
+/** Returns the threshold that the spent amount of an account has reached, if any. */
+export const budgetFacts = (
+  { kind, name: account, spentUsd }: Pick<DayAccount, "kind" | "name" | "spentUsd">,
+  day: string,
+  budget: Budget
+): Facts<"budget_threshold"> | undefined => {
+  const capUsd = kind === "repository" ? budget.per_repo_daily_usd : budget.per_author_daily_usd
+  // A budget of nothing is a switch, not an amount that is spent.
+  if (capUsd === undefined || capUsd <= 0) return undefined
+  const percent = reachedThreshold(spentUsd, capUsd)
+  return percent === undefined
+    ? undefined
+    : { _tag: "budget_threshold", scope: kind, name: truncate(account, maxName), day, percent, spentUsd, capUsd }
+}
+
+/** Time without a delivery after which a webhook is silent. */
+export const silenceMillis = Duration.toMillis("24 hours")
+
+/** `lastAt`: time of the newest delivery. Only triggers that hosts and hooks call can be silent. */
+export const silentFacts = (
+  trigger: Pick<TriggerProfile, "enabled" | "kind" | "name"> | undefined,
+  lastAt: number,
+  now: number
+): Facts<"webhook_silent"> | undefined => {
+  if (trigger === undefined || !trigger.enabled || now - lastAt < silenceMillis) return undefined
+  if (!isCalledByHosts(trigger.kind)) return undefined
+  const hours = Math.floor(silenceMillis / Duration.toMillis("1 hour"))
+  return { _tag: "webhook_silent", trigger: truncate(trigger.name, maxName), lastAt, hours }
+}

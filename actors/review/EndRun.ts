@@ -1,0 +1,192 @@
+/**
+ * Ends a run: stores its analysis together with its publications, or its failure or cancellation. Each write carries the token of the lease
+ * and changes nothing without it. The publisher and listeners are notified afterwards.
+ */
+import { Clock, Effect, Metric } from "effect"
+import { openFindings } from "../../src/domain/Analysis.ts"
+import type { Analysis } from "../../src/domain/Analysis.ts"
+import type { TargetKey } from "../../src/domain/Keys.ts"
+import { hasUnreadText, isMostlyRead } from "../../src/domain/Coverage.ts"
+import { endStatus } from "../../src/domain/HeadVerdict.ts"
+import { leftOutReason } from "../../src/domain/LeftOut.ts"
+import type { RunVerdict } from "../../src/domain/HeadVerdict.ts"
+import type { Publication, StatusState } from "../../src/domain/Publication.ts"
+import { describe, decideVerdict } from "../../src/domain/Verdict.ts"
+import type { Reason } from "../../src/domain/Reason.ts"
+import type { RunStatus } from "../../src/domain/Run.ts"
+import { runUrl } from "../../src/domain/RunLink.ts"
+import * as Metrics from "../../src/observability/Metrics.ts"
+import { Progress } from "../../src/observability/Progress.ts"
+import { Outputs } from "../../src/outputs/Outputs.ts"
+import { hasStatus, setsStatus } from "../../src/outputs/StatusEnd.ts"
+import { Outbox } from "../../src/store/Outbox.ts"
+import { Runs } from "../../src/store/Runs.ts"
+import type { Run } from "../../src/store/Runs.ts"
+import { publishers } from "../publishing/ChangePublisher.ts"
+import { withDismissals } from "./Dismissed.ts"
+import { logEnded } from "./RunLog.ts"
+import { saveSpooled } from "./SaveAnalysis.ts"
+import type { ReviewWork } from "./ReviewWork.ts"
+import { failed, reviewed, skipped } from "./RunOutcome.ts"
+
+export const reviewInProgress: Reason = { _tag: "ReviewInProgress" }
+
+/** Wakes the publisher of a target. */
+export const publish = Effect.fnUntraced(function* (targetKey: TargetKey) {
+  yield* (yield* publishers)(targetKey).Publish(undefined, { discard: true })
+})
+
+/** Sets a pending status on the head of the run. A status that cannot be written now does not fail the review. */
+export const announce = (run: Run, work: ReviewWork) =>
+  Effect.catch(addStatus(run, work, "pending", reviewInProgress), ({ message }) =>
+    Effect.logWarning("pending status was not stored").pipe(Effect.annotateLogs({ run_id: run.id, error: message }))
+  )
+
+const addStatus = Effect.fnUntraced(function* (run: Run, work: ReviewWork, state: StatusState, description: Reason) {
+  const rows = (yield* Outputs).status(publishInput(run, work), state, description)
+  yield* (yield* Outbox).add(rows, yield* Clock.currentTimeMillis)
+  yield* publish(run.targetKey)
+})
+
+const addEnd = (run: Run, work: ReviewWork, to: RunStatus, reason: Reason) => {
+  const { description, state } = endStatus(to, reason)
+  return addStatus(run, work, state, description)
+}
+
+/** Returns the verdict of a review. A channel that ends requests for changes has no problem to publish. */
+const verdictOf = (
+  run: Run,
+  { workspace }: ReviewWork,
+  analysis: Analysis,
+  plan: ReadonlyArray<Publication>
+): RunVerdict => ({
+  state: decideVerdict(analysis, workspace.review),
+  description: describe(analysis),
+  isShown: setsStatus(workspace, run.change),
+  isClean:
+    plan.some(({ operation }) => operation._tag === "Verdict") ||
+    (openFindings(analysis).length === 0 && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage))
+})
+
+/** Stores the analysis. From here on it is published, and no further model call is made. */
+export const completeRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, found: Analysis) {
+  const outputs = yield* Outputs
+  const analysis = yield* withDismissals(run, work, found)
+  const open = openFindings(analysis)
+  const spent = (yield* Clock.currentTimeMillis) - (run.startedAt ?? run.createdAt)
+  const input = { ...publishInput(run, work), seconds: Math.max(0, Math.round(spent / 1000)) }
+  const plan = outputs.plan({ ...input, analysis })
+  // The status comes last, so that a head that is marked as reviewed has its comments.
+  const verdict = verdictOf(run, work, analysis, plan)
+  const status = outputs
+    .status(input, verdict.state, verdict.description)
+    .map((row) => ({ ...row, position: plan.length }))
+  const recorded = hasStatus(run.change) ? verdict : undefined
+  const runs = yield* Runs
+  const complete = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (yield* runs.complete(run.id, work.lease.token, analysis, [...plan, ...status], now, recorded)) return true
+    // The response to an earlier attempt may have been lost: then the analysis is stored.
+    return (yield* runs.get(run.id))?.status === "publishing"
+  })
+  if (!(yield* saveSpooled(run, analysis, complete))) {
+    return failed({ _tag: "LeaseLost" }, true)
+  }
+  for (const { problem } of open) {
+    yield* Metric.update(Metric.withAttributes(Metrics.problems, { severity: problem.severity }), 1)
+  }
+  yield* (yield* Progress).publish({
+    _tag: "Analysed",
+    workspace: run.workspace,
+    targetKey: run.targetKey,
+    runId: run.id,
+    problems: open.length,
+    findings: open,
+    models: analysis.models
+  })
+  yield* publish(run.targetKey)
+  const leftOut = leftOutReason(analysis)
+  return leftOut === undefined ? reviewed(run.id) : skipped(leftOut, run.id)
+})
+
+/** Returns false if the lease was lost and another worker owns the run. */
+export const failRun = Effect.fnUntraced(function* (
+  run: Run,
+  work: ReviewWork,
+  status: "failed" | "timeout",
+  reason: Reason
+) {
+  const now = yield* Clock.currentTimeMillis
+  if (!(yield* (yield* Runs).move(run.id, work.lease.token, status, now, reason))) return false
+  if (isAnnounced(run)) yield* addEnd(run, work, status, reason)
+  yield* finished(run, status, reason)
+  return true
+})
+
+/** Ends a run without a review: there is nothing to review, or the head was reviewed before. */
+export const skipRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: Reason) {
+  const now = yield* Clock.currentTimeMillis
+  if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason)) {
+    if (isAnnounced(run)) yield* addEnd(run, work, "skipped", reason)
+    yield* finished(run, "skipped", reason)
+  }
+  return skipped(reason, run.id)
+})
+
+/** True if the head has a pending status. */
+const isAnnounced = ({ startedAt, verdict }: Run): boolean => startedAt !== undefined || verdict !== undefined
+
+const overAuthorLimit: Reason = { _tag: "AuthorOverLimit" }
+
+/** Refuses a review because of its author's limit. Nothing is read, and the status of the commit shows the reason. */
+export const refuseRun = Effect.fnUntraced(function* (run: Run, work: ReviewWork, reason: Reason) {
+  const now = yield* Clock.currentTimeMillis
+  const verdict = run.verdict && { ...run.verdict, state: "failure" as const, description: overAuthorLimit }
+  if (yield* (yield* Runs).move(run.id, work.lease.token, "skipped", now, reason, verdict)) {
+    yield* Effect.logWarning("review not started, its author has reached the hourly limit").pipe(
+      Effect.annotateLogs({ run_id: run.id, reason })
+    )
+    yield* addStatus(run, work, "failure", overAuthorLimit)
+    yield* finished(run, "skipped", reason)
+  }
+  return skipped(reason, run.id)
+})
+
+/** Cancels a run. A run whose analysis is stored is published all the same. */
+export const cancelRun = Effect.fnUntraced(
+  function* (run: Run, work: ReviewWork, reason: Reason) {
+    const runs = yield* Runs
+    const current = yield* runs.get(run.id)
+    if (current === undefined) return
+    const now = yield* Clock.currentTimeMillis
+    if (!(yield* runs.move(run.id, work.lease.token, "cancelled", now, reason))) return
+    if (isAnnounced(current)) yield* addEnd(current, work, "cancelled", reason)
+    yield* finished(run, "cancelled", reason)
+  },
+  (effect, run) =>
+    Effect.catch(effect, (error) =>
+      Effect.logWarning("cancelled run not ended yet, housekeeping ends it", { run_id: run.id, error: error.message })
+    )
+)
+
+const finished = Effect.fnUntraced(function* (run: Run, status: RunStatus, reason: Reason) {
+  yield* logEnded(run, status, reason)
+  yield* (yield* Progress).publish({
+    _tag: "Finished",
+    workspace: run.workspace,
+    targetKey: run.targetKey,
+    runId: run.id,
+    status,
+    reason
+  })
+})
+
+const publishInput = (run: Run, { isRepeated, snapshot, workspace }: ReviewWork) => ({
+  runId: run.id,
+  targetKey: run.targetKey,
+  change: run.change,
+  head: run.head,
+  workspace,
+  isRepeated,
+  runUrl: runUrl(snapshot.document.server, run.id)
+})

@@ -1,0 +1,38 @@
+/**
+ * Watches whether this node accepts work. An operator drains a node by pausing it in the queue (QueueControl.pause, scope `node`). The node
+ * finishes running reviews and takes no more until it is resumed, also after a restart.
+ */
+import { Effect, Latch } from "effect"
+import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
+import { findPause, QueueControl } from "../../src/queue/operator/QueueControl.ts"
+
+/** Poll interval of the pause state. */
+const pollInterval = "250 millis"
+
+/** Returns a latch that is open while the node accepts work, and updates it while the scope is open. */
+export const watchDrain = Effect.gen(function* () {
+  const { name } = yield* NodeIdentity
+  const control = yield* QueueControl
+  const open = Latch.makeUnsafe(true)
+  const look = Effect.gen(function* () {
+    const drained = findPause(yield* control.pauses, "node", name)
+    if ((drained === undefined) === open.isOpen()) return
+    if (drained === undefined) {
+      yield* open.open
+      yield* Effect.logInfo("node resumed", { node: name })
+    } else {
+      yield* open.close
+      yield* Effect.logWarning("node drained, it takes no work until it is resumed", {
+        node: name,
+        reason: drained.reason
+      })
+    }
+  }).pipe(
+    Effect.catch((error) =>
+      Effect.logDebug("drain state of the node unavailable", { node: name, error: error.message })
+    )
+  )
+  yield* look
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(pollInterval), look)))
+  return open
+})

@@ -1,0 +1,264 @@
+/** Comment commands at a host that refuses: a limited number of requests, and a recorded outcome with the reason. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { TestClock } from "effect/testing"
+import * as Publisher from "../../../actors/publishing/ChangePublisher.ts"
+import * as Scheduler from "../../../actors/scheduling/WorkspaceScheduler.ts"
+import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import { layerStatic } from "../../../src/config/FileConfigStore.ts"
+import { toSnapshot } from "../../../src/config/LoadConfig.ts"
+import { targetKey } from "../../../src/domain/Change.ts"
+import type { Change } from "../../../src/domain/Change.ts"
+import { DeliveryKey } from "../../../src/domain/Keys.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { ForgeError } from "../../../src/forge/ForgeError.ts"
+import { Forges } from "../../../src/forge/Forges.ts"
+import { AuthorGuess } from "../../../src/outputs/AuthorGuess.ts"
+import * as OutputsLayer from "../../../src/outputs/OutputsLayer.ts"
+import { Cache } from "../../../src/store/Cache.ts"
+import { Receipts } from "../../../src/store/Receipts.ts"
+import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
+import { testCluster } from "../../harness/TestCluster.ts"
+import { inEnglish } from "../../../src/text/en.ts"
+
+class Host extends Context.Service<
+  Host,
+  {
+    /** The reason for refusing requests; undefined: the host accepts the comment. */
+    readonly refusal: Ref.Ref<ForgeError["reason"] | undefined>
+    readonly at: "canWrite" | "createComment"
+    readonly requests: Ref.Ref<ReadonlyArray<number>>
+    /** Bodies of the comments of the service. */
+    readonly bodies: Ref.Ref<ReadonlyArray<string>>
+  }
+>()("test/Host") {}
+
+const change: Change = {
+  provider: "gitea",
+  trigger: "t",
+  workspace: "w",
+  repo: { fullName: "team/app" },
+  target: { kind: "pull_request", number: 7 },
+  requestedBy: "dana"
+}
+const key = targetKey(change)
+
+const forges = Layer.effect(
+  Forges,
+  Effect.gen(function* () {
+    const { at, bodies, refusal, requests } = yield* Host
+    const request = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      yield* Ref.update(requests, (all) => [...all, now])
+      const reason = yield* Ref.get(refusal)
+      if (reason !== undefined)
+        return yield* new ForgeError({ reason, operation: "x", why: verbatimReason(`refused: ${reason}`) })
+    })
+    const known = testForges(Effect.succeed({ head: "h1", state: "open", baseRef: "main" }))
+    const profile = testSnapshotWith("w", "t").current().triggers.get("t")
+    assert(profile !== undefined)
+    const client = {
+      ...known.client(profile),
+      canWrite: () => (at === "canWrite" ? Effect.as(request, true) : Effect.succeed(true)),
+      findComment: () => Effect.undefined,
+      createComment: (_repo: unknown, _number: number, body: string) =>
+        Effect.as(
+          Effect.andThen(
+            request,
+            Ref.update(bodies, (all) => [...all, body])
+          ),
+          { hostId: "1", url: undefined }
+        )
+    }
+    return Forges.of({ ...known, client: () => client })
+  })
+)
+
+const world = (
+  at: "canWrite" | "createComment",
+  config: Layer.Layer<ConfigStore, unknown> = Layer.succeed(ConfigStore, testSnapshotWith("w", "t"))
+) =>
+  Layer.mergeAll(Publisher.layer, Scheduler.layer).pipe(
+    Layer.provideMerge(OutputsLayer.layer),
+    Layer.provideMerge(Layer.mergeAll(actorStores(), forges, Cache.layerNone, AuthorGuess.layerNone)),
+    Layer.provideMerge(config),
+    Layer.provideMerge(
+      Layer.effect(
+        Host,
+        Effect.all({
+          refusal: Ref.make<ForgeError["reason"] | undefined>(undefined),
+          requests: Ref.make<ReadonlyArray<number>>([]),
+          bodies: Ref.make<ReadonlyArray<string>>([]),
+          at: Effect.succeed(at)
+        })
+      )
+    ),
+    Layer.provideMerge(testCluster)
+  )
+
+/** A comment `/aicr help`, and the sweeper that repeats its message while it has no outcome. */
+const helpAfter = Effect.fnUntraced(function* (
+  reason: ForgeError["reason"] | undefined,
+  hours: number,
+  baseRef?: string
+) {
+  const { refusal, requests } = yield* Host
+  const receipts = yield* Receipts
+  yield* Ref.set(refusal, reason)
+  const id = "event-1"
+  yield* receipts.store({
+    id,
+    deliveryKey: DeliveryKey.make("gitea:1"),
+    provider: "gitea",
+    event: "issue_comment",
+    action: "created",
+    trigger: "t",
+    workspace: "w",
+    targetKind: "pull_request",
+    targetKey: key,
+    repo: "team/app",
+    facts: {},
+    decision: "queued",
+    reason: undefined,
+    work: { change: { ...change, baseRef }, configHash: "c", priority: 0, dueAt: 0, command: "help" },
+    receivedAt: 0
+  })
+  const publisherOf = yield* Publisher.publishers
+  const sweeps = (hours * 3600) / 15
+  for (let n = 0; n < sweeps; n++) {
+    if ((yield* receipts.get(id))?.outcome !== undefined) break
+    yield* publisherOf(key).Command({ eventId: id })
+    yield* TestClock.adjust("15 seconds")
+  }
+  return { event: yield* receipts.get(id), requests: yield* Ref.get(requests) }
+})
+
+describe.each(["canWrite", "createComment"] as const)("%s of a comment command", (at) => {
+  for (const reason of ["forbidden", "not_found", "invalid", "unauthorized", "conflict"] as const) {
+    it.effect(`${reason} is final: one request and an outcome`, () =>
+      Effect.gen(function* () {
+        const { event, requests } = yield* helpAfter(reason, 1)
+        assert.strictEqual(requests.length, 1)
+        assert.strictEqual(event?.outcome, "failed")
+        assert.deepStrictEqual(event?.outcomeReason, verbatimReason(`refused: ${reason}`))
+      }).pipe(Effect.provide(world(at)))
+    )
+  }
+
+  it.effect("a host that fails is tried a bounded number of times, further and further apart", () =>
+    Effect.gen(function* () {
+      const { event, requests } = yield* helpAfter("unavailable", 30)
+      assert.strictEqual(requests.length, 30)
+      assert.isAbove((requests[29] ?? 0) - (requests[28] ?? 0), 200_000)
+      assert.strictEqual(event?.outcome, "failed")
+      assert.match(
+        event?.outcomeReason === undefined ? "" : inEnglish(event.outcomeReason),
+        /^given up after 30 attempts: /
+      )
+    }).pipe(Effect.provide(world(at)))
+  )
+})
+
+it.effect("a host that takes it again gets one reply", () =>
+  Effect.gen(function* () {
+    const { refusal } = yield* Host
+    yield* Effect.forkChild(Effect.andThen(Effect.sleep("2 minutes"), Ref.set(refusal, undefined)))
+    const { event } = yield* helpAfter("rate_limited", 2)
+    assert.strictEqual(event?.outcome, "executed")
+  }).pipe(Effect.provide(world("createComment")))
+)
+
+describe.each([
+  ["en", "- `/aicr cancel`: cancel the review that waits or runs"],
+  ["zh-CN", "- `/aicr cancel`：取消等待中或运行中的评审"]
+])("the reply to /aicr help where reviews are written in %s", (language, line) => {
+  it.effect("is in that language", () =>
+    Effect.gen(function* () {
+      yield* helpAfter(undefined, 1)
+      const [reply = "", ...others] = yield* Ref.get((yield* Host).bodies)
+      assert.deepStrictEqual(others, [])
+      assert.include(reply.split("\n"), line)
+    }).pipe(
+      Effect.provide(
+        world(
+          "createComment",
+          Layer.succeed(ConfigStore, testSnapshotWith("w", "t", { review: { output_language: language } }))
+        )
+      )
+    )
+  )
+})
+
+describe("a comment command whose workspace this node does not have", () => {
+  const known = testSnapshotWith("w", "t")
+  const other = testSnapshotWith("another workspace", "t")
+  it.effect("waits for a node that has its configuration", () =>
+    Effect.gen(function* () {
+      const { event } = yield* helpAfter(undefined, 1)
+      assert.deepStrictEqual(event?.outcomeReason, { _tag: "HelpPosted" })
+    }).pipe(
+      Effect.provide(
+        world(
+          "createComment",
+          Layer.succeed(ConfigStore, {
+            ...known,
+            pinned: () => Effect.map(Clock.currentTimeMillis, (now) => (now < 60_000 ? other : known).current())
+          })
+        )
+      )
+    )
+  )
+})
+
+describe("where rules name branches and the pull request is into main", () => {
+  const rule = (branch: string, comment_commands: boolean) => ({
+    match: [{ source: { repo_ref: { exact: "team/app" }, branch: { exact: branch } } }],
+    review: { comment_commands }
+  })
+  const configured = (instances: object) =>
+    Layer.unwrap(
+      Effect.map(
+        toSnapshot(
+          {
+            triggers: [{ name: "t", kind: "gitea", base_url: "http://host.test", webhook_secret: "s" }],
+            workspaces: { instances }
+          },
+          {}
+        ),
+        layerStatic
+      )
+    )
+  it.effect.each<readonly [string, object, string | undefined, readonly [string, string]]>([
+    ["is executed", { w: rule("main", true) }, undefined, ["executed", "the help text is posted"]],
+    [
+      "is executed in another workspace",
+      { w: rule("next", true), m: rule("main", true) },
+      undefined,
+      ["executed", "the help text is posted"]
+    ],
+    [
+      "is refused where that workspace takes none",
+      { w: rule("next", true), m: rule("main", false) },
+      undefined,
+      ["skipped", "workspace m does not accept comment commands"]
+    ],
+    [
+      "is refused where no workspace has the branch",
+      { w: rule("next", true) },
+      undefined,
+      ["skipped", "no workspace reviews pull requests of team/app into main"]
+    ],
+    [
+      "needs no request where a delivery named the branch",
+      { w: rule("next", true) },
+      "next",
+      ["executed", "the help text is posted"]
+    ]
+  ])("a comment command %s", ([, instances, baseRef, expected]) =>
+    Effect.gen(function* () {
+      const { event } = yield* helpAfter(undefined, 1, baseRef)
+      const reason = event?.outcomeReason && inEnglish(event.outcomeReason)
+      assert.strictEqual(`${event?.outcome}: ${reason}`, expected.join(": "))
+    }).pipe(Effect.provide(world("createComment", configured(instances))))
+  )
+})

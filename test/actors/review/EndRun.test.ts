@@ -1,0 +1,132 @@
+/** The commit status after a complete review, by the settings of its workspace. */
+import { PassThrough } from "node:stream"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as Publisher from "../../../actors/publishing/ChangePublisher.ts"
+import { completeRun } from "../../../actors/review/EndRun.ts"
+import { LeaseToken } from "../../../src/domain/FencingToken.ts"
+import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import { targetKey } from "../../../src/domain/Change.ts"
+import { newId } from "../../../src/domain/Ids.ts"
+import { NodeIdentity } from "../../../src/domain/NodeIdentity.ts"
+import { Forges } from "../../../src/forge/Forges.ts"
+import * as Logging from "../../../src/observability/Logging.ts"
+import { Outputs } from "../../../src/outputs/Outputs.ts"
+import { Queue } from "../../../src/queue/Queue.ts"
+import { Runs } from "../../../src/store/Runs.ts"
+import { actorStores, testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
+import { testCluster } from "../../harness/TestCluster.ts"
+import { until } from "../../harness/UntilOnTestClock.ts"
+import { analysis, change } from "../../store/Fixtures.ts"
+
+const states: Array<string> = []
+const log = new PassThrough()
+let logged = ""
+log.on("data", (chunk) => (logged += String(chunk)))
+const world = Publisher.layer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(
+      actorStores(),
+      NodeIdentity.layer("node"),
+      Layer.mock(Outputs, {
+        issueCode: () => Effect.succeed([]),
+        anyFor: () => true,
+        plan: () => [],
+        status: (_input, state) => {
+          states.push(state)
+          return []
+        }
+      }),
+      Layer.succeed(Forges, testForges(Effect.die("no pull request is requested"))),
+      Layer.succeed(ConfigStore, testSnapshotWith("app", "main"))
+    )
+  ),
+  Layer.provideMerge(testCluster),
+  Layer.provideMerge(Logging.layerWith({ level: "info", pretty: false, destination: log }))
+)
+
+type Review = NonNullable<Parameters<typeof testSnapshotWith>[2]>["review"]
+
+const high = analysis
+const clean = { ...analysis, findings: [] }
+const unread = {
+  ...clean,
+  coverage: { ...clean.coverage, skipped: [{ path: "b.ts", reason: "max_files" as const, unread: true }] }
+}
+
+/** Nine of ten files were read. */
+const mostlyRead = {
+  ...unread,
+  coverage: { ...unread.coverage, reviewed: Array.from({ length: 9 }, (_, at) => `a${at}.ts`) }
+}
+
+/** Starting the publisher takes some seconds of the test's clock. */
+const passTime = Effect.forever(
+  Effect.andThen(
+    TestClock.adjust("1 seconds"),
+    Effect.callback<void>((done) => {
+      setImmediate(() => done(Effect.void))
+    })
+  )
+)
+
+/** Returns the state that the commit gets when a review ends with this analysis. */
+const statusAfter = Effect.fnUntraced(function* (number: number, review: Review, result: typeof unread | typeof high) {
+  const snapshot = testSnapshotWith("app", "main", { review }).current()
+  const workspace = snapshot.workspaces.get("app")
+  const profile = snapshot.triggers.get("main")
+  const queue = yield* Queue
+  const event = { change: change(number), configHash: "c", priority: 10, dueAt: 0, admittedAt: 0, eventId: newId() }
+  const [admitted] = yield* queue.admit([event])
+  const entry = yield* queue.get(admitted?.entryId ?? "")
+  if (workspace === undefined || profile === undefined || entry === undefined) return yield* Effect.die("no work")
+  const runs = yield* Runs
+  const key = targetKey(change(number))
+  const begun = { workspace: "app", targetKey: key, change: change(number), head: "h", base: "b", configHash: "c" }
+  const run = yield* runs.begin({ ...begun, entryId: entry.id }, LeaseToken.make(1), 1)
+  if (run === undefined) return yield* Effect.die("the run has not begun")
+  yield* runs.move(run.id, LeaseToken.make(1), "analyzing", 2)
+  states.length = 0
+  yield* completeRun(
+    run,
+    { entry, lease: { entryId: entry.id, token: LeaseToken.make(1) }, snapshot, workspace, profile },
+    result
+  )
+  return { states: states.join(" "), eventId: event.eventId }
+})
+
+layer(world)("the status of a reviewed commit", (it) => {
+  const cases: ReadonlyArray<readonly [string, Review, typeof unread | typeof high, string]> = [
+    ["problems, nothing set", {}, high, "success"],
+    ["problems, status_fail_on", { status_fail_on: "high" }, high, "failure"],
+    ["problems below status_fail_on", { status_fail_on: "critical" }, high, "success"],
+    ["text that was not read, nothing set", {}, unread, "neutral"],
+    ["text that was not read, unread: fail", { unread: "fail" }, unread, "failure"],
+    ["a tenth that was not read, nothing set", {}, mostlyRead, "neutral"],
+    ["a tenth that was not read, unread: ignore", { unread: "ignore" }, mostlyRead, "success"],
+    ["more than a tenth that was not read, unread: ignore", { unread: "ignore" }, unread, "neutral"]
+  ]
+  cases.forEach(([name, review, result, expected], index) =>
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        yield* Effect.forkChild(passTime)
+        assert.strictEqual((yield* statusAfter(index + 1, review, result)).states, expected)
+      })
+    )
+  )
+
+  it.effect("a run that publishes nothing is logged with its delivery when it ends", () =>
+    Effect.gen(function* () {
+      const { eventId } = yield* statusAfter(cases.length + 1, {}, clean)
+      const ended = () => logged.split("\n").find((line) => line.includes(`"event_id":["${eventId}"]`))
+      yield* until(
+        "the run has ended",
+        Effect.sync(() => ended() !== undefined),
+        { step: "1 second" }
+      )
+      assert.include(ended(), '"msg":"run ended"')
+      assert.include(ended(), '"status":"succeeded"')
+    })
+  )
+})
