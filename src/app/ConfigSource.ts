@@ -9,8 +9,8 @@ import * as FollowRevisions from "../config/revisions/FollowRevisions.ts"
 import { RevisionStore } from "../config/revisions/RevisionStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { StoreError } from "../database/StoreError.ts"
-import * as RedisSource from "../store/source/RedisSource.ts"
-import { layerSql } from "../store/source/SqlSource.ts"
+import * as RedisSource from "../store/configuration/RedisSource.ts"
+import { layerSql } from "../store/configuration/SqlSource.ts"
 import * as TemplateCheck from "./TemplateCheck.ts"
 
 /** Revisions that a start tries, newest first, before it fails. */

@@ -10,7 +10,7 @@ import { loadForStores } from "./CommandConfig.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { layerRecords, locateDatabase } from "./Database.ts"
 import * as Logging from "../observability/Logging.ts"
-import type { Records } from "../store/Store.ts"
+import type { Records } from "../store/StoreLayer.ts"
 
 /** Returns the end of a command that needs a database file which no service has created yet. */
 export const noRecords = (path: string): ExitWith =>

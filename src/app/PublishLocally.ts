@@ -22,7 +22,7 @@ import { Cancellations } from "../queue/dispatch/Cancellations.ts"
 import * as MemoryQueue from "../queue/journal/MemoryQueue.ts"
 import { Tickets } from "../queue/dispatch/Tickets.ts"
 import { Cache } from "../store/Cache.ts"
-import * as Store from "../store/Store.ts"
+import * as Store from "../store/StoreLayer.ts"
 import { AuthorGuess } from "../outputs/AuthorGuess.ts"
 
 const engine = SingleRunner.layer({

@@ -5,7 +5,7 @@ import type { StoreError } from "../database/StoreError.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
 import type { RecordValues } from "../domain/Record.ts"
-import type { IdRange } from "./ListOrder.ts"
+import type { IdRange } from "../database/sql/ListOrder.ts"
 
 export const AdminAction = record({
   /** Ordered by time. */

@@ -19,7 +19,7 @@ import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
 import type { RecordValues } from "../domain/Record.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import type { IdRange } from "./ListOrder.ts"
+import type { IdRange } from "../database/sql/ListOrder.ts"
 
 /** A button of a card. `subject`: the request that it belongs to; of `dismiss`, the id of a run, a space and a fingerprint. */
 export const ChatButton = Schema.Struct({

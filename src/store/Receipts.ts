@@ -10,7 +10,7 @@ import type { DepotChange } from "../domain/DepotChange.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import type { DeliveryKey, TargetKey } from "../domain/Keys.ts"
 import type { Reason } from "../domain/Reason.ts"
-import type { IdRange } from "./ListOrder.ts"
+import type { IdRange } from "../database/sql/ListOrder.ts"
 
 /** Facts that place a delivery, from its payload. They do not depend on the decision. */
 export interface DeliveryFacts {

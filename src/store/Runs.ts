@@ -18,7 +18,7 @@ import { record } from "../domain/Record.ts"
 import type { RecordValues } from "../domain/Record.ts"
 import { RunStatus } from "../domain/Run.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import type { IdRange } from "./ListOrder.ts"
+import type { IdRange } from "../database/sql/ListOrder.ts"
 
 export const Run = record({
   id: Field.text,

@@ -12,7 +12,7 @@ import type { DurationHistogram } from "../domain/DurationHistogram.ts"
 import type { RunCounts } from "../domain/RunCounts.ts"
 import type { TimelineBucket, WindowName } from "../domain/StatisticsPeriods.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import type { IdRange } from "./ListOrder.ts"
+import type { IdRange } from "../database/sql/ListOrder.ts"
 
 export const Project = record({
   id: Field.text,

@@ -15,7 +15,7 @@ import * as MemoryQueue from "../../src/queue/journal/MemoryQueue.ts"
 import { Operations } from "../../src/queue/operator/Operations.ts"
 import type { Queue } from "../../src/queue/Queue.ts"
 import type { QueueControl } from "../../src/queue/operator/QueueControl.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { editorAlone } from "../harness/ConfigSource.ts"
 import { ApiContract } from "./ApiContract.ts"
 

@@ -3,7 +3,7 @@ import { StatementSync } from "node:sqlite"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
 

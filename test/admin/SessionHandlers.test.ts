@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as SqliteClient from "../../src/database/SqliteClient.ts"
-import { layer as recordsOver } from "../../src/store/Store.ts"
+import { layer as recordsOver } from "../../src/store/StoreLayer.ts"
 import { password, startAdmin } from "./AdminServer.ts"
 import type { AdminServer } from "./AdminServer.ts"
 

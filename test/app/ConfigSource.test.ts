@@ -8,7 +8,7 @@ import { ConfigStore } from "../../src/config/ConfigStore.ts"
 import { layerFile } from "../../src/config/FileConfigStore.ts"
 import { ConfigEditor } from "../../src/config/revisions/ConfigEditor.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { resealAll, sealingKey, writeConfig } from "../harness/ConfigSource.ts"
 import { RedisServer } from "../harness/Redis.ts"
 

@@ -7,7 +7,7 @@ import * as KeepRunLogs from "../../src/app/KeepRunLogs.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { RunLogs } from "../../src/store/RunLogs.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { folder } from "../store/Folder.ts"
 
 const token = "plain-words-that-have-no-form"

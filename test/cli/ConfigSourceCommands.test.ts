@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { stringify } from "yaml"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { change, event } from "../store/Fixtures.ts"
 
 const root = join(import.meta.dirname, "../..")

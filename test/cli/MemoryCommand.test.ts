@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { stringify } from "yaml"
 import { Lessons } from "../../src/store/Lessons.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 
 const root = join(import.meta.dirname, "../..")
 

@@ -21,7 +21,7 @@ import { openLog } from "../../src/database/SqliteLog.ts"
 import type { FileSync } from "../../src/database/SqliteLog.ts"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { event } from "../store/Fixtures.ts"
 import { folder } from "../store/Folder.ts"
 

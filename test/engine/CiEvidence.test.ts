@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { loadCiEvidence, parseCiFiles, storeCiEvidence } from "../../src/engine/CiEvidence.ts"
-import { layerFiles } from "../../src/store/FileObjects.ts"
+import { layerFiles } from "../../src/store/objects/FileObjects.ts"
 import { testThreads } from "../harness/Threads.ts"
 import { temporaryFolder } from "../vcs/Repository.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"

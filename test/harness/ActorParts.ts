@@ -13,7 +13,7 @@ import { NewerHeads } from "../../src/queue/dispatch/NewerHeads.ts"
 import type { QueueLimits } from "../../src/queue/core/QueueLimits.ts"
 import { Tickets } from "../../src/queue/dispatch/Tickets.ts"
 import { AnalysisSpool } from "../../src/store/AnalysisSpool.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { testThreads } from "./Threads.ts"
 import { testSnapshot, testWorkspace } from "./TestSnapshot.ts"
 

@@ -13,9 +13,9 @@ import { RevisionStore } from "../../src/config/revisions/RevisionStore.ts"
 import * as ConfigEditing from "../../src/config/revisions/ConfigEditing.ts"
 import * as FollowRevisions from "../../src/config/revisions/FollowRevisions.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
-import * as Store from "../../src/store/Store.ts"
-import type { SourceStores } from "../../src/store/source/SqlSource.ts"
-import { layerSql } from "../../src/store/source/SqlSource.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
+import type { SourceStores } from "../../src/store/configuration/SqlSource.ts"
+import { layerSql } from "../../src/store/configuration/SqlSource.ts"
 
 export const sealingKey = "11".repeat(32)
 

@@ -1,6 +1,6 @@
 /** Reasons as records hold them, in columns of text. */
 import { Schema } from "effect"
-import { ReasonText } from "../../src/store/ReasonText.ts"
+import { ReasonText } from "../../src/store/events/ReasonText.ts"
 import { inEnglish } from "../../src/text/en.ts"
 
 const decode = Schema.decodeUnknownSync(ReasonText)

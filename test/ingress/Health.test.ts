@@ -4,7 +4,7 @@ import { afterEach, assert, expect, it } from "vitest"
 import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import type { Ingress } from "./Ingress.ts"
 import { deliver, document, pullRequest, startIngress } from "./Ingress.ts"
 

@@ -12,7 +12,7 @@ import { Wake } from "../../src/ingress/Wake.ts"
 import { layerMemory as queueMemory } from "../../src/queue/journal/MemoryQueue.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 
 export const secret = "It's a Secret to Everybody"
 export const env = {

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { parse, stringify } from "yaml"
 import { Lessons } from "../../src/store/Lessons.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { toFilePath, Installation, markedLine } from "../harness/Installation.ts"
 
 it("hints stand in the prompt, fenced; findings stay", async () => {

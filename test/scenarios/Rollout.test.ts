@@ -100,7 +100,7 @@ const step = "0002_next_release"
 const nextSchema: ReadonlyArray<Change> = [
   ...nextRelease,
   [
-    "src/store/Migrations.ts",
+    "src/store/schema/Migrations.ts",
     "parts.flatMap((part) => part(dialect)) }",
     `parts.flatMap((part) => part(dialect)),
       "${step}": () => ["ALTER TABLE runs ADD COLUMN next_release TEXT", "CREATE INDEX runs_next ON runs (next_release)"] }`

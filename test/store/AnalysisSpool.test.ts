@@ -7,7 +7,7 @@ import type { Analysis } from "../../src/domain/Analysis.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { AnalysisSpool, layerOver, overflow } from "../../src/store/AnalysisSpool.ts"
 import type { SpoolKey } from "../../src/store/AnalysisSpool.ts"
-import { objectsUnder } from "../../src/store/FileObjects.ts"
+import { objectsUnder } from "../../src/store/objects/FileObjects.ts"
 import { folder } from "./Folder.ts"
 
 /** A path below a file, where nothing can be written. */

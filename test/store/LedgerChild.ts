@@ -5,7 +5,7 @@ import { ReservationId } from "../../src/domain/Keys.ts"
 import { Usd } from "../../src/domain/Money.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { Ledger } from "../../src/store/Ledger.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 
 const spending = Effect.gen(function* () {
   const ledger = yield* Ledger

@@ -1,10 +1,10 @@
 /** Behaviour of every store of objects, and of S3 with a server that is unavailable, slow or refuses. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import * as FileObjects from "../../src/store/FileObjects.ts"
+import * as FileObjects from "../../src/store/objects/FileObjects.ts"
 import { Objects } from "../../src/store/Objects.ts"
-import type { BucketOptions } from "../../src/store/S3Bucket.ts"
-import { layerS3 } from "../../src/store/S3Objects.ts"
+import type { BucketOptions } from "../../src/store/objects/S3Bucket.ts"
+import { layerS3 } from "../../src/store/objects/S3Objects.ts"
 import { freePort } from "../harness/FreePort.ts"
 import { s3Keys, startFakeS3 } from "../harness/FakeS3.ts"
 import type { FakeS3 } from "../harness/FakeS3.ts"

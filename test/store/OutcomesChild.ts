@@ -3,7 +3,7 @@ import { writeSync } from "node:fs"
 import { Effect } from "effect"
 import { LeaseToken } from "../../src/domain/FencingToken.ts"
 import { Runs } from "../../src/store/Runs.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { publishing } from "./Outcomes.ts"
 
 const settling = Effect.gen(function* () {

@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs"
 import { Effect } from "effect"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { event } from "./Fixtures.ts"
 
 const storing = Effect.gen(function* () {

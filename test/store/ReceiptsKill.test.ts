@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { event } from "./Fixtures.ts"
 import { killAfter } from "./KilledChild.ts"
 

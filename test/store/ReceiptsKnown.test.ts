@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { DeliveryKey } from "../../src/domain/Keys.ts"
 import { Receipts } from "../../src/store/Receipts.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { event } from "./Fixtures.ts"
 import { folder } from "./Folder.ts"
 

@@ -8,7 +8,7 @@ import { StatementSync } from "node:sqlite"
 import { Effect } from "effect"
 import { Client } from "pg"
 import { Runs } from "../../src/store/Runs.ts"
-import * as Store from "../../src/store/Store.ts"
+import * as Store from "../../src/store/StoreLayer.ts"
 import { postgresAt } from "./Databases.ts"
 import { beginRun, publishRun, sendAll, settle, token } from "./EndedRuns.ts"
 

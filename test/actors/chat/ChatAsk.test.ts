@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { isAboveLimit, questionLimits } from "../../../actors/chat/ChatAsk.ts"
 import { ChatRequests } from "../../../src/store/ChatRequests.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { chatRequest } from "../../store/Fixtures.ts"
 
 const hour = 3_600_000

@@ -7,7 +7,7 @@ import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../../src/config/FileConfigStore.ts"
 import type { Snapshot } from "../../../src/config/Snapshot.ts"
 import { ChatRequests } from "../../../src/store/ChatRequests.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { testSnapshot } from "../../harness/TestSnapshot.ts"
 import { chatRequest } from "../../store/Fixtures.ts"
 

@@ -6,7 +6,7 @@ import { makeButtons, requestButtons } from "../../../actors/chat/ChatButtons.ts
 import { readPress } from "../../../actors/chat/ChatPress.ts"
 import { textsFor } from "../../../src/chat/Texts.ts"
 import { ChatRequests } from "../../../src/store/ChatRequests.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { chatRequest } from "../../store/Fixtures.ts"
 
 const make = Effect.gen(function* () {

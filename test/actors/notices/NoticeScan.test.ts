@@ -8,7 +8,7 @@ import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../../src/config/FileConfigStore.ts"
 import { Notices } from "../../../src/store/Notices.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { snapshotFrom } from "../../outputs/FromDocument.ts"
 import { ignored } from "../../store/Fixtures.ts"
 

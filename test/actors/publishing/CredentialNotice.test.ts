@@ -6,7 +6,7 @@ import { noteLostCredential } from "../../../actors/publishing/CredentialNotice.
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import { makeStaticStore } from "../../../src/config/FileConfigStore.ts"
 import { Notices } from "../../../src/store/Notices.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { snapshotFrom } from "../../outputs/FromDocument.ts"
 
 const snapshot = snapshotFrom(

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { publishedRecords } from "../../../actors/publishing/PublishedRecords.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { change, ignored } from "../../store/Fixtures.ts"
 
 layer(Layer.fresh(Store.layerMemory))("what people did to comments", (it) => {

@@ -10,7 +10,7 @@ import { targetKey } from "../../../src/domain/Change.ts"
 import type { Entry } from "../../../src/domain/Entry.ts"
 import type { ForgeClient } from "../../../src/forge/Forge.ts"
 import { Runs } from "../../../src/store/Runs.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { analysis } from "../../store/Fixtures.ts"
 import { testForges, testSnapshotWith } from "../../harness/ActorParts.ts"
 

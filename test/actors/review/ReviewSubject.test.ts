@@ -10,7 +10,7 @@ import { administrator, targetKey } from "../../../src/domain/Change.ts"
 import type { Entry } from "../../../src/domain/Entry.ts"
 import type { ForgeKind } from "../../../src/domain/Kinds.ts"
 import { Forges } from "../../../src/forge/Forges.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { testForges } from "../../harness/ActorParts.ts"
 
 const source_repo = { trigger: "host", repo: "acme/app" }

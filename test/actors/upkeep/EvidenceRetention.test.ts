@@ -4,10 +4,10 @@ import { Effect, Layer } from "effect"
 import { pruneEvidence } from "../../../actors/upkeep/EvidenceRetention.ts"
 import { LeaseToken } from "../../../src/domain/FencingToken.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
-import * as FileObjects from "../../../src/store/FileObjects.ts"
+import * as FileObjects from "../../../src/store/objects/FileObjects.ts"
 import { isObjectKey, Objects } from "../../../src/store/Objects.ts"
 import { Runs } from "../../../src/store/Runs.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { folder } from "../../store/Folder.ts"
 
 it.live("what was kept of a run without a record is removed", () =>

@@ -22,7 +22,7 @@ import { Receipts } from "../../../src/store/Receipts.ts"
 import { RejectedSignatures } from "../../../src/store/RejectedSignatures.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 import { Statistics } from "../../../src/store/Statistics.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { admission, toTarget } from "../../queue/Admissions.ts"
 import { ignored } from "../../store/Fixtures.ts"
 

@@ -14,7 +14,7 @@ import { Wake } from "../../../src/ingress/Wake.ts"
 import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
 import { layerJournal } from "../../../src/queue/journal/JournalQueue.ts"
 import { makeSqliteJournal } from "../../../src/queue/journal/SqliteJournal.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { repository, secret } from "./Agreement.ts"
 import { report } from "./Measured.ts"
 

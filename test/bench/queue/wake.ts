@@ -15,7 +15,7 @@ import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
 import { plan } from "../../../src/queue/core/Plan.ts"
 import { Queue } from "../../../src/queue/Queue.ts"
 import { Tickets } from "../../../src/queue/dispatch/Tickets.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 import { testSnapshotWith } from "../../harness/ActorParts.ts"
 
 const perWorkspace = 10

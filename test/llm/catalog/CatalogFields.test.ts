@@ -10,7 +10,7 @@ import { Catalog } from "../../../src/llm/catalog/Catalog.ts"
 import { layerMemory } from "../../../src/llm/catalog/MemoryCatalogCache.ts"
 import { catalog } from "../../../src/app/ModelServices.ts"
 import * as SqliteClient from "../../../src/database/SqliteClient.ts"
-import * as Store from "../../../src/store/Store.ts"
+import * as Store from "../../../src/store/StoreLayer.ts"
 
 const document = { openai: { models: { "gpt-4o": { id: "gpt-4o", limit: { context: 1234, output: 99 } } } } }
 

@@ -1,0 +1,75 @@
+/** Adds a run to the statistics, in the transaction that ends it. */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Operation } from "../../domain/Publication.ts"
+import { countRun } from "../../domain/RunCounts.ts"
+import type { EndedRun } from "../../domain/RunCounts.ts"
+import { corrupt } from "../../database/StoreFailure.ts"
+import { ensureProject, lockProjects } from "../statistics/Projects.ts"
+import { rollUp, wholeInstance } from "../statistics/RollUp.ts"
+import type { Increment } from "../statistics/RollUp.ts"
+import type { Run, SettledBy } from "../Runs.ts"
+import { findRunNanos } from "./SqlLedger.ts"
+import { recordOutcomes } from "./SqlOutcomes.ts"
+import type { OutcomeCounted } from "./SqlOutcomes.ts"
+
+const IssueRow = Schema.Struct({ operation: Schema.fromJsonString(Operation) })
+const decodeIssues = Schema.decodeUnknownEffect(Schema.Array(IssueRow))
+
+/** Returns the number of issues that the run created at the host. */
+const countIssues = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, runId: string) {
+  const found = yield* sql`
+    SELECT operation FROM publications WHERE run_id = ${runId} AND kind = 'Issue' AND status = 'sent'`
+  const rows = yield* Effect.mapError(decodeIssues(found), (error) => corrupt("runs.issues", error))
+  return rows.filter(({ operation }) => operation._tag === "Issue" && operation.action === "create").length
+})
+
+const isEnd = (status: Run["status"]): status is EndedRun["status"] =>
+  status === "succeeded" ||
+  status === "failed" ||
+  status === "timeout" ||
+  status === "cancelled" ||
+  status === "skipped"
+
+/** Returns the increments of outcomes. Those of projects that were removed since then count for the instance and the model. */
+export const outcomeIncrements = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  counted: ReadonlyArray<OutcomeCounted>
+) {
+  const projects = yield* lockProjects(sql, [...new Set(counted.map(({ project }) => project))])
+  return counted.flatMap(({ counts, foundAt: at, model, project }): ReadonlyArray<Increment> => [
+    { scope: "instance", subject: wholeInstance, at, counts },
+    ...(projects.has(project) ? [{ scope: "project", subject: project, at, counts } as const] : []),
+    ...(model === undefined ? [] : [{ scope: "model", subject: model, at, counts } as const])
+  ])
+})
+
+/**
+ * Adds an ended run, and the outcomes of its findings. `mayHaveCalled`: whether a model may have been called, which matters only without an
+ * analysis. The caller has made sure that the run is added once.
+ */
+export const countEndedRun = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  run: Run,
+  options: { readonly mayHaveCalled: boolean; readonly by?: SettledBy | undefined; readonly hasOutcomes: boolean },
+  now: number
+) {
+  if (!isEnd(run.status)) return
+  const at = run.finishedAt ?? now
+  const project = yield* ensureProject(sql, run.workspace, run.change, at)
+  const outcomes = options.hasOutcomes ? yield* recordOutcomes(sql, run, options.by, project, at) : []
+  const { byModel, counts, slot } = countRun({
+    ...run,
+    status: run.status,
+    finishedAt: at,
+    issuesCreated: yield* countIssues(sql, run.id),
+    ledgerNanos: yield* findRunNanos(sql, run.id),
+    mayHaveCalled: options.mayHaveCalled
+  })
+  const increments: ReadonlyArray<Increment> = [
+    { scope: "instance", subject: wholeInstance, at, counts, slot },
+    { scope: "project", subject: project, at, counts, slot },
+    ...[...byModel].map(([model, part]) => ({ scope: "model", subject: model, at, counts: part, slot }) as const)
+  ]
+  yield* rollUp(sql, [...increments, ...(yield* outcomeIncrements(sql, outcomes))], now)
+})

@@ -1,0 +1,154 @@
+/** Stores outcomes of findings in the table `finding_outcomes`. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { repositoryKey } from "../../domain/Change.ts"
+import { decideOutcomes, OutcomeRecord } from "../../domain/FindingOutcome.ts"
+import { Publication } from "../../domain/Publication.ts"
+import * as Field from "../../domain/Field.ts"
+import { record } from "../../domain/Record.ts"
+import { countOutcome } from "../../domain/RunCounts.ts"
+import type { RunCounts } from "../../domain/RunCounts.ts"
+import { deleteInSteps } from "../../database/DeleteInSteps.ts"
+import { lockNames } from "../../database/RowLocks.ts"
+import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { DatedOutcome, Outcomes } from "../Outcomes.ts"
+import type { Run, SettledBy } from "../Runs.ts"
+
+/** The outcome before a review, with what the statistics counted it for. */
+const KnownOutcome = record({ ...OutcomeRecord.fields, model: Field.text, foundAt: Field.time, project: Field.text })
+const WithReactions = record({ reactions: Publication.fields.reactions })
+
+/** Reads the reactions that the newest row of the run read; undefined if none read them. */
+const reactionsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, runId: string) {
+  const [row] = yield* selectAs(
+    WithReactions,
+    "outcomes.reactions",
+    sql`
+      SELECT reactions FROM publications WHERE run_id = ${runId} AND reactions IS NOT NULL
+      ORDER BY updated_at DESC, seq DESC LIMIT 1`
+  )
+  return row?.reactions
+})
+
+const unknownModel = "unknown"
+const modelOf = ({ analysis }: Run): string => analysis?.models[0] ?? unknownModel
+
+/** Counts that the outcome of a finding adds, at the time, project and model of its discovery. */
+export interface OutcomeCounted {
+  readonly foundAt: number
+  readonly project: string
+  /** Undefined if it is unknown. */
+  readonly model: string | undefined
+  readonly counts: RunCounts
+}
+
+const countedFor = (project: string, model: string, foundAt: number, counts: RunCounts): OutcomeCounted => ({
+  foundAt,
+  project,
+  model: model === unknownModel ? undefined : model,
+  counts
+})
+
+const rowOf = (outcome: OutcomeRecord, run: Run, by: SettledBy | undefined, project: string, now: number) => ({
+  target_key: run.targetKey,
+  ...OutcomeRecord.toRow(outcome),
+  repository: repositoryKey(run.change),
+  agent: by?.agent ?? "unknown",
+  model: modelOf(run),
+  project,
+  found_in: run.id,
+  found_at: now,
+  decided_in: run.id,
+  decided_at: now
+})
+
+/**
+ * Updates the outcomes of a pull request with a published run, and returns what the statistics gain. Called in the transaction that settles
+ * the run, which happens once. A run of another kind of target compares nothing with an earlier one and has no outcomes.
+ */
+export const recordOutcomes = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  run: Run,
+  by: SettledBy | undefined,
+  project: string,
+  now: number
+) {
+  const counted: Array<OutcomeCounted> = []
+  const { analysis, targetKey, change, head, id } = run
+  if (analysis === undefined || change.target.kind !== "pull_request") return counted
+  yield* lockNames(sql, [`outcomes:${targetKey}`])
+  const before = yield* selectAs(
+    KnownOutcome,
+    "outcomes.read",
+    sql`
+      SELECT fingerprint, category, severity, path, head, outcome, replied, model, found_at, project
+      FROM finding_outcomes WHERE target_key = ${targetKey}`
+  )
+  const reactions = yield* reactionsOf(sql, id)
+  const known = new Map(before.map((one) => [one.fingerprint, one]))
+  for (const next of decideOutcomes(before, { head, analysis, maxProblems: by?.maxProblems, reactions })) {
+    yield* sql`
+      INSERT INTO finding_outcomes ${sql.insert(rowOf(next, run, by, project, now))}
+      ON CONFLICT (target_key, fingerprint) DO UPDATE SET
+        head = excluded.head, outcome = excluded.outcome, replied = excluded.replied,
+        decided_in = excluded.decided_in, decided_at = excluded.decided_at`
+    const earlier = known.get(next.fingerprint)
+    const at = earlier?.foundAt ?? now
+    counted.push(
+      countedFor(earlier?.project ?? project, earlier?.model ?? modelOf(run), at, countOutcome(earlier, next))
+    )
+  }
+  return counted
+})
+
+/** Removes outcomes that no review has changed since then. */
+export const pruneOutcomes = (sql: SqlClient.SqlClient, before: number) =>
+  deleteInSteps(
+    (step) => sql`
+      DELETE FROM finding_outcomes WHERE (target_key, fingerprint) IN (
+        SELECT target_key, fingerprint FROM finding_outcomes WHERE decided_at < ${before} LIMIT ${step})
+      RETURNING fingerprint`
+  )
+
+const ofTarget =
+  (sql: SqlClient.SqlClient): Outcomes["Service"]["ofTarget"] =>
+  (targetKey) =>
+    selectAs(
+      DatedOutcome,
+      "outcomes.ofTarget",
+      sql`
+        SELECT fingerprint, outcome, replied, found_in, found_at, decided_in, decided_at
+        FROM finding_outcomes WHERE target_key = ${targetKey}`
+    ).pipe(unavailable("outcomes.ofTarget"))
+
+const counts =
+  (sql: SqlClient.SqlClient): Outcomes["Service"]["counts"] =>
+  (since) =>
+    sql<Record<"repository" | "agent" | "model" | "findings" | "fixed" | "dismissed" | "open" | "replied", string>>`
+      SELECT repository, agent, model, COUNT(*) AS findings,
+        SUM(CASE WHEN outcome = 'fixed' THEN 1 ELSE 0 END) AS fixed,
+        SUM(CASE WHEN outcome = 'dismissed' THEN 1 ELSE 0 END) AS dismissed,
+        SUM(CASE WHEN outcome = 'open' THEN 1 ELSE 0 END) AS open,
+        SUM(replied) AS replied
+      FROM finding_outcomes WHERE found_at >= ${since}
+      GROUP BY repository, agent, model ORDER BY repository, agent, model`.pipe(
+      // Postgres returns sums as texts.
+      Effect.map((rows) =>
+        rows.map(({ repository, agent, model, findings, fixed, dismissed, open, replied }) => ({
+          repository,
+          agent,
+          model,
+          findings: Number(findings),
+          fixed: Number(fixed),
+          dismissed: Number(dismissed),
+          open: Number(open),
+          replied: Number(replied)
+        }))
+      ),
+      unavailable("outcomes.counts")
+    )
+
+export const layer: Layer.Layer<Outcomes, never, SqlClient.SqlClient> = Layer.effect(
+  Outcomes,
+  Effect.map(SqlClient.SqlClient, (sql) => Outcomes.of({ ofTarget: ofTarget(sql), counts: counts(sql) }))
+)
