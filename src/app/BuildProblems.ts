@@ -14,9 +14,9 @@ import type { Snapshot } from "../config/Snapshot.ts"
 import type { Role } from "../domain/Role.ts"
 import { contextProblems } from "../engine/ContextMounts.ts"
 import { providerProblems } from "../llm/ProviderProblems.ts"
-import { channelProblems } from "../outputs/ChannelProblems.ts"
+import { channelProblems } from "../outputs/channels/ChannelProblems.ts"
 import { templateProblems } from "../outputs/SampleRender.ts"
-import { templateFileProblems } from "../outputs/TemplateFiles.ts"
+import { templateFileProblems } from "../outputs/text/TemplateFiles.ts"
 import { sandboxProblems } from "../sandbox/SandboxProblems.ts"
 
 /** `roles`: those of the node, whose providers count only if it calls models; undefined for the whole configuration. */

@@ -81,7 +81,7 @@ export const aicr = Command.make("aicr").pipe(
           load(() => import("./EditorAccess.ts"))
         ),
         secretsCommand(load(() => import("./EditorAccess.ts"))),
-        routeCommand(load(() => import("../outputs/RouteReport.ts"))),
+        routeCommand(load(() => import("../outputs/channels/RouteReport.ts"))),
         promptCommand,
         templateCommand(load(() => import("../outputs/SampleRender.ts"))),
         hooksCommand,

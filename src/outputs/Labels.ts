@@ -5,7 +5,7 @@ import type { SkipReason } from "../domain/Coverage.ts"
 import type { Severity } from "../domain/Kinds.ts"
 import { findText } from "../text/Render.ts"
 import { zh } from "../text/zh.ts"
-import type { PublishInput } from "./Channel.ts"
+import type { PublishInput } from "./channels/Channel.ts"
 import { isChinese } from "../text/InLanguage.ts"
 
 export interface Labels {

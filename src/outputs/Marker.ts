@@ -8,7 +8,7 @@
 import { Option, Schema } from "effect"
 import { OperationId } from "../domain/Keys.ts"
 import { Severity } from "../domain/Kinds.ts"
-import { withoutMarkers } from "./InertText.ts"
+import { withoutMarkers } from "./text/InertText.ts"
 
 export const Marker = Schema.Struct({
   op: OperationId,

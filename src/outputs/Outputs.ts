@@ -9,9 +9,9 @@ import type { IssueCode } from "../domain/IssueCode.ts"
 import type { HostWrite } from "../forge/HostWrite.ts"
 import type { ForgeError } from "../forge/ForgeError.ts"
 import type { Writing } from "../forge/WriteOwner.ts"
-import { ChannelMissing } from "./Channel.ts"
-import type { PublishInput } from "./Channel.ts"
-import type { ChatDismissal, DismissOutcome } from "./ChatDismissal.ts"
+import { ChannelMissing } from "./channels/Channel.ts"
+import type { PublishInput } from "./channels/Channel.ts"
+import type { ChatDismissal, DismissOutcome } from "./review/ChatDismissal.ts"
 
 export { ChannelMissing }
 

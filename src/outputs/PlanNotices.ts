@@ -3,7 +3,7 @@ import type { OutputsConfig } from "../config/schema/Outputs.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
 import { newId } from "../domain/Ids.ts"
 import type { NewNotice, NoticeFacts, NoticeKind } from "../domain/Notice.ts"
-import { noticeKey } from "./NoticeKinds.ts"
+import { noticeKey } from "./chat/NoticeKinds.ts"
 
 /** Returns the positions of the routes that match a kind of notices. */
 export const noticeRoutes = ({ notifications }: OutputsConfig, kind: NoticeKind): ReadonlyArray<number> =>

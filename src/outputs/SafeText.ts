@@ -7,8 +7,8 @@
  * with an empty line where its first line would otherwise be interpreted differently.
  */
 import { withoutInvisible } from "../domain/Text.ts"
-import { grammars, withoutTags } from "./Grammars.ts"
-import type { TextGrammar } from "./Grammars.ts"
+import { grammars, withoutTags } from "./text/Grammars.ts"
+import type { TextGrammar } from "./text/Grammars.ts"
 import {
   inertText,
   isActive,
@@ -19,9 +19,9 @@ import {
   withoutControls,
   withoutMarkers,
   zeroWidth
-} from "./InertText.ts"
-import { parseBlocks, parseLine } from "./MarkdownTree.ts"
-import type { Block, Inline } from "./MarkdownTree.ts"
+} from "./text/InertText.ts"
+import { parseBlocks, parseLine } from "./text/MarkdownTree.ts"
+import type { Block, Inline } from "./text/MarkdownTree.ts"
 
 export interface SafeText {
   /** Sanitises Markdown of several lines. */

@@ -6,7 +6,7 @@ import { newId } from "../domain/Ids.ts"
 import { isForgeKind } from "../domain/Kinds.ts"
 import type { Publication } from "../domain/Publication.ts"
 import type { Run } from "../store/Runs.ts"
-import { statusId } from "./OperationId.ts"
+import { statusId } from "./channels/OperationId.ts"
 
 /** Returns whether a change has a status: only the head commit of a pull request at a git host has one. */
 export const hasStatus = ({ target, provider }: Pick<Change, "target" | "provider">): boolean =>

@@ -6,7 +6,7 @@ import { decrypt as decryptFeishu, sign as signFeishu } from "../../src/chat/fei
 import { readFeishuCallback } from "../../src/chat/feishu/Callback.ts"
 import { appForm, readWecomCallback } from "../../src/chat/wecom/Callback.ts"
 import { decodeKey, decrypt } from "../../src/chat/wecom/Crypt.ts"
-import { computeFeishuSignature } from "../../src/outputs/BotHook.ts"
+import { computeFeishuSignature } from "../../src/outputs/chat/BotHook.ts"
 
 interface WecomVector {
   readonly name: string

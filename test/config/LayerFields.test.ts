@@ -12,7 +12,7 @@ import type { Change } from "../../src/domain/Change.ts"
 import { dispatcher } from "../../src/forge/Profile.ts"
 import { providerSettings } from "../../src/llm/ProviderSettings.ts"
 import { selectFiles } from "../../src/review/SelectFiles.ts"
-import { workspaceTemplates } from "../../src/outputs/WorkspaceTemplates.ts"
+import { workspaceTemplates } from "../../src/outputs/text/WorkspaceTemplates.ts"
 
 const read = (tree: unknown, env: Record<string, string> = {}, baseDir = "/base") => {
   const { snapshot, issues } = readDocument(tree, env, { baseDir, unset: "warnings" })

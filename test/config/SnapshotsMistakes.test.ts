@@ -5,7 +5,7 @@ import { readDocument } from "../../src/config/Snapshots.ts"
 import { rolesProblem } from "../../src/cli/Roles.ts"
 import { roles } from "../../src/domain/Role.ts"
 import type { Role } from "../../src/domain/Role.ts"
-import { channelProblems } from "../../src/outputs/ChannelProblems.ts"
+import { channelProblems } from "../../src/outputs/channels/ChannelProblems.ts"
 import { inEnglish } from "../../src/text/en.ts"
 
 const triggers = [

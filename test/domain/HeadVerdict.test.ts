@@ -1,5 +1,5 @@
 /** The status of a commit that is the head of several pull requests or was compared with several branches. */
-import { statusText } from "../../src/outputs/StatusText.ts"
+import { statusText } from "../../src/outputs/review/StatusText.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 import { inEnglish } from "../../src/text/en.ts"
 import { describe, expect, it } from "vitest"

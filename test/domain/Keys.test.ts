@@ -12,7 +12,7 @@ import {
 import type { Entry } from "../../src/domain/Entry.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import type { Reservation } from "../../src/llm/Budget.ts"
-import { followUpId } from "../../src/outputs/OperationId.ts"
+import { followUpId } from "../../src/outputs/channels/OperationId.ts"
 import type { Batch } from "../../src/store/Batches.ts"
 import type { LedgerReservation } from "../../src/store/Ledger.ts"
 import type { EventRecord } from "../../src/store/Receipts.ts"

@@ -1,7 +1,7 @@
 /** Fields of chat bots and of news of issues: each changes what arrives in the group. */
 import { Redacted } from "effect"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { computeFeishuSignature } from "../../src/outputs/BotHook.ts"
+import { computeFeishuSignature } from "../../src/outputs/chat/BotHook.ts"
 import { repoName, startHost } from "../forge/Clients.ts"
 import type { Host } from "../forge/Clients.ts"
 import { startChatPlatform } from "../harness/ChatPlatform.ts"

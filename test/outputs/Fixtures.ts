@@ -10,7 +10,7 @@ import type { Change } from "../../src/domain/Change.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import type { Severity } from "../../src/domain/Kinds.ts"
 import type { Finding } from "../../src/domain/Problem.ts"
-import type { PublishInput } from "../../src/outputs/Channel.ts"
+import type { PublishInput } from "../../src/outputs/channels/Channel.ts"
 import { testWorkspace } from "../harness/TestSnapshot.ts"
 
 const head = "a".repeat(40)

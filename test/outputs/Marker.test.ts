@@ -2,7 +2,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { OperationId } from "../../src/domain/Keys.ts"
-import { cut } from "../../src/outputs/Cut.ts"
+import { cut } from "../../src/outputs/text/Cut.ts"
 import { toSearchText, parseMarkers, renderMarker, splitMarkers } from "../../src/outputs/Marker.ts"
 import { safeTexts } from "../../src/outputs/SafeText.ts"
 

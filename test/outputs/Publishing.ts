@@ -20,7 +20,7 @@ import type {
   PublishInput,
   ChannelContext,
   Sent
-} from "../../src/outputs/Channel.ts"
+} from "../../src/outputs/channels/Channel.ts"
 import { Records } from "../../src/outputs/Records.ts"
 import type { TouchedComment } from "../../src/outputs/Records.ts"
 import { noCache } from "../../src/store/Cache.ts"

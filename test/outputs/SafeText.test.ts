@@ -1,6 +1,6 @@
 /** Text of outsiders is shown to the letter and has no effect. */
 import { describe, expect, it } from "vitest"
-import { verbatimFence } from "../../src/outputs/Grammars.ts"
+import { verbatimFence } from "../../src/outputs/text/Grammars.ts"
 import { gfm } from "../../src/outputs/SafeText.ts"
 import { faults } from "./LiveMarkup.ts"
 

@@ -10,7 +10,7 @@ const files = [
   ...readdirSync(join(root, "src/text/zh")).map((name) => `src/text/zh/${name}`),
   "src/chat/Texts.ts",
   "src/outputs/Labels.ts",
-  "src/outputs/NoticeKinds.ts"
+  "src/outputs/chat/NoticeKinds.ts"
 ]
 
 interface Rule {

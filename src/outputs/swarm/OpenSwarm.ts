@@ -6,8 +6,8 @@ import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { makeSwarm } from "../../forge/swarm/Client.ts"
 import type { SwarmClient } from "../../forge/swarm/Client.ts"
-import { ChannelMissing } from "../Channel.ts"
-import type { ChannelContext } from "../Channel.ts"
+import { ChannelMissing } from "../channels/Channel.ts"
+import type { ChannelContext } from "../channels/Channel.ts"
 
 type Source = Pick<Snapshot, "baseDir" | "credential">
 

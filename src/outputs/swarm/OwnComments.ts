@@ -14,9 +14,9 @@ import type { Change } from "../../domain/Change.ts"
 import type { SwarmComment } from "../../forge/swarm/Client.ts"
 import { parseMarkers } from "../Marker.ts"
 import type { Marker } from "../Marker.ts"
-import { digest } from "../OperationId.ts"
-import type { ExistingProblem } from "../Reconcile.ts"
-import { summaryFp } from "../Scopes.ts"
+import { digest } from "../channels/OperationId.ts"
+import type { ExistingProblem } from "../review/Reconcile.ts"
+import { summaryFp } from "../channels/Scopes.ts"
 import { fromSwarmBody } from "./SwarmMarkers.ts"
 
 /** Scope of the comments about one branch of a changelist. A shelf and its submit have the same. */

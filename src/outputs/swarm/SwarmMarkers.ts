@@ -3,7 +3,7 @@
  * to, which both of its renderers leave out: `[//]: # (aicr:v1 …)`, with the marker's fields in base64url. Pure.
  */
 import { opening, renderMarker, splitAtMarkers } from "../Marker.ts"
-import { zeroWidth } from "../InertText.ts"
+import { zeroWidth } from "../text/InertText.ts"
 
 const definition = /^\[\/\/\]: # \(aicr:v1 ([A-Za-z0-9_-]+)\)$/gm
 

@@ -1,5 +1,5 @@
 /** Decisions of the publisher as a table: the next step of a row, the update after a failed write, the end of a run. */
-import { statusText } from "../../../src/outputs/StatusText.ts"
+import { statusText } from "../../../src/outputs/review/StatusText.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import {

@@ -1,5 +1,5 @@
 /** Files of the repository under review that steer the review: ignore file, owners, skills; and results of tools. */
-import { findOwners } from "../../../src/outputs/Owners.ts"
+import { findOwners } from "../../../src/outputs/issues/Owners.ts"
 import { generatedAttribute } from "../../../src/review/Attributes.ts"
 import { parseIgnoreFile } from "../../../src/review/IgnoreFile.ts"
 import { pathOfUri, readSarif } from "../../../src/review/Sarif.ts"

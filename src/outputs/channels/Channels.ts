@@ -1,0 +1,39 @@
+/** Table of the channel kinds. */
+import type { ForgeKind } from "../../domain/Kinds.ts"
+import type { ChannelKind } from "./Channel.ts"
+import { aggregatedChannel } from "./AggregatedChannel.ts"
+import { appChannel } from "../chat/AppChannel.ts"
+import { botChannel } from "../chat/BotChannel.ts"
+import { issueChannel } from "../issues/IssueChannel.ts"
+import { reviewChannel } from "../review/ReviewChannel.ts"
+import { swarmChannel } from "../swarm/SwarmChannel.ts"
+
+/** Builds the table. `bodyLimit` returns the maximum length of a comment at a host, in characters. */
+export const channelTable = (bodyLimit: (kind: ForgeKind) => number) =>
+  ({
+    // Gitea and Forgejo have no commit button for suggestions, but the block still shows the change. They have no comments on
+    // commits either, so reviews of pushes go to issues.
+    gitea_pr_review: reviewChannel({ limit: bodyLimit("gitea"), suggestions: "lines", commits: false, verdicts: true }),
+    github_pr_review: reviewChannel({
+      limit: bodyLimit("github"),
+      suggestions: "lines",
+      commits: true,
+      verdicts: true
+    }),
+    gitlab_mr_review: reviewChannel({
+      limit: bodyLimit("gitlab"),
+      suggestions: "offsets",
+      commits: true,
+      verdicts: false
+    }),
+    gitea_issue: aggregatedChannel(bodyLimit("gitea")),
+    github_issue: aggregatedChannel(bodyLimit("github")),
+    gitea_problem_issue: issueChannel(bodyLimit("gitea")),
+    github_problem_issue: issueChannel(bodyLimit("github")),
+    gitlab_problem_issue: issueChannel(bodyLimit("gitlab")),
+    feishu_bot: botChannel("feishu_bot"),
+    wecom_bot: botChannel("wecom_bot"),
+    feishu_app: appChannel("feishu_app"),
+    wecom_app: appChannel("wecom_app"),
+    p4_swarm: swarmChannel()
+  }) satisfies Record<string, ChannelKind>

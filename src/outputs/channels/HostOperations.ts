@@ -1,0 +1,87 @@
+/**
+ * Operations without a configured channel: commit statuses, labels, and the results of issue triage. They use the credentials of
+ * the trigger of the change.
+ */
+import { Effect } from "effect"
+import { statusText } from "../review/StatusText.ts"
+import type { Change } from "../../domain/Change.ts"
+import type { Operation, Publication } from "../../domain/Publication.ts"
+import { digestIssue } from "../../forge/IssueHead.ts"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import type { ForgeClient } from "../../forge/Forge.ts"
+import type { HostWrite } from "../../forge/HostWrite.ts"
+import { unwritten } from "./Channel.ts"
+import type { Sent } from "./Channel.ts"
+import { toSearchText, parseMarkers } from "../Marker.ts"
+import { requireNumber } from "../review/ReviewSend.ts"
+import type { Writing } from "../../forge/WriteOwner.ts"
+
+const tags = ["Status", "Label", "IssueComment", "CloseIssue"] as const
+export type HostOperation = Extract<Operation, { readonly _tag: (typeof tags)[number] }>
+
+export const isHostOperation = (operation: Operation): operation is HostOperation =>
+  tags.some((tag) => tag === operation._tag)
+
+export const sendAtHost = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  operation: HostOperation,
+  language: string
+): Effect.fn.Return<Sent, ForgeError, Writing> {
+  const { repo } = change
+  switch (operation._tag) {
+    case "Status": {
+      const { head, state, url } = operation
+      return yield* client.setStatus(repo, head, {
+        state,
+        description: statusText(operation.description, language),
+        url
+      })
+    }
+    case "Label":
+      return yield* client.addLabel(repo, yield* requireNumber(change), operation.name)
+    case "IssueComment": {
+      const number = yield* requireNumber(change)
+      yield* checkUnchanged(client, change, number, operation.head)
+      const op = parseMarkers(operation.body).at(-1)?.op
+      // The comment may exist although the records do not contain it, for example after they were lost.
+      const existing = op === undefined ? undefined : yield* client.findComment(repo, number, toSearchText({ op }))
+      return existing ?? (yield* client.createComment(repo, number, operation.body))
+    }
+    case "CloseIssue": {
+      const number = yield* requireNumber(change)
+      const state = yield* checkUnchanged(client, change, number, operation.head)
+      if (state === "closed") return unwritten(String(number), { _tag: "GoneAtHost" })
+      return yield* client.issues.edit(repo, number, { state: "closed" })
+    }
+  }
+})
+
+/** Fails for an issue whose text has changed since it was triaged. */
+const checkUnchanged = Effect.fnUntraced(function* (client: ForgeClient, change: Change, number: number, head: string) {
+  const { title, body, state } = yield* client.issues.read(change.repo, number)
+  if (digestIssue({ title, body }) === head) return state
+  return yield* new ForgeError({
+    reason: "conflict",
+    operation: "triage",
+    why: { _tag: "IssueChanged", number }
+  })
+})
+
+/**
+ * Searches for the result of an operation whose response is missing. All operations except comments are idempotent at the host
+ * and can be repeated.
+ */
+export const findAtHost = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  publication: Publication,
+  operation: HostOperation
+): Effect.fn.Return<HostWrite | undefined, ForgeError> {
+  if (operation._tag !== "IssueComment") return undefined
+  return yield* client.findComment(
+    change.repo,
+    yield* requireNumber(change),
+    toSearchText({ op: publication.operationId })
+  )
+})

@@ -1,0 +1,43 @@
+/**
+ * Ids of operations: planning the same operation twice yields the same id, so the outbox stores it once. A review that a person
+ * requested again for the same head, or that has another base, gets other ids. Pure.
+ */
+import { createHash } from "node:crypto"
+import { OperationId } from "../../domain/Keys.ts"
+import type { TargetKey } from "../../domain/Keys.ts"
+import type { Operation } from "../../domain/Publication.ts"
+import type { PublishInput } from "./Channel.ts"
+
+type Named = Pick<PublishInput, "targetKey" | "head" | "change" | "runId" | "isRepeated">
+
+/** 32 hex digits. */
+export const digest = (...parts: ReadonlyArray<string>): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
+
+const named = (...parts: ReadonlyArray<string>): OperationId => OperationId.make(digest(...parts))
+
+export const operationId = (input: Named, channel: string, kind: Operation["_tag"], part: number): OperationId => {
+  const round = input.change.requestedBy === undefined && input.isRepeated !== true ? "" : input.runId
+  return named(input.targetKey, input.head, channel, kind, String(part), round)
+}
+
+/** The id of a status contains its run, because every run of a head reports its own progress. */
+export const statusId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, state: string): OperationId =>
+  named(input.targetKey, input.head, "Status", state, input.runId)
+
+/** A label is added once per run. */
+export const labelId = (input: Pick<PublishInput, "targetKey" | "head" | "runId">, name: string): OperationId =>
+  named(input.targetKey, input.head, "Label", name, input.runId)
+
+/** Triage executes each kind of operation once per text of an issue, whose digest is the head. */
+export const triageId = (targetKey: TargetKey, head: string, kind: Operation["_tag"]): OperationId =>
+  named(targetKey, head, "triage", kind)
+
+/** The expiry of an entry is reported once per channel. */
+export const expiryId = (entryId: string, channel: string): OperationId => named("expired", entryId, channel)
+
+/** A person dismisses a finding from chat at one place of the host. */
+export const dismissalId = (fp: string, hostId: string): OperationId => named("dismissed", fp, hostId)
+
+/** Id of an operation that results from sending another one. */
+export const followUpId = (operation: OperationId, part: string): OperationId => named(operation, part)

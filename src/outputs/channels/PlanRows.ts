@@ -1,0 +1,143 @@
+/** Plans the publications of a review: a pure function of the change, its analysis and the configuration of its channels. */
+import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
+import type { Workspace } from "../../config/Snapshot.ts"
+import { hostTrigger } from "../../domain/Change.ts"
+import type { Change } from "../../domain/Change.ts"
+import { newId } from "../../domain/Ids.ts"
+import type { Operation, Publication } from "../../domain/Publication.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import type { ChannelKind, Planned, PublishInput } from "./Channel.ts"
+import { findHostMismatch } from "./ChannelHost.ts"
+import { labelId, statusId } from "./OperationId.ts"
+import type { Outputs } from "../Outputs.ts"
+import { route } from "./Routing.ts"
+import type { Routed } from "./Routing.ts"
+import { hasStatus, setsStatus } from "../StatusEnd.ts"
+import { triageOperations } from "../issues/TriageOperations.ts"
+import { workspaceTemplates } from "../text/WorkspaceTemplates.ts"
+
+export type ChannelKinds = ReadonlyMap<string, ChannelKind>
+
+/** Channel name of statuses and labels, which routes do not name. */
+const hostChannel = "commit_status"
+/** Channel name of the operations of triage. */
+const triageChannel = "triage"
+
+export const toPublication = (
+  input: Pick<PublishInput, "runId" | "targetKey">,
+  channel: string,
+  position: number,
+  planned: Planned
+): Publication => ({
+  id: newId(),
+  operationId: planned.operationId,
+  runId: input.runId,
+  targetKey: input.targetKey,
+  channel,
+  operation: planned.operation,
+  status: "pending",
+  position,
+  attempts: 0
+})
+
+/** Marks each channel whose route also maintains managed issues. */
+const recorded = (routed: ReadonlyArray<Routed>): ReadonlyArray<Routed> => {
+  const issues = routed.some(({ channel }) => channel.kind.endsWith("_problem_issue"))
+  return routed.map(({ channel, parts }) => ({ channel, parts: { ...parts, recorded: issues } }))
+}
+
+/** Adds notices to the analysis. */
+const withNotices = (input: PublishInput, notices: ReadonlyArray<Reason>): PublishInput =>
+  notices.length === 0
+    ? input
+    : { ...input, analysis: { ...input.analysis, notices: [...input.analysis.notices, ...notices] } }
+
+/** Returns the channels that publish a review of this change. */
+export const routedChannels = (kinds: ChannelKinds, workspace: Workspace, change: Change) => {
+  const { triggers } = workspace.snapshot()
+  return recorded(route(workspace.outputs, change)).flatMap(({ channel, parts }) => {
+    const kind = kinds.get(channel.kind)
+    if (kind === undefined || !kind.serves(change) || findHostMismatch(channel, change, triggers) !== undefined)
+      return []
+    return [{ channel, parts, kind }]
+  })
+}
+
+/** Lists routed channels that cannot publish this change; the review mentions them in its notes. */
+const listUnservedChannels = (kinds: ChannelKinds, workspace: Workspace, change: Change): ReadonlyArray<Reason> =>
+  route(workspace.outputs, change).flatMap(({ channel }) => {
+    const kind = kinds.get(channel.kind)
+    const unserved = (reason: Reason): ReadonlyArray<Reason> => [
+      { _tag: "NotPublishedTo", channel: channel.name, reason }
+    ]
+    if (kind === undefined) return unserved({ _tag: "ChannelKindUnavailable", kind: channel.kind })
+    const other = findHostMismatch(channel, change, workspace.snapshot().triggers)
+    if (other !== undefined) return unserved(other)
+    return kind.serves(change)
+      ? []
+      : unserved({ _tag: "TargetUnsupported", kind: channel.kind, target: change.target.kind })
+  })
+
+/** Adds the links (the channel's before the trigger's) and the templates in the workspace's directory. */
+const withLinks = (input: PublishInput, channel: ChannelConfig): PublishInput => {
+  const snapshot = input.workspace.snapshot()
+  const trigger = snapshot.triggers.get(input.change.trigger)?.settings
+  const host = snapshot.triggers.get(hostTrigger(input.change))?.settings
+  const commit = channel.commit_url_template ?? trigger?.commit_url_template ?? host?.commit_url_template
+  const revision = channel.revision_url_template ?? trigger?.revision_url_template ?? host?.revision_url_template
+  const change = channel.change_url_template ?? trigger?.change_url_template ?? host?.change_url_template
+  const ownTemplates = workspaceTemplates(snapshot, input.workspace, input.change, channel.name)
+  return { ...input, linkTemplates: { commit, revision, change }, ownTemplates }
+}
+
+/** Plans the label; empty without a pull request that can have one, or without a configured label. */
+const planLabel = (
+  input: Omit<PublishInput, "analysis">,
+  name: string | undefined,
+  position: number
+): ReadonlyArray<Publication> =>
+  name === undefined || !hasStatus(input.change)
+    ? []
+    : [
+        toPublication(input, hostChannel, position, {
+          operationId: labelId(input, name),
+          operation: { _tag: "Label", name }
+        })
+      ]
+
+/** Plans the publications of the analysis in sending order. */
+export const planRows = (kinds: ChannelKinds, input: PublishInput): ReadonlyArray<Publication> => {
+  const { triage: decision } = input.analysis
+  if (decision !== undefined) {
+    return triageOperations({ ...input, decision }).map((planned, at) =>
+      toPublication(input, triageChannel, at, planned)
+    )
+  }
+  const rows = routedChannels(kinds, input.workspace, input.change)
+    .flatMap(({ channel, parts, kind }) =>
+      kind
+        .plan(
+          withLinks(withNotices(input, listUnservedChannels(kinds, input.workspace, input.change)), channel),
+          channel,
+          parts
+        )
+        .map((planned) => ({ channel: channel.name, planned }))
+    )
+    .map(({ channel, planned }, position) => toPublication(input, channel, position, planned))
+  return [...rows, ...planLabel(input, input.workspace.review.labels.reviewed_tag, rows.length)]
+}
+
+/** Plans the commit status of a run, and the label of a starting run. */
+export const statusRows: Outputs["Service"]["status"] = (input, state, description) => {
+  const { workspace, change, head, runUrl } = input
+  const label = state === "pending" ? planLabel(input, workspace.review.labels.auto_tag, 0) : []
+  if (!setsStatus(workspace, change)) return label
+  const operation: Operation = {
+    _tag: "Status",
+    head,
+    state,
+    description,
+    ...(runUrl === undefined ? {} : { url: runUrl })
+  }
+  return [toPublication(input, hostChannel, 0, { operationId: statusId(input, state), operation }), ...label]
+}

@@ -1,0 +1,123 @@
+/** Sends a message of a chat application to the recipients of its channel. Rows of a table, one per platform. */
+import { createHash } from "node:crypto"
+import { Duration, Effect } from "effect"
+import type { ChatConnection } from "../../config/schema/Im.ts"
+import { ChatApps, duplicateCheck, keySeconds, platformUrl } from "../../chat/ChatApps.ts"
+import { countPersons, withinDailyPersons } from "../../chat/DailyPersons.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import type { Writing } from "../../forge/WriteOwner.ts"
+import type { ChatSends } from "../../store/ChatSends.ts"
+import type { ChatOperation } from "./BotChannel.ts"
+import { platforms } from "./BotMessage.ts"
+import { ChannelMissing } from "../channels/Channel.ts"
+import type { ChatContext } from "../channels/Channel.ts"
+import { pacedChat } from "./ChatPacing.ts"
+
+export type AppName = "feishu_app" | "wecom_app"
+
+export interface AppSend {
+  /** Time in which a repeated message with the same key is one message; 0 without keys. */
+  readonly keyMillis: number
+  /** `key`: at most 50 characters. */
+  readonly send: (operation: ChatOperation, key: string) => Effect.Effect<void, ForgeError, ChatSends | Writing>
+}
+
+/** Feishu: 5 messages a second to one recipient, over all bots. */
+const feishuGap = Duration.seconds(1)
+/** WeCom: messages of an application, 1000 an hour to one person; in a group chat of its own, 10,000 a day. It drops further ones silently. */
+const wecomGaps = { recipients: Duration.millis(3600), appchat: Duration.millis(8640) } as const
+const hourMillis = 60 * 60 * 1000
+
+const missing = ({ channel }: ChatContext, why: Reason) =>
+  new ChannelMissing({ why: { _tag: "ChannelUnusable", channel: channel.name, why } })
+
+/** Returns the connection that the channel names. */
+const findConnection = Effect.fnUntraced(function* (context: ChatContext) {
+  const { connection: id } = context.channel
+  if (id === undefined) return undefined
+  const { connections } = context.workspace.snapshot().document.im
+  const connection = Object.hasOwn(connections, id) ? connections[id] : undefined
+  if (connection === undefined || !connection.enabled)
+    return yield* missing(context, { _tag: "ConnectionMissing", connection: id })
+  return connection
+})
+
+const findSecret = Effect.fnUntraced(function* (context: ChatContext, connection: ChatConnection | undefined) {
+  const secret = context.credential(connection ?? context.channel, "app_secret")
+  return secret ?? (yield* missing(context, { _tag: "NoApplicationSecret" }))
+})
+
+const feishu = Effect.fnUntraced(function* (context: ChatContext) {
+  const { app_id, base_url, receive_id: id = "", receive_id_type: type = "chat_id" } = context.channel
+  const connection = yield* findConnection(context)
+  const secret = yield* findSecret(context, connection)
+  const appId = connection?.app_id ?? app_id ?? ""
+  const baseUrl = platformUrl("feishu", connection === undefined ? base_url : connection.base_url)
+  const api = (yield* ChatApps).feishu({ baseUrl, appId, secret })
+  const path = "/open-apis/im/v1/messages"
+  return {
+    keyMillis: hourMillis,
+    send: (operation, key) => {
+      const { card, msg_type } = platforms.feishu_app.message({ ...operation, severity: operation.severity })
+      const body = { receive_id: id, msg_type, content: JSON.stringify(card), uuid: key }
+      const request = api.call("POST", `${path}?receive_id_type=${type}`, path, body)
+      return Effect.asVoid(pacedChat(["feishu", baseUrl, id], feishuGap, `POST ${path}`, request))
+    }
+  } satisfies AppSend
+})
+
+/** Reports recipients that do not get the message. If there is none that does, the platform refuses the request. */
+const reportInvalid = (context: ChatContext, response: Readonly<Record<string, unknown>>) => {
+  const invalid = ["invaliduser", "invalidparty", "invalidtag"].filter(
+    (name) => typeof response[name] === "string" && response[name] !== ""
+  )
+  return invalid.length === 0
+    ? Effect.void
+    : Effect.logWarning("chat message not delivered to some recipients", {
+        channel: context.channel.name,
+        recipients: invalid.map((name) => `${name}: ${String(response[name]).slice(0, 200)}`)
+      })
+}
+
+const wecom = Effect.fnUntraced(function* (context: ChatContext) {
+  const { target } = context.channel
+  const connection = yield* findConnection(context)
+  if (connection === undefined || target === undefined) return yield* missing(context, { _tag: "NoConnectionOrTarget" })
+  const { accounts, agent_id: agent = "", base_url, corp_id: corpId = "" } = connection
+  const secret = yield* findSecret(context, connection)
+  const baseUrl = platformUrl("wecom", base_url)
+  const app = { baseUrl, corpId, agentId: String(agent), secret }
+  const api = (yield* ChatApps).wecom(app)
+  const isGroup = target.kind === "appchat"
+  const path = isGroup ? "/cgi-bin/appchat/send" : "/cgi-bin/message/send"
+  const list = (ids: ReadonlyArray<string> | undefined) => (ids ?? []).join("|")
+  const recipients = isGroup
+    ? { chatid: target.chat_id ?? "" }
+    : { touser: list(target.users), toparty: list(target.parties), totag: list(target.tags) }
+  const head = isGroup ? recipients : { ...recipients, agentid: Number(agent) }
+  return {
+    keyMillis: isGroup ? 0 : keySeconds * 1000,
+    send: (operation, key) => {
+      const message = platforms.wecom_app.message({ ...operation, severity: operation.severity })
+      const body = { ...head, ...message, ...(isGroup ? {} : duplicateCheck(key)) }
+      const recipient = ["wecom", baseUrl, corpId, JSON.stringify(recipients)]
+      const paced = pacedChat(recipient, wecomGaps[target.kind], `POST ${path}`, api.post(path, body))
+      const limited = isGroup
+        ? paced
+        : Effect.flatMap(countPersons({ platform: "wecom", ...app }, target, accounts), (persons) =>
+            withinDailyPersons({ ...app, accounts }, persons, paced)
+          )
+      return Effect.flatMap(limited, (response) => reportInvalid(context, response))
+    }
+  } satisfies AppSend
+})
+
+export const appSends: Readonly<Record<AppName, (context: ChatContext) => Effect.Effect<AppSend, ChannelMissing>>> = {
+  feishu_app: feishu,
+  wecom_app: wecom
+}
+
+/** Returns the key of a message: an id of an operation has at most 50 characters, others are hashed. */
+export const appKey = (operationId: string): string =>
+  operationId.length <= 50 ? operationId : createHash("sha256").update(operationId).digest("hex").slice(0, 40)

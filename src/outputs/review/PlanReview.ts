@@ -1,0 +1,159 @@
+/**
+ * Plans the operations that publish a review on a pull request or commit: one managed summary comment, reviews of at most 30
+ * inline comments each, and updates of earlier reviews. The summary comes first, because comments that the host refuses at their
+ * line are added to it. Pure.
+ */
+import type { Channel as ChannelConfig } from "../../config/schema/Outputs.ts"
+import type { Change } from "../../domain/Change.ts"
+import { isRefusedByBudget } from "../../domain/Analysis.ts"
+import { hasUnreadText, isMostlyRead, namesAll } from "../../domain/Coverage.ts"
+import type { Finding } from "../../domain/Problem.ts"
+import type { InlineComment, Operation } from "../../domain/Publication.ts"
+import type { ChannelPlan, Planned, PublishInput } from "../channels/Channel.ts"
+import { labelsFor } from "../Labels.ts"
+import { cleanPolicy } from "./NoProblems.ts"
+import { operationId } from "../channels/OperationId.ts"
+import { renderProblem, renderReviewBody, renderSummary } from "../text/Render.ts"
+import type { Renderer } from "../text/Render.ts"
+import { headScope, summaryFp, summaryScope } from "../channels/Scopes.ts"
+import { countHidden, listsAllProblems, trackedFindings, visibleFindings } from "./VisibleFindings.ts"
+import { toSummaryProblems } from "../text/SinceLast.ts"
+
+/** Maximum number of comments in one review call. */
+const maxPerReview = 30
+
+export interface ReviewHost extends Renderer {
+  /** True where the host has comments on commits, on which reviews of pushes are published. */
+  readonly commits: boolean
+  /** True where reviews can request changes and approve. */
+  readonly verdicts: boolean
+}
+
+const toInlineComment = (finding: Finding, body: string): ReadonlyArray<InlineComment> =>
+  finding.anchor === undefined ? [] : [{ ...finding.anchor, body }]
+
+export const isOnPull = ({ target }: Change): boolean => target.kind === "pull_request" && target.number !== undefined
+
+/** Plans the update of line comments of earlier reviews; a skipped review updates none. */
+export const planThreads = (input: PublishInput, channel: ChannelConfig): ReadonlyArray<Planned> => {
+  const { analysis, head } = input
+  if (analysis.skipped !== undefined) return []
+  const { reviewed, skipped } = analysis.coverage
+  const whole = listsAllProblems(input) && namesAll(analysis.coverage)
+  const operation: Operation = {
+    _tag: "Threads",
+    head,
+    present: analysis.findings.map(({ fingerprint }) => fingerprint),
+    analysed: whole ? reviewed : [],
+    changed: whole ? [...reviewed, ...skipped.map(({ path }) => path)] : []
+  }
+  return [{ operationId: operationId(input, channel.name, "Threads", 0), operation }]
+}
+
+/** Plans the end of an earlier request for changes after a clean review; an incomplete review is not clean. */
+const planVerdict = (input: PublishInput, channel: ChannelConfig, visible: number): ReadonlyArray<Planned> => {
+  const { analysis, head, workspace } = input
+  const isClean =
+    visible === 0 && listsAllProblems(input) && isMostlyRead(analysis.coverage) && !hasUnreadText(analysis.coverage)
+  if (!isClean || channel.review_event !== "REQUEST_CHANGES") return []
+  const operation: Operation = {
+    _tag: "Verdict",
+    head,
+    approves: channel.review_approve === "when_clean",
+    body: labelsFor(workspace.review.output_language).lifted(head.slice(0, 12))
+  }
+  return [{ operationId: operationId(input, channel.name, "Verdict", 0), operation }]
+}
+
+/** Inputs of a plan. */
+interface PlanInput {
+  readonly input: PublishInput
+  readonly channel: ChannelConfig
+  readonly renderer: ReviewHost
+  readonly visible: ReadonlyArray<Finding>
+  readonly hidden: number
+  /** Findings with a comment at their line. */
+  readonly inline: ReadonlyArray<Finding>
+  /** True when the review may have comments at lines. */
+  readonly hasLines: boolean
+  readonly policy: ReturnType<typeof cleanPolicy> | "publish"
+}
+
+const planCommitComment = ({
+  input,
+  channel,
+  renderer,
+  visible,
+  hidden,
+  policy
+}: PlanInput): ReadonlyArray<Planned> => {
+  if (policy === "update") return []
+  const op = operationId(input, channel.name, "CommitComment", 0)
+  const body = renderSummary(input, channel, { visible, inline: [], hidden }, { op }, renderer)
+  return [{ operationId: op, operation: { _tag: "CommitComment", head: input.head, body } }]
+}
+
+const planSummary = ({ input, channel, renderer, visible, hidden, inline, policy }: PlanInput): Planned => {
+  const op = operationId(input, channel.name, "Summary", 0)
+  const scopeId = channel.review_update_strategy === "always_new" ? op : ""
+  const scope = summaryScope(input.workspace.id, channel.name, scopeId)
+  const body = renderSummary(input, channel, { visible, inline, hidden }, { op, fp: summaryFp, scope }, renderer)
+  return {
+    operationId: op,
+    operation: {
+      _tag: "Summary",
+      head: input.head,
+      body,
+      problems: toSummaryProblems(input, trackedFindings(channel, input.analysis)),
+      ...(policy === "update" ? { onlyUpdate: true } : {})
+    }
+  }
+}
+
+const planReviews = ({ input, channel, renderer, visible, inline, hasLines }: PlanInput): ReadonlyArray<Planned> => {
+  const { analysis, head, workspace } = input
+  const event = visible.length > 0 ? (channel.review_event ?? "COMMENT") : "COMMENT"
+  const isReviewed = !isRefusedByBudget(analysis)
+  const postsClean = hasLines && visible.length === 0 && !workspace.review.skip_lgtm && isReviewed
+  // A verdict is also published where no problem has a line.
+  const postsVerdict = hasLines && renderer.verdicts && event === "REQUEST_CHANGES" && isReviewed
+  const count = Math.max(Math.ceil(inline.length / maxPerReview), postsClean || postsVerdict ? 1 : 0)
+  return Array.from({ length: count }, (_, part): Planned => {
+    const batch = inline.slice(part * maxPerReview, (part + 1) * maxPerReview)
+    const op = operationId(input, channel.name, "Review", part)
+    const comments = batch.flatMap((finding) => {
+      const marker = { op, fp: finding.fingerprint, scope: headScope(head) }
+      return toInlineComment(finding, renderProblem(input, channel, finding, marker, renderer))
+    })
+    const body = renderReviewBody(input, batch.length === 0 ? visible.length : batch.length, { op }, renderer)
+    return { operationId: op, operation: { _tag: "Review", head, event, body, comments } }
+  })
+}
+
+export const planReview = (
+  renderer: ReviewHost,
+  input: PublishInput,
+  channel: ChannelConfig,
+  parts: ChannelPlan
+): ReadonlyArray<Planned> => {
+  const { analysis, workspace } = input
+  const isPull = isOnPull(input.change)
+  const visible = visibleFindings(channel, analysis)
+  const hasLines = parts.lineComments && channel.review_mode !== "comment" && isPull
+  const settled = hasLines
+    ? [...planThreads(input, channel), ...(renderer.verdicts ? planVerdict(input, channel, visible.length) : [])]
+    : []
+  const policy = visible.length === 0 ? cleanPolicy(workspace, channel, analysis) : "publish"
+  if (policy === "suppress") return settled
+  const inline = hasLines
+    ? visible
+        .filter((finding) => finding.anchor !== undefined)
+        .slice(0, channel.max_comments ?? Number.POSITIVE_INFINITY)
+    : []
+  const hidden = countHidden(channel, analysis)
+  const plan: PlanInput = { input, channel, renderer, visible, hidden, inline, hasLines, policy }
+  if (!isPull) return planCommitComment(plan)
+  // Findings without a line need the summary, even where the route selects none for this channel.
+  const summary = parts.summary || inline.length < visible.length ? [planSummary(plan)] : []
+  return [...summary, ...planReviews(plan), ...settled]
+}

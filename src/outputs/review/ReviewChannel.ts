@@ -1,0 +1,126 @@
+/** Reviews on pull requests and commits, for every host: planned by PlanReview.ts, sent and searched for here. */
+import { Effect } from "effect"
+import type { Change } from "../../domain/Change.ts"
+import type { Publication } from "../../domain/Publication.ts"
+import type { CommitComments, ForgeClient } from "../../forge/Forge.ts"
+import type { ChannelKind, Sent } from "../channels/Channel.ts"
+import { wrongChannelKind } from "../channels/WrongChannelKind.ts"
+import { labelsFor } from "../Labels.ts"
+import { HasNoOthers } from "../../forge/WriteOwner.ts"
+import { toSearchText } from "../Marker.ts"
+import { fillMentions } from "../text/Mention.ts"
+import { isOnPull, planReview } from "./PlanReview.ts"
+import type { ReviewHost } from "./PlanReview.ts"
+import { findReview, requireNumber, sendReview, sendSummary } from "./ReviewSend.ts"
+import { withSince } from "../text/SinceLast.ts"
+import { listIgnoredDismissals, listReactions, makeExistingThreads } from "../ExistingThreads.ts"
+import { dismissThreads, resolveThread, settleThreads } from "./Threads.ts"
+import { sendVerdict } from "./Verdict.ts"
+
+const sendWith = (renderer: ReviewHost, loadThreads: ReturnType<typeof makeExistingThreads>): ChannelKind["send"] =>
+  Effect.fnUntraced(function* (context, publication, previous) {
+    const { change } = context
+    const client = yield* context.client
+    const { operation } = publication
+    const words = { labels: labelsFor(context.workspace.review.output_language), limit: renderer.limit }
+    const isFirst = previous === undefined && publication.attempts === 0 && publication.status === "pending"
+    const isText = operation._tag === "Review" || operation._tag === "Summary"
+    const hasNoOthers = isFirst && isText && (yield* yield* HasNoOthers)
+    let people: Pick<Sent, "ignoredDismissals" | "reactions"> = {}
+    const threads = Effect.tap(
+      loadThreads(client, change, context.workspace.review.dismissal, { ...publication, hasNoOthers }, previous),
+      (loaded) =>
+        Effect.sync(() => {
+          people = { ignoredDismissals: listIgnoredDismissals(loaded), reactions: listReactions(loaded) }
+        })
+    )
+    switch (operation._tag) {
+      case "Review": {
+        const earlier = { threads, hasNone: hasNoOthers }
+        const sent = yield* sendReview(client, change, publication, previous, earlier, operation, words)
+        return { ...sent, ...people }
+      }
+      case "Summary": {
+        const withMentions = { ...operation, body: yield* fillMentions(context, operation) }
+        const body = yield* withSince(threads, withMentions, previous, words)
+        const withBody = { ...operation, body }
+        const sent = yield* sendSummary(client, change, publication, withBody, previous, words, hasNoOthers)
+        return { ...sent, ...people }
+      }
+      case "Threads": {
+        const sent = yield* settleThreads(context, threads, publication, operation, renderer.limit)
+        return { ...sent, ...people }
+      }
+      case "Thread":
+        return yield* resolveThread(client, change, operation)
+      case "Verdict":
+        return yield* sendVerdict(client, change, publication.operationId, operation)
+      case "CommitComment": {
+        const comments = yield* commitComments(client, publication)
+        // A comment may exist that the records do not contain: they were lost, or another installation wrote it.
+        const existing = previous === undefined ? yield* findCommitComment(comments, change, publication) : undefined
+        return (
+          existing ?? (yield* comments.create(change.repo, operation.head, yield* fillMentions(context, operation)))
+        )
+      }
+      default:
+        return yield* wrongChannelKind(publication)
+    }
+  })
+
+const findOperation: ChannelKind["find"] = Effect.fnUntraced(function* (context, publication) {
+  const { change } = context
+  const client = yield* context.client
+  const { operation } = publication
+  switch (operation._tag) {
+    case "Review":
+      return yield* findReview(client, change, publication, operation)
+    case "Summary":
+      return yield* client.findComment(
+        change.repo,
+        yield* requireNumber(change),
+        toSearchText({ op: publication.operationId })
+      )
+    case "Threads":
+    case "Thread":
+    case "Verdict":
+      // Reading and resolving are idempotent.
+      return undefined
+    case "CommitComment": {
+      const comments = yield* commitComments(client, publication)
+      return yield* findCommitComment(comments, change, publication)
+    }
+    default:
+      return yield* wrongChannelKind(publication)
+  }
+})
+
+const findCommitComment = (comments: CommitComments, { repo }: Change, { operation, operationId: op }: Publication) =>
+  operation._tag === "CommitComment"
+    ? comments.find(repo, operation.head, toSearchText({ op }))
+    : Effect.succeed(undefined)
+
+const commitComments = (client: ForgeClient, publication: Publication) =>
+  client.commitComments === undefined
+    ? Effect.fail(wrongChannelKind(publication))
+    : Effect.succeed(client.commitComments)
+
+export const reviewChannel = (renderer: ReviewHost): ChannelKind => {
+  const loadThreads = makeExistingThreads()
+  return {
+    serves: (change) => isOnPull(change) || (renderer.commits && change.target.kind !== "issue"),
+    plan: (input, channel, parts) => planReview(renderer, input, channel, parts),
+    send: sendWith(renderer, loadThreads),
+    find: findOperation,
+    reactions: Effect.fnUntraced(function* (context, review) {
+      const threads = yield* loadThreads(
+        yield* context.client,
+        context.change,
+        context.workspace.review.dismissal,
+        review
+      )
+      return listReactions(threads)
+    }),
+    dismiss: (context, finding) => dismissThreads(context, finding, renderer.limit)
+  }
+}

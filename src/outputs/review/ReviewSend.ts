@@ -1,0 +1,288 @@
+/**
+ * Executes the operations of the review channel at a host.
+ *
+ * Hosts refuse a whole review because of one bad line and seldom name it, so a refused review is split in halves until the
+ * refused comments are isolated; they are added to the summary, which was written before, and the others are published at their
+ * lines. An interrupted operation is resumed: texts that already exist, identified by their markers, are not posted again.
+ */
+import { Effect } from "effect"
+import type { Change } from "../../domain/Change.ts"
+import { maxConflicts } from "../../domain/Publication.ts"
+import type { InlineComment, Operation, Publication } from "../../domain/Publication.ts"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import type { ForgeClient, PendingPolicy } from "../../forge/Forge.ts"
+import type { HostWrite } from "../../forge/HostWrite.ts"
+import { shorten } from "../text/Cut.ts"
+import { unwritten } from "../channels/Channel.ts"
+import type { Sent } from "../channels/Channel.ts"
+import { toSearchText, parseMarkers, renderMarker, splitMarkers, textBelowMarkers } from "../Marker.ts"
+import { makePendingPolicy } from "./PendingTexts.ts"
+import { reconcile } from "./Reconcile.ts"
+import { readFingerprint } from "./ChangedComments.ts"
+import { headScope, summaryFp, summaryScope } from "../channels/Scopes.ts"
+import { gfm } from "../SafeText.ts"
+import type { ExistingThread, ExistingThreads } from "../ExistingThreads.ts"
+import { overEdited, withNotes } from "./KeptNotes.ts"
+import type { SummaryWords } from "./KeptNotes.ts"
+import type { Writing } from "../../forge/WriteOwner.ts"
+
+/** Maximum number of calls to isolate refused lines; the remaining comments then count as refused. */
+const maxAttempts = 16
+
+type ReviewOperation = Extract<Operation, { readonly _tag: "Review" }>
+type SummaryOperation = Extract<Operation, { readonly _tag: "Summary" }>
+
+export const requireNumber = (change: Change): Effect.Effect<number, ForgeError> =>
+  change.target.number === undefined
+    ? Effect.fail(
+        new ForgeError({
+          reason: "invalid",
+          operation: "publish",
+          why: { _tag: "NoNumber", kind: change.target.kind }
+        })
+      )
+    : Effect.succeed(change.target.number)
+
+const findSummary = (client: ForgeClient, change: Change, number: number, scope: string | undefined) =>
+  client.findComment(change.repo, number, toSearchText({ fp: summaryFp, scope }))
+
+export const sendSummary = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  publication: Publication,
+  operation: SummaryOperation,
+  previous: Publication | undefined,
+  words: SummaryWords,
+  hasNoOthers: boolean
+) {
+  const number = yield* requireNumber(change)
+  const scope = parseMarkers(operation.body)[0]?.scope
+  const isSame = ({ operation: before }: Publication) =>
+    before._tag === "Summary" && before.body.includes(toSearchText({ fp: summaryFp, scope }))
+  const knownHostId = previous !== undefined && isSame(previous) ? previous.hostId : undefined
+  const update = (hostId: string, body: string) => client.updateComment(change.repo, number, hostId, body)
+  // Another installation may have written it, or this one before its records were lost.
+  const findOrCreate: Effect.Effect<Sent, ForgeError, Writing> = Effect.flatMap(
+    hasNoOthers ? Effect.succeed(undefined) : findSummary(client, change, number, scope),
+    (summary) =>
+      summary !== undefined
+        ? update(summary.hostId, withNotes(textBelowMarkers(summary.body) ?? "", operation.body, words))
+        : operation.onlyUpdate === true
+          ? Effect.succeed(unwritten(publication.operationId, { _tag: "NoSummaryToUpdate" }))
+          : client.createComment(change.repo, number, operation.body)
+  )
+  if (knownHostId === undefined || previous === undefined) return yield* findOrCreate
+  const body = yield* overEdited(client, change, number, knownHostId, previous, operation.body, words)
+  return yield* Effect.catchIf(
+    update(knownHostId, body),
+    (error) => error.reason === "not_found",
+    () => findOrCreate
+  )
+})
+
+/** Finds the existing parts of an operation: the fingerprints of its comments, and the text of the review itself. */
+const findExisting = Effect.fnUntraced(function* (client: ForgeClient, change: Change, head: string) {
+  const number = yield* requireNumber(change)
+  const texts = yield* client.reviewTexts(change.repo, number)
+  const marked = texts.flatMap((text) => parseMarkers(text.body).map((marker) => ({ marker, text })))
+  const ofHead = marked.filter(({ marker }) => marker.scope === headScope(head))
+  return { marked, comments: new Set(ofHead.map(({ marker }) => marker.fp)) }
+})
+
+/** Finds the fingerprints of comments that the host refused and the summary contains. */
+const findInSummary = Effect.fnUntraced(function* (client: ForgeClient, change: Change, publication: Publication) {
+  const number = yield* requireNumber(change)
+  const summary = yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId }))
+  const markers = parseMarkers(summary?.body ?? "").filter((marker) => marker.op === publication.operationId)
+  return { summary, comments: new Set(markers.map((marker) => marker.fp)) }
+})
+
+export const findReview = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  publication: Publication,
+  operation: ReviewOperation
+) {
+  const { marked, comments } = yield* findExisting(client, change, operation.head)
+  const own = marked.find(({ marker }) => marker.op === publication.operationId)
+  const missing = operation.comments.filter((comment) => !comments.has(readFingerprint(comment)))
+  const posted = operation.comments.flatMap((comment) => {
+    const fp = readFingerprint(comment)
+    return fp !== undefined && comments.has(fp) ? [fp] : []
+  })
+  if (missing.length === 0) return own && { ...own.text, posted }
+  const refused = yield* findInSummary(client, change, publication)
+  if (!missing.every((comment) => refused.comments.has(readFingerprint(comment)))) return undefined
+  const written = own?.text ?? refused.summary
+  return written && { ...written, posted }
+})
+
+export const sendReview = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  publication: Publication,
+  previous: Publication | undefined,
+  earlier: { readonly threads: ExistingThreads; readonly hasNone: boolean },
+  operation: ReviewOperation,
+  words: SummaryWords
+) {
+  const number = yield* requireNumber(change)
+  // Comments may exist that the records do not contain: of an interrupted attempt, of another installation, or from before the
+  // records were lost.
+  const mayExist =
+    !earlier.hasNone &&
+    (previous === undefined ||
+      publication.status === "unknown" ||
+      publication.attempts > 0 ||
+      change.requestedBy !== undefined)
+  const existing = mayExist
+    ? (yield* findExisting(client, change, operation.head)).comments
+    : new Set<string | undefined>()
+  // A comment of an earlier head's review still exists at its line, or was dismissed: it is not posted again.
+  const earlierFingerprints =
+    operation.comments.length === 0 ? new Set<string>() : findEarlier(yield* earlier.threads, operation.comments)
+  const pending = operation.comments.filter((comment) => {
+    const fp = readFingerprint(comment)
+    return !existing.has(fp) && (fp === undefined || !earlierFingerprints.has(fp))
+  })
+  if (operation.comments.length > 0 && pending.length === 0) {
+    const existingReview = mayExist ? yield* findReview(client, change, publication, operation) : undefined
+    return existingReview ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
+  }
+  const { atNoLine, atSomeLines } = words.labels
+  const toAtLines = (moved: number) => (moved === operation.comments.length ? atNoLine : atSomeLines)
+  const policy = makePendingPolicy(
+    [operation.body, ...operation.comments.map(({ body }) => body)],
+    publication.status === "unknown" || publication.attempts > 0
+  )
+  // The last attempt: the run names the reason of the host, and the problems are in the summary.
+  const isLast = ({ reason }: ForgeError) =>
+    reason === "forbidden" ||
+    reason === "not_found" ||
+    (reason === "conflict" && publication.attempts + 1 >= maxConflicts)
+  const { write, refused, error } = yield* post(
+    client,
+    change,
+    number,
+    { ...operation, comments: pending },
+    policy,
+    isLast
+  )
+  const moving = addToSummary(client, change, number, publication, refused, toAtLines(refused.length), words)
+  if (error !== undefined) {
+    if (refused.length > 0) yield* Effect.ignore(moving, { log: "Warn" })
+    return yield* error
+  }
+  const moved = refused.length === 0 ? undefined : yield* moving
+  const taken = pending
+    .filter((comment) => !refused.includes(comment))
+    .flatMap((comment) => readFingerprint(comment) ?? [])
+  const resumed = [...existing].filter((fp) => fp !== undefined)
+  const sent: Sent = write ?? moved ?? unwritten(publication.operationId, { _tag: "CommentsExist" })
+  return { ...sent, posted: [...resumed, ...taken] }
+})
+
+interface Posted {
+  readonly write: HostWrite | undefined
+  readonly refused: ReadonlyArray<InlineComment>
+  /** Reason for which the host refused what is left. */
+  readonly error: ForgeError | undefined
+}
+
+/** Returns the fingerprints of comments that are open or were dismissed. */
+const findEarlier = (threads: ReadonlyArray<ExistingThread>, comments: ReadonlyArray<InlineComment>) => {
+  const found = comments.flatMap((comment) => {
+    const fp = readFingerprint(comment)
+    return fp === undefined ? [] : [{ fp }]
+  })
+  const reviewState = {
+    found,
+    present: new Set<string>(),
+    analysed: new Set<string>(),
+    changed: undefined,
+    complete: false
+  }
+  const { open, dismissed } = reconcile(reviewState, threads)
+  return new Set([...open.map((pair) => pair.found.fp), ...dismissed.map(({ fp }) => fp)])
+}
+
+/** Posts the comments in as few reviews as the host permits, up to an error that ends it: `isLast`. */
+const post = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  number: number,
+  review: ReviewOperation,
+  pending: PendingPolicy,
+  isLast: (error: ForgeError) => boolean
+): Effect.fn.Return<Posted, ForgeError, Writing> {
+  const { head, event, body } = review
+  let write: HostWrite | undefined
+  const refused: Array<InlineComment> = []
+  const waiting: Array<ReadonlyArray<InlineComment>> = [review.comments]
+  for (let attempt = 0; waiting.length > 0; attempt++) {
+    const comments = waiting.shift() ?? []
+    if (attempt >= maxAttempts) {
+      refused.push(...comments)
+      continue
+    }
+    const result = yield* Effect.result(
+      client.createReview(change.repo, number, { head, event, body, comments, pending })
+    )
+    if (result._tag === "Success") {
+      write ??= result.success
+      refused.push(...result.success.refused)
+      continue
+    }
+    const error = result.failure
+    if (isLast(error)) return { write, refused: [...refused, ...comments, ...waiting.flat()], error }
+    if (error.reason !== "invalid" || comments.length === 0) return yield* error
+    if (comments.length === 1) refused.push(...comments)
+    else {
+      const middle = Math.ceil(comments.length / 2)
+      waiting.unshift(comments.slice(0, middle), comments.slice(middle))
+    }
+  }
+  return { write, refused, error: undefined }
+})
+
+/**
+ * Adds refused comments to the channel's summary, in which `atLines` is the sentence about the comments on lines; without a summary
+ * they get a separate comment.
+ */
+const addToSummary = Effect.fnUntraced(function* (
+  client: ForgeClient,
+  change: Change,
+  number: number,
+  publication: Publication,
+  refused: ReadonlyArray<InlineComment>,
+  atLines: string,
+  words: SummaryWords
+) {
+  const summary =
+    (yield* findSummary(client, change, number, summaryScope(change.workspace, publication.channel, ""))) ??
+    (yield* client.findComment(change.repo, number, toSearchText({ op: publication.operationId })))
+  const present = new Set(parseMarkers(summary?.body ?? "").map((marker) => marker.fp))
+  const sections = refused
+    .filter((comment) => !present.has(readFingerprint(comment)))
+    .map((comment) => {
+      const { visible, markers } = splitMarkers(comment.body)
+      const location = `${gfm.codeSpan(comment.path)}:${comment.start === undefined ? "" : `${comment.start}-`}${comment.line}`
+      return { text: `${location} ${visible.replace(/^(`{3,})suggestion\S*$/gm, "$1text")}`, markers }
+    })
+  if (summary !== undefined && sections.length === 0) return summary
+  const notes = textBelowMarkers(summary?.body ?? "") ?? ""
+  const before = splitMarkers((summary?.body ?? "").slice(0, notes === "" ? undefined : -notes.length))
+  const markers = [...before.markers, ...sections.flatMap((section) => section.markers)]
+  const fixedMarkers = markers.length === 0 ? renderMarker({ op: publication.operationId }) : markers.join("\n")
+  const added = sections.map((section) => section.text).join("\n\n")
+  const room = Math.max(0, words.limit - fixedMarkers.length - added.length - 8)
+  const text = shorten(
+    before.visible.replace(words.labels.atLines, () => atLines),
+    room
+  )
+  const whole = `${text}\n\n${shorten(added, words.limit - fixedMarkers.length - 8)}\n\n${fixedMarkers}`.trim()
+  const body = withNotes(notes, whole, words)
+  return yield* summary === undefined
+    ? client.createComment(change.repo, number, body)
+    : client.updateComment(change.repo, number, summary.hostId, body)
+})

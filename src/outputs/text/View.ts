@@ -1,0 +1,258 @@
+/**
+ * Builds the variables of templates: event, target, repo, vcs, run, summary, problems, problem, mentions, and the labels in the
+ * output language. All text from models and changes is already sanitised here, so templates need no escaping.
+ */
+import type { Analysis } from "../../domain/Analysis.ts"
+import type { Change } from "../../domain/Change.ts"
+import { countReviewed, countSkipped } from "../../domain/Coverage.ts"
+import type { SkippedFile } from "../../domain/Coverage.ts"
+import type { Severity } from "../../domain/Kinds.ts"
+import { severityRank } from "../../domain/Kinds.ts"
+import { formatUsd } from "../../domain/Money.ts"
+import type { Finding } from "../../domain/Problem.ts"
+import type { PublishInput } from "../channels/Channel.ts"
+import { labelsFor, reviewLabels } from "../Labels.ts"
+import type { Labels } from "../Labels.ts"
+import { codeSlot } from "./CodeSlot.ts"
+import { verbatimFence } from "./Grammars.ts"
+import { headUrl, lineUrl, safeUrl } from "./Links.ts"
+import { mentionSlot } from "./Mention.ts"
+import type { SafeText } from "../SafeText.ts"
+import { summaryText } from "../../domain/SummaryText.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { inLanguage } from "../../text/InLanguage.ts"
+
+const icons: Readonly<Record<Severity, string>> = { critical: "🛑", high: "🔴", medium: "🟠", low: "🟡", info: "🔵" }
+
+/** Slot in a summary for the status of earlier problems (SinceLast.ts). External text cannot contain it (SafeText.ts). */
+export const sinceSlot = "<!-- aicr-since -->"
+
+/** Maximum length of lists in a summary; the run record is complete. */
+const maxItems = 40
+
+/** Maximum number of lines that a suggestion on GitLab can replace above the line of its comment. */
+const maxLinesAbove = 100
+
+/** Syntax of a host for a change that its reader can commit with one click. */
+export type SuggestionStyle = "lines" | "offsets" | "plain"
+
+const suggestionBlock = (finding: Finding, style: SuggestionStyle, safe: SafeText): string | undefined => {
+  const { suggestion } = finding.problem
+  const { anchor } = finding
+  if (suggestion === undefined || suggestion.trim() === "") return undefined
+  if (style === "plain" || anchor === undefined || anchor.side === "old") return safe.codeBlock("", suggestion)
+  const above = anchor.line - (anchor.start ?? anchor.line)
+  // GitLab silently ignores further lines and would replace only a part of the intended lines.
+  if (style === "offsets" && above > maxLinesAbove) return safe.codeBlock("", suggestion)
+  const word = style === "offsets" ? `suggestion:-${above}+0` : "suggestion"
+  return verbatimFence(word, suggestion) ?? safe.codeBlock("", suggestion)
+}
+
+const renderLocation = ({ anchor, problem }: Finding, { codeSpan }: SafeText): string => {
+  const path = codeSpan(anchor?.path ?? problem.file)
+  const line = anchor?.line ?? problem.line
+  if (line === undefined) return path
+  const first = anchor === undefined ? undefined : anchor.start
+  return `${path}:${first === undefined || first === line ? line : `${first}-${line}`}`
+}
+
+/** Renders the title as a link to the lines, with the location; without a title the location is the link. */
+const renderTitle = (title: string | undefined, place: string, link: string | undefined, safe: SafeText): string => {
+  const name = title === undefined || title === "" ? place : title
+  const linked = link === undefined ? name : safe.link(name, link)
+  return name === place ? linked : `${linked} · ${place}`
+}
+
+export interface ProblemStyle {
+  readonly language: string
+  readonly suggestions: SuggestionStyle
+  readonly safe: SafeText
+}
+
+export const problemView = (finding: Finding, { language, suggestions, safe }: ProblemStyle, link?: string) => {
+  const { problem, anchor } = finding
+  const labels = labelsFor(language)
+  const location = renderLocation(finding, safe)
+  return {
+    file: safe.plain(anchor?.path ?? problem.file),
+    line: anchor?.line ?? problem.line,
+    start: anchor?.start,
+    place: location,
+    place_link: link === undefined ? location : safe.link(location, link),
+    title_link: renderTitle(problem.title === undefined ? undefined : safe.line(problem.title), location, link, safe),
+    severity: problem.severity,
+    severity_label: labels.severity[problem.severity],
+    icon: icons[problem.severity],
+    category: safe.plain(problem.category),
+    category_label: safe.plain(labels.category(problem.category)),
+    title: problem.title === undefined ? undefined : safe.line(problem.title),
+    message: safe.markdown(problem.message),
+    suggestion: problem.suggestion === undefined ? undefined : codeSlot(finding.fingerprint),
+    suggestion_block: suggestionBlock(finding, suggestions, safe),
+    code_block: suggestionBlock(finding, "plain", safe),
+    confidence: problem.confidence,
+    fingerprint: finding.fingerprint
+  }
+}
+
+const name = (safe: SafeText, text: string | undefined): string | undefined =>
+  text === undefined ? undefined : safe.plain(text)
+
+/** Returns ids of commits, revisions and changelists unchanged, because templates put them into URLs. */
+const commit = (safe: SafeText, text: string | undefined): string | undefined =>
+  text === undefined || /^[\w.-]{1,100}$/.test(text) ? text : safe.plain(text)
+
+/** Renders tokens, seconds and cost, as far as known. */
+const renderUsage = ({ usage }: Analysis, seconds: number | undefined, language: string): string | undefined => {
+  const labels = labelsFor(language)
+  const tokens = usage.inputTokens + usage.outputTokens
+  const parts = [
+    ...(tokens === 0 ? [] : [labels.tokens(tokens.toLocaleString("en-US"))]),
+    ...(seconds === undefined ? [] : [`${seconds} s`]),
+    ...(usage.costUsd === undefined || tokens === 0
+      ? []
+      : [`${formatUsd(usage.costUsd, usage.costUsd < 0.1 ? 4 : 2)} USD`])
+  ]
+  return parts.length === 0 ? undefined : parts.join(" · ")
+}
+
+/** Returns the variables that every template has. */
+export const frameView = (
+  input: PublishInput,
+  { mention, safe }: { readonly mention: boolean; readonly safe: SafeText }
+) => {
+  const { change, head, analysis, runUrl, runId, linkTemplates, seconds } = input
+  const url = headUrl(change, head, linkTemplates)
+  const first = head.slice(0, 12)
+  const short = /^[\w.-]+$/.test(first) ? `\`${first}\`` : safe.codeSpan(first)
+  return {
+    labels: reviewLabels(input),
+    event: { provider: change.provider, trigger: change.trigger, requested_by: name(safe, change.requestedBy) },
+    target: {
+      kind: change.target.kind,
+      number: change.target.number,
+      branch: name(safe, change.target.branch),
+      title: change.title === undefined ? undefined : safe.line(change.title),
+      url: safeUrl(change.url),
+      place: renderTarget(change, safe)
+    },
+    repo: { full_name: name(safe, change.repo.fullName), url: safeUrl(change.repo.webUrl) },
+    vcs: {
+      head: commit(safe, head),
+      head_short: commit(safe, head.slice(0, 12)),
+      head_link: url === undefined ? short : safe.link(short, url),
+      head_url: url,
+      base: commit(safe, change.base),
+      head_ref: name(safe, change.headRef),
+      base_ref: name(safe, change.baseRef)
+    },
+    run: {
+      id: runId,
+      url: runUrl,
+      models: analysis.models.map(safe.codeSpan).join(", "),
+      requests: analysis.usage.requests,
+      cost_usd: analysis.usage.costUsd,
+      seconds,
+      spent: renderUsage(analysis, seconds, input.workspace.review.output_language)
+    },
+    mentions: mention ? mentionSlot : undefined
+  }
+}
+
+/** Renders the target, as a link if the host provided a URL. */
+const renderTarget = ({ repo, target, url, title }: Change, safe: SafeText): string => {
+  const of = target.branch === undefined ? "" : ` ${target.branch}`
+  const number = target.number === undefined ? of : ` #${target.number}`
+  const place = safe.plain(`${repo.fullName}${number}`)
+  const address = safeUrl(url)
+  const linked = address === undefined ? place : safe.link(place, address)
+  return title === undefined ? linked : `${linked} ${safe.line(title)}`
+}
+
+export interface Shares {
+  /** Findings that the channel publishes. */
+  readonly visible: ReadonlyArray<Finding>
+  /** Findings with a comment at their line. */
+  readonly inline: ReadonlyArray<Finding>
+  /** Number of findings below the channel's minimum severity. */
+  readonly hidden: number
+}
+
+export interface SummaryOptions {
+  readonly mention: boolean
+  /** Whether the text includes the comparison with the previous review. */
+  readonly since: boolean
+  readonly notices: ReadonlyArray<Reason>
+  readonly safe: SafeText
+}
+
+export const summaryView = (input: PublishInput, shares: Shares, options: SummaryOptions) => {
+  const { analysis, workspace } = input
+  const { since, notices, safe } = options
+  const language = workspace.review.output_language
+  const style = { language, suggestions: "plain", safe } as const
+  const labels = labelsFor(language)
+  const show = inLanguage(language)
+  const toView = (finding: Finding) => problemView(finding, style, lineUrl(input.change, input.head, finding))
+  const atLine = new Set(shares.inline)
+  const listed = shares.visible.filter((finding) => !atLine.has(finding))
+  const severities = shares.visible.map((finding) => finding.problem.severity)
+  const counts = [...new Set(severities)]
+    .toSorted((a, b) => severityRank(b) - severityRank(a))
+    .map((severity) => ({
+      severity,
+      label: labels.severity[severity],
+      icon: icons[severity],
+      count: severities.filter((other) => other === severity).length
+    }))
+  const { reviewed, skipped, lines } = analysis.coverage
+  return {
+    ...frameView(input, options),
+    summary: {
+      text: safe.markdown(summaryText(analysis, show)),
+      skipped: analysis.skipped === undefined ? undefined : safe.line(show(analysis.skipped)),
+      found: labels.found(shares.visible.length),
+      inline: shares.inline.length,
+      hidden: shares.hidden === 0 ? undefined : labels.hidden(shares.hidden),
+      since: since ? sinceSlot : undefined
+    },
+    counts: counts.length === 0 ? undefined : counts,
+    problems: shares.visible.map(toView),
+    at_lines: shares.inline.length === 0 ? undefined : shares.inline.slice(0, maxItems).map(toView),
+    more_at_lines: shares.inline.length > maxItems ? labels.more(shares.inline.length - maxItems) : undefined,
+    listed: listed.length === 0 ? undefined : listed.map(toView),
+    notices: [...analysis.notices, ...notices].map((notice) => safe.line(show(notice))),
+    coverage: {
+      line: labels.coverage(countReviewed(analysis.coverage), lines, countSkipped(analysis.coverage)),
+      read: renderBounded(reviewed, safe.codeSpan, labels.more, countReviewed(analysis.coverage)).join(", "),
+      left_out: renderBounded(
+        skipped,
+        (file) => ({ path: safe.codeSpan(file.path), reason: skipText(file, labels, safe) }),
+        (count) => ({ path: "…", reason: labels.more(count) }),
+        countSkipped(analysis.coverage)
+      ),
+      files: countReviewed(analysis.coverage),
+      lines
+    }
+  }
+}
+
+/** Renders only the listed items, because a change may have a hundred thousand files. */
+const renderBounded = <A, B>(
+  items: ReadonlyArray<A>,
+  toRow: (item: A) => B,
+  toRest: (count: number) => B,
+  total: number
+): ReadonlyArray<B> => {
+  const rows = items.slice(0, maxItems).map(toRow)
+  return total <= rows.length ? rows : [...rows, toRest(total - rows.length)]
+}
+
+/** Returns why a file was not read, and how many of its changed lines were. */
+const skipText = ({ changed, read, reason, rule }: SkippedFile, labels: Labels, safe: SafeText): string => {
+  const details = [
+    ...(rule === undefined ? [] : [safe.codeSpan(rule)]),
+    ...(changed === undefined || read === undefined ? [] : [labels.linesRead(read, changed)])
+  ]
+  return details.length === 0 ? labels.skip[reason] : `${labels.skip[reason]} (${details.join(", ")})`
+}

@@ -1,0 +1,360 @@
+/** The operations for an analysis: the bodies as people see them, and their distribution over operations. */
+import { describe, expect, it } from "vitest"
+import { noUsage } from "../../../src/domain/Analysis.ts"
+import type { Coverage } from "../../../src/domain/Coverage.ts"
+import { noMoney, Usd } from "../../../src/domain/Money.ts"
+import type { Operation } from "../../../src/domain/Publication.ts"
+import { channelTable } from "../../../src/outputs/channels/Channels.ts"
+import { parseMarkers } from "../../../src/outputs/Marker.ts"
+import { mentionSlot } from "../../../src/outputs/text/Mention.ts"
+import { analysis, change, channel, finding, input, workspace } from "../Fixtures.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+
+const table = channelTable(() => 65_000)
+const kind = table.gitea_pr_review
+const both = { lineComments: true, summary: true }
+
+const whole = (given = input([finding(1)]), settings = channel(), parts = both) => kind.plan(given, settings, parts)
+/** Operations that write; the settling of earlier comments has a test of its own. */
+const plan = (...args: Parameters<typeof whole>) =>
+  whole(...args).filter(({ operation }) => operation._tag !== "Threads")
+const operations = (...args: Parameters<typeof plan>): ReadonlyArray<Operation> =>
+  plan(...args).map(({ operation }) => operation)
+const summaryOf = (list: ReadonlyArray<Operation>): string => {
+  const found = list.find((operation) => operation._tag === "Summary")
+  return found?._tag === "Summary" ? found.body : ""
+}
+const reviewsOf = (list: ReadonlyArray<Operation>) =>
+  list.flatMap((operation) => (operation._tag === "Review" ? [operation] : []))
+const bodiesOf = (operation: Operation): ReadonlyArray<string> => {
+  if (operation._tag !== "Summary" && operation._tag !== "Review") return []
+  return [operation.body, ...(operation._tag === "Review" ? operation.comments.map(({ body }) => body) : [])]
+}
+const visible = (body: string): string =>
+  body
+    .replace(/<!--.*?-->/g, "")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim()
+
+describe("plan", () => {
+  it("writes a problem as people read it", () => {
+    const one = finding(
+      7,
+      { severity: "high", suggestion: "if (x === 1) {" },
+      { path: "src/a.ts", side: "new", line: 7, start: 6 }
+    )
+    const [review] = reviewsOf(operations(input([one])))
+    expect(visible(review?.comments[0]?.body ?? "")).toMatchInlineSnapshot(`
+      "🔴 **High** · Title 7 · \`bug\`
+
+      Message 7
+
+      \`\`\`suggestion
+      if (x === 1) {
+      \`\`\`"
+    `)
+    expect(review?.comments[0]).toMatchObject({ path: "src/a.ts", side: "new", line: 7, start: 6 })
+    const gitlab = table.gitlab_mr_review.plan(input([one]), channel(), both)
+    expect(JSON.stringify(gitlab)).toContain("```suggestion:-1+0")
+  })
+
+  it.each([
+    [100, "```suggestion:-100+0"],
+    [101, "```text\\nx\\n```"]
+  ])("lets GitLab commit a suggestion %s lines up, and shows a longer one as code", (above, expected) => {
+    const long = finding(200, { suggestion: "x" }, { path: "a", side: "new", start: 200 - above, line: 200 })
+    expect(JSON.stringify(table.gitlab_mr_review.plan(input([long]), channel(), both))).toContain(expected)
+  })
+
+  it("shows a suggestion for a removed line as code, since it cannot be committed there", () => {
+    const [review] = reviewsOf(
+      operations(input([finding(3, { suggestion: "x" }, { path: "a", side: "old", line: 3 })]))
+    )
+    expect(review?.comments[0]?.body).toContain("```text\nx\n```")
+  })
+
+  it("writes the summary as people read it", () => {
+    const given = input(
+      [finding(1, { severity: "critical" }), finding(2), finding(3), finding(4, { severity: "low" }, null)],
+      { runUrl: "http://dash.test/runs/1" }
+    )
+    const withNotice = { ...given, analysis: { ...given.analysis, notices: [verbatimReason("The budget ran out.")] } }
+    expect(visible(summaryOf(operations(withNotice)))).toMatchInlineSnapshot(`
+      "## Code review
+
+      What the change does.
+
+      **4 problems found.** See the comments on the affected lines.
+
+      | Severity | Problems |
+      | --- | --- |
+      | 🛑 Critical | 1 |
+      | 🟠 Medium | 2 |
+      | 🟡 Low | 1 |
+
+      - 🛑 Critical · [Title 1](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L1) · \`src/a.ts\`:1
+      - 🟠 Medium · [Title 2](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L2) · \`src/a.ts\`:2
+      - 🟠 Medium · [Title 3](http://forge.test/team/shop/src/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/src/a.ts#L3) · \`src/a.ts\`:3
+
+      ### Problems without a line comment
+
+      🟡 **Low** · Title 4 · \`src/a.ts\`
+
+      Message 4
+
+      ### Notes
+
+      - The budget ran out.
+
+      <details>
+      <summary>Coverage: 1 file and 12 changed lines read, 1 skipped</summary>
+
+      **Read:** \`src/a.ts\`
+
+      **Not read, or not in full:**
+
+      - \`yarn.lock\`: excluded by configuration
+
+      </details>
+
+      <sub>aicr · Model \`demo/rules\` · commit [\`aaaaaaaaaaaa\`](http://forge.test/team/shop/commit/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) · 15 tokens · [run details](http://dash.test/runs/1)</sub>"
+    `)
+  })
+
+  it("only updates a summary when nothing was found", () => {
+    const list = operations(input([]))
+    expect(list).toMatchObject([{ _tag: "Summary", onlyUpdate: true }])
+    expect(visible(summaryOf(list))).toContain("No problems found.")
+    const found = operations(input([finding(1)]))
+    expect(found[0]).not.toHaveProperty("onlyUpdate")
+  })
+
+  it("writes a summary where files could not be reviewed, though nothing was found", () => {
+    const list = operations(input([], { analysis: analysis([], { partial: true }) }))
+    expect(list.map((one) => [one._tag, "onlyUpdate" in one])).toEqual([["Summary", false]])
+  })
+
+  it("writes a summary that names lost reports, though nothing was found", () => {
+    const notices = [{ _tag: "ReportsUnreadable", count: 1, paths: ["src/a.ts"] } as const]
+    const skipped = [{ path: "src/a.ts", reason: "unusable", unread: true, read: 3, changed: 3 }] as const
+    const coverage = {
+      reviewed: [],
+      skipped,
+      lines: 3,
+      changed: 3,
+      unusable: [{ reason: "report" as const, count: 1 }]
+    }
+    const body = visible(
+      summaryOf(operations(input([], { analysis: analysis([], { coverage, notices, partial: true }) })))
+    )
+    expect(body).toContain("No problems found in what could be used.")
+    expect(body).toContain("1 report of the model could not be read")
+    expect(body).toContain("not everything that the model reported could be used")
+  })
+
+  it("writes only a summary if the budget refused the first model call", () => {
+    const coverage: Coverage = {
+      reviewed: [],
+      skipped: [{ path: "a.ts", reason: "budget", unread: true, read: 0, changed: 1 }],
+      lines: 0,
+      changed: 1
+    }
+    const refused = analysis([], { summary: "Not reviewed, over budget.", coverage, usage: noUsage, partial: true })
+    const settings = workspace({}, { output_language: "en", skip_lgtm: false })
+    const given = { ...input([]), workspace: settings, analysis: refused }
+    for (const review_event of ["COMMENT", "REQUEST_CHANGES"] as const) {
+      const planned = operations(given, channel({ review_event }))
+      expect(reviewsOf(planned)).toEqual([])
+      expect(summaryOf(planned)).toContain("Not reviewed, over budget.")
+      expect(summaryOf(planned)).not.toContain("No problems found")
+    }
+  })
+
+  it("posts a clean review too where skip_lgtm is off", () => {
+    const settings = workspace({}, { output_language: "en", skip_lgtm: false })
+    const list = operations(input([], { workspace: settings }))
+    expect(list.map(({ _tag }) => _tag)).toEqual(["Summary", "Review"])
+    expect(reviewsOf(list)[0]).toMatchObject({ event: "COMMENT", comments: [] })
+  })
+
+  it.each([
+    ["publish", undefined, "text", true, "publish"],
+    ["suppress", undefined, "text", false, "suppress"],
+    ["publish_if_summary", undefined, "text", true, "publish"],
+    ["publish_if_summary", undefined, " ", true, "suppress"],
+    ["suppress", "publish", "text", true, "publish"],
+    [undefined, "suppress", "text", false, "suppress"],
+    [undefined, undefined, "", true, "update"],
+    [undefined, undefined, "", false, "publish"]
+  ] as const)(
+    "no problems: workspace %s, channel %s, summary '%s', skip_lgtm %s: %s",
+    (general, own, summary, skip, policy) => {
+      const outputs = workspace(general === undefined ? {} : { no_problems: { action: general } }, {
+        output_language: "en",
+        skip_lgtm: skip
+      })
+      const settings = channel(own === undefined ? {} : { no_problems: { action: own } })
+      const given = input([], { workspace: outputs, analysis: analysis([], { summary }) })
+      const summaries = operations(given, settings).filter(({ _tag }) => _tag === "Summary")
+      expect(summaries.map((one) => ("onlyUpdate" in one ? "update" : "publish"))).toEqual(
+        policy === "suppress" ? [] : [policy]
+      )
+      expect(plan(input([finding(1)], { workspace: outputs }), settings)).toHaveLength(2)
+    }
+  )
+
+  it("puts at most 30 comments into one review", () => {
+    const list = operations(input(Array.from({ length: 65 }, (_, i) => finding(i + 1))))
+    expect(reviewsOf(list).map(({ comments }) => comments.length)).toEqual([30, 30, 5])
+  })
+
+  it("hides problems below the channel's severity, and counts them", () => {
+    const list = operations(
+      input([finding(1, { severity: "high" }), finding(2, { severity: "low" })]),
+      channel({ min_severity: "medium" })
+    )
+    expect(reviewsOf(list)[0]?.comments).toHaveLength(1)
+    expect(summaryOf(list)).toContain("1 more below the minimum severity")
+    expect(summaryOf(list)).not.toContain("Title 2")
+  })
+
+  it("does not call a change clean when it only hides what was found", () => {
+    const list = operations(input([finding(1, { severity: "low" })]), channel({ min_severity: "medium" }))
+    expect(list.map(({ _tag }) => _tag)).toEqual(["Summary"])
+    expect(summaryOf(list)).toContain("1 more below the minimum severity")
+    expect(summaryOf(list)).not.toContain("No problems found")
+  })
+
+  it("moves what is over max_comments to the summary, the worst stay at their lines", () => {
+    const list = operations(
+      input([finding(1, { severity: "low" }), finding(2, { severity: "high" })]),
+      channel({ max_comments: 1 })
+    )
+    expect(reviewsOf(list)[0]?.comments.map(({ line }) => line)).toEqual([2])
+    expect(summaryOf(list)).toContain("Message 1")
+    expect(summaryOf(list)).not.toContain("Message 2")
+    expect(summaryOf(list)).toContain("- 🔴 High · [Title 2](http://forge.test/team/shop/src/commit/")
+  })
+
+  it("lists the measured costs of the review in the summary", () => {
+    const given = input([finding(1)], { seconds: 34 })
+    const usage = { ...given.analysis.usage, inputTokens: 12_000, outputTokens: 345, costUsd: Usd.make(0.1234) }
+    expect(summaryOf(operations({ ...given, analysis: { ...given.analysis, usage } }))).toContain(
+      " · 12,345 tokens · 34 s · 0.12 USD</sub>"
+    )
+    const none = { ...usage, inputTokens: 0, outputTokens: 0, costUsd: noMoney }
+    const { seconds: _seconds, ...unknown } = given
+    expect(summaryOf(operations({ ...unknown, analysis: { ...given.analysis, usage: none } }))).not.toMatch(
+      /tokens| s<|USD/
+    )
+  })
+
+  it("lists at most forty titles of comments at lines", () => {
+    const list = operations(input(Array.from({ length: 45 }, (_, i) => finding(i + 1))))
+    expect(summaryOf(list).match(/^- .*\[Title/gm)).toHaveLength(40)
+    expect(summaryOf(list)).toContain("- and 5 more")
+  })
+
+  it("lists everything in the summary where there are no line comments", () => {
+    for (const list of [
+      operations(input([finding(1)]), channel({ review_mode: "comment" })),
+      operations(input([finding(1)]), channel(), { lineComments: false, summary: true })
+    ]) {
+      expect(list.map(({ _tag }) => _tag)).toEqual(["Summary"])
+      expect(summaryOf(list)).toContain("Title 1")
+    }
+  })
+
+  it("requests changes where configured, and only over problems", () => {
+    const settings = channel({ review_event: "REQUEST_CHANGES" })
+    expect(reviewsOf(operations(input([finding(1)]), settings))[0]?.event).toBe("REQUEST_CHANGES")
+  })
+
+  it("settles earlier comments at lines whatever else it publishes, unless the review publishes nothing", () => {
+    const tags = (...args: Parameters<typeof whole>) => whole(...args).map(({ operation }) => operation._tag)
+    expect(tags()).toEqual(["Summary", "Review", "Threads"])
+    expect(tags(input([]), channel({ no_problems: { action: "suppress" } }))).toEqual(["Threads"])
+    expect(tags(input([]), channel({ review_mode: "comment" }))).toEqual(["Summary"])
+    expect(tags(input([], { analysis: analysis([], { skipped: verbatimReason("no") }) }))).toEqual(["Summary"])
+    const full = workspace({}, { output_language: "en", max_problems: 1 })
+    const last = whole(input([finding(1)], { workspace: full })).at(-1)
+    expect(last?.operation).toMatchObject({ _tag: "Threads", analysed: [], changed: [] })
+  })
+
+  it("mentions the author where configured", () => {
+    expect(summaryOf(operations(input([finding(1)]), channel({ mention_author: true })))).toContain(mentionSlot)
+    expect(summaryOf(operations(input([finding(1)])))).not.toContain(mentionSlot)
+  })
+
+  it("speaks Chinese where the output language is Chinese", () => {
+    const settings = workspace({}, { output_language: "zh-CN" })
+    expect(summaryOf(operations(input([finding(1)], { workspace: settings })))).toContain("发现 1 个问题")
+  })
+
+  it("names the same operation the same, and another head, run on request or channel otherwise", () => {
+    const ids = (given = input([finding(1)]), settings = channel()) =>
+      plan(given, settings).map(({ operationId }) => operationId)
+    expect(ids()).toEqual(ids())
+    expect(new Set(ids()).size).toBe(2)
+    expect(ids(input([finding(1)], { runId: "run-2" }))).toEqual(ids())
+    const again = ids(input([finding(1)], { runId: "run-2", isRepeated: true }))
+    expect(ids().filter((id) => again.includes(id))).toEqual([])
+    const others = [
+      ids(input([finding(1)], { head: "b".repeat(40) })),
+      ids(input([finding(1)], { change: { ...change, requestedBy: "dana" } })),
+      ids(input([finding(1)]), channel({ name: "other" }))
+    ]
+    for (const other of others) expect(ids().some((id) => other.includes(id))).toBe(false)
+  })
+
+  it("marks everything it writes", () => {
+    const planned = plan(input([finding(1), finding(2)]))
+    const marked = planned.map(({ operation }) => bodiesOf(operation).flatMap(parseMarkers))
+    const [summary = "", review = ""] = planned.map(({ operationId }) => operationId)
+    expect(marked.map((list) => list.map(({ op }) => op))).toEqual([[summary], [review, review, review]])
+    const problems = [finding(1).fingerprint, finding(2).fingerprint]
+    expect(marked.map((list) => list.map(({ fp }) => fp))).toEqual([["summary"], [undefined, ...problems]])
+  })
+
+  it("cuts a body to the host's limit", () => {
+    const small = channelTable(() => 900).gitea_pr_review
+    const given = input([finding(1, { message: "long ".repeat(2000) })], {
+      analysis: analysis([finding(1, { message: "long ".repeat(2000) })], { summary: "very ".repeat(2000) })
+    })
+    const bodies = small.plan(given, channel(), both).flatMap(({ operation }) => bodiesOf(operation))
+    expect(bodies).toHaveLength(3)
+    for (const body of bodies) {
+      expect(body.length).toBeLessThanOrEqual(900)
+      expect(parseMarkers(body)).toHaveLength(1)
+    }
+  })
+})
+
+describe("templates of the configuration", () => {
+  const templated = (problem: string, summary = "S {{summary.found}}") =>
+    operations(
+      input([finding(1, { message: "a <b> & @c" })], {
+        workspace: workspace({ templates: { p: problem, s: summary } }, { output_language: "en" })
+      }),
+      channel({ templates: { problem: "p", summary: "s" } })
+    )
+
+  it("replace the built-in ones, without their frontmatter", () => {
+    const list = templated("---\nname: mine\n---\n{{problem.severity}}: {{problem.message}}")
+    expect(visible(reviewsOf(list)[0]?.comments[0]?.body ?? "")).toBe("medium: a &lt;b> & @\u200bc")
+    expect(visible(summaryOf(list))).toBe("S 1 problem found")
+  })
+
+  it.each(["{{#if}}", "{{constructor.constructor}}", "{{> other}}", "{{nothing 1}}"])(
+    "cannot break publishing: %s",
+    (template) => {
+      const list = templated(template, template)
+      expect(list).toHaveLength(2)
+      expect(JSON.stringify(list)).not.toContain("[native code]")
+    }
+  )
+
+  it("are reported in the summary when they do not work", () => {
+    expect(summaryOf(templated("x", "{{#if}}"))).toMatch(/template s: .*the built-in template is used/)
+  })
+})

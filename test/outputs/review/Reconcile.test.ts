@@ -1,0 +1,79 @@
+/** One decision for issues and threads, as a table. */
+import { describe, expect, it } from "vitest"
+import { reconcile } from "../../../src/outputs/review/Reconcile.ts"
+import type { Reconciled, ExistingProblem } from "../../../src/outputs/review/Reconcile.ts"
+
+const file = "a.ts"
+const found = { fp: "1" }
+const standing = (state: ExistingProblem["state"], fp = "1", files = [file]): ExistingProblem => ({ fp, files, state })
+
+type Verdict = keyof Reconciled<object, object>
+const verdicts = (result: Reconciled<object, object>): ReadonlyArray<string> =>
+  Object.entries(result).flatMap(([name, list]) => list.map(() => name))
+
+describe("reconcile", () => {
+  it.each<
+    readonly [
+      what: string,
+      now: {
+        readonly found?: boolean
+        readonly read?: boolean
+        readonly changed?: boolean
+        readonly whole?: boolean
+        readonly hidden?: boolean
+      },
+      there: ReadonlyArray<ExistingProblem>,
+      verdict: ReadonlyArray<Verdict>
+    ]
+  >([
+    ["found, nothing there", { found: true }, [], ["fresh"]],
+    ["found, open", { found: true }, [standing("open")], ["open"]],
+    ["found, resolved by us", { found: true }, [standing("resolved")], ["returned"]],
+    ["found, dismissed", { found: true }, [standing("dismissed")], ["dismissed"]],
+    ["found, open and an older one dismissed", { found: true }, [standing("dismissed"), standing("open")], ["open"]],
+    [
+      "found, dismissed after an older one was resolved",
+      { found: true },
+      [standing("resolved"), standing("dismissed")],
+      ["dismissed"]
+    ],
+    ["gone, its file read", { read: true }, [standing("open")], ["resolved"]],
+    ["gone, its file left out", { changed: true }, [standing("open")], ["kept"]],
+    ["gone, its file no longer in the change", { changed: false }, [standing("open")], ["outdated"]],
+    ["gone, where leaving the change means nothing", {}, [standing("open")], ["kept"]],
+    ["gone, but the review did not end", { read: true, whole: false }, [standing("open")], ["kept"]],
+    ["hidden by severity, still there", { read: true, hidden: true }, [standing("open")], []],
+    ["gone, one of its files left out", { read: true }, [standing("open", "1", [file, "b.ts"])], ["kept"]],
+    ["gone, of no known file", { read: true }, [standing("open", "1", [])], ["kept"]],
+    ["gone and dismissed", { read: true }, [standing("dismissed")], []],
+    ["gone and resolved", { read: true }, [standing("resolved")], []],
+    ["another problem, its file read", { found: true, read: true }, [standing("open", "2")], ["fresh", "resolved"]]
+  ])("%s", (_, { found: is, read, changed, whole = true, hidden }, there, verdict) => {
+    const result = reconcile(
+      {
+        found: is === true ? [found] : [],
+        present: new Set(is === true || hidden === true ? ["1"] : []),
+        analysed: new Set(read === true ? [file] : []),
+        changed: changed === undefined ? undefined : new Set(changed ? [file] : ["other.ts"]),
+        complete: whole
+      },
+      there
+    )
+    expect(verdicts(result)).toEqual(verdict)
+  })
+
+  it.each([
+    ["its code is gone", true, ["resolved"]],
+    ["its code is still in the file", false, ["kept"]]
+  ] as const)("not found, and %s", (_, isGone, verdict) => {
+    const review = { found: [], present: new Set<string>(), isGone: () => isGone }
+    expect(verdicts(reconcile(review, [standing("open"), standing("dismissed"), standing("resolved")]))).toEqual(
+      verdict
+    )
+  })
+
+  it("keeps a problem that was found, even if its code is not where it was", () => {
+    const review = { found: [found], present: new Set(["1"]), isGone: () => true }
+    expect(verdicts(reconcile(review, [standing("open")]))).toEqual(["open"])
+  })
+})

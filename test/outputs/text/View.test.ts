@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest"
+import { gfm } from "../../../src/outputs/SafeText.ts"
+import { problemView, summaryView } from "../../../src/outputs/text/View.ts"
+import { analysis, finding, input } from "../Fixtures.ts"
+
+describe("a problem", () => {
+  const style = { language: "en", suggestions: "lines", safe: gfm } as const
+
+  it("has its location, as a link where the host has one", () => {
+    const [without, withLink] = [undefined, "http://forge.test/a"].map((link) => problemView(finding(3), style, link))
+    expect(without).toMatchObject({ place_link: "`src/a.ts`:3", title_link: "Title 3 · `src/a.ts`:3" })
+    expect(withLink).toMatchObject({
+      place_link: "[`src/a.ts`:3](http://forge.test/a)",
+      title_link: "[Title 3](http://forge.test/a) · `src/a.ts`:3"
+    })
+  })
+})
+
+it.each([
+  ["en", "security", "security"],
+  ["zh-CN", "security", "安全"],
+  // What a model made up stays.
+  ["zh-CN", "Feng Shui", "Feng Shui"]
+])("a category is shown in the language of the review: %s %s", (language, category, expected) => {
+  const one = finding(3)
+  const view = problemView(
+    { ...one, problem: { ...one.problem, category } },
+    { language, suggestions: "lines", safe: gfm }
+  )
+  expect(view).toMatchObject({ category, category_label: expected })
+})
+
+describe("the coverage of a large change", () => {
+  const paths = Array.from({ length: 10_000 }, (_, at) => `src/file${at}.ts`)
+  const skipped = paths.map((path) => ({ path, reason: "max_files" as const }))
+  const given = input([], { analysis: analysis([], { coverage: { reviewed: paths, skipped, lines: 1 } }) })
+
+  it("renders only the listed paths", () => {
+    let rendered = 0
+    const safe = { ...gfm, codeSpan: (text: string) => (rendered++, gfm.codeSpan(text)) }
+    const shares = { visible: [], inline: [], hidden: 0 }
+    const { coverage } = summaryView(given, shares, { mention: false, since: false, notices: [], safe })
+    expect(coverage.left_out).toHaveLength(41)
+    expect(coverage.left_out.at(-1)).toMatchObject({ path: "…", reason: expect.stringContaining("9960") })
+    expect(coverage.read.split(", ")).toHaveLength(41)
+    expect(rendered).toBeLessThan(100)
+  })
+})
