@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { Effect, Layer } from "effect"
-import * as LocalSocket from "../admin/LocalSocket.ts"
+import * as LocalSocket from "../admin/http/LocalSocket.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { makeFolder } from "../database/MakeFolder.ts"

@@ -1,4 +1,4 @@
-/** Client of the administration on a local socket (src/admin/LocalSocket.ts). */
+/** Client of the administration on a local socket (src/admin/http/LocalSocket.ts). */
 import { request } from "node:http"
 import type { IncomingHttpHeaders } from "node:http"
 import { userInfo } from "node:os"

@@ -1,7 +1,7 @@
 /** The administration behind a real HTTP server, over real records and a queue. Each response is checked against the served description. */
 import { Context, Layer, Effect, Logger, ManagedRuntime } from "effect"
-import * as Handle from "../../src/admin/Handle.ts"
-import { Nodes } from "../../src/admin/Nodes.ts"
+import * as Handle from "../../src/admin/handlers/Handle.ts"
+import { Nodes } from "../../src/admin/nodes/Nodes.ts"
 import { layerStatic } from "../../src/config/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"

@@ -4,7 +4,7 @@
  */
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
-import { readSummary } from "../../src/admin/StatisticsHandlers.ts"
+import { readSummary } from "../../src/admin/handlers/StatisticsHandlers.ts"
 import { findSlot } from "../../src/domain/DurationHistogram.ts"
 import type { RunCounts } from "../../src/domain/RunCounts.ts"
 import { dayMillis } from "../../src/domain/StatisticsPeriods.ts"

@@ -30,7 +30,7 @@ const slow: ReadonlySet<string> = new Set([
 const long: ReadonlySet<string> = new Set([
   "test/actors/QueueFields.test.ts",
   "test/actors/review/ReviewExecutor.test.ts",
-  "test/admin/LiveHandlers.test.ts",
+  "test/admin/handlers/LiveHandlers.test.ts",
   "test/chat/members/MemberFile.test.ts",
   "test/config/SnapshotArchive.test.ts"
 ])

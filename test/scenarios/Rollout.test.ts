@@ -58,7 +58,7 @@ const nextRelease: ReadonlyArray<Change> = [
     "rows: Schema.String, details: Details, release: Schema.optional(Schema.String) })"
   ],
   ["src/queue/journal/NatsJournal.ts", "encode({ id,", 'encode({ release: "next", id,'],
-  ["src/admin/NatsPresence.ts", "return { owner,", 'return { zone: "north", owner,']
+  ["src/admin/nodes/NatsPresence.ts", "return { owner,", 'return { zone: "north", owner,']
 ]
 
 /** Opens a change in each repository. */

@@ -1,6 +1,6 @@
 /** Defines the records of nodes. */
 import { Schema } from "effect"
-import { RefusedConfiguration } from "../RefusedConfigurations.ts"
+import { RefusedConfiguration } from "../nodes/RefusedConfigurations.ts"
 import { maybeCount, text, time } from "./Fields.ts"
 
 export const Node = Schema.Struct({

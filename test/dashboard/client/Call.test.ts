@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { HttpApi } from "effect/http-api"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { AdminHttpApi } from "../../../src/admin/api/AdminHttpApi.ts"
-import { findMethods } from "../../../src/admin/RouteTable.ts"
+import { findMethods } from "../../../src/admin/http/RouteTable.ts"
 
 type ToRequest = (
   endpoint: string,

@@ -2,7 +2,7 @@
 import { HttpApi } from "effect/http-api"
 import { describe, expect, expectTypeOf, it } from "vitest"
 import { AdminHttpApi } from "../../../src/admin/api/AdminHttpApi.ts"
-import { findMethods } from "../../../src/admin/RouteTable.ts"
+import { findMethods } from "../../../src/admin/http/RouteTable.ts"
 import type { Endpoint, Input, Item, Output } from "../../../src/dashboard/client/Endpoints.ts"
 
 /** Names as a page writes them. The compiler refuses one that the definition lacks. */

@@ -1,0 +1,35 @@
+/** Handles requests about budgets. */
+import { Clock, Duration, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { ConfigStore } from "../../config/ConfigStore.ts"
+import { Ledger } from "../../store/Ledger.ts"
+import { AdminHttpApi } from "../api/AdminHttpApi.ts"
+import { maxBudgets } from "../api/BudgetGroup.ts"
+import { orUnavailable } from "./Available.ts"
+import { toTime } from "../views/Views.ts"
+
+const dayMillis = Duration.toMillis("1 day")
+
+const list = Effect.gen(function* () {
+  const { budget } = (yield* ConfigStore).current().document.llm
+  const now = yield* Clock.currentTimeMillis
+  const accounts = yield* (yield* Ledger).listDay(toTime(now).slice(0, 10), maxBudgets)
+  const limits = { repository: budget.per_repo_daily_usd, author: budget.per_author_daily_usd }
+  const resetsAt = toTime(now - (now % dayMillis) + dayMillis)
+  return {
+    items: accounts.map(({ kind, name, reservedUsd, spentUsd }) => ({
+      scope: kind,
+      name,
+      window: "day" as const,
+      limit_usd: limits[kind] ?? null,
+      spent_usd: spentUsd,
+      reserved_usd: reservedUsd,
+      resets_at: resetsAt
+    })),
+    per_run_limit_usd: budget.per_run_usd ?? null
+  }
+})
+
+export const layer = HttpApiBuilder.group(AdminHttpApi, "budgets", (handlers) =>
+  handlers.handle("list", () => orUnavailable(list))
+)

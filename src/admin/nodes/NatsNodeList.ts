@@ -1,0 +1,22 @@
+/** Lists the nodes from their records on the bus. */
+import { Effect, Layer } from "effect"
+import { NatsNodes } from "../../../nats/NatsNodes.ts"
+import { readDetails, toVersion } from "./NatsPresence.ts"
+import { Nodes, NodesError } from "./Nodes.ts"
+
+export const layer = Layer.effect(
+  Nodes,
+  Effect.map(NatsNodes, ({ list }) =>
+    Nodes.of({
+      list: Effect.mapBoth(list, {
+        onFailure: ({ message }) => new NodesError({ message }),
+        onSuccess: (found) =>
+          found.map((node) => {
+            const { startedAt } = node
+            const { actors, refused, slots } = readDetails(node)
+            return { ...toVersion(node), startedAt, slots, actors, refused }
+          })
+      })
+    })
+  )
+)

@@ -1,0 +1,18 @@
+/** Handles requests about nodes. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { findNodeWarnings } from "../../domain/NodeWarnings.ts"
+import { AdminHttpApi } from "../api/AdminHttpApi.ts"
+import { orUnavailable } from "../handlers/Available.ts"
+import { Nodes } from "./Nodes.ts"
+import { nodeView } from "../views/Views.ts"
+
+export const layer = HttpApiBuilder.group(AdminHttpApi, "nodes", (handlers) =>
+  handlers.handle("list", () =>
+    orUnavailable(
+      Nodes.use(({ list }) =>
+        Effect.map(list, (found) => ({ items: found.map(nodeView), warnings: findNodeWarnings(found) }))
+      )
+    )
+  )
+)

@@ -1,0 +1,62 @@
+/**
+ * Manages sessions. A token of 32 random bytes is returned once; the shared store holds an HMAC of it whose key is the digest of the
+ * credentials. So a session ends when user name or password change, and the stored value does not help to guess either.
+ */
+import { createHmac, randomBytes } from "node:crypto"
+import { Clock, Effect } from "effect"
+import { AdminSessions } from "../../store/AdminSessions.ts"
+import type { AdminCredentials } from "../AdminCredentials.ts"
+
+const digestOf = (token: string, { digest }: AdminCredentials): string =>
+  createHmac("sha256", digest).update(token).digest("hex")
+
+/** Links have digests of their own, so that none is the token of a session. */
+const linkDigest = (token: string, { digest }: AdminCredentials): string =>
+  createHmac("sha256", digest).update(`link:${token}`).digest("hex")
+
+const spelling = /^[0-9a-f]{64}$/
+
+export const openSession = Effect.fnUntraced(function* (credentials: AdminCredentials, ttlSeconds: number) {
+  const createdAt = yield* Clock.currentTimeMillis
+  const token = randomBytes(32).toString("hex")
+  const expiresAt = createdAt + ttlSeconds * 1000
+  const { username } = credentials
+  yield* (yield* AdminSessions).open(digestOf(token, credentials), { username, createdAt, expiresAt })
+  return { token, expiresAt }
+})
+
+/** Opens a link, which one caller may exchange for a session. It ends with all sessions when the credentials change or sessions are revoked. */
+export const openLink = Effect.fnUntraced(function* (credentials: AdminCredentials, ttlSeconds: number) {
+  const createdAt = yield* Clock.currentTimeMillis
+  const token = randomBytes(32).toString("hex")
+  const expiresAt = createdAt + ttlSeconds * 1000
+  const { username } = credentials
+  yield* (yield* AdminSessions).open(linkDigest(token, credentials), { username, createdAt, expiresAt })
+  return { token, expiresAt }
+})
+
+/** Uses up a link. Returns whether it was still good. */
+export const useLink = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {
+  if (!spelling.test(token)) return false
+  const found = yield* (yield* AdminSessions).take(linkDigest(token, credentials), yield* Clock.currentTimeMillis)
+  return found !== undefined
+})
+
+/** Returns the token of `authorization: Bearer …`, or undefined if it is malformed. */
+export const tokenIn = (authorization: unknown): string | undefined => {
+  const token = typeof authorization === "string" ? /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1] : undefined
+  return token !== undefined && spelling.test(token) ? token : undefined
+}
+
+export const findSession = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {
+  return yield* (yield* AdminSessions).find(digestOf(token, credentials), yield* Clock.currentTimeMillis)
+})
+
+export const closeSession = Effect.fnUntraced(function* (token: string, credentials: AdminCredentials) {
+  yield* (yield* AdminSessions).close(digestOf(token, credentials))
+})
+
+/** Ends all sessions, or all except that of `token`. Returns their number. */
+export const revokeSessions = Effect.fnUntraced(function* (token: string | undefined, credentials: AdminCredentials) {
+  return yield* (yield* AdminSessions).revoke(token === undefined ? undefined : digestOf(token, credentials))
+})

@@ -1,0 +1,187 @@
+/** Requests about runs over real HTTP: filters, what became of findings, comparison, changes. */
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Analysis } from "../../../src/domain/Analysis.ts"
+import type { Finding } from "../../../src/domain/Problem.ts"
+import { Usd } from "../../../src/domain/Money.ts"
+import { newId } from "../../../src/domain/Ids.ts"
+import { Receipts } from "../../../src/store/Receipts.ts"
+import { beginRun, publishRun, sendAll, settle } from "../../store/EndedRuns.ts"
+import type { RunOptions } from "../../store/EndedRuns.ts"
+import { analysis, ignored } from "../../store/Fixtures.ts"
+import { startAdmin } from "../AdminServer.ts"
+import type { AdminServer } from "../AdminServer.ts"
+
+let admin: AdminServer
+let token: unknown
+beforeAll(async () => {
+  admin = await startAdmin()
+  token = await admin.token()
+})
+afterAll(() => admin.stop())
+
+const get = (path: string) => admin.call("GET", path, { token })
+const listOf = (value: unknown): ReadonlyArray<Record<string, unknown>> => {
+  assert(Array.isArray(value))
+  return value.map((item) => Object(item))
+}
+const idsAt = async (path: string) => listOf((await get(path)).body["items"]).map(({ id }) => id)
+
+const finding = (name: string): Finding => ({
+  fingerprint: name.repeat(32),
+  problem: { file: "a.ts", severity: "high", category: "bug", message: name },
+  anchor: undefined
+})
+
+const ended = (options: RunOptions, more: Partial<Analysis>) =>
+  admin.run(
+    Effect.gen(function* () {
+      const id = yield* publishRun({ ...options, analysis: { ...analysis, ...more }, publications: [{}] })
+      yield* sendAll(id)
+      yield* settle(id, 5000)
+      return id
+    })
+  )
+
+describe("runs", () => {
+  it("are selected by repository, number, several states and time", async () => {
+    const done = await ended({ repo: "acme/filter", number: 1 }, {})
+    const waiting = await admin.run(beginRun({ repo: "Acme/Filter", number: 2 }))
+    assert.deepStrictEqual(await idsAt("/runs?repo=acme/filter"), [waiting, done])
+    assert.deepStrictEqual(await idsAt("/runs?repo=acme/filter&number=1&trigger=main"), [done])
+    assert.deepStrictEqual(await idsAt("/runs?repo=acme/filter&status=succeeded,failed"), [done])
+    assert.deepStrictEqual(await idsAt("/runs?repo=acme/filter&until=2020-01-01"), [])
+    assert.deepStrictEqual(await idsAt("/runs?repo=acme/filter&since=2020-01-01"), [waiting, done])
+    assert.strictEqual((await get("/runs?status=finished")).body["code"], "invalid_payload")
+  })
+
+  it("name what became of each finding, what verification refuted, and the usage of each model", async () => {
+    const [fixed, open] = [finding("a"), finding("b")]
+    const usage = { requests: 2, inputTokens: 10, outputTokens: 5, cachedTokens: 1 }
+    const first = await ended(
+      { repo: "acme/outcomes", number: 5 },
+      {
+        findings: [fixed, open],
+        refuted: [{ finding: finding("c"), reason: "not reachable", model: "demo/rules" }],
+        usage: { ...usage, byModel: { "demo/rules": { ...usage, reasoningTokens: 3, costUsd: Usd.make(0.5) } } }
+      }
+    )
+    const second = await ended({ repo: "acme/outcomes", number: 5, head: "b".repeat(40) }, { findings: [open] })
+    const { body } = await get(`/runs/${first}`)
+    const outcomes = listOf(body["findings"]).map(({ message, outcome }) => [message, Object(outcome)])
+    assert.deepInclude(outcomes[0]?.[1], { status: "fixed", found_in: first, decided_in: second, replied: false })
+    assert.deepInclude(outcomes[1]?.[1], { status: "open", found_in: first, decided_in: second })
+    assert.deepInclude(listOf(body["refuted"])[0], { reason: "not reachable", model: "demo/rules" })
+    assert.deepStrictEqual(body["models_used"], [
+      {
+        model: "demo/rules",
+        requests: 2,
+        input_tokens: 10,
+        output_tokens: 5,
+        cached_tokens: 1,
+        cost_usd: 0.5,
+        reasoning_tokens: 3
+      }
+    ])
+    const what = listOf(body["timeline"]).map((moment) => moment["what"])
+    assert.deepStrictEqual(what, ["published", "created", "started", "succeeded"])
+    const [publication] = listOf(body["publications"])
+    assert.include(publication, { created_at: "1970-01-01T00:00:02.000Z", updated_at: "1970-01-01T00:00:00.004Z" })
+  })
+
+  it("are compared with the previous one of the change, or another one", async () => {
+    const at = { repo: "acme/compare", number: 6 }
+    const first = await ended(at, { findings: [finding("a"), finding("b")] })
+    await admin.run(beginRun(at))
+    const last = await ended({ ...at, head: "b".repeat(40) }, { findings: [finding("b"), finding("c")] })
+    const { body, status } = await get(`/runs/${last}/compare`)
+    const messages = (name: string) => listOf(body[name]).map(({ message }) => message)
+    assert.strictEqual(status, 200)
+    assert.deepStrictEqual([messages("added"), messages("kept"), messages("removed")], [["c"], ["b"], ["a"]])
+    assert.deepInclude(Object(body["other"]), { id: first })
+    const turned = (await get(`/runs/${first}/compare?with=${last}`)).body
+    assert.deepStrictEqual(
+      listOf(turned["added"]).map(({ message }) => message),
+      ["a"]
+    )
+    assert.strictEqual((await get(`/runs/${first}/compare`)).status, 404)
+    assert.strictEqual((await get(`/runs/${last}/compare?with=${newId()}`)).status, 404)
+    assert.strictEqual((await get(`/runs/${newId()}/compare`)).status, 404)
+  })
+
+  it("are sorted in both directions, and pages continue after the last run of the one before", async () => {
+    const at = { repo: "acme/sorted", workspace: "sorted" }
+    const cost = (usd: number) => ({ usage: { ...analysis.usage, costUsd: Usd.make(usd) } })
+    const ids = [
+      await ended({ ...at, number: 1, startedAt: 3000 }, cost(2)),
+      await ended({ ...at, number: 2, startedAt: 1000 }, cost(3)),
+      await ended({ ...at, number: 3, startedAt: 2000 }, cost(3))
+    ]
+    const [first, second, third] = ids
+    const read = async (sort: string) => {
+      const seen: Array<unknown> = []
+      for (let cursor = ""; ;) {
+        const { body } = await get(`/runs?workspace=sorted&limit=1&sort=${sort}&cursor=${cursor}`)
+        seen.push(...listOf(body["items"]).map(({ id }) => id))
+        if (body["next_cursor"] === null) return seen
+        cursor = String(body["next_cursor"])
+      }
+    }
+    assert.deepStrictEqual(await read("created"), ids)
+    assert.deepStrictEqual(await read("-created"), ids.toReversed())
+    assert.deepStrictEqual(await read("duration"), [first, third, second])
+    assert.deepStrictEqual(await read("-duration"), [second, third, first])
+    assert.deepStrictEqual(await read("cost"), [first, second, third])
+    assert.deepStrictEqual(await read("-cost"), [third, second, first])
+    assert.deepStrictEqual(
+      listOf((await get("/changes?repo=acme/sorted&sort=created")).body["items"]).map(({ number }) => number),
+      [1, 2, 3]
+    )
+  })
+
+  it("changes have their newest run", async () => {
+    const at = { repo: "acme/changes", number: 8 }
+    await ended(at, {})
+    const newest = await admin.run(beginRun({ ...at, head: "b".repeat(40) }))
+    const other = await ended({ ...at, number: 9 }, {})
+    const { body } = await get("/changes?repo=acme/changes")
+    assert.deepStrictEqual(
+      listOf(body["items"]).map(({ number, run }) => [number, Object(run).id]),
+      [
+        [9, other],
+        [8, newest]
+      ]
+    )
+    const page = (await get("/changes?repo=acme/changes&limit=1")).body
+    assert.strictEqual(page["next_cursor"], other)
+    const failed = (await get("/changes?repo=acme/changes&status=failed")).body
+    assert.deepStrictEqual(failed["items"], [])
+  })
+})
+
+describe("deliveries", () => {
+  it("are selected by trigger, and counted by reason", async () => {
+    const now = Date.now()
+    const records = [
+      ignored({ trigger: "counted", receivedAt: now }),
+      ignored({ trigger: "counted", receivedAt: now, reason: "own_event" }),
+      ignored({ trigger: "counted", receivedAt: now - 1, reason: "own_event" }),
+      ignored({ trigger: "counted", receivedAt: 1, reason: "closed" })
+    ]
+    await admin.run(Receipts.use((receipts) => receipts.storeAll(records)))
+    assert.lengthOf(await idsAt("/events?trigger=counted&provider=gitea"), 4)
+    assert.deepStrictEqual(await idsAt("/events?trigger=counted&until=2000-01-01"), [records[3]?.id])
+    const ids = records.map(({ id }) => id).toSorted()
+    assert.deepStrictEqual(await idsAt("/events?trigger=counted&sort=received"), ids)
+    const { next_cursor: after } = (await get("/events?trigger=counted&sort=received&limit=2")).body
+    assert.deepStrictEqual(await idsAt(`/events?trigger=counted&sort=received&cursor=${String(after)}`), ids.slice(2))
+    assert.deepStrictEqual(await idsAt("/events?trigger=counted&outcome=executed"), [])
+    const { body } = await get("/events/reasons?trigger=counted")
+    assert.deepStrictEqual(body["items"], [
+      { decision: "ignored", reason: "own_event", count: 2, last_at: new Date(now).toISOString() },
+      { decision: "ignored", reason: "draft", count: 1, last_at: new Date(now).toISOString() }
+    ])
+    const all = (await get("/events/reasons?trigger=counted&since=1970-01-01")).body
+    assert.lengthOf(listOf(all["items"]), 3)
+  })
+})

@@ -1,0 +1,169 @@
+/** Set-up of triggers and projects over real HTTP. */
+import { createServer } from "node:http"
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { newId } from "../../../src/domain/Ids.ts"
+import { Outbox } from "../../../src/store/Outbox.ts"
+import { Receipts } from "../../../src/store/Receipts.ts"
+import { RejectedSignatures } from "../../../src/store/RejectedSignatures.ts"
+import { publishRun, settle } from "../../store/EndedRuns.ts"
+import { event, ignored, publication } from "../../store/Fixtures.ts"
+import { password, startAdmin } from "../AdminServer.ts"
+import type { AdminServer } from "../AdminServer.ts"
+import { inEnglish } from "../../../src/text/en.ts"
+
+/** Responds at the public address of the service. */
+const address = createServer((request, response) => {
+  response.writeHead(request.url === "/aicr/healthz" ? 200 : 404).end()
+})
+let admin: AdminServer
+let token: unknown
+beforeAll(async () => {
+  await new Promise<void>((resolve) => address.listen(0, "127.0.0.1", resolve))
+  const at = address.address()
+  const port = typeof at === "object" ? at?.port : undefined
+  admin = await startAdmin({
+    document: {
+      server: {
+        base_url: `http://127.0.0.1:${port}`,
+        path_prefix: "/aicr/",
+        auth: { enabled: true, api_key_env: "API_KEY" }
+      },
+      triggers: [
+        {
+          name: "main",
+          kind: "gitea",
+          base_url: "http://127.0.0.1:9",
+          webhook_secret_env: "SECRET",
+          token_env: "TOKEN"
+        },
+        { name: "depot", kind: "perforce", port: "ssl:p4.test:1666", enabled: false },
+        { name: "open", kind: "github" },
+        { name: "nightly", kind: "scheduled", cron: "0 3 * * *", repositories: [{ repo: "acme/app", branch: "main" }] }
+      ],
+      workspaces: {
+        instances: {
+          app: { source_repo: { trigger: "main", repo: "acme/app" } },
+          rest: { match: [{ triggers: ["main"], source: { repo_ref: { exact: "acme/rest" } } }] }
+        }
+      }
+    },
+    env: { SVC_ADMIN_USERNAME: "root", SVC_ADMIN_PASSWORD: password, SECRET: "s", TOKEN: "t", API_KEY: "k" }
+  })
+  token = await admin.token()
+})
+afterAll(async () => {
+  await admin.stop()
+  address.close()
+})
+
+const get = (path: string) => admin.call("GET", path, { token })
+const itemsAt = async (path: string): Promise<ReadonlyArray<Record<string, unknown>>> => {
+  const { items } = (await get(path)).body
+  assert(Array.isArray(items), path)
+  return items.map((item) => Object(item))
+}
+
+describe("triggers", () => {
+  it("name what is set, what uses them, and what they received", async () => {
+    const now = Date.now()
+    const hour = 3_600_000
+    await admin.run(
+      Effect.gen(function* () {
+        yield* (yield* Receipts).storeAll([
+          event({ receivedAt: now - 48 * hour }),
+          ignored({ receivedAt: now - hour }),
+          ignored({ receivedAt: now - 2 * hour })
+        ])
+        const error = { _tag: "AwaitsCredential", trigger: "main", why: { _tag: "CheckCredential" } } as const
+        yield* (yield* Outbox).add(
+          [{ error }, { error }, { error: error.why }, {}].map((more) => ({ ...publication({}), ...more })),
+          now
+        )
+        const counts = { loopback: 1, private: 2, public: 4 }
+        yield* (yield* RejectedSignatures).add([
+          { hour: now - (now % hour), trigger: "main", provider: "gitea", counts, lastAt: now }
+        ])
+      })
+    )
+    const [depot, main, nightly, open] = await itemsAt("/triggers")
+    assert.deepStrictEqual(main, {
+      name: "main",
+      kind: "gitea",
+      enabled: true,
+      path: "/aicr/webhooks/gitea",
+      base_url: "http://127.0.0.1:9",
+      workspaces: 2,
+      secret: "set",
+      token: "set",
+      last_delivery_at: new Date(now - hour).toISOString(),
+      last_accepted_at: new Date(now - 48 * hour).toISOString(),
+      deliveries_24h: 2,
+      ignored_24h: 2,
+      rejected_signatures_24h: 7,
+      waiting_publications: 2
+    })
+    assert.deepInclude(depot, { enabled: false, path: "/aicr/triggers/p4", secret: "set", token: "missing" })
+    assert.deepInclude(open, { secret: "missing", token: "missing", workspaces: 0, deliveries_24h: 0 })
+    assert.deepInclude(nightly, { secret: "not_used", token: "not_used" })
+    assert.notProperty(nightly, "path")
+  })
+})
+
+describe("the check of a trigger", () => {
+  const check = (name: string) => admin.call("POST", `/triggers/${name}/check`, { token })
+  const checksOf = ({ body }: { readonly body: Record<string, unknown> }) => {
+    assert(Array.isArray(body["items"]), JSON.stringify(body))
+    return body["items"].map((item) => [item.check, item.level, inEnglish(item.reason)])
+  }
+
+  it("names what is missing, what the host refuses and whether the public address responds", async () => {
+    assert.deepStrictEqual(
+      checksOf(await check("main")).map(([part, level]) => [part, level]),
+      [
+        ["setup", "ok"],
+        ["host", "error"],
+        ["address", "ok"]
+      ]
+    )
+    const open = checksOf(await check("open"))
+    assert.deepStrictEqual(
+      open.map(([part, level]) => `${part} ${level}`),
+      ["setup warning", "setup error", "setup warning", "address ok"]
+    )
+    assert.match(String(open[0]?.[2]), /webhook_secret_env/)
+    const [disabled] = checksOf(await check("depot"))
+    assert.match(String(disabled?.[2]), /enabled: false/)
+    assert.deepStrictEqual(checksOf(await check("nightly"))[0]?.slice(0, 2), ["setup", "warning"])
+  })
+
+  it("is made once per trigger and ten seconds, and is on record", async () => {
+    const again = await check("main")
+    assert.deepInclude(again.body, { status: 429, code: "check_throttled" })
+    assert.strictEqual(again.headers.get("retry-after"), String(again.body["retry_after"]))
+    assert.strictEqual((await check("unknown")).status, 404)
+    const [unknown, throttled] = await itemsAt("/audit?action=triggers.check")
+    assert.deepInclude(unknown, { outcome: "not_found", target: "/triggers/unknown/check" })
+    assert.deepInclude(throttled, { outcome: "check_throttled" })
+  })
+})
+
+describe("projects", () => {
+  it("are listed, deleted with the name of the user, and restored", async () => {
+    await admin.run(Effect.flatMap(publishRun({ repo: "acme/gone" }), (id) => settle(id, 5000)))
+    const [project] = await itemsAt("/projects?repo=acme/gone")
+    const id = String(project?.["id"])
+    assert.deepInclude(project, { workspace: "app", trigger: "main", repository: "acme/gone" })
+    const removed = await admin.call("DELETE", `/projects/${id}`, { token })
+    assert.deepInclude(removed.body, { id, deleted_by: "root" })
+    assert.deepStrictEqual(
+      (await itemsAt("/projects?deleted=true")).map((one) => one["id"]),
+      [id]
+    )
+    const restored = await admin.call("POST", `/projects/${id}/restore`, { token })
+    assert.strictEqual(restored.status, 200)
+    assert.lengthOf(await itemsAt("/projects?deleted=true"), 0)
+    assert.strictEqual((await admin.call("DELETE", `/projects/${newId()}`, { token })).status, 404)
+    assert.strictEqual((await admin.call("POST", `/projects/${newId()}/restore`, { token })).status, 404)
+  })
+})
