@@ -18,7 +18,7 @@ import { defaultServiceAddress, serviceAt, withService } from "../cli/AdminClien
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { findServed, sendThrough } from "../cli/SocketClient.ts"
-import { layerStatic } from "../config/FileConfigStore.ts"
+import { layerStatic } from "../config/snapshots/FileConfigStore.ts"
 import { loadFileSections, loadForStores } from "./CommandConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { layerLock, locateDatabase, layerRecords } from "./Database.ts"

@@ -3,13 +3,13 @@
  * doctor.
  */
 import { Effect, Layer } from "effect"
-import { emptyProblems } from "../config/Acceptable.ts"
+import { emptyProblems } from "../config/snapshots/Acceptable.ts"
 import { agentProblems } from "../agent/clis/FieldWarnings.ts"
 import { nodeProblems } from "../config/checks/Cluster.ts"
 import type { ConfigIssue } from "../config/ConfigIssue.ts"
 import { formatIssue } from "../config/ConfigIssue.ts"
 import { ConfigStore } from "../config/ConfigStore.ts"
-import { callsModels } from "../config/RoleCredentials.ts"
+import { callsModels } from "../config/credentials/RoleCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { Role } from "../domain/Role.ts"
 import { contextProblems } from "../engine/ContextMounts.ts"

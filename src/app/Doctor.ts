@@ -1,6 +1,6 @@
 /** Checks of `aicr doctor` in addition to those of the configuration: this build, the real hosts and the models. Wiring only. */
 import { Effect } from "effect"
-import { callsModels, usesHosts } from "../config/RoleCredentials.ts"
+import { callsModels, usesHosts } from "../config/credentials/RoleCredentials.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import type { Role } from "../domain/Role.ts"
 import { listWithoutCredential, reportAccess } from "../forge/Access.ts"

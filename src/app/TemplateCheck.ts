@@ -1,7 +1,7 @@
 /** Renders templates of the database with an example before they are published. */
 import { Layer, Result } from "effect"
 import { CheckTemplate } from "../config/revisions/CheckTemplates.ts"
-import { readDocument } from "../config/Snapshots.ts"
+import { readDocument } from "../config/snapshots/Snapshots.ts"
 import type { Workspace } from "../config/Snapshot.ts"
 import { renderSource } from "../outputs/SampleRender.ts"
 

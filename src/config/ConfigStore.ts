@@ -4,11 +4,11 @@
  */
 import { Context } from "effect"
 import type { Effect, Stream } from "effect"
-import type { Path } from "./Path.ts"
+import type { Path } from "./document/Path.ts"
 import type { DatabaseDocument } from "./revisions/DatabaseDocument.ts"
 import type { Ground } from "./revisions/Ground.ts"
 import type { RevisionHead } from "./revisions/Revision.ts"
-import type { SealingKeys } from "./Sealing.ts"
+import type { SealingKeys } from "./credentials/Sealing.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type { Reason } from "../domain/Reason.ts"
 

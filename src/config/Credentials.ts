@@ -1,6 +1,6 @@
 /** Reads credentials of the document: a literal, or the name of an environment variable. */
 import { Redacted } from "effect"
-import { isRecord } from "./Path.ts"
+import { isRecord } from "./document/Path.ts"
 
 export type Env = Readonly<Record<string, string | undefined>>
 

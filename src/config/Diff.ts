@@ -1,7 +1,7 @@
 /** Compares two documents after filling in defaults: field by field, secrets masked. */
 import { Redacted } from "effect"
-import type { Path } from "./Path.ts"
-import { formatPath, isRecord } from "./Path.ts"
+import type { Path } from "./document/Path.ts"
+import { formatPath, isRecord } from "./document/Path.ts"
 import { mask, masked } from "./Show.ts"
 
 export interface Difference {

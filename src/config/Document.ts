@@ -3,9 +3,9 @@
  * defaults, the type `Document` the one with defaults filled in.
  */
 import { Schema } from "effect"
-import type { Resolved } from "./Field.ts"
-import { defaulted, group } from "./Field.ts"
-import { Flag } from "./Scalars.ts"
+import type { Resolved } from "./fields/Field.ts"
+import { defaulted, group } from "./fields/Field.ts"
+import { Flag } from "./fields/Scalars.ts"
 import { AdminConfig } from "./schema/Admin.ts"
 import { GlobalAgent } from "./schema/Agent.ts"
 import { CompressionConfig } from "./schema/Compression.ts"

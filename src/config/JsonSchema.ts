@@ -3,11 +3,11 @@
  * between fields of one object that JSON Schema can express. `aicr config check` checks rules across the document (references, layers).
  */
 import { Document } from "./Document.ts"
-import { describeField } from "./Field.ts"
-import type { FieldMeta, When } from "./Field.ts"
-import type { NumberLimits } from "./Scalars.ts"
-import type { FieldShape, ObjectShape, Shape } from "./Shape.ts"
-import { readShape, spellingsOfKey } from "./Shape.ts"
+import { describeField } from "./fields/Field.ts"
+import type { FieldMeta, When } from "./fields/Field.ts"
+import type { NumberLimits } from "./fields/Scalars.ts"
+import type { FieldShape, ObjectShape, Shape } from "./fields/Shape.ts"
+import { readShape, spellingsOfKey } from "./fields/Shape.ts"
 import { inEnglish } from "../text/en.ts"
 
 export type Json = { readonly [key: string]: unknown }

@@ -1,7 +1,7 @@
 /** Lists the values of all credentials of a configuration, so that they can be removed from text that is stored or shown. */
 import { Redacted } from "effect"
-import { namedVariables } from "./Environment.ts"
-import { isRecord } from "./Path.ts"
+import { namedVariables } from "./credentials/Environment.ts"
+import { isRecord } from "./document/Path.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 /** Shorter values occur in any text. */

@@ -2,11 +2,11 @@
 import { concepts, keyAliases, listNames, listSpellings } from "../domain/Vocabulary.ts"
 import type { Concept } from "../domain/Vocabulary.ts"
 import { Document } from "./Document.ts"
-import { describeField } from "./Field.ts"
-import type { FileOnly } from "./Field.ts"
-import type { FieldShape, Shape } from "./Shape.ts"
-import { expected, readShape, spellingsOfKey } from "./Shape.ts"
-import { unconsumedAt } from "./Unconsumed.ts"
+import { describeField } from "./fields/Field.ts"
+import type { FileOnly } from "./fields/Field.ts"
+import type { FieldShape, Shape } from "./fields/Shape.ts"
+import { expected, readShape, spellingsOfKey } from "./fields/Shape.ts"
+import { unconsumedAt } from "./fields/Unconsumed.ts"
 import { inEnglish } from "../text/en.ts"
 
 interface Row {

@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import type { Role } from "../domain/Role.ts"
 import type { Env } from "./Credentials.ts"
 import { variable } from "./Credentials.ts"
-import { callsModels, usesHosts } from "./RoleCredentials.ts"
+import { callsModels, usesHosts } from "./credentials/RoleCredentials.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 export interface Program {

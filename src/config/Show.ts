@@ -1,9 +1,9 @@
 /** Lists the effective values, each with the layer that it comes from. Secrets are masked. */
 import { Redacted } from "effect"
-import type { Path } from "./Path.ts"
-import { formatPath, isRecord, valueAt } from "./Path.ts"
+import type { Path } from "./document/Path.ts"
+import { formatPath, isRecord, valueAt } from "./document/Path.ts"
 import type { Snapshot } from "./Snapshot.ts"
-import { defaultWorkPath } from "./WorkPath.ts"
+import { defaultWorkPath } from "./snapshots/WorkPath.ts"
 
 export interface ShownValue {
   readonly path: string

@@ -4,9 +4,9 @@
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml"
 import type { Alias, Document as YamlDocument, Node, Pair, ParsedNode, Range, YAMLError, YAMLMap } from "yaml"
-import type { Path } from "./Path.ts"
-import { nestedTooDeeply } from "./YamlNesting.ts"
-import { maxSyntaxErrors, syntaxProblem, unclosed } from "./YamlProblems.ts"
+import type { Path } from "./document/Path.ts"
+import { nestedTooDeeply } from "./document/YamlNesting.ts"
+import { maxSyntaxErrors, syntaxProblem, unclosed } from "./document/YamlProblems.ts"
 import type { Reason } from "../domain/Reason.ts"
 
 export interface TextPosition {

@@ -2,7 +2,7 @@
 import { Context, Layer, Effect, Logger, ManagedRuntime } from "effect"
 import * as Handle from "../../src/admin/handlers/Handle.ts"
 import { Nodes } from "../../src/admin/nodes/Nodes.ts"
-import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { Progress } from "../../src/observability/Progress.ts"

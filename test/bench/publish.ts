@@ -7,7 +7,7 @@
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import { verbatimReason } from "../../src/domain/Reason.ts"
-import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest"
 import { stringify } from "yaml"
 import { formatIssue } from "../../src/config/ConfigIssue.ts"
 import { ConfigInvalid, loadConfig, readText, toSnapshot } from "../../src/config/LoadConfig.ts"
-import { isRecord } from "../../src/config/Path.ts"
+import { isRecord } from "../../src/config/document/Path.ts"
 import { jsonSchema } from "../../src/config/JsonSchema.ts"
 import { inEnglish } from "../../src/text/en.ts"
 

@@ -2,8 +2,8 @@
  * Builds a valid document around any field, with the required kind and siblings, and converts a path of the field tables
  * (`triggers[].app.app_id`, `im.connections.<id>.kind`) to a path in it.
  */
-import type { Path } from "../../src/config/Path.ts"
-import { isRecord } from "../../src/config/Path.ts"
+import type { Path } from "../../src/config/document/Path.ts"
+import { isRecord } from "../../src/config/document/Path.ts"
 
 type Tree = { [key: string]: unknown }
 

@@ -1,7 +1,7 @@
 /** Parts for tests of single actors: stores in memory, a host with a single pull request, a configuration in force. */
 import { Effect, Layer } from "effect"
 import type { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
+import { makeStaticStore } from "../../src/config/snapshots/FileConfigStore.ts"
 import type { Snapshot, TriggerProfile } from "../../src/config/Snapshot.ts"
 import type { ForgeClient, HostPull } from "../../src/forge/Forge.ts"
 import { forgeTable } from "../../src/forge/ForgeTable.ts"

@@ -32,7 +32,7 @@ const long: ReadonlySet<string> = new Set([
   "test/actors/review/ReviewExecutor.test.ts",
   "test/admin/handlers/LiveHandlers.test.ts",
   "test/chat/members/MemberFile.test.ts",
-  "test/config/SnapshotArchive.test.ts"
+  "test/config/snapshots/SnapshotArchive.test.ts"
 ])
 
 const imported = /^(?:import|export) (?!type\b)(?:[^"']*? from )?"([^"]+)"|\bimport\("([^"]+)"\)/gm

@@ -2,7 +2,7 @@
 import { Effect, Logger } from "effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { ChatRequests } from "../../src/store/ChatRequests.ts"
-import { makeStaticStore } from "../../src/config/FileConfigStore.ts"
+import { makeStaticStore } from "../../src/config/snapshots/FileConfigStore.ts"
 import { verbatimReason } from "../../src/domain/Reason.ts"
 import { StoreError } from "../../src/database/StoreError.ts"
 import { makeChatCallbacks } from "../../src/ingress/ChatCallbacks.ts"

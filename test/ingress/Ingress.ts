@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto"
 import { Context, Effect, Layer, Logger, ManagedRuntime, Schema } from "effect"
 import type { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
 import type { IngressOptions } from "../../src/ingress/Server.ts"

@@ -1,7 +1,7 @@
 /** The ports of a node whose start fails and is repeated, and of one that stops. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Scope } from "effect"
-import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
 import { AwaitedServers } from "../../src/ingress/AwaitedServers.ts"
 import { OpenPorts } from "../../src/ingress/OpenPorts.ts"
 import * as Responses from "../../src/ingress/Responses.ts"

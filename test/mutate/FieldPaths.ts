@@ -1,9 +1,9 @@
 /** The fields of the document that a consumer reads, by the path they have in the reference. Layers of a field are one field. */
 import { Document } from "../../src/config/Document.ts"
-import type { FieldMeta } from "../../src/config/Field.ts"
-import type { Shape } from "../../src/config/Shape.ts"
-import { readShape } from "../../src/config/Shape.ts"
-import { unconsumedAt } from "../../src/config/Unconsumed.ts"
+import type { FieldMeta } from "../../src/config/fields/Field.ts"
+import type { Shape } from "../../src/config/fields/Shape.ts"
+import { readShape } from "../../src/config/fields/Shape.ts"
+import { unconsumedAt } from "../../src/config/fields/Unconsumed.ts"
 
 const layered =
   /^workspaces\.(?:defaults|instances\.<id>)\.(?=(?:agent|review|outputs|sandbox|triage|prompt|context_repositories|model_chain|triage_model_chain|author_resolution_model_chain)\b)/

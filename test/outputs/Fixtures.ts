@@ -1,7 +1,7 @@
 /** An analysis with all inputs of the outputs. */
 import type { Publication } from "../../src/domain/Publication.ts"
 import { inEnglish } from "../../src/text/en.ts"
-import { resolve } from "../../src/config/Defaults.ts"
+import { resolve } from "../../src/config/fields/Defaults.ts"
 import { Channel, OutputsConfig } from "../../src/config/schema/Outputs.ts"
 import { ReviewConfig } from "../../src/config/schema/Review.ts"
 import type { Workspace } from "../../src/config/Snapshot.ts"

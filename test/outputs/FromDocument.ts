@@ -1,7 +1,7 @@
 /** Publishes reviews under the configuration of a document, read as the service reads it. */
 import { Context, Effect, Layer, Scope } from "effect"
-import { layerStatic } from "../../src/config/FileConfigStore.ts"
-import { readDocument } from "../../src/config/Snapshots.ts"
+import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
+import { readDocument } from "../../src/config/snapshots/Snapshots.ts"
 import type { Snapshot } from "../../src/config/Snapshot.ts"
 import type { Publication } from "../../src/domain/Publication.ts"
 import type { Finding } from "../../src/domain/Problem.ts"

@@ -29,7 +29,7 @@ const allowed: Readonly<Record<string, string>> = {
 }
 /** Files that put patterns together, and why they may. */
 const composed: Readonly<Record<string, string>> = {
-  "src/config/Normalise.ts": "of constants of the schema",
+  "src/config/document/Normalise.ts": "of constants of the schema",
   "src/queue/journal/RedisLink.ts": "of constants of the file",
   "src/review/Injection.ts": "of constants of the file, over 2,000 characters"
 }

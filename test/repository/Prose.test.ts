@@ -18,7 +18,7 @@ const isNode = (value: unknown): value is Node =>
 /** Files that match the words of a vendor, of a program or of a person, whose codes do not tell enough. */
 const vendors: ReadonlyArray<string> = [
   "nats/NatsError.ts",
-  "src/config/YamlProblems.ts",
+  "src/config/document/YamlProblems.ts",
   "src/database/RedisClient.ts",
   "src/queue/journal/RedisLink.ts"
 ]

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import type { Scope } from "effect"
-import { resolve } from "../../src/config/Defaults.ts"
+import { resolve } from "../../src/config/fields/Defaults.ts"
 import { SandboxConfig } from "../../src/config/schema/Agent.ts"
 import { Sandboxes } from "../../src/sandbox/Sandbox.ts"
 import type {

@@ -1,8 +1,8 @@
 /** Every field of the configuration has a description in each language, and no description is of a field that does not exist. */
 import { assert, it } from "vitest"
 import { Document } from "../../src/config/Document.ts"
-import { readShape } from "../../src/config/Shape.ts"
-import type { Shape } from "../../src/config/Shape.ts"
+import { readShape } from "../../src/config/fields/Shape.ts"
+import type { Shape } from "../../src/config/fields/Shape.ts"
 import { fieldTexts as english } from "../../src/text/en/Fields.ts"
 import { fieldTexts as chinese } from "../../src/text/zh/Fields.ts"
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
 import * as KeepWorkspaceCache from "../../src/vcs/KeepWorkspaceCache.ts"
 import { planEviction } from "../../src/vcs/PlanEviction.ts"
 import { WorkspaceCache } from "../../src/vcs/WorkspaceCache.ts"

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, truncateSync, utimesSync, writeFileSync } from
 import { join, relative } from "node:path"
 import { Effect, Layer, Logger } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { layerStatic } from "../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { vcs } from "../../src/app/Parts.ts"
 import { Vcs } from "../../src/vcs/Checkout.ts"

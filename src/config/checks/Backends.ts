@@ -1,7 +1,7 @@
 /** Checks backends that need a connection, and values of the admin login. */
 import { Redacted } from "effect"
 import { variable } from "../Credentials.ts"
-import { redisUsers } from "../Environment.ts"
+import { redisUsers } from "../credentials/Environment.ts"
 import type { Check } from "./Check.ts"
 import { recordAt, textAt } from "./Tree.ts"
 

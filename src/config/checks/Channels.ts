@@ -1,8 +1,8 @@
 /** Checks channels and routes, per layer: names in routes and templates must exist in the lists that apply there. */
 import { noticeChannelKinds, noticeKinds, workspaceNoticeKinds } from "../../domain/Notice.ts"
-import type { Report } from "../Normalise.ts"
-import type { Path } from "../Path.ts"
-import { formatPath, isRecord } from "../Path.ts"
+import type { Report } from "../document/Normalise.ts"
+import type { Path } from "../document/Path.ts"
+import { formatPath, isRecord } from "../document/Path.ts"
 import { checkChannelHost } from "./ChannelHosts.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkReference, checkUnique } from "./Names.ts"

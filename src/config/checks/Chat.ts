@@ -1,5 +1,5 @@
 /** Checks chat connections and command bindings. Disabled drafts may be incomplete; enabled ones must be complete. */
-import type { Report } from "../Normalise.ts"
+import type { Report } from "../document/Normalise.ts"
 import type { Check } from "./Check.ts"
 import { checkOverlaps } from "./ChatOverlaps.ts"
 import { checkReference, declared } from "./Names.ts"

@@ -1,6 +1,6 @@
 /** Checks that aliases of command bindings name repositories that their workspaces review, as requests of reviews do. Pure. */
 import { isForgeKind } from "../../domain/Kinds.ts"
-import type { Complaint } from "../Normalise.ts"
+import type { Complaint } from "../document/Normalise.ts"
 import type { CommandBinding } from "../schema/Im.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import type { Reason } from "../../domain/Reason.ts"

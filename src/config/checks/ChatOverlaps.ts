@@ -1,5 +1,5 @@
 /** Refuses enabled command bindings that overlap. */
-import type { Report } from "../Normalise.ts"
+import type { Report } from "../document/Normalise.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { recordsAt } from "./Tree.ts"
 

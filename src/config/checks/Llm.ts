@@ -1,7 +1,7 @@
 /** Checks model groups, provider ids and waits. */
-import { isRecord, valueAt } from "../Path.ts"
-import type { Path } from "../Path.ts"
-import type { Report } from "../Normalise.ts"
+import { isRecord, valueAt } from "../document/Path.ts"
+import type { Path } from "../document/Path.ts"
+import type { Report } from "../document/Normalise.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkUnique, declared } from "./Names.ts"
 import { signInGroups } from "./SignIn.ts"

@@ -1,9 +1,9 @@
 /** Collects the names that a document declares, and checks references to them. */
-import type { Reference } from "../Field.ts"
-import type { Report } from "../Normalise.ts"
-import type { Path } from "../Path.ts"
-import { formatPath } from "../Path.ts"
-import { suggest } from "../Suggest.ts"
+import type { Reference } from "../fields/Field.ts"
+import type { Report } from "../document/Normalise.ts"
+import type { Path } from "../document/Path.ts"
+import { formatPath } from "../document/Path.ts"
+import { suggest } from "../fields/Suggest.ts"
 import type { TreePosition, Tree } from "./Tree.ts"
 import { recordAt, recordsAt, textAt } from "./Tree.ts"
 

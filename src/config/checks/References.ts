@@ -1,8 +1,8 @@
 /** Lists the names in the fields that refer to entities of one kind, as their schema declares it. */
-import type { Reference } from "../Field.ts"
-import type { Path } from "../Path.ts"
-import { isRecord } from "../Path.ts"
-import type { Shape } from "../Shape.ts"
+import type { Reference } from "../fields/Field.ts"
+import type { Path } from "../document/Path.ts"
+import { isRecord } from "../document/Path.ts"
+import type { Shape } from "../fields/Shape.ts"
 import { recordAt, textsAt } from "./Tree.ts"
 import type { TreePosition } from "./Tree.ts"
 

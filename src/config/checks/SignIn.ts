@@ -3,9 +3,9 @@
  * mode that of another maker.
  */
 import { Document } from "../Document.ts"
-import type { Path } from "../Path.ts"
+import type { Path } from "../document/Path.ts"
 import type { LlmProvider } from "../schema/Llm.ts"
-import { readShape } from "../Shape.ts"
+import { readShape } from "../fields/Shape.ts"
 import type { Check } from "./Check.ts"
 import { listReferences } from "./References.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"

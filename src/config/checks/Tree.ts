@@ -1,6 +1,6 @@
 /** Reads a normalised tree that may contain invalid values: values of another type count as absent. */
-import type { Path } from "../Path.ts"
-import { isRecord, valueAt } from "../Path.ts"
+import type { Path } from "../document/Path.ts"
+import { isRecord, valueAt } from "../document/Path.ts"
 
 export interface TreePosition<V> {
   readonly path: Path

@@ -3,8 +3,8 @@ import type { Check, CrossCheckReports } from "./Check.ts"
 import { checkUnique } from "./Names.ts"
 import { entriesAt, recordAt, recordsAt, textAt } from "./Tree.ts"
 import type { Tree } from "./Tree.ts"
-import { isRecord } from "../Path.ts"
-import type { Path } from "../Path.ts"
+import { isRecord } from "../document/Path.ts"
+import type { Path } from "../document/Path.ts"
 
 const gitKinds = ["gitea", "forgejo", "github", "gitlab"]
 

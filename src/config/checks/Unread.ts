@@ -1,10 +1,10 @@
 /** Warns of fields that are set and have no effect in this build, once per field, at the topmost path. */
 import { Document } from "../Document.ts"
-import type { Path } from "../Path.ts"
-import { isRecord } from "../Path.ts"
-import type { Shape } from "../Shape.ts"
-import { readShape } from "../Shape.ts"
-import { unconsumedAt } from "../Unconsumed.ts"
+import type { Path } from "../document/Path.ts"
+import { isRecord } from "../document/Path.ts"
+import type { Shape } from "../fields/Shape.ts"
+import { readShape } from "../fields/Shape.ts"
+import { unconsumedAt } from "../fields/Unconsumed.ts"
 import type { Check, CrossCheckReports } from "./Check.ts"
 
 export const checkUnread: Check = (tree, reports) => walk(readShape(Document), tree, [], "", reports)

@@ -1,6 +1,6 @@
 /** Validates five-field cron expressions of `triggers[].cron`. */
 import { Cron, Result } from "effect"
-import { checked } from "../Scalars.ts"
+import { checked } from "../fields/Scalars.ts"
 
 export const CronExpression = checked(
   { _tag: "CronForm" },

@@ -3,8 +3,8 @@ import { Schema } from "effect"
 import { RE2JS } from "re2js"
 import { expandBraces } from "../../domain/Braces.ts"
 import { maxAlternatives } from "../../domain/Globs.ts"
-import { optional } from "../Field.ts"
-import { checked, Flag, LimitsKey } from "../Scalars.ts"
+import { optional } from "../fields/Field.ts"
+import { checked, Flag, LimitsKey } from "../fields/Scalars.ts"
 
 /** Maximum length of a pattern. */
 const maxPattern = 1024

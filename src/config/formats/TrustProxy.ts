@@ -1,7 +1,7 @@
 /** Validates `server.trust_proxy`: a switch, a named range, or a list of named and CIDR ranges. */
 import { Schema } from "effect"
 import { isIP } from "node:net"
-import { checked, choice, Flag, list } from "../Scalars.ts"
+import { checked, choice, Flag, list } from "../fields/Scalars.ts"
 
 const named = ["loopback", "linklocal", "uniquelocal"]
 

@@ -3,10 +3,10 @@
  * has canonical names only; whether the result is a valid configuration is checked afterwards, together with the file. Pure.
  */
 import { Result } from "effect"
-import { formatPath, isRecord, valueAt, withValueAt } from "../Path.ts"
-import type { Path } from "../Path.ts"
-import type { Complaint } from "../Normalise.ts"
-import { normalise } from "../Normalise.ts"
+import { formatPath, isRecord, valueAt, withValueAt } from "../document/Path.ts"
+import type { Path } from "../document/Path.ts"
+import type { Complaint } from "../document/Normalise.ts"
+import { normalise } from "../document/Normalise.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { entityIn, withEntity } from "./DatabaseDocument.ts"
 import { isMask, resolvePath, secretPaths } from "./EditValue.ts"

@@ -3,8 +3,8 @@
  * budget, is refused before it is published.
  */
 import { Context, Effect } from "effect"
-import { formatPath, isRecord, valueAt } from "../Path.ts"
-import type { Path } from "../Path.ts"
+import { formatPath, isRecord, valueAt } from "../document/Path.ts"
+import type { Path } from "../document/Path.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { formatRef } from "./Entities.ts"
 import type { Decision, PublishProblem } from "./Publish.ts"

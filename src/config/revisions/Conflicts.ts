@@ -4,8 +4,8 @@
  */
 import type { Difference } from "../Diff.ts"
 import { diff } from "../Diff.ts"
-import { valueAt } from "../Path.ts"
-import { positions } from "../SealedPlaces.ts"
+import { valueAt } from "../document/Path.ts"
+import { positions } from "../credentials/SealedPlaces.ts"
 import { masked } from "../Show.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities } from "./DatabaseDocument.ts"

@@ -2,10 +2,10 @@
  * Lists what an edit changes about credentials: which ones are set, whose owner is renamed, and who receives them. A person who approves the
  * edit would not see it in the masked values. Pure.
  */
-import { namedVariables } from "../Environment.ts"
-import type { Path } from "../Path.ts"
-import { formatPath, valueAt } from "../Path.ts"
-import { named } from "../SealedPlaces.ts"
+import { namedVariables } from "../credentials/Environment.ts"
+import type { Path } from "../document/Path.ts"
+import { formatPath, valueAt } from "../document/Path.ts"
+import { named } from "../credentials/SealedPlaces.ts"
 import { masked } from "../Show.ts"
 import { haveSameReceiver, makeDestinationAt } from "./Destinations.ts"
 import type { Destination } from "./Destinations.ts"

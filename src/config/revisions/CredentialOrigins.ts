@@ -5,9 +5,9 @@
  */
 import { randomUUID } from "node:crypto"
 import { Redacted, Result } from "effect"
-import { replaceCredentials } from "../ReplaceCredentials.ts"
-import type { SealedLocation, SealingKeys, SealingProblem } from "../Sealing.ts"
-import { isSealed, openSealed, seal } from "../Sealing.ts"
+import { replaceCredentials } from "../credentials/ReplaceCredentials.ts"
+import type { SealedLocation, SealingKeys, SealingProblem } from "../credentials/Sealing.ts"
+import { isSealed, openSealed, seal } from "../credentials/Sealing.ts"
 import { mask } from "../Show.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { parseDocument } from "./DatabaseDocument.ts"

@@ -3,9 +3,9 @@
  * `Redacted`, sealed or literal; in the store it is JSON with sealed credentials.
  */
 import { Redacted } from "effect"
-import { isRecord } from "../Path.ts"
-import type { Report } from "../Normalise.ts"
-import { normalise } from "../Normalise.ts"
+import { isRecord } from "../document/Path.ts"
+import type { Report } from "../document/Normalise.ts"
+import { normalise } from "../document/Normalise.ts"
 import type { Tree } from "../checks/Tree.ts"
 import type { EntityKind, EntityRef } from "./Entities.ts"
 import { entityKinds, entityShape, globalsShape } from "./Entities.ts"

@@ -1,6 +1,6 @@
 /** Reads the fields of a map that decide where the credentials of its holder go. Pure. */
-import { isRecord } from "../Path.ts"
-import type { Shape } from "../Shape.ts"
+import { isRecord } from "../document/Path.ts"
+import type { Shape } from "../fields/Shape.ts"
 
 export type DestinationFields = Readonly<Record<string, unknown>>
 

@@ -5,10 +5,10 @@
  */
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
-import type { Path } from "../Path.ts"
-import { isRecord, valueAt } from "../Path.ts"
+import type { Path } from "../document/Path.ts"
+import { isRecord, valueAt } from "../document/Path.ts"
 import { Document } from "../Document.ts"
-import { readShape, shapeAt } from "../Shape.ts"
+import { readShape, shapeAt } from "../fields/Shape.ts"
 import type { DestinationFields } from "./DestinationFields.ts"
 import { readDestinationFields } from "./DestinationFields.ts"
 import { entityLocations, entityShape } from "./Entities.ts"

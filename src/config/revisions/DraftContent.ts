@@ -5,7 +5,7 @@
  */
 import { Effect, Result } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { sealingKeys } from "../Sealing.ts"
+import { sealingKeys } from "../credentials/Sealing.ts"
 import { mask } from "../Show.ts"
 import type { DraftDocument, DraftInput } from "./ConfigEditor.ts"
 import { makeOrigins, onlySecrets, sealOperations } from "./CredentialOrigins.ts"

@@ -2,7 +2,7 @@
 import { Effect, Result } from "effect"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { LayeredFile } from "../ConfigStore.ts"
-import { sealingKeys } from "../Sealing.ts"
+import { sealingKeys } from "../credentials/Sealing.ts"
 import type { AuditAction } from "./AuditLog.ts"
 import { blastRadius, noBlast } from "./BlastRadius.ts"
 import { checkTemplates } from "./CheckTemplates.ts"

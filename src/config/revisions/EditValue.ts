@@ -1,10 +1,10 @@
 /** Edits fields inside a value, by names in place of positions in lists. Pure. */
 import { Redacted, Result } from "effect"
-import { formatPath, isRecord } from "../Path.ts"
-import type { Path } from "../Path.ts"
+import { formatPath, isRecord } from "../document/Path.ts"
+import type { Path } from "../document/Path.ts"
 import { mask } from "../Show.ts"
-import type { Shape } from "../Shape.ts"
-import { suggest } from "../Suggest.ts"
+import type { Shape } from "../fields/Shape.ts"
+import { suggest } from "../fields/Suggest.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { verbatimReason } from "../../domain/Reason.ts"
 

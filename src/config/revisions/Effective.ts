@@ -1,7 +1,7 @@
 /** Lists the effective values with the origin of each: default, line of the file, or revision of the database. Pure. */
 import type { ConfigFileLines, LayeredFile } from "../ConfigStore.ts"
-import { formatPath, parsePath } from "../Path.ts"
-import { named, positions } from "../SealedPlaces.ts"
+import { formatPath, parsePath } from "../document/Path.ts"
+import { named, positions } from "../credentials/SealedPlaces.ts"
 import { showDocument, showWorkspace } from "../Show.ts"
 import type { ShownValue } from "../Show.ts"
 import type { Snapshot } from "../Snapshot.ts"

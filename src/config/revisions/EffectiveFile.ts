@@ -1,6 +1,6 @@
 /**
  * Reads the effective configuration once, for commands: a file over the newest revision of the database that the file enables. A running node
- * follows the revisions instead (src/config/FileConfigStore.ts).
+ * follows the revisions instead (src/config/snapshots/FileConfigStore.ts).
  */
 import { Effect, Result } from "effect"
 import type { Reason } from "../../domain/Reason.ts"
@@ -11,9 +11,9 @@ import type { ParsedFile } from "../LayeredFile.ts"
 import { nothingLayered, parseFile, readBootstrap, readLayered, readRevision } from "../LayeredFile.ts"
 import type { TextOptions } from "../LoadConfig.ts"
 import { readFileText, readText } from "../LoadConfig.ts"
-import { formatPath } from "../Path.ts"
+import { formatPath } from "../document/Path.ts"
 import type { Snapshot } from "../Snapshot.ts"
-import type { Reading } from "../Snapshots.ts"
+import type { Reading } from "../snapshots/Snapshots.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 
 /** Reads the newest revisions, newest first, with the namespaces of the file that the database cannot change. */

@@ -2,8 +2,8 @@
  * The parts of the document that database configuration edits one by one, each with a name that is unique in its kind. Everything else that
  * the database may configure belongs to `globals`.
  */
-import type { Shape } from "../Shape.ts"
-import { readShape } from "../Shape.ts"
+import type { Shape } from "../fields/Shape.ts"
+import { readShape } from "../fields/Shape.ts"
 import { Document } from "../Document.ts"
 
 export const entityKinds = [

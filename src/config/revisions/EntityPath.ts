@@ -1,6 +1,6 @@
 /** Finds the entity that a path of the combined document belongs to. Pure. */
-import { parsePath, valueAt } from "../Path.ts"
-import { named } from "../SealedPlaces.ts"
+import { parsePath, valueAt } from "../document/Path.ts"
+import { named } from "../credentials/SealedPlaces.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { EntityField } from "./Entities.ts"
 import { entityField, entityLocations } from "./Entities.ts"

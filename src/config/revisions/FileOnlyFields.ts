@@ -3,12 +3,12 @@
  * the isolation of what the nodes execute. Who edits the configuration must not thereby control the nodes. Pure.
  */
 import { Redacted } from "effect"
-import type { FileOnly } from "../Field.ts"
-import type { Path } from "../Path.ts"
-import { isRecord, valueAt } from "../Path.ts"
-import { named } from "../SealedPlaces.ts"
-import type { SealedLocation } from "../Sealing.ts"
-import type { Shape } from "../Shape.ts"
+import type { FileOnly } from "../fields/Field.ts"
+import type { Path } from "../document/Path.ts"
+import { isRecord, valueAt } from "../document/Path.ts"
+import { named } from "../credentials/SealedPlaces.ts"
+import type { SealedLocation } from "../credentials/Sealing.ts"
+import type { Shape } from "../fields/Shape.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { listEntities } from "./DatabaseDocument.ts"
 import { entityShape, formatRef, globalsShape } from "./Entities.ts"

@@ -1,8 +1,8 @@
 /** The file and the environment that documents of the database are combined with. */
 import type { Tree } from "../checks/Tree.ts"
 import type { Env } from "../Credentials.ts"
-import type { Origin, Reading } from "../Snapshots.ts"
-import { readDocument } from "../Snapshots.ts"
+import type { Origin, Reading } from "../snapshots/Snapshots.ts"
+import { readDocument } from "../snapshots/Snapshots.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { overlay } from "./Overlay.ts"
 

@@ -2,11 +2,11 @@
  * Carries credentials over when the value of an entity is replaced: one that is omitted keeps its stored value, null clears it, and so
  * does the name of a variable in its place. Pure.
  */
-import { valueAt, withValueAt } from "../Path.ts"
-import type { Path } from "../Path.ts"
-import { named, positions } from "../SealedPlaces.ts"
-import type { Shape } from "../Shape.ts"
-import { asWritten } from "../Written.ts"
+import { valueAt, withValueAt } from "../document/Path.ts"
+import type { Path } from "../document/Path.ts"
+import { named, positions } from "../credentials/SealedPlaces.ts"
+import type { Shape } from "../fields/Shape.ts"
+import { asWritten } from "../document/Written.ts"
 import { secretPaths } from "./EditValue.ts"
 
 /** Returns the names of each stored credential that the new value omits, without a variable in its place. */

@@ -1,6 +1,6 @@
 /** Reads documents of revisions from the store. */
 import { Effect } from "effect"
-import { formatPath } from "../Path.ts"
+import { formatPath } from "../document/Path.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { emptyDocument } from "./DatabaseDocument.ts"
 import type { PublishProblem } from "./Publish.ts"

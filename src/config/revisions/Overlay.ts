@@ -2,8 +2,8 @@
  * Combines the file with the database's document: the file wins per entity, and per field of the globals. An entity of the database with the
  * name of one in the file is shadowed: kept, without effect. Pure.
  */
-import type { Path } from "../Path.ts"
-import { isRecord, valueAt, withValueAt } from "../Path.ts"
+import type { Path } from "../document/Path.ts"
+import { isRecord, valueAt, withValueAt } from "../document/Path.ts"
 import type { Tree } from "../checks/Tree.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { EntityKind, EntityLocation, EntityRef } from "./Entities.ts"

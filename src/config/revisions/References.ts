@@ -1,7 +1,7 @@
 /** Follows a renamed entity: replaces its name in every field of the database's document that refers to it, also as the key of a map. Pure. */
-import type { Reference } from "../Field.ts"
-import { isRecord } from "../Path.ts"
-import type { FieldShape, Shape } from "../Shape.ts"
+import type { Reference } from "../fields/Field.ts"
+import { isRecord } from "../document/Path.ts"
+import type { FieldShape, Shape } from "../fields/Shape.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import type { EntityKind, EntityRef } from "./Entities.ts"
 import { entityKinds, entityShape, globalsShape } from "./Entities.ts"

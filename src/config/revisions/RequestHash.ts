@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto"
 import { Redacted, Result } from "effect"
-import type { SealingKey, SealingKeys, SealingProblem } from "../Sealing.ts"
+import type { SealingKey, SealingKeys, SealingProblem } from "../credentials/Sealing.ts"
 import { maskOperations } from "./OperationSecrets.ts"
 import type { ConfigOperation } from "./Operations.ts"
 import { hashText } from "./SealDocument.ts"

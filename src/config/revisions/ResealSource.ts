@@ -3,7 +3,7 @@
  * sealed with the old key, which the next call finds; readers open both.
  */
 import { Effect, Result } from "effect"
-import type { SealingKeys } from "../Sealing.ts"
+import type { SealingKeys } from "../credentials/Sealing.ts"
 import type { DraftStore } from "./DraftStore.ts"
 import { resealOperations } from "./OperationSecrets.ts"
 import type { RevisionStore, SourceUnavailable } from "./RevisionStore.ts"

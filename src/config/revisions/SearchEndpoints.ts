@@ -3,11 +3,11 @@
  * workspaces merge, so the credential of one layer is used with the endpoint of another; a credential of a shared layer is used with the
  * endpoints of all workspaces that inherit it. Pure.
  */
-import { mergeLayers } from "../Defaults.ts"
+import { mergeLayers } from "../fields/Defaults.ts"
 import { Document } from "../Document.ts"
-import type { Path } from "../Path.ts"
-import { isRecord, valueAt } from "../Path.ts"
-import { readShape, shapeAt } from "../Shape.ts"
+import type { Path } from "../document/Path.ts"
+import { isRecord, valueAt } from "../document/Path.ts"
+import { readShape, shapeAt } from "../fields/Shape.ts"
 import type { DestinationFields } from "./DestinationFields.ts"
 import { readDestinationFields } from "./DestinationFields.ts"
 

@@ -1,8 +1,8 @@
 /** Warns of what has no effect where the file and the database meet: hidden entities and fields, and grants that nothing uses. Pure. */
 import type { ConfigIssue } from "../ConfigIssue.ts"
 import type { ParsedFile } from "../LayeredFile.ts"
-import type { Path } from "../Path.ts"
-import { formatPath } from "../Path.ts"
+import type { Path } from "../document/Path.ts"
+import { formatPath } from "../document/Path.ts"
 import type { DatabaseDocument } from "./DatabaseDocument.ts"
 import { formatRef } from "./Entities.ts"
 import { unusedGrants } from "./Grants.ts"

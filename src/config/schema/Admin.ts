@@ -1,8 +1,8 @@
 /** Schema of `admin`: the login of the dashboard. Without credentials the dashboard is off. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { defaulted, optional } from "../Field.ts"
-import { EnvName, PositiveInt, Secret } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, optional } from "../fields/Field.ts"
+import { EnvName, PositiveInt, Secret } from "../fields/Scalars.ts"
 
 export const AdminConfig = Schema.Struct({
   username_env: defaulted(EnvName, "SVC_ADMIN_USERNAME", "admin.username_env"),

@@ -3,9 +3,9 @@
  * only after the layers are merged.
  */
 import { Schema } from "effect"
-import type { FileOnly, FieldKey, Resolved } from "../Field.ts"
-import { defaulted, group, nodeFile, nodeProgram, optional, required } from "../Field.ts"
-import { Flag, EnvName, int, list, map, named, number, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
+import type { FileOnly, FieldKey, Resolved } from "../fields/Field.ts"
+import { defaulted, group, nodeFile, nodeProgram, optional, required } from "../fields/Field.ts"
+import { Flag, EnvName, int, list, map, named, number, PositiveInt, Secret, Text, Url } from "../fields/Scalars.ts"
 
 const cluster: FileOnly = { because: { _tag: "DecidesCluster" } }
 

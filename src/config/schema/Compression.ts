@@ -1,8 +1,8 @@
 /** Schema of `compression`: size of a pass, and handling of a diff that is larger than all passes (`review.max_passes`). */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { defaulted, optional } from "../Field.ts"
-import { choice, map, number, PositiveInt, withShorthand } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, optional } from "../fields/Field.ts"
+import { choice, map, number, PositiveInt, withShorthand } from "../fields/Scalars.ts"
 
 const ModelOverride = withShorthand(
   Schema.Struct({ trigger_tokens: optional(PositiveInt, "compression.per_model_overrides.<id>.trigger_tokens") }),

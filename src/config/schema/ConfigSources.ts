@@ -1,8 +1,8 @@
 /** Schema of `config_sources`: sources of configuration in addition to this file. Never edited by the database source. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { defaulted, group, optional, required } from "../Field.ts"
-import { EnvName, Flag, int, list, map, matching, named, Text } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, group, optional, required } from "../fields/Field.ts"
+import { EnvName, Flag, int, list, map, matching, named, Text } from "../fields/Scalars.ts"
 
 export const SecretRef = Schema.Struct({
   env: required(EnvName, "config_sources.secret_refs[].env"),

@@ -1,9 +1,9 @@
 /** Schema of `im`: connections to chat platforms, and permissions of their users. */
 import { Schema } from "effect"
 import { chatCommands } from "../../domain/ChatRequest.ts"
-import type { Resolved } from "../Field.ts"
-import { defaulted, kinds, optional, required } from "../Field.ts"
-import { checked, choice, EnvName, Flag, int, list, map, named, PositiveInt, Secret, Text, Url } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, kinds, optional, required } from "../fields/Field.ts"
+import { checked, choice, EnvName, Flag, int, list, map, named, PositiveInt, Secret, Text, Url } from "../fields/Scalars.ts"
 
 const feishu = { when: kinds("feishu_app") }
 const wecom = { when: kinds("wecom_app", "wecom_aibot") }

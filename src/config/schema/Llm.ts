@@ -1,7 +1,7 @@
 /** Schema of `llm`: providers, model groups, retry, budgets and the model catalog. */
 import { Schema } from "effect"
-import type { FileOnly, Resolved } from "../Field.ts"
-import { defaulted, group, kinds, nodeCredential, optional, required } from "../Field.ts"
+import type { FileOnly, Resolved } from "../fields/Field.ts"
+import { defaulted, group, kinds, nodeCredential, optional, required } from "../fields/Field.ts"
 import {
   choice,
   EnvName,
@@ -18,7 +18,7 @@ import {
   Text,
   Url,
   UsdAmount
-} from "../Scalars.ts"
+} from "../fields/Scalars.ts"
 
 const bedrock = { when: kinds("bedrock") }
 const vertex = { when: kinds("vertex_ai") }

@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { Severity } from "../../domain/Kinds.ts"
 import { noticeKinds } from "../../domain/Notice.ts"
-import type { Resolved } from "../Field.ts"
-import { defaulted, group, kinds, nodeFile, optional, required } from "../Field.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, group, kinds, nodeFile, optional, required } from "../fields/Field.ts"
 import {
   choice,
   EnvName,
@@ -18,7 +18,7 @@ import {
   Secret,
   Text,
   Url
-} from "../Scalars.ts"
+} from "../fields/Scalars.ts"
 
 const gitea = ["gitea_pr_review", "gitea_issue", "gitea_problem_issue"]
 const github = ["github_pr_review", "github_issue", "github_problem_issue"]

@@ -1,8 +1,8 @@
 /** Schema of `perforce`: the client program of this machine. Never edited by the database source, because it is executed. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { optional } from "../Field.ts"
-import { Text } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { optional } from "../fields/Field.ts"
+import { Text } from "../fields/Scalars.ts"
 
 export const PerforceConfig = Schema.Struct({
   client_path: optional(Text, "perforce.client_path", {

@@ -1,8 +1,8 @@
 /** Schema of `prompts`: named system prompt documents that workspaces refer to. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { defaulted } from "../Field.ts"
-import { LongText, map } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted } from "../fields/Field.ts"
+import { LongText, map } from "../fields/Scalars.ts"
 
 export const PromptsConfig = Schema.Struct({
   system: defaulted(map(LongText), {}, "prompts.system")

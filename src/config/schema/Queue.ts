@@ -1,8 +1,8 @@
 /** Schema of `queue`: storage of waiting work, concurrency, and retries. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { defaulted, group, nodeFile, optional } from "../Field.ts"
-import { choice, Flag, int, map, named, PositiveInt, PositiveNumber, Text } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, group, nodeFile, optional } from "../fields/Field.ts"
+import { choice, Flag, int, map, named, PositiveInt, PositiveNumber, Text } from "../fields/Scalars.ts"
 
 export const QueueConfig = Schema.Struct({
   kind: defaulted(named("queueKind"), "memory", "queue.kind"),

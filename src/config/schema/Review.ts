@@ -3,8 +3,8 @@
  */
 import { Schema } from "effect"
 import { Severity } from "../../domain/Kinds.ts"
-import type { Resolved } from "../Field.ts"
-import { defaulted, group, optional, required } from "../Field.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, group, optional, required } from "../fields/Field.ts"
 import {
   checked,
   choice,
@@ -17,7 +17,7 @@ import {
   Text,
   TimeZone,
   withShorthand
-} from "../Scalars.ts"
+} from "../fields/Scalars.ts"
 import { FieldGlob, Glob, Matcher } from "../formats/Patterns.ts"
 
 const Time = matching(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, { _tag: "TimeOfDay" })

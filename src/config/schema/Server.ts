@@ -1,8 +1,8 @@
 /** Schema of `server`: the HTTP listener and the global API key. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { defaulted, group, optional } from "../Field.ts"
-import { EnvName, Flag, int, matching, Secret, Text, Url } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, group, optional } from "../fields/Field.ts"
+import { EnvName, Flag, int, matching, Secret, Text, Url } from "../fields/Scalars.ts"
 import { TrustProxy } from "../formats/TrustProxy.ts"
 
 export const ServerConfig = Schema.Struct({

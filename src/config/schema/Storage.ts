@@ -1,8 +1,8 @@
 /** Schema of `storage`: database, cache, objects and retention of records. Connection strings are only named by environment variables. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { defaulted, group, optional } from "../Field.ts"
-import { choice, EnvName, Flag, int, named, PositiveInt, Text } from "../Scalars.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, group, optional } from "../fields/Field.ts"
+import { choice, EnvName, Flag, int, named, PositiveInt, Text } from "../fields/Scalars.ts"
 
 const retention = (of: "recent_runs" | "events" | "config_revisions" | "queue", count: number) =>
   group(

@@ -1,7 +1,7 @@
 /** Schema of `triggers[]`: sources of changes, one profile per host or account. */
 import { Schema } from "effect"
-import type { FileOnly, Resolved } from "../Field.ts"
-import { defaulted, kinds, nodeFile, optional, required } from "../Field.ts"
+import type { FileOnly, Resolved } from "../fields/Field.ts"
+import { defaulted, kinds, nodeFile, optional, required } from "../fields/Field.ts"
 import {
   choice,
   EnvName,
@@ -16,7 +16,7 @@ import {
   TimeZone,
   Url,
   checked
-} from "../Scalars.ts"
+} from "../fields/Scalars.ts"
 import { CronExpression } from "../formats/Cron.ts"
 
 const git = { when: kinds("gitea", "forgejo", "github", "gitlab") }

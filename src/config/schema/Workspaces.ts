@@ -1,7 +1,7 @@
 /** Schema of `workspaces`: repositories to review, and differences from the global settings. */
 import { Schema } from "effect"
-import type { Resolved } from "../Field.ts"
-import { defaulted, group, kinds, layer, nodeFile, optional, required } from "../Field.ts"
+import type { Resolved } from "../fields/Field.ts"
+import { defaulted, group, kinds, layer, nodeFile, optional, required } from "../fields/Field.ts"
 import { sourceMatcher, SourceMatcher } from "../formats/Patterns.ts"
 import {
   choice,
@@ -19,7 +19,7 @@ import {
   Secret,
   Text,
   Url
-} from "../Scalars.ts"
+} from "../fields/Scalars.ts"
 import { AgentConfig, SandboxConfig } from "./Agent.ts"
 import { OutputsConfig } from "./Outputs.ts"
 import { ReviewConfig } from "./Review.ts"

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { findChatChange } from "../../../actors/chat/ChatReview.ts"
-import { readDocument } from "../../../src/config/Snapshots.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import { Runs } from "../../../src/store/Runs.ts"
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { layerStatic } from "../../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { ReservationId } from "../../../src/domain/Keys.ts"
 import { Usd } from "../../../src/domain/Money.ts"
 import { Price } from "../../../src/llm/catalog/ModelRecord.ts"

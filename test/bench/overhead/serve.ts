@@ -2,7 +2,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Duration, Effect, Layer } from "effect"
 import { parseRoles } from "../../../src/cli/Roles.ts"
-import { layerFile } from "../../../src/config/FileConfigStore.ts"
+import { layerFile } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { WriteGap } from "../../../src/forge/Pacing.ts"
 import * as Logging from "../../../src/observability/Logging.ts"
 import { Progress } from "../../../src/observability/Progress.ts"

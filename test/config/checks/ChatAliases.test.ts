@@ -1,6 +1,6 @@
 /** Aliases of command bindings lead to repositories of their workspaces, or the document is refused. */
 import { expect, it } from "vitest"
-import { readDocument } from "../../../src/config/Snapshots.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 
 const trigger = (name: string, kind = "gitea") => ({

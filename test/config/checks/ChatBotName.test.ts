@@ -1,6 +1,6 @@
 /** A bot of WeCom in groups has its name in the configuration, or a warning. */
 import { expect, it } from "vitest"
-import { readDocument } from "../../../src/config/Snapshots.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 
 const warningsOf = (document: object) =>

@@ -1,7 +1,7 @@
 /** Rules across fields: exclusive pairs, kinds, references, requirements, reserved fields, variables. */
 import { describe, expect, it } from "vitest"
-import { formatPath } from "../../../src/config/Path.ts"
-import { readDocument } from "../../../src/config/Snapshots.ts"
+import { formatPath } from "../../../src/config/document/Path.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
 import { roles } from "../../../src/domain/Role.ts"
 import type { Role } from "../../../src/domain/Role.ts"
 import { toPlace, withValue } from "../Places.ts"

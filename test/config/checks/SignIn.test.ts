@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { readDocument } from "../../../src/config/Snapshots.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 
 const llm = {

@@ -1,6 +1,6 @@
 /** Channels that write to Swarm: what they need, and which combinations are refused. */
 import { expect, it } from "vitest"
-import { readDocument } from "../../../src/config/Snapshots.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 
 type Tree = Readonly<Record<string, unknown>>

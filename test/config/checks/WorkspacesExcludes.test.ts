@@ -1,6 +1,6 @@
 /** Conditions of `exclude_sources` that no change can meet are warnings. */
 import { expect, it } from "vitest"
-import { readDocument } from "../../../src/config/Snapshots.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
 import { inEnglish } from "../../../src/text/en.ts"
 
 const tree = { name: "tree", kind: "subversion", repository_url: "https://svn.example.com/repo" }

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Redacted, Result } from "effect"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
-import { seal, sealingKeys } from "../../../src/config/Sealing.ts"
+import { seal, sealingKeys } from "../../../src/config/credentials/Sealing.ts"
 import { ConfigEditor } from "../../../src/config/revisions/ConfigEditor.ts"
 import type { DraftOutcome, EditOutcome } from "../../../src/config/revisions/ConfigEditor.ts"
 import { emptyDocument, parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"

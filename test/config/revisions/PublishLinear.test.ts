@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { parseFile } from "../../../src/config/LayeredFile.ts"
 import type { ParsedFile } from "../../../src/config/LayeredFile.ts"
-import { isRecord } from "../../../src/config/Path.ts"
+import { isRecord } from "../../../src/config/document/Path.ts"
 import { emptyDocument, parseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import type { DatabaseDocument } from "../../../src/config/revisions/DatabaseDocument.ts"
 import { listOwned } from "../../../src/config/revisions/Effective.ts"

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import type { ConfigOperation } from "../../../src/config/revisions/Operations.ts"
 import { editHash, plainHash } from "../../../src/config/revisions/RequestHash.ts"
-import { sealingKeys } from "../../../src/config/Sealing.ts"
+import { sealingKeys } from "../../../src/config/credentials/Sealing.ts"
 
 const [first, second] = ["11".repeat(32), "22".repeat(32)]
 const old = sealingKeys({ SVC_CONFIG_SECRETS_KEY: first })

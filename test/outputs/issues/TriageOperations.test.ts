@@ -4,8 +4,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
-import { resolve } from "../../../src/config/Defaults.ts"
-import { layerStatic } from "../../../src/config/FileConfigStore.ts"
+import { resolve } from "../../../src/config/fields/Defaults.ts"
+import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { Triage as TriageSettings } from "../../../src/config/schema/Workspaces.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"

@@ -1,6 +1,6 @@
 /** Publishes reviews of changelists on a fake Swarm server, under a document that is read as the service reads it. */
 import { Context, Effect, Layer, Result, Scope } from "effect"
-import { layerStatic } from "../../../src/config/FileConfigStore.ts"
+import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { newId } from "../../../src/domain/Ids.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"
 import type { Change } from "../../../src/domain/Change.ts"

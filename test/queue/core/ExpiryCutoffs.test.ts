@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { readDocument } from "../../../src/config/Snapshots.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
 import { findCutoff, expiryCutoffs, queuedTimeoutHours } from "../../../src/queue/core/ExpiryCutoffs.ts"
 
 const hour = 3_600_000

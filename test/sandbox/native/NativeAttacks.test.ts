@@ -12,7 +12,7 @@ import {
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { resolve } from "../../../src/config/Defaults.ts"
+import { resolve } from "../../../src/config/fields/Defaults.ts"
 import { SandboxConfig } from "../../../src/config/schema/Agent.ts"
 import { makeDrivers } from "../../../src/sandbox/SandboxKinds.ts"
 import { nativeDriver } from "../../../src/sandbox/native/Native.ts"
