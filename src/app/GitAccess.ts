@@ -14,7 +14,7 @@ import type { Reason } from "../domain/Reason.ts"
 import type { Role } from "../domain/Role.ts"
 import type { AccessReport } from "../forge/Access.ts"
 import { Forges } from "../forge/Forges.ts"
-import { hasCredential } from "../forge/Profile.ts"
+import { hasCredential } from "../forge/http/Profile.ts"
 import { processLimits } from "../vcs/ProcessLimits.ts"
 import { remoteRef } from "../vcs/git/RemoteRef.ts"
 

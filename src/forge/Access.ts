@@ -9,10 +9,10 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import { publicUrl } from "../domain/RunLink.ts"
 import { listSpellings } from "../domain/Vocabulary.ts"
 import type { ForgeError } from "./ForgeError.ts"
-import { listWebhookProblems, webhookPermission } from "./HostWebhook.ts"
+import { listWebhookProblems, webhookPermission } from "./hosts/HostWebhook.ts"
 import type { ForgeClient } from "./Forge.ts"
 import { Forges } from "./Forges.ts"
-import { hasCredential } from "./Profile.ts"
+import { hasCredential } from "./http/Profile.ts"
 import type { Reason } from "../domain/Reason.ts"
 
 export interface AccessReport {

@@ -4,7 +4,7 @@
  * a form is decoded in place, once for all secrets.
  */
 import { Redacted } from "effect"
-import { FormPayload } from "./FormPayload.ts"
+import { FormPayload } from "./webhook/FormPayload.ts"
 import type { ForgeWebhook, Headers } from "./Forge.ts"
 
 /** Bytes that are hashed or decoded between two yields; takes well under a millisecond. */

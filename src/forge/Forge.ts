@@ -9,15 +9,15 @@ import type { ForgeKind } from "../domain/Kinds.ts"
 import type { InlineComment, ReviewEvent, StatusState } from "../domain/Publication.ts"
 import type { HeadRepo, Person, Repo } from "../domain/Change.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
-import type { HostWebhook } from "./HostWebhook.ts"
+import type { HostWebhook } from "./hosts/HostWebhook.ts"
 import type { ForgeError } from "./ForgeError.ts"
-import type { HostCi } from "./HostCi.ts"
-import type { Account } from "./OwnAccount.ts"
+import type { HostCi } from "./hosts/HostCi.ts"
+import type { Account } from "./hosts/OwnAccount.ts"
 import type { HostWrite, OwnText } from "./HostWrite.ts"
 import type { Writing } from "./WriteOwner.ts"
-import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./HostIssues.ts"
+import type { CommitAuthor, CommitComments, HostIssues, HostThreads } from "./hosts/HostIssues.ts"
 import type { Reason } from "../domain/Reason.ts"
-export type { CiArtifact, CiRun, HostCi, Listed } from "./HostCi.ts"
+export type { CiArtifact, CiRun, HostCi, Listed } from "./hosts/HostCi.ts"
 export type {
   CommitAuthor,
   CommitComments,
@@ -29,7 +29,7 @@ export type {
   HostThreads,
   NewIssue,
   ReadIssue
-} from "./HostIssues.ts"
+} from "./hosts/HostIssues.ts"
 
 /** Header names are in lower case, as Node provides them. */
 export type Headers = Readonly<Record<string, string | undefined>>

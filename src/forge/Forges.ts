@@ -3,7 +3,7 @@ import { Context, Layer } from "effect"
 import { ForgeKind } from "../domain/Kinds.ts"
 import type { TriggerProfile } from "../config/Snapshot.ts"
 import type { Forge, ForgeClient } from "./Forge.ts"
-import { forgeTable } from "./ForgeTable.ts"
+import { forgeTable } from "./hosts/ForgeTable.ts"
 
 export class Forges extends Context.Service<
   Forges,

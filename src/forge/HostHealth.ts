@@ -4,8 +4,8 @@
  */
 import { Clock, Context, Deferred, Effect } from "effect"
 import { backoffMillis, doubling } from "../domain/Backoff.ts"
-import { admit, afterFailure, closed, isOpen } from "./Circuit.ts"
-import type { Circuit } from "./Circuit.ts"
+import { admit, afterFailure, closed, isOpen } from "./http/Circuit.ts"
+import type { Circuit } from "./http/Circuit.ts"
 import { ForgeError } from "./ForgeError.ts"
 
 interface HostState {

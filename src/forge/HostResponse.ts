@@ -8,7 +8,7 @@ import type { Reason } from "../domain/Reason.ts"
 import { millisUntil, parseRetryAfter } from "../domain/RetryAfter.ts"
 import { redactCredentials } from "../domain/RedactCredentials.ts"
 import { ForgeError } from "./ForgeError.ts"
-import { means } from "./HostWords.ts"
+import { means } from "./http/HostWords.ts"
 
 export interface HostResponse {
   readonly status: number

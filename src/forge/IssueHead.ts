@@ -3,7 +3,7 @@
  * recognised. Pure.
  */
 import { createHash } from "node:crypto"
-import type { ReadIssue } from "./HostIssues.ts"
+import type { ReadIssue } from "./hosts/HostIssues.ts"
 
 export const digestIssue = ({ title, body }: Pick<ReadIssue, "title" | "body">): string =>
   createHash("sha1")

@@ -5,9 +5,9 @@
 import { Effect } from "effect"
 import type { Repo } from "../domain/Change.ts"
 import type { ForgeError } from "./ForgeError.ts"
-import type { CiArtifact, CiRun, HostCi, Listed } from "./HostCi.ts"
-import { readZip } from "./ReadZip.ts"
-import type { ZipLimits } from "./ReadZip.ts"
+import type { CiArtifact, CiRun, HostCi, Listed } from "./hosts/HostCi.ts"
+import { readZip } from "./hosts/ReadZip.ts"
+import type { ZipLimits } from "./hosts/ReadZip.ts"
 import { distinctReasons } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
 

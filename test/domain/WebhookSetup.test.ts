@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { listEventNames, webhookSetups } from "../../src/domain/WebhookSetup.ts"
-import { listWebhookProblems } from "../../src/forge/HostWebhook.ts"
+import { listWebhookProblems } from "../../src/forge/hosts/HostWebhook.ts"
 import { parseRoute } from "../../src/ingress/Routes.ts"
 import type { ForgeKind } from "../../src/domain/Kinds.ts"
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
-import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
 import { fault } from "../harness/FakeForge.ts"
 import { failure, run, startHost } from "./Clients.ts"
 import type { Host } from "./Clients.ts"

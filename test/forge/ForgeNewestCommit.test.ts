@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { TriggerProfile } from "../../src/config/Snapshot.ts"
 import { ForgeKind } from "../../src/domain/Kinds.ts"
-import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
 
 const asked: Array<URL> = []
 let commits: ReadonlyArray<{ readonly sha: string; readonly id: string; readonly created: string }> = []

@@ -4,7 +4,7 @@ import { expect, it } from "vitest"
 import * as gitea from "../../src/forge/gitea/Responses.ts"
 import * as github from "../../src/forge/github/Responses.ts"
 import * as gitlab from "../../src/forge/gitlab/Responses.ts"
-import type { Codec } from "../../src/forge/Http.ts"
+import type { Codec } from "../../src/forge/http/Http.ts"
 import { hasContracts, readContract } from "../harness/Contracts.ts"
 
 const rows: ReadonlyArray<readonly [file: string, schema: Codec]> = [

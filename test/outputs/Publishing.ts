@@ -12,7 +12,7 @@ import type { Publication } from "../../src/domain/Publication.ts"
 import { MemberFiles } from "../../src/chat/members/MemberFiles.ts"
 import type { ForgeClient } from "../../src/forge/Forge.ts"
 import type { ForgeError } from "../../src/forge/ForgeError.ts"
-import { forgeTable } from "../../src/forge/ForgeTable.ts"
+import { forgeTable } from "../../src/forge/hosts/ForgeTable.ts"
 import type {
   ChannelKind,
   ChannelMissing,

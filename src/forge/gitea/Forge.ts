@@ -1,7 +1,7 @@
 /** Gitea as a row of the forge table. */
 import type { ForgeKind } from "../../domain/Kinds.ts"
 import type { Forge, ForgeWebhook } from "../Forge.ts"
-import { basicHeader } from "../Profile.ts"
+import { basicHeader } from "../http/Profile.ts"
 import { giteaClient } from "./Client.ts"
 import type { GiteaDialect } from "./Reviews.ts"
 import { webhook } from "./Webhook.ts"

@@ -5,7 +5,7 @@
 import { Clock, Effect, Schema } from "effect"
 import { isTooLarge } from "../ForgeError.ts"
 import type { ForgeError } from "../ForgeError.ts"
-import type { Call, Rest } from "../Http.ts"
+import type { Call, Rest } from "../http/Http.ts"
 import { maxCommentReads } from "./Facts.ts"
 import { Comment, OpenedAt } from "./Responses.ts"
 

@@ -1,8 +1,8 @@
 /** Schemas of the parts of the responses of Gitea and Forgejo that are read. */
 import { Schema } from "effect"
 import type { Person } from "../../domain/Change.ts"
-import type { Author } from "../OwnAccount.ts"
-import { Permissions } from "../WriteAccess.ts"
+import type { Author } from "../hosts/OwnAccount.ts"
+import { Permissions } from "../hosts/WriteAccess.ts"
 
 const Text = Schema.optional(Schema.NullOr(Schema.String))
 

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
-import { isBy } from "../OwnAccount.ts"
+import { isBy } from "../hosts/OwnAccount.ts"
 import { toAuthor, toUsername } from "./Responses.ts"
 import type { ReviewComment } from "./Responses.ts"
 import type { GiteaReviewList } from "./ReviewList.ts"

@@ -7,8 +7,8 @@ import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, IgnoredEvent, PullRequestFacts } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook } from "../Forge.ts"
-import { findCommand, isOwnComment } from "../Command.ts"
-import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
+import { findCommand, isOwnComment } from "../webhook/Command.ts"
+import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
 import {
   child,
   flag,
@@ -20,11 +20,11 @@ import {
   parseDelivery,
   person,
   text
-} from "../Payload.ts"
-import type { PayloadJson } from "../Payload.ts"
-import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo, readTextBefore } from "../GithubPayload.ts"
-import { hexHmac } from "../Signature.ts"
-import { readGithubSubject } from "../DeliverySubject.ts"
+} from "../webhook/Payload.ts"
+import type { PayloadJson } from "../webhook/Payload.ts"
+import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo, readTextBefore } from "../webhook/GithubPayload.ts"
+import { hexHmac } from "../webhook/Signature.ts"
+import { readGithubSubject } from "../webhook/DeliverySubject.ts"
 
 type GiteaKind = "gitea" | "forgejo"
 

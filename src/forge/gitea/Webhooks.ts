@@ -1,8 +1,8 @@
 /** Webhooks of a repository at Gitea and Forgejo, whose APIs have no log of deliveries. */
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
-import { ownerAndName } from "../Profile.ts"
+import type { Rest } from "../http/Http.ts"
+import { ownerAndName } from "../http/Profile.ts"
 import { pages } from "./Facts.ts"
 
 const Hook = Schema.Struct({

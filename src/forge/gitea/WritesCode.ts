@@ -6,10 +6,10 @@
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import { ForgeError } from "../ForgeError.ts"
-import type { Rest } from "../Http.ts"
-import { ownerAndName } from "../Profile.ts"
+import type { Rest } from "../http/Http.ts"
+import { ownerAndName } from "../http/Profile.ts"
 import { Permission, Team } from "./Responses.ts"
-import { isRefused } from "../HostWords.ts"
+import { isRefused } from "../http/HostWords.ts"
 import { notOfOrganisation, refusals } from "./Facts.ts"
 
 const repoPath = "/repos/{owner}/{repo}"

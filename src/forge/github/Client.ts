@@ -4,7 +4,7 @@
  */
 import type { TriggerProfile } from "../../config/Snapshot.ts"
 import type { ForgeClient } from "../Forge.ts"
-import { actionsCi } from "../ActionsCi.ts"
+import { actionsCi } from "../hosts/ActionsCi.ts"
 import { access } from "./Access.ts"
 import { githubComments, githubStatus } from "./Comments.ts"
 import { githubCommitComments } from "./CommitComments.ts"

@@ -1,8 +1,8 @@
 /** Comments on commits of GitHub. */
 import { Effect } from "effect"
 import type { CommitComments } from "../Forge.ts"
-import { isBy } from "../OwnAccount.ts"
-import { ownerAndName } from "../Profile.ts"
+import { isBy } from "../hosts/OwnAccount.ts"
+import { ownerAndName } from "../http/Profile.ts"
 import type { Access } from "./Access.ts"
 import { Note, toAuthor } from "./Responses.ts"
 import { toOwnText } from "./OwnNotes.ts"

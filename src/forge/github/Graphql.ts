@@ -4,7 +4,7 @@
  */
 import { Option, Schema } from "effect"
 import type { HostResponse } from "../HostResponse.ts"
-import { means } from "../HostWords.ts"
+import { means } from "../http/HostWords.ts"
 
 /**
  * Returns the parent URL of `/graphql`: `https://api.github.com`, or `https://HOST/api` for the `https://HOST/api/v3` of

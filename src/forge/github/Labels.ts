@@ -2,10 +2,10 @@
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { HostLabel, LabelChange } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
-import { ownerAndName } from "../Profile.ts"
+import type { Rest } from "../http/Http.ts"
+import { ownerAndName } from "../http/Profile.ts"
 import { refusals } from "./Facts.ts"
-import { isRefused } from "../HostWords.ts"
+import { isRefused } from "../http/HostWords.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 

@@ -1,13 +1,13 @@
 /** Permissions of an account and a credential at GitHub. */
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import { ownerAndName, ownerByName } from "../Profile.ts"
-import { RepositoryId } from "../RepositoryId.ts"
-import { missingWriteAccess, movedFrom } from "../WriteAccess.ts"
+import { ownerAndName, ownerByName } from "../http/Profile.ts"
+import { RepositoryId } from "../hosts/RepositoryId.ts"
+import { missingWriteAccess, movedFrom } from "../hosts/WriteAccess.ts"
 import type { Access } from "./Access.ts"
 import { Collaborator, Permission, Repository } from "./Responses.ts"
 import { pages, refusals, writers } from "./Facts.ts"
-import { isRefused } from "../HostWords.ts"
+import { isRefused } from "../http/HostWords.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 /** Maximum number of accounts in the list of writers. */

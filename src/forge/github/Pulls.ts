@@ -2,13 +2,13 @@
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient } from "../Forge.ts"
-import { toHostPull } from "../GithubResponses.ts"
-import type { Rest } from "../Http.ts"
-import { ownerAndName } from "../Profile.ts"
-import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
+import { toHostPull } from "../hosts/GithubResponses.ts"
+import type { Rest } from "../http/Http.ts"
+import { ownerAndName } from "../http/Profile.ts"
+import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { Branch, Commit, ListedPull, Pull, toPerson } from "./Responses.ts"
 import { pages, refusals } from "./Facts.ts"
-import { isRefused } from "../HostWords.ts"
+import { isRefused } from "../http/HostWords.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 

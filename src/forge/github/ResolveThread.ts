@@ -5,9 +5,9 @@
 import { Clock, Effect } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeError } from "../ForgeError.ts"
-import type { Rest } from "../Http.ts"
+import type { Rest } from "../http/Http.ts"
 import { DuringOutage } from "../HostHealth.ts"
-import { ownerAndName } from "../Profile.ts"
+import { ownerAndName } from "../http/Profile.ts"
 import type { Writing } from "../WriteOwner.ts"
 import { ResolvedThread, ReviewThreads } from "./Responses.ts"
 

@@ -1,8 +1,8 @@
 /** Webhooks of a repository at GitHub, with the log of their deliveries. */
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import { loggedDeliveries } from "../HostWebhook.ts"
-import { ownerAndName } from "../Profile.ts"
+import { loggedDeliveries } from "../hosts/HostWebhook.ts"
+import { ownerAndName } from "../http/Profile.ts"
 import type { Access } from "./Access.ts"
 import { pages } from "./Facts.ts"
 

@@ -1,7 +1,7 @@
 /** Accounts of GitLab. */
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
+import type { Rest } from "../http/Http.ts"
 import { Account } from "./Responses.ts"
 
 const maxAssignees = 10

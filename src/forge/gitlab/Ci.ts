@@ -1,7 +1,7 @@
 /** CI of GitLab: a run is a pipeline, and an artifact is the archive of one of its jobs. */
 import { Effect, Schema } from "effect"
-import type { HostCi } from "../HostCi.ts"
-import type { Rest } from "../Http.ts"
+import type { HostCi } from "../hosts/HostCi.ts"
+import type { Rest } from "../http/Http.ts"
 import { projectId, projectPath } from "./Paths.ts"
 
 const maxPipelines = 10

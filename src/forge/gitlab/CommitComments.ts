@@ -1,8 +1,8 @@
 /** Comments on commits of GitLab. */
 import { Effect, Schema } from "effect"
 import type { CommitComments, ForgeClient } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
-import { isBy } from "../OwnAccount.ts"
+import type { Rest } from "../http/Http.ts"
+import { isBy } from "../hosts/OwnAccount.ts"
 import { CommitNote } from "./Responses.ts"
 import { projectId, projectPath } from "./Paths.ts"
 import { pages } from "./Facts.ts"

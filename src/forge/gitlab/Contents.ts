@@ -1,8 +1,8 @@
 /** Files and commit authors of GitLab. */
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
-import { RepoFile, decodeFile } from "../RepoFile.ts"
+import type { Rest } from "../http/Http.ts"
+import { RepoFile, decodeFile } from "../hosts/RepoFile.ts"
 import { WrittenCommit } from "./Responses.ts"
 import { projectId, projectPath } from "./Paths.ts"
 

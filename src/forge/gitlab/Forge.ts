@@ -1,6 +1,6 @@
 /** GitLab as a row of the forge table. */
 import type { Forge } from "../Forge.ts"
-import { basicHeader } from "../Profile.ts"
+import { basicHeader } from "../http/Profile.ts"
 import { gitlabClient } from "./Client.ts"
 import { webhook } from "./Webhook.ts"
 

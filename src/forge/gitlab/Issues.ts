@@ -1,8 +1,8 @@
 /** Issues of GitLab. The API takes assignees by id. */
 import { Effect, Schema } from "effect"
 import type { ForgeClient, HostIssue, HostIssues } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
-import { orWithoutAssignees } from "../WithoutAssignees.ts"
+import type { Rest } from "../http/Http.ts"
+import { orWithoutAssignees } from "../hosts/WithoutAssignees.ts"
 import { accountIds } from "./Accounts.ts"
 import { Issue } from "./Responses.ts"
 import { gitlabLabels } from "./Labels.ts"

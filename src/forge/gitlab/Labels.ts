@@ -2,10 +2,10 @@
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { HostLabel } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
+import type { Rest } from "../http/Http.ts"
 import { projectId, projectPath } from "./Paths.ts"
 import { refusals } from "./Facts.ts"
-import { isRefused } from "../HostWords.ts"
+import { isRefused } from "../http/HostWords.ts"
 
 export const gitlabLabels = (rest: Rest) => {
   const coloured = new Set<string>()

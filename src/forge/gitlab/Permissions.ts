@@ -1,16 +1,16 @@
 /** Permissions of an account and a token at GitLab. */
 import { Effect } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
-import { sameName } from "../Profile.ts"
-import { RepositoryId } from "../RepositoryId.ts"
-import { movedFrom } from "../WriteAccess.ts"
-import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
+import type { Rest } from "../http/Http.ts"
+import { sameName } from "../http/Profile.ts"
+import { RepositoryId } from "../hosts/RepositoryId.ts"
+import { movedFrom } from "../hosts/WriteAccess.ts"
+import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { Member, Project, ProjectNamespace, Token } from "./Responses.ts"
 import { missingOfRole, missingOfScopes } from "./Missing.ts"
 import { projectId, projectPath } from "./Paths.ts"
 import { developer, pages, refusals } from "./Facts.ts"
-import { isRefused } from "../HostWords.ts"
+import { isRefused } from "../http/HostWords.ts"
 
 export const gitlabPermissions = (
   rest: Rest

@@ -2,14 +2,14 @@
 import { Clock, Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostPull } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
-import { undefinedIfMissing } from "../UndefinedIfMissing.ts"
+import type { Rest } from "../http/Http.ts"
+import { undefinedIfMissing } from "../http/UndefinedIfMissing.ts"
 import { ForgeError } from "../ForgeError.ts"
 import { Branch, Commit, ListedMergeRequest, MergeRequest, toPerson, Version } from "./Responses.ts"
 import type { DiffRefs } from "./Responses.ts"
 import { mergeRequest, mergeRequestPath, projectId, projectPath } from "./Paths.ts"
 import { pages, refusals } from "./Facts.ts"
-import { isRefused } from "../HostWords.ts"
+import { isRefused } from "../http/HostWords.ts"
 
 const states = { opened: "open", locked: "open", closed: "closed", merged: "merged" } as const
 

@@ -2,8 +2,8 @@
 import { Effect, Schema } from "effect"
 import type { Repo } from "../../domain/Change.ts"
 import type { ForgeClient, HostThread, HostThreads } from "../Forge.ts"
-import type { Rest } from "../Http.ts"
-import { isBy } from "../OwnAccount.ts"
+import type { Rest } from "../http/Http.ts"
+import { isBy } from "../hosts/OwnAccount.ts"
 import { Thread } from "./Responses.ts"
 import { pages } from "./Facts.ts"
 

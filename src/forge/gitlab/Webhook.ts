@@ -8,8 +8,8 @@ import { signatureHeaders } from "../../domain/Vocabulary.ts"
 import type { Person, Repo } from "../../domain/Change.ts"
 import type { EventFacts, HostEvent, IgnoredEvent, PullRequestFacts, DeliverySubject } from "../../domain/HostEvent.ts"
 import type { ForgeWebhook, Headers, RejectedFacts, Signature } from "../Forge.ts"
-import { findCommand, isOwnComment } from "../Command.ts"
-import { deliveryIdIn, eventNameIn } from "../HeaderNames.ts"
+import { findCommand, isOwnComment } from "../webhook/Command.ts"
+import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
 import {
   branch,
   child,
@@ -29,9 +29,9 @@ import {
   repo,
   text,
   webUrl
-} from "../Payload.ts"
-import type { PayloadJson } from "../Payload.ts"
-import { isSigningToken, sentToken, standardWebhook } from "../Signature.ts"
+} from "../webhook/Payload.ts"
+import type { PayloadJson } from "../webhook/Payload.ts"
+import { isSigningToken, sentToken, standardWebhook } from "../webhook/Signature.ts"
 import {
   readPushedSubject,
   readPusher,
@@ -39,7 +39,7 @@ import {
   readSubjectHead,
   readSubjectName,
   readSubjectNumber
-} from "../DeliverySubject.ts"
+} from "../webhook/DeliverySubject.ts"
 
 /**
  * Retries of one delivery have the same `idempotency-key`. Servers without it send the UUID of the event, which a chain of events

@@ -1,11 +1,11 @@
 /** Webhooks of a project at GitLab, with the log of their deliveries. */
 import { Effect, Schema } from "effect"
 import type { ForgeClient } from "../Forge.ts"
-import { loggedDeliveries } from "../HostWebhook.ts"
-import type { Rest } from "../Http.ts"
+import { loggedDeliveries } from "../hosts/HostWebhook.ts"
+import type { Rest } from "../http/Http.ts"
 import { projectId, projectPath } from "./Paths.ts"
 import { pages, refusals } from "./Facts.ts"
-import { isRefused } from "../HostWords.ts"
+import { isRefused } from "../http/HostWords.ts"
 
 const Hook = Schema.Struct({
   id: Schema.Int,

@@ -7,7 +7,7 @@ import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { administrator } from "../../../src/domain/Change.ts"
 import type { Change } from "../../../src/domain/Change.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
-import { forgeTable } from "../../../src/forge/ForgeTable.ts"
+import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
 import type { Pushers } from "../../../src/store/Receipts.ts"
 
 const failing = (reason: ForgeError["reason"]) =>

@@ -1,7 +1,7 @@
 /** The author of a commit at a host, and the number of requests to the host where responses are cached. */
 import { afterEach, describe, expect, it } from "vitest"
 import { Context, Effect, Layer } from "effect"
-import { forgeTable } from "../../../src/forge/ForgeTable.ts"
+import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
 import { resolveAuthor } from "../../../src/outputs/channels/Author.ts"
 import { channelTable } from "../../../src/outputs/channels/Channels.ts"
 import { Cache, noCache } from "../../../src/store/Cache.ts"

@@ -1,7 +1,7 @@
 /** A request for changes is given, and lifted when a later head is clean. */
 import { afterEach, describe, expect, it } from "vitest"
 import type { Publication } from "../../../src/domain/Publication.ts"
-import { forgeTable } from "../../../src/forge/ForgeTable.ts"
+import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
 import { channelTable } from "../../../src/outputs/channels/Channels.ts"
 import { file, repoName, startHost } from "../../forge/Clients.ts"
 import type { Host } from "../../forge/Clients.ts"

@@ -1,7 +1,7 @@
 /** Retries the creation of an issue without assignees: hosts refuse a whole issue because of one invalid assignee. */
 import { Effect } from "effect"
-import type { NewIssue } from "./Forge.ts"
-import type { ForgeError } from "./ForgeError.ts"
+import type { NewIssue } from "../Forge.ts"
+import type { ForgeError } from "../ForgeError.ts"
 
 export const orWithoutAssignees = <A, R>(
   issue: NewIssue,

@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { verbatimReason } from "../../src/domain/Reason.ts"
-import { admit, afterFailure, closed, isOpen, maxProbeInterval } from "../../src/forge/Circuit.ts"
-import { ForgeError } from "../../src/forge/ForgeError.ts"
-import { DuringOutage, HostStates, observe, retryRead, waitUntilAvailable } from "../../src/forge/HostHealth.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { admit, afterFailure, closed, isOpen, maxProbeInterval } from "../../../src/forge/http/Circuit.ts"
+import { ForgeError } from "../../../src/forge/ForgeError.ts"
+import { DuringOutage, HostStates, observe, retryRead, waitUntilAvailable } from "../../../src/forge/HostHealth.ts"
 
 const failing = (times: number, now = 0) => {
   let circuit = closed

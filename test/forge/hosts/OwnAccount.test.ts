@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { isBy, listCreated, ownAccount } from "../../src/forge/OwnAccount.ts"
-import { requestFailed } from "../../src/forge/ForgeError.ts"
+import { isBy, listCreated, ownAccount } from "../../../src/forge/hosts/OwnAccount.ts"
+import { requestFailed } from "../../../src/forge/ForgeError.ts"
 
 const make = () => {
   const host = { name: "old", reads: 0 }

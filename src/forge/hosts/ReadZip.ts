@@ -3,8 +3,8 @@
  * unpacked are counted, and no name in it leads anywhere. Unpacking runs in the thread pool of Node and does not block the event loop.
  */
 import type { Entry, ZipFile } from "yauzl"
-import { distinctReasons } from "../domain/Reason.ts"
-import type { Reason } from "../domain/Reason.ts"
+import { distinctReasons } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface ZipLimits {
   /** Entries that are listed, wanted or not. */

@@ -1,6 +1,6 @@
 /** A file as the contents API of Gitea, Forgejo, GitHub and GitLab returns it. */
 import { Effect, Schema } from "effect"
-import type { ForgeError } from "./ForgeError.ts"
+import type { ForgeError } from "../ForgeError.ts"
 
 export const RepoFile = Schema.Struct({
   content: Schema.optional(Schema.NullOr(Schema.String)),

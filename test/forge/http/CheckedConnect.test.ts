@@ -5,10 +5,10 @@ import type { LookupAddress } from "node:dns"
 import { isIP } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Agent, request } from "undici"
-import { mayReach, findReach } from "../../src/forge/AddressReach.ts"
-import { checkedConnect, RefusedAddress } from "../../src/forge/CheckedConnect.ts"
-import type { Resolve } from "../../src/forge/CheckedConnect.ts"
-import { download, nextUrl } from "../../src/forge/Download.ts"
+import { mayReach, findReach } from "../../../src/forge/http/AddressReach.ts"
+import { checkedConnect, RefusedAddress } from "../../../src/forge/http/CheckedConnect.ts"
+import type { Resolve } from "../../../src/forge/http/CheckedConnect.ts"
+import { download, nextUrl } from "../../../src/forge/http/Download.ts"
 
 let server: Server
 let port = 0

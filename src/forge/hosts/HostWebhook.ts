@@ -1,8 +1,8 @@
 /** Finds what is wrong with the webhooks of a repository, as the host lists them, with the next step. Pure. */
-import type { ForgeKind } from "../domain/Kinds.ts"
-import { verbatimReason } from "../domain/Reason.ts"
-import type { Reason } from "../domain/Reason.ts"
-import { webhookSetups } from "../domain/WebhookSetup.ts"
+import type { ForgeKind } from "../../domain/Kinds.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { webhookSetups } from "../../domain/WebhookSetup.ts"
 
 /** A webhook as the API of a host lists it. */
 export interface HostWebhook {

@@ -1,10 +1,10 @@
 /** Zips of strangers: what they claim does not count, and what cannot be read is named. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { readZip } from "../../src/forge/ReadZip.ts"
-import type { ZipLimits } from "../../src/forge/ReadZip.ts"
-import { makeZip } from "../harness/Zip.ts"
-import { inEnglish } from "../../src/text/en.ts"
+import { readZip } from "../../../src/forge/hosts/ReadZip.ts"
+import type { ZipLimits } from "../../../src/forge/hosts/ReadZip.ts"
+import { makeZip } from "../../harness/Zip.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const limits: ZipLimits = { maxEntries: 50, maxFiles: 3, maxFileBytes: 5000, maxBytes: 8000, maxRatio: 100 }
 const isWanted = (name: string) => name.endsWith(".sarif")

@@ -1,8 +1,8 @@
 /** Contract of the CI of a host: runs of a commit and the artifacts that they stored. Reads only. */
 import type { Effect } from "effect"
-import type { Repo } from "../domain/Change.ts"
-import type { ForgeError } from "./ForgeError.ts"
-import type { Reason } from "../domain/Reason.ts"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface CiRun {
   readonly id: number

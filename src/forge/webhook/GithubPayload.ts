@@ -1,8 +1,8 @@
 /** Parts of a delivery that GitHub, Gitea and Forgejo write in the same form. */
-import type { Person, Repo } from "../domain/Change.ts"
-import type { PullRequestFacts } from "../domain/HostEvent.ts"
+import type { Person, Repo } from "../../domain/Change.ts"
+import type { PullRequestFacts } from "../../domain/HostEvent.ts"
 import { readGithubSubject } from "./DeliverySubject.ts"
-import type { RejectedFacts } from "./Forge.ts"
+import type { RejectedFacts } from "../Forge.ts"
 import {
   branch,
   child,

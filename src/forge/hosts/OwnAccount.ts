@@ -3,9 +3,9 @@
  * return no id, and for lists that a host filters by name. It is read again after ten minutes.
  */
 import { Clock, Duration, Effect } from "effect"
-import type { Person } from "../domain/Change.ts"
-import type { ForgeError } from "./ForgeError.ts"
-import { sameName } from "./Profile.ts"
+import type { Person } from "../../domain/Change.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import { sameName } from "../http/Profile.ts"
 
 export interface Account extends Person {
   /** Undefined where the host does not return it, as for an app of GitHub. */

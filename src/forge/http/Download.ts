@@ -5,14 +5,14 @@
 import { isIP } from "node:net"
 import { request as requestHttp } from "undici"
 import type { Dispatcher } from "undici"
-import type { Download } from "./HostCi.ts"
+import type { Download } from "../hosts/HostCi.ts"
 import { findReach, reaches } from "./AddressReach.ts"
 import type { Reach } from "./AddressReach.ts"
 import { RefusedAddress } from "./CheckedConnect.ts"
-import { flatHeaders } from "./HostResponse.ts"
-import type { HostResponse } from "./HostResponse.ts"
-import { isReason } from "../domain/Reason.ts"
-import type { Reason } from "../domain/Reason.ts"
+import { flatHeaders } from "../HostResponse.ts"
+import type { HostResponse } from "../HostResponse.ts"
+import { isReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface DownloadRequest {
   readonly url: string

@@ -1,6 +1,6 @@
 /** Converts `not_found` to undefined; other failures are passed on. */
 import { Effect } from "effect"
-import type { ForgeError } from "./ForgeError.ts"
+import type { ForgeError } from "../ForgeError.ts"
 
 export const undefinedIfMissing = <A>(effect: Effect.Effect<A, ForgeError>): Effect.Effect<A | undefined, ForgeError> =>
   Effect.catchIf(

@@ -6,13 +6,13 @@ import { rootCertificates } from "node:tls"
 import { Duration, Effect, Redacted } from "effect"
 import { Agent, EnvHttpProxyAgent, ProxyAgent } from "undici"
 import type { Dispatcher } from "undici"
-import type { TriggerProfile } from "../config/Snapshot.ts"
-import type { HeadRepo, Repo } from "../domain/Change.ts"
-import type { Reason } from "../domain/Reason.ts"
+import type { TriggerProfile } from "../../config/Snapshot.ts"
+import type { HeadRepo, Repo } from "../../domain/Change.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { checkedConnect } from "./CheckedConnect.ts"
-import { ForgeError } from "./ForgeError.ts"
+import { ForgeError } from "../ForgeError.ts"
 import type { Credential } from "./Http.ts"
-import type { HostGap } from "./Pacing.ts"
+import type { HostGap } from "../Pacing.ts"
 
 const misconfigured = (why: Reason): ForgeError =>
   new ForgeError({ reason: "invalid", operation: "configuration", why })

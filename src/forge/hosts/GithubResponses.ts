@@ -1,6 +1,6 @@
 /** Converts responses that GitHub, Gitea and Forgejo write in the same form. */
-import type { Person, Repo } from "../domain/Change.ts"
-import type { HostIssue, HostPull } from "./Forge.ts"
+import type { Person, Repo } from "../../domain/Change.ts"
+import type { HostIssue, HostPull } from "../Forge.ts"
 
 type Optional<A> = A | null | undefined
 

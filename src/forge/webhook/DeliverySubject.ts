@@ -2,8 +2,8 @@
  * Reads what a delivery is about: the pull request, issue or branch that its record is found by. GitHub, Gitea and Forgejo share the form of
  * their payloads. Every value may be missing, and an invalid one is.
  */
-import { noSubject } from "../domain/HostEvent.ts"
-import type { DeliverySubject } from "../domain/HostEvent.ts"
+import { noSubject } from "../../domain/HostEvent.ts"
+import type { DeliverySubject } from "../../domain/HostEvent.ts"
 import { branch, child, children, commit, flag, integer, isZero, limits, optional, text } from "./Payload.ts"
 import type { PayloadJson } from "./Payload.ts"
 

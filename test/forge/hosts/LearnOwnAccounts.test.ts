@@ -2,14 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { verbatimReason } from "../../src/domain/Reason.ts"
-import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import type { Snapshot } from "../../src/config/Snapshot.ts"
-import { ForgeError } from "../../src/forge/ForgeError.ts"
-import { Forges } from "../../src/forge/Forges.ts"
-import * as LearnOwnAccounts from "../../src/forge/LearnOwnAccounts.ts"
-import { OwnAccounts } from "../../src/forge/OwnAccounts.ts"
-import { snapshotFrom } from "../outputs/FromDocument.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { ConfigStore } from "../../../src/config/ConfigStore.ts"
+import type { Snapshot } from "../../../src/config/Snapshot.ts"
+import { ForgeError } from "../../../src/forge/ForgeError.ts"
+import { Forges } from "../../../src/forge/Forges.ts"
+import * as LearnOwnAccounts from "../../../src/forge/hosts/LearnOwnAccounts.ts"
+import { OwnAccounts } from "../../../src/forge/OwnAccounts.ts"
+import { snapshotFrom } from "../../outputs/FromDocument.ts"
 
 const snapshot = snapshotFrom({
   triggers: [{ name: "tea", kind: "gitea", webhook_secret: "s", token: "t", base_url: "http://127.0.0.1:9" }]

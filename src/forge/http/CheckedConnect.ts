@@ -9,7 +9,7 @@ import { networkInterfaces } from "node:os"
 import { buildConnector } from "undici"
 import { mayReach, findReach } from "./AddressReach.ts"
 import type { Reach } from "./AddressReach.ts"
-import { inEnglish } from "../text/en.ts"
+import { inEnglish } from "../../text/en.ts"
 
 /** A redirect leads to an address that it may not reach. The address is not in the message, because the URL of a storage is a secret. */
 export class RefusedAddress extends Error {

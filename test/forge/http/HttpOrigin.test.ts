@@ -3,11 +3,11 @@ import { createServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { Redacted } from "effect"
 import { afterEach, assert, describe, it } from "vitest"
-import type { TriggerProfile } from "../../src/config/Snapshot.ts"
-import { hostUrls } from "../../src/domain/HostUrls.ts"
-import { ForgeKind } from "../../src/domain/Kinds.ts"
-import { forgeTable } from "../../src/forge/ForgeTable.ts"
-import { failure, run } from "./Clients.ts"
+import type { TriggerProfile } from "../../../src/config/Snapshot.ts"
+import { hostUrls } from "../../../src/domain/HostUrls.ts"
+import { ForgeKind } from "../../../src/domain/Kinds.ts"
+import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
+import { failure, run } from "../Clients.ts"
 
 const open: Array<Server> = []
 afterEach(() => open.splice(0).forEach((server) => server.close()))

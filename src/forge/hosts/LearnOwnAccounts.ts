@@ -4,13 +4,13 @@
  * comments prevent the service from reacting to itself.
  */
 import { Effect, Layer, Schedule, Stream } from "effect"
-import { ConfigStore } from "../config/ConfigStore.ts"
-import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
-import { isForgeKind } from "../domain/Kinds.ts"
-import type { ForgeError } from "./ForgeError.ts"
-import { Forges } from "./Forges.ts"
-import { OwnAccounts } from "./OwnAccounts.ts"
-import { hasCredential } from "./Profile.ts"
+import { ConfigStore } from "../../config/ConfigStore.ts"
+import type { Snapshot, TriggerProfile } from "../../config/Snapshot.ts"
+import { isForgeKind } from "../../domain/Kinds.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import { Forges } from "../Forges.ts"
+import { OwnAccounts } from "../OwnAccounts.ts"
+import { hasCredential } from "../http/Profile.ts"
 
 const retrySchedule = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("10 minutes")])
 

@@ -10,12 +10,12 @@ import { createHash } from "node:crypto"
 import { Clock, Duration, Effect, Redacted, Schema } from "effect"
 import { request as requestHttp } from "undici"
 import type { Dispatcher } from "undici"
-import { ResponseTimeout } from "./ResponseTimeout.ts"
+import { ResponseTimeout } from "../ResponseTimeout.ts"
 import { download } from "./Download.ts"
-import { isTooLarge } from "./ForgeError.ts"
-import type { ForgeError } from "./ForgeError.ts"
-import type { Download } from "./HostCi.ts"
-import { observe, retryRead, waitUntilAvailable } from "./HostHealth.ts"
+import { isTooLarge } from "../ForgeError.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import type { Download } from "../hosts/HostCi.ts"
+import { observe, retryRead, waitUntilAvailable } from "../HostHealth.ts"
 import {
   flatHeaders,
   isScarce,
@@ -24,12 +24,12 @@ import {
   toMissingResponse,
   toRefusal,
   toUnreadable
-} from "./HostResponse.ts"
-import type { Advice, HostResponse, HostRequest } from "./HostResponse.ts"
-import { toStorable } from "../domain/Text.ts"
-import type { Writing } from "./WriteOwner.ts"
-import { beCareful, chooseGap, fencedWrite, paced, pacedWrite, WriteGap } from "./Pacing.ts"
-import type { HostGap } from "./Pacing.ts"
+} from "../HostResponse.ts"
+import type { Advice, HostResponse, HostRequest } from "../HostResponse.ts"
+import { toStorable } from "../../domain/Text.ts"
+import type { Writing } from "../WriteOwner.ts"
+import { beCareful, chooseGap, fencedWrite, paced, pacedWrite, WriteGap } from "../Pacing.ts"
+import type { HostGap } from "../Pacing.ts"
 
 export interface RestOptions {
   /** REST root without trailing slash. Fails when the trigger names none. */

@@ -5,7 +5,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import type { Hmac } from "node:crypto"
 import { Redacted } from "effect"
-import type { Headers, Signature, SignatureCheck } from "./Forge.ts"
+import type { Headers, Signature, SignatureCheck } from "../Forge.ts"
 
 const prefix = "sha256="
 const hex = /^[0-9a-f]{64}$/i

@@ -1,9 +1,9 @@
 /** Issues of a repository, and related data: labels, authors, comments on commits and on lines. */
 import type { Effect } from "effect"
-import type { Repo } from "../domain/Change.ts"
-import type { HostWrite, OwnText } from "./HostWrite.ts"
-import type { ForgeError } from "./ForgeError.ts"
-import type { Writing } from "./WriteOwner.ts"
+import type { Repo } from "../../domain/Change.ts"
+import type { HostWrite, OwnText } from "../HostWrite.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import type { Writing } from "../WriteOwner.ts"
 
 export interface HostIssue extends OwnText {
   readonly number: number

@@ -9,10 +9,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import type { TriggerProfile } from "../../src/config/Snapshot.ts"
-import { giteaClient } from "../../src/forge/gitea/Client.ts"
-import { snapshotFrom } from "../outputs/FromDocument.ts"
-import { failure, run } from "./Clients.ts"
+import type { TriggerProfile } from "../../../src/config/Snapshot.ts"
+import { giteaClient } from "../../../src/forge/gitea/Client.ts"
+import { snapshotFrom } from "../../outputs/FromDocument.ts"
+import { failure, run } from "../Clients.ts"
 
 const portOf = async (server: Server): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

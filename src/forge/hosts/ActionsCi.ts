@@ -1,10 +1,10 @@
 /** CI of hosts with GitHub's form of the Actions API: GitHub, and Gitea since 1.25. */
 import { Effect, Schema } from "effect"
-import type { Repo } from "../domain/Change.ts"
-import type { ForgeError } from "./ForgeError.ts"
+import type { Repo } from "../../domain/Change.ts"
+import type { ForgeError } from "../ForgeError.ts"
 import type { CiArtifact, HostCi, Listed } from "./HostCi.ts"
-import type { PageSize, Rest } from "./Http.ts"
-import { ownerAndName } from "./Profile.ts"
+import type { PageSize, Rest } from "../http/Http.ts"
+import { ownerAndName } from "../http/Profile.ts"
 
 const repoPath = "/repos/{owner}/{repo}"
 /** Upper bound for the pages of artifacts of one run. */

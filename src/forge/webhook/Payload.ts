@@ -4,10 +4,10 @@
  * and validated, because repository names, branches and commit ids later become paths and arguments. Exceptions never leave this
  * file: `parseDelivery` converts every failure to a `Rejected` with its path.
  */
-import type { Person, Repo } from "../domain/Change.ts"
-import type { CommitFacts, HostEvent } from "../domain/HostEvent.ts"
-import { isStorable, notStorable, toStorable, truncate } from "../domain/Text.ts"
-import type { Parsed, RejectedFacts } from "./Forge.ts"
+import type { Person, Repo } from "../../domain/Change.ts"
+import type { CommitFacts, HostEvent } from "../../domain/HostEvent.ts"
+import { isStorable, notStorable, toStorable, truncate } from "../../domain/Text.ts"
+import type { Parsed, RejectedFacts } from "../Forge.ts"
 
 export interface PayloadJson {
   readonly [key: string]: unknown

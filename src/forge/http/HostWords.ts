@@ -1,7 +1,7 @@
 /** Recognises what hosts mean by a response, by the tables of facts about each host. No other file compares their words. Pure. */
-import type { ForgeError } from "./ForgeError.ts"
-import { githubWords } from "./github/Facts.ts"
-import { gitlabWords } from "./gitlab/Facts.ts"
+import type { ForgeError } from "../ForgeError.ts"
+import { githubWords } from "../github/Facts.ts"
+import { gitlabWords } from "../gitlab/Facts.ts"
 
 const words = { ...githubWords, ...gitlabWords }
 

@@ -1,5 +1,5 @@
 /** Reads the headers of a delivery: its id, which stays the same when the host sends it again, and its event. */
-import type { Headers } from "./Forge.ts"
+import type { Headers } from "../Forge.ts"
 
 const printable = /^[\x21-\x7e]{1,200}$/
 
