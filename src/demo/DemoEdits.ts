@@ -4,7 +4,7 @@ import { adminPath } from "../admin/api/AdminHttpApi.ts"
 import { listSockets } from "../app/AdminSocket.ts"
 import { sendThrough } from "../cli/SocketClient.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
-import type { DetectedModel } from "../llm/Detect.ts"
+import type { DetectedModel } from "../llm/providers/Detect.ts"
 
 /** Does nothing if the local socket is not served; its path may be too long for that. */
 export const editConfiguration = Effect.fnUntraced(function* (snapshot: Snapshot, { model, provider }: DetectedModel) {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { agentModelChain } from "../config/AgentModelChain.ts"
 import type { Snapshot, Workspace } from "../config/Snapshot.ts"
-import { Catalog } from "../llm/catalog/Catalog.ts"
+import { Catalog } from "../llm/Catalog.ts"
 
 export interface ReviewModel {
   /** `model` and `provider/model`. */

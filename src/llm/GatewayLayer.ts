@@ -3,19 +3,19 @@
  * modules of a node.
  */
 import { Context, Effect, Layer } from "effect"
-import type { GatewayServices } from "./AttemptModel.ts"
+import type { GatewayServices } from "./calls/AttemptModel.ts"
 import { Budget } from "./Budget.ts"
-import { Catalog } from "./catalog/Catalog.ts"
+import { Catalog } from "./Catalog.ts"
 import { layerMemory } from "./catalog/MemoryCatalogCache.ts"
-import { makeConnections } from "./Connections.ts"
+import { makeConnections } from "./providers/Connections.ts"
 import { Evidence } from "./Evidence.ts"
 import { Gateway } from "./Gateway.ts"
 import { Limiter } from "./Limiter.ts"
-import { reusableResponses } from "./ReuseResponses.ts"
-import { Transport } from "./Transport.ts"
+import { reusableResponses } from "./calls/ReuseResponses.ts"
+import { Transport } from "./providers/Transport.ts"
 import { WireGateway } from "./WireGateway.ts"
 
-const chain = Effect.promise(() => import("./CallChain.ts"))
+const chain = Effect.promise(() => import("./calls/CallChain.ts"))
 const wire = Effect.promise(() => import("./wire/WireCalls.ts"))
 
 const make = Effect.gen(function* () {

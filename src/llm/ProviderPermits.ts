@@ -6,8 +6,8 @@
  */
 import { Clock, Deferred, Duration, Effect, Random } from "effect"
 import type { Scope } from "effect"
-import { LearntConcurrency } from "./LearntConcurrency.ts"
-import { StartRate } from "./StartRate.ts"
+import { LearntConcurrency } from "./permits/LearntConcurrency.ts"
+import { StartRate } from "./permits/StartRate.ts"
 
 export type Permit = { readonly _tag: "Granted" } | { readonly _tag: "Later"; readonly retryAfterMillis: number }
 

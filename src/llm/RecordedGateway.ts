@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { Evidence } from "./Evidence.ts"
-import { keptData, keptText, messageText } from "./KeptText.ts"
+import { keptData, keptText, messageText } from "./evidence/KeptText.ts"
 import type { StoredCall } from "./Evidence.ts"
 import { GatewayError } from "./Gateway.ts"
 import type { Gateway, GatewayRequest } from "./Gateway.ts"

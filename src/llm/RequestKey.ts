@@ -3,7 +3,7 @@
  * data with a random word, which is ignored where it marks a fence.
  */
 import { createHash } from "node:crypto"
-import { keptText, messageText } from "./KeptText.ts"
+import { keptText, messageText } from "./evidence/KeptText.ts"
 import type { GatewayRequest } from "./Gateway.ts"
 
 type KeyedRequest = Pick<GatewayRequest, "system" | "messages" | "tools" | "group" | "role" | "isOfAgent">

@@ -10,7 +10,7 @@ import { diff } from "../../src/config/Diff.ts"
 import { readDocument } from "../../src/config/snapshots/Snapshots.ts"
 import type { Change } from "../../src/domain/Change.ts"
 import { dispatcher } from "../../src/forge/http/Profile.ts"
-import { providerSettings } from "../../src/llm/ProviderSettings.ts"
+import { providerSettings } from "../../src/llm/providers/ProviderSettings.ts"
 import { selectFiles } from "../../src/review/SelectFiles.ts"
 import { workspaceTemplates } from "../../src/outputs/text/WorkspaceTemplates.ts"
 

@@ -1,7 +1,7 @@
 /** Every provider kind, each pointed at a fake server by its own wire protocol and signed in by each of its ways. */
 import { generateKeyPairSync } from "node:crypto"
 import { Redacted } from "effect"
-import type { LlmProviderKind } from "../../src/llm/Providers.ts"
+import type { LlmProviderKind } from "../../src/llm/providers/Providers.ts"
 import { awsKeys } from "../harness/FakeModelSigV4.ts"
 
 export interface ProtocolCase {

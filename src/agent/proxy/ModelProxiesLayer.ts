@@ -1,8 +1,8 @@
 /** Opens the model proxies of passes, each on a socket of its own. */
 import { Effect, Layer } from "effect"
 import { WireGateway } from "../../llm/WireGateway.ts"
-import { wireFormat } from "../../llm/wire/WireFormats.ts"
-import type { WireFailureKind } from "../../llm/wire/WireRow.ts"
+import { wireFormat } from "../../llm/WireFormats.ts"
+import type { WireFailureKind } from "../../llm/WireRow.ts"
 import { toAgentError } from "../Agent.ts"
 import { openPassServer, sweepPassServers } from "../socket/PassServer.ts"
 import type { PassRefusal } from "../socket/PassServer.ts"

@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { Agent } from "../../agent/Agent.ts"
 import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
-import type { Catalog } from "../../llm/catalog/Catalog.ts"
+import type { Catalog } from "../../llm/Catalog.ts"
 import type { Gateway } from "../../llm/Gateway.ts"
 import { ModelRun } from "../../llm/ModelRun.ts"
 import type { CheckoutError, Vcs } from "../../vcs/Checkout.ts"

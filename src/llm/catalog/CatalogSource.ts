@@ -1,7 +1,7 @@
 /** Fetches the catalog document: bounded in time and size, and only if it changed. */
 import { Agent, EnvHttpProxyAgent, fetch as undiciFetch } from "undici"
 import { Effect, Schema } from "effect"
-import { isLoopback } from "../Transport.ts"
+import { isLoopback } from "../providers/Transport.ts"
 import type { CatalogEntry } from "./CatalogCache.ts"
 
 const maxBytes = 32 * 1024 * 1024

@@ -1,11 +1,11 @@
 /** Requests of Anthropic's messages API: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolSpec } from "../Gateway.ts"
-import { anthropicThinking } from "../Thinking.ts"
-import type { Thinking } from "../Thinking.ts"
+import { anthropicThinking } from "../providers/Thinking.ts"
+import type { Thinking } from "../providers/Thinking.ts"
 import { objectSchema } from "./ChatRequest.ts"
 import { toJson, toList, toNumber, toText, without } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
-import type { PassedSettings, WireRequest } from "./WireRow.ts"
+import type { PassedSettings, WireRequest } from "../WireRow.ts"
 
 /** Returns the text of blocks, and notes those that are not text. */
 const blocksText = (content: unknown, unsupported: Set<string>): string => {

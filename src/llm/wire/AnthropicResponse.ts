@@ -3,8 +3,8 @@ import type { GatewayUsage, ToolCall } from "../Gateway.ts"
 import { parseArguments, toJson, toList, toNumber, toText } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
 import { newWireId } from "./WireIds.ts"
-import { sse } from "./WireRow.ts"
-import type { WireEncoder, WireFailureKind, WireFormatRow, WireReader, WireUsage } from "./WireRow.ts"
+import { sse } from "../WireRow.ts"
+import type { WireEncoder, WireFailureKind, WireFormatRow, WireReader, WireUsage } from "../WireRow.ts"
 
 /** Reports contain only what has changed; input tokens do not include those of the cache. */
 const readUsage = (usage: WireJson): WireUsage => {

@@ -1,9 +1,9 @@
 /** Requests of OpenAI's chat completions: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
-import { openaiEffort } from "../Thinking.ts"
+import { openaiEffort } from "../providers/Thinking.ts"
 import { isJson, parseArguments, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
-import type { PassedSettings, WireRequest } from "./WireRow.ts"
+import type { PassedSettings, WireRequest } from "../WireRow.ts"
 
 /** Returns the text of a content, and notes parts that are not text. */
 const contentText = (content: unknown, unsupported: Set<string>): string => {

@@ -3,8 +3,8 @@ import type { GatewayUsage, ToolCall } from "../Gateway.ts"
 import { parseArguments, toJson, toList, toNumber, toText } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
 import { newWireId, nowSeconds } from "./WireIds.ts"
-import { sse } from "./WireRow.ts"
-import type { WireEncoder, WireFormatRow, WireReader, WireUsage } from "./WireRow.ts"
+import { sse } from "../WireRow.ts"
+import type { WireEncoder, WireFormatRow, WireReader, WireUsage } from "../WireRow.ts"
 
 const readUsage = (usage: WireJson): WireUsage => ({
   inputTokens: toNumber(usage["prompt_tokens"]) ?? 0,

@@ -1,10 +1,10 @@
 /** Requests of Gemini's API: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
-import { googleThinking } from "../Thinking.ts"
+import { googleThinking } from "../providers/Thinking.ts"
 import { objectSchema } from "./ChatRequest.ts"
 import { isJson, toJson, toList, toNumber, toText, without } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
-import type { PassedSettings, WireRequest } from "./WireRow.ts"
+import type { PassedSettings, WireRequest } from "../WireRow.ts"
 
 /** Converts the schema of a declaration, whose names of types are in upper case, to JSON Schema. */
 const toSchema = (value: unknown, depth = 0): unknown => {

@@ -1,6 +1,6 @@
 /** Errors in the form of OpenAI's APIs, which both of its formats have in common. */
-import { sse } from "./WireRow.ts"
-import type { WireFailureKind, WireFormatRow } from "./WireRow.ts"
+import { sse } from "../WireRow.ts"
+import type { WireFailureKind, WireFormatRow } from "../WireRow.ts"
 
 /** Agents repeat requests after 408, 409, 429 and 5xx, so that only transient failures have these. */
 const errors: Record<WireFailureKind, readonly [status: number, type: string, code: string | null]> = {

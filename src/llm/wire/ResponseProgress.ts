@@ -1,5 +1,5 @@
 /** Whether the response to an agent has begun, and its writer. Once it has, no failure can be repaired by another attempt. */
-import type { Failure } from "../Failure.ts"
+import type { Failure } from "../calls/Failure.ts"
 import { WireText } from "./WireBytes.ts"
 import type { WireSink } from "../WireGateway.ts"
 

@@ -1,10 +1,10 @@
 /** Requests of OpenAI's responses API: their meaning for the gateway, and what is passed on. Pure. */
 import type { Message, ToolCall, ToolSpec } from "../Gateway.ts"
-import { openaiEffort } from "../Thinking.ts"
+import { openaiEffort } from "../providers/Thinking.ts"
 import { objectSchema } from "./ChatRequest.ts"
 import { isJson, parseArguments, toJson, toList, toNumber, toText } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
-import type { PassedSettings, WireRequest } from "./WireRow.ts"
+import type { PassedSettings, WireRequest } from "../WireRow.ts"
 
 const textTypes: ReadonlySet<unknown> = new Set(["input_text", "output_text", "text", "summary_text"])
 

@@ -5,8 +5,8 @@ import type { WireJson } from "./WireJson.ts"
 import { toolForms } from "./ResponsesRequest.ts"
 import type { ToolForm } from "./ResponsesRequest.ts"
 import { newWireId, nowSeconds } from "./WireIds.ts"
-import { sse } from "./WireRow.ts"
-import type { WireEncoder, WireEnd, WireFormatRow, WireReader, WireUsage } from "./WireRow.ts"
+import { sse } from "../WireRow.ts"
+import type { WireEncoder, WireEnd, WireFormatRow, WireReader, WireUsage } from "../WireRow.ts"
 
 const readUsage = (usage: WireJson): WireUsage => ({
   inputTokens: toNumber(usage["input_tokens"]) ?? 0,

@@ -1,6 +1,6 @@
 /** Splits a stream of server-sent events into the JSON of their data, in linear time and with bounded memory. */
 import { StringDecoder } from "node:string_decoder"
-import { ResponseTooLarge } from "../Silence.ts"
+import { ResponseTooLarge } from "../calls/Silence.ts"
 import { isJson } from "./WireJson.ts"
 import type { WireJson } from "./WireJson.ts"
 

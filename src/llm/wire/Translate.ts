@@ -1,15 +1,15 @@
 /** Sends the request of an agent to a provider with another API: over the AI SDK, with the response in the format of the agent. */
 import { Effect, Schedule } from "effect"
 import type { Reason } from "../../domain/Reason.ts"
-import type { SendToModel } from "../AttemptModel.ts"
-import { failure } from "../Failure.ts"
-import { sendRequest } from "../ModelRequest.ts"
-import type { Connect } from "../ModelRequest.ts"
+import type { SendToModel } from "../calls/AttemptModel.ts"
+import { failure } from "../calls/Failure.ts"
+import { sendRequest } from "../calls/ModelRequest.ts"
+import type { Connect } from "../calls/ModelRequest.ts"
 import type { WireCall } from "../WireGateway.ts"
 import type { WireJson } from "./WireJson.ts"
 import type { ResponseProgress } from "./ResponseProgress.ts"
-import { wireFormat } from "./WireFormats.ts"
-import type { WireEncoder, WireRequest } from "./WireRow.ts"
+import { wireFormat } from "../WireFormats.ts"
+import type { WireEncoder, WireRequest } from "../WireRow.ts"
 
 const pingInterval = "15 seconds"
 

@@ -3,11 +3,11 @@
  * agent's request only the body is sent, and the version and betas of Anthropic's API.
  */
 import { Redacted } from "effect"
-import { requireKey, toHeaders } from "../ProviderRow.ts"
-import { versioned } from "../ProviderSettings.ts"
-import type { ProviderSettings } from "../ProviderSettings.ts"
+import { requireKey, toHeaders } from "../providers/ProviderRow.ts"
+import { versioned } from "../providers/ProviderSettings.ts"
+import type { ProviderSettings } from "../providers/ProviderSettings.ts"
 import type { WireCall } from "../WireGateway.ts"
-import { chatgptHost, hasFormat, isOpenAiHost, openaiHost } from "./ProviderFormat.ts"
+import { chatgptHost, hasFormat, isOpenAiHost, openaiHost } from "../ProviderFormat.ts"
 
 export interface Upstream {
   readonly url: string

@@ -1,5 +1,5 @@
 /** The requests of OpenAI's chat completions that an agent may send, with the additions of servers that repeat reasoning. */
-import type { RestrictedBody } from "../WireRow.ts"
+import type { RestrictedBody } from "../../WireRow.ts"
 import { toJson, toList, toText } from "../WireJson.ts"
 import type { WireJson } from "../WireJson.ts"
 import { cacheControl, imageData } from "./CommonShapes.ts"

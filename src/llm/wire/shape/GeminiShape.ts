@@ -4,7 +4,7 @@
  */
 import { toJson, toList, toText } from "../WireJson.ts"
 import type { WireJson } from "../WireJson.ts"
-import type { RestrictedBody } from "../WireRow.ts"
+import type { RestrictedBody } from "../../WireRow.ts"
 import { restrictBody } from "./RestrictBody.ts"
 import {
   anything,

@@ -1,7 +1,7 @@
 /** The requests of OpenAI's responses API that an agent may send. */
 import { toJson, toList, toText } from "../WireJson.ts"
 import type { WireJson } from "../WireJson.ts"
-import type { RestrictedBody } from "../WireRow.ts"
+import type { RestrictedBody } from "../../WireRow.ts"
 import { imageData } from "./CommonShapes.ts"
 import { restrictBody } from "./RestrictBody.ts"
 import {

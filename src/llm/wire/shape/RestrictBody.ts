@@ -1,7 +1,7 @@
 /** Applies the shape of a format to the body of a request. Pure. */
 import { toJson } from "../WireJson.ts"
 import type { WireJson } from "../WireJson.ts"
-import type { RestrictedBody } from "../WireRow.ts"
+import type { RestrictedBody } from "../../WireRow.ts"
 import { RefusedField } from "./RefusedField.ts"
 import type { WireShape } from "./WireShape.ts"
 
