@@ -1,5 +1,5 @@
 /**
- * The secret of a run for the fences of its prompts (src/engine/Fence.ts). It is kept with the evidence of the run, so that each attempt
+ * The secret of a run for the fences of its prompts (src/engine/plan/Fence.ts). It is kept with the evidence of the run, so that each attempt
  * sends the same prompts, whichever process makes it, and it is removed with that.
  */
 import { randomBytes } from "node:crypto"

@@ -1,4 +1,4 @@
-/** Contract of replies to questions of people in chat about a review. Implemented by a model (src/engine/AnswerQuestion.ts). */
+/** Contract of replies to questions of people in chat about a review. Implemented by a model (src/engine/questions/AnswerQuestion.ts). */
 import { Context } from "effect"
 import type { Effect } from "effect"
 import type { Workspace } from "../config/Snapshot.ts"

@@ -10,7 +10,7 @@ import { Effect, Option, Schema } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { evidenceFolder } from "../llm/Evidence.ts"
 import { Objects } from "../store/Objects.ts"
-import { ChangeThreads } from "./threads/ChangeThreads.ts"
+import { ChangeThreads } from "./ChangeThreads.ts"
 import { distinctReasons, Reason } from "../domain/Reason.ts"
 
 export const CiEvidence = Schema.Struct({

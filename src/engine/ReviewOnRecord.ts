@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { ContextRepositories } from "../vcs/ContextRepositories.ts"
-import { mountContext } from "./ContextMounts.ts"
-import { recordReads } from "./RecordReads.ts"
+import { mountContext } from "./read/ContextMounts.ts"
+import { recordReads } from "./record/RecordReads.ts"
 import { reviewChange } from "./ReviewChange.ts"
 import type { ReviewInput } from "./ReviewChange.ts"
 

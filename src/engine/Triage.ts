@@ -13,7 +13,7 @@ import type { Gateway } from "../llm/Gateway.ts"
 import { removeSecrets, scrubSecrets } from "../review/Secrets.ts"
 import { decideTriage, readTriage, triagePrompt, triageSystem, triageTool } from "../review/TriagePrompt.ts"
 import type { TriageIssue } from "../review/TriagePrompt.ts"
-import { queryStrictly } from "./StrictQuery.ts"
+import { queryStrictly } from "./questions/StrictQuery.ts"
 import type { ModelRun } from "../llm/ModelRun.ts"
 import type { Reason } from "../domain/Reason.ts"
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import { AnalysisError } from "./AnalysisError.ts"
+import { AnalysisError } from "../AnalysisError.ts"
 import type { VocabularyData } from "../../review/Vocabulary.ts"
 import type { ThreadData, ThreadRequest, ThreadResponse } from "./Protocol.ts"
 

@@ -4,7 +4,7 @@
  */
 import { scrubLines } from "../../review/ScrubText.ts"
 import type { MountedEntry } from "../../vcs/ContextRepositories.ts"
-import type { ReviewRecord } from "../ReviewRecord.ts"
+import type { ReviewRecord } from "../record/ReviewRecord.ts"
 
 interface RecordState {
   readonly files: Array<{ readonly key: string; readonly text?: string }>

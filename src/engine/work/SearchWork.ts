@@ -1,8 +1,8 @@
 /** Searches of models in the files of the repository: their patterns, and the lines that these match. */
 import type { CodeHit, PatternRefused } from "../../agent/CodeSearch.ts"
 import { anyGlob } from "../../domain/Globs.ts"
-import { compileSearch, findLines } from "../SearchPattern.ts"
-import type { SearchPattern } from "../SearchPattern.ts"
+import { compileSearch, findLines } from "../references/SearchPattern.ts"
+import type { SearchPattern } from "../references/SearchPattern.ts"
 
 /** Time for the lines of one file. */
 const fileMillis = 500

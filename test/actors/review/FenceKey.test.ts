@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { loadFenceKey } from "../../../actors/review/FenceKey.ts"
-import { deriveFence } from "../../../src/engine/Fence.ts"
+import { deriveFence } from "../../../src/engine/plan/Fence.ts"
 import { ModelRun } from "../../../src/llm/ModelRun.ts"
 import { layerFiles } from "../../../src/store/objects/FileObjects.ts"
 import { Objects } from "../../../src/store/Objects.ts"

@@ -3,8 +3,8 @@
  * function at a time, so a function begins when the one before has ended.
  */
 import { Effect, Layer } from "effect"
-import * as ChangeThreads from "../../../src/engine/threads/ChangeThreads.ts"
-import type { ChangeThread } from "../../../src/engine/threads/ChangeThreads.ts"
+import * as ChangeThreads from "../../../src/engine/ChangeThreads.ts"
+import type { ChangeThread } from "../../../src/engine/ChangeThreads.ts"
 import type { WorkName } from "../../../src/engine/threads/Protocol.ts"
 
 /** Functions that are not named belong to `other`. */

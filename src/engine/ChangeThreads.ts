@@ -1,0 +1,109 @@
+/**
+ * Threads that analyse changes, one change per thread: the thread that parsed a change holds it, and only the text for
+ * a model leaves it. A change that exceeds its limits, or ends its thread, fails only its own review. The number of
+ * threads that compute concurrently is the number of processors plus one, from three to five, so that a large change,
+ * whose record is scrubbed in a second thread, does not delay a small one; the others hold their change during model
+ * calls.
+ */
+import { availableParallelism } from "node:os"
+import { Context, Effect, Layer, Semaphore } from "effect"
+import type { Scope } from "effect"
+import { AnalysisError } from "./AnalysisError.ts"
+import type { WorkInput, WorkName, WorkResult } from "./threads/Protocol.ts"
+import { Thread } from "./threads/Thread.ts"
+import type { SharedMemory, ThreadLimits } from "./threads/Thread.ts"
+
+/** The handle of one change: runs functions of `ChangeWork` where its data is. */
+export interface ChangeThread {
+  readonly run: <N extends WorkName>(name: N, ...input: WorkInput<N>) => Effect.Effect<WorkResult<N>, AnalysisError>
+}
+
+export interface ChangeThreadsService {
+  /** A thread for one change, until the scope ends. It starts with the first function that it runs. */
+  readonly open: (memoryMb: number) => Effect.Effect<ChangeThread, never, Scope.Scope>
+  /** Ends the threads that no change holds. */
+  readonly end: () => void
+}
+
+export interface ThreadOptions {
+  /** JavaScript module that the threads run. */
+  readonly entry: URL
+  /** Threads that compute at the same time. */
+  readonly computing: number
+  /** Longest time of one function. */
+  readonly millis: number
+}
+
+export const defaultThreads: ThreadOptions = {
+  entry: new URL("./threads/ChangeThread.js", import.meta.url),
+  computing: Math.min(4, Math.max(2, availableParallelism())) + 1,
+  millis: 60_000
+}
+
+/** Number of changes after which a thread is replaced. */
+const maxChanges = 200
+
+export const makeChangeThreads = (options: ThreadOptions): ChangeThreadsService => {
+  const processors = Semaphore.makeUnsafe(options.computing)
+  const maxIdle = options.computing + 1
+  const idle: Array<Thread> = []
+  let held = 0
+  const shared: SharedMemory = { vocabulary: undefined }
+  let isOpen = true
+
+  /**
+   * Takes an idle thread or starts one. With the first one, a spare one starts, so that a second change, or the record of the first, does not
+   * wait for it. More start only for changes that need them: each start costs as much as a small change.
+   */
+  const take = (limits: ThreadLimits): Thread => {
+    const at = idle.findIndex((thread) => thread.isFree && thread.limits.memoryMb >= limits.memoryMb)
+    const thread = idle.splice(at, at < 0 ? 0 : 1)[0] ?? new Thread(options.entry, limits, shared)
+    held++
+    if (isOpen && held === 1 && !idle.some(({ isFree }) => isFree)) idle.push(new Thread(options.entry, limits, shared))
+    return thread
+  }
+  /** A thread that still computes for a review that ended is of no use to another one. */
+  const release = (thread: Thread): void => {
+    held--
+    for (const ended of idle.filter(({ isFree }) => !isFree)) idle.splice(idle.indexOf(ended), 1)
+    if (!thread.isFree || thread.changes >= maxChanges) return thread.end()
+    thread.close(() => {
+      if (!isOpen) return thread.end()
+      // One that has worked before holds compiled code, so it is taken before a spare one.
+      idle.unshift(thread)
+      if (idle.length > maxIdle) idle.pop()?.end()
+    })
+  }
+
+  return {
+    open: (memoryMb) =>
+      Effect.gen(function* () {
+        const one = yield* Semaphore.make(1)
+        let thread: Thread | undefined
+        yield* Effect.addFinalizer(() => Effect.sync(() => thread !== undefined && release(thread)))
+        return {
+          run: <N extends WorkName>(name: N, ...input: WorkInput<N>) =>
+            Effect.suspend(() => {
+              thread ??= take({ memoryMb, millis: options.millis })
+              return thread.run(name, input)
+            }).pipe(processors.withPermits(1), one.withPermits(1)) as Effect.Effect<WorkResult<N>, AnalysisError>
+        }
+      }),
+    end: () => {
+      isOpen = false
+      for (const thread of idle.splice(0)) thread.end()
+    }
+  }
+}
+
+export class ChangeThreads extends Context.Service<ChangeThreads, ChangeThreadsService>()(
+  "aicr/engine/ChangeThreads"
+) {}
+
+export const layer: Layer.Layer<ChangeThreads> = Layer.effect(
+  ChangeThreads,
+  Effect.acquireRelease(
+    Effect.sync(() => makeChangeThreads(defaultThreads)),
+    (threads) => Effect.sync(threads.end)
+  )
+)

@@ -1,0 +1,87 @@
+/**
+ * Selects the part of a change that is shown verbatim: all of it if its passes can hold it (`review.max_passes`), else its riskiest
+ * hunks and files, and summaries of the others.
+ */
+import { Effect } from "effect"
+import type { Agent, AgentError, Brief } from "../../agent/Agent.ts"
+import type { ModelRun } from "../../llm/ModelRun.ts"
+import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
+import { computeCapacity, passSize } from "../../review/PassSize.ts"
+import { showDefinitions } from "../references/ShowDefinitions.ts"
+import { noSummaries, summarise } from "./Summarise.ts"
+import type { Summarised } from "./Summarise.ts"
+import { definitionsAt } from "../syntax/Definitions.ts"
+import type { AnalysisError } from "../AnalysisError.ts"
+import type { ChangeThread } from "../ChangeThreads.ts"
+import type { KeptFile } from "../work/CompressWork.ts"
+
+export interface FittedChange {
+  /** Paths of files of which hunks were cut. */
+  readonly cut: ReadonlySet<string>
+  readonly cutHunks: number
+  readonly summaries: Summarised
+}
+
+const maxFileBytes = 4_194_304
+/** Share of a pass that summaries may take. */
+const summaryShare = 0.2
+/** Tokens of the definitions around the hunks of a change of one pass; those of a larger change are only named. */
+const definitionTokens = 4_000
+/** Share of the passes that kept hunks may take before context is added to them. */
+const contextShare = 0.85
+
+const nothingCut: FittedChange = { cut: new Set(), cutHunks: 0, summaries: noSummaries }
+
+export const fitChange = Effect.fn("fitChange")(function* (
+  change: ChangeThread,
+  brief: Brief,
+  fence: string,
+  room: number,
+  maxPasses: number
+): Effect.fn.Return<FittedChange, AgentError | CheckoutError | AnalysisError, Agent | ModelRun> {
+  const { checkout, snapshot } = brief
+  const { keep_hunks_top_k, context_lines } = snapshot.document.compression
+  const capacity = computeCapacity(room, maxPasses)
+  const tokens = yield* change.run("tokensWithin", capacity)
+  if (tokens !== undefined) {
+    const isSmall = passSize(tokens, room, maxPasses).passes === 1
+    yield* showDefinitions(change, checkout, isSmall ? Math.min((room - tokens) / 2, definitionTokens) : 0)
+    return nothingCut
+  }
+  const summaryRoom = Math.floor(room * summaryShare)
+  const { kept, cut, cutHunks } = yield* change.run(
+    "compress",
+    keep_hunks_top_k,
+    Math.floor(computeCapacity(room - summaryRoom, maxPasses) * contextShare)
+  )
+  const [, summaries] = yield* Effect.all(
+    [
+      Effect.forEach(kept, (file, index) => showKept(change, checkout, file, index, context_lines), {
+        concurrency: atOnce,
+        discard: true
+      }),
+      summarise(change, brief, fence, summaryRoom)
+    ],
+    { concurrency: 2 }
+  )
+  yield* change.run("showCompressed")
+  return { cut: new Set(cut), cutHunks, summaries }
+})
+
+/** Read and parsed at the same time. */
+const atOnce = 4
+
+/** While a parser looks for the definitions around the hunks of a file, the next one is prepared. */
+const showKept = Effect.fnUntraced(function* (
+  change: ChangeThread,
+  checkout: Checkout,
+  { path, hasContext }: KeptFile,
+  index: number,
+  contextLines: number
+): Effect.fn.Return<void, CheckoutError | AnalysisError> {
+  const text = hasContext ? yield* checkout.file(path, "head", maxFileBytes) : undefined
+  const target = yield* change.run("showKept", index, text, contextLines)
+  if (text === undefined || target === undefined) return
+  const chains = yield* definitionsAt(path, text, target.lines)
+  yield* change.run("nameKept", index, chains)
+})

@@ -1,0 +1,243 @@
+/** Builds the prompts of a change, pass by pass. */
+import { Effect } from "effect"
+import type { Agent, AgentError, Brief, PassProgress } from "../../agent/Agent.ts"
+import type { Snapshot, Workspace } from "../../config/Snapshot.ts"
+import type { Lesson } from "../../domain/Lesson.ts"
+import type { ReportedProblem } from "../../domain/Problem.ts"
+import type { Catalog } from "../../llm/Catalog.ts"
+import type { LinkedIssue } from "../../review/LinkedIssues.ts"
+import { scrubSecrets } from "../../review/Secrets.ts"
+import { selectHints, reflectionMode } from "../../review/Reflection.ts"
+import { hasNothingToReview } from "../../review/NothingToReview.ts"
+import { needsSecondPass } from "../../review/Risk.ts"
+import { verdictsTool } from "../../review/VerifyPrompt.ts"
+import { advicePrompt } from "../../review/Prompt.ts"
+import { computeCapacity } from "../../review/PassSize.ts"
+import { passBudget } from "../../review/TokenBudget.ts"
+import type { PassBudget } from "../../review/TokenBudget.ts"
+import type { Checkout, CheckoutError } from "../../vcs/Checkout.ts"
+import { noContext } from "../read/ContextMounts.ts"
+import type { ContextMounts } from "../read/ContextMounts.ts"
+import { deriveFence } from "./Fence.ts"
+import { readBasePrompt } from "./BasePromptFile.ts"
+import { fitChange } from "./FitChange.ts"
+import type { FittedChange } from "./FitChange.ts"
+import { readInstructions } from "./Instructions.ts"
+import type { Instructions } from "./Instructions.ts"
+import { reviewModel } from "./ModelWindow.ts"
+import type { PatchTooLarge } from "../read/PatchTooLarge.ts"
+import type { ReadChange } from "../read/ReadChange.ts"
+import type { CarriedFiles } from "../read/ReadCoverage.ts"
+import { readPassContext } from "./PassContext.ts"
+import type { OutsideEvidence } from "../read/ReadEvidence.ts"
+import { readSkills } from "./ReadSkills.ts"
+import { readCommits } from "../read/ReadCommits.ts"
+import { systemText } from "./SystemText.ts"
+import type { AnalysisError } from "../AnalysisError.ts"
+import type { ChangeThread } from "../ChangeThreads.ts"
+import { scrubbedCheckout } from "../read/ScrubbedCheckout.ts"
+import { makeCodeSearch } from "../references/SearchCode.ts"
+import { readWholeFiles } from "./WholeFiles.ts"
+import type { ShownPart } from "../work/PassWork.ts"
+import type { ModelRun } from "../../llm/ModelRun.ts"
+import type { Reason } from "../../domain/Reason.ts"
+
+export interface PlannedPass {
+  /** Parts of files that the pass shows, by the names it uses. */
+  readonly parts: ReadonlyArray<ShownPart>
+  /** Renders the prompt on demand, so that a large change is never held twice. */
+  readonly brief: Effect.Effect<Brief, AnalysisError>
+}
+
+export interface PassPlan {
+  readonly passes: ReadonlyArray<PlannedPass>
+  /** Brief of queries about the whole change, without a part of it. */
+  readonly brief: Brief
+  readonly fence: string
+  readonly fitted: FittedChange
+  /** Parts of the change that no pass shows. */
+  readonly left: ReadonlyArray<ShownPart>
+  /** Paths of files with lines that are longer than is read of a line. */
+  readonly unread: ReadonlySet<string>
+  /** Text in the change that addresses the reviewer. Searched on demand, so that the first pass does not wait. */
+  readonly injections: Effect.Effect<ReadonlyArray<ReportedProblem>, AnalysisError>
+  readonly notices: ReadonlyArray<Reason>
+}
+
+export interface PlanInput extends OutsideEvidence {
+  readonly snapshot: Snapshot
+  readonly workspace: Workspace
+  readonly checkout: Checkout
+  readonly title: string | undefined
+  readonly description: string | undefined
+  /** Issues that the change closes. */
+  readonly issues?: ReadonlyArray<LinkedIssue> | undefined
+  /** Lessons from earlier reviews of the repository; review.reflection controls their use. */
+  readonly lessons?: ReadonlyArray<Lesson> | undefined
+  /** Receives the progress of agent CLIs by the number of the pass, from 1. */
+  readonly onProgress?: ((pass: number, progress: PassProgress) => Effect.Effect<void>) | undefined
+  /** Mounts further repositories. Runs just before the first model call. */
+  readonly context?: Effect.Effect<ContextMounts> | undefined
+}
+
+export const planPasses = Effect.fn("planPasses")(function* (
+  change: ChangeThread,
+  input: PlanInput,
+  all: ReadChange,
+  { files }: CarriedFiles
+): Effect.fn.Return<PassPlan, AgentError | CheckoutError | PatchTooLarge | AnalysisError, Agent | Catalog | ModelRun> {
+  const { checkout, snapshot, workspace } = input
+  const instructions = yield* readRules(change, input)
+  const context = yield* input.context ?? Effect.succeed(noContext)
+  const system = yield* systemPromptOf(input, instructions, context)
+  const commitNotices = yield* readCommits(change, checkout, workspace)
+  const fence = yield* deriveFence([checkout.from, checkout.head, input.title, input.description])
+  const paths = files.map(({ path }) => path)
+  const common = {
+    title: input.title,
+    description: input.description,
+    background: { messages: yield* checkout.messages ?? Effect.succeed([]), issues: input.issues ?? [] },
+    namesLanguages: workspace.review.languages_auto_detect,
+    fence
+  }
+  const hints = selectHints(input.lessons ?? [], paths, reflectionMode(workspace.review.reflection)).map(scrubSecrets)
+  const advice = advicePrompt(hints, fence)
+  const [adviceTokens = 0] = yield* change.run("countTokens", [advice ?? ""])
+  // One checkout for all passes: they share its allowance of extra context.
+  const readable = scrubbedCheckout(change, checkout)
+  const budget = yield* budgetOf(change, input, system)
+  const most = Math.max(minimumRoom, budget.tokens)
+  const own = yield* readContext(change, readable, files, input, computeCapacity(most, budget.passes))
+  const room = Math.max(minimumRoom, most - adviceTokens - own.tokens - (yield* change.run("commonTokens", common)))
+  const brief = {
+    snapshot,
+    workspace,
+    checkout: readable,
+    code: makeCodeSearch(change),
+    context: context.mounted,
+    system,
+    prompt: "",
+    tools: queryTools
+  }
+  const fitted = yield* fitChange(change, { ...brief, checkout }, fence, room, budget.passes)
+  const summaries = fitted.summaries.lines.join("\n")
+  const [summaryTokens = 0] = yield* change.run("countTokens", [summaries])
+  const wholeNotices = workspace.review.incremental
+    ? []
+    : yield* readWholeFiles(change, checkout, { files, bytes: all.bytes }, workspace.review)
+  const planned = yield* change.run("planPasses", {
+    ...common,
+    room: Math.max(minimumRoom, room - summaryTokens),
+    maxPasses: budget.passes,
+    summaries
+  })
+  const whole = { ...brief, common: planned.common }
+  return {
+    brief: whole,
+    fence,
+    fitted,
+    left: planned.left,
+    unread: new Set(planned.unread),
+    injections: change.run("findInjections", common),
+    passes: planned.passes.map((parts, index) => ({
+      parts,
+      brief: change.run("renderPass", index).pipe(
+        Effect.flatMap(own.addTo(fence, [...new Set(parts.map(({ path }) => path))])),
+        Effect.map((prompt) => ({ ...whole, prompt, advice, ...passSettings(input, files, parts, index) }))
+      )
+    })),
+    notices: [
+      ...instructions.notices,
+      ...own.notices,
+      ...context.notices,
+      ...commitNotices,
+      ...compressionNotice(fitted, budget),
+      ...fitted.summaries.notices,
+      ...wholeNotices
+    ]
+  }
+})
+
+/** The thread counts the change, of at most `capacity` tokens, or ranks it while git and the parser work on its context. */
+const readContext = (
+  change: ChangeThread,
+  readable: Checkout,
+  files: CarriedFiles["files"],
+  input: PlanInput,
+  capacity: number
+) =>
+  Effect.map(
+    Effect.all([readPassContext(change, readable, files, input.workspace, input), change.run("prepareFit", capacity)], {
+      concurrency: 2
+    }),
+    ([own]) => own
+  )
+
+/** Returns the size of a pass without the system text, and the number of passes. */
+const budgetOf = Effect.fnUntraced(function* (change: ChangeThread, input: PlanInput, prompt: string) {
+  const { snapshot, workspace } = input
+  const model = yield* reviewModel(snapshot, workspace)
+  const [systemTokens = 0] = yield* change.run("countTokens", [prompt])
+  return passBudget({
+    compression: snapshot.document.compression,
+    modelNames: model.names,
+    contextWindow: model.contextWindow,
+    systemTokens,
+    maxPasses: workspace.review.max_passes
+  })
+})
+
+/** Tokens of the change that a pass holds at least, however long the rest of the prompt is. */
+const minimumRoom = 1_024
+
+const passSettings = (
+  { onProgress, workspace }: PlanInput,
+  files: CarriedFiles["files"],
+  parts: ReadonlyArray<ShownPart>,
+  index: number
+) => ({
+  maySkip: hasNothingToReview(
+    parts.map(({ path }) => path),
+    files
+  ),
+  secondPass: isReadTwice(workspace, parts),
+  onProgress: (progress: PassProgress) => onProgress?.(index + 1, progress) ?? Effect.void
+})
+
+const isReadTwice = ({ review }: Workspace, parts: ReadonlyArray<ShownPart>): boolean =>
+  needsSecondPass(
+    review.second_pass,
+    parts.map(({ path }) => path)
+  )
+
+/** Tools of queries, in every call of a review. */
+const queryTools = [verdictsTool]
+
+/** The project's own rules and the skills that are active for the change. */
+const readRules = Effect.fnUntraced(function* (change: ChangeThread, { checkout, workspace }: PlanInput) {
+  const project = yield* readInstructions(checkout)
+  const skills = yield* readSkills(change, checkout, workspace)
+  return {
+    rules: [...project.rules, ...skills.rules],
+    notices: [...project.notices, ...skills.notices]
+  } satisfies Instructions
+})
+
+const systemPromptOf = Effect.fnUntraced(function* (
+  { snapshot, workspace }: PlanInput,
+  instructions: Instructions,
+  context: ContextMounts
+) {
+  const aliases = context.mounted.map(({ alias }) => alias)
+  const base = yield* readBasePrompt(snapshot, workspace)
+  return scrubSecrets(systemText(snapshot, workspace, base, instructions, aliases))
+})
+
+const compressionNotice = (
+  { cut, cutHunks }: FittedChange,
+  { isThreshold, passes }: PassBudget
+): ReadonlyArray<Reason> => {
+  if (cut.size === 0) return []
+  const parts = { hunks: cutHunks, files: cut.size }
+  return [isThreshold ? { _tag: "TokensExceeded", ...parts } : { _tag: "PassesExceeded", count: passes, ...parts }]
+}
