@@ -1,6 +1,6 @@
 /** Agent CLIs of a node: their programs, sandboxes, model proxies and tool servers. Wiring only. */
 import { Effect, Layer, Stream } from "effect"
-import { CliAgents } from "../agent/CliAgents.ts"
+import { CliAgents } from "../agent/clis/CliAgents.ts"
 import { findAgent, listUsedAgents } from "../agent/check/UsedAgents.ts"
 import { layer as programs } from "../agent/clis/ProgramFolder.ts"
 import { toolServersLayer } from "../agent/mcp/ToolServersLayer.ts"

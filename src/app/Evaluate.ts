@@ -1,6 +1,6 @@
 /** Implementation of `aicr eval`: the engine on labelled changes, with the configured model or the demo's rules. Wiring only. */
 import { Effect, Layer } from "effect"
-import { agentLayer } from "../agent/AgentModes.ts"
+import { agentLayer } from "../agent/AgentLayer.ts"
 import { localCliAgents } from "./AgentServices.ts"
 import type { EvaluateOptions } from "../cli/EvalCommand.ts"
 import type { ReadOutcomes } from "../cli/EvalRecorded.ts"

@@ -1,6 +1,6 @@
 /** Services of `aicr replay`: records and objects of a configuration, opened next to the service without any change to them. Wiring only. */
 import { Effect, Layer } from "effect"
-import { nativeAgentLayer } from "../agent/AgentModes.ts"
+import { nativeAgentLayer } from "../agent/AgentLayer.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { listRecentRuns, replayStored } from "../cli/local/ReplayStored.ts"

@@ -1,6 +1,6 @@
 /** Implementation of `aicr review`: the engine and a model, without queue, host or records. Wiring only. */
 import { Effect, Layer } from "effect"
-import { agentLayer } from "../agent/AgentModes.ts"
+import { agentLayer } from "../agent/AgentLayer.ts"
 import { localCliAgents } from "./AgentServices.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"

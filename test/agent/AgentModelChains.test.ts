@@ -5,7 +5,7 @@
 import { Effect, Layer, Logger } from "effect"
 import type { Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentLayer.ts"
 import { resolve } from "../../src/config/fields/Defaults.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { OutputsConfig } from "../../src/config/schema/Outputs.ts"

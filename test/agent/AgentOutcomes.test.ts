@@ -1,7 +1,7 @@
 /** Invalid output of a model, followed to the findings: real git, engine, agent and gateway over HTTP. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentLayer.ts"
 import type { Analysis } from "../../src/domain/Analysis.ts"
 import { reviewChange } from "../../src/engine/ReviewChange.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"

@@ -5,8 +5,8 @@
  */
 import { beforeAll, describe, expect, it } from "vitest"
 import { Effect } from "effect"
-import { analyseNatively, passLimits } from "../../src/agent/NativeLlm.ts"
-import { toolNames, toolSpecs } from "../../src/agent/Tools.ts"
+import { analyseNatively, passLimits } from "../../src/agent/native/NativeLlm.ts"
+import { toolNames, toolSpecs } from "../../src/agent/tools/Tools.ts"
 import { verdictsTool } from "../../src/review/VerifyPrompt.ts"
 import { Gateway } from "../../src/llm/Gateway.ts"
 import type { GatewayResponse, GatewayRequest } from "../../src/llm/Gateway.ts"

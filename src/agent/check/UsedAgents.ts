@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { SandboxConfig } from "../../config/schema/Agent.ts"
 import type { Workspace } from "../../config/Snapshot.ts"
 import { Sandboxes } from "../../sandbox/Sandbox.ts"
-import { AgentPrograms } from "../AgentPrograms.ts"
-import type { CliMode } from "../AgentPrograms.ts"
+import { AgentPrograms } from "../clis/AgentPrograms.ts"
+import type { CliMode } from "../clis/AgentPrograms.ts"
 import { listCliModes } from "../clis/FieldWarnings.ts"
 
 /** A mode in a sandbox, with the ids of the workspaces that use it. */

@@ -9,7 +9,7 @@ import type { SandboxFile, SandboxPaths } from "../../sandbox/Sandbox.ts"
 import type { WireFormat } from "../proxy/ModelProxy.ts"
 import { everyProvider } from "../search/SearchChain.ts"
 import type { SearchReach } from "../search/SearchChain.ts"
-import { searchToolName } from "../SearchTool.ts"
+import { searchToolName } from "../tools/SearchTool.ts"
 
 /** Name of the tool server in the settings of a CLI. */
 export const serverName = "review"

@@ -5,8 +5,8 @@ import type { Reason } from "../../domain/Reason.ts"
 import type { Brief } from "../Agent.ts"
 import { openPassSearch, searchSeconds } from "../search/PassSearch.ts"
 import { planSearch } from "../search/SearchChain.ts"
-import { searchToolName } from "../SearchTool.ts"
-import { toolNames } from "../Tools.ts"
+import { searchToolName } from "../tools/SearchTool.ts"
+import { toolNames } from "../tools/Tools.ts"
 import type { AgentCli } from "./Cli.ts"
 
 /** Time of a call of a tool, as the CLI is configured. */

@@ -1,5 +1,5 @@
 /** The table of agent CLIs: one row per mode. */
-import type { CliMode } from "../AgentPrograms.ts"
+import type { CliMode } from "./AgentPrograms.ts"
 import { claudeCode } from "./ClaudeCode.ts"
 import type { AgentCli } from "./Cli.ts"
 import { codex } from "./Codex.ts"

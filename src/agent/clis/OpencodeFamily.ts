@@ -13,7 +13,7 @@ import {
   textAt,
   toolsUrl
 } from "./Cli.ts"
-import { searchToolName } from "../SearchTool.ts"
+import { searchToolName } from "../tools/SearchTool.ts"
 
 const provider = "aicr"
 const agentName = "reviewer"

@@ -6,8 +6,8 @@ import type { SandboxExit } from "../../sandbox/Sandbox.ts"
 import { AgentError } from "../Agent.ts"
 import type { AgentReport } from "../Agent.ts"
 import type { ModelProxyReport } from "../proxy/ModelProxy.ts"
-import { maxReported } from "../Reports.ts"
-import type { Chosen } from "../Tool.ts"
+import { maxReported } from "../tools/Reports.ts"
+import type { Chosen } from "../tools/Tool.ts"
 import type { Spent } from "./PassSession.ts"
 
 /** Reason for the end of a pass: the program exited, or it was ended because of a failure or because it had nothing left to do. */

@@ -8,9 +8,9 @@ import type { Usage } from "../../domain/Analysis.ts"
 import type { AgentPassRecord, RestoredPass, SearchRecord } from "../../domain/AgentPass.ts"
 import type { AgentPasses } from "../../store/AgentPasses.ts"
 import { limitWarning } from "../../observability/LimitedWarnings.ts"
-import { Reports } from "../Reports.ts"
-import type { RepositoryReader } from "../RepositoryReader.ts"
-import type { Chosen, ToolSession } from "../Tool.ts"
+import { Reports } from "../tools/Reports.ts"
+import type { RepositoryReader } from "../tools/RepositoryReader.ts"
+import type { Chosen, ToolSession } from "../tools/Tool.ts"
 
 export interface Spent {
   readonly models: ReadonlyArray<string>

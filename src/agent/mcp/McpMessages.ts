@@ -1,6 +1,6 @@
 /** Checks the messages of an agent before the MCP server reads them, and gives tool calls the names of the offered tools. Pure. */
 import { resolveToolName } from "../../llm/ToolNames.ts"
-import { mayReport } from "../Tools.ts"
+import { mayReport } from "../tools/Tools.ts"
 
 /** Tool that takes calls of unknown tools that may be reports, so that they are accepted, or refused and counted. */
 const reporting = "report_problems"

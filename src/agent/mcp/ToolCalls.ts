@@ -3,10 +3,10 @@
  * not delay a report. Searches of the web limit their time themselves, and delay neither. The number of calls is limited; reports have a limit of their own, so that an agent at its limit can still report.
  */
 import { Duration, Effect, Option, Semaphore } from "effect"
-import { refusedText } from "../Tool.ts"
-import { reportTools } from "../ReportTools.ts"
-import { searchToolName } from "../SearchTool.ts"
-import { decodeToolCall } from "../Tools.ts"
+import { refusedText } from "../tools/Tool.ts"
+import { reportTools } from "../tools/ReportTools.ts"
+import { searchToolName } from "../tools/SearchTool.ts"
+import { decodeToolCall } from "../tools/Tools.ts"
 import { ReplyParts } from "./ReplyParts.ts"
 import type { ToolServerRequest } from "./ToolServer.ts"
 

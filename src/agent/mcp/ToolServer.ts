@@ -5,7 +5,7 @@
 import { Context } from "effect"
 import type { Effect, Redacted, Scope } from "effect"
 import type { AgentError } from "../Agent.ts"
-import type { ToolSession } from "../Tool.ts"
+import type { ToolSession } from "../tools/Tool.ts"
 
 export interface ToolServerRequest {
   /**

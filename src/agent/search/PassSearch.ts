@@ -5,7 +5,7 @@
 import { Clock, Duration, Effect, Exit } from "effect"
 import { redactCredentials } from "../../domain/RedactCredentials.ts"
 import type { SearchRecord } from "../../domain/AgentPass.ts"
-import { refusedText } from "../Tool.ts"
+import { refusedText } from "../tools/Tool.ts"
 import type { SearchLink } from "./SearchChain.ts"
 import { findSearchProvider } from "./SearchProviders.ts"
 import type { SearxngConfig } from "./SearchProviders.ts"

@@ -1,7 +1,7 @@
 /** Fields of `agent`: each reaches the settings, variables or arguments of the CLIs that have it. */
 import { Effect, Exit, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
+import type { CliMode } from "../../../src/agent/clis/AgentPrograms.ts"
 import { startCli } from "../../../src/agent/clis/CliProcess.ts"
 import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
 import { Sandboxes } from "../../../src/sandbox/Sandbox.ts"

@@ -9,8 +9,8 @@ import { ToolServers } from "../../../src/agent/mcp/ToolServer.ts"
 import type { ToolServerRequest } from "../../../src/agent/mcp/ToolServer.ts"
 import { ModelProxies } from "../../../src/agent/proxy/ModelProxy.ts"
 import type { ModelProxyReport, ModelProxyRequest } from "../../../src/agent/proxy/ModelProxy.ts"
-import { refusedText } from "../../../src/agent/Tool.ts"
-import { decodeToolCall, toolSpecs } from "../../../src/agent/Tools.ts"
+import { refusedText } from "../../../src/agent/tools/Tool.ts"
+import { decodeToolCall, toolSpecs } from "../../../src/agent/tools/Tools.ts"
 import { noUsage } from "../../../src/domain/Analysis.ts"
 
 const serveOn = (listener: RequestListener) =>

@@ -1,7 +1,7 @@
 /** Fields that the configured agent CLI does not support are reported. */
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
+import type { CliMode } from "../../../src/agent/clis/AgentPrograms.ts"
 import type { AgentConfig } from "../../../src/config/schema/Agent.ts"
 import { cliModes, findCli } from "../../../src/agent/clis/CliTable.ts"
 import { agentProblems } from "../../../src/agent/clis/FieldWarnings.ts"

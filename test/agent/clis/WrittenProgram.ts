@@ -1,6 +1,6 @@
 /** Writes the program of a CLI for a block of `agent`, as text. */
 import { Effect, Logger, Redacted } from "effect"
-import type { CliMode } from "../../../src/agent/AgentPrograms.ts"
+import type { CliMode } from "../../../src/agent/clis/AgentPrograms.ts"
 import { cliProgram } from "../../../src/agent/clis/CliProcess.ts"
 import type { CliRun } from "../../../src/agent/clis/CliProcess.ts"
 import { findCli } from "../../../src/agent/clis/CliTable.ts"

@@ -2,9 +2,9 @@
 import { Effect, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
 import { divide } from "../../../src/agent/mcp/ReplyParts.ts"
-import { toolNames } from "../../../src/agent/Tools.ts"
+import { toolNames } from "../../../src/agent/tools/Tools.ts"
 import { ToolCalls } from "../../../src/agent/mcp/ToolCalls.ts"
-import { repositoryReader } from "../../../src/agent/RepositoryReader.ts"
+import { repositoryReader } from "../../../src/agent/tools/RepositoryReader.ts"
 import { testWorkspace } from "../../harness/TestSnapshot.ts"
 import { fakeCheckout, fakeCode } from "../FakeCheckout.ts"
 

@@ -8,7 +8,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
 import { readStdioBridge } from "../../../src/agent/mcp/StdioBridgeText.ts"
 import { toolServersLayer } from "../../../src/agent/mcp/ToolServersLayer.ts"
-import { toolNames } from "../../../src/agent/Tools.ts"
+import { toolNames } from "../../../src/agent/tools/Tools.ts"
 import { waitUntil } from "../../harness/Wait.ts"
 import { overSocket, withTools } from "./ToolFixture.ts"
 

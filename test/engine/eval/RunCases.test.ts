@@ -1,7 +1,7 @@
 /** Runs the bundled labelled changes through the whole engine, with scripted models, so that every figure is predictable. */
 import { afterEach, describe, expect, it } from "vitest"
 import { Effect, Layer, Logger } from "effect"
-import { nativeAgentLayer } from "../../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../../src/agent/AgentLayer.ts"
 import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { readCase } from "../../../src/engine/eval/EvalCase.ts"

@@ -5,7 +5,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { Deferred, Effect, Fiber, Layer, Logger, Redacted, Stream } from "effect"
-import { AgentPrograms } from "../../../src/agent/AgentPrograms.ts"
+import { AgentPrograms } from "../../../src/agent/clis/AgentPrograms.ts"
 import type { Brief } from "../../../src/agent/Agent.ts"
 import { analyseByCli } from "../../../src/agent/clis/CliPass.ts"
 import { passTimes } from "../../../src/agent/clis/PassLimits.ts"

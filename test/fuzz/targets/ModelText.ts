@@ -1,5 +1,5 @@
 /** Output of a model, which the author of a change can influence: tool calls, and text that may quote secrets. */
-import { decodeToolCall, toolNames } from "../../../src/agent/Tools.ts"
+import { decodeToolCall, toolNames } from "../../../src/agent/tools/Tools.ts"
 import { injectionIn } from "../../../src/review/Injection.ts"
 import { scrubSecrets } from "../../../src/review/Secrets.ts"
 import type { FuzzTarget } from "../Target.ts"

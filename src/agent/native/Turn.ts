@@ -1,12 +1,12 @@
 /** Executes one response of a model: decodes its tool calls, acts on them and replies, in order. */
 import { Effect } from "effect"
-import type { GatewayResponse, Message, ToolCall } from "../llm/Gateway.ts"
-import { readTools } from "./ReadTools.ts"
-import type { Reports } from "./Reports.ts"
-import type { RepositoryReader } from "./RepositoryReader.ts"
-import { refusedText } from "./Tool.ts"
-import type { Chosen, ToolSession } from "./Tool.ts"
-import { decodeToolCall, toolNames } from "./Tools.ts"
+import type { GatewayResponse, Message, ToolCall } from "../../llm/Gateway.ts"
+import { readTools } from "../tools/ReadTools.ts"
+import type { Reports } from "../tools/Reports.ts"
+import type { RepositoryReader } from "../tools/RepositoryReader.ts"
+import { refusedText } from "../tools/Tool.ts"
+import type { Chosen, ToolSession } from "../tools/Tool.ts"
+import { decodeToolCall, toolNames } from "../tools/Tools.ts"
 
 /** Maximum number of calls of one response that are repeated in the conversation; all are handled. */
 const maxRepeatedCalls = 200

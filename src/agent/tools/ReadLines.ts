@@ -4,8 +4,8 @@
  * reason and the permitted alternative.
  */
 import { Effect } from "effect"
-import type { CheckoutError, Revision } from "../vcs/Checkout.ts"
-import type { MountedEntry } from "../vcs/ContextRepositories.ts"
+import type { CheckoutError, Revision } from "../../vcs/Checkout.ts"
+import type { MountedEntry } from "../../vcs/ContextRepositories.ts"
 import type { RepositoryReader } from "./RepositoryReader.ts"
 
 /** Maximum size of a readable file. */

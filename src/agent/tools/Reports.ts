@@ -1,9 +1,9 @@
 /** Collects the problems of one pass, deduplicated, bounded and in order, and the reports that were refused. */
-import type { RestoredPass } from "../domain/AgentPass.ts"
-import type { Unusable } from "../domain/Coverage.ts"
-import type { ReportedProblem } from "../domain/Problem.ts"
-import { countLost } from "../domain/ReportSketch.ts"
-import type { RecordedProblem, RefusedReport, ReportSketch } from "../domain/ReportSketch.ts"
+import type { RestoredPass } from "../../domain/AgentPass.ts"
+import type { Unusable } from "../../domain/Coverage.ts"
+import type { ReportedProblem } from "../../domain/Problem.ts"
+import { countLost } from "../../domain/ReportSketch.ts"
+import type { RecordedProblem, RefusedReport, ReportSketch } from "../../domain/ReportSketch.ts"
 
 /** Maximum number of problems per pass; the engine publishes far fewer (review.max_problems), further ones are only counted. */
 export const maxReported = 500

@@ -1,10 +1,10 @@
 /** Contract of the folder with the agent CLIs of this installation. `aicr agent install` fills it. */
 import { Context, Schema } from "effect"
 import type { Effect } from "effect"
-import { Reason } from "../domain/Reason.ts"
-import { inEnglish } from "../text/en.ts"
-import type { AgentConfig, SandboxConfig } from "../config/schema/Agent.ts"
-import type { SandboxKind } from "../sandbox/Sandbox.ts"
+import { Reason } from "../../domain/Reason.ts"
+import { inEnglish } from "../../text/en.ts"
+import type { AgentConfig, SandboxConfig } from "../../config/schema/Agent.ts"
+import type { SandboxKind } from "../../sandbox/Sandbox.ts"
 
 export type CliMode = Exclude<AgentConfig["default"], "native-llm">
 

@@ -3,8 +3,8 @@
  * change that all passes have in common. What was read with tools is removed once it is old, seldom and in large parts, because
  * each removal makes the provider read the rest of the conversation again.
  */
-import type { Message } from "../llm/Gateway.ts"
-import type { Brief } from "./Agent.ts"
+import type { Message } from "../../llm/Gateway.ts"
+import type { Brief } from "../Agent.ts"
 
 /** The first message of a conversation. */
 export const firstMessage = ({ common }: Pick<Brief, "common">, text: string): Message =>

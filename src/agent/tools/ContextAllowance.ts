@@ -2,10 +2,10 @@
  * Limits what a run may read beyond its diff: paths, number of files and bytes. Passes with the same checkout share the
  * allowance.
  */
-import type { ReviewConfig } from "../config/schema/Review.ts"
-import { anyGlob } from "../domain/Globs.ts"
-import type { Checkout } from "../vcs/Checkout.ts"
-import type { MountedContext } from "../vcs/ContextRepositories.ts"
+import type { ReviewConfig } from "../../config/schema/Review.ts"
+import { anyGlob } from "../../domain/Globs.ts"
+import type { Checkout } from "../../vcs/Checkout.ts"
+import type { MountedContext } from "../../vcs/ContextRepositories.ts"
 
 /** Defaults where `review.fetch_extra` is not set. */
 const defaults = { maxBytes: 256 * 1024, maxFiles: 200 }

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Agent } from "../../src/agent/Agent.ts"
-import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
+import { nativeAgentLayer } from "../../src/agent/AgentLayer.ts"
 import { toSnapshot } from "../../src/config/LoadConfig.ts"
 import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
 import { startFakeModel } from "../harness/FakeModel.ts"

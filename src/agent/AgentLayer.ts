@@ -2,10 +2,10 @@
 import { Effect, Layer } from "effect"
 import { Gateway } from "../llm/Gateway.ts"
 import { Agent } from "./Agent.ts"
-import { CliAgents } from "./CliAgents.ts"
-import { analyseNatively, passLimits } from "./NativeLlm.ts"
-import { queryModel } from "./QueryModel.ts"
-import { withSecondPass } from "./SecondPass.ts"
+import { CliAgents } from "./clis/CliAgents.ts"
+import { analyseNatively, passLimits } from "./native/NativeLlm.ts"
+import { queryModel } from "./native/QueryModel.ts"
+import { withSecondPass } from "./native/SecondPass.ts"
 
 const analyseInProcess = analyseNatively(passLimits)
 

@@ -1,14 +1,14 @@
 /** A model whose responses end at their limit of output tokens: what is complete in them is kept, and the reader learns of it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { Agent } from "../../src/agent/Agent.ts"
-import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
-import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
-import { startFakeModel } from "../harness/FakeModel.ts"
-import type { Script } from "../harness/FakeModel.ts"
-import { testOwners } from "../harness/Owners.ts"
-import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
-import { fakeCheckout, fakeCode } from "./FakeCheckout.ts"
+import { Agent } from "../../../src/agent/Agent.ts"
+import { nativeAgentLayer } from "../../../src/agent/AgentLayer.ts"
+import { gatewayLayer } from "../../../src/llm/GatewayLayer.ts"
+import { startFakeModel } from "../../harness/FakeModel.ts"
+import type { Script } from "../../harness/FakeModel.ts"
+import { testOwners } from "../../harness/Owners.ts"
+import { testSnapshot, testWorkspace } from "../../harness/TestSnapshot.ts"
+import { fakeCheckout, fakeCode } from "../FakeCheckout.ts"
 
 const fakeModel = (script: Script) =>
   Effect.acquireRelease(

@@ -1,14 +1,14 @@
 /** Runs briefs with agent CLIs. A service of its own, because commands without a sandbox have none. */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { totalmem } from "node:os"
-import type { ModelRun } from "../llm/ModelRun.ts"
-import { AgentError } from "./Agent.ts"
-import type { AgentReport, Brief } from "./Agent.ts"
+import type { ModelRun } from "../../llm/ModelRun.ts"
+import { AgentError } from "../Agent.ts"
+import type { AgentReport, Brief } from "../Agent.ts"
 import type { CliMode } from "./AgentPrograms.ts"
-import { analyseByCli } from "./clis/CliPass.ts"
-import type { CliServices } from "./clis/CliPass.ts"
-import { passTimes } from "./clis/PassLimits.ts"
-import type { PassTimes } from "./clis/PassLimits.ts"
+import { analyseByCli } from "./CliPass.ts"
+import type { CliServices } from "./CliPass.ts"
+import { passTimes } from "./PassLimits.ts"
+import type { PassTimes } from "./PassLimits.ts"
 
 /** A CLI takes some hundred megabytes. More passes than this wait on this node. */
 const bytesOfOne = 1_073_741_824

@@ -1,8 +1,8 @@
 /** State that the reading tools of one conversation share: the reviewed revision, further repositories, and the allowance for both. */
-import type { ReviewConfig } from "../config/schema/Review.ts"
-import type { Checkout } from "../vcs/Checkout.ts"
-import type { MountedContext } from "../vcs/ContextRepositories.ts"
-import type { CodeSearch } from "./CodeSearch.ts"
+import type { ReviewConfig } from "../../config/schema/Review.ts"
+import type { Checkout } from "../../vcs/Checkout.ts"
+import type { MountedContext } from "../../vcs/ContextRepositories.ts"
+import type { CodeSearch } from "../CodeSearch.ts"
 import { ContextAllowance } from "./ContextAllowance.ts"
 
 export interface RepositoryReader {

@@ -2,9 +2,9 @@
  * Forms in which models send values: each function returns the value that a person would read in it, undefined if there is none.
  * Pure, in linear time.
  */
-import { Severity } from "../domain/Kinds.ts"
-import type { Side } from "../domain/Problem.ts"
-import { truncate } from "../domain/Text.ts"
+import { Severity } from "../../domain/Kinds.ts"
+import type { Side } from "../../domain/Problem.ts"
+import { truncate } from "../../domain/Text.ts"
 
 /** Parses JSON text, also in a code fence, and JSON text in JSON text. Other values are returned as they are. */
 export const parseJson = (given: unknown): unknown => {

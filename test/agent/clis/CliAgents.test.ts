@@ -1,6 +1,6 @@
 /** The number of passes of agent CLIs that run at a time. */
 import { expect, it } from "vitest"
-import { countPasses } from "../../src/agent/CliAgents.ts"
+import { countPasses } from "../../../src/agent/clis/CliAgents.ts"
 
 const gib = 1_073_741_824
 

@@ -1,8 +1,8 @@
 /** One tool: its description and input for models, and what it does. Pure but for `run`. */
 import { Schema } from "effect"
 import type { Effect } from "effect"
-import type { ReportedProblem } from "../domain/Problem.ts"
-import type { ReportSketch } from "../domain/ReportSketch.ts"
+import type { ReportedProblem } from "../../domain/Problem.ts"
+import type { ReportSketch } from "../../domain/ReportSketch.ts"
 import { parseJson } from "./Forms.ts"
 import type { RepositoryReader } from "./RepositoryReader.ts"
 import { describeIssues } from "./SchemaErrors.ts"

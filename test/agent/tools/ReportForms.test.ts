@@ -1,8 +1,8 @@
 /** Forms of reports that are taken as meant, and those that are not. */
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
-import { readReports } from "../../src/agent/ReportForms.ts"
-import { decodeToolCall, mayReport } from "../../src/agent/Tools.ts"
+import { readReports } from "../../../src/agent/tools/ReportForms.ts"
+import { decodeToolCall, mayReport } from "../../../src/agent/tools/Tools.ts"
 
 const exact = {
   file: "src/a.ts",

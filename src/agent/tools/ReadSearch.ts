@@ -2,11 +2,11 @@
  * Searches the files of the reviewed revision, or of a further repository (`alias:path`), for a model. Only files that the
  * configuration allows are searched, and what is shown counts towards the allowance; the content is data for the model.
  */
-import { showName } from "../domain/Text.ts"
+import { showName } from "../../domain/Text.ts"
 import { Effect } from "effect"
-import { expandBraces } from "../domain/Braces.ts"
-import type { CheckoutError } from "../vcs/Checkout.ts"
-import type { CodeHits, PatternRefused, SearchedFiles, SearchScope } from "./CodeSearch.ts"
+import { expandBraces } from "../../domain/Braces.ts"
+import type { CheckoutError } from "../../vcs/Checkout.ts"
+import type { CodeHits, PatternRefused, SearchedFiles, SearchScope } from "../CodeSearch.ts"
 import type { ContextAllowance } from "./ContextAllowance.ts"
 import type { RepositoryReader } from "./RepositoryReader.ts"
 

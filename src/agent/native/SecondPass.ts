@@ -4,12 +4,12 @@
  * in full then. It begins with the same prompt, so it waits until providers have that in their cache.
  */
 import { Effect } from "effect"
-import { addUsage } from "../domain/Analysis.ts"
-import { addUnusable } from "../domain/Coverage.ts"
-import type { Unusable } from "../domain/Coverage.ts"
-import type { AgentError, AgentReport, Brief } from "./Agent.ts"
-import { sharedPrompt } from "./SharedPrompt.ts"
-import { distinctReasons } from "../domain/Reason.ts"
+import { addUsage } from "../../domain/Analysis.ts"
+import { addUnusable } from "../../domain/Coverage.ts"
+import type { Unusable } from "../../domain/Coverage.ts"
+import type { AgentError, AgentReport, Brief } from "../Agent.ts"
+import { sharedPrompt } from "../SharedPrompt.ts"
+import { distinctReasons } from "../../domain/Reason.ts"
 
 const instruction =
   "This is an independent second review of these files; another reader reports what is obvious. Concentrate on what is overlooked in a first reading: error paths, boundaries, order and concurrency, permissions, untrusted input, and callers in other files. End with publish_summary in one sentence."

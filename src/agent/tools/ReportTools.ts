@@ -1,6 +1,6 @@
 /** Tools with which a model reports problems and ends a review. */
 import { Effect, Schema } from "effect"
-import { Severity } from "../domain/Kinds.ts"
+import { Severity } from "../../domain/Kinds.ts"
 import { cutText, readText } from "./Forms.ts"
 import { readReports } from "./ReportForms.ts"
 import type { ReadReport } from "./ReportForms.ts"

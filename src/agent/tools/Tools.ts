@@ -1,5 +1,5 @@
 /** The table of the tools that models and agents are offered: one row per tool. The native loop and a tool server use the same rows. */
-import type { ToolSpec } from "../llm/Gateway.ts"
+import type { ToolSpec } from "../../llm/Gateway.ts"
 import { readReports } from "./ReportForms.ts"
 import { readTools } from "./ReadTools.ts"
 import { decodeReports, reportTools } from "./ReportTools.ts"

@@ -1,14 +1,14 @@
 /** Two independent conversations about one brief, and how their reports are combined. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { Agent } from "../../src/agent/Agent.ts"
-import { nativeAgentLayer } from "../../src/agent/AgentModes.ts"
-import { gatewayLayer } from "../../src/llm/GatewayLayer.ts"
-import { faults, startFakeModel } from "../harness/FakeModel.ts"
-import type { Script } from "../harness/FakeModel.ts"
-import { testOwners } from "../harness/Owners.ts"
-import { testSnapshot, testWorkspace } from "../harness/TestSnapshot.ts"
-import { fakeCheckout, fakeCode } from "./FakeCheckout.ts"
+import { Agent } from "../../../src/agent/Agent.ts"
+import { nativeAgentLayer } from "../../../src/agent/AgentLayer.ts"
+import { gatewayLayer } from "../../../src/llm/GatewayLayer.ts"
+import { faults, startFakeModel } from "../../harness/FakeModel.ts"
+import type { Script } from "../../harness/FakeModel.ts"
+import { testOwners } from "../../harness/Owners.ts"
+import { testSnapshot, testWorkspace } from "../../harness/TestSnapshot.ts"
+import { fakeCheckout, fakeCode } from "../FakeCheckout.ts"
 
 const analyse = (script: Script, secondPass: boolean, maySkip = false) =>
   Effect.gen(function* () {

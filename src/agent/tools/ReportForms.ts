@@ -4,9 +4,9 @@
  * a form that is not understood is omitted, and a required one makes the report invalid.
  */
 import { Schema } from "effect"
-import { ReportedProblem } from "../domain/Problem.ts"
-import type { ReportSketch } from "../domain/ReportSketch.ts"
-import { truncate } from "../domain/Text.ts"
+import { ReportedProblem } from "../../domain/Problem.ts"
+import type { ReportSketch } from "../../domain/ReportSketch.ts"
+import { truncate } from "../../domain/Text.ts"
 import {
   cutLines,
   cutText,
