@@ -4,7 +4,7 @@ import { newId } from "../domain/Ids.ts"
 import type { ChatRequests } from "../store/ChatRequests.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { parseCommand } from "./Command.ts"
-import { InboundCounts } from "./InboundCounts.ts"
+import { InboundCounts } from "./platform/InboundCounts.ts"
 import type { Inbound } from "./Inbound.ts"
 
 export type StoredInbound = "stored" | "duplicate" | "ignored"

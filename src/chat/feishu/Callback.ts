@@ -1,9 +1,9 @@
 /** Verifies and reads callbacks of Feishu and Lark. An event must be signed; the challenge has no signature and is verified by its token. */
 import { isRecent, refuse } from "../CallbackOutcome.ts"
 import type { CallbackOutcome, CallbackReply, CallbackRequest, CallbackSecrets } from "../CallbackOutcome.ts"
-import { objectAt, parseJson, textAt } from "../ReadJson.ts"
-import type { JsonObject } from "../ReadJson.ts"
-import { isSameText } from "../SameText.ts"
+import { objectAt, parseJson, textAt } from "../platform/ReadJson.ts"
+import type { JsonObject } from "../platform/ReadJson.ts"
+import { isSameText } from "../platform/SameText.ts"
 import { Redacted } from "effect"
 import { decrypt, isSigned } from "./Crypt.ts"
 import { readEvent } from "./Messages.ts"

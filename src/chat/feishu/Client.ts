@@ -1,8 +1,8 @@
 /** Sends messages of a Feishu or Lark application (open.feishu.cn: im-v1). Replies are cards, which can be edited for 14 days. */
 import { Clock, Effect } from "effect"
 import type { ChatClient, ChatText } from "../ChatClient.ts"
-import { cutBytes } from "../CutText.ts"
-import { textAt } from "../ReadJson.ts"
+import { cutBytes } from "../platform/CutText.ts"
+import { textAt } from "../platform/ReadJson.ts"
 import type { FeishuApi } from "./Api.ts"
 
 /** A card may have 30 KB with everything around the text. */

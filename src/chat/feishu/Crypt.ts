@@ -1,7 +1,7 @@
 /** Signatures and encryption of Feishu callbacks: SHA-256 over the raw body, AES-256-CBC with the hashed encrypt key and the IV in front. */
 import { createDecipheriv, createHash } from "node:crypto"
 import { Redacted } from "effect"
-import { isSameText } from "../SameText.ts"
+import { isSameText } from "../platform/SameText.ts"
 
 export const sign = (key: Redacted.Redacted, timestamp: string, nonce: string, body: Uint8Array): string =>
   createHash("sha256")

@@ -3,7 +3,7 @@
  * scope, and a field that it may not read is absent: then no one has the value.
  */
 import { Effect } from "effect"
-import { listAt, objectAt, textAt } from "../ReadJson.ts"
+import { listAt, objectAt, textAt } from "../platform/ReadJson.ts"
 import { maxDepartments, readPages, unreadable } from "../members/DirectoryReader.ts"
 import type { DirectoryReader } from "../members/DirectoryReader.ts"
 import type { FeishuApi } from "./Api.ts"

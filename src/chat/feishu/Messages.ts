@@ -1,8 +1,8 @@
 /** Converts events of Feishu and Lark (schema 2.0) to `Inbound`. Pure. */
 import { maxTextLength, noText } from "../Inbound.ts"
 import type { Inbound, InboundMessage } from "../Inbound.ts"
-import { listAt, objectAt, parseJson, textAt } from "../ReadJson.ts"
-import type { JsonObject } from "../ReadJson.ts"
+import { listAt, objectAt, parseJson, textAt } from "../platform/ReadJson.ts"
+import type { JsonObject } from "../platform/ReadJson.ts"
 
 const ignored = (reason: string): Inbound => ({ _tag: "Ignored", reason })
 

@@ -2,10 +2,10 @@
 import { Effect, Redacted } from "effect"
 import { requestFailed } from "../../forge/ForgeError.ts"
 import type { ForgeError } from "../../forge/ForgeError.ts"
-import { makeAccessToken } from "../AccessToken.ts"
-import { callPlatform } from "../PlatformCall.ts"
-import { numberAt, textAt } from "../ReadJson.ts"
-import type { JsonObject } from "../ReadJson.ts"
+import { makeAccessToken } from "../platform/AccessToken.ts"
+import { callPlatform } from "../platform/PlatformCall.ts"
+import { numberAt, textAt } from "../platform/ReadJson.ts"
+import type { JsonObject } from "../platform/ReadJson.ts"
 
 export interface WecomApp {
   readonly baseUrl: string

@@ -2,7 +2,7 @@
 import { isRecent, refuse } from "../CallbackOutcome.ts"
 import type { CallbackOutcome, CallbackReply, CallbackRequest, CallbackSecrets } from "../CallbackOutcome.ts"
 import type { Inbound } from "../Inbound.ts"
-import { parseJson, textAt } from "../ReadJson.ts"
+import { parseJson, textAt } from "../platform/ReadJson.ts"
 import { decodeKey, decrypt, isSigned } from "./Crypt.ts"
 import { readAppMessage, readBotMessage } from "./Messages.ts"
 import type { WecomBot } from "./Messages.ts"

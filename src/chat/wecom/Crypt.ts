@@ -4,7 +4,7 @@
  */
 import { createDecipheriv, createHash } from "node:crypto"
 import { Redacted } from "effect"
-import { isSameText } from "../SameText.ts"
+import { isSameText } from "../platform/SameText.ts"
 
 const blockBytes = 32
 const headBytes = 20

@@ -3,8 +3,8 @@
  * people in its visible range. Members are listed per department, because a list does not include departments below.
  */
 import { Effect } from "effect"
-import { listAt, numberAt, objectAt, textAt } from "../ReadJson.ts"
-import type { JsonObject } from "../ReadJson.ts"
+import { listAt, numberAt, objectAt, textAt } from "../platform/ReadJson.ts"
+import type { JsonObject } from "../platform/ReadJson.ts"
 import { maxDepartments, maxPeople, unreadable } from "../members/DirectoryReader.ts"
 import type { DirectoryReader } from "../members/DirectoryReader.ts"
 import type { WecomApi } from "./Api.ts"

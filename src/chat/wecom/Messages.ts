@@ -2,8 +2,8 @@
 import type { ReplyTarget } from "../../domain/ChatRequest.ts"
 import { maxTextLength, noText } from "../Inbound.ts"
 import type { Inbound } from "../Inbound.ts"
-import { listAt, objectAt, textAt } from "../ReadJson.ts"
-import type { JsonObject } from "../ReadJson.ts"
+import { listAt, objectAt, textAt } from "../platform/ReadJson.ts"
+import type { JsonObject } from "../platform/ReadJson.ts"
 import { childText } from "./Xml.ts"
 import type { XmlElement } from "./Xml.ts"
 

@@ -8,9 +8,9 @@ import type { Reason } from "../../domain/Reason.ts"
 import { ForgeError, requestFailed } from "../../forge/ForgeError.ts"
 import { ResponseTimeout } from "../../forge/ResponseTimeout.ts"
 import type { ChatSessionEnd } from "../ChatSession.ts"
-import { readResponse } from "../PlatformCall.ts"
-import type { JsonObject } from "../ReadJson.ts"
-import type { ChatSocket } from "../Socket.ts"
+import { readResponse } from "../platform/PlatformCall.ts"
+import type { JsonObject } from "../platform/ReadJson.ts"
+import type { ChatSocket } from "../platform/Socket.ts"
 
 const maxAckTimeout = Duration.seconds(10)
 /** Requests without an acknowledgement. The oldest are forgotten. */

@@ -8,7 +8,7 @@ import { decodeFrame, encodeFrame, pingFrame } from "../../../src/chat/feishu/Fr
 import { readEvent } from "../../../src/chat/feishu/Messages.ts"
 import type { Inbound } from "../../../src/chat/Inbound.ts"
 import { parseCommand } from "../../../src/chat/Command.ts"
-import { parseJson } from "../../../src/chat/ReadJson.ts"
+import { parseJson } from "../../../src/chat/platform/ReadJson.ts"
 import { appForm, botForm, readWecomCallback } from "../../../src/chat/wecom/Callback.ts"
 import type { CallbackRequest } from "../../../src/chat/CallbackOutcome.ts"
 import { wecomKey } from "../../harness/ChatSigning.ts"

@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { verbatimReason } from "../../src/domain/Reason.ts"
-import { makeAccessToken } from "../../src/chat/AccessToken.ts"
-import { ForgeError } from "../../src/forge/ForgeError.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { makeAccessToken } from "../../../src/chat/platform/AccessToken.ts"
+import { ForgeError } from "../../../src/forge/ForgeError.ts"
 
 const hour = 60 * 60_000
 const refused = new ForgeError({ reason: "unauthorized", operation: "call", why: verbatimReason("token expired") })

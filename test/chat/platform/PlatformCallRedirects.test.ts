@@ -1,8 +1,8 @@
 /** A chat platform cannot send the credentials of an application to another host. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { callPlatform } from "../../src/chat/PlatformCall.ts"
-import { RedirectingHost } from "../harness/RedirectingHost.ts"
+import { callPlatform } from "../../../src/chat/platform/PlatformCall.ts"
+import { RedirectingHost } from "../../harness/RedirectingHost.ts"
 
 const secret = "secret-of-the-application"
 

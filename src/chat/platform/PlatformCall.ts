@@ -4,14 +4,14 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import { request } from "undici"
-import type { Reason } from "../domain/Reason.ts"
-import { ForgeError } from "../forge/ForgeError.ts"
-import { flatHeaders, toMissingResponse } from "../forge/HostResponse.ts"
-import type { HostResponse } from "../forge/HostResponse.ts"
-import { ResponseTimeout } from "../forge/ResponseTimeout.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { ForgeError } from "../../forge/ForgeError.ts"
+import { flatHeaders, toMissingResponse } from "../../forge/HostResponse.ts"
+import type { HostResponse } from "../../forge/HostResponse.ts"
+import { ResponseTimeout } from "../../forge/ResponseTimeout.ts"
 import { numberAt, parseJson, textAt } from "./ReadJson.ts"
 import type { JsonObject } from "./ReadJson.ts"
-import { readBounded, throughProxy } from "./ThroughProxy.ts"
+import { readBounded, throughProxy } from "../ThroughProxy.ts"
 
 export interface PlatformRequest {
   /** Name for errors: method and path without the query. */

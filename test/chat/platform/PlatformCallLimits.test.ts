@@ -1,6 +1,6 @@
 /** Waits that a platform requests when it limits the service: bounded, whatever it names. */
 import { expect, it } from "vitest"
-import { readResponse } from "../../src/chat/PlatformCall.ts"
+import { readResponse } from "../../../src/chat/platform/PlatformCall.ts"
 
 const call = { operation: "POST /messages", secrets: [], writes: true }
 

@@ -3,7 +3,7 @@
  * return the same token until shortly before its end, so that it is requested again no more often than once a minute.
  */
 import { Clock, Effect, Redacted, Semaphore } from "effect"
-import type { ForgeError } from "../forge/ForgeError.ts"
+import type { ForgeError } from "../../forge/ForgeError.ts"
 
 export interface FreshToken {
   readonly token: Redacted.Redacted

@@ -5,8 +5,8 @@
 import { Cause, Deferred, Effect, Queue } from "effect"
 import type { Scope } from "effect"
 import { Agent, EnvHttpProxyAgent, WebSocket } from "undici"
-import type { Reason } from "../domain/Reason.ts"
-import { ChatSessionEnd } from "./ChatSession.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { ChatSessionEnd } from "../ChatSession.ts"
 
 const maxMessageBytes = 1024 * 1024
 /** Messages that arrived and are not processed. Beyond it the connection is closed: the platform delivers again. */

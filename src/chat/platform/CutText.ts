@@ -2,7 +2,7 @@
  * Cuts a text to a number of UTF-8 bytes at the end of a line, or of a character if the first line is longer, and closes the code block in
  * which it ends. Pure.
  */
-import { closingFence } from "../domain/CodeFence.ts"
+import { closingFence } from "../../domain/CodeFence.ts"
 
 const ellipsis = "\n…"
 /** Room for the line that closes a code block. */

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { WebSocketServer } from "ws"
 import type { WebSocket } from "ws"
-import { openSocket } from "../../src/chat/Socket.ts"
+import { openSocket } from "../../../src/chat/platform/Socket.ts"
 
 /** A platform that sends `count` messages to each connection, and the connections. */
 const startPlatform = (count: number) =>

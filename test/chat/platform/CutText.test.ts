@@ -1,6 +1,6 @@
 /** Texts that are cut to the number of bytes that a platform accepts. */
 import { expect, it } from "vitest"
-import { cutBytes } from "../../src/chat/CutText.ts"
+import { cutBytes } from "../../../src/chat/platform/CutText.ts"
 
 const bytes = (text: string) => Buffer.byteLength(text)
 
