@@ -15,7 +15,7 @@ import type { Role } from "../domain/Role.ts"
 import type { AccessReport } from "../forge/Access.ts"
 import { Forges } from "../forge/Forges.ts"
 import { hasCredential } from "../forge/http/Profile.ts"
-import { processLimits } from "../vcs/ProcessLimits.ts"
+import { processLimits } from "../vcs/process/ProcessLimits.ts"
 import { remoteRef } from "../vcs/git/RemoteRef.ts"
 
 const temporaryHome = Effect.acquireRelease(

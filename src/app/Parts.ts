@@ -12,8 +12,8 @@ import * as KeepConfigurations from "./KeepConfigurations.ts"
 import * as KeepRunLogs from "./KeepRunLogs.ts"
 import { queues } from "./Queues.ts"
 import { cache, objects, spool, stores } from "./Stores.ts"
-import { processLimits } from "../vcs/ProcessLimits.ts"
-import * as KeepWorkspaceCache from "../vcs/KeepWorkspaceCache.ts"
+import { processLimits } from "../vcs/process/ProcessLimits.ts"
+import * as KeepWorkspaceCache from "../vcs/cache/KeepWorkspaceCache.ts"
 import { layerVcs } from "../vcs/VcsLayer.ts"
 
 export const identity = NodeIdentity.layer(process.env["SVC_NODE_NAME"] ?? hostname())

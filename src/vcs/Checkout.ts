@@ -7,7 +7,7 @@ import { Context, Schema } from "effect"
 import type { Effect, Redacted, Scope, Stream } from "effect"
 import { Reason } from "../domain/Reason.ts"
 import { inEnglish } from "../text/en.ts"
-import type { VcsServer } from "./VcsServer.ts"
+import type { VcsServer } from "./server/VcsServer.ts"
 
 export type CheckoutRequest = GitCheckoutRequest | ServerCheckoutRequest
 

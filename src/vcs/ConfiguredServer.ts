@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { Redacted } from "effect"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { ContextRepository } from "../config/schema/Workspaces.ts"
-import type { PerforceServer, SubversionServer, VcsServer } from "./VcsServer.ts"
+import type { PerforceServer, SubversionServer, VcsServer } from "./server/VcsServer.ts"
 import { isReason } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
 

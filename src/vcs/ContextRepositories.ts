@@ -5,7 +5,7 @@
 import { Context } from "effect"
 import type { Effect, Redacted, Scope } from "effect"
 import type { CheckoutError, RevisionSearch } from "./Checkout.ts"
-import type { VcsServer } from "./VcsServer.ts"
+import type { VcsServer } from "./server/VcsServer.ts"
 
 export type MountRequest = GitMountRequest | ServerMountRequest
 

@@ -2,7 +2,7 @@
 import { Context } from "effect"
 import type { Effect, Result } from "effect"
 import type { CheckoutError } from "./Checkout.ts"
-import type { VcsServer } from "./VcsServer.ts"
+import type { VcsServer } from "./server/VcsServer.ts"
 
 /** The part of a change in one branch: a unit whose reviews are serial. */
 export interface ChangedStream {

@@ -2,12 +2,12 @@
 import { Context, Effect, Layer } from "effect"
 import { Vcs } from "./Checkout.ts"
 import { ContextRepositories } from "./ContextRepositories.ts"
-import type { ServerAdapter } from "./ServerAdapter.ts"
+import type { ServerAdapter } from "./server/ServerAdapter.ts"
 import { SubmittedChanges } from "./SubmittedChanges.ts"
-import type { VcsServer } from "./VcsServer.ts"
-import { vcsTable } from "./VcsTable.ts"
-import type { VcsOptions } from "./VcsTable.ts"
-import { WorkspaceCache } from "./WorkspaceCache.ts"
+import type { VcsServer } from "./server/VcsServer.ts"
+import { vcsTable } from "./server/VcsTable.ts"
+import type { VcsOptions } from "./server/VcsTable.ts"
+import { WorkspaceCache } from "./cache/WorkspaceCache.ts"
 
 export const layerVcs = (
   options: VcsOptions

@@ -5,7 +5,7 @@ import { CheckoutError, Vcs } from "../../src/vcs/Checkout.ts"
 import { ContextRepositories } from "../../src/vcs/ContextRepositories.ts"
 import { makeGit } from "../../src/vcs/git/GitVcs.ts"
 import type { GitVcsOptions } from "../../src/vcs/git/GitVcs.ts"
-import { WorkspaceCache } from "../../src/vcs/WorkspaceCache.ts"
+import { WorkspaceCache } from "../../src/vcs/cache/WorkspaceCache.ts"
 
 export const layerGit = (options: GitVcsOptions): Layer.Layer<Vcs | ContextRepositories | WorkspaceCache> =>
   Layer.effectContext(

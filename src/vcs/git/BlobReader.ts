@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
-import type { ProcessLimits } from "../ProcessLimits.ts"
+import type { ProcessLimits } from "../process/ProcessLimits.ts"
 import { openCatFile } from "./CatFile.ts"
 import type { Pending } from "./CatFile.ts"
 import type { TimeLimit } from "./TimeLimit.ts"

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
-import type { ProcessLimits } from "../ProcessLimits.ts"
+import type { ProcessLimits } from "../process/ProcessLimits.ts"
 import { endError, startGit } from "./GitProcess.ts"
 import type { GitCommand } from "./GitProcess.ts"
 import { localTime, withinTime } from "./TimeLimit.ts"

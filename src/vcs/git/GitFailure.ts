@@ -2,7 +2,7 @@
 import { redactCredentials } from "../../domain/RedactCredentials.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { CheckoutError } from "../Checkout.ts"
-import { programFailed } from "../ProgramFailed.ts"
+import { programFailed } from "../process/ProgramFailed.ts"
 
 type Kind = CheckoutError["reason"]
 

@@ -17,7 +17,7 @@ import type { GitCommand } from "./GitProcess.ts"
 import { formatOfRepository } from "./ObjectFormat.ts"
 import type { ObjectFormat } from "./ObjectFormat.ts"
 import { localTime } from "./TimeLimit.ts"
-import type { ProcessLimits } from "../ProcessLimits.ts"
+import type { ProcessLimits } from "../process/ProcessLimits.ts"
 
 export interface Mirror {
   readonly directory: string

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { CheckoutError } from "../Checkout.ts"
 import { remoteSettings, listSecrets } from "./Fetch.ts"
-import type { ProcessLimits } from "../ProcessLimits.ts"
+import type { ProcessLimits } from "../process/ProcessLimits.ts"
 import type { Remote } from "./Fetch.ts"
 import { runGit } from "./GitProcess.ts"
 import { isCommitId } from "./Mirror.ts"

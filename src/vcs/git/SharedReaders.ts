@@ -1,6 +1,6 @@
 /** Git processes that all checkouts of a mirror share: for objects, sizes and diffs. They end 10 seconds after their last use. */
 import { Effect, RcMap } from "effect"
-import type { ProcessLimits } from "../ProcessLimits.ts"
+import type { ProcessLimits } from "../process/ProcessLimits.ts"
 import { openBlobReader } from "./BlobReader.ts"
 import { sizesIn } from "./Comparisons.ts"
 import { openDiffReader } from "./DiffReader.ts"

@@ -4,7 +4,7 @@
  */
 import { Effect, Semaphore } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import type { ProgramChild, ProgramEnd } from "../Program.ts"
+import type { ProgramChild, ProgramEnd } from "../process/Program.ts"
 import { readReply } from "../server/ReadReply.ts"
 import { findRepair, isNothing, p4Failure } from "./P4Failure.ts"
 import type { P4Message, Repair } from "./P4Failure.ts"

@@ -1,5 +1,5 @@
 /** Options of the checkout of a working copy on this machine. */
-import type { ProcessLimits } from "../ProcessLimits.ts"
+import type { ProcessLimits } from "../process/ProcessLimits.ts"
 
 export interface LocalOptions {
   /** Folder of private folders; see `makePrivateFolder`. */

@@ -1,5 +1,5 @@
 /** Reads the reply of a program as it streams, until its reader has seen enough, the text is unreadable, or the program ends. */
-import type { ProgramChild, ProgramEnd } from "../Program.ts"
+import type { ProgramChild, ProgramEnd } from "../process/Program.ts"
 
 export interface ReplyReader {
   /** Both throw for text that is not well formed. */

@@ -14,7 +14,7 @@ import type { Scope } from "effect"
 import type { CheckoutError } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
 import type { Mirror } from "../git/Mirror.ts"
-import type { ProcessLimits } from "../ProcessLimits.ts"
+import type { ProcessLimits } from "../process/ProcessLimits.ts"
 import { makePack } from "./PackFile.ts"
 import { makePrivateFolder } from "./PrivateFolder.ts"
 

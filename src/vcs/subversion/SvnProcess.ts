@@ -3,9 +3,9 @@
  */
 import { Effect, Redacted, Semaphore } from "effect"
 import { CheckoutError } from "../Checkout.ts"
-import { limitError } from "../ProcessLimit.ts"
-import { collect, startProgram } from "../Program.ts"
-import type { ProgramChild, ProgramEnd } from "../Program.ts"
+import { limitError } from "../process/ProcessLimit.ts"
+import { collect, startProgram } from "../process/Program.ts"
+import type { ProgramChild, ProgramEnd } from "../process/Program.ts"
 import { readReply } from "../server/ReadReply.ts"
 import { forgetRealms, isHttp } from "./SvnRealms.ts"
 import { svnFailure } from "./SvnFailure.ts"

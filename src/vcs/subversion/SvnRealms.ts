@@ -11,7 +11,7 @@ import { Clock, Effect, Redacted } from "effect"
 import { Agent, ProxyAgent, request } from "undici"
 import { CheckoutError } from "../Checkout.ts"
 import { io } from "../git/Mirror.ts"
-import type { SubversionServer } from "../VcsServer.ts"
+import type { SubversionServer } from "../server/VcsServer.ts"
 
 const timeoutMillis = 60_000
 /** Realms of a server are read again after this time, and after it refused the password. */

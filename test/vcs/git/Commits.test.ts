@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import type { ReadObject } from "../../../src/vcs/git/CommitObject.ts"
 import { commitsBetween } from "../../../src/vcs/git/Commits.ts"
 import type { Mirror } from "../../../src/vcs/git/Mirror.ts"
-import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
+import { localLimits } from "../../../src/vcs/process/ProcessLimits.ts"
 import { makeRepository } from "../Repository.ts"
 
 const repository = makeRepository()

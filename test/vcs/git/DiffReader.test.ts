@@ -10,7 +10,7 @@ import { isJustBefore, parseCommit } from "../../../src/vcs/git/CommitObject.ts"
 import type { ReadObject } from "../../../src/vcs/git/CommitObject.ts"
 import { diffOptions } from "../../../src/vcs/git/DiffStream.ts"
 import { layerGit } from "../../harness/GitLayer.ts"
-import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
+import { localLimits } from "../../../src/vcs/process/ProcessLimits.ts"
 import { wholeDiff } from "../WholeDiff.ts"
 import { makeRepository, temporaryFolder } from "../Repository.ts"
 

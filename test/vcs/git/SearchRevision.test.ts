@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { Vcs } from "../../../src/vcs/Checkout.ts"
 import type { CheckoutError, RevisionSearch, TextSearch } from "../../../src/vcs/Checkout.ts"
 import { layerGit } from "../../harness/GitLayer.ts"
-import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
+import { localLimits } from "../../../src/vcs/process/ProcessLimits.ts"
 import { makeRepository, temporaryFolder } from "../Repository.ts"
 
 const repository = makeRepository()

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { openBlobReader } from "../../../src/vcs/git/BlobReader.ts"
 import { walkTrees } from "../../../src/vcs/git/TreeWalk.ts"
-import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
+import { localLimits } from "../../../src/vcs/process/ProcessLimits.ts"
 import { makeRepository } from "../Repository.ts"
 
 const repository = makeRepository()

@@ -3,7 +3,7 @@ import { Redacted } from "effect"
 import { makeFakeDepot, p4Password, p4User } from "../../harness/perforce/PerforceDepot.ts"
 import type { PerforceDepot } from "../../harness/perforce/PerforceDepot.ts"
 import { makeRealDepot } from "../../harness/perforce/RealPerforce.ts"
-import type { PerforceServer } from "../../../src/vcs/VcsServer.ts"
+import type { PerforceServer } from "../../../src/vcs/server/VcsServer.ts"
 
 export const p4d = process.env["P4D"]
 

@@ -6,11 +6,11 @@ import { join } from "node:path"
 import { CheckoutError, Vcs } from "../../../src/vcs/Checkout.ts"
 import type { ChangedPath, Checkout, Comparison, ServerCheckoutRequest } from "../../../src/vcs/Checkout.ts"
 import type { ContextRepositories } from "../../../src/vcs/ContextRepositories.ts"
-import { localLimits } from "../../../src/vcs/ProcessLimits.ts"
+import { localLimits } from "../../../src/vcs/process/ProcessLimits.ts"
 import { SubmittedChanges } from "../../../src/vcs/SubmittedChanges.ts"
 import type { DescribeRequest, SubmittedChange } from "../../../src/vcs/SubmittedChanges.ts"
 import { layerVcs } from "../../../src/vcs/VcsLayer.ts"
-import type { SubversionServer } from "../../../src/vcs/VcsServer.ts"
+import type { SubversionServer } from "../../../src/vcs/server/VcsServer.ts"
 import { svnPassword, svnUser } from "../../harness/Subversion.ts"
 
 export const root = mkdtempSync(join(tmpdir(), "aicr-vcs-"))

@@ -3,9 +3,9 @@
  * while reviews run.
  */
 import { Clock, Duration, Effect, Layer, Metric, Schedule } from "effect"
-import { ConfigStore } from "../config/ConfigStore.ts"
-import type { WorkspacesConfig } from "../config/schema/Workspaces.ts"
-import * as Metrics from "../observability/Metrics.ts"
+import { ConfigStore } from "../../config/ConfigStore.ts"
+import type { WorkspacesConfig } from "../../config/schema/Workspaces.ts"
+import * as Metrics from "../../observability/Metrics.ts"
 import { WorkspaceCache } from "./WorkspaceCache.ts"
 import type { CachePolicy } from "./WorkspaceCache.ts"
 

@@ -1,13 +1,13 @@
 /** Every version control system, as a row of a table: a missing row does not compile. */
 import type { Effect, Scope } from "effect"
-import type { VcsKind } from "../domain/Kinds.ts"
-import type { Checkouts, GitCheckoutRequest } from "./Checkout.ts"
-import type { GitMountRequest, Mounts } from "./ContextRepositories.ts"
-import { makeGit } from "./git/GitVcs.ts"
-import type { GitVcsOptions } from "./git/GitVcs.ts"
+import type { VcsKind } from "../../domain/Kinds.ts"
+import type { Checkouts, GitCheckoutRequest } from "../Checkout.ts"
+import type { GitMountRequest, Mounts } from "../ContextRepositories.ts"
+import { makeGit } from "../git/GitVcs.ts"
+import type { GitVcsOptions } from "../git/GitVcs.ts"
 import type { ServerAdapter } from "./ServerAdapter.ts"
-import { makePerforce } from "./perforce/PerforceVcs.ts"
-import { makeSubversion } from "./subversion/SubversionVcs.ts"
+import { makePerforce } from "../perforce/PerforceVcs.ts"
+import { makeSubversion } from "../subversion/SubversionVcs.ts"
 
 /** Git has a host, which describes its changes (src/forge). */
 interface Adapters {

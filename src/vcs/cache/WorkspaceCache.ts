@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 import type { Effect } from "effect"
-import type { CheckoutError } from "./Checkout.ts"
+import type { CheckoutError } from "../Checkout.ts"
 
 export interface CachePolicy {
   readonly maxBytes: number

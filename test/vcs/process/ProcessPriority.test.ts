@@ -1,6 +1,6 @@
 /** The priority of a command follows the processor time that it used recently. */
 import { expect, it } from "vitest"
-import { addUsedTime, unused } from "../../src/vcs/ProcessPriority.ts"
+import { addUsedTime, unused } from "../../../src/vcs/process/ProcessPriority.ts"
 
 /** Returns the steps below the service after each period of 200 ms with so much processor time. */
 const stepsAfter = (used: ReadonlyArray<number>): ReadonlyArray<number> => {

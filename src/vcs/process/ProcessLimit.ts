@@ -1,6 +1,6 @@
 /** Detects that a command exceeded a limit, and builds its error. */
-import type { Reason } from "../domain/Reason.ts"
-import { CheckoutError } from "./Checkout.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { CheckoutError } from "../Checkout.ts"
 import type { ProcessLimits } from "./ProcessLimits.ts"
 
 export type ProcessLimit = "memory" | "total_memory" | "cpu" | "file"

@@ -2,8 +2,8 @@
 import { stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
-import type { CheckoutError } from "./Checkout.ts"
-import { io } from "./git/Mirror.ts"
+import type { CheckoutError } from "../Checkout.ts"
+import { io } from "../git/Mirror.ts"
 
 export interface WorkingCopies {
   /** Top folder of the nearest Subversion working copy. */

@@ -2,12 +2,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { layerStatic } from "../../src/config/snapshots/FileConfigStore.ts"
-import * as KeepWorkspaceCache from "../../src/vcs/KeepWorkspaceCache.ts"
-import { planEviction } from "../../src/vcs/PlanEviction.ts"
-import { WorkspaceCache } from "../../src/vcs/WorkspaceCache.ts"
-import type { KeptMirror } from "../../src/vcs/WorkspaceCache.ts"
-import { testSnapshot } from "../harness/TestSnapshot.ts"
+import { layerStatic } from "../../../src/config/snapshots/FileConfigStore.ts"
+import * as KeepWorkspaceCache from "../../../src/vcs/cache/KeepWorkspaceCache.ts"
+import { planEviction } from "../../../src/vcs/cache/PlanEviction.ts"
+import { WorkspaceCache } from "../../../src/vcs/cache/WorkspaceCache.ts"
+import type { KeptMirror } from "../../../src/vcs/cache/WorkspaceCache.ts"
+import { testSnapshot } from "../../harness/TestSnapshot.ts"
 
 const gib = 1_073_741_824
 const day = 86_400_000

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "n
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
-import { Vcs } from "../../src/vcs/Checkout.ts"
-import { layerGit } from "../harness/GitLayer.ts"
-import { localLimits } from "../../src/vcs/ProcessLimits.ts"
-import { makeMirrors, mirrorFolder } from "../../src/vcs/git/Mirrors.ts"
-import { planEviction } from "../../src/vcs/PlanEviction.ts"
-import { WorkspaceCache } from "../../src/vcs/WorkspaceCache.ts"
-import type { CachePolicy, KeptMirror } from "../../src/vcs/WorkspaceCache.ts"
-import { makeRepository, temporaryFolder } from "./Repository.ts"
+import { Vcs } from "../../../src/vcs/Checkout.ts"
+import { layerGit } from "../../harness/GitLayer.ts"
+import { localLimits } from "../../../src/vcs/process/ProcessLimits.ts"
+import { makeMirrors, mirrorFolder } from "../../../src/vcs/git/Mirrors.ts"
+import { planEviction } from "../../../src/vcs/cache/PlanEviction.ts"
+import { WorkspaceCache } from "../../../src/vcs/cache/WorkspaceCache.ts"
+import type { CachePolicy, KeptMirror } from "../../../src/vcs/cache/WorkspaceCache.ts"
+import { makeRepository, temporaryFolder } from "../Repository.ts"
 
 const policy = (overrides: Partial<CachePolicy> = {}): CachePolicy => ({
   maxBytes: 100,

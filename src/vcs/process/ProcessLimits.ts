@@ -1,5 +1,5 @@
 /** Limits for processes of git, svn and p4 that work on untrusted repositories. */
-import type { WorkspacesConfig } from "../config/schema/Workspaces.ts"
+import type { WorkspacesConfig } from "../../config/schema/Workspaces.ts"
 
 export interface ProcessLimits {
   /** Maximum memory of one command with all its child processes, and of each process. */
