@@ -17,7 +17,7 @@ import { providerProblems } from "../llm/providers/ProviderProblems.ts"
 import { channelProblems } from "../outputs/channels/ChannelProblems.ts"
 import { templateProblems } from "../outputs/SampleRender.ts"
 import { templateFileProblems } from "../outputs/text/TemplateFiles.ts"
-import { sandboxProblems } from "../sandbox/SandboxProblems.ts"
+import { sandboxProblems } from "../sandbox/drivers/SandboxProblems.ts"
 
 /** `roles`: those of the node, whose providers count only if it calls models; undefined for the whole configuration. */
 export const buildProblems = (snapshot: Snapshot, roles?: ReadonlySet<Role>): ReadonlyArray<ConfigIssue> => [

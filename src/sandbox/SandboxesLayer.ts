@@ -8,13 +8,13 @@ import type { SandboxConfig } from "../config/schema/Agent.ts"
 import { makeFolder } from "../database/MakeFolder.ts"
 import { findOwner, newMark } from "../vcs/ProcessMark.ts"
 import { readInside } from "./inside/InsideText.ts"
-import { checkRequest } from "./RequestProblems.ts"
+import { checkRequest } from "./drivers/RequestProblems.ts"
 import { SandboxError, Sandboxes } from "./Sandbox.ts"
 import type { SandboxKind } from "./Sandbox.ts"
-import type { SandboxSlot } from "./SandboxDriver.ts"
-import { listCandidates, makeDrivers } from "./SandboxKinds.ts"
-import type { Drivers } from "./SandboxKinds.ts"
-import { supervise } from "./Supervise.ts"
+import type { SandboxSlot } from "./drivers/SandboxDriver.ts"
+import { listCandidates, makeDrivers } from "./drivers/SandboxKinds.ts"
+import type { Drivers } from "./drivers/SandboxKinds.ts"
+import { supervise } from "./drivers/Supervise.ts"
 
 const io = <A>(
   failure: "FolderNotCreated" | "FolderNotRemoved",

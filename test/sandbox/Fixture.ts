@@ -27,7 +27,7 @@ import type {
   SandboxRequest
 } from "../../src/sandbox/Sandbox.ts"
 import { sandboxesOver } from "../../src/sandbox/SandboxesLayer.ts"
-import type { Drivers } from "../../src/sandbox/SandboxKinds.ts"
+import type { Drivers } from "../../src/sandbox/drivers/SandboxKinds.ts"
 import { inEnglish } from "../../src/text/en.ts"
 
 const mib = 1_048_576

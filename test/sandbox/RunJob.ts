@@ -1,5 +1,5 @@
 /** A service that runs one program in a sandbox, to the end. Its argument is the fixture, the kind and the program, its output the outcome. */
-import { makeDrivers } from "../../src/sandbox/SandboxKinds.ts"
+import { makeDrivers } from "../../src/sandbox/drivers/SandboxKinds.ts"
 import { requestOver, run } from "./Fixture.ts"
 import type { Fixture } from "./Fixture.ts"
 

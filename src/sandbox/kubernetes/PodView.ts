@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
-import type { SandboxEnd } from "../SandboxDriver.ts"
+import type { SandboxEnd } from "../drivers/SandboxDriver.ts"
 
 const State = Schema.Struct({
   waiting: Schema.optional(

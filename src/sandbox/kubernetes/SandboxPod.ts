@@ -1,7 +1,7 @@
 /** The pod of one sandbox: the agent's container, and one with the sockets, which fills the repository. Pure. */
 import type { Container, Pod, SecurityContext, Volume, VolumeMount } from "kubernetes-types/core/v1.d.ts"
 import type { SandboxConfig } from "../../config/schema/Agent.ts"
-import { defaultImage } from "../DefaultImage.ts"
+import { defaultImage } from "../drivers/DefaultImage.ts"
 import { insideFile, ownPaths, partsFolder } from "../Locations.ts"
 import type { SandboxRequest } from "../Sandbox.ts"
 import { agentContainer, socketsContainer } from "./PodView.ts"

@@ -21,7 +21,7 @@ import { acquireProcess, controlProcess, endAll } from "../native/NativeProcess.
 import { listDescendants, listMarked, markVariable } from "../native/ProcessTree.ts"
 import { SandboxError } from "../Sandbox.ts"
 import type { SandboxLimits, SandboxRequest } from "../Sandbox.ts"
-import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../SandboxDriver.ts"
+import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../drivers/SandboxDriver.ts"
 import { withLifeline } from "./Lifeline.ts"
 import { writeInitramfs } from "./Initramfs.ts"
 import type { InitEntry } from "./Initramfs.ts"

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Scope } from "effect"
 import { verbatimReason } from "../../domain/Reason.ts"
 import type { SandboxLimit, SandboxLimits } from "../Sandbox.ts"
-import type { SandboxEnd } from "../SandboxDriver.ts"
+import type { SandboxEnd } from "../drivers/SandboxDriver.ts"
 import type { Cgroup } from "./Cgroup.ts"
 import { killProcesses, measureProcesses } from "./ProcessTree.ts"
 

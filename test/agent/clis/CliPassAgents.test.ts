@@ -16,7 +16,7 @@ import { modelProxiesLayer } from "../../../src/agent/proxy/ModelProxiesLayer.ts
 import { webSearchLayer } from "../../../src/agent/search/WebSearchLayer.ts"
 import { toolNames } from "../../../src/agent/tools/Tools.ts"
 import { gatewayLayer } from "../../../src/llm/GatewayLayer.ts"
-import { defaultImage } from "../../../src/sandbox/DefaultImage.ts"
+import { defaultImage } from "../../../src/sandbox/drivers/DefaultImage.ts"
 import { sandboxesLayer } from "../../../src/sandbox/SandboxesLayer.ts"
 import { scrubSecrets } from "../../../src/review/Secrets.ts"
 import { AgentPasses } from "../../../src/store/AgentPasses.ts"

@@ -1,7 +1,7 @@
 /** Lines of the output of a program. */
 import { PassThrough } from "node:stream"
 import { expect, it } from "vitest"
-import { maxLineChars, OutputLines, splitLines } from "../../src/sandbox/OutputLines.ts"
+import { maxLineChars, OutputLines, splitLines } from "../../../src/sandbox/drivers/OutputLines.ts"
 
 const linesOf = async (chunks: ReadonlyArray<string | Buffer>, isOver = () => false) => {
   const output = new PassThrough({ highWaterMark: 1 << 24 })

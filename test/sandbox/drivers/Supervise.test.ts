@@ -1,10 +1,10 @@
 /** The reason for which a sandbox ended, from what is known about it. */
-import { verbatimReason } from "../../src/domain/Reason.ts"
-import { inEnglish } from "../../src/text/en.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 import { describe, expect, it } from "vitest"
-import { findExit } from "../../src/sandbox/Supervise.ts"
-import { StderrTail } from "../../src/sandbox/StderrTail.ts"
-import { testLimits } from "./Fixture.ts"
+import { findExit } from "../../../src/sandbox/drivers/Supervise.ts"
+import { StderrTail } from "../../../src/sandbox/drivers/StderrTail.ts"
+import { testLimits } from "../Fixture.ts"
 
 const ended = { code: 1 }
 

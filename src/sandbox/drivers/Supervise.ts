@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto"
 import type { Readable } from "node:stream"
 import { Effect, Stream } from "effect"
 import type { Scope } from "effect"
-import { verbatimReason } from "../domain/Reason.ts"
-import type { Reason } from "../domain/Reason.ts"
-import type { Job, JobReport } from "./inside/Job.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import type { Job, JobReport } from "../inside/Job.ts"
 import { splitLines } from "./OutputLines.ts"
 import type {
   SandboxExit,
@@ -14,7 +14,7 @@ import type {
   SandboxLimits,
   SandboxProcess,
   SandboxRequest
-} from "./Sandbox.ts"
+} from "../Sandbox.ts"
 import { StderrTail } from "./StderrTail.ts"
 import type { SandboxEnd, StartedSandbox } from "./SandboxDriver.ts"
 

@@ -1,5 +1,5 @@
 /** The last part of stderr, without the report of `Inside.ts`, which is part of the same stream. */
-import type { JobReport } from "./inside/Job.ts"
+import type { JobReport } from "../inside/Job.ts"
 
 const maxChars = 16_384
 const maxReport = 4096

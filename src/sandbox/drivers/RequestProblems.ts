@@ -1,10 +1,10 @@
 /** Refuses requests that no kind may run: paths that are not absolute, and programs whose files leave the scratch folder. */
 import { isAbsolute, normalize } from "node:path"
 import { Effect } from "effect"
-import type { Reason } from "../domain/Reason.ts"
-import { ownPaths } from "./Locations.ts"
-import { SandboxError } from "./Sandbox.ts"
-import type { SandboxRequest } from "./Sandbox.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { ownPaths } from "../Locations.ts"
+import { SandboxError } from "../Sandbox.ts"
+import type { SandboxRequest } from "../Sandbox.ts"
 
 const isInside = (path: string): boolean => {
   const normal = normalize(path)

@@ -4,7 +4,7 @@
  */
 import { chmod, lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
-import type { SandboxRequest } from "./Sandbox.ts"
+import type { SandboxRequest } from "../Sandbox.ts"
 
 /** Files become readable, folders can be entered, and programs started. Links are not followed. */
 const permit = async (path: string): Promise<void> => {

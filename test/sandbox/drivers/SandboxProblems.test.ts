@@ -1,8 +1,8 @@
 /** The warning about agents without a sandbox. */
 import { expect, it } from "vitest"
-import { buildProblems } from "../../src/app/BuildProblems.ts"
-import { readDocument } from "../../src/config/snapshots/Snapshots.ts"
-import { inEnglish } from "../../src/text/en.ts"
+import { buildProblems } from "../../../src/app/BuildProblems.ts"
+import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 
 const triggers = [{ name: "t", kind: "gitea", base_url: "https://git.example", webhook_secret: "hook", token: "t" }]
 

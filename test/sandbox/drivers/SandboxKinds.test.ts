@@ -1,10 +1,10 @@
 /** The kinds that a configuration permits, and requests that none runs. */
-import { verbatimReason } from "../../src/domain/Reason.ts"
-import { inEnglish } from "../../src/text/en.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
+import { inEnglish } from "../../../src/text/en.ts"
 import { describe, expect, it } from "vitest"
-import { findRequestProblem } from "../../src/sandbox/RequestProblems.ts"
-import { listCandidates } from "../../src/sandbox/SandboxKinds.ts"
-import { requestOver } from "./Fixture.ts"
+import { findRequestProblem } from "../../../src/sandbox/drivers/RequestProblems.ts"
+import { listCandidates } from "../../../src/sandbox/drivers/SandboxKinds.ts"
+import { requestOver } from "../Fixture.ts"
 
 it.each([
   [{}, ["native"]],

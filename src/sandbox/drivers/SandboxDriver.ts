@@ -1,9 +1,9 @@
 /** Contract between the kinds of sandboxes and what they have in common. A kind starts `Inside.ts` in isolation, and ends it. */
 import type { Effect, Scope } from "effect"
 import type { Readable, Writable } from "node:stream"
-import type { SandboxConfig } from "../config/schema/Agent.ts"
-import type { SandboxError, SandboxLimit, SandboxPaths, SandboxRequest } from "./Sandbox.ts"
-import type { Reason } from "../domain/Reason.ts"
+import type { SandboxConfig } from "../../config/schema/Agent.ts"
+import type { SandboxError, SandboxLimit, SandboxPaths, SandboxRequest } from "../Sandbox.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export interface StartedSandbox {
   readonly notices: ReadonlyArray<Reason>

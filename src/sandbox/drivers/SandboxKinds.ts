@@ -1,12 +1,12 @@
 /** The table of sandbox kinds, and the selection of one. */
-import type { Env } from "../config/Credentials.ts"
-import type { SandboxConfig } from "../config/schema/Agent.ts"
-import { containerDriver } from "./container/ContainerDriver.ts"
-import { kubernetesDriver } from "./kubernetes/KubernetesDriver.ts"
-import { microvmDriver } from "./microvm/MicrovmDriver.ts"
-import { nativeDriver } from "./native/Native.ts"
-import { SandboxError } from "./Sandbox.ts"
-import type { SandboxKind } from "./Sandbox.ts"
+import type { Env } from "../../config/Credentials.ts"
+import type { SandboxConfig } from "../../config/schema/Agent.ts"
+import { containerDriver } from "../container/ContainerDriver.ts"
+import { kubernetesDriver } from "../kubernetes/KubernetesDriver.ts"
+import { microvmDriver } from "../microvm/MicrovmDriver.ts"
+import { nativeDriver } from "../native/Native.ts"
+import { SandboxError } from "../Sandbox.ts"
+import type { SandboxKind } from "../Sandbox.ts"
 import type { SandboxDriver } from "./SandboxDriver.ts"
 
 export type Drivers = Readonly<Record<SandboxKind, SandboxDriver>>
