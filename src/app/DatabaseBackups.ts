@@ -7,7 +7,7 @@ import type { OnBackup } from "../cli/DbBackupCommand.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { loadForStores } from "./CommandConfig.ts"
 import { backUp, isUsable, restore } from "../database/SqliteBackup.ts"
-import * as Logging from "../observability/Logging.ts"
+import * as Logging from "../observability/logs/Logging.ts"
 import { layerLock, locateDatabase } from "./Database.ts"
 
 const locate = Effect.fnUntraced(function* (config: string, advice: string) {

@@ -6,7 +6,7 @@ import { endWithCode } from "../cli/ExitCodes.ts"
 import { loadForStores } from "./CommandConfig.ts"
 import type { DatabaseLocation } from "./Database.ts"
 import { layerClient, layerLock, locateDatabase } from "./Database.ts"
-import * as Logging from "../observability/Logging.ts"
+import * as Logging from "../observability/logs/Logging.ts"
 import * as Migrations from "../store/schema/Migrations.ts"
 
 const toState = (location: DatabaseLocation, status: Migrations.MigrationStatus): DatabaseState => ({

@@ -8,7 +8,7 @@ import type { AccessReport } from "../forge/Access.ts"
 import { Forges } from "../forge/Forges.ts"
 import { reportModels } from "../llm/providers/CheckModels.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
-import * as Logging from "../observability/Logging.ts"
+import * as Logging from "../observability/logs/Logging.ts"
 import { reportSwarm } from "../outputs/swarm/SwarmAccess.ts"
 
 export { agentAccess } from "./AgentSetup.ts"

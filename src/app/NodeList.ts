@@ -8,7 +8,7 @@ import { refused } from "../cli/Exit.ts"
 import type { ExitWith } from "../cli/Exit.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import type { NodeLine } from "../cli/NodesCommand.ts"
-import * as Logging from "../observability/Logging.ts"
+import * as Logging from "../observability/logs/Logging.ts"
 
 const quietLogs = Logging.layerAt("warn")
 

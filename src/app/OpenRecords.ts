@@ -9,7 +9,7 @@ import { endWithCode, exitCodes } from "../cli/ExitCodes.ts"
 import { loadForStores } from "./CommandConfig.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { layerRecords, locateDatabase } from "./Database.ts"
-import * as Logging from "../observability/Logging.ts"
+import * as Logging from "../observability/logs/Logging.ts"
 import type { Records } from "../store/StoreLayer.ts"
 
 /** Returns the end of a command that needs a database file which no service has created yet. */

@@ -10,7 +10,7 @@ import type { StoredRevisions } from "../cli/ReadSnapshot.ts"
 import * as ChangeThreads from "../engine/ChangeThreads.ts"
 import { detectModel, detectVariables } from "../llm/providers/Detect.ts"
 import { gatewayLayer } from "../llm/GatewayLayer.ts"
-import * as Logging from "../observability/Logging.ts"
+import * as Logging from "../observability/logs/Logging.ts"
 import { localPublisher } from "./PublishLocally.ts"
 import { layerLocal } from "../vcs/LocalLayer.ts"
 

@@ -19,7 +19,7 @@ import type { NewRevision, RevisionHead } from "../../src/config/revisions/Revis
 import { RevisionStore } from "../../src/config/revisions/RevisionStore.ts"
 import { serialise } from "../../src/config/revisions/SealDocument.ts"
 import type { StoredDocument } from "../../src/config/revisions/SealDocument.ts"
-import * as Logging from "../../src/observability/Logging.ts"
+import * as Logging from "../../src/observability/logs/Logging.ts"
 import { layerRedis } from "../../src/store/configuration/RedisSource.ts"
 import type { SourceStores } from "../../src/store/configuration/SqlSource.ts"
 import { layerSql } from "../../src/store/configuration/SqlSource.ts"

@@ -4,7 +4,7 @@ import { Duration, Effect, Layer } from "effect"
 import { parseRoles } from "../../../src/cli/Roles.ts"
 import { layerFile } from "../../../src/config/snapshots/FileConfigStore.ts"
 import { WriteGap } from "../../../src/forge/Pacing.ts"
-import * as Logging from "../../../src/observability/Logging.ts"
+import * as Logging from "../../../src/observability/logs/Logging.ts"
 import { Progress } from "../../../src/observability/Progress.ts"
 import * as Service from "../../../src/app/Service.ts"
 

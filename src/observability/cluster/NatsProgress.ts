@@ -4,9 +4,9 @@
  * because a review has about ten events and every node would read them all.
  */
 import { Effect, Layer, PubSub, Queue, Schema, Stream } from "effect"
-import { NatsEvents } from "../../nats/NatsEvents.ts"
-import { NodeIdentity } from "../domain/NodeIdentity.ts"
-import { Progress, ProgressEvent } from "./Progress.ts"
+import { NatsEvents } from "../../../nats/NatsEvents.ts"
+import { NodeIdentity } from "../../domain/NodeIdentity.ts"
+import { Progress, ProgressEvent } from "../Progress.ts"
 
 const topic = "progress"
 const ProgressMessage = Schema.toCodecJson(Schema.Struct({ owner: Schema.String, event: ProgressEvent }))

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { addRootSpan, toTraceIds, withEventSpan } from "../../src/domain/EventTrace.ts"
-import * as Traces from "../../src/observability/Traces.ts"
-import { TraceCollector } from "../harness/TraceCollector.ts"
-import { waitUntil } from "../harness/Wait.ts"
+import { addRootSpan, toTraceIds, withEventSpan } from "../../../src/domain/EventTrace.ts"
+import * as Traces from "../../../src/observability/traces/Traces.ts"
+import { TraceCollector } from "../../harness/TraceCollector.ts"
+import { waitUntil } from "../../harness/Wait.ts"
 
 const eventId = "01a208db-be93-7004-8757-e05ffe997d7b"
 

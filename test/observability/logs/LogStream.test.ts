@@ -2,9 +2,9 @@ import { closeSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Logging from "../../src/observability/Logging.ts"
-import { openLogStream } from "../../src/observability/LogStream.ts"
-import { temporaryFolder } from "../vcs/Repository.ts"
+import * as Logging from "../../../src/observability/logs/Logging.ts"
+import { openLogStream } from "../../../src/observability/logs/LogStream.ts"
+import { temporaryFolder } from "../../vcs/Repository.ts"
 
 const logTo = (fd: number, lines: number) =>
   Effect.forEach(Array.from({ length: lines }), () => Effect.logInfo("x".repeat(1000)), { discard: true }).pipe(

@@ -4,8 +4,8 @@
  */
 import { Cause, Context, References, Tracer } from "effect"
 import type { Logger } from "effect"
-import { withoutPeriod } from "../domain/Text.ts"
-import { clean, cleanText } from "./Redaction.ts"
+import { withoutPeriod } from "../../domain/Text.ts"
+import { clean, cleanText } from "../Redaction.ts"
 
 export interface LogRecord {
   /** Milliseconds since the epoch. */

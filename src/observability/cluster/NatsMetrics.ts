@@ -1,8 +1,8 @@
 /** Measures the bus and its nodes periodically. */
 import { Effect, Layer, Metric } from "effect"
-import { NatsConnection } from "../../nats/NatsConnection.ts"
-import { NatsNodes } from "../../nats/NatsNodes.ts"
-import * as Metrics from "./Metrics.ts"
+import { NatsConnection } from "../../../nats/NatsConnection.ts"
+import { NatsNodes } from "../../../nats/NatsNodes.ts"
+import * as Metrics from "../Metrics.ts"
 
 const every = "10 seconds"
 

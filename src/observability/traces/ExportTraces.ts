@@ -3,8 +3,8 @@ import { hostname } from "node:os"
 import { ConfigProvider, Context, Effect, Layer, Option, Tracer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
-import { RootSpanIds } from "../domain/EventTrace.ts"
-import { cleanText } from "./Redaction.ts"
+import { RootSpanIds } from "../../domain/EventTrace.ts"
+import { cleanText } from "../Redaction.ts"
 
 export type TraceEnvironment = Readonly<Record<string, string | undefined>>
 

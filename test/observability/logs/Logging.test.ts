@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, ConfigProvider, Data, Effect, Exit, Layer, Redacted, Schema } from "effect"
-import * as Logging from "../../src/observability/Logging.ts"
+import * as Logging from "../../../src/observability/logs/Logging.ts"
 
 class Broken extends Data.TaggedError("Broken")<{ readonly message: string; readonly operation: string }> {}
 
