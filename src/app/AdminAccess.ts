@@ -32,7 +32,7 @@ import { layerMemory } from "../queue/journal/MemoryQueue.ts"
 import { makeSqliteJournal, makeSqliteReader } from "../queue/journal/SqliteJournal.ts"
 import type { QueueLimits } from "../queue/core/QueueLimits.ts"
 import { redisQueue } from "./Queues.ts"
-import { acquire } from "../database/DataLock.ts"
+import { acquire } from "../database/sqlite/DataLock.ts"
 
 const inMemory = (kind: string) =>
   new QueueError({

@@ -5,11 +5,11 @@ import { SqlClient } from "effect/sql"
 import { hostname } from "node:os"
 import { dirname, resolve } from "node:path"
 import type { Snapshot } from "../config/Snapshot.ts"
-import { awaitDatabase } from "../database/AwaitDatabase.ts"
-import * as DataLock from "../database/DataLock.ts"
-import * as SqliteClient from "../database/SqliteClient.ts"
+import { awaitDatabase } from "../database/sql/AwaitDatabase.ts"
+import * as DataLock from "../database/sqlite/DataLock.ts"
+import * as SqliteClient from "../database/sqlite/SqliteClient.ts"
 import * as Store from "../store/StoreLayer.ts"
-import { unavailable } from "../database/StoreFailure.ts"
+import { unavailable } from "../database/sql/StoreFailure.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import { StoreError } from "../database/StoreError.ts"
 
@@ -31,7 +31,7 @@ const noAddress = new StoreError({
 /** Name of the connection, which identifies the node on a shared server. */
 const applicationName = `aicr ${process.env["SVC_NODE_NAME"] ?? hostname()}`
 
-const postgresClient = Effect.promise(() => import("../database/PostgresClient.ts"))
+const postgresClient = Effect.promise(() => import("../database/postgres/PostgresClient.ts"))
 
 /** A client without migrations. */
 export const layerClient = (location: DatabaseLocation): Layer.Layer<SqlClient.SqlClient, StoreError> => {

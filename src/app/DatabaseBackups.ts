@@ -6,7 +6,7 @@ import { refused } from "../cli/Exit.ts"
 import type { OnBackup } from "../cli/DbBackupCommand.ts"
 import { endWithCode } from "../cli/ExitCodes.ts"
 import { loadForStores } from "./CommandConfig.ts"
-import { backUp, isUsable, restore } from "../database/SqliteBackup.ts"
+import { backUp, isUsable, restore } from "../database/sqlite/SqliteBackup.ts"
 import * as Logging from "../observability/logs/Logging.ts"
 import { layerLock, locateDatabase } from "./Database.ts"
 

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { RecordValues } from "../domain/Record.ts"
 import * as Field from "../domain/Field.ts"
 import { record } from "../domain/Record.ts"
-import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../database/sql/StoreFailure.ts"
 
 export const AdminSession = record({ username: Field.text, createdAt: Field.integer, expiresAt: Field.integer })
 export type AdminSession = RecordValues<typeof AdminSession>

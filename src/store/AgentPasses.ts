@@ -3,8 +3,8 @@ import { Context, Effect, Layer, Schema } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { AgentPassRecord } from "../domain/AgentPass.ts"
 import { SqlClient } from "effect/sql"
-import { deleteInSteps } from "../database/DeleteInSteps.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
+import { corrupt, unavailable } from "../database/sql/StoreFailure.ts"
 import { newId } from "../domain/Ids.ts"
 
 export class AgentPasses extends Context.Service<

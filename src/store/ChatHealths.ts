@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { ChatHealth } from "../domain/ChatHealth.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
-import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../database/sql/StoreFailure.ts"
 
 export class ChatHealths extends Context.Service<
   ChatHealths,

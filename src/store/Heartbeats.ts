@@ -2,7 +2,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
-import { unavailable } from "../database/StoreFailure.ts"
+import { unavailable } from "../database/sql/StoreFailure.ts"
 
 export interface Heartbeat {
   /** Process (NodeIdentity.owner). */

@@ -8,8 +8,8 @@ import type { Lesson } from "../domain/Lesson.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
 import { Severity } from "../domain/Kinds.ts"
-import { deleteInSteps } from "../database/DeleteInSteps.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
+import { corrupt, unavailable } from "../database/sql/StoreFailure.ts"
 
 export interface LessonBounds {
   readonly maxEntries: number

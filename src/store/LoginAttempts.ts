@@ -7,7 +7,7 @@ import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
 import { newId } from "../domain/Ids.ts"
 import { lockNames } from "../database/RowLocks.ts"
-import { unavailable } from "../database/StoreFailure.ts"
+import { unavailable } from "../database/sql/StoreFailure.ts"
 
 export interface AttemptLimits {
   /** Number of failures of one client within the window after which it is locked. */

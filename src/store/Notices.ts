@@ -12,9 +12,9 @@ import { direction, idConditions } from "../database/sql/ListOrder.ts"
 import type { IdRange } from "../database/sql/ListOrder.ts"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql"
-import { deleteInSteps } from "../database/DeleteInSteps.ts"
-import { isAnswerLost } from "../database/PostgresFailure.ts"
-import { selectAs, unavailable } from "../database/StoreFailure.ts"
+import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
+import { isAnswerLost } from "../database/postgres/PostgresFailure.ts"
+import { selectAs, unavailable } from "../database/sql/StoreFailure.ts"
 
 export interface NoticeUpdate {
   readonly status: NoticeStatus

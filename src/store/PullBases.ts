@@ -6,8 +6,8 @@
 import { Context, Array as Arr, Effect, Layer } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
-import { deleteInSteps } from "../database/DeleteInSteps.ts"
-import { unavailable } from "../database/StoreFailure.ts"
+import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
+import { unavailable } from "../database/sql/StoreFailure.ts"
 import { foldRepo } from "../domain/Change.ts"
 
 export interface PullOfTriggers {

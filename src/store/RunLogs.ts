@@ -5,8 +5,8 @@
 import { Context, Schema, Effect, Layer } from "effect"
 import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
-import { deleteInSteps } from "../database/DeleteInSteps.ts"
-import { corrupt, unavailable } from "../database/StoreFailure.ts"
+import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
+import { corrupt, unavailable } from "../database/sql/StoreFailure.ts"
 import { newId } from "../domain/Ids.ts"
 
 export const RunLogLine = Schema.Struct({

@@ -37,7 +37,7 @@ import * as SqlRejectedSignatures from "./events/SqlRejectedSignatures.ts"
 import * as SqlRuns from "./runs/SqlRuns.ts"
 import * as SqlStatistics from "./statistics/SqlStatistics.ts"
 import type { Statistics } from "./Statistics.ts"
-import * as SqliteClient from "../database/SqliteClient.ts"
+import * as SqliteClient from "../database/sqlite/SqliteClient.ts"
 import type { StoreError } from "../database/StoreError.ts"
 
 export type Records =

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "vitest"
 import { stringify } from "yaml"
-import * as DataLock from "../../src/database/DataLock.ts"
+import * as DataLock from "../../src/database/sqlite/DataLock.ts"
 import { freshDatabase } from "../store/Databases.ts"
 
 const root = join(import.meta.dirname, "../..")

@@ -2,7 +2,7 @@
 import { Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Client } from "pg"
-import * as PostgresClient from "../../src/database/PostgresClient.ts"
+import * as PostgresClient from "../../src/database/postgres/PostgresClient.ts"
 import * as Store from "../../src/store/StoreLayer.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 import { PostgresServer } from "../harness/Postgres.ts"

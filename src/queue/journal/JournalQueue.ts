@@ -8,7 +8,7 @@
  */
 import { Effect, Layer, Result } from "effect"
 import type { Scope } from "effect"
-import * as GroupCommit from "../../database/GroupCommit.ts"
+import * as GroupCommit from "../../database/sql/GroupCommit.ts"
 import type { EntryTable } from "../core/EntryTable.ts"
 import { QueueError } from "../Queue.ts"
 import type { Queue } from "../Queue.ts"

@@ -11,7 +11,7 @@ import { Batch, Member } from "../Batches.ts"
 import type { Batches, Joined, PushReceived } from "../Batches.ts"
 import { forUpdate, lockNames } from "../../database/RowLocks.ts"
 import type { StoreError } from "../../database/StoreError.ts"
-import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 
 export const selectBatches = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>
   selectAs(Batch, operation, rows)

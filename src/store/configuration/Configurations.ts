@@ -6,7 +6,7 @@ import { Context, Clock, Duration, Effect, Layer } from "effect"
 import type { SnapshotArchive } from "../../config/ConfigStore.ts"
 import type { StoreError } from "../../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
-import { unavailable } from "../../database/StoreFailure.ts"
+import { unavailable } from "../../database/sql/StoreFailure.ts"
 
 /** A delivery whose review has not ended. */
 export interface UnfinishedDelivery {

@@ -4,7 +4,7 @@ import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
 import { AuditLog } from "../../config/revisions/AuditLog.ts"
 import type { AuditLimits } from "../../config/revisions/AuditLog.ts"
 import { parseActivation, parseAudit } from "../../config/revisions/StoredRecords.ts"
-import { oncePer } from "../../database/OncePer.ts"
+import { oncePer } from "../../database/sql/OncePer.ts"
 import type { SourceCall } from "./RedisCall.ts"
 import { parsed } from "./StoredText.ts"
 

@@ -6,7 +6,7 @@ import { operationLimits, RevisionStore } from "../../config/revisions/RevisionS
 import type { OperationLimits, RevisionRetention } from "../../config/revisions/RevisionStore.ts"
 import type { RevisionRow } from "../../config/revisions/StoredRecords.ts"
 import { parseOperation, parseRevision, parseSummary, toRow } from "../../config/revisions/StoredRecords.ts"
-import { oncePer } from "../../database/OncePer.ts"
+import { oncePer } from "../../database/sql/OncePer.ts"
 import type { SourceCall } from "./RedisCall.ts"
 import { texts } from "./RedisCall.ts"
 import { parsed } from "./StoredText.ts"

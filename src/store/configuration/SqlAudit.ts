@@ -5,8 +5,8 @@ import { ActivationStore } from "../../config/revisions/ActivationStore.ts"
 import { AuditLog } from "../../config/revisions/AuditLog.ts"
 import type { AuditLimits } from "../../config/revisions/AuditLog.ts"
 import { parseActivation, parseAudit } from "../../config/revisions/StoredRecords.ts"
-import { deleteInSteps } from "../../database/DeleteInSteps.ts"
-import { oncePer } from "../../database/OncePer.ts"
+import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
+import { oncePer } from "../../database/sql/OncePer.ts"
 import { parsed, sourceError } from "./StoredText.ts"
 
 /** Greater than every id. */

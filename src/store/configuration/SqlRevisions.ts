@@ -7,8 +7,8 @@ import type { OperationLimits, RevisionRetention } from "../../config/revisions/
 import { operationLimits, RevisionStore } from "../../config/revisions/RevisionStore.ts"
 import type { RevisionRow } from "../../config/revisions/StoredRecords.ts"
 import { parseOperation, parseRevision, parseSummary, toRow } from "../../config/revisions/StoredRecords.ts"
-import { deleteInSteps } from "../../database/DeleteInSteps.ts"
-import { oncePer } from "../../database/OncePer.ts"
+import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
+import { oncePer } from "../../database/sql/OncePer.ts"
 import { lockNames } from "../../database/RowLocks.ts"
 import { parsed, sourceError } from "./StoredText.ts"
 

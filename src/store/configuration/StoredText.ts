@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import type { ParsedRecord } from "../../config/revisions/StoredRecords.ts"
 import { SourceUnavailable } from "../../config/revisions/RevisionStore.ts"
 import type { StoreError } from "../../database/StoreError.ts"
-import { unavailable } from "../../database/StoreFailure.ts"
+import { unavailable } from "../../database/sql/StoreFailure.ts"
 
 /** Returns the record; text that is not one fails with its reason. */
 export const parsed = <A>(operation: string, result: ParsedRecord<A>): Effect.Effect<A, SourceUnavailable> =>

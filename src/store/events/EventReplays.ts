@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { deleteInSteps } from "../../database/DeleteInSteps.ts"
-import { unavailable } from "../../database/StoreFailure.ts"
+import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
+import { unavailable } from "../../database/sql/StoreFailure.ts"
 import { select } from "./EventQueries.ts"
 import type { Receipts } from "../Receipts.ts"
 

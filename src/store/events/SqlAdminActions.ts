@@ -1,9 +1,9 @@
 /** Stores actions of administrators in the table `admin_actions`. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { deleteInSteps } from "../../database/DeleteInSteps.ts"
-import { oncePer } from "../../database/OncePer.ts"
-import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
+import { oncePer } from "../../database/sql/OncePer.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { firstIdAt } from "../../domain/Ids.ts"
 import { direction, idConditions } from "../../database/sql/ListOrder.ts"
 import { AdminAction, AdminActions, maxAdminActions, surplusActions } from "../AdminActions.ts"

@@ -1,8 +1,8 @@
 /** Stores payloads of deliveries in the table `delivery_payloads`. */
 import { Array as Arr, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { deleteInSteps } from "../../database/DeleteInSteps.ts"
-import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { DeliveryPayload, Payloads } from "../Payloads.ts"
 
 const removeBeyond = (sql: SqlClient.SqlClient, maxCount: number) =>

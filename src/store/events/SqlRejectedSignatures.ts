@@ -1,8 +1,8 @@
 /** Stores counts of rejected signatures in the table `rejected_signatures`. */
 import { Array as Arr, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { deleteInSteps } from "../../database/DeleteInSteps.ts"
-import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { RejectedSignature, RejectedSignatures } from "../RejectedSignatures.ts"
 
 const hourMillis = Duration.toMillis("1 hour")

@@ -10,7 +10,7 @@ import type { SqlClient } from "effect/sql"
 import { asStored, firstOfEach, stored } from "./Deliveries.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
 import { eventColumns, toEventRow } from "./EventRow.ts"
-import { isAnswerLost } from "../../database/PostgresFailure.ts"
+import { isAnswerLost } from "../../database/postgres/PostgresFailure.ts"
 import type { EventRecord, Receipt, StoredEvent } from "../Receipts.ts"
 
 const typeOf = (column: string): string => (column === "received_at" || column === "number" ? "bigint" : "text")

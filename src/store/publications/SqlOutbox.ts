@@ -7,9 +7,9 @@ import { TargetKey } from "../../domain/Keys.ts"
 import { DatedPublication, Publication, publicationLifecycle } from "../../domain/Publication.ts"
 import type { PublicationStatus } from "../../domain/Publication.ts"
 import { maxSent, Outbox } from "../Outbox.ts"
-import { isAnswerLost } from "../../database/PostgresFailure.ts"
+import { isAnswerLost } from "../../database/postgres/PostgresFailure.ts"
 import { insertPublications, rowsPerInsert } from "./InsertPublications.ts"
-import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { record } from "../../domain/Record.ts"
 
 const select = (operation: string, rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>) =>

@@ -6,7 +6,7 @@ import { Array as Arr, Effect, Option, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { foldRepo } from "../../domain/Change.ts"
 import { HeadVerdict, RunVerdict } from "../../domain/HeadVerdict.ts"
-import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { ReviewedHead } from "../Runs.ts"
 import type { Runs } from "../Runs.ts"
 

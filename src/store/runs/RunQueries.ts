@@ -3,7 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { foldRepo } from "../../domain/Change.ts"
 import { firstIdAt } from "../../domain/Ids.ts"
 import { direction, idConditions } from "../../database/sql/ListOrder.ts"
-import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 import { Run } from "../Runs.ts"
 import type { RunFilter, Runs, ValueOrder } from "../Runs.ts"
 

@@ -1,13 +1,13 @@
 /** Stores the ledger in the tables `ledger_accounts` and `ledger_reservations`. Amounts are whole billionths of a US dollar. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { deleteInSteps } from "../../database/DeleteInSteps.ts"
+import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import type { ReservationId } from "../../domain/Keys.ts"
 import { fromNanos, noMoney, toNanos } from "../../domain/Money.ts"
 import type { Usd } from "../../domain/Money.ts"
 import { Ledger } from "../Ledger.ts"
 import type { DayAccount, LedgerResult } from "../Ledger.ts"
-import { unavailable } from "../../database/StoreFailure.ts"
+import { unavailable } from "../../database/sql/StoreFailure.ts"
 
 const runAccount = (runId: string): string => `run:${runId}`
 const authorAccount = (author: string, day: string): string => `author:${day}:${author}`

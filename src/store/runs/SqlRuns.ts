@@ -11,7 +11,7 @@ import { endVerdict, unpublishedVerdict } from "../../domain/HeadVerdict.ts"
 import { newId } from "../../domain/Ids.ts"
 import { toNanos } from "../../domain/Money.ts"
 import { RunStatus, runLifecycle } from "../../domain/Run.ts"
-import { deleteInSteps } from "../../database/DeleteInSteps.ts"
+import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import { insertPublications } from "../publications/InsertPublications.ts"
 import { forUpdate, lockNames } from "../../database/RowLocks.ts"
 import { countEndedRun } from "./CountRun.ts"
@@ -23,7 +23,7 @@ import { Run, Runs } from "../Runs.ts"
 import type { BegunRun } from "../Runs.ts"
 import { removeRunLogs } from "../RunLogs.ts"
 import { pruneOutcomes } from "./SqlOutcomes.ts"
-import { selectAs, unavailable } from "../../database/StoreFailure.ts"
+import { selectAs, unavailable } from "../../database/sql/StoreFailure.ts"
 
 const endedStatuses = RunStatus.literals.filter(runLifecycle.isTerminal)
 

@@ -1,6 +1,6 @@
 /** The time of each list of the dashboard, with a million runs and a hundred thousand deliveries, on SQLite and Postgres. */
 import { Effect, Layer, ManagedRuntime } from "effect"
-import * as SqliteClient from "../../../src/database/SqliteClient.ts"
+import * as SqliteClient from "../../../src/database/sqlite/SqliteClient.ts"
 import { dayMillis } from "../../../src/domain/StatisticsPeriods.ts"
 import { firstIdAt } from "../../../src/domain/Ids.ts"
 import { TargetKey } from "../../../src/domain/Keys.ts"

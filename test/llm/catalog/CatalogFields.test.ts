@@ -9,7 +9,7 @@ import { toSnapshot } from "../../../src/config/LoadConfig.ts"
 import { Catalog } from "../../../src/llm/Catalog.ts"
 import { layerMemory } from "../../../src/llm/catalog/MemoryCatalogCache.ts"
 import { catalog } from "../../../src/app/ModelServices.ts"
-import * as SqliteClient from "../../../src/database/SqliteClient.ts"
+import * as SqliteClient from "../../../src/database/sqlite/SqliteClient.ts"
 import * as Store from "../../../src/store/StoreLayer.ts"
 
 const document = { openai: { models: { "gpt-4o": { id: "gpt-4o", limit: { context: 1234, output: 99 } } } } }

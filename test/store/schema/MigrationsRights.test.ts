@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import * as PostgresClient from "../../../src/database/PostgresClient.ts"
+import * as PostgresClient from "../../../src/database/postgres/PostgresClient.ts"
 import * as Migrations from "../../../src/store/schema/Migrations.ts"
 import { Receipts } from "../../../src/store/Receipts.ts"
 import { freshDatabase, migratedDatabase, postgresAt } from "../Databases.ts"

@@ -2,7 +2,7 @@ import { Clock, Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "@effect/vitest"
-import { adjust, layer as storeClock } from "../../src/database/StoreClock.ts"
+import { adjust, layer as storeClock } from "../../../src/database/sql/StoreClock.ts"
 
 describe("offset of the clock after a reading", () => {
   it.each<[what: string, current: number | undefined, reading: Parameters<typeof adjust>[1], expected: number]>([

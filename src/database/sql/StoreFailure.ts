@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import type { Schema } from "effect"
 import { SqlError } from "effect/sql"
-import { verbatimReason } from "../domain/Reason.ts"
-import type { Reason } from "../domain/Reason.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { DriverFailure } from "./DriverFailure.ts"
-import { StoreError } from "./StoreError.ts"
+import { StoreError } from "../StoreError.ts"
 
 /** Converts a database error to `unavailable`; a statement that can never succeed (syntax, constraint) is a defect and dies. */
 export const unavailable =

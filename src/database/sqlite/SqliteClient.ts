@@ -10,12 +10,12 @@ import { hasProperty } from "effect/Predicate"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import type { SqlConnection } from "effect/sql"
-import { DriverFailure } from "./DriverFailure.ts"
+import { DriverFailure } from "../sql/DriverFailure.ts"
 import { SqliteChanges, statementKind } from "./SqliteChanges.ts"
 import { explain, openDatabase } from "./SqliteDatabase.ts"
 import { openLog } from "./SqliteLog.ts"
 import type { FileSync, SqliteLog } from "./SqliteLog.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../StoreError.ts"
 
 const preparedLimit = 256
 

@@ -2,12 +2,12 @@ import { createServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import * as PostgresClient from "../../src/database/PostgresClient.ts"
-import { unlimited } from "../../src/database/Unlimited.ts"
-import { DeliveryKey } from "../../src/domain/Keys.ts"
-import { Receipts } from "../../src/store/Receipts.ts"
-import { change, event } from "../store/Fixtures.ts"
-import { freshDatabase, postgresAt } from "../store/Databases.ts"
+import * as PostgresClient from "../../../src/database/postgres/PostgresClient.ts"
+import { unlimited } from "../../../src/database/postgres/Unlimited.ts"
+import { DeliveryKey } from "../../../src/domain/Keys.ts"
+import { Receipts } from "../../../src/store/Receipts.ts"
+import { change, event } from "../../store/Fixtures.ts"
+import { freshDatabase, postgresAt } from "../../store/Databases.ts"
 
 const at = (url: string, more: Partial<PostgresClient.PostgresOptions> = {}) =>
   Layer.fresh(PostgresClient.layer({ url: Redacted.make(url), ...more }))

@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { backUp, isUsable, restore } from "../../src/database/SqliteBackup.ts"
-import { temporaryFolder } from "../vcs/Repository.ts"
+import { backUp, isUsable, restore } from "../../../src/database/sqlite/SqliteBackup.ts"
+import { temporaryFolder } from "../../vcs/Repository.ts"
 
 const makeRecords = (path: string): DatabaseSync => {
   const database = new DatabaseSync(path)

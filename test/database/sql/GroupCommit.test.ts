@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import * as GroupCommit from "../../src/database/GroupCommit.ts"
+import * as GroupCommit from "../../../src/database/sql/GroupCommit.ts"
 
 /** Doubles numbers; notes the batches it is given and waits for `gate` before each commit. */
 const doubling = Effect.fn(function* (

@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import * as DataLock from "../../src/database/DataLock.ts"
-import { folder } from "../store/Folder.ts"
+import * as DataLock from "../../../src/database/sqlite/DataLock.ts"
+import { folder } from "../../store/Folder.ts"
 
 describe("DataLock", () => {
   it.effect("lets one in at a time and names the folder to the other", () =>

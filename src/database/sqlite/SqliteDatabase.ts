@@ -8,10 +8,10 @@ import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
 import type { Scope } from "effect"
-import { makeFolder } from "./MakeFolder.ts"
-import { StoreError } from "./StoreError.ts"
-import type { Reason, ReasonTag } from "../domain/Reason.ts"
-import { withoutPeriod } from "../domain/Text.ts"
+import { makeFolder } from "../MakeFolder.ts"
+import { StoreError } from "../StoreError.ts"
+import type { Reason, ReasonTag } from "../../domain/Reason.ts"
+import { withoutPeriod } from "../../domain/Text.ts"
 
 /** Milliseconds that a statement waits for another process's lock. Short, because it may block the event loop. */
 export const busyTimeoutMillis = 2000

@@ -7,8 +7,8 @@ import { copyFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { DatabaseSync, backup } from "node:sqlite"
 import { Effect } from "effect"
-import { makeFolder } from "./MakeFolder.ts"
-import { StoreError } from "./StoreError.ts"
+import { makeFolder } from "../MakeFolder.ts"
+import { StoreError } from "../StoreError.ts"
 import { explain } from "./SqliteDatabase.ts"
 
 const failed = (operation: string, path: string) => (cause: unknown) =>

@@ -18,7 +18,7 @@ import { parseAddress } from "./PostgresAddress.ts"
 import { isLost, isUndone, toSqlError } from "./PostgresFailure.ts"
 import type { Stage } from "./PostgresFailure.ts"
 import { makeStatementNames } from "./StatementNames.ts"
-import type { StoreError } from "./StoreError.ts"
+import type { StoreError } from "../StoreError.ts"
 import { unlimited } from "./Unlimited.ts"
 
 export interface PostgresOptions {

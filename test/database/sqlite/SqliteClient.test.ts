@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as SqliteClient from "../../src/database/SqliteClient.ts"
-import { folder } from "../store/Folder.ts"
+import * as SqliteClient from "../../../src/database/sqlite/SqliteClient.ts"
+import { folder } from "../../store/Folder.ts"
 
 describe("SqliteClient", () => {
   it.effect("makes private folders and files", () =>

@@ -7,8 +7,8 @@
  */
 import { Effect, Redacted } from "effect"
 import { Client } from "pg"
-import type { Reason } from "../domain/Reason.ts"
-import { StoreError } from "./StoreError.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { StoreError } from "../StoreError.ts"
 
 export interface PostgresAddress {
   /** Server as `host:port/database`. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { makeStatementNames } from "../../src/database/StatementNames.ts"
+import { makeStatementNames } from "../../../src/database/postgres/StatementNames.ts"
 
 const limits = { maxNames: 2, maxCounted: 3, longestText: 10, usesBefore: 3 }
 const times = (count: number, ask: () => string | undefined) => Array.from({ length: count }, ask)

@@ -11,7 +11,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { explain } from "./SqliteDatabase.ts"
-import { StoreError } from "./StoreError.ts"
+import { StoreError } from "../StoreError.ts"
 
 /** Makes what was written to a file durable. */
 export interface FileSync {

@@ -1,8 +1,8 @@
 /** Maps errors of Postgres, its client and the network to the reasons of `effect/sql`. */
 import { SqlError } from "effect/sql"
-import type { ReasonTag } from "../domain/Reason.ts"
-import { withoutPeriod } from "../domain/Text.ts"
-import { DriverFailure } from "./DriverFailure.ts"
+import type { ReasonTag } from "../../domain/Reason.ts"
+import { withoutPeriod } from "../../domain/Text.ts"
+import { DriverFailure } from "../sql/DriverFailure.ts"
 
 /**
  * Progress of a failed statement. `connect`: no connection, after waiting for one. `undone`: the statement had no effect: it was never

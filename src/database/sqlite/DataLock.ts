@@ -6,10 +6,10 @@ import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer } from "effect"
 import type { Scope } from "effect"
-import type { Reason } from "../domain/Reason.ts"
-import { makeFolder } from "./MakeFolder.ts"
+import type { Reason } from "../../domain/Reason.ts"
+import { makeFolder } from "../MakeFolder.ts"
 import { explain, resultCode } from "./SqliteDatabase.ts"
-import { StoreError } from "./StoreError.ts"
+import { StoreError } from "../StoreError.ts"
 
 const busy = 5
 
