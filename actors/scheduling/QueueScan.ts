@@ -5,8 +5,8 @@
  */
 import { Clock, Effect } from "effect"
 import { ConfigStore } from "../../src/config/ConfigStore.ts"
-import { maxInFlight, plan, workspaceLimits } from "../../src/queue/core/Plan.ts"
-import type { Scheduled } from "../../src/queue/core/Plan.ts"
+import { maxInFlight, plan, workspaceLimits } from "../../src/queue/Plan.ts"
+import type { Scheduled } from "../../src/queue/Plan.ts"
 import { Queue } from "../../src/queue/Queue.ts"
 import { Tickets } from "../../src/queue/dispatch/Tickets.ts"
 import { ServedRepositories } from "./ServedRepositories.ts"

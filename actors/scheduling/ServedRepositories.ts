@@ -2,7 +2,7 @@
  * Remembers the round in which each repository was last served. After a restart of the scheduler this is empty and the oldest entry comes
  * first.
  */
-import type { Scheduled } from "../../src/queue/core/Plan.ts"
+import type { Scheduled } from "../../src/queue/Plan.ts"
 
 /** Maximum number of repositories remembered. A larger number would not improve fairness. */
 const maxRepositories = 1000

@@ -11,8 +11,8 @@ import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import type { TargetKey } from "../domain/Keys.ts"
 import type { Reason } from "../domain/Reason.ts"
-import type { ExpiryCutoffs } from "./core/ExpiryCutoffs.ts"
-import type { QueueSnapshot } from "./core/Plan.ts"
+import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
+import type { QueueSnapshot } from "./Plan.ts"
 
 /** Work to be queued. Admitting the same `eventId` twice changes nothing and returns `duplicate`. */
 export interface QueueAdmission {

@@ -2,7 +2,7 @@
 import type { Change } from "../../src/domain/Change.ts"
 import { newId } from "../../src/domain/Ids.ts"
 import { TargetKey } from "../../src/domain/Keys.ts"
-import type { ExpiryCutoffs } from "../../src/queue/core/ExpiryCutoffs.ts"
+import type { ExpiryCutoffs } from "../../src/queue/ExpiryCutoffs.ts"
 import type { QueueAdmission } from "../../src/queue/Queue.ts"
 
 export const change = (number: number, head: string | undefined, workspace = "app"): Change => ({

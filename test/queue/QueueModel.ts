@@ -4,7 +4,7 @@
  */
 import { maxLosses } from "../../src/domain/Entry.ts"
 import type { EntryStatus } from "../../src/domain/Entry.ts"
-import type { QueueSnapshot } from "../../src/queue/core/Plan.ts"
+import type { QueueSnapshot } from "../../src/queue/Plan.ts"
 import type { QueueAdmission, Finish } from "../../src/queue/Queue.ts"
 import { targetKey } from "../../src/domain/Change.ts"
 

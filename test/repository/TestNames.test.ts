@@ -58,8 +58,8 @@ it("every source file has the name of what it holds, in PascalCase", () => {
 })
 
 it.each([
-  ["test/queue/core/Plan.test.ts", "accepted"],
-  ["test/queue/core/PlanFairness.test.ts", "accepted"],
+  ["test/queue/Plan.test.ts", "accepted"],
+  ["test/queue/PlanFairness.test.ts", "accepted"],
   ["test/store/StorageFields.test.ts", "accepted"],
   ["test/scenarios/Crash.test.ts", "accepted"],
   ["test/queue/Queue.kill.test.ts", "PascalCase"],

@@ -6,10 +6,10 @@ import { foldRepo } from "../../domain/Change.ts"
 import type { Entry, EntryStatus } from "../../domain/Entry.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
 import { noEntries } from "./EntryTable.ts"
-import { findCutoff } from "./ExpiryCutoffs.ts"
-import type { Cutoff, ExpiryCutoffs } from "./ExpiryCutoffs.ts"
+import { findCutoff } from "../ExpiryCutoffs.ts"
+import type { Cutoff, ExpiryCutoffs } from "../ExpiryCutoffs.ts"
 import { Heap } from "./Heap.ts"
-import type { Scheduled, QueueSnapshot } from "./Plan.ts"
+import type { Scheduled, QueueSnapshot } from "../Plan.ts"
 import { ReviewSchedule } from "./Schedule.ts"
 
 /** The indexed fields of an entry. */

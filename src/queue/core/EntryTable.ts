@@ -4,8 +4,8 @@
  */
 import type { Entry, EntryStatus } from "../../domain/Entry.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
-import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
-import type { QueueSnapshot } from "./Plan.ts"
+import type { ExpiryCutoffs } from "../ExpiryCutoffs.ts"
+import type { QueueSnapshot } from "../Plan.ts"
 import type { ListFilter, ListPage, Pause } from "../operator/QueueControl.ts"
 import type { EntryOfHead } from "../Queue.ts"
 import type { EntryPosition } from "./Transitions.ts"

@@ -10,8 +10,8 @@
  */
 import { isDue, wasDueAtAdmission } from "../../domain/Entry.ts"
 import { Heap } from "./Heap.ts"
-import { byAdmission } from "./Plan.ts"
-import type { Scheduled, QueueSnapshot } from "./Plan.ts"
+import { byAdmission } from "../Plan.ts"
+import type { Scheduled, QueueSnapshot } from "../Plan.ts"
 
 type Kept = Scheduled & { readonly workspace: string; readonly isStale: boolean }
 

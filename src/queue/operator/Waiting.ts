@@ -15,8 +15,8 @@
 import { isDue } from "../../domain/Entry.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import type { Reason } from "../../domain/Reason.ts"
-import { countFreeSlots } from "../core/Plan.ts"
-import type { QueueSnapshot, WorkspaceLimits } from "../core/Plan.ts"
+import { countFreeSlots } from "../Plan.ts"
+import type { QueueSnapshot, WorkspaceLimits } from "../Plan.ts"
 import type { Pause } from "./QueueControl.ts"
 
 export interface WaitingPosition {

@@ -4,11 +4,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { layerMemory } from "../../../src/queue/journal/MemoryQueue.ts"
-import { plan } from "../../../src/queue/core/Plan.ts"
-import { Queue } from "../../../src/queue/Queue.ts"
-import type { Lease } from "../../../src/queue/Queue.ts"
-import { admission } from "../Admissions.ts"
+import { layerMemory } from "../../src/queue/journal/MemoryQueue.ts"
+import { plan } from "../../src/queue/Plan.ts"
+import { Queue } from "../../src/queue/Queue.ts"
+import type { Lease } from "../../src/queue/Queue.ts"
+import { admission } from "./Admissions.ts"
 
 interface Load {
   readonly workspace: string

@@ -1,7 +1,7 @@
 /** Waiting times of a review for its host. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { outageLimit, retryDuringOutage } from "../../../src/queue/core/HostOutage.ts"
+import { outageLimit, retryDuringOutage } from "../../src/queue/HostOutage.ts"
 
 const second = 1000
 const hour = 3_600_000

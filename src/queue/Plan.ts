@@ -14,8 +14,8 @@
  * Order of urgency: by priority; then the repository that was served the longest ago, so that a busy one does not starve the others; within
  * a repository by order of admission. The due time means "not before" and implies no order.
  */
-import type { QueueConfig } from "../../config/schema/Queue.ts"
-import type { TargetKey } from "../../domain/Keys.ts"
+import type { QueueConfig } from "../config/schema/Queue.ts"
+import type { TargetKey } from "../domain/Keys.ts"
 
 /** Fields of an active entry that decisions need. */
 export interface Scheduled {

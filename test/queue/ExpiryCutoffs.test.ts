@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
-import { readDocument } from "../../../src/config/snapshots/Snapshots.ts"
-import { findCutoff, expiryCutoffs, queuedTimeoutHours } from "../../../src/queue/core/ExpiryCutoffs.ts"
+import { readDocument } from "../../src/config/snapshots/Snapshots.ts"
+import { findCutoff, expiryCutoffs, queuedTimeoutHours } from "../../src/queue/ExpiryCutoffs.ts"
 
 const hour = 3_600_000
 const now = 1000 * hour

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { TargetKey } from "../../../src/domain/Keys.ts"
-import { plan } from "../../../src/queue/core/Plan.ts"
-import type { Scheduled, QueueSnapshot } from "../../../src/queue/core/Plan.ts"
+import { TargetKey } from "../../src/domain/Keys.ts"
+import { plan } from "../../src/queue/Plan.ts"
+import type { Scheduled, QueueSnapshot } from "../../src/queue/Plan.ts"
 
 let serial = 0
 const entry = (over: Partial<Scheduled> = {}): Scheduled => {

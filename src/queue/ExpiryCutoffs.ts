@@ -3,7 +3,7 @@
  * the current configuration. A change of the configuration also applies to waiting work.
  */
 import { Duration } from "effect"
-import type { Snapshot } from "../../config/Snapshot.ts"
+import type { Snapshot } from "../config/Snapshot.ts"
 
 /** Work admitted before this time has expired; undefined: it never expires. */
 export type Cutoff = number | undefined
