@@ -184,7 +184,7 @@ export const contracts: Readonly<Record<string, ReadonlyArray<string>>> = {
   ]
 }
 
-/** Every folder that holds code of ours. Wiring (src/app, src/demo) is in no zone: it may import everything. */
+/** Every folder that holds code of ours. Wiring (src/app, demo) is in no zone: it may import everything. */
 export const folders = [
   "actors",
   "admin",
@@ -471,7 +471,7 @@ export default defineConfig({
     ...pureOverrides,
     { files: ["actors/**", "nats/**", "src/**"], rules: { "max-lines-per-function": ["error", maxFunctionLines] } },
     {
-      files: [".ci/**", "src/cli/**", "src/demo/**", "test/bench/**", "test/mutate/**", "scripts/**"],
+      files: [".ci/**", "src/cli/**", "demo/**", "test/bench/**", "test/mutate/**", "scripts/**"],
       rules: { "no-console": "off" }
     },
     {

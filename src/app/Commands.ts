@@ -51,7 +51,7 @@ export const aicr = Command.make("aicr").pipe(
     {
       group: "START",
       commands: [
-        demoCommand(load(() => import("../demo/Demo.ts"))),
+        demoCommand(load(() => import("../../demo/Demo.ts"))),
         reviewCommand(load(() => import("./ReviewLocally.ts"))),
         doctorCommand(load(() => import("./Doctor.ts"))),
         serveCommand(load(() => import("./Serve.ts")))

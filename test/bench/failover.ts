@@ -6,7 +6,7 @@
  * - `sigterm_s`: the same when the node is stopped in order;
  * - `usual_s`: the same without any failure, which is part of the figures above.
  */
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { honest, namesIn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"

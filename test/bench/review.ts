@@ -9,7 +9,7 @@
  *
  * `AICR_BENCH_PARTS` selects parts by their names, separated by commas; `AICR_BENCH_FACTOR` scales the model's times.
  */
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import type { ChangeSize } from "../harness/GeneratedChanges.ts"
 import { severities } from "../harness/GeneratedChanges.ts"
 import { TimedInstallation } from "../harness/TimedInstallation.ts"

@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Reason } from "../../src/domain/Reason.ts"
-import { demoChangeFolder } from "../../src/demo/DemoChange.ts"
+import { demoChangeFolder } from "../../demo/DemoChange.ts"
 import { Severity } from "../../src/domain/Kinds.ts"
 import { faults as modelFaults, review, startFakeModel } from "../harness/FakeModel.ts"
 import { waitUntil } from "../harness/Wait.ts"

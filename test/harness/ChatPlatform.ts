@@ -1,6 +1,6 @@
 /** A chat platform behind the webhook of a bot, with faults on demand. */
 import { createServer } from "node:http"
-import type { Fault } from "../../src/demo/DemoForge.ts"
+import type { Fault } from "../../demo/DemoForge.ts"
 
 export interface ChatPlatform {
   readonly url: string

@@ -1,7 +1,7 @@
 /** Permissions of accounts and tokens at the fake hosts that report them. Added to the dialects of the fake forge. */
-import { findRepository } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
+import { findRepository } from "../../demo/DemoForgeDialect.ts"
+import type { ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
+import type { DemoRepository } from "../../demo/DemoForgeState.ts"
 
 /** Team of an organisation of Gitea or Forgejo, with the permission of each unit, and that which the host derives from them. */
 export interface FakeTeam {

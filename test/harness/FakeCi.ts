@@ -4,9 +4,9 @@
  */
 import { createServer } from "node:http"
 import type { IncomingMessage, Server } from "node:http"
-import { findRepository } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
+import { findRepository } from "../../demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
+import type { DemoRepository } from "../../demo/DemoForgeState.ts"
 
 export interface FakeArtifact {
   readonly id: number

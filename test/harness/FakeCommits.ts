@@ -1,6 +1,6 @@
 /** Commits of a branch as hosts list them. */
-import { git } from "../../src/demo/DemoForgeGit.ts"
-import type { DemoRepository } from "../../src/demo/DemoForgeState.ts"
+import { git } from "../../demo/DemoForgeGit.ts"
+import type { DemoRepository } from "../../demo/DemoForgeState.ts"
 
 /** Returns at most thirty commits, until a time in ISO 8601; undefined when the branch does not exist. */
 export const newestFirst = async (

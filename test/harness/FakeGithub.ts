@@ -1,12 +1,12 @@
 /** GitHub dialect of the fake forge (Enterprise paths): responses, refusals, pages and signed webhooks. */
 import { createHmac } from "node:crypto"
-import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
+import { git, gitOnce, hasCommit } from "../../demo/DemoForgeGit.ts"
 import { newestFirst, readTip } from "./FakeCommits.ts"
-import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
-import { page, findRepository } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import { computeDiff, countLineComments, removePending, reviewsFor } from "../../src/demo/DemoForgeState.ts"
-import type { DemoComment, DemoPull, DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
+import { lineAt } from "../../demo/DemoForgeDiff.ts"
+import { page, findRepository } from "../../demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
+import { computeDiff, countLineComments, removePending, reviewsFor } from "../../demo/DemoForgeState.ts"
+import type { DemoComment, DemoPull, DemoRepository, DemoUser } from "../../demo/DemoForgeState.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
 
 const error = (message: string, errors: ReadonlyArray<unknown> = []) => ({

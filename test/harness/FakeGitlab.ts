@@ -1,11 +1,11 @@
 /** GitLab as the fake forge speaks it: merge requests, notes, discussions and draft notes, and its webhooks. */
-import { git, gitOnce, hasCommit } from "../../src/demo/DemoForgeGit.ts"
+import { git, gitOnce, hasCommit } from "../../demo/DemoForgeGit.ts"
 import { newestFirst, readTip } from "./FakeCommits.ts"
-import { lineAt } from "../../src/demo/DemoForgeDiff.ts"
-import { page } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import { computeDiff, countLineComments } from "../../src/demo/DemoForgeState.ts"
-import type { DemoPull, DemoRepository, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
+import { lineAt } from "../../demo/DemoForgeDiff.ts"
+import { page } from "../../demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
+import { computeDiff, countLineComments } from "../../demo/DemoForgeState.ts"
+import type { DemoPull, DemoRepository, DemoReviewComment, DemoUser } from "../../demo/DemoForgeState.ts"
 import { startOfRange } from "./GitlabLineRange.ts"
 import { field, isNumber, isObject, isText } from "./Fields.ts"
 

@@ -2,8 +2,8 @@
  * The part of GitHub's GraphQL API that resolves review threads: requests are checked by operation and variables, and errors have
  * status 200, as at GitHub.
  */
-import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import type { DemoReviewComment } from "../../src/demo/DemoForgeState.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
+import type { DemoReviewComment } from "../../demo/DemoForgeState.ts"
 import { field, isNumber, isObject, isText } from "./Fields.ts"
 import { getThread } from "./FakeThreads.ts"
 

@@ -1,8 +1,8 @@
 /** Issues, labels, files and commit comments in the format of the hosts, added to the dialects of the fake forge. */
-import { git, gitOnce } from "../../src/demo/DemoForgeGit.ts"
-import { page, findRepository } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import type { DemoRepository, DemoUser } from "../../src/demo/DemoForgeState.ts"
+import { git, gitOnce } from "../../demo/DemoForgeGit.ts"
+import { page, findRepository } from "../../demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
+import type { DemoRepository, DemoUser } from "../../demo/DemoForgeState.ts"
 import { field, isList, isNumber, isText } from "./Fields.ts"
 
 export interface FakeIssue {

@@ -5,7 +5,7 @@
  */
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Fault } from "../../src/demo/DemoForge.ts"
+import type { Fault } from "../../demo/DemoForge.ts"
 import { checkAgainst } from "./OpenApi.ts"
 
 export interface FakeSwarmComment {

@@ -1,7 +1,7 @@
 /** State of inline comments at the hosts: edits, replies, resolution, reactions. Added to the dialects of the fake forge. */
-import { findRepository } from "../../src/demo/DemoForgeDialect.ts"
-import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../src/demo/DemoForgeDialect.ts"
-import type { DemoPull, DemoReviewComment, DemoUser } from "../../src/demo/DemoForgeState.ts"
+import { findRepository } from "../../demo/DemoForgeDialect.ts"
+import type { ApiAnswer, ApiContext, DemoDialect, DemoRoute } from "../../demo/DemoForgeDialect.ts"
+import type { DemoPull, DemoReviewComment, DemoUser } from "../../demo/DemoForgeState.ts"
 import { field, isList, isNumber, isObject, isText } from "./Fields.ts"
 
 export interface FakeThread {

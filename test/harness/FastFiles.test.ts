@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../..")
 
 it("what a test imports is followed through files of tests, and not into the sources", () => {
   const imports = listImports("test/scenarios/Deliveries.test.ts")
-  expect([...imports]).toEqual(expect.arrayContaining(["node:child_process", "src/demo/DemoForge.ts"]))
+  expect([...imports]).toEqual(expect.arrayContaining(["node:child_process", "demo/DemoForge.ts"]))
   expect([...imports].filter((name) => name.startsWith("test/") && name.endsWith(".ts"))).toEqual([])
   expect([...listImports("test/harness/RunFolder.ts")]).toContain("src/app/program/Bundle.mjs")
 })

@@ -4,7 +4,7 @@
  * refused, so tests notice.
  */
 import { createHash } from "node:crypto"
-import type { DiffFile, DiffLine } from "../../src/demo/DemoForgeDiff.ts"
+import type { DiffFile, DiffLine } from "../../demo/DemoForgeDiff.ts"
 import { field, isNumber, isObject, isText } from "./Fields.ts"
 
 const known = new Set(["line_code", "type", "old_line", "new_line"])

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import type { Installation } from "./Installation.ts"
 import { waitUntil } from "./Wait.ts"
 

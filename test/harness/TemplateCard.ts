@@ -1,5 +1,5 @@
 /** The rules of WeCom for template cards with buttons. */
-import type { SeenMessage } from "../../src/demo/DemoFeishu.ts"
+import type { SeenMessage } from "../../demo/DemoFeishu.ts"
 
 export interface TemplateCard {
   readonly title: string

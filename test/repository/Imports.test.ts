@@ -130,7 +130,7 @@ const rows: ReadonlyArray<Row> = [
       importing(file, "@effect/platform-node/NodeStream", file.startsWith("nats"))
     ]
   ),
-  importing("src/demo/Case.ts", "../forge/gitea/Client.ts", false),
+  importing("demo/Case.ts", "../forge/gitea/Client.ts", false),
   ...[...pureFolders, "queue/core"].flatMap((folder) => {
     const row = (code: string, rule: string, refused = true): Row => ({
       file: `src/${folder}/Case.ts`,

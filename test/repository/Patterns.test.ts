@@ -18,7 +18,7 @@ const folders = ["actors", "nats", "src"]
 
 /** Folders whose patterns see no text of outsiders, and why. */
 const inside: Readonly<Record<string, string>> = {
-  "src/demo/": "the bundled change and what this service writes about it, on the computer of who runs the demo"
+  "demo/": "the bundled change and what this service writes about it, on the computer of who runs the demo"
 }
 
 /** File and pattern, and why it may stay. */

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
+import { giteaDialect } from "../../demo/DemoForgeGitea.ts"
 import {
   challengeWecom,
   chatDocument,

@@ -3,8 +3,8 @@
  * and pays for its model once.
  */
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { giteaDialect } from "../../src/demo/DemoForgeGitea.ts"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import { giteaDialect } from "../../demo/DemoForgeGitea.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { getCi, startStorage, withCi } from "../harness/FakeCi.ts"
 import type { FakeRun, FakeStorage } from "../harness/FakeCi.ts"
 import { honest, Installation, markedLine, toFilePath } from "../harness/Installation.ts"

@@ -1,6 +1,6 @@
 /** A pull request that is closed or moved while its head waits for a review: it fails no head, and takes no verdict back. */
 import { expect, it } from "vitest"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { honest, Installation } from "../harness/Installation.ts"
 import { command, failing, last, openGreen, statuses } from "../harness/SharedHeads.ts"
 import { waitUntil } from "../harness/Wait.ts"

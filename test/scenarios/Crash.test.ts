@@ -5,8 +5,8 @@
  * SQLite, instead of at every second one.
  */
 import { describe, expect, it } from "vitest"
-import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { ApiRequest } from "../../demo/DemoForgeDialect.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { faults } from "../harness/FakeModel.ts"
 import { renderContent, toFilePath, honest, markedLine, namesIn } from "../harness/Installation.ts"
 import type { Installation } from "../harness/Installation.ts"

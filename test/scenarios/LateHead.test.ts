@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { expect, it } from "vitest"
-import { git } from "../../src/demo/DemoForgeGit.ts"
+import { git } from "../../demo/DemoForgeGit.ts"
 import { Installation, renderContent, toFilePath } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 

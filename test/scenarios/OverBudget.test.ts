@@ -1,7 +1,7 @@
 /** A review for which the budget allows no model call: a notice is published once, and the status of the commit shows the reason. */
 import { describe, expect, it } from "vitest"
-import type { ApiRequest } from "../../src/demo/DemoForgeDialect.ts"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { ApiRequest } from "../../demo/DemoForgeDialect.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { honest, Installation, postedOn } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, it } from "vitest"
 import { parse, stringify } from "yaml"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { honest, Installation, namesIn, listStates, makeToken } from "../harness/Installation.ts"
 import { waitUntil } from "../harness/Wait.ts"
 

@@ -1,6 +1,6 @@
 /** Rollouts, one node at a time while changes arrive: a configuration with another workspace, and another release of the program. */
 import { expect, it } from "vitest"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { programFolder } from "../harness/AicrProcess.ts"
 import { ClusterInstallation } from "../harness/ClusterInstallation.ts"
 import { makeToken, postedOn } from "../harness/Installation.ts"

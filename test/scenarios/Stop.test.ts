@@ -3,7 +3,7 @@
  * also in memory with AICR_TEST_BACKENDS=all.
  */
 import { expect, it } from "vitest"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import { stopWithin } from "../harness/AicrProcess.ts"
 import { toFilePath, honest, Installation, markedLine } from "../harness/Installation.ts"
 import { takeSample } from "../harness/Samples.ts"

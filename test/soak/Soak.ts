@@ -7,8 +7,8 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { stringify } from "yaml"
-import type { Fault } from "../../src/demo/DemoForge.ts"
-import type { DemoPull } from "../../src/demo/DemoForgeState.ts"
+import type { Fault } from "../../demo/DemoForge.ts"
+import type { DemoPull } from "../../demo/DemoForgeState.ts"
 import {
   makeDocument,
   toFilePath,

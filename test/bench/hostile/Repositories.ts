@@ -1,7 +1,7 @@
 /** Changes that are too large or too complex to review, each as a branch `change` of a bare repository that has a `main`. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { git } from "../../../src/demo/DemoForgeGit.ts"
+import { git } from "../../../demo/DemoForgeGit.ts"
 
 export interface HostileChange {
   readonly name: string

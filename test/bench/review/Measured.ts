@@ -1,7 +1,7 @@
 /** Times one review of a change, and counts what it cost and read. */
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
-import { git } from "../../../src/demo/DemoForgeGit.ts"
-import type { DemoPull } from "../../../src/demo/DemoForgeState.ts"
+import { git } from "../../../demo/DemoForgeGit.ts"
+import type { DemoPull } from "../../../demo/DemoForgeState.ts"
 import type { ChangeSize } from "../../harness/GeneratedChanges.ts"
 import { readShownChange } from "../../harness/SeededFaults.ts"
 import type { ShownChange } from "../../harness/SeededFaults.ts"

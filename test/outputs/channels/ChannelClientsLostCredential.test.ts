@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import type { Fault } from "../../../src/demo/DemoForge.ts"
+import type { Fault } from "../../../demo/DemoForge.ts"
 import { Paces } from "../../../src/forge/Pacing.ts"
 import { fault } from "../../harness/FakeForge.ts"
 import { at, faultWorld } from "../FaultWorld.ts"

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll, vi } from "vitest"
 import { Effect, Layer } from "effect"
-import type { Fault } from "../../../src/demo/DemoForge.ts"
+import type { Fault } from "../../../demo/DemoForge.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { HostStates } from "../../../src/forge/HostHealth.ts"
 import { Paces } from "../../../src/forge/Pacing.ts"

@@ -1,6 +1,6 @@
 /** Reviews of pushes: comments on commits where the host has them, aggregated issues; and the author's mention. */
 import { afterEach, describe, expect, it } from "vitest"
-import type { Fault } from "../../../src/demo/DemoForge.ts"
+import type { Fault } from "../../../demo/DemoForge.ts"
 import type { ForgeKind } from "../../../src/domain/Kinds.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"
 import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"

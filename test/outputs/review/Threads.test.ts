@@ -1,6 +1,6 @@
 /** Comments at lines over several heads: posted once, resolved when gone, left alone when people replied or dismissed them. */
 import { afterEach, describe, expect, it } from "vitest"
-import type { Fault } from "../../../src/demo/DemoForge.ts"
+import type { Fault } from "../../../demo/DemoForge.ts"
 import { ForgeKind } from "../../../src/domain/Kinds.ts"
 import type { Publication } from "../../../src/domain/Publication.ts"
 import type { Finding } from "../../../src/domain/Problem.ts"

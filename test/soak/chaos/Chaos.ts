@@ -4,7 +4,7 @@
  * to do soon after the last fault.
  */
 import { join } from "node:path"
-import type { DemoPull } from "../../../src/demo/DemoForgeState.ts"
+import type { DemoPull } from "../../../demo/DemoForgeState.ts"
 import { ClusterInstallation } from "../../harness/ClusterInstallation.ts"
 import type { Reply } from "../../harness/FakeModelReply.ts"
 import { honest, listStates, markedLine, namesIn, postedOn, toFilePath } from "../../harness/Installation.ts"

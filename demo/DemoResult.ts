@@ -1,7 +1,7 @@
 /** Result of the demo: the current state of the pull request at the host, not the records of the service. */
-import { Severity } from "../domain/Kinds.ts"
-import type { Reason } from "../domain/Reason.ts"
-import type { RunStatus } from "../domain/Run.ts"
+import { Severity } from "../src/domain/Kinds.ts"
+import type { Reason } from "../src/domain/Reason.ts"
+import type { RunStatus } from "../src/domain/Run.ts"
 import type { DemoPull } from "./DemoForgeState.ts"
 
 export interface PostedComment {

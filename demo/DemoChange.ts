@@ -22,7 +22,7 @@ export interface DemoChange extends Schema.Schema.Type<typeof Described> {
   readonly head: Readonly<Record<string, string | null>>
 }
 
-export const demoChangeFolder = fileURLToPath(new URL("../../demo/change", import.meta.url))
+export const demoChangeFolder = fileURLToPath(new URL("./change", import.meta.url))
 
 const decodeDescribed = Schema.decodeUnknownPromise(Schema.fromJsonString(Described))
 

@@ -1,9 +1,9 @@
 /** Opens a login link on the local socket of the demo's service, as `aicr dashboard` does. */
 import { Effect, Schema } from "effect"
-import { adminPath } from "../admin/api/AdminHttpApi.ts"
-import { listSockets } from "../app/AdminSocket.ts"
-import { sendThrough } from "../cli/SocketClient.ts"
-import type { Snapshot } from "../config/Snapshot.ts"
+import { adminPath } from "../src/admin/api/AdminHttpApi.ts"
+import { listSockets } from "../src/app/AdminSocket.ts"
+import { sendThrough } from "../src/cli/SocketClient.ts"
+import type { Snapshot } from "../src/config/Snapshot.ts"
 
 const decodeLink = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))
 

@@ -2,7 +2,7 @@
  * The rules of the demo model. Their only input is the text of a diff, without file names and line numbers, and they are not
  * specific to the bundled change. They detect a few well-known faults, so that the demo shows a review without a model.
  */
-import type { ReportedProblem } from "../domain/Problem.ts"
+import type { ReportedProblem } from "../src/domain/Problem.ts"
 import type { CodeHunk } from "./DemoDiff.ts"
 import { swallowedInGo, swallowedInPython, swallowedInScript } from "./rules/Errors.ts"
 import { shellFromStrings, sqlFromStrings } from "./rules/Injection.ts"

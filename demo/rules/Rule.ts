@@ -1,5 +1,5 @@
 /** Rule of the demo model: a pattern over one hunk in some languages, with the text of its problem. */
-import type { Severity } from "../../domain/Kinds.ts"
+import type { Severity } from "../../src/domain/Kinds.ts"
 import type { CodeHunk } from "../DemoDiff.ts"
 
 export interface RuleMatch {

@@ -1,5 +1,5 @@
 /** Credentials in the source, which the engine blots out before a model sees them, and checks of credentials that are switched off. */
-import { secretMark } from "../../review/Secrets.ts"
+import { secretMark } from "../../src/review/Secrets.ts"
 import { code, eachLine } from "./Rule.ts"
 import type { Rule } from "./Rule.ts"
 

@@ -1,8 +1,8 @@
 /** Terminal output of the demo: one line per step, the findings with their locations, and the URLs. */
-import type { Finding } from "../domain/Problem.ts"
-import type { Severity } from "../domain/Kinds.ts"
-import type { ProgressEvent } from "../observability/Progress.ts"
-import { inEnglish } from "../text/en.ts"
+import type { Finding } from "../src/domain/Problem.ts"
+import type { Severity } from "../src/domain/Kinds.ts"
+import type { ProgressEvent } from "../src/observability/Progress.ts"
+import { inEnglish } from "../src/text/en.ts"
 
 export interface Terminal {
   readonly line: (text: string) => void

@@ -1,5 +1,5 @@
 /** The configuration of the demo: what a user would write in config.yaml for one Gitea repository, with everything in one folder. */
-import type { DetectedModel } from "../llm/providers/Detect.ts"
+import type { DetectedModel } from "../src/llm/providers/Detect.ts"
 import { demoModelName } from "./DemoModel.ts"
 
 /** Variables that the document names; they exist in the demo's own environment only. */

@@ -1,10 +1,10 @@
 /** Edits of the demo's configuration in the database, so that the page has a revision and a draft: a group of models, and a stricter review. */
 import { Effect } from "effect"
-import { adminPath } from "../admin/api/AdminHttpApi.ts"
-import { listSockets } from "../app/AdminSocket.ts"
-import { sendThrough } from "../cli/SocketClient.ts"
-import type { Snapshot } from "../config/Snapshot.ts"
-import type { DetectedModel } from "../llm/providers/Detect.ts"
+import { adminPath } from "../src/admin/api/AdminHttpApi.ts"
+import { listSockets } from "../src/app/AdminSocket.ts"
+import { sendThrough } from "../src/cli/SocketClient.ts"
+import type { Snapshot } from "../src/config/Snapshot.ts"
+import type { DetectedModel } from "../src/llm/providers/Detect.ts"
 
 /** Does nothing if the local socket is not served; its path may be too long for that. */
 export const editConfiguration = Effect.fnUntraced(function* (snapshot: Snapshot, { model, provider }: DetectedModel) {
