@@ -3,10 +3,10 @@ import { writeFile } from "node:fs/promises"
 import { basename, extname, join } from "node:path"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import type { EvalCase } from "../engine/eval/EvalCase.ts"
-import { setNames } from "../engine/eval/datasets/Sets.ts"
-import { compare, measure, tallyCase } from "../engine/eval/Metrics.ts"
-import type { EvalScore, ScoredCase } from "../engine/eval/Score.ts"
+import type { EvalCase } from "../../eval/EvalCase.ts"
+import { setNames } from "../../eval/datasets/Sets.ts"
+import { compare, measure, tallyCase } from "../../eval/Metrics.ts"
+import type { EvalScore, ScoredCase } from "../../eval/Score.ts"
 import { reportRecorded, unusedWhenRecorded } from "./EvalRecorded.ts"
 import type { ReadOutcomes } from "./EvalRecorded.ts"
 import { ExitWith, refused } from "./Exit.ts"
@@ -44,12 +44,12 @@ const file = (name: string, description: string) =>
 
 const maxConfigurations = 8
 /** The bundled changes, whatever the folder of the caller. */
-const bundledCases = join(import.meta.dirname, "../../test/eval")
+const bundledCases = join(import.meta.dirname, "../../eval/cases")
 
 const flags = {
   path: Argument.String("PATH").pipe(
     Argument.withDescription(
-      "Folder with labelled changes, one YAML file each; for --dataset a file or a folder of files. Default: test/eval"
+      "Folder with labelled changes, one YAML file each; for --dataset a file or a folder of files. Default: eval/cases"
     ),
     Argument.optional
   ),

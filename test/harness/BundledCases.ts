@@ -1,11 +1,11 @@
-/** The labelled changes of test/eval, read as `aicr eval` reads them. */
+/** The labelled changes of eval/cases, read as `aicr eval` reads them. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "yaml"
-import { readCase } from "../../src/engine/eval/EvalCase.ts"
-import type { EvalCase } from "../../src/engine/eval/EvalCase.ts"
+import { readCase } from "../../eval/EvalCase.ts"
+import type { EvalCase } from "../../eval/EvalCase.ts"
 
-const folder = join(import.meta.dirname, "../eval")
+const folder = join(import.meta.dirname, "../../eval/cases")
 
 export const bundledCases: ReadonlyArray<EvalCase> = readdirSync(folder)
   .filter((name) => name.endsWith(".yaml"))

@@ -1,6 +1,6 @@
 /** Formats figures of several configurations side by side, with intervals, and differences between evaluations. */
-import { metrics } from "../../engine/eval/Metrics.ts"
-import type { EvalComparison, Measured, MetricName } from "../../engine/eval/Metrics.ts"
+import { metrics } from "../../../eval/Metrics.ts"
+import type { EvalComparison, Measured, MetricName } from "../../../eval/Metrics.ts"
 import { columns } from "../Columns.ts"
 import { count, oneLine } from "../Wording.ts"
 

@@ -1,5 +1,5 @@
 /** Renders an evaluation as one HTML page without scripts, styles of others or addresses. All text is escaped. */
-import type { EvalScore } from "../../engine/eval/Score.ts"
+import type { EvalScore } from "../../../eval/Score.ts"
 import { oneLine } from "../Wording.ts"
 import { formatChange, formatMetric, metricLabel } from "./EvalCompared.ts"
 import type { NamedComparison, NamedFigures } from "./EvalCompared.ts"

@@ -1,6 +1,6 @@
 /** Formats what became of the findings of published reviews: shares with Wilson's interval of 95 %. */
 import type { OutcomeCounts } from "../../domain/FindingOutcome.ts"
-import { wilson } from "../../engine/eval/Intervals.ts"
+import { wilson } from "../../../eval/Intervals.ts"
 import { columns } from "../Columns.ts"
 import { oneLine } from "../Wording.ts"
 import { percent } from "./EvalReport.ts"

@@ -1,7 +1,7 @@
 /** Formats an evaluation for people. Text of models is displayed without control characters. */
 import { formatUsd } from "../../domain/Money.ts"
-import type { ExpectedProblem } from "../../engine/eval/EvalCase.ts"
-import type { EvalScore, Figures, ScoredCase } from "../../engine/eval/Score.ts"
+import type { ExpectedProblem } from "../../../eval/EvalCase.ts"
+import type { EvalScore, Figures, ScoredCase } from "../../../eval/Score.ts"
 import type { Finding } from "../../domain/Problem.ts"
 import { columns } from "../Columns.ts"
 import { oneLine } from "../Wording.ts"

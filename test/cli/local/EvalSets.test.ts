@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import { readSet } from "../../../src/cli/local/EvalSets.ts"
-import type { SetName } from "../../../src/engine/eval/datasets/Sets.ts"
+import type { SetName } from "../../../eval/datasets/Sets.ts"
 
 let folder: string
 beforeEach(async () => {

@@ -2,10 +2,10 @@
  * Scores a review by its labels. A finding matches an expected problem in the same file, at most a few lines from it,
  * of a category that the label accepts; each matches at most one. A label without lines is matched by its words. Pure.
  */
-import type { Usage } from "../../domain/Analysis.ts"
-import type { Finding } from "../../domain/Problem.ts"
-import { canonicalCategory } from "../../review/Identity.ts"
-import { addUsage, noUsage } from "../../domain/Analysis.ts"
+import type { Usage } from "../src/domain/Analysis.ts"
+import type { Finding } from "../src/domain/Problem.ts"
+import { canonicalCategory } from "../src/review/Identity.ts"
+import { addUsage, noUsage } from "../src/domain/Analysis.ts"
 import type { EvalCase, ExpectedProblem } from "./EvalCase.ts"
 import { isSameSubject } from "./SameSubject.ts"
 

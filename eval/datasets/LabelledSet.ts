@@ -1,6 +1,6 @@
 /** Public sets of labelled changes, one row and file each: how a record of a set becomes a labelled change. */
 import { Result, Schema, SchemaIssue } from "effect"
-import { Severity } from "../../../domain/Kinds.ts"
+import { Severity } from "../../src/domain/Kinds.ts"
 import type { EvalCase, ExpectedProblem } from "../EvalCase.ts"
 import type { ChangedTexts } from "./ChangedTexts.ts"
 

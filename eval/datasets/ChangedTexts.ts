@@ -2,8 +2,8 @@
  * Files before and after a change of which only the hunks are known: the lines between them are empty, so that every
  * line has its number. Bounded. Pure.
  */
-import { numberLines } from "../../../review/FileDiff.ts"
-import { DiffFormatError, makeDiffParser } from "../../../review/ParseDiff.ts"
+import { numberLines } from "../../src/review/FileDiff.ts"
+import { DiffFormatError, makeDiffParser } from "../../src/review/ParseDiff.ts"
 
 export interface ChangedTexts {
   readonly before: ReadonlyMap<string, string>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { differenceInterval, ratioInterval, wilson } from "../../../src/engine/eval/Intervals.ts"
-import { compare, measure } from "../../../src/engine/eval/Metrics.ts"
-import type { Tally } from "../../../src/engine/eval/Metrics.ts"
+import { differenceInterval, ratioInterval, wilson } from "../../eval/Intervals.ts"
+import { compare, measure } from "../../eval/Metrics.ts"
+import type { Tally } from "../../eval/Metrics.ts"
 
 const tally = (name: string, more: Partial<Tally> = {}): Tally => ({
   name,

@@ -5,12 +5,12 @@ import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
 import { Effect } from "effect"
 import treeSitter from "@vscode/tree-sitter-wasm"
-import { findGrammar } from "../../../src/engine/syntax/Grammars.ts"
-import { numberLines } from "../../../src/review/FileDiff.ts"
-import { makeDiffParser } from "../../../src/review/ParseDiff.ts"
-import * as GitScratchRepository from "../../../src/vcs/git/GitScratchRepository.ts"
-import { ScratchRepository } from "../../../src/vcs/ScratchRepository.ts"
-import { bundledCases as cases, changedPaths } from "../../harness/BundledCases.ts"
+import { findGrammar } from "../../src/engine/syntax/Grammars.ts"
+import { numberLines } from "../../src/review/FileDiff.ts"
+import { makeDiffParser } from "../../src/review/ParseDiff.ts"
+import * as GitScratchRepository from "../../src/vcs/git/GitScratchRepository.ts"
+import { ScratchRepository } from "../../src/vcs/ScratchRepository.ts"
+import { bundledCases as cases, changedPaths } from "../harness/BundledCases.ts"
 
 const faulty = cases.filter(({ expected }) => expected.length > 0)
 const clean = cases.filter(({ expected }) => expected.length === 0)

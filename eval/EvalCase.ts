@@ -3,8 +3,8 @@
  * are wrong. Expected positions are written as code and searched here, so that no label has a wrong line number. Pure.
  */
 import { Schema, SchemaIssue } from "effect"
-import { Severity } from "../../domain/Kinds.ts"
-import { Side } from "../../domain/Problem.ts"
+import { Severity } from "../src/domain/Kinds.ts"
+import { Side } from "../src/domain/Problem.ts"
 
 const Text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10_000))
 
