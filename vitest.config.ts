@@ -20,6 +20,7 @@ const separate = [
   ...["cli", "demo", "engine/threads", "fuzz", "nats", "sandbox", "scenarios"].map(
     (name) => `test/${name}/**/*.test.ts`
   ),
+  "test/engine/ChangeThreads*.test.ts",
   "test/**/*Kill*.test.ts"
 ]
 const excluded = ["test/bench/**", "**/node_modules/**"]

@@ -20,7 +20,7 @@ export class OtherRelease implements Disposable {
   constructor(version: string, changes: ReadonlyArray<Change>) {
     // Without its builder the dashboard is not built at each start.
     const filter = (path: string) => !path.endsWith(dashboardBuilder)
-    for (const name of ["actors", "nats", "src"])
+    for (const name of ["actors", "demo", "eval", "nats", "src"])
       cpSync(join(root, name), join(this.folder, name), { recursive: true, filter })
     symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"))
     const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))

@@ -27,7 +27,7 @@ const git = (...args: ReadonlyArray<string>): string => execFileSync("git", args
 const changed = (rows: ReadonlyMap<string, Shown>): ReadonlyArray<string> => {
   const files = git("diff", "--name-only", "HEAD~1").split("\n")
   const code = files
-    .filter((file) => /^(?:src(?!\/config\/)|actors)\/.*\.ts$/.test(file) && existsSync(join(root, file)))
+    .filter((file) => /^(?:src(?!\/config\/)|actors|demo|eval)\/.*\.ts$/.test(file) && existsSync(join(root, file)))
     .map((file) => readFileSync(join(root, file), "utf8"))
     .join("\n")
   const word = (path: string): string => (path.replaceAll("[]", "").split(".").at(-1) ?? path).replace(/_env$/, "")

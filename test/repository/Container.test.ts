@@ -639,7 +639,9 @@ describe("Dockerfile", () => {
   it("copies every folder with code that runs in the service", () => {
     const holdsCode = (folder: string): boolean =>
       existsSync(join(root, folder)) && readdirSync(join(root, folder)).some((name) => name !== ".gitkeep")
-    expect(["actors", "nats", "src"].filter((folder) => holdsCode(folder) && !copied.includes(folder))).toEqual([])
+    expect(
+      ["actors", "demo", "eval", "nats", "src"].filter((folder) => holdsCode(folder) && !copied.includes(folder))
+    ).toEqual([])
   })
 
   it.each(["Dockerfile", "deploy/agents/Dockerfile"])("%s installs without scripts: the sources come later", (file) => {

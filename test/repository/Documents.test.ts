@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest"
 import { formatIssue } from "../../src/config/ConfigIssue.ts"
 import { readText } from "../../src/config/LoadConfig.ts"
 import { IgnoreReason, RejectReason } from "../../src/domain/Decision.ts"
-import { zones } from "../../oxlint.config.ts"
+import { actorOrder, pathOf, zones } from "../../oxlint.config.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (file: string): string => readFileSync(join(root, file), "utf8")
@@ -39,7 +39,7 @@ const programs = /^(?:aicr|config|npm|git|docker|podman|kubectl|pg_dump|pg_resto
 it.each(
   documents.filter((file) => file === "README.md" || (file.startsWith("docs/") && !file.includes("development")))
 )("%s quotes messages as the program writes them", (file) => {
-  const sources = ["src", "actors", "nats"].flatMap((folder) =>
+  const sources = ["actors", "demo", "eval", "nats", "src"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => read(`${folder}/${name}`))
@@ -153,14 +153,14 @@ describe("places", () => {
     const text = read(file)
     const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, path]) => path ?? "")
     const named = [
-      ...text.matchAll(/`((?:actors|nats|src|test|docs|examples|deploy|scripts|\.ci)\/[^`\s<>*|]+)`/g)
+      ...text.matchAll(/`((?:actors|demo|eval|nats|src|test|docs|examples|deploy|scripts|\.ci)\/[^`\s<>*|]+)`/g)
     ].map(([, path]) => path ?? "")
     const places = [...linked.map((path) => join(root, dirname(file), path)), ...named.map((path) => join(root, path))]
     expect(places.filter((path) => !existsSync(path))).toEqual([])
   })
 
   it("ARCHITECTURE names only files that exist", () => {
-    const files = new Set(["actors", "nats", "src"].flatMap((folder) => filesOf(join(root, folder))))
+    const files = new Set(["actors", "demo", "eval", "nats", "src"].flatMap((folder) => filesOf(join(root, folder))))
     const named = [...read("ARCHITECTURE.md").matchAll(/`(?:[\w/]+\/)?(\w+\.ts)`/g)].map(([, name]) => name ?? "")
     expect(named.length).toBeGreaterThan(30)
     expect(named.filter((name) => !files.has(name) && !existsSync(join(root, name)))).toEqual([])
@@ -171,19 +171,20 @@ describe("places", () => {
       .filter((entry) => entry.isDirectory())
       .map((entry) => `src/${entry.name}`)
     const listed = firstColumn(section(read("ARCHITECTURE.md"), "Layout"))
-    expect(listed).toEqual(["actors", "nats", ...folders.toSorted()])
+    expect(listed).toEqual(["actors", "demo", "eval", "nats", ...folders.toSorted()])
   })
 
   it("ARCHITECTURE names every actor", () => {
-    const actors = readdirSync(join(root, "actors")).map((file) => file.replace(/\.ts$/, ""))
-    const row = /^\| `actors` \|.*$/m.exec(read("ARCHITECTURE.md"))?.[0] ?? ""
-    expect(actors.filter((actor) => !row.includes(`\`${actor}\``))).toEqual([])
+    const rooms = section(read("ARCHITECTURE.md"), "Actors")
+    expect(actorOrder.filter((actor) => !rooms.includes(`\`${basename(actor)}\``))).toEqual([])
+    const folders = readdirSync(join(root, "actors"), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    expect(firstColumn(rooms)).toEqual(folders.map(({ name }) => `actors/${name}`).toSorted())
   })
 
   it("ARCHITECTURE has a row for every zone of the lint rules that holds code", () => {
     const rows = section(read("ARCHITECTURE.md"), "Who may import whom").split("\n")
     for (const [name, zone] of Object.entries(zones)) {
-      const present = zone.of.filter((folder) => existsSync(join(root, folder === "actors" ? folder : `src/${folder}`)))
+      const present = zone.of.filter((folder) => existsSync(join(root, pathOf(folder))))
       const row = rows.find((line) => line.startsWith(`| ${name} |`)) ?? ""
       expect([name, present.filter((folder) => !row.includes(`\`${folder}\``))]).toEqual([name, []])
     }

@@ -15,10 +15,20 @@ import {
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { actorOrder, contracts, folders, pureFolders, zones } from "../../oxlint.config.ts"
-import type { Zone } from "../../oxlint.config.ts"
+import {
+  actorOrder,
+  contracts,
+  depths,
+  folders,
+  openRooms,
+  pathOf,
+  pureFolders,
+  purePlans,
+  zones
+} from "../../oxlint.config.ts"
+import type { Folder, Zone } from "../../oxlint.config.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -68,6 +78,29 @@ const rows: ReadonlyArray<Row> = [
   importing("src/engine/Case.ts", "../ingress/Webhooks.ts", true),
   importing("src/engine/Case.ts", "../vcs/Checkout.ts", false),
   importing("src/engine/Case.ts", "../review/Anchor.ts", false),
+  importing("src/engine/Case.ts", "../outputs/OutputsLayer.ts", true),
+  importing("src/engine/Case.ts", "../outputs/chat/BotChannel.ts", true),
+  importing("src/engine/plan/Case.ts", "../../outputs/chat/BotChannel.ts", true),
+  importing("src/engine/plan/Case.ts", "../../outputs/Outputs.ts", false),
+  importing("src/engine/plan/Case.ts", "../../chat/Command.ts", false),
+  importing("src/engine/plan/Case.ts", "../../../package.json", false),
+  importing("src/outputs/Case.ts", "./review/Threads.ts", false),
+  importing("src/outputs/chat/Case.ts", "../review/Threads.ts", false),
+  importing("src/outputs/chat/Case.ts", "../../review/Identity.ts", true),
+  importing("src/outputs/Case.ts", "../review/Identity.ts", true),
+  importing("src/llm/wire/shape/Case.ts", "../../calls/Chain.ts", false),
+  importing("src/llm/wire/shape/Case.ts", "../../../forge/Forge.ts", false),
+  importing("src/llm/wire/shape/Case.ts", "../../../forge/http/Http.ts", true),
+  importing("src/llm/wire/shape/Case.ts", "../../../../actors/Placement.ts", true),
+  importing("eval/Case.ts", "../src/llm/Gateway.ts", false),
+  importing("eval/datasets/Case.ts", "../../src/llm/calls/CallChain.ts", true),
+  importing("eval/Case.ts", "../demo/Demo.ts", true),
+  importing("eval/Case.ts", "../src/cli/Exit.ts", true),
+  importing("src/cli/Case.ts", "../../eval/datasets/Sets.ts", false),
+  importing("src/cli/local/Case.ts", "../../../eval/Score.ts", false),
+  importing("src/cli/local/Case.ts", "../../config/schema/Llm.ts", false),
+  importing("src/cli/local/Case.ts", "../../config/fields/Field.ts", true),
+  importing("src/admin/Case.ts", "../../eval/Score.ts", true),
   importing("actors/Case.ts", "../src/forge/github/Client.ts", true),
   importing("actors/Case.ts", "../src/ingress/Webhooks.ts", true),
   importing("actors/Case.ts", "../nats/Subjects.ts", true),
@@ -78,19 +111,20 @@ const rows: ReadonlyArray<Row> = [
   importing("src/database/Case.ts", "../store/Runs.ts", true),
   importing("src/database/Case.ts", "../config/Snapshot.ts", true),
   importing("src/database/Case.ts", "../domain/Backoff.ts", false),
-  importing("src/queue/Case.ts", "../database/SqliteDatabase.ts", false),
+  importing("src/queue/Case.ts", "../database/sqlite/SqliteDatabase.ts", false),
   importing("src/queue/core/Case.ts", "../operator/QueueControl.ts", false),
   importing("src/queue/core/Case.ts", "../journal/RedisJournal.ts", true),
-  importing("src/queue/core/Case.ts", "../../../actors/WorkspaceScheduler.ts", true),
+  importing("src/queue/core/Case.ts", "../../../actors/scheduling/WorkspaceScheduler.ts", true),
   importing("src/queue/core/Case.ts", "pino", true),
   importing("src/queue/journal/Case.ts", "../core/Replica.ts", false),
   importing("src/queue/journal/Case.ts", "../operator/Operations.ts", true),
   importing("src/queue/journal/NatsCase.ts", "../../../nats/NatsLog.ts", false),
   importing("src/queue/journal/NatsCase.ts", "../operator/Operations.ts", true),
-  importing("src/queue/dispatch/Case.ts", "../core/Plan.ts", true),
-  importing("src/queue/operator/Case.ts", "../core/Plan.ts", false),
+  importing("src/queue/dispatch/Case.ts", "../core/Heap.ts", true),
+  importing("src/queue/dispatch/Case.ts", "../Plan.ts", false),
+  importing("src/queue/operator/Case.ts", "../core/Heap.ts", false),
   importing("src/queue/operator/Case.ts", "../journal/JournalQueue.ts", true),
-  importing("src/forge/Case.ts", "../database/SqliteDatabase.ts", true),
+  importing("src/forge/Case.ts", "../database/sqlite/SqliteDatabase.ts", true),
   importing("actors/Case.ts", "../src/database/StoreError.ts", false),
   ...[...zones.adapters.of, ...zones.stores.of].flatMap((folder) => [
     importing(`src/${folder}/Case.ts`, "../../actors/scheduling/WorkspaceScheduler.ts", true),
@@ -98,7 +132,7 @@ const rows: ReadonlyArray<Row> = [
     importing(`src/${folder}/Case.ts`, "../../nats/Subjects.ts", true),
     importing(
       `src/${folder}/deep/Case.ts`,
-      folder === "vcs" ? "../../forge/gitea/Client.ts" : "../../vcs/Git.ts",
+      folder === "vcs" ? "../../forge/gitea/Client.ts" : "../../vcs/git/Mirror.ts",
       true
     ),
     importing(`src/${folder}/Case.ts`, "pino", true),
@@ -109,8 +143,8 @@ const rows: ReadonlyArray<Row> = [
   ]),
   importing("src/llm/Case.ts", "@ai-sdk/openai", false),
   importing("src/agent/Case.ts", "@ai-sdk/openai", true),
-  ...zones.edges.of.flatMap((folder) => [
-    importing(`src/${folder}/Case.ts`, "../queue/QueueMemory.ts", true),
+  ...[...zones.edges.of, ...zones.cli.of].flatMap((folder) => [
+    importing(`src/${folder}/Case.ts`, "../queue/journal/MemoryQueue.ts", true),
     importing(`src/${folder}/Case.ts`, "../app/Service.ts", true),
     importing(`src/${folder}/Case.ts`, "../store/deep/Sql.ts", true),
     importing(`src/${folder}/Case.ts`, folder === "cli" ? "../ingress/Webhooks.ts" : "../cli/Review.ts", true),
@@ -121,16 +155,19 @@ const rows: ReadonlyArray<Row> = [
   ...actorOrder.flatMap((actor, index) =>
     actorOrder
       .filter((other) => other !== actor)
-      .map((other) => importing(`actors/${actor}.ts`, `./${other}.ts`, actorOrder.indexOf(other) < index))
+      .map((other) => {
+        const near = dirname(other) === dirname(actor) ? `./${basename(other)}` : `../${other}`
+        return importing(`actors/${actor}.ts`, `${near}.ts`, actorOrder.indexOf(other) < index)
+      })
   ),
-  importing("src/app/Case.ts", "../queue/QueueMemory.ts", false),
+  importing("src/app/Case.ts", "../queue/journal/MemoryQueue.ts", false),
   ...["src/app/Case.ts", "src/vcs/Case.ts", "nats/Case.ts", "actors/limits/WritePacer.ts", "test/case.test.ts"].flatMap(
     (file) => [
       importing(file, "@effect/platform-node", true),
       importing(file, "@effect/platform-node/NodeStream", file.startsWith("nats"))
     ]
   ),
-  importing("demo/Case.ts", "../forge/gitea/Client.ts", false),
+  importing("demo/Case.ts", "../src/forge/gitea/Client.ts", false),
   ...[...pureFolders, "queue/core"].flatMap((folder) => {
     const row = (code: string, rule: string, refused = true): Row => ({
       file: `src/${folder}/Case.ts`,
@@ -153,6 +190,12 @@ const rows: ReadonlyArray<Row> = [
       row('import { createHash } from "node:crypto"\nexport const x = createHash', "no-restricted-imports", false)
     ]
   }),
+  ...purePlans.map((file) => ({
+    file,
+    code: "export const x = Date.now()\n",
+    rule: "no-restricted-properties",
+    refused: true
+  })),
   {
     file: "src/admission/Windows.ts",
     code: "export const x = Date.now()\n",
@@ -311,20 +354,27 @@ const importsOf = (from: string): ReadonlyArray<Import> =>
     of: name.startsWith(".") ? join(dirname(from), name) : name
   }))
 
-const code = ["src", "actors", "nats"].flatMap((folder) =>
+const code = ["src", "actors", "eval", "nats"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .map((name) => `${folder}/${name}`)
 )
 const imports = code.flatMap(importsOf)
 
-const pathOf = (folder: string): string => (folder === "actors" || folder === "nats" ? folder : `src/${folder}`)
-const isIn = (path: string, folder: string): boolean => path.startsWith(`${pathOf(folder)}/`)
+const isIn = (path: string, folder: Folder): boolean => path.startsWith(`${pathOf(folder)}/`)
+
+/** The files directly in a folder with contracts, and its rooms that are contracts as a whole. */
+const contractsOf = (folder: Folder): ReadonlyArray<string> => [
+  ...code
+    .filter((file) => dirname(file) === pathOf(folder) && !file.endsWith("Layer.ts"))
+    .map((file) => basename(file)),
+  ...openRooms.filter((room) => dirname(room) === folder).map((room) => basename(room))
+]
 
 /** Names the rows of the import table that allow what no file does. */
 const deadRows = (
   table: Readonly<Record<string, Zone>>,
-  contractFiles: Readonly<Record<string, ReadonlyArray<string>>>,
+  contractFiles: ReadonlyMap<Folder, ReadonlyArray<string>>,
   used: ReadonlyArray<Import>
 ): ReadonlyArray<string> => [
   ...Object.entries(table).flatMap(([name, zone]) => {
@@ -341,12 +391,12 @@ const deadRows = (
         .map((entry) => `${name}: package ${entry}`)
     ]
   }),
-  ...Object.entries(contractFiles).flatMap(([folder, files]) =>
+  ...[...contractFiles].flatMap(([folder, files]) =>
     files
       .filter((file) => {
-        const path = `${pathOf(folder)}/${file.replace("/**", "")}`
+        const path = `${pathOf(folder)}/${file}`
         const isUsed = ({ from, of }: Import) =>
-          !isIn(from, folder) && !isIn(from, "app") && !isIn(from, "demo") && (of === path || of.startsWith(`${path}/`))
+          !isIn(from, folder) && !isIn(from, "app") && (of === path || of.startsWith(`${path}/`))
         return !used.some(isUsed)
       })
       .map((file) => `contract ${folder}/${file}`)
@@ -354,13 +404,22 @@ const deadRows = (
 ]
 
 describe("rows of the import table", () => {
-  it("allow nothing that no file does", () => expect(deadRows(zones, contracts, imports)).toEqual([]))
+  it("allow nothing that no file does", () => {
+    const all = new Map(contracts.map((folder) => [folder, contractsOf(folder)]))
+    expect(all.get("forge")).toEqual(expect.arrayContaining(["Forge.ts", "swarm"]))
+    expect(deadRows(zones, all, imports)).toEqual([])
+  })
+
+  it("reach the deepest room", () => {
+    const deepest = Math.max(...code.map((file) => file.replace(/^src\//, "").split("/").length))
+    expect(deepest).toBe(depths.length + 1)
+  })
 
   it("that are dead are named", () => {
     const table: Readonly<Record<string, Zone>> = {
       made: { of: ["domain"], open: ["queue"], contracts: "none", packages: ["effect", "leftpad"] }
     }
-    expect(deadRows(table, { queue: ["Queue.ts", "core/Heap.ts"] }, imports)).toEqual([
+    expect(deadRows(table, new Map([["queue", ["Queue.ts", "core/Heap.ts"]]]), imports)).toEqual([
       "made: open queue",
       "made: package leftpad",
       "contract queue/core/Heap.ts"
@@ -371,7 +430,7 @@ describe("rows of the import table", () => {
     const present = readdirSync(join(root, "src"), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name)
-    expect(folders.toSorted()).toEqual([...present, "actors", "nats"].toSorted())
+    expect(folders.toSorted()).toEqual([...present, "actors", "demo", "eval", "nats"].toSorted())
     const files = actorOrder.map((actor) => `actors/${actor}.ts`)
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([])
   })

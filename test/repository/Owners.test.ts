@@ -70,7 +70,7 @@ describe("owners", () => {
 
   it("have no default: the existing ambient references permit nothing", () => {
     const root = join(import.meta.dirname, "../..")
-    const references = ["src", "actors", "nats"].flatMap((folder) =>
+    const references = ["actors", "demo", "eval", "nats", "src"].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".ts"))
         .flatMap((name) => {

@@ -12,16 +12,17 @@ const list = (folder: string): ReadonlyArray<string> =>
 const suites: ReadonlyArray<string> = ["fuzz", "harness", "repository", "scenarios"]
 
 /** Returns the folder of sources that a folder of tests mirrors. */
-const mirrored = (folder: string): string => (/^(?:actors|nats)(?:\/|$)/.test(folder) ? folder : `src/${folder}`)
+const mirrored = (folder: string): string =>
+  /^(?:actors|demo|eval|nats)(?:\/|$)/.test(folder) ? folder : `src/${folder}`
 
 /** Names of sources by folder, without their extension. */
 const sourcesByFolder = (files: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> =>
   Map.groupBy(
-    files.filter((file) => /\.m?[tj]s$/.test(file)).map((file) => file.replace(/\.m?[tj]s$/, "")),
+    files.filter((file) => /\.m?[tj]s$/.test(file)).map((file) => file.replace(/(?:\.d)?\.m?[tj]s$/, "")),
     dirname
   )
 
-const sources = sourcesByFolder(["src", "actors", "nats"].flatMap(list))
+const sources = sourcesByFolder(["actors", "demo", "eval", "nats", "src"].flatMap(list))
 
 /** Returns why the name of a test is refused, or undefined. */
 const problemOf = (file: string): string | undefined => {
@@ -47,8 +48,8 @@ it("every test has the name of the source file that it tests, and its topic", ()
 })
 
 it("every source file has the name of what it holds, in PascalCase", () => {
-  // Migrations are numbered; main.mjs is the program; a language has its code.
-  const names = [...sources].filter(([folder]) => folder !== "src/store/migrations").flatMap(([, paths]) => paths)
+  // main.mjs is the program; a language has its code; the change of the demo is not of this repository.
+  const names = [...sources].filter(([folder]) => !folder.startsWith("demo/change/")).flatMap(([, paths]) => paths)
   expect(
     names.filter(
       (path) =>

@@ -111,7 +111,7 @@ const startShell = (folder: string, lines: ReadonlyArray<string>) => {
 const setUp = async (kind: ForgeKind) => {
   const folder = await mkdtemp(join(tmpdir(), "aicr-readme-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  for (const name of ["package.json", "src", "actors", "nats", "node_modules"])
+  for (const name of ["package.json", "src", "actors", "demo", "eval", "nats", "node_modules"])
     await symlink(join(root, name), join(folder, name))
   const forge = await startFakeForge(kind)
   onTestFinished(forge.stop)

@@ -45,8 +45,8 @@ const movePlaces = (dir, onThread) => ({
     if (id.includes("/node_modules/") || !code.includes("import.meta.")) return
     const place = (path) => JSON.stringify(relative(dir, path))
     return code
-      .replaceAll(/new URL\("\.\/(\w+)\.js", import\.meta\.url\)/g, (_, name) => {
-        onThread(name, join(dirname(id), `${name}.js`))
+      .replaceAll(/new URL\("(\.\/(?:\w+\/)*(\w+)\.js)", import\.meta\.url\)/g, (_, path, name) => {
+        onThread(name, join(dirname(id), path))
         return `new URL("./${name}.mjs", import.meta["url"])`
       })
       .replaceAll(/import\.meta\.resolve\("([^"]+)"\)/g, (_, name) => {

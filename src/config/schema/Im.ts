@@ -3,7 +3,20 @@ import { Schema } from "effect"
 import { chatCommands } from "../../domain/ChatRequest.ts"
 import type { Resolved } from "../fields/Field.ts"
 import { defaulted, kinds, optional, required } from "../fields/Field.ts"
-import { checked, choice, EnvName, Flag, int, list, map, named, PositiveInt, Secret, Text, Url } from "../fields/Scalars.ts"
+import {
+  checked,
+  choice,
+  EnvName,
+  Flag,
+  int,
+  list,
+  map,
+  named,
+  PositiveInt,
+  Secret,
+  Text,
+  Url
+} from "../fields/Scalars.ts"
 
 const feishu = { when: kinds("feishu_app") }
 const wecom = { when: kinds("wecom_app", "wecom_aibot") }

@@ -22,7 +22,15 @@ import {
   text
 } from "../webhook/Payload.ts"
 import type { PayloadJson } from "../webhook/Payload.ts"
-import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo, readTextBefore } from "../webhook/GithubPayload.ts"
+import {
+  readBaseRef,
+  readIssue,
+  readPull,
+  readPush,
+  readRejected,
+  readRepo,
+  readTextBefore
+} from "../webhook/GithubPayload.ts"
 import { hexHmac } from "../webhook/Signature.ts"
 import { readGithubSubject } from "../webhook/DeliverySubject.ts"
 

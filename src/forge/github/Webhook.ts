@@ -5,9 +5,27 @@ import type { EventFacts, HostEvent, IgnoredEvent } from "../../domain/HostEvent
 import type { ForgeWebhook } from "../Forge.ts"
 import { findCommand, isOwnComment } from "../webhook/Command.ts"
 import { deliveryIdIn, eventNameIn } from "../webhook/HeaderNames.ts"
-import { child, flag, limits, optional, requireValue, requireNumber, parseDelivery, person, text } from "../webhook/Payload.ts"
+import {
+  child,
+  flag,
+  limits,
+  optional,
+  requireValue,
+  requireNumber,
+  parseDelivery,
+  person,
+  text
+} from "../webhook/Payload.ts"
 import type { PayloadJson } from "../webhook/Payload.ts"
-import { readBaseRef, readIssue, readPull, readPush, readRejected, readRepo, readTextBefore } from "../webhook/GithubPayload.ts"
+import {
+  readBaseRef,
+  readIssue,
+  readPull,
+  readPush,
+  readRejected,
+  readRepo,
+  readTextBefore
+} from "../webhook/GithubPayload.ts"
 import { hexHmac } from "../webhook/Signature.ts"
 import { readGithubSubject } from "../webhook/DeliverySubject.ts"
 

@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest"
 import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { ForgeError } from "../../../src/forge/ForgeError.ts"
 import { ChannelMissing } from "../../../src/outputs/Outputs.ts"
-import { afterNoticeFailure, maxNoticeAttempts, maxPerHour, nextNoticeStep } from "../../../actors/notices/NoticeStep.ts"
+import {
+  afterNoticeFailure,
+  maxNoticeAttempts,
+  maxPerHour,
+  nextNoticeStep
+} from "../../../actors/notices/NoticeStep.ts"
 
 const hour = 3_600_000
 const createdAt = 1_000_000

@@ -57,7 +57,7 @@ describe("a program", () => {
 
 it("Build.mjs makes a bundle that loads a fifth of the modules at most, and that is left once a source changes", async () => {
   const root = temporaryFolder()
-  for (const name of ["actors", "nats", "src", "package.json", "package-lock.json"])
+  for (const name of ["actors", "demo", "eval", "nats", "src", "package.json", "package-lock.json"])
     await cp(join(program, name), join(root, name), { recursive: true })
   await symlink(join(program, "node_modules"), join(root, "node_modules"))
   const node = join(program, "node_modules/.bin/node")

@@ -13,7 +13,12 @@ import type { Fault } from "../../../demo/DemoForge.ts"
 import { forgeTable } from "../../../src/forge/hosts/ForgeTable.ts"
 import type { ForgeClient } from "../../../src/forge/Forge.ts"
 import type { ForgeError } from "../../../src/forge/ForgeError.ts"
-import type { ChannelKind, ChannelMissing, PublishInput, ChannelContext } from "../../../src/outputs/channels/Channel.ts"
+import type {
+  ChannelKind,
+  ChannelMissing,
+  PublishInput,
+  ChannelContext
+} from "../../../src/outputs/channels/Channel.ts"
 import { channelTable } from "../../../src/outputs/channels/Channels.ts"
 import { parseMarkers } from "../../../src/outputs/Marker.ts"
 import { noCache } from "../../../src/store/Cache.ts"
