@@ -24,7 +24,7 @@ import { SubmittedChanges } from "../../src/vcs/SubmittedChanges.ts"
 import { refuseUnattributed, select, settled } from "./SelectTriggers.ts"
 import type { Found, HookReport, RoutedEvent, Selected, TriggerReply } from "./SelectTriggers.ts"
 import { WorkspaceScheduler } from "../scheduling/WorkspaceScheduler.ts"
-import { isReason, joinReasons } from "../../src/domain/Reason.ts"
+import { joinReasons } from "../../src/domain/Reason.ts"
 import type { Reason } from "../../src/domain/Reason.ts"
 
 /** Timeout for the metadata of changes: of any number of them, and in addition for each. */
@@ -79,7 +79,7 @@ const describe = Effect.fnUntraced(function* (
   revisions: ReadonlyArray<string>
 ): Effect.fn.Return<(revision: string) => TriggerReply, never, SubmittedChanges> {
   const server = toTriggerServer(trigger, snapshot)
-  if (server === undefined || isReason(server)) {
+  if (server === undefined || "_tag" in server) {
     const failed: TriggerReply = {
       _tag: "Failed",
       trigger,

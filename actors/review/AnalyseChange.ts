@@ -1,6 +1,5 @@
 /** Runs a review from the host to its analysis: loads lessons and the previous review, checks the head out and calls the engine. */
 import { Clock, Effect, Redacted } from "effect"
-import { isReason } from "../../src/domain/Reason.ts"
 import type { PassProgress } from "../../src/agent/Agent.ts"
 import type { TriggerProfile, Workspace } from "../../src/config/Snapshot.ts"
 import { haveSameBase, hostTrigger } from "../../src/domain/Change.ts"
@@ -144,7 +143,7 @@ const readAtHost = Effect.fnUntraced(function* (run: Run, work: ReviewWork, kind
 /** Submitted changes have no host: their authors have write access, and there are no pull requests and issues. */
 const readWithoutHost = Effect.fnUntraced(function* (run: Run, { profile, snapshot, workspace }: ReviewWork) {
   const server = toTriggerServer(profile, snapshot)
-  if (server === undefined || isReason(server)) {
+  if (server === undefined || "_tag" in server) {
     return yield* new CheckoutError({
       reason: "failed",
       why: server ?? { _tag: "NoRepositories", trigger: profile.name, kind: profile.kind }

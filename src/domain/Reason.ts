@@ -118,7 +118,10 @@ export const distinctReasons = (all: ReadonlyArray<Reason>): ReadonlyArray<Reaso
 
 const tables: Readonly<Record<string, Params>> = reasons
 
-/** Returns whether a value is a reason of this release. */
+/**
+ * Returns whether a value of unknown type is a reason of this release. `"_tag" in value` distinguishes reasons from other types: to narrow such
+ * a union with this function, the compiler compares each reason with each other, for up to 40 s.
+ */
 export const isReason = (value: unknown): value is Reason => {
   if (!Predicate.hasProperty(value, "_tag") || !Predicate.isString(value._tag)) return false
   const params = Object.hasOwn(tables, value._tag) ? tables[value._tag] : undefined

@@ -4,7 +4,6 @@ import { Redacted } from "effect"
 import type { Snapshot, TriggerProfile } from "../config/Snapshot.ts"
 import type { ContextRepository } from "../config/schema/Workspaces.ts"
 import type { PerforceServer, SubversionServer, VcsServer } from "./server/VcsServer.ts"
-import { isReason } from "../domain/Reason.ts"
 import type { Reason } from "../domain/Reason.ts"
 
 type Source = Pick<Snapshot, "credential" | "document" | "baseDir">
@@ -85,7 +84,7 @@ export const toContextServer = (
     .toSorted((a, b) => sharedLength(b, repository_url) - sharedLength(a, repository_url))
   if (trigger !== undefined) {
     const server = toSubversion(trigger, snapshot)
-    return isReason(server) ? server : { ...server, url: repository_url }
+    return "_tag" in server ? server : { ...server, url: repository_url }
   }
   return {
     vcs: "subversion",

@@ -111,8 +111,11 @@ const reportUnknown = (shape: ObjectShape, key: string, report: Report, path: Pa
   })
 }
 
+// Declared with its type: the compiler would compare the default with each reason.
+const mapOf: Reason = { _tag: "MapOf" }
+
 const checkKey = (shape: ObjectShape, key: string, report: Report, path: Path): boolean => {
-  const { keys, reservedKeys = [], expected = { _tag: "MapOf" } } = shape.limits
+  const { keys, reservedKeys = [], expected = mapOf } = shape.limits
   const complain = (reason: Reason): false => {
     report({ path: [...path, key], reason, at: "key" })
     return false

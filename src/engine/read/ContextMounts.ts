@@ -11,7 +11,6 @@ import { scrubSecrets } from "../../review/Secrets.ts"
 import { ContextRepositories } from "../../vcs/ContextRepositories.ts"
 import { toContextServer } from "../../vcs/ConfiguredServer.ts"
 import type { MountedContext, MountRequest } from "../../vcs/ContextRepositories.ts"
-import { isReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
 export interface ContextMounts {
@@ -28,7 +27,7 @@ export const contextProblems = (snapshot: Snapshot): ReadonlyArray<ConfigIssue> 
   [...snapshot.workspaces.values()].flatMap(({ id, enabled, contextRepositories }) =>
     contextRepositories.flatMap((repository): ReadonlyArray<ConfigIssue> => {
       const server = enabled ? toContextServer(repository, snapshot) : undefined
-      return server === undefined || !isReason(server)
+      return server === undefined || !("_tag" in server)
         ? []
         : [
             {
@@ -57,9 +56,9 @@ export const mountContext = Effect.fn("mountContext")(function* (
         : Effect.succeed(without(one, { _tag: "NotMember", person: outsider })),
     { concurrency: atOnce }
   )
-  const notices = found.flatMap((one) => (isReason(one) ? [one] : []))
+  const notices = found.flatMap((one) => ("_tag" in one ? [one] : []))
   for (const notice of notices) yield* Effect.logWarning("context repository not mounted", { reason: notice })
-  return { mounted: found.flatMap((one) => (isReason(one) ? [] : [one])), notices }
+  return { mounted: found.flatMap((one) => ("_tag" in one ? [] : [one])), notices }
 })
 
 const without = ({ alias }: ContextRepository, reason: Reason): Reason => ({ _tag: "ContextUnread", alias, reason })
@@ -71,7 +70,7 @@ const mountOne = Effect.fnUntraced(function* (snapshot: Snapshot, repository: Co
     return without(repository, { _tag: "TokenVariableUnset", variable: token_env })
   }
   const request = requestOf(repository, snapshot, token)
-  if (isReason(request)) return without(repository, request)
+  if ("_tag" in request) return without(repository, request)
   const mounted = yield* Effect.result((yield* ContextRepositories).mount(request))
   if (mounted._tag === "Failure") {
     const { reason, why } = mounted.failure
@@ -101,7 +100,7 @@ const requestOf = (
   const maxBytes = max_mb * 1_048_576
   const server = toContextServer(repository, snapshot)
   if (server !== undefined) {
-    if (isReason(server)) return server
+    if ("_tag" in server) return server
     return {
       vcs: server.vcs,
       server,

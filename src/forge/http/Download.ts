@@ -11,7 +11,6 @@ import type { Reach } from "./AddressReach.ts"
 import { RefusedAddress } from "./CheckedConnect.ts"
 import { flatHeaders } from "../HostResponse.ts"
 import type { HostResponse } from "../HostResponse.ts"
-import { isReason } from "../../domain/Reason.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
 export interface DownloadRequest {
@@ -70,7 +69,7 @@ export const download = async (sent: DownloadRequest, signal: AbortSignal): Prom
     if (redirects === maxRedirects)
       return { _tag: "Impossible", why: { _tag: "TooManyRedirects", limit: maxRedirects } }
     const next = nextUrl(url, location, new URL(sent.url))
-    if (isReason(next)) return { _tag: "Impossible", why: next }
+    if ("_tag" in next) return { _tag: "Impossible", why: next }
     if (next.origin !== url.origin) headers = { "user-agent": "aicr", accept: "*/*" }
     url = next
   }

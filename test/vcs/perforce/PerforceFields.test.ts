@@ -14,7 +14,6 @@ import { layerVcs } from "../../../src/vcs/VcsLayer.ts"
 import { checkingOut, describeChange, expectFailure, readRevision, root, run } from "../subversion/Revisions.ts"
 import { depotServer } from "./Depots.ts"
 import { inEnglish } from "../../../src/text/en.ts"
-import { isReason } from "../../../src/domain/Reason.ts"
 
 const ticket = "A".repeat(32)
 const fingerprint = Array.from({ length: 20 }, () => "AB").join(":")
@@ -36,7 +35,7 @@ const read = async (trigger: Readonly<Record<string, unknown>>, env: Readonly<Re
   const snapshot = await Effect.runPromise(toSnapshot(document, env))
   const profile = snapshot.triggers.get("depot")
   const server = profile && toTriggerServer(profile, snapshot)
-  if (server === undefined || isReason(server)) throw new Error(server && inEnglish(server))
+  if (server === undefined || "_tag" in server) throw new Error(server && inEnglish(server))
   return checkingOut({ server, branch: "//depot/main", head: "2", base: "1" }, readRevision)
 }
 const changed = async (...given: Parameters<typeof read>) => (await read(...given)).changes.map(({ path }) => path)

@@ -8,7 +8,6 @@ import { toTriggerServer } from "../../../src/vcs/ConfiguredServer.ts"
 import { startApache, startSvnserve, SvnRepository, svnPassword, svnUser } from "../../harness/Subversion.ts"
 import { checkingOut, expectFailure, readRevision, run } from "./Revisions.ts"
 import { inEnglish } from "../../../src/text/en.ts"
-import { isReason } from "../../../src/domain/Reason.ts"
 
 let repository: SvnRepository
 beforeAll(() => {
@@ -23,7 +22,7 @@ const read = async (trigger: Readonly<Record<string, unknown>>, env: Readonly<Re
   const snapshot = await Effect.runPromise(toSnapshot(document, env))
   const profile = snapshot.triggers.get("tree")
   const server = profile && toTriggerServer(profile, snapshot)
-  if (server === undefined || isReason(server)) throw new Error(server && inEnglish(server))
+  if (server === undefined || "_tag" in server) throw new Error(server && inEnglish(server))
   return checkingOut({ server, branch: "trunk", head: "3", base: "2" }, readRevision)
 }
 
