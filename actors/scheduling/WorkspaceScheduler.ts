@@ -55,9 +55,7 @@ export const WorkspaceScheduler = Entity.make("WorkspaceScheduler", [
 type Services = Batches | Cancellations | ConfigStore | Queue | QueueControl | Receipts | Tickets
 
 const asQueueError = <A, R>(effect: Effect.Effect<A, QueueError | StoreError, R>): Effect.Effect<A, QueueError, R> =>
-  Effect.catchTag(effect, "StoreError", ({ message }) =>
-    Effect.fail(new QueueError({ reason: "unavailable", message }))
-  )
+  Effect.catchTag(effect, "StoreError", ({ why }) => Effect.fail(new QueueError({ reason: "unavailable", why })))
 
 /** Scans the queue; after a failure scans again in 5 seconds. */
 const scanOrRetry = (workspace: string, memory: ScanMemory) =>

@@ -71,7 +71,7 @@ const messageTimeout = Duration.seconds(10)
 const noteExpired = Effect.fnUntraced(function* ({ id, targetKey: target }: Entry) {
   const publisher = (yield* publishers)(target)
   if (yield* publisher.NoteExpired({ entryId: id }).pipe(Effect.timeout(messageTimeout))) return
-  yield* new QueueError({ reason: "unavailable", message: `the expiry of entry ${id} could not be recorded` })
+  yield* new QueueError({ reason: "unavailable", why: { _tag: "ExpiryNotRecorded", entry: id } })
 })
 
 /** Settles a receipt whose entry ended before a crash prevented it. */

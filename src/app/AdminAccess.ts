@@ -22,6 +22,7 @@ import { layerStatic } from "../config/snapshots/FileConfigStore.ts"
 import { loadFileSections, loadForStores } from "./CommandConfig.ts"
 import type { Snapshot } from "../config/Snapshot.ts"
 import { layerLock, locateDatabase, layerRecords } from "./Database.ts"
+import { verbatimReason } from "../domain/Reason.ts"
 import { Forges } from "../forge/Forges.ts"
 import { Progress } from "../observability/Progress.ts"
 import * as Logging from "../observability/logs/Logging.ts"
@@ -37,9 +38,7 @@ import { acquire } from "../database/sqlite/DataLock.ts"
 const inMemory = (kind: string) =>
   new QueueError({
     reason: "unavailable",
-    message:
-      `queue.kind ${kind} keeps what waits in the memory of the running service: only that process can show or change it. ` +
-      "Start it, or name its address with --url"
+    why: { _tag: "QueueInMemory", kind }
   })
 
 /** Opens a connection for this command. */
@@ -53,7 +52,7 @@ const natsQueue = (limits: QueueLimits) =>
       return layerJournal(makeNatsJournal(), limits).pipe(
         Layer.provide(NatsConnection.layer({ settings, name: "aicr queue", connectWithin: "5 seconds" }))
       )
-    }).pipe(Effect.mapError((message) => new QueueError({ reason: "unavailable", message })))
+    }).pipe(Effect.mapError((text) => new QueueError({ reason: "unavailable", why: verbatimReason(text) })))
   )
 
 const queueOf = (snapshot: Snapshot, use: AdminTarget["use"]) => {

@@ -2,6 +2,7 @@
 import { Effect, Layer, Option } from "effect"
 import { resolve } from "node:path"
 import type { Snapshot } from "../config/Snapshot.ts"
+import type { Reason } from "../domain/Reason.ts"
 import { fromConfig } from "./FromConfig.ts"
 import { AwaitedServers } from "../ingress/AwaitedServers.ts"
 import * as MemoryQueue from "../queue/journal/MemoryQueue.ts"
@@ -14,8 +15,8 @@ import type { QueueLimits } from "../queue/core/QueueLimits.ts"
 export const redisQueue = ({ credential, document: { storage } }: Snapshot, limits: QueueLimits) => {
   const url = credential(storage.cache.redis, "url")
   if (url === undefined) {
-    const message = "queue.kind redis needs a connection: set storage.cache.redis.url_env and the variable it names"
-    return Layer.effectContext(Effect.fail(new QueueError({ reason: "unavailable", message })))
+    const why: Reason = { _tag: "RedisUnconfigured", field: "queue.kind" }
+    return Layer.effectContext(Effect.fail(new QueueError({ reason: "unavailable", why })))
   }
   return Layer.unwrap(
     Effect.gen(function* () {

@@ -10,7 +10,8 @@ import type { Change } from "../domain/Change.ts"
 import type { Entry, EntryStatus } from "../domain/Entry.ts"
 import type { LeaseToken } from "../domain/FencingToken.ts"
 import type { TargetKey } from "../domain/Keys.ts"
-import type { Reason } from "../domain/Reason.ts"
+import { Reason } from "../domain/Reason.ts"
+import { inEnglish } from "../text/en.ts"
 import type { ExpiryCutoffs } from "./ExpiryCutoffs.ts"
 import type { QueueSnapshot } from "./Plan.ts"
 
@@ -83,8 +84,12 @@ export class QueueError extends Schema.TaggedError<QueueError>()("QueueError", {
   reason: Schema.Literals(["full", "unavailable"]),
   /** The server that is disconnected, if that is the cause: a start waits for it. */
   disconnected: Schema.optionalKey(Schema.Literals(["redis", "nats"])),
-  message: Schema.String
-}) {}
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 export class Queue extends Context.Service<
   Queue,

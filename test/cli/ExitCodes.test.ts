@@ -17,7 +17,7 @@ const errors: ReadonlyArray<readonly [CommandError, number]> = [
   [ConfigInvalid.of([{ severity: "error", path: "queue.kind", reason: verbatimReason("unknown") }]), 2],
   [new NotReplayable({ message: "run 1 not found" }), 2],
   [new StoreError({ reason: "unavailable", operation: "open", why: verbatimReason("the disk is full") }), 3],
-  [new QueueError({ reason: "unavailable", message: "Redis is unreachable" }), 3],
+  [new QueueError({ reason: "unavailable", why: verbatimReason("Redis is unreachable") }), 3],
   [new AgentError({ reason: "failed", why: verbatimReason("no model is left") }), 3],
   [new ExitWith({ code: 1, message: "3 problems" }), 1]
 ]

@@ -108,7 +108,7 @@ describe("fields of the configuration", () => {
   it("are marked in every text but those of configurations, equally in both languages", () => {
     const common = Object.entries(en.reasons).filter(([tag]) => !Object.hasOwn(configurationReasons, tag))
     const unmarked = common.flatMap(([, text]) =>
-      [...text.replaceAll(/\{=((?:[^{}]|\{\w+\})+)\}/g, "").matchAll(/[a-z_]+(?:\.[a-z_]+)+/g)].flatMap(([name]) =>
+      [...text.replaceAll(/\{=((?:[^{}]|\{\w+\})+)\}/g, "").matchAll(/[a-z_]+(?:\.\w+)+/g)].flatMap(([name]) =>
         isField(name) ? name : []
       )
     )

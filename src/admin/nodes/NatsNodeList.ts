@@ -1,5 +1,6 @@
 /** Lists the nodes from their records on the bus. */
 import { Effect, Layer } from "effect"
+import { errorReason } from "../../domain/Reason.ts"
 import { NatsNodes } from "../../../nats/NatsNodes.ts"
 import { readDetails, toVersion } from "./NatsPresence.ts"
 import { Nodes, NodesError } from "./Nodes.ts"
@@ -9,7 +10,7 @@ export const layer = Layer.effect(
   Effect.map(NatsNodes, ({ list }) =>
     Nodes.of({
       list: Effect.mapBoth(list, {
-        onFailure: ({ message }) => new NodesError({ message }),
+        onFailure: (error) => new NodesError({ why: errorReason(error) }),
         onSuccess: (found) =>
           found.map((node) => {
             const { startedAt } = node

@@ -3,8 +3,10 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import { abbreviateHash } from "../../domain/NodeWarnings.ts"
 import type { NodeVersion } from "../../domain/NodeWarnings.ts"
+import { Reason } from "../../domain/Reason.ts"
 import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import { refusedTemplates } from "../../outputs/SampleRender.ts"
+import { inEnglish } from "../../text/en.ts"
 import { neededRoles } from "./NeededRoles.ts"
 import { listRefused } from "./RefusedConfigurations.ts"
 import type { RefusedConfiguration } from "./RefusedConfigurations.ts"
@@ -33,7 +35,11 @@ export const describeWork = (
   }
 }
 
-export class NodesError extends Schema.TaggedError<NodesError>()("NodesError", { message: Schema.String }) {}
+export class NodesError extends Schema.TaggedError<NodesError>()("NodesError", { why: Reason }) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
 
 export class Nodes extends Context.Service<
   Nodes,

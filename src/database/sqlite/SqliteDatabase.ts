@@ -10,6 +10,7 @@ import { hasProperty } from "effect/Predicate"
 import type { Scope } from "effect"
 import { makeFolder } from "../MakeFolder.ts"
 import { StoreError } from "../StoreError.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 import type { Reason, ReasonTag } from "../../domain/Reason.ts"
 import { withoutPeriod } from "../../domain/Text.ts"
 
@@ -57,7 +58,12 @@ export const explain = (cause: unknown, path: string): Reason => {
   const said = hasProperty(cause, "message") ? String(cause.message) : String(cause)
   const code = resultCode(cause)
   const next = (code === undefined ? undefined : remedies[code]) ?? "SqlitePathNext"
-  return { _tag: "SqliteFails", path, why: withoutPeriod(said), next: { _tag: next } }
+  return {
+    _tag: "SqliteFails",
+    path,
+    why: cause instanceof StoreError ? cause.why : verbatimReason(withoutPeriod(said)),
+    next: { _tag: next }
+  }
 }
 
 const remedies: Readonly<Record<number, SqliteNext>> = {

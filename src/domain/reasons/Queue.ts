@@ -37,5 +37,24 @@ export const queueReasons = {
   TargetBusy: { entry: "text", status: "text" },
   WorkspaceFull: { workspace: "text", count: "number" },
   AwaitsTurn: { reason: "reason?" },
-  Ended: { status: "text", reason: "reason?" }
+  Ended: { status: "text", reason: "reason?" },
+  /** It refuses work, or cannot be read or written. */
+  QueueFull: { count: "number" },
+  WorkspaceQueueFull: { count: "number", workspace: "text" },
+  QueueFails: { why: "reason" },
+  RedisQueueFails: { server: "text", why: "reason" },
+  NatsQueueFails: { why: "text" },
+  RedisUrlExpected: {},
+  RedisLayoutUnknown: { keys: "text", layout: "text", known: "text" },
+  QueueFileOfOtherBuild: { version: "number", known: "number" },
+  QueueKeysUnreadable: { why: "text" },
+  SnapshotPagesMissing: { snapshot: "text" },
+  JournalMessagesMissing: {},
+  JournalOfNewerRelease: { why: "text" },
+  QueueWritesConflict: {},
+  QueueChangeUnclear: {},
+  QueueOperationsWait: { count: "number" },
+  QueueReadOnly: { path: "text" },
+  QueueInMemory: { kind: "text" },
+  ExpiryNotRecorded: { entry: "text" }
 } as const satisfies Record<string, Params>

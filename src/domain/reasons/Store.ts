@@ -3,7 +3,7 @@ import type { Params } from "../ReasonParams.ts"
 
 export const storeReasons = {
   /** `why` is of the driver. */
-  SqliteFails: { path: "text", why: "text", next: "reason" },
+  SqliteFails: { path: "text", why: "reason", next: "reason" },
   SqlitePathNext: {},
   SqliteLockNext: {},
   SqliteReadOnlyNext: {},
@@ -31,6 +31,15 @@ export const storeReasons = {
   CertificateUnreadable: { path: "text" },
   RedisFails: { server: "text", why: "text" },
   RedisUrlInvalid: {},
+  /** `next` is the next step of the operator. */
+  RedisRefuses: { why: "text", next: "reason" },
+  RedisUserNext: {},
+  RedisCommandsNext: {},
+  RedisMemoryNext: {},
+  RedisDiskNext: {},
+  RedisReplicaNext: {},
+  RedisRetryNext: {},
+  RedisTooOld: { version: "text" },
   S3Fails: { bucket: "text", why: "reason", next: "reason" },
   S3Status: { status: "number" },
   S3Refused: { code: "text", why: "text" },

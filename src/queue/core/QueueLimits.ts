@@ -1,4 +1,5 @@
 /** Limits on waiting entries. */
+import type { Reason } from "../../domain/Reason.ts"
 import { QueueError } from "../Queue.ts"
 
 /** Maximum number of waiting entries (`queue.limits`); admitting more is refused as `full`. */
@@ -7,8 +8,4 @@ export interface QueueLimits {
   readonly total: number
 }
 
-export const full = (what: string, limit: number, setting: string): QueueError =>
-  new QueueError({
-    reason: "full",
-    message: `the queue is full: ${limit} reviews of ${what} wait. Try again later, or raise ${setting}`
-  })
+export const full = (why: Reason): QueueError => new QueueError({ reason: "full", why })

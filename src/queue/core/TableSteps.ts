@@ -174,12 +174,10 @@ const overLimit = (
   for (const workspace of workspaces) {
     const count = [...opening.values()].filter((item) => item.change.workspace === workspace).length
     if (count > 0 && table.pending(workspace) + count > limits.perWorkspace) {
-      return full(`workspace ${workspace}`, limits.perWorkspace, "queue.limits.per_workspace")
+      return full({ _tag: "WorkspaceQueueFull", workspace, count: limits.perWorkspace })
     }
   }
-  return table.pending() + opening.size > limits.total
-    ? full("the service", limits.total, "queue.limits.total")
-    : undefined
+  return table.pending() + opening.size > limits.total ? full({ _tag: "QueueFull", count: limits.total }) : undefined
 }
 
 /** Returns whether this admission alone adds a waiting entry. */

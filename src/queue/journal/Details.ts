@@ -3,10 +3,11 @@ import { Context, Effect } from "effect"
 import type { Change } from "../../domain/Change.ts"
 import type { Entry } from "../../domain/Entry.ts"
 import { fromRow } from "../core/ChangeRow.ts"
-import { Queue, QueueError } from "../Queue.ts"
-import type { Cancelled } from "../Queue.ts"
+import { Queue } from "../Queue.ts"
+import type { Cancelled, QueueError } from "../Queue.ts"
 import { QueueControl } from "../operator/QueueControl.ts"
 import { isQuarantined, quarantinedEntry, quarantineReason } from "../core/Quarantined.ts"
+import { toQueueError } from "./Journal.ts"
 import type { Journal } from "./Journal.ts"
 
 /** `details` returns the texts of entries, in order. */
@@ -19,7 +20,7 @@ export const withDetails = (
   const whole = (entries: ReadonlyArray<Entry>): Effect.Effect<ReadonlyArray<Entry>, QueueError> =>
     Effect.mapBoth(details(entries.map(({ id }) => id)), {
       onSuccess: (texts) => entries.map((entry, index) => complete(entry, texts[index])),
-      onFailure: ({ message }) => new QueueError({ reason: "unavailable", message })
+      onFailure: toQueueError
     })
   const wholeOf = ({ ended, stopping }: Cancelled) => Effect.all({ ended: whole(ended), stopping: whole(stopping) })
   return Context.make(

@@ -13,6 +13,9 @@
 import { Schema } from "effect"
 import type { Effect, Option } from "effect"
 import { newId } from "../../domain/Ids.ts"
+import { Reason } from "../../domain/Reason.ts"
+import { inEnglish } from "../../text/en.ts"
+import { QueueError } from "../Queue.ts"
 
 /** A position in the log: the sequence of a message, and its id, which differs in a log that lost its end and grew again. */
 export interface JournalPosition {
@@ -62,8 +65,16 @@ export class JournalError extends Schema.TaggedError<JournalError>()("JournalErr
   reason: Schema.Literals(["unavailable", "refused", "too_large", "lost", "newer"]),
   /** The server that is disconnected, if that is the cause. */
   disconnected: Schema.optionalKey(Schema.Literals(["redis", "nats"])),
-  message: Schema.String
-}) {}
+  why: Reason
+}) {
+  override get message(): string {
+    return inEnglish(this.why)
+  }
+}
+
+/** Returns the error of a queue whose journal fails. */
+export const toQueueError = ({ disconnected, why }: JournalError): QueueError =>
+  new QueueError({ reason: "unavailable", why, ...(disconnected === undefined ? {} : { disconnected }) })
 
 export interface Journal {
   /** Appends what was decided knowing all up to `known`. `id` is unique: its writer looks for it when the response was lost. */

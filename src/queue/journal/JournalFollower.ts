@@ -10,6 +10,7 @@ import { NewerFormat } from "../core/RowText.ts"
 import { shareWait } from "./SharedWait.ts"
 import { JournalError } from "./Journal.ts"
 import type { Journal, JournalRecord, JournalPosition } from "./Journal.ts"
+import { verbatimReason } from "../../domain/Reason.ts"
 import { withoutPeriod } from "../../domain/Text.ts"
 
 /** Rows since the newest snapshot after which a new one is written, at least; and no less than half of what the table has. */
@@ -245,7 +246,10 @@ export class JournalFollower {
   }
 }
 
-const missing = new JournalError({ reason: "lost", message: "Queue: messages of its journal are missing" })
+const missing = new JournalError({
+  reason: "lost",
+  why: { _tag: "QueueFails", why: { _tag: "JournalMessagesMissing" } }
+})
 
 const isLost = ({ reason }: JournalError): boolean => reason === "lost"
 
@@ -253,6 +257,9 @@ const unreadable = (cause: unknown): JournalError =>
   cause instanceof NewerFormat
     ? new JournalError({
         reason: "newer",
-        message: `Queue: a newer release wrote a message of its journal (${cause.message}). Upgrade this node`
+        why: { _tag: "QueueFails", why: { _tag: "JournalOfNewerRelease", why: cause.message } }
       })
-    : new JournalError({ reason: "unavailable", message: `Queue: ${withoutPeriod(String(cause).slice(0, 200))}` })
+    : new JournalError({
+        reason: "unavailable",
+        why: { _tag: "QueueFails", why: verbatimReason(withoutPeriod(String(cause).slice(0, 200))) }
+      })

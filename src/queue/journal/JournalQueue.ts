@@ -18,6 +18,7 @@ import type { TableAccess } from "../core/TableQueue.ts"
 import * as TableQueue from "../core/TableQueue.ts"
 import { withDetails } from "./Details.ts"
 import { JournalFollower } from "./JournalFollower.ts"
+import { toQueueError } from "./Journal.ts"
 import type { Journal, JournalError } from "./Journal.ts"
 import { Replica } from "../core/Replica.ts"
 import { commitAll } from "./Transaction.ts"
@@ -35,13 +36,10 @@ export const layerJournal = <R>(
   Layer.effectContext(
     Effect.gen(function* () {
       const opened = yield* journal
-      const access = yield* Effect.mapError(makeAccess(opened), unavailable)
+      const access = yield* Effect.mapError(makeAccess(opened), toQueueError)
       return withDetails(opened.details, TableQueue.make(access, limits))
     })
   )
-
-const unavailable = ({ disconnected, message }: JournalError): QueueError =>
-  new QueueError({ reason: "unavailable", message, ...(disconnected === undefined ? {} : { disconnected }) })
 
 const makeAccess = Effect.fnUntraced(function* (
   journal: Journal
@@ -60,11 +58,14 @@ const makeAccess = Effect.fnUntraced(function* (
     refuse: (why) =>
       new QueueError({
         reason: "unavailable",
-        message: why === "full" ? `Queue: ${maxWaiting} operations wait. Try again later` : "The service is stopping"
+        why:
+          why === "full"
+            ? { _tag: "QueueFails", why: { _tag: "QueueOperationsWait", count: maxWaiting } }
+            : { _tag: "ServiceStopping" }
       })
   })
   return {
-    read: (use) => Effect.andThen(Effect.mapError(follower.barrier, unavailable), follower.atRest(use)),
+    read: (use) => Effect.andThen(Effect.mapError(follower.barrier, toQueueError), follower.atRest(use)),
     write: <A>(use: (table: EntryTable) => A) =>
       Effect.suspend(() => {
         let computed: { readonly value: A } | undefined
@@ -72,7 +73,7 @@ const makeAccess = Effect.fnUntraced(function* (
           computed = { value: use(table) }
         }
         return Effect.flatMap(commits.submit(operation), (result) => {
-          if (Result.isFailure(result)) return Effect.fail(unavailable(result.failure))
+          if (Result.isFailure(result)) return Effect.fail(toQueueError(result.failure))
           return computed === undefined
             ? Effect.die(new Error("A commit left an operation out"))
             : Effect.succeed(computed.value)

@@ -50,7 +50,7 @@ export const makeNatsJournal = Effect.fnUntraced(function* (
 export const toQueueError = ({ message, reason }: NatsError): QueueError =>
   new QueueError({
     reason: "unavailable",
-    message: `Queue over NATS: ${message}`,
+    why: { _tag: "NatsQueueFails", why: message },
     ...(reason === "unavailable" ? { disconnected: "nats" } : {})
   })
 

@@ -21,7 +21,7 @@ const reasons = {
 export const toJournalError = ({ message, reason }: NatsError): JournalError =>
   new JournalError({
     reason: reasons[reason],
-    message: `Queue over NATS: ${message}`,
+    why: { _tag: "NatsQueueFails", why: message },
     ...(reason === "unavailable" ? { disconnected: "nats" } : {})
   })
 

@@ -21,7 +21,10 @@ export const load = Effect.fnUntraced(function* (
   state.details.clear()
   const newest = yield* Effect.mapError(pages.get("newest"), toJournalError)
   if (newest === undefined) return undefined
-  const lost = new JournalError({ reason: "lost", message: `no pages of ${newest.value.slice(0, 100)}` })
+  const lost = new JournalError({
+    reason: "lost",
+    why: { _tag: "SnapshotPagesMissing", snapshot: newest.value.slice(0, 100) }
+  })
   const head = toHead(newest.value)
   if (head === undefined) return yield* lost
   let sequence = 0
@@ -42,7 +45,7 @@ const takePage = (payload: Uint8Array, state: JournalState, take: (page: string)
 }
 
 const unreadable = (cause: unknown): JournalError =>
-  new JournalError({ reason: "unavailable", message: `Queue over NATS: ${String(cause).slice(0, 200)}` })
+  new JournalError({ reason: "unavailable", why: { _tag: "NatsQueueFails", why: String(cause).slice(0, 200) } })
 
 /** One node writes at a time: who claims the cell `writer` for the messages since the newest snapshot. */
 export const trim = Effect.fnUntraced(function* (

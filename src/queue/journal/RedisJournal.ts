@@ -88,8 +88,8 @@ export const makeRedisJournal = Effect.fnUntraced(function* (
   const call = <A>(use: () => Promise<A>): Effect.Effect<A, JournalError> =>
     Effect.mapError(
       attempt(use),
-      ({ disconnected, message }) =>
-        new JournalError({ reason: "unavailable", message, ...(disconnected === undefined ? {} : { disconnected }) })
+      ({ disconnected, why }) =>
+        new JournalError({ reason: "unavailable", why, ...(disconnected === undefined ? {} : { disconnected }) })
     )
   const evaluate = ({ sha, source }: Script, keys: ReadonlyArray<string>, args: ReadonlyArray<string>) =>
     redis
@@ -163,7 +163,10 @@ const snapshots = (
       const fetch = (page: number) => call(() => redis.lrange(pages, page, page + pagesAhead - 1))
       let texts = position === "" ? [] : yield* fetch(0)
       if (texts.length === 0)
-        return yield* new JournalError({ reason: "lost", message: `no pages of ${found.slice(0, 100)}` })
+        return yield* new JournalError({
+          reason: "lost",
+          why: { _tag: "SnapshotPagesMissing", snapshot: found.slice(0, 100) }
+        })
       for (let page = pagesAhead; texts.length > 0; page += pagesAhead) {
         const next = yield* Effect.forkChild(fetch(page))
         for (const text of texts)
@@ -208,11 +211,9 @@ const read = <A>(use: () => A): Effect.Effect<A, JournalError> =>
     catch: (cause) =>
       new JournalError({
         reason: "unavailable",
-        message: `Queue: what Redis holds is not of its journal: ${withoutPeriod(readMessage(cause))}. ${removal}`
+        why: { _tag: "QueueFails", why: { _tag: "QueueKeysUnreadable", why: withoutPeriod(readMessage(cause)) } }
       })
   })
-
-const removal = "Remove the keys of the queue: what was accepted is queued again from its records"
 
 const toAppended = (reply: unknown, id: string): AppendResult => {
   const [code, first, second] = list(reply)

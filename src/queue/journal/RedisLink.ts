@@ -7,6 +7,7 @@ import type { Redacted, Scope } from "effect"
 import type { Redis } from "ioredis"
 import { explainFailure, failFast, open, parsePlace } from "../../database/RedisClient.ts"
 import { QueueError } from "../Queue.ts"
+import type { Reason } from "../../domain/Reason.ts"
 import { withoutPeriod } from "../../domain/Text.ts"
 
 /** A call without a response for this long failed: Redis hangs, or the network lost it. */
@@ -41,17 +42,16 @@ export const openRedis = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RedisLink, QueueError, Scope.Scope> {
   const place = parsePlace(url) ?? "(no URL)"
   const { redis, lastError } = yield* Effect.mapError(open(url, failFast(name, timeoutMillis)), () =>
-    unavailable(place, "storage.cache.redis.url_env does not hold a Redis URL (redis:// or rediss://)")
+    unavailable(place, { _tag: "RedisUrlExpected" })
   )
   yield* Effect.addFinalizer(() => Effect.sync(() => redis.removeAllListeners("close")))
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const log = (entry: Effect.Effect<void>) => void fork(entry)
   const failure = (cause: unknown): QueueError => {
     const reason = explainFailure(cause, lastError())
-    const message = aboutPlace(place, remedied(reason))
     return new QueueError({
       reason: "unavailable",
-      message,
+      why: { _tag: "RedisQueueFails", server: place, why: remedied(reason) },
       ...(isDisconnected(cause, reason) ? { disconnected: "redis" } : {})
     })
   }
@@ -97,20 +97,15 @@ export const openRedis = Effect.fnUntraced(function* (
   return { redis, place, attempt, failure, log }
 })
 
-export const unavailable = (place: string, why: string): QueueError =>
-  new QueueError({ reason: "unavailable", message: aboutPlace(place, why) })
+export const unavailable = (server: string, why: Reason): QueueError =>
+  new QueueError({ reason: "unavailable", why: { _tag: "RedisQueueFails", server, why } })
 
-const aboutPlace = (place: string, why: string): string => `Queue on Redis at ${place}: ${why}`
-
-const remedies: ReadonlyArray<readonly [RegExp, string]> = [
-  [/^(NOAUTH|WRONGPASS)/, "Check user and password in the URL that storage.cache.redis.url_env names"],
-  [
-    /^NOPERM/,
-    "The user needs EVALSHA, EVAL, INFO, MULTI, EXEC, DEL, EXISTS, EXPIRE, PERSIST and the commands of strings, hashes, lists and streams on the keys of the queue."
-  ],
-  [/^OOM/, "Raise maxmemory"],
-  [/^MISCONF/, "Redis cannot write to its disk; see its log"],
-  [/^READONLY/, "It is a replica; connect to the primary"]
+const remedies: ReadonlyArray<readonly [RegExp, Reason]> = [
+  [/^(NOAUTH|WRONGPASS)/, { _tag: "RedisUserNext" }],
+  [/^NOPERM/, { _tag: "RedisCommandsNext" }],
+  [/^OOM/, { _tag: "RedisMemoryNext" }],
+  [/^MISCONF/, { _tag: "RedisDiskNext" }],
+  [/^READONLY/, { _tag: "RedisReplicaNext" }]
 ]
 
 /** Returns whether the server refuses the user. */
@@ -122,19 +117,20 @@ const isDisconnected = (cause: unknown, reason: string): boolean =>
   !isRefused(reason) &&
   (!(cause instanceof Error && cause.name === "ReplyError") || /^(LOADING|MASTERDOWN)\b/.test(reason))
 
-const remedied = (reason: string): string => {
-  const remedy = remedies.find(([pattern]) => pattern.test(reason))?.[1]
-  return `${withoutPeriod(reason)}. ${remedy ?? "It is tried again"}`
-}
+const remedied = (reason: string): Reason => ({
+  _tag: "RedisRefuses",
+  why: withoutPeriod(reason),
+  next: remedies.find(([pattern]) => pattern.test(reason))?.[1] ?? { _tag: "RedisRetryNext" }
+})
 
 const fieldOf = (info: string, name: string): string | undefined =>
   new RegExp(`^${name}:(.*)$`, "m").exec(info)?.[1]?.trim()
 
 /** Returns why the server of this INFO is too old for the queue, or undefined if it is not. */
-export const explainVersion = (info: string): string | undefined => {
+export const explainVersion = (info: string): Reason | undefined => {
   const version = fieldOf(info, "redis_version") ?? ""
   const [major = 0, minor = 0] = version.split(".").map(Number)
-  return major > 6 || (major === 6 && minor >= 2) ? undefined : `it is Redis ${version}. Install Redis 6.2 or newer`
+  return major > 6 || (major === 6 && minor >= 2) ? undefined : { _tag: "RedisTooOld", version }
 }
 
 /**

@@ -8,7 +8,6 @@ import { Effect, Option } from "effect"
 import type { Scope } from "effect"
 import * as DataLock from "../../database/sqlite/DataLock.ts"
 import type { Reason } from "../../domain/Reason.ts"
-import { inEnglish } from "../../text/en.ts"
 import { busyTimeoutMillis, explain, openDatabase } from "../../database/sqlite/SqliteDatabase.ts"
 import { QueueError } from "../Queue.ts"
 import { JournalError, journalStart } from "./Journal.ts"
@@ -21,11 +20,10 @@ import * as SqliteWriter from "./SqliteWriter.ts"
 export const makeSqliteJournal = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<Journal, QueueError, Scope.Scope> {
-  const unavailable = (cause: unknown) =>
-    new QueueError({ reason: "unavailable", message: inEnglish(explain(cause, path)) })
+  const unavailable = (cause: unknown) => new QueueError({ reason: "unavailable", why: explain(cause, path) })
   const taken: Reason = { _tag: "QueueTaken", path }
   const db = yield* Effect.andThen(DataLock.acquire(`${path}.lock`, taken), openDatabase(path, pageBytes)).pipe(
-    Effect.mapError(({ message }) => new QueueError({ reason: "unavailable", message }))
+    Effect.mapError(({ why }) => new QueueError({ reason: "unavailable", why }))
   )
   const tables = yield* Effect.try({
     try: () => {
@@ -39,7 +37,7 @@ export const makeSqliteJournal = Effect.fnUntraced(function* (
   const write = (changes: ReadonlyArray<SqliteChange>) =>
     Effect.mapError(
       writer.write(changes),
-      (cause) => new JournalError({ reason: "refused", message: inEnglish(explain(cause, path)) })
+      (cause) => new JournalError({ reason: "refused", why: explain(cause, path) })
     )
   let last = yield* Effect.try({ try: () => tables.last(), catch: unavailable })
   return {
@@ -75,14 +73,14 @@ export const makeSqliteReader = Effect.fnUntraced(function* (
   const db = yield* Effect.acquireRelease(
     Effect.try({
       try: () => openForReading(path),
-      catch: (cause) => new QueueError({ reason: "unavailable", message: inEnglish(explain(cause, path)) })
+      catch: (cause) => new QueueError({ reason: "unavailable", why: explain(cause, path) })
     }),
     (opened) => Effect.sync(() => opened.close())
   )
   const tables = new JournalTables(db, path)
   const refusal = new JournalError({
     reason: "refused",
-    message: `The running service holds the queue ${path}: only it can change entries. Stop it and repeat the command`
+    why: { _tag: "QueueReadOnly", path }
   })
   return { ...tables.reads, append: () => Effect.fail(refusal), trim: () => Effect.succeed(false) }
 })
@@ -155,14 +153,17 @@ class JournalTables {
         yield* Effect.yieldNow
       }
       if (page > 0) return position
-      return yield* new JournalError({ reason: "lost", message: `no pages of snapshot ${position.sequence}` })
+      return yield* new JournalError({
+        reason: "lost",
+        why: { _tag: "SnapshotPagesMissing", snapshot: String(position.sequence) }
+      })
     }
   )
 
   #attempt<A>(use: () => A): Effect.Effect<A, JournalError> {
     return Effect.try({
       try: use,
-      catch: (cause) => new JournalError({ reason: "unavailable", message: inEnglish(explain(cause, this.#path)) })
+      catch: (cause) => new JournalError({ reason: "unavailable", why: explain(cause, this.#path) })
     })
   }
 }

@@ -1,5 +1,6 @@
 /** Defines the tables of the journal in SQLite (SqliteJournal.ts), its statements and settings, and the version of the file. */
 import type { DatabaseSync } from "node:sqlite"
+import { StoreError } from "../../database/StoreError.ts"
 
 const schemaVersion = 1
 
@@ -45,10 +46,11 @@ export interface SqliteChange {
 const versionOf = (db: DatabaseSync): number => Number(db.prepare("PRAGMA user_version").get()?.["user_version"])
 
 const otherVersion = (version: number) =>
-  new Error(
-    `its version is ${version}, but this release knows version ${schemaVersion}: another build made the file. Nothing was changed. ` +
-      "Start that build, or move the file away: accepted work is queued again from its records"
-  )
+  new StoreError({
+    reason: "unavailable",
+    operation: "open",
+    why: { _tag: "QueueFileOfOtherBuild", version, known: schemaVersion }
+  })
 
 /** Creates the tables in a new file. Throws if another release wrote the file. */
 export const prepare = (db: DatabaseSync): void => {

@@ -5,15 +5,15 @@ import { emptyText } from "../core/RowText.ts"
 import type { JournalFollower } from "./JournalFollower.ts"
 import { JournalError, newMessageId } from "./Journal.ts"
 import type { Journal, JournalChanges } from "./Journal.ts"
-import { withoutPeriod } from "../../domain/Text.ts"
+import type { Reason } from "../../domain/Reason.ts"
 
 export type TableOperation = (table: EntryTable) => void
 
 /** Milliseconds after which a transaction is not tried again. */
 const timeoutMillis = 5000
 
-const unavailable = (why: string): JournalError =>
-  new JournalError({ reason: "unavailable", message: `Queue: ${withoutPeriod(why)}` })
+const unavailable = (why: Reason): JournalError =>
+  new JournalError({ reason: "unavailable", why: { _tag: "QueueFails", why } })
 
 /** Changes nothing, but conflicts with whatever else has this scope. */
 const fenceOf = (scope: ReadonlyArray<string>): JournalChanges => ({
@@ -52,8 +52,7 @@ const commit = Effect.fnUntraced(function* (
       follower.trimIfLong()
       return Result.void
     }
-    if ((yield* Clock.currentTimeMillis) > deadline)
-      return Result.fail(unavailable("other nodes write all the time. Try again later"))
+    if ((yield* Clock.currentTimeMillis) > deadline) return Result.fail(unavailable({ _tag: "QueueWritesConflict" }))
     conflicts += 1
     if (conflicts > 1) yield* Effect.sleep(Math.floor((yield* Random.next) * Math.min(conflicts, 8)))
   }
@@ -147,7 +146,7 @@ const isInJournal = Effect.fnUntraced(function* (
   while (true) {
     yield* follower.catchUp
     if (expected.outcome === "found") return true
-    if (expected.outcome === "unknown") return yield* unavailable("nobody can say whether a change was made. Try again")
+    if (expected.outcome === "unknown") return yield* unavailable({ _tag: "QueueChangeUnclear" })
     const fence = yield* journal.append(newMessageId(), fenceOf(scope), follower.replica.applied)
     if (fence._tag === "Appended") return false
   }

@@ -30,5 +30,29 @@ export const queueTexts = {
   TargetBusy: "entry {entry} of the same target is {status}",
   WorkspaceFull: "all {count} slots of workspace {workspace} are in use",
   AwaitsTurn: "is due[[ ({reason})]]; others are first",
-  Ended: "{status}[[ ({reason})]]"
+  Ended: "{status}[[ ({reason})]]",
+  QueueFull: "the queue is full: {count} reviews of the service wait. Try again later, or raise {=queue.limits.total}",
+  WorkspaceQueueFull:
+    "the queue is full: {count} reviews of workspace {workspace} wait. Try again later, or raise {=queue.limits.per_workspace}",
+  QueueFails: "Queue: {why}",
+  RedisQueueFails: "Queue on Redis at {server}: {why}",
+  NatsQueueFails: "Queue over NATS: {why}",
+  RedisUrlExpected: "{=storage.cache.redis.url_env} does not hold a Redis URL (redis:// or rediss://)",
+  RedisLayoutUnknown:
+    "the keys {keys}* have layout {layout}, and this release knows {known}. Let the release that wrote them finish its queue, or remove them: what was accepted is queued again from its records",
+  QueueFileOfOtherBuild:
+    "its version is {version}, but this release knows version {known}: another build made the file. Nothing was changed. Start that build, or move the file away: accepted work is queued again from its records",
+  QueueKeysUnreadable:
+    "what Redis holds is not of its journal: {why}. Remove the keys of the queue: what was accepted is queued again from its records",
+  SnapshotPagesMissing: "no pages of snapshot {snapshot}",
+  JournalMessagesMissing: "messages of its journal are missing",
+  JournalOfNewerRelease: "a newer release wrote a message of its journal ({why}). Upgrade this node",
+  QueueWritesConflict: "other nodes write all the time. Try again later",
+  QueueChangeUnclear: "nobody can say whether a change was made. Try again",
+  QueueOperationsWait: "{count} operations wait. Try again later",
+  QueueReadOnly:
+    "The running service holds the queue {path}: only it can change entries. Stop it and repeat the command",
+  QueueInMemory:
+    "{=queue.kind} {kind} keeps what waits in the memory of the running service: only that process can show or change it. Start it, or name its address with --url",
+  ExpiryNotRecorded: "the expiry of entry {entry} could not be recorded"
 } as const satisfies Record<keyof typeof queueReasons, string>

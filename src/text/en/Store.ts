@@ -38,21 +38,30 @@ export const storeTexts = {
   RedisFails: "Redis at {server}: {why}",
   RedisUrlInvalid:
     "invalid Redis URL in {=storage.cache.redis.url_env}; write it as redis://host:port or rediss://host:port",
+  RedisRefuses: "{why}. {next}",
+  RedisUserNext: "Check user and password in the URL that {=storage.cache.redis.url_env} names",
+  RedisCommandsNext:
+    "The user needs EVALSHA, EVAL, INFO, MULTI, EXEC, DEL, EXISTS, EXPIRE, PERSIST and the commands of strings, hashes, lists and streams on the keys of the queue.",
+  RedisMemoryNext: "Raise maxmemory",
+  RedisDiskNext: "Redis cannot write to its disk; see its log",
+  RedisReplicaNext: "It is a replica; connect to the primary",
+  RedisRetryNext: "It is tried again",
+  RedisTooOld: "it is Redis {version}. Install Redis 6.2 or newer",
   S3Fails: "S3 {bucket}: {why}. {next}",
   S3Status: "status {status}",
   S3Refused: "{code}, {why}",
   S3TooLarge: "the response has more than {bytes} bytes",
   S3RightsNext: "Give this access key the right to list, read, write and delete objects of the bucket",
-  S3KeyNext: "Check the variable of {=storage.object}.s3.access_key_id_env",
-  S3SecretNext: "Check the variable of {=storage.object}.s3.secret_access_key_env",
-  S3BucketNext: "Create the bucket, or name another one in {=storage.object}.s3.bucket",
-  S3EndpointNext: "Check {=storage.object}.s3.region_env and endpoint_url_env",
-  S3RegionNext: "Check {=storage.object}.s3.region_env",
+  S3KeyNext: "Check the variable of {=storage.object.s3.access_key_id_env}",
+  S3SecretNext: "Check the variable of {=storage.object.s3.secret_access_key_env}",
+  S3BucketNext: "Create the bucket, or name another one in {=storage.object.s3.bucket}",
+  S3EndpointNext: "Check {=storage.object.s3.region_env} and endpoint_url_env",
+  S3RegionNext: "Check {=storage.object.s3.region_env}",
   S3ClockNext: "Set the clock of this machine",
-  S3Next: "Check {=storage.object}.s3 and that it can be reached",
-  S3EndpointInvalid: "{=storage.object}.s3: invalid endpoint URL; write it as https://s3.example.com",
+  S3Next: "Check {=storage.object.s3} and that it can be reached",
+  S3EndpointInvalid: "{=storage.object.s3}: invalid endpoint URL; write it as https://s3.example.com",
   S3BucketNoHost:
-    "{=storage.object}.s3: bucket {bucket} cannot be part of the host name at {host}; set force_path_style to true",
+    "{=storage.object.s3}: bucket {bucket} cannot be part of the host name at {host}; set force_path_style to true",
   S3TooManyPages: "There are more than {count} pages of objects below {prefix}",
   ObjectFolderFails:
     "{why}. Check that the folder {folder} ({=storage.object.filesystem.root}) can be written by this user and has room",
@@ -72,9 +81,10 @@ export const storeTexts = {
   FolderRefused: "{why}. Name a folder that this user can create and write, or correct its permissions",
   PostgresUnconfigured:
     "{=storage.database.kind} postgres needs a connection: set {=storage.database.postgres.url_env} and the variable it names",
-  RedisUnconfigured: "{field} redis needs a connection: set {=storage.cache.redis.url_env} and the variable it names",
+  RedisUnconfigured:
+    "{={field}} redis needs a connection: set {=storage.cache.redis.url_env} and the variable it names",
   S3Unconfigured:
-    "{=storage.object.kind} s3 needs {=storage.object}.s3.bucket, access_key_id_env and secret_access_key_env, and the variables they name",
+    "{=storage.object.kind} s3 needs {=storage.object.s3.bucket}, access_key_id_env and secret_access_key_env, and the variables they name",
   StepPending:
     'The database lacks the step {step}. Run "aicr db migrate", or start the service, which applies them unless {=storage.database.migrate} is "verify"',
   StepsPending:

@@ -30,5 +30,27 @@ export const queueTexts = {
   TargetBusy: "同一目标的条目 {entry}：{status:entry}",
   WorkspaceFull: "工作区 {workspace} 的 {count} 个并发位均被占用",
   AwaitsTurn: "已到期[[（{reason}）]]，排在其他条目之后",
-  Ended: "{status:entry}[[（{reason}）]]"
+  Ended: "{status:entry}[[（{reason}）]]",
+  QueueFull: "队列已满：服务有 {count} 个评审在等待。请稍后重试，或提高 {=queue.limits.total}",
+  WorkspaceQueueFull:
+    "队列已满：工作区 {workspace} 有 {count} 个评审在等待。请稍后重试，或提高 {=queue.limits.per_workspace}",
+  QueueFails: "队列：{why}",
+  RedisQueueFails: "Redis 服务器 {server} 上的队列：{why}",
+  NatsQueueFails: "NATS 上的队列：{why}",
+  RedisUrlExpected: "{=storage.cache.redis.url_env} 中没有 Redis URL（redis:// 或 rediss://）",
+  RedisLayoutUnknown:
+    "键 {keys}* 的布局为 {layout}，而此版本只支持 {known}。请让写入它们的版本处理完队列，或删除这些键：已接受的任务会根据记录重新入队",
+  QueueFileOfOtherBuild:
+    "其版本为 {version}，而此版本只支持版本 {known}：该文件由另一个构建创建。未作任何更改。请启动那个构建，或移走该文件：已接受的任务会根据记录重新入队",
+  QueueKeysUnreadable: "Redis 中的内容不属于其日志：{why}。请删除队列的键：已接受的任务会根据记录重新入队",
+  SnapshotPagesMissing: "缺少快照 {snapshot} 的页",
+  JournalMessagesMissing: "其日志缺少消息",
+  JournalOfNewerRelease: "更新的版本写入了其日志中的消息（{why}）。请升级此节点",
+  QueueWritesConflict: "其他节点不断写入。请稍后重试",
+  QueueChangeUnclear: "无法确定更改是否已完成。请重试",
+  QueueOperationsWait: "{count} 个操作在等待。请稍后重试",
+  QueueReadOnly: "运行中的服务正在使用队列 {path}：只有它可以更改条目。请停止它并重新运行命令",
+  QueueInMemory:
+    "{=queue.kind} {kind} 将等待的任务保存在运行中的服务的内存中：只有该进程可以显示或更改它们。请启动它，或用 --url 指定其地址",
+  ExpiryNotRecorded: "无法记录条目 {entry} 的过期"
 } as const satisfies Record<keyof typeof queueReasons, string>

@@ -4,10 +4,11 @@ import { Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { EntryClaims } from "../../../actors/review/ClaimEntry.ts"
 import type { Change } from "../../../src/domain/Change.ts"
+import { verbatimReason } from "../../../src/domain/Reason.ts"
 import { Queue, QueueError } from "../../../src/queue/Queue.ts"
 import * as MemoryQueue from "../../../src/queue/journal/MemoryQueue.ts"
 
-const lost = new QueueError({ reason: "unavailable", message: "no response in time" })
+const lost = new QueueError({ reason: "unavailable", why: verbatimReason("no response in time") })
 /** Failures of the following calls; `after`: the call has an effect all the same. */
 const failures: { claim: "before" | "after" | undefined; reads: number } = { claim: undefined, reads: 0 }
 

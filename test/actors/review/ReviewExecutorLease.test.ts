@@ -11,7 +11,7 @@ import type { Renewal } from "../../../src/queue/Queue.ts"
 
 const seconds = (count: number) => count * 1000
 const ttl = seconds(300)
-const unavailable = new QueueError({ reason: "unavailable", message: "the queue is unavailable" })
+const unavailable = new QueueError({ reason: "unavailable", why: verbatimReason("the queue is unavailable") })
 
 /** `keepLease` on a clock that can jump ahead of its timers, as that of a process that was frozen does. */
 const leaseKept = Effect.fnUntraced(function* (renew: () => Effect.Effect<Renewal, QueueError>) {

@@ -9,8 +9,11 @@ import { QueueError } from "../../../src/queue/Queue.ts"
 const message = "connect ECONNREFUSED 10.0.0.7:6379"
 
 it.each([
-  [new QueueError({ reason: "unavailable", disconnected: "redis", message }), "the queue (Redis is disconnected)"],
-  [new QueueError({ reason: "unavailable", message }), "the queue"],
+  [
+    new QueueError({ reason: "unavailable", disconnected: "redis", why: verbatimReason(message) }),
+    "the queue (Redis is disconnected)"
+  ],
+  [new QueueError({ reason: "unavailable", why: verbatimReason(message) }), "the queue"],
   [
     new StoreError({
       reason: "unavailable",
