@@ -35,7 +35,7 @@ export const showProgress = (terminal: Terminal, event: ProgressEvent): void => 
       terminal.step("checked out", `the change starts from ${event.from.slice(0, 10)}`)
       return terminal.step("analysing", "the model reads the diff …")
     case "Working":
-      return terminal.step(event.mode, `${event.toolCalls} tool calls, ${event.problems} problems so far`)
+      return terminal.step(event.agent, `${event.toolCalls} tool calls, ${event.problems} problems so far`)
     case "Analysed": {
       const { problems, findings = [] } = event
       terminal.step("findings", `${problems} ${problems === 1 ? "problem" : "problems"}, by ${event.models.join(", ")}`)

@@ -170,7 +170,7 @@ const workingNews = (
   targetKey,
   runId: id,
   pass,
-  mode,
+  agent: mode,
   toolCalls,
   problems,
   inputTokens: usage.inputTokens,

@@ -10,7 +10,8 @@ import { redactValues } from "../observability/Redaction.ts"
 import { RunLogBuffer } from "../observability/logs/RunLogBuffer.ts"
 import type { RunBatch } from "../observability/logs/RunLogBuffer.ts"
 import { toStorable } from "../domain/Text.ts"
-import { RunLogLine, RunLogs } from "../store/RunLogs.ts"
+import { RunLogLine } from "../domain/RunLogLine.ts"
+import { RunLogs } from "../store/RunLogs.ts"
 
 const decodeLines = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(RunLogLine)))
 

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { addUsd, noMoney, Usd } from "./Money.ts"
+import { toSnakeCase } from "./Record.ts"
 import { Finding } from "./Problem.ts"
 import { Reason } from "./Reason.ts"
 import { CheckedCode } from "./IssueCode.ts"
@@ -60,12 +61,9 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
 })
 
 /** Converts usage to JSON with stable field names; the cost is null while a price is unknown. */
-export const usageJson = (usage: Usage) => ({
-  requests: usage.requests,
-  input_tokens: usage.inputTokens,
-  output_tokens: usage.outputTokens,
-  cached_tokens: usage.cachedTokens,
-  cost_usd: usage.costUsd ?? null
+export const usageJson = ({ cachedTokens, costUsd, inputTokens, outputTokens, requests }: Usage) => ({
+  ...toSnakeCase({ requests, inputTokens, outputTokens, cachedTokens }),
+  cost_usd: costUsd ?? null
 })
 
 /** Patch of a file that was read completely, so that a later review of the same patch need not read it again. */

@@ -1,7 +1,6 @@
 /** State of a chat connection, as its owner in the cluster last reported it. */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
-import { Reason } from "./Reason.ts"
 import { record } from "./Record.ts"
 import type { RecordValues } from "./Record.ts"
 
@@ -21,7 +20,7 @@ export const ChatHealth = record({
   connection: Field.text,
   state,
   /** Reason of the state, without secrets. */
-  detail: Field.optional(Field.json(Reason)),
+  detail: Field.optional(Field.reason),
   /** Node of the owner. */
   node: Field.text,
   since: Field.integer,

@@ -1,20 +1,24 @@
 /** Warnings about the nodes of an installation: properties that should be the same on all of them, and roles that none of them has. */
+import { Schema } from "effect"
+import * as Field from "./Field.ts"
 import type { Reason } from "./Reason.ts"
 import { roles as allRoles } from "./Role.ts"
 import type { Role } from "./Role.ts"
 
-export interface NodeVersion {
-  readonly name: string
+/** Properties of a node that should be the same on all nodes, or that the others need. */
+export const nodeVersionFields = {
+  name: Field.text,
+  roles: Field.json(Schema.Array(Schema.String)),
   /** Version of the program. */
-  readonly version: string
+  version: Field.text,
   /** Beginning of the hash of its configuration. */
-  readonly configuration: string
-  readonly roles: ReadonlyArray<string>
+  configuration: Field.text,
   /** Roles that its configuration needs on some node. */
-  readonly needs: ReadonlyArray<string>
+  needs: Field.json(Schema.Array(Schema.String)),
   /** Names of the templates of its configuration that are invalid. */
-  readonly refusedTemplates: ReadonlyArray<string>
+  refusedTemplates: Field.json(Schema.Array(Schema.String))
 }
+export type NodeVersion = Field.Values<typeof nodeVersionFields>
 
 /** Returns the part of the hash of a configuration that identifies it among the nodes of a cluster. */
 export const abbreviateHash = (hash: string): string => hash.slice(0, 12)

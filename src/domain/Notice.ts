@@ -133,7 +133,7 @@ export const Notice = record({
   /** Failures, bounded by the sender. */
   attempts: Field.integer,
   notBefore: Field.optional(Field.time),
-  error: Field.optional(Field.json(Reason)),
+  error: Field.optional(Field.reason),
   createdAt: Field.time,
   updatedAt: Field.time
 })

@@ -225,7 +225,7 @@ export const Publication = record({
   notBefore: Field.optional(Field.time),
   hostId: Field.optional(Field.text),
   url: Field.optional(Field.text),
-  error: Field.optional(Field.json(Reason)),
+  error: Field.optional(Field.reason),
   /** Fingerprints of the comments of a review that the host took at their lines. */
   posted: Field.optional(Field.json(Schema.Array(Schema.String))),
   /** Dismissals at the time of sending, for rows that read comments of earlier reviews. */

@@ -14,10 +14,21 @@ export const snakeCase = <S extends string>(name: S): SnakeCase<S> =>
   // The type is computed by the same rule.
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<S>
 
+/** Returns an object with the names of fields of responses. */
+export const toSnakeCase = <A extends object>(values: A): { readonly [K in keyof A & string as SnakeCase<K>]: A[K] } =>
+  // The type is computed by the same rule.
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [snakeCase(name), value])) as {
+    [K in keyof A & string as SnakeCase<K>]: A[K]
+  }
+
 export interface StoredRecord<F extends RecordFields> {
   readonly fields: F
   /** Decodes rows, which may have further columns. */
   readonly decodeRows: (rows: ReadonlyArray<object>) => Effect.Effect<ReadonlyArray<Values<F>>, Schema.SchemaError>
+  /** Names of the columns, in the order of the fields. */
+  readonly columns: ReadonlyArray<string>
+  /** Returns the values of the columns, in their order. */
+  readonly toValues: (values: Values<F>) => ReadonlyArray<Column>
   /** Returns the columns of a record: NULL for a value that it does not have. */
   readonly toRow: (values: Values<F>) => Readonly<Record<string, Column>>
   /** Returns the column of one value. */
@@ -54,7 +65,7 @@ const fromRow = (leaves: ReadonlyArray<Leaf>, row: object): object => {
   for (const { field, key, name, part } of leaves) {
     const found = fieldOf(row, name)
     if (part !== undefined) values[key] = groups[key] ??= {}
-    const value = found === null ? undefined : field.fromColumn(found)
+    const value = found === null && field.isOptional ? undefined : field.fromColumn(found)
     if (part === undefined) values[key] = value
     else if (groups[key] !== undefined) groups[key][part] = value
   }
@@ -78,6 +89,8 @@ export const record = <const F extends RecordFields>(fields: F): StoredRecord<F>
     // The columns are decoded by the fields that the type is derived from.
     decodeRows: (rows) =>
       Effect.map(decode(rows), (decoded) => decoded.map((row) => fromRow(leaves, row) as Values<F>)),
+    columns: leaves.map(({ name }) => name),
+    toValues: (values) => leaves.map((leaf) => columnOf(leaf.field, valueAt(values, leaf))),
     toRow: (values) =>
       Object.fromEntries(leaves.map((leaf) => [leaf.name, columnOf(leaf.field, valueAt(values, leaf))])),
     toColumn: (key, value) => {

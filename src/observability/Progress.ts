@@ -21,7 +21,8 @@ export const ProgressEvent = Schema.Union([
     ...about,
     runId: Schema.String,
     pass: Schema.Int,
-    mode: Schema.String,
+    /** Mode of the agent. */
+    agent: Schema.String,
     toolCalls: Schema.Int,
     problems: Schema.Int,
     inputTokens: Schema.Int,
@@ -33,8 +34,8 @@ export const ProgressEvent = Schema.Union([
     ...about,
     runId: Schema.String,
     problems: Schema.Int,
-    /** Undefined in an event of another node: findings stay in the records. */
-    findings: Schema.UndefinedOr(Schema.Array(Finding)),
+    /** Absent in an event of another node: findings stay in the records. */
+    findings: Schema.optional(Schema.Array(Finding)),
     models: Schema.Array(Schema.String)
   }),
   Schema.TaggedStruct("Published", {
@@ -42,13 +43,13 @@ export const ProgressEvent = Schema.Union([
     runId: Schema.String,
     operation: Schema.String,
     status: PublicationStatus,
-    url: Schema.UndefinedOr(Schema.String)
+    url: Schema.optional(Schema.String)
   }),
   Schema.TaggedStruct("Finished", {
     ...about,
-    runId: Schema.UndefinedOr(Schema.String),
+    runId: Schema.optional(Schema.String),
     status: RunStatus,
-    reason: Schema.UndefinedOr(Reason)
+    reason: Schema.optional(Reason)
   })
 ])
 export type ProgressEvent = typeof ProgressEvent.Type

@@ -31,7 +31,7 @@ export const Batch = record({
   /** Its entry in the queue, set once it is the first of its stream. */
   entryId: Field.optional(Field.text),
   /** Reason for waiting or for the end. */
-  reason: Field.optional(Field.json(Reason)),
+  reason: Field.optional(Field.reason),
   runId: Field.optional(Field.text),
   finishedAt: Field.optional(Field.time)
 })

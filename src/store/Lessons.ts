@@ -3,11 +3,9 @@
  * lessons that are too old are never returned. The table is `lessons`.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { LessonVerdict } from "../domain/Lesson.ts"
-import type { Lesson } from "../domain/Lesson.ts"
+import { Lesson } from "../domain/Lesson.ts"
 import type { StoreError } from "../database/StoreError.ts"
 import { SqlClient } from "effect/sql"
-import { Severity } from "../domain/Kinds.ts"
 import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
 import { corrupt, unavailable } from "../database/sql/StoreFailure.ts"
 
@@ -50,17 +48,7 @@ export class Lessons extends Context.Service<
   }
 >()("aicr/store/Lessons") {}
 
-const Row = Schema.Struct({
-  fingerprint: Schema.String,
-  verdict: LessonVerdict,
-  category: Schema.String,
-  severity: Severity,
-  path: Schema.String,
-  title: Schema.String,
-  quote: Schema.String,
-  learned_at: Schema.Number
-})
-const decode = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decode = Schema.decodeUnknownEffect(Schema.Array(Lesson.pipe(Schema.encodeKeys({ learnedAt: "learned_at" }))))
 
 /** Truncates a text to the stored length and removes NUL, which databases refuse. */
 const toStored = (text: string, maxLength: number): string => text.replaceAll("\u0000", "").slice(0, maxLength)
@@ -114,15 +102,11 @@ const learn = (sql: SqlClient.SqlClient): Lessons["Service"]["learn"] =>
 
 const recall = (sql: SqlClient.SqlClient): Lessons["Service"]["recall"] =>
   Effect.fnUntraced(function* (repository, since, limit) {
-    const found = yield* sql`
+    const rows = yield* sql`
       SELECT fingerprint, verdict, category, severity, path, title, quote, learned_at FROM lessons
       WHERE repository = ${repository} AND learned_at > ${since}
       ORDER BY learned_at DESC, fingerprint LIMIT ${limit}`.pipe(unavailable("lessons.recall"))
-    // Postgres returns large integers as texts.
-    const rows = yield* decode(
-      found.map((row) => ({ ...Object(row), learned_at: Number(Object(row).learned_at) }))
-    ).pipe(Effect.mapError((error) => corrupt("lessons.recall", error)))
-    return rows.map(({ learned_at: learnedAt, ...lesson }) => ({ ...lesson, learnedAt }))
+    return yield* Effect.mapError(decode(rows), (error) => corrupt("lessons.recall", error))
   })
 
 const sizes = (sql: SqlClient.SqlClient): Lessons["Service"]["sizes"] =>

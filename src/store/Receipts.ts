@@ -2,74 +2,84 @@
  * Event records: one per verified delivery, with its decision. For accepted deliveries the record is the receipt: it is durable (synced to
  * disk) before the host gets its 202, and work without an `outcome` is requeued at start.
  */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
-import type { Change } from "../domain/Change.ts"
-import type { EventDecision, EventOutcome } from "../domain/Decision.ts"
-import type { DepotChange } from "../domain/DepotChange.ts"
+import { Change } from "../domain/Change.ts"
+import { EventDecision, EventOutcome } from "../domain/Decision.ts"
+import { DepotChange } from "../domain/DepotChange.ts"
 import type { StoreError } from "../database/StoreError.ts"
-import type { DeliveryKey, TargetKey } from "../domain/Keys.ts"
-import type { Reason } from "../domain/Reason.ts"
+import * as Field from "../domain/Field.ts"
+import { DeliveryKey, TargetKey } from "../domain/Keys.ts"
+import { Reason } from "../domain/Reason.ts"
+import { record } from "../domain/Record.ts"
+import type { RecordValues } from "../domain/Record.ts"
 import type { IdRange } from "../database/sql/ListOrder.ts"
 
+const Work = Schema.Struct({
+  change: Change,
+  configHash: Schema.String,
+  priority: Schema.Int,
+  dueAt: Schema.Int,
+  /** A comment command other than `review`, which is executed and never queued. */
+  command: Schema.optional(Schema.Literals(["help", "cancel"]))
+})
+/** Fields of accepted work. */
+export const acceptedWork = { ...Field.structFields(Work).fields, dueAt: Field.time }
+
 /** Facts that place a delivery, from its payload. They do not depend on the decision. */
-export interface DeliveryFacts {
+export const deliveryFacts = {
   /** Number of the pull request or issue. */
-  readonly number?: number | undefined
-  readonly head?: string | undefined
+  number: Field.optional(Field.integer),
+  head: Field.optional(Field.text),
   /** Target branch of a pull request, or the branch of a push or call. */
-  readonly branch?: string | undefined
+  branch: Field.optional(Field.text),
   /** Author of the pull request, issue or change. */
-  readonly author?: string | undefined
+  author: Field.optional(Field.text),
   /** Person whose action caused the delivery: of a command, its writer. */
-  readonly sender?: string | undefined
+  sender: Field.optional(Field.text),
   /** Person who pushed the head of a pull request, or opened it with that head. */
-  readonly pusher?: string | undefined
-  readonly command?: "review" | "help" | "cancel" | undefined
+  pusher: Field.optional(Field.text),
+  command: Field.optional(Field.stored(Schema.Literals(["review", "help", "cancel"])))
 }
+export type DeliveryFacts = Field.Values<typeof deliveryFacts>
 
-export interface EventRecord {
-  readonly id: string
+/** The record of a delivery before its response is sent. */
+export const EventRecord = record({
+  id: Field.text,
   /** Unique key `<provider>:<delivery id>`. A second delivery with the same key is a duplicate. */
-  readonly deliveryKey: DeliveryKey
-  readonly provider: string
-  readonly event: string
-  readonly action: string | undefined
-  readonly trigger: string | undefined
-  readonly workspace: string | undefined
-  readonly targetKind: string | undefined
-  readonly targetKey: TargetKey | undefined
-  readonly repo: string | undefined
-  readonly facts: DeliveryFacts
-  readonly decision: EventDecision
-  readonly reason: string | undefined
+  deliveryKey: Field.stored(DeliveryKey),
+  provider: Field.text,
+  event: Field.text,
+  action: Field.optional(Field.text),
+  trigger: Field.optional(Field.named("trigger_name", Field.text)),
+  workspace: Field.optional(Field.text),
+  targetKind: Field.optional(Field.text),
+  targetKey: Field.optional(Field.stored(TargetKey)),
+  repo: Field.optional(Field.text),
+  facts: Field.group(deliveryFacts),
+  decision: Field.stored(EventDecision),
+  reason: Field.optional(Field.text),
   /** Part of the configuration or of the delivery that decided. */
-  readonly rule?: Reason | undefined
+  rule: Field.optional(Field.reason),
   /** Set if accepted: the work, sufficient to queue it again. */
-  readonly work:
-    | {
-        readonly change: Change
-        readonly configHash: string
-        readonly priority: number
-        readonly dueAt: number
-        /** A comment command other than `review`, which is executed and never queued. */
-        readonly command?: "help" | "cancel" | undefined
-      }
-    | undefined
+  work: Field.optional(Field.json(Work)),
   /** A routing receipt: its workspace is determined in the background (actors/depots/DepotRouting.ts). */
-  readonly routing?: DepotChange | undefined
-  readonly receivedAt: number
-}
+  routing: Field.optional(Field.json(DepotChange)),
+  receivedAt: Field.time
+})
+export type EventRecord = RecordValues<typeof EventRecord>
 
-export interface StoredEvent extends EventRecord {
-  readonly outcome: EventOutcome | undefined
-  readonly outcomeReason: Reason | undefined
-  readonly outcomeAt: number | undefined
-  readonly runId: string | undefined
+export const StoredEvent = record({
+  ...EventRecord.fields,
+  outcome: Field.optional(Field.stored(EventOutcome)),
+  outcomeReason: Field.optional(Field.reason),
+  outcomeAt: Field.optional(Field.time),
+  runId: Field.optional(Field.text),
   /** Further deliveries with the same key, and the time of the latest. */
-  readonly duplicates: number
-  readonly duplicatedAt: number | undefined
-}
+  duplicates: Field.counter,
+  duplicatedAt: Field.optional(Field.time)
+})
+export type StoredEvent = RecordValues<typeof StoredEvent>
 
 /** Changes of records after their deliveries got a response. */
 export interface EventNotes {
@@ -100,13 +110,14 @@ export interface EventFilter extends IdRange {
 }
 
 /** Number of records with a decision and a reason, and the time of the latest. */
-export interface DecisionCount {
-  readonly decision: EventDecision
+export const DecisionCount = record({
+  decision: Field.stored(EventDecision),
   /** Only of a decision that starts no work. */
-  readonly reason: string | undefined
-  readonly count: number
-  readonly lastAt: number
-}
+  reason: Field.optional(Field.text),
+  count: Field.integer,
+  lastAt: Field.time
+})
+export type DecisionCount = RecordValues<typeof DecisionCount>
 
 /** Deliveries of a trigger within a period. Times are milliseconds since the epoch. */
 export interface TriggerActivity {

@@ -8,15 +8,7 @@ import { SqlClient } from "effect/sql"
 import { deleteInSteps } from "../database/sql/DeleteInSteps.ts"
 import { corrupt, unavailable } from "../database/sql/StoreFailure.ts"
 import { newId } from "../domain/Ids.ts"
-
-export const RunLogLine = Schema.Struct({
-  /** Milliseconds since the epoch. */
-  at: Schema.Int,
-  level: Schema.Literals(["trace", "debug", "info", "warn", "error", "fatal"]),
-  message: Schema.String,
-  fields: Schema.Record(Schema.String, Schema.Json)
-})
-export type RunLogLine = typeof RunLogLine.Type
+import { RunLogLine } from "../domain/RunLogLine.ts"
 
 /** Maximum size of the log of a run in characters. Further lines are dropped. */
 export const maxRunLog = 256 * 1024

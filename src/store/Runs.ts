@@ -30,7 +30,7 @@ export const Run = record({
   base: Field.optional(Field.text),
   status: Field.stored(RunStatus),
   /** Reason for waiting, skipping, cancelling or failing. */
-  reason: Field.optional(Field.json(Reason)),
+  reason: Field.optional(Field.reason),
   partial: Field.flag,
   configHash: Field.text,
   analysis: Field.optional(Field.checkedJson(Analysis)),

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { maxRunLog, RunLogs } from "../../src/store/RunLogs.ts"
-import type { RunLogLine } from "../../src/store/RunLogs.ts"
+import type { RunLogLine } from "../../src/domain/RunLogLine.ts"
 import { Runs } from "../../src/store/Runs.ts"
 import { databases } from "./Databases.ts"
 import { publishRun, settle } from "./EndedRuns.ts"

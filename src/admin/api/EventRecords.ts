@@ -1,52 +1,62 @@
 /** Defines the records of deliveries. */
 import { Schema } from "effect"
-import { EventDecision, EventOutcome } from "../../domain/Decision.ts"
 import { DeliveryPayload } from "../../store/Payloads.ts"
+import { acceptedWork, DecisionCount as StoredCount, deliveryFacts, StoredEvent } from "../../store/Receipts.ts"
 import { RejectedSignature } from "../../store/RejectedSignatures.ts"
-import {
-  change,
-  count,
-  maybe,
-  maybeCount,
-  maybeReason,
-  maybeTime,
-  recordId,
-  targetKey,
-  text,
-  time,
-  workspace
-} from "./Fields.ts"
+import { change, count, maybe, text } from "./Fields.ts"
 import { shown } from "./Shown.ts"
 
-const event = {
-  id: recordId,
-  received_at: time("Time of the delivery"),
-  provider: text("Kind of the host or of the call"),
-  event: text("Event, as the host names it"),
-  action: maybe("Action of the event"),
-  trigger: maybe("Name of the trigger"),
-  workspace: Schema.optionalKey(workspace),
-  target_kind: maybe("Kind of the target"),
-  target_key: Schema.optionalKey(targetKey),
-  repo: maybe("Full name of the repository"),
-  number: maybeCount("Number of the pull request or issue"),
-  head: maybe("Commit of the head"),
-  branch: maybe("Target branch of a pull request, or branch of a push"),
-  author: maybe("Author of the change"),
-  sender: maybe("Account whose action caused the delivery"),
-  command: Schema.optionalKey(Schema.Literals(["review", "help", "cancel"])).annotateKey({
-    description: "Command of a comment"
-  }),
-  decision: EventDecision,
-  reason: maybe("Reason of the decision"),
-  rule: maybeReason("Part of the configuration or of the delivery that decided"),
-  duplicates: count("Number of further deliveries with the same id"),
-  duplicated_at: maybeTime("Time of the latest of them"),
-  outcome: Schema.optionalKey(EventOutcome),
-  outcome_reason: maybeReason("Reason of the outcome; of a report of a hook without an outcome, why it waits"),
-  outcome_at: maybeTime("Time of the outcome"),
-  run_id: maybe("Id of the run")
-}
+const received = shown(StoredEvent, {
+  id: "Id, ordered by time",
+  receivedAt: "Time of the delivery",
+  provider: "Kind of the host or of the call",
+  event: "Event, as the host names it",
+  action: "Action of the event",
+  trigger: "Name of the trigger",
+  workspace: "Id of the workspace",
+  targetKind: "Kind of the target",
+  targetKey: "Key of the pull request, branch or issue",
+  repo: "Full name of the repository"
+})
+const facts = shown(
+  { fields: deliveryFacts },
+  {
+    number: "Number of the pull request or issue",
+    head: "Commit of the head",
+    branch: "Target branch of a pull request, or branch of a push",
+    author: "Author of the change",
+    sender: "Account whose action caused the delivery",
+    command: "Command of a comment"
+  }
+)
+const decided = shown(StoredEvent, {
+  decision: "Decision",
+  reason: "Reason of the decision",
+  rule: "Part of the configuration or of the delivery that decided",
+  duplicates: "Number of further deliveries with the same id",
+  duplicatedAt: "Time of the latest of them",
+  outcome: "Outcome of the work",
+  outcomeReason: "Reason of the outcome; of a report of a hook without an outcome, why it waits",
+  outcomeAt: "Time of the outcome",
+  runId: "Id of the run"
+})
+
+const event = { ...received.fields, ...facts.fields, ...decided.fields }
+export const eventView = (found: StoredEvent) => ({
+  ...received.view(found),
+  ...facts.view(found.facts),
+  ...decided.view(found)
+})
+
+export const work = shown(
+  { fields: acceptedWork },
+  {
+    command: "Command of a comment other than a review",
+    priority: "Smaller values run first",
+    dueAt: "Earliest start",
+    configHash: "Hash of the configuration that admitted it"
+  }
+)
 
 export const Event = Schema.Struct(event).annotate({
   identifier: "Event",
@@ -60,30 +70,28 @@ export const EventDetails = Schema.Struct({
   replay_of: maybe("Id of the delivery that this one repeats"),
   replays: Schema.Array(
     Schema.Struct({
-      id: recordId,
+      id: event.id,
       received_at: event.received_at,
       decision: event.decision,
       reason: event.reason,
       outcome: event.outcome
     })
   ).annotate({ description: "Deliveries that repeat this one, the newest first: at most 50" }),
-  work: Schema.optionalKey(
-    Schema.Struct({
-      ...change,
-      command: Schema.optionalKey(Schema.Literals(["help", "cancel"])),
-      priority: count("Smaller values run first"),
-      due_at: time("Earliest start"),
-      config_hash: text("Hash of the configuration that admitted it")
-    })
-  ).annotateKey({ description: "The accepted work; absent if the delivery starts none" })
+  work: Schema.optionalKey(Schema.Struct({ ...change, ...work.fields })).annotateKey({
+    description: "The accepted work; absent if the delivery starts none"
+  })
 }).annotate({ identifier: "EventDetails", description: "A delivery with the work that it started" })
 
-export const DecisionCount = Schema.Struct({
-  decision: EventDecision,
-  reason: maybe("Reason, where a delivery starts no work"),
-  count: count("Number of deliveries"),
-  last_at: time("Time of the latest")
-}).annotate({ identifier: "DecisionCount", description: "Number of deliveries with a decision and a reason" })
+export const decisionCount = shown(StoredCount, {
+  decision: "Decision",
+  reason: "Reason, where a delivery starts no work",
+  count: "Number of deliveries",
+  lastAt: "Time of the latest"
+})
+export const DecisionCount = Schema.Struct(decisionCount.fields).annotate({
+  identifier: "DecisionCount",
+  description: "Number of deliveries with a decision and a reason"
+})
 
 export const rejected = shown(RejectedSignature, {
   hour: "Start of the hour",

@@ -1,17 +1,34 @@
 /** Defines the records of nodes. */
 import { Schema } from "effect"
 import { RefusedConfiguration } from "../nodes/RefusedConfigurations.ts"
-import { maybeCount, text, time } from "./Fields.ts"
+import * as Field from "../../domain/Field.ts"
+import { nodeVersionFields } from "../../domain/NodeWarnings.ts"
+import { shown } from "./Shown.ts"
 
-export const Node = Schema.Struct({
-  name: text("Name of the node (SVC_NODE_NAME)"),
-  roles: Schema.Array(Schema.String),
-  version: text("Version of aicr"),
-  configuration: text("Beginning of the hash of its configuration"),
-  started_at: time("Start of the process"),
-  slots: maybeCount("Maximum number of concurrent reviews, if available"),
-  actors: maybeCount("Number of active actors, if available"),
-  refused: Schema.Array(RefusedConfiguration).annotate({
-    description: "Configurations that it refuses while it works with an earlier one"
-  })
-}).annotate({ identifier: "Node", description: "A node of the installation" })
+const nodeFields = {
+  ...nodeVersionFields,
+  startedAt: Field.time,
+  slots: Field.optional(Field.integer),
+  /** Number of active actors on the node. */
+  actors: Field.optional(Field.integer),
+  refused: Field.json(Schema.Array(RefusedConfiguration))
+}
+export type NodeInfo = Field.Values<typeof nodeFields>
+
+export const node = shown(
+  { fields: nodeFields },
+  {
+    name: "Name of the node (SVC_NODE_NAME)",
+    roles: "Roles of the node",
+    version: "Version of aicr",
+    configuration: "Beginning of the hash of its configuration",
+    startedAt: "Start of the process",
+    slots: "Maximum number of concurrent reviews, if available",
+    actors: "Number of active actors, if available",
+    refused: "Configurations that it refuses while it works with an earlier one"
+  }
+)
+export const Node = Schema.Struct(node.fields).annotate({
+  identifier: "Node",
+  description: "A node of the installation"
+})

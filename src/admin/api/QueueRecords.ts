@@ -1,39 +1,50 @@
 /** Defines the records of the queue: entries, batches of automatic commits and pauses. */
 import { Schema } from "effect"
-import { EntryStatus } from "../../domain/Entry.ts"
+import { Entry as StoredEntry } from "../../domain/Entry.ts"
+import * as Field from "../../domain/Field.ts"
+import { pauseFields, waitingFields } from "../../queue/operator/QueueControl.ts"
 import { Batch as StoredBatch, Member as StoredMember } from "../../store/Batches.ts"
-import {
-  change,
-  count,
-  maybe,
-  maybeCount,
-  maybeTime,
-  reason,
-  recordId,
-  targetKey,
-  text,
-  time,
-  workspace
-} from "./Fields.ts"
+import { change, maybe } from "./Fields.ts"
 import { shown } from "./Shown.ts"
 
+export const entry = shown(
+  { fields: { ...Field.structFields(StoredEntry).fields, admittedAt: Field.time, dueAt: Field.time } },
+  {
+    id: "Id, ordered by time",
+    status: "State",
+    workspace: "Id of the workspace",
+    targetKey: "Key of the pull request, branch or issue",
+    priority: "Smaller values run first",
+    admittedAt: "Time of admission",
+    dueAt: "Earliest start",
+    attempts: "Failed attempts",
+    events: "Ids of the deliveries that it covers"
+  }
+)
+export const waiting = shown(
+  { fields: waitingFields },
+  {
+    why: "Why it waits, or what runs it",
+    until: "End of the wait, if it is known; while it runs, the end of its lease, which is renewed",
+    position: "Position among the entries of its workspace that may start now; 1 starts next",
+    startsAfter: "Time before which it cannot start, if it is known",
+    behind: "Id of the entry of the same target that must end first"
+  }
+)
+const { admitted_at, attempts, due_at, events, id, priority, status, target_key, workspace } = entry.fields
 export const Entry = Schema.Struct({
-  id: recordId,
-  status: EntryStatus,
-  why: reason("Why it waits, or what runs it"),
-  until: maybeTime("End of the wait, if it is known; while it runs, the end of its lease, which is renewed"),
-  position: maybeCount("Position among the entries of its workspace that may start now; 1 starts next"),
-  starts_after: maybeTime("Time before which it cannot start, if it is known"),
-  behind: maybe("Id of the entry of the same target that must end first"),
+  id,
+  status,
+  ...waiting.fields,
   workspace,
-  target_key: targetKey,
+  target_key,
   ...change,
-  priority: count("Smaller values run first"),
-  admitted_at: time("Time of admission"),
-  due_at: time("Earliest start"),
-  attempts: count("Failed attempts"),
+  priority,
+  admitted_at,
+  due_at,
+  attempts,
   node: maybe("Node that runs it"),
-  events: Schema.Array(Schema.String).annotate({ description: "Ids of the deliveries that it covers" })
+  events
 }).annotate({ identifier: "Entry", description: "A queue entry: one target to review" })
 export type EntryRecord = typeof Entry.Type
 
@@ -70,10 +81,17 @@ export const Member = Schema.Struct(member.fields).annotate({
   description: "A push of a batch"
 })
 
-export const Pause = Schema.Struct({
-  scope: Schema.Literals(["workspace", "node"]).annotate({ description: "What is paused" }),
-  name: text("Workspace or node"),
-  reason: reason("Why it was paused, as entered, or by whom"),
-  since: time("Start of the pause")
-}).annotate({ identifier: "Pause", description: "A pause of a workspace or a node" })
+export const pause = shown(
+  { fields: pauseFields },
+  {
+    scope: "What is paused",
+    name: "Workspace or node",
+    reason: "Why it was paused, as entered, or by whom",
+    since: "Start of the pause"
+  }
+)
+export const Pause = Schema.Struct(pause.fields).annotate({
+  identifier: "Pause",
+  description: "A pause of a workspace or a node"
+})
 export type PauseRecord = typeof Pause.Type

@@ -1,13 +1,15 @@
 /** Defines the records of runs: findings, coverage, cost and publications. */
 import { Schema } from "effect"
-import { SkipReason, UnusableReason } from "../../domain/Coverage.ts"
+import { ModelUsage as StoredModelUsage } from "../../domain/Analysis.ts"
+import { Coverage as StoredCoverage, SkippedFile } from "../../domain/Coverage.ts"
+import { structFields, time as timeField } from "../../domain/Field.ts"
 import { FindingOutcome } from "../../domain/FindingOutcome.ts"
-import { Severity } from "../../domain/Kinds.ts"
-import { Side } from "../../domain/Problem.ts"
+import { Anchor as StoredAnchor, ReportedProblem } from "../../domain/Problem.ts"
 import { DatedPublication } from "../../domain/Publication.ts"
 import { DatedOutcome } from "../../store/Outcomes.ts"
+import { RunLogLine } from "../../domain/RunLogLine.ts"
 import { Run as StoredRun } from "../../store/Runs.ts"
-import { change, count, maybe, maybeCount, maybeReason, targetKey, text, time, workspace } from "./Fields.ts"
+import { change, maybe, maybeCount, maybeReason, targetKey, text, time, workspace } from "./Fields.ts"
 import { shown } from "./Shown.ts"
 import { Reason } from "../../domain/Reason.ts"
 
@@ -26,12 +28,16 @@ export const storedRun = shown(StoredRun, {
   waitingSince: "Start of the wait for the host",
   waitingUntil: "Time of the next attempt"
 })
+const cost_usd = Schema.NullOr(Schema.Finite).annotate({
+  description: "Cost in US dollars; null if a price is unknown"
+})
+
 export const run = {
   ...storedRun.fields,
   ...change,
   duration_ms: maybeCount("Milliseconds from start to end"),
   findings: maybeCount("Number of findings"),
-  cost_usd: Schema.NullOr(Schema.Finite).annotate({ description: "Cost in US dollars; null if a price is unknown" })
+  cost_usd
 }
 
 export const Run = Schema.Struct(run).annotate({ identifier: "Run", description: "A review" })
@@ -65,36 +71,37 @@ export const Publication = Schema.Struct({
   operation: text("Kind of the operation")
 }).annotate({ identifier: "Publication", description: "One outbound operation: a comment, a status, an issue" })
 
-const Place = Schema.Struct({
-  kind: Schema.Literals(["added", "removed", "unchanged"]),
-  old: Schema.Int,
-  new: Schema.Int
+export const anchor = shown(structFields(StoredAnchor), {
+  path: "Path of the file",
+  oldPath: "Path before a rename",
+  side: "Side of the diff",
+  line: "Last line, 1-based",
+  start: "First line, of several",
+  oldLine: "Line on the old side, if it is unchanged",
+  newLine: "Line on the new side, if it is unchanged",
+  range: "First and last line of several, with their numbers on both sides"
+})
+const Anchor = Schema.Struct(anchor.fields).annotate({
+  identifier: "Anchor",
+  description: "Position of a finding in the diff"
 })
 
-const Anchor = Schema.Struct({
-  path: text("Path of the file"),
-  old_path: maybe("Path before a rename"),
-  side: Side,
-  line: count("Last line, 1-based"),
-  start: maybeCount("First line, of several"),
-  old_line: maybeCount("Line on the old side, if it is unchanged"),
-  new_line: maybeCount("Line on the new side, if it is unchanged"),
-  range: Schema.optionalKey(Schema.Struct({ first: Place, last: Place }))
-}).annotate({ identifier: "Anchor", description: "Position of a finding in the diff" })
-
+export const problem = shown(structFields(ReportedProblem), {
+  file: "Path of the file, as reported",
+  line: "Line, as reported",
+  end_line: "Last line, as reported",
+  side: "Side of the diff, as reported",
+  severity: "Severity",
+  category: "Category",
+  title: "Title",
+  message: "Explanation",
+  suggestion: "Replacement of the lines",
+  quote: "Quoted code",
+  confidence: "Confidence, 0 to 1"
+})
 const finding = {
   fingerprint: text("Identity, stable under shifted lines and changed wording"),
-  file: text("Path of the file, as reported"),
-  line: maybeCount("Line, as reported"),
-  end_line: maybeCount("Last line, as reported"),
-  side: Schema.optionalKey(Side),
-  severity: Severity,
-  category: text("Category"),
-  title: maybe("Title"),
-  message: text("Explanation"),
-  suggestion: maybe("Replacement of the lines"),
-  quote: maybe("Quoted code"),
-  confidence: Schema.optionalKey(Schema.Finite.annotate({ description: "Confidence, 0 to 1" })),
+  ...problem.fields,
   anchor: Schema.NullOr(Anchor).annotate({ description: "Null if the quote is not part of the diff" })
 }
 
@@ -120,15 +127,22 @@ const FollowedFinding = Schema.Struct({
   outcome: Schema.optionalKey(Outcome).annotateKey({ description: "Absent until the review is published" })
 }).annotate({ identifier: "FollowedFinding", description: "A problem with what people did about it" })
 
+const amounts = shown(structFields(StoredModelUsage), {
+  requests: "Number of responses",
+  inputTokens: "Input tokens",
+  outputTokens: "Output tokens",
+  cachedTokens: "Input tokens that were read from the cache of the provider",
+  reasoningTokens: "Output tokens of reasoning"
+})
+
 const ModelUsage = Schema.Struct({
   model: text("Name, as provider/model"),
-  requests: count("Number of responses"),
-  input_tokens: count("Input tokens"),
-  output_tokens: count("Output tokens"),
-  cached_tokens: count("Input tokens that were read from the cache of the provider"),
-  reasoning_tokens: count("Output tokens of reasoning"),
-  cost_usd: Schema.NullOr(Schema.Finite).annotate({ description: "Cost in US dollars; null if the price is unknown" })
+  ...amounts.fields,
+  cost_usd
 }).annotate({ identifier: "RunModelUsage", description: "Usage of one model" })
+
+const { reasoning_tokens: _, ...counts } = amounts.fields
+const Usage = Schema.Struct({ ...counts, cost_usd })
 
 const Refuted = Schema.Struct({
   finding: Finding,
@@ -136,33 +150,28 @@ const Refuted = Schema.Struct({
   model: text("Model that refuted it, as provider/model")
 }).annotate({ identifier: "RefutedFinding", description: "A problem that verification refuted: it is not published" })
 
+export const skippedFile = shown(structFields(SkippedFile), {
+  path: "Path of the file",
+  reason: "Reason",
+  rule: "Matching line of the ignore file, or the setting that excludes the file",
+  unread: "True if the change adds text to it that was not read for a reason other than the configuration",
+  read: "Changed lines that were read",
+  changed: "Changed lines of the file"
+})
+export const coverage = shown(structFields(StoredCoverage), {
+  reviewed: "Paths of files that were read",
+  skipped: "Files that were not read, with reasons",
+  lines: "Changed lines that were read",
+  changed: "Changed lines of the files to read",
+  unusable:
+    "What could not be used although the model ended its review; its files do not count as read in full. `report`: reports that could not be read and that the model did not correct; `second_reading`: second readings that failed",
+  unnamed: "Counts of files that are not named, because there are too many"
+})
 const Coverage = Schema.Struct({
-  reviewed: Schema.Array(Schema.String).annotate({ description: "Paths of files that were read" }),
-  skipped: Schema.Array(
-    Schema.Struct({
-      path: Schema.String,
-      reason: SkipReason,
-      rule: maybe("Matching line of the ignore file, or the setting that excludes the file"),
-      unread: Schema.optionalKey(Schema.Boolean),
-      read: maybeCount("Changed lines that were read"),
-      changed: maybeCount("Changed lines of the file")
-    })
-  ).annotate({ description: "Files that were not read, with reasons" }),
-  lines: count("Changed lines that were read"),
-  changed: maybeCount("Changed lines of the files to read"),
-  unusable: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ reason: UnusableReason, count: count("Number of reports or readings") }))
-  ).annotateKey({
-    description:
-      "What could not be used although the model ended its review; its files do not count as read in full. `report`: reports that could not be read and that the model did not correct; `second_reading`: second readings that failed"
-  }),
-  unnamed: Schema.optionalKey(
-    Schema.Struct({
-      reviewed: Schema.Int,
-      skipped: Schema.Record(Schema.String, Schema.Int),
-      unread: Schema.Int
-    })
-  ).annotateKey({ description: "Counts of files that are not named, because there are too many" })
+  ...coverage.fields,
+  skipped: Schema.Array(Schema.Struct(skippedFile.fields)).annotate({
+    description: "Files that were not read, with reasons"
+  })
 }).annotate({ identifier: "Coverage", description: "What was read and what was not" })
 
 export const RunDetails = Schema.Struct({
@@ -190,15 +199,7 @@ export const RunDetails = Schema.Struct({
   notices: Schema.Array(Reason).annotate({ description: "Truncation, dropped problems, fallbacks" }),
   models: Schema.Array(Schema.String).annotate({ description: "Models in order of first use, as provider/model" }),
   models_used: Schema.Array(ModelUsage).annotate({ description: "Usage by model; empty in records of old versions" }),
-  usage: Schema.optionalKey(
-    Schema.Struct({
-      requests: Schema.Int,
-      input_tokens: Schema.Int,
-      output_tokens: Schema.Int,
-      cached_tokens: Schema.Int,
-      cost_usd: Schema.NullOr(Schema.Finite)
-    })
-  ),
+  usage: Schema.optionalKey(Usage),
   publications: Schema.Array(Publication),
   ignored_dismissals: Schema.Array(
     Schema.Struct({ fingerprint: Schema.String, file: Schema.String, by: Schema.Array(Schema.String) })
@@ -220,10 +221,17 @@ export const ReviewedChange = Schema.Struct({
   run: ListedRun
 }).annotate({ identifier: "ReviewedChange", description: "A pull request, branch or issue with its newest review" })
 
-export const LogLine = Schema.Struct({
-  at: time("Time of the line"),
-  level: Schema.Literals(["trace", "debug", "info", "warn", "error", "fatal"]),
-  message: text("Constant text of what happened"),
-  fields: Schema.Record(Schema.String, Schema.Json).annotate({ description: "What it happened to" })
-}).annotate({ identifier: "LogLine", description: "A line of the log of a run" })
+export const logLine = shown(
+  { fields: { ...structFields(RunLogLine).fields, at: timeField } },
+  {
+    at: "Time of the line",
+    level: "Level",
+    message: "Constant text of what happened",
+    fields: "What it happened to"
+  }
+)
+export const LogLine = Schema.Struct(logLine.fields).annotate({
+  identifier: "LogLine",
+  description: "A line of the log of a run"
+})
 export type LogLineRecord = typeof LogLine.Type

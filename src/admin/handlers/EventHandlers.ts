@@ -12,7 +12,8 @@ import { orUnavailable } from "./Available.ts"
 import { DeliveryReplay } from "../DeliveryReplay.ts"
 import { pageFilter, toPage } from "./Paging.ts"
 import { readEventStory, readStory, storyParts } from "../views/Story.ts"
-import { decisionCountView, eventDetails, eventView, rejectedView } from "../views/Views.ts"
+import { decisionCount, eventView } from "../api/EventRecords.ts"
+import { eventDetails, rejectedView } from "../views/Views.ts"
 import { withoutUndefined } from "../views/WithoutUndefined.ts"
 import type { Reason } from "../../domain/Reason.ts"
 
@@ -80,7 +81,7 @@ interface ReasonQuery {
 const reasons = Effect.fnUntraced(function* ({ since, ...filter }: ReasonQuery) {
   const from = parseTime(since) ?? (yield* Clock.currentTimeMillis) - countedMillis
   const counts = yield* (yield* Receipts).countDecisions({ ...filter, since: from })
-  return { items: counts.map(decisionCountView) }
+  return { items: counts.map(decisionCount.view) }
 })
 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "events", (handlers) =>

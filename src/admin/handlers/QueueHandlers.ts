@@ -15,7 +15,8 @@ import { CurrentUser } from "../api/Rules.ts"
 import { orUnavailable } from "./Available.ts"
 import { parseSort } from "./Paging.ts"
 import { cancelledBy, changeQueue } from "./QueueBulk.ts"
-import { batchView, entryView, pauseView, toTime } from "../views/Views.ts"
+import { pause as pauseRecord } from "../api/QueueRecords.ts"
+import { batchView, entryView, toTime } from "../views/Views.ts"
 
 const active: ReadonlyArray<EntryStatus> = ["waiting", "ready", "running"]
 /** Maximum number of workspaces that an error names. */
@@ -50,7 +51,7 @@ const list = Effect.fnUntraced(function* (query: ListQuery) {
     next_cursor: next ?? null,
     by_status: byStatus,
     oldest_waiting_at: oldestWaiting === undefined ? null : toTime(oldestWaiting),
-    pauses: (yield* operations.pauses).map(pauseView),
+    pauses: (yield* operations.pauses).map(pauseRecord.view),
     held_batches: hasBatches ? (yield* operations.heldBack(workspace, maxBatches)).map(batchView) : []
   }
 })

@@ -21,9 +21,9 @@ import { liveEvents } from "../views/LiveRuns.ts"
 import { toPage } from "./Paging.ts"
 import { runCursorValue, runPageFilter } from "./RunOrder.ts"
 import { withEvents } from "../views/RunEvents.ts"
+import { logLine } from "../api/RunRecords.ts"
 import { findingView, listedRunView, runDetails } from "../views/RunViews.ts"
 import { makeSessionStreams } from "../sessions/SessionStreams.ts"
-import { toTime } from "../views/Views.ts"
 
 const unknownRun = notFound({ _tag: "RunUnknown" })
 
@@ -98,7 +98,7 @@ const rereview = Effect.fnUntraced(function* (id: string) {
 const readLog = Effect.fnUntraced(function* (id: string) {
   yield* load(id)
   const { cut, lines } = yield* (yield* RunLogs).read(id)
-  return { run_id: id, lines: lines.map(({ at, ...line }) => ({ at: toTime(at), ...line })), cut }
+  return { run_id: id, lines: lines.map(logLine.view), cut }
 })
 
 export const layer = HttpApiBuilder.group(

@@ -5,13 +5,13 @@ import { findNodeWarnings } from "../../domain/NodeWarnings.ts"
 import { AdminHttpApi } from "../api/AdminHttpApi.ts"
 import { orUnavailable } from "../handlers/Available.ts"
 import { Nodes } from "./Nodes.ts"
-import { nodeView } from "../views/Views.ts"
+import { node } from "../api/NodeRecords.ts"
 
 export const layer = HttpApiBuilder.group(AdminHttpApi, "nodes", (handlers) =>
   handlers.handle("list", () =>
     orUnavailable(
       Nodes.use(({ list }) =>
-        Effect.map(list, (found) => ({ items: found.map(nodeView), warnings: findNodeWarnings(found) }))
+        Effect.map(list, (found) => ({ items: found.map(node.view), warnings: findNodeWarnings(found) }))
       )
     )
   )

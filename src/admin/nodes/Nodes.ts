@@ -2,23 +2,13 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { ConfigStore } from "../../config/ConfigStore.ts"
 import { abbreviateHash } from "../../domain/NodeWarnings.ts"
-import type { NodeVersion } from "../../domain/NodeWarnings.ts"
 import { Reason } from "../../domain/Reason.ts"
 import { NodeIdentity } from "../../domain/NodeIdentity.ts"
 import { refusedTemplates } from "../../outputs/SampleRender.ts"
 import { inEnglish } from "../../text/en.ts"
 import { neededRoles } from "./NeededRoles.ts"
+import type { NodeInfo } from "../api/NodeRecords.ts"
 import { listRefused } from "./RefusedConfigurations.ts"
-import type { RefusedConfiguration } from "./RefusedConfigurations.ts"
-
-export interface NodeInfo extends NodeVersion {
-  readonly startedAt: number
-  /** Maximum number of concurrent reviews, if available. */
-  readonly slots?: number | undefined
-  /** Number of active actors on the node, if available. */
-  readonly actors?: number | undefined
-  readonly refused: ReadonlyArray<RefusedConfiguration>
-}
 
 /** Describes the work of this node and what it refuses of its configuration. */
 export const describeWork = (

@@ -2,12 +2,12 @@
 import { openFindings, usageJson } from "../../domain/Analysis.ts"
 import type { Usage } from "../../domain/Analysis.ts"
 import type { Coverage } from "../../domain/Coverage.ts"
-import type { Anchor, Finding } from "../../domain/Problem.ts"
+import type { Finding } from "../../domain/Problem.ts"
 import type { DatedPublication, Publication } from "../../domain/Publication.ts"
 import type { DatedOutcome } from "../../store/Outcomes.ts"
 import type { StoredEvent } from "../../store/Receipts.ts"
 import type { Run } from "../../store/Runs.ts"
-import { outcome, publication, storedRun } from "../api/RunRecords.ts"
+import { anchor, coverage, outcome, problem, publication, skippedFile, storedRun } from "../api/RunRecords.ts"
 import { changeView, toTime } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
@@ -54,17 +54,16 @@ const ignoredDismissals = (publications: ReadonlyArray<Publication>) => {
   }))
 }
 
-const anchorView = ({ newLine, oldLine, oldPath, ...anchor }: Anchor) =>
-  withoutUndefined({ ...anchor, old_path: oldPath, old_line: oldLine, new_line: newLine })
-
-export const findingView = ({ anchor, fingerprint, problem }: Finding) => ({
+export const findingView = ({ anchor: at, fingerprint, problem: reported }: Finding) => ({
   fingerprint,
-  ...withoutUndefined(problem),
-  anchor: anchor === undefined ? null : anchorView(anchor)
+  ...problem.view(reported),
+  anchor: at === undefined ? null : anchor.view(at)
 })
 
-const coverageView = (coverage: Coverage) =>
-  withoutUndefined({ ...coverage, skipped: coverage.skipped.map((file) => withoutUndefined(file)) })
+const coverageView = (found: Coverage) => ({
+  ...coverage.view(found),
+  skipped: found.skipped.map(skippedFile.view)
+})
 
 const outcomeView = (found: DatedOutcome) => ({ status: found.outcome, ...outcome.view(found) })
 

@@ -23,7 +23,8 @@ import type { Run } from "../../store/Runs.ts"
 import { withEvents } from "./RunEvents.ts"
 import { listedRunView, publicationView } from "./RunViews.ts"
 import type { RunWithEvents } from "./RunViews.ts"
-import { entryView, eventView } from "./Views.ts"
+import { eventView } from "../api/EventRecords.ts"
+import { entryView } from "./Views.ts"
 import { withoutUndefined } from "./WithoutUndefined.ts"
 
 /** Maximum number of deliveries, of entries per target and of runs per target. The newest are kept. */

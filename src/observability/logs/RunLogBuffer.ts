@@ -3,6 +3,7 @@
  * further lines are counted, and the next batch of the run names their number.
  */
 import { Logger, LogLevel, References } from "effect"
+import type { RunLogLine } from "../../domain/RunLogLine.ts"
 import type { LogRecord } from "./LogRecord.ts"
 import { logRecord } from "./LogRecord.ts"
 
@@ -12,10 +13,9 @@ const maxTotal = 2 * 1024 * 1024
 /** Maximum length of the fields of a line. Longer ones are omitted. */
 const maxFields = 4096
 
-export interface BufferedLine {
-  readonly at: number
+/** A line before it is stored. */
+export type BufferedLine = Pick<RunLogLine, "at" | "message"> & {
   readonly level: LogLevel.LogLevel
-  readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
 }
 

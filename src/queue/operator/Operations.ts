@@ -17,12 +17,11 @@ import { Queue } from "../Queue.ts"
 import type { Cancelled, QueueError } from "../Queue.ts"
 import type { QueueSnapshot } from "../Plan.ts"
 import { findPause, QueueControl } from "./QueueControl.ts"
-import type { ListFilter, Pause, Retried } from "./QueueControl.ts"
+import type { ListFilter, Pause, Retried, WaitingPosition } from "./QueueControl.ts"
 import { reviewAgain } from "./ReviewAgain.ts"
 import type { Again } from "./ReviewAgain.ts"
 import { tryAgain } from "./TryAgain.ts"
 import { toPosition } from "./Waiting.ts"
-import type { WaitingPosition } from "./Waiting.ts"
 
 type Failure = QueueError | StoreError
 

@@ -2,22 +2,37 @@
  * Operations of operators on the queue, in addition to cancelling by target (Queue.cancel): list, cancel one entry, retry a dead one, pause
  * a workspace or a node. Every store of the queue implements this. The store keeps pauses like entries.
  */
-import { Context } from "effect"
+import { Context, Schema } from "effect"
 import type { Effect } from "effect"
 import type { Change } from "../../domain/Change.ts"
 import type { Entry, EntryStatus } from "../../domain/Entry.ts"
 import type { TargetKey } from "../../domain/Keys.ts"
-import type { Reason } from "../../domain/Reason.ts"
+import * as Field from "../../domain/Field.ts"
+import { Reason } from "../../domain/Reason.ts"
 import type { Cancelled, QueueError } from "../Queue.ts"
 
 /** A paused workspace starts nothing; a paused (drained) node takes no more work. Running reviews finish, and deliveries are accepted. */
-export interface Pause {
-  readonly scope: "workspace" | "node"
+export const pauseFields = {
+  scope: Field.stored(Schema.Literals(["workspace", "node"])),
   /** Workspace id, or name of the node (NodeIdentity). */
-  readonly name: string
-  readonly reason: Reason
-  readonly since: number
+  name: Field.text,
+  reason: Field.reason,
+  since: Field.time
 }
+export type Pause = Field.Values<typeof pauseFields>
+
+/** The reason why an entry is in its state, and the end of that. */
+export const waitingFields = {
+  why: Field.reason,
+  until: Field.optional(Field.time),
+  /** Position among the entries of its workspace that may start now, from 1; undefined for others and beyond those that were read. */
+  position: Field.optional(Field.integer),
+  /** Time before which it cannot start; undefined if it may start now, or if only an event can change that. */
+  startsAfter: Field.optional(Field.time),
+  /** Entry that must end before it starts. */
+  behind: Field.optional(Field.text)
+}
+export type WaitingPosition = Field.Values<typeof waitingFields>
 
 /** Part of a change that the queue has in memory. */
 export interface ListedChange extends Pick<Change, "head" | "provider">, Pick<Change["target"], "kind"> {

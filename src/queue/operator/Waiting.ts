@@ -17,19 +17,7 @@ import type { Entry } from "../../domain/Entry.ts"
 import type { Reason } from "../../domain/Reason.ts"
 import { countFreeSlots } from "../Plan.ts"
 import type { QueueSnapshot, WorkspaceLimits } from "../Plan.ts"
-import type { Pause } from "./QueueControl.ts"
-
-export interface WaitingPosition {
-  readonly why: Reason
-  /** Milliseconds since the epoch; undefined if no time is available. */
-  readonly until: number | undefined
-  /** Position among the entries of its workspace that may start now, from 1; undefined for others and beyond those that were read. */
-  readonly turn?: number | undefined
-  /** Time before which it cannot start; undefined if it may start now, or if only an event can change that. */
-  readonly startsAfter?: number | undefined
-  /** Entry that must end before it starts. */
-  readonly behind?: string | undefined
-}
+import type { Pause, WaitingPosition } from "./QueueControl.ts"
 
 export interface PositionContext {
   readonly now: number
@@ -65,7 +53,7 @@ export const toPosition = (entry: Entry, { now, pause, inFlight, limits, turns }
         countFreeSlots(inFlight, limits) === 0
           ? at({ _tag: "WorkspaceFull", workspace, count: limits.computing })
           : at({ _tag: "AwaitsTurn", reason })
-      return { ...position, turn: turns?.get(entry.id) }
+      return { ...position, position: turns?.get(entry.id) }
     }
     default:
       return at({ _tag: "Ended", status, reason })

@@ -5,18 +5,13 @@ import { foldRepo } from "../../domain/Change.ts"
 import { EventDecision } from "../../domain/Decision.ts"
 import { firstIdAt } from "../../domain/Ids.ts"
 import { corrupt, unavailable } from "../../database/sql/StoreFailure.ts"
-import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { direction, idConditions } from "../../database/sql/ListOrder.ts"
+import { StoredEvent } from "../Receipts.ts"
 import type { EventFilter, Receipts } from "../Receipts.ts"
 
 /** Decodes the rows of an operation; an unreadable one fails it. */
 export const select = <E>(operation: string, rows: Effect.Effect<ReadonlyArray<object>, E>) =>
-  Effect.flatMap(rows, (found) =>
-    Effect.mapBoth(decodeEventRows(found), {
-      onFailure: (error) => corrupt(operation, error),
-      onSuccess: (decoded) => decoded.map(toStoredEvent)
-    })
-  )
+  Effect.flatMap(rows, (found) => Effect.mapError(StoredEvent.decodeRows(found), (error) => corrupt(operation, error)))
 
 const clockMillis = 60_000
 

@@ -7,17 +7,15 @@ import type { Reason } from "../../domain/Reason.ts"
 import { truncate } from "../../domain/Text.ts"
 import { activity, countDecisions, list, pushers, select, touches } from "./EventQueries.ts"
 import { eventReplays, removeReplays } from "./EventReplays.ts"
-import { decodeEventRows, toStoredEvent } from "./EventRow.ts"
 import { deleteInSteps } from "../../database/sql/DeleteInSteps.ts"
 import type { Deliveries, SelectEvents } from "./Deliveries.ts"
 import * as GroupCommit from "../../database/sql/GroupCommit.ts"
 import { SyncOnThread } from "../../database/sqlite/SqliteClient.ts"
 import * as IndexedDeliveries from "./IndexedDeliveries.ts"
-import { Receipts } from "../Receipts.ts"
-import type { EventRecord, StoredEvent } from "../Receipts.ts"
+import { Receipts, StoredEvent } from "../Receipts.ts"
+import type { EventRecord } from "../Receipts.ts"
 import { StoreError } from "../../database/StoreError.ts"
 import { corrupt, unavailable } from "../../database/sql/StoreFailure.ts"
-import { encodeReason } from "./ReasonText.ts"
 import * as UniqueDeliveries from "./UniqueDeliveries.ts"
 
 const maxBatch = 512
@@ -28,6 +26,9 @@ const maxBatch = 512
 const minSyncOnThread = 8
 /** Maximum number of records waiting for their commit; further deliveries are refused, so that the host resends them. */
 const maxWaiting = 10_000
+
+const encodeReason = (reason: Reason | undefined) =>
+  reason === undefined ? null : StoredEvent.toColumn("outcomeReason", reason)
 
 const quarantine = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, operation: string, id: string, why: string) {
   const now = yield* Clock.currentTimeMillis
@@ -46,8 +47,8 @@ const selectReadable = Effect.fnUntraced(function* (
 ) {
   const events: Array<StoredEvent> = []
   for (const row of yield* rows) {
-    const decoded = yield* Effect.result(decodeEventRows([row]))
-    if (Result.isSuccess(decoded)) events.push(...decoded.success.map(toStoredEvent))
+    const decoded = yield* Effect.result(StoredEvent.decodeRows([row]))
+    if (Result.isSuccess(decoded)) events.push(...decoded.success)
     else yield* quarantine(sql, operation, row.id, corrupt(operation, decoded.failure).message)
   }
   return events

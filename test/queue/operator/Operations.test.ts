@@ -93,7 +93,7 @@ each("entries that may start have positions in the order of the scheduler", () =
       (yield* operations.list({ limit: 10 })).items.map(({ entry, position }) => [entry.id, position])
     )
     assert.deepStrictEqual(
-      [first, next, later, due].map((id) => positions.get(id)?.turn),
+      [first, next, later, due].map((id) => positions.get(id)?.position),
       [1, 2, 3, undefined]
     )
     assert.deepStrictEqual(
@@ -104,7 +104,7 @@ each("entries that may start have positions in the order of the scheduler", () =
     const newer = yield* one({ number: 2, head: "f".repeat(40) })
     const behind = (yield* operations.list({ limit: 10 })).items.find(({ entry }) => entry.id === newer)
     assert.strictEqual(behind?.position.behind, first)
-    assert.isUndefined(behind?.position.turn)
+    assert.isUndefined(behind?.position.position)
   })
 )
 
