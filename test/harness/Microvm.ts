@@ -15,6 +15,15 @@ export interface MicrovmParts {
   readonly remove: () => void
 }
 
+export interface MicrovmOptions {
+  /** Folders and files of this machine that are copied into the image, by their paths there. */
+  readonly folders?: Readonly<Record<string, string>>
+  /** Programs in addition to those of the tests, as in `makeRoot`. */
+  readonly programs?: ReadonlyArray<string>
+  /** Default: `256M`. */
+  readonly size?: string
+}
+
 /** Downloads the package of the kernel without installing it, because its installation changes how this machine starts. */
 const fetchKernel = `
 set -e
@@ -36,11 +45,14 @@ const provideKernel = () => {
   return { kernel, modules_dir: modules }
 }
 
-/** `folders` of this machine are copied into the image, by their paths there; `programs` are more of those in `/usr/bin`. */
-export const makeMicrovm = (
-  folders: Readonly<Record<string, string>> = {},
-  programs: ReadonlyArray<string> = []
-): MicrovmParts => {
+/** Writes a file system; without a folder, an empty one. */
+export const makeDisk = (file: string, size: string, folder?: string): void => {
+  const from = folder === undefined ? [] : ["-d", folder]
+  const options = ["-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", ...from, file, size]
+  execFileSync(join(provide("e2fsprogs"), "mke2fs"), options, { stdio: ["ignore", "ignore", "pipe"] })
+}
+
+export const makeMicrovm = ({ folders = {}, programs = [], size = "256M" }: MicrovmOptions = {}): MicrovmParts => {
   const path = [provide("qemu"), provide("busybox"), process.env["PATH"] ?? ""].join(":")
   const { kernel, modules_dir } = provideKernel()
   const folder = mkdtempSync(join(tmpdir(), "aicr-microvm-"))
@@ -50,8 +62,7 @@ export const makeMicrovm = (
   for (const [to, from] of Object.entries(folders))
     cpSync(from, join(root, to), { recursive: true, verbatimSymlinks: true })
   const root_image = join(folder, "image.ext4")
-  const options = ["-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-d", root, root_image, "256M"]
-  execFileSync(join(provide("e2fsprogs"), "mke2fs"), options, { stdio: ["ignore", "ignore", "pipe"] })
+  makeDisk(root_image, size, root)
   rmSync(root, { recursive: true })
   return { kernel, modules_dir, root_image, path, remove: () => rmSync(folder, { recursive: true }) }
 }

@@ -40,19 +40,28 @@ export interface PodmanOptions {
   readonly folders?: Readonly<Record<string, string>>
   /** User of the engine, with a range of users; needs root. Default: that of the tests. */
   readonly user?: number
+  /** An image that `makeImage` made. Default: one of this machine's files. */
+  readonly imageFile?: string
+  /** Default: `vfs`, which every file system supports. */
+  readonly storage?: string
+  /** Default: `runc`, which supports both layouts of control groups. */
+  readonly runtime?: "runc" | "crun"
+  /** Manager of the control groups of containers. Default: what the engine selects. */
+  readonly manager?: string | undefined
 }
-export const testPrograms = "cat cut du env head id ls mkdir sh sleep sort tail tar touch tr unshare setsid yes"
+export const testPrograms = "cat cut du env head id ls mkdir perl sh sleep sort tail tar touch tr unshare setsid yes"
 
-/** Limits that this machine permits, and the runtime that supports both layouts of control groups. */
-const settings = (runtime: string) => `[containers]
+/** Limits that this machine permits, and the runtime. */
+const settings = (name: string, runtime: string, manager: string | undefined) => `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
 [engine]
-runtime = "runc"
+${manager === undefined ? "" : `cgroup_manager = "${manager}"`}
+runtime = "${name}"
 [engine.runtimes]
-runc = ["${runtime}"]
+${name} = ["${runtime}"]
 `
 
-/** Copies programs with their libraries. `node` is a link, or a copy for a root that mounts nothing of this machine. */
+/** Copies programs, by their paths or names in `/usr/bin`, with their libraries. `node` is a link, or a copy for a root that mounts nothing of this machine. */
 export const makeRoot = (folder: string, programs: string, node: "link" | "copy"): void => {
   const copy = (path: string, to = path) => {
     const target = join(folder, to)
@@ -66,8 +75,9 @@ export const makeRoot = (folder: string, programs: string, node: "link" | "copy"
     for (const library of libraries) if (library !== `${path}:`) copy(library)
   }
   for (const name of programs.split(" ")) {
-    copy(`/usr/bin/${name}`)
-    copyLibraries(`/usr/bin/${name}`)
+    const path = name.startsWith("/") ? name : `/usr/bin/${name}`
+    copy(path)
+    copyLibraries(path)
   }
   copyLibraries(process.execPath)
   symlinkSync("usr/bin", join(folder, "bin"))
@@ -83,6 +93,17 @@ export const makeRoot = (folder: string, programs: string, node: "link" | "copy"
     mkdirSync(join(folder, path), { recursive: true })
     chmodSync(join(folder, path), mode)
   }
+}
+
+/** Writes an image for containers. */
+export const makeImage = (file: string, node: "link" | "copy", folders: PodmanOptions["folders"] = {}): void => {
+  const root = mkdtempSync(join(dirname(file), "image-"))
+  chmodSync(root, 0o755)
+  makeRoot(root, testPrograms, node)
+  for (const [to, from] of Object.entries(folders))
+    cpSync(from, join(root, to), { recursive: true, verbatimSymlinks: true })
+  execFileSync("tar", ["-C", root, "-cf", file, "."])
+  rmSync(root, { recursive: true })
 }
 
 /** Gives a folder to a user, with the files from which the engine reads the name and the range of that user. Returns its environment. */
@@ -112,12 +133,12 @@ const asUser = (folder: string, user: number): ReadonlyArray<string> => [
 ]
 
 export const startPodman = async (options: PodmanOptions = {}): Promise<Podman> => {
-  const { folders = {}, image: name = image, node = "link", user } = options
+  const { folders, image: name = image, imageFile, manager, node = "link", storage = "vfs", user } = options
+  const { runtime = "runc" } = options
   const program = join(provide("podman"), "podman")
-  const runtime = join(provide("runc"), "runc")
   const folder = mkdtempSync(join(user === undefined ? tmpdir() : "/tmp", "aicr-podman-"))
   const socket = join(folder, "podman.sock")
-  writeFileSync(join(folder, "containers.conf"), settings(runtime))
+  writeFileSync(join(folder, "containers.conf"), settings(runtime, join(provide(runtime), runtime), manager))
   const env = {
     ...process.env,
     CONTAINERS_CONF: join(folder, "containers.conf"),
@@ -131,20 +152,15 @@ export const startPodman = async (options: PodmanOptions = {}): Promise<Podman> 
     "--runroot",
     join(folder, "run"),
     "--storage-driver",
-    "vfs"
+    storage
   ]
   const [command = "", ...at] = argv
   const run = (...args: ReadonlyArray<string>) =>
     execFileSync(command, [...at, ...args], { env, cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
-  const root = join(folder, "image")
-  mkdirSync(root)
-  makeRoot(root, testPrograms, node)
-  for (const [to, from] of Object.entries(folders))
-    cpSync(from, join(root, to), { recursive: true, verbatimSymlinks: true })
-  execFileSync("tar", ["-C", root, "-cf", join(folder, "image.tar"), "."])
-  rmSync(root, { recursive: true })
-  run("import", join(folder, "image.tar"), name)
-  rmSync(join(folder, "image.tar"))
+  const made = join(folder, "image.tar")
+  if (imageFile === undefined) makeImage(made, node, folders)
+  run("import", imageFile ?? made, name)
+  rmSync(made, { force: true })
   const service = spawn(command, [...at, "system", "service", "--time=0", `unix://${socket}`], {
     env,
     cwd: folder,

@@ -30,6 +30,7 @@ const faketimeFolders = (): ReadonlyArray<string> => globSync("/usr/lib/*/faketi
 /** The one for programs with several threads. */
 export const faketimeLibrary = "libfaketimeMT.so.1"
 
+export const userUnits = "/usr/lib/systemd/user"
 export const apacheModules = "/usr/lib/apache2/modules"
 
 const table = {
@@ -39,6 +40,10 @@ const table = {
   podman: { files: ["podman"], package: "podman", folders: onPathOnly },
   uidmap: { files: ["newuidmap", "newgidmap"], package: "uidmap", folders: onPathOnly },
   runc: { files: ["runc"], package: "runc", folders: () => ["/usr/sbin"] },
+  crun: { files: ["crun"], package: "crun", folders: onPathOnly },
+  conmon: { files: ["conmon"], package: "conmon", folders: onPathOnly },
+  systemd: { files: ["systemd"], package: "systemd", folders: () => ["/lib/systemd"] },
+  userBus: { files: ["dbus.service", "dbus.socket"], package: "dbus-user-session", folders: () => [userUnits] },
   promtool: { files: ["promtool"], package: "prometheus", folders: onPathOnly },
   bubblewrap: { files: ["bwrap"], package: "bubblewrap", folders: onPathOnly },
   subversion: { files: ["svn", "svnserve", "svnadmin"], package: "subversion", folders: onPathOnly },

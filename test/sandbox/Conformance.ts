@@ -7,6 +7,8 @@ import { join } from "node:path"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect"
 import { inEnglish } from "../../src/text/en.ts"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { secretVariable } from "./Elsewhere.ts"
+import type { Elsewhere, Left } from "./Elsewhere.ts"
 import { attacker } from "./EscapeAttempts.ts"
 import type { Attempts, Reached } from "./EscapeAttempts.ts"
 import type { SandboxLimits, SandboxExit } from "../../src/sandbox/Sandbox.ts"
@@ -31,11 +33,15 @@ export interface Conformance extends KindUnderTest {
   readonly user?: number
   /** Whether that user may create control groups. Default: if every user of this machine may. */
   readonly hasOwnGroups?: boolean
+  /** A service on another machine, which starts the sandboxes. */
+  readonly elsewhere?: Elsewhere
   /** Returns text in the command lines of a sandbox's processes on this machine. Default: a duration for which they sleep. */
   readonly mark?: (fixture: Fixture) => string
   /** Returns how many sandboxes of the fixture exist in an engine. */
   readonly count?: (fixture: Fixture) => Promise<number>
 }
+
+const nothing: Left = { processes: 0, folders: 0, containers: 0 }
 
 const node = (text: string, ...args: ReadonlyArray<string>): Program => ({
   command: "node",
@@ -66,9 +72,19 @@ const runAs = async (
   program: Program,
   limits?: Partial<SandboxLimits>
 ): Promise<Outcome> =>
-  kind.user === undefined
-    ? run(fixture, kind, program, limits)
-    : runInService(fixture, kind, program, { ...kind.limits, ...limits }, kind)
+  kind.elsewhere !== undefined
+    ? kind.elsewhere.run(kind, program, { ...kind.limits, ...limits })
+    : kind.user === undefined
+      ? run(fixture, kind, program, limits)
+      : runInService(fixture, kind, program, { ...kind.limits, ...limits }, kind)
+
+/** Returns what exists of the kind's sandboxes, where they are started. */
+const lookAs = async (fixture: Fixture, kind: Conformance, seconds: string): Promise<Left> =>
+  kind.elsewhere?.look(seconds) ?? {
+    processes: processesWith(kind.mark?.(fixture) ?? seconds).length,
+    folders: listOrphans(fixture).length,
+    containers: (await kind.count?.(fixture)) ?? 0
+  }
 
 const describeParts = (kinds: Kinds, parts: ReadonlyArray<(current: Current) => void>): void => {
   describe.each(kinds)("%s", (_, prepare) => {
@@ -162,7 +178,7 @@ const describePrograms = (current: Current): void => {
 const describeEscapes = (current: Current): void => {
   it("reaches nothing of the host", async () => {
     const { fixture, kind } = current()
-    vi.stubEnv("AICR_TEST_SECRET", "s3cret-environment")
+    vi.stubEnv("AICR_TEST_SECRET", secretVariable)
     const name = `aicr-test-${uniqueSeconds()}`
     const server = createServer().listen(0, "127.0.0.1")
     const abstract = createServer().listen(`\0${name}`)
@@ -179,9 +195,10 @@ const describeEscapes = (current: Current): void => {
         `/proc/${process.pid}/environ`,
         "/run/podman/podman.sock",
         "/var/run/docker.sock",
-        "/tmp/of-another-run"
+        "/tmp/of-another-run",
+        ...(kind.elsewhere?.files ?? [])
       ],
-      secret: "s3cret-environment",
+      secret: secretVariable,
       ports: [(server.address() as AddressInfo).port],
       abstract: name
     }
@@ -193,7 +210,8 @@ const describeEscapes = (current: Current): void => {
       yield* Stream.runHead(lines)
       return yield* Effect.promise(attack)
     })
-    const outcome = kind.user === undefined ? await using(fixture, kind, withOther) : await attack()
+    const isHere = kind.user === undefined && kind.elsewhere === undefined
+    const outcome = isHere ? await using(fixture, kind, withOther) : await attack()
     vi.unstubAllEnvs()
     server.close()
     abstract.close()
@@ -289,26 +307,23 @@ const describeEnds = (current: Current): void => {
   it("ends processes that left their session and parent, with the program", async () => {
     const { fixture, kind } = current()
     const seconds = uniqueSeconds()
-    const processes = () => processesWith(kind.mark?.(fixture) ?? seconds)
     const script = `setsid sh -c 'trap "" TERM HUP; (setsid sleep ${seconds} &) ; sleep ${seconds}' >/dev/null 2>&1 & sleep 0.2; echo started`
     const { exit, lines } = await runAs(fixture, kind, script)
     expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["started"] })
-    expect(processes()).toEqual([])
-    expect(listOrphans(fixture)).toEqual([])
+    expect(await lookAs(fixture, kind, seconds)).toEqual(nothing)
   })
 
   it("leaves no process when the service is killed, and the next start removes the rest", async () => {
     const { fixture, kind } = current()
     const seconds = uniqueSeconds()
-    const processes = () => processesWith(kind.mark?.(fixture) ?? seconds)
+    const look = () => lookAs(fixture, kind, seconds)
     const script = `(setsid sleep ${seconds} &); echo started; trap '' TERM; sleep ${seconds}`
-    await killedService(fixture, kind, script, undefined, kind)
-    await waitUntil(() => processes().length === 0, { describe: () => processes().join(", ") })
-    expect(listOrphans(fixture)).toHaveLength(1)
-    if (kind.user === undefined) await using(fixture, kind, Effect.void)
+    await (kind.elsewhere?.kill(kind, script) ?? killedService(fixture, kind, script, kind))
+    await waitUntil(async () => (await look()).processes === 0, { describe: () => `the processes of ${script} end` })
+    expect(await look()).toMatchObject({ folders: 1 })
+    if (kind.user === undefined && kind.elsewhere === undefined) await using(fixture, kind, Effect.void)
     else await runAs(fixture, kind, "true")
-    expect(listOrphans(fixture)).toEqual([])
-    expect((await kind.count?.(fixture)) ?? 0).toBe(0)
+    expect(await look()).toEqual(nothing)
   })
 }
 

@@ -10,17 +10,22 @@ import type { Fixture, KindUnderTest } from "./Fixture.ts"
 import { serviceArgv } from "./OtherUser.ts"
 import type { ServiceUser } from "./OtherUser.ts"
 
-/** Kills the service once its program has printed a line, or once it is ready. */
+export interface KilledOptions extends ServiceUser {
+  /** Whether the service is ready to be killed. Default: once its program has printed a line. */
+  readonly isReady?: () => boolean
+  /** The program of the service, which calls `startFrom` with its arguments. */
+  readonly file?: string
+}
+
 export const killedService = async (
   fixture: Fixture,
   { config, environment, installation }: Omit<KindUnderTest, "drivers">,
   script: string,
-  isReady?: () => boolean,
-  user: ServiceUser = {}
+  { file = import.meta.filename, isReady, ...user }: KilledOptions = {}
 ): Promise<void> => {
   const place = { root: fixture.root, repository: fixture.repository, sockets: fixture.sockets, folder: fixture.folder }
   const job = [JSON.stringify(place), JSON.stringify({ config, installation }), script]
-  const [command, args] = serviceArgv(user, import.meta.filename, environment?.["PATH"], job)
+  const [command, args] = serviceArgv(user, file, environment?.["PATH"], job)
   const child = spawn(command, args, {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...environment, PATH: process.env["PATH"] }
@@ -34,8 +39,7 @@ export const killedService = async (
   await ended
 }
 
-if (import.meta.main) {
-  const [, , place = "", kindText = "", script = ""] = process.argv
+export const startFrom = async ([place = "", kindText = "", script = ""]: ReadonlyArray<string>): Promise<void> => {
   const at = JSON.parse(place)
   const fixture: Fixture = { ...at, request: requestOver(at), close: () => Promise.resolve() }
   const kind = { ...JSON.parse(kindText), drivers: makeDrivers(process.env) }
@@ -47,3 +51,5 @@ if (import.meta.main) {
     )
   )
 }
+
+if (import.meta.main) await startFrom(process.argv.slice(2))

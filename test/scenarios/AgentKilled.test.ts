@@ -211,7 +211,7 @@ describe.runIf(process.env["AICR_TEST_MICROVM"] === "all")("a review by pi in a 
   let parts: MicrovmParts
   beforeAll(async () => {
     await provideCli("pi")
-    parts = makeMicrovm({ [`${imageFolder}/pi`]: join(agentFolder, "pi") })
+    parts = makeMicrovm({ folders: { [`${imageFolder}/pi`]: join(agentFolder, "pi") } })
   }, 600_000)
   afterAll(() => parts.remove())
 

@@ -16,14 +16,17 @@ import type { SandboxDriver, SandboxEnd, SandboxSlot, StartedSandbox } from "../
 import { containerName, containerOptions } from "./ContainerOptions.ts"
 import { demultiplex } from "./Demultiplex.ts"
 import { checkEngine, connectEngine, createContainer, errorText, findOwnMounts, isStatus } from "./Engine.ts"
-import type { Engine } from "./Engine.ts"
+import type { Engine, KnownEngines } from "./Engine.ts"
 import { findEngineSocket, isNamed } from "./EngineSocket.ts"
 import type { EngineKind } from "./EngineSocket.ts"
 import { toHostPath } from "./HostPaths.ts"
+import { seccompProfile } from "./SeccompProfile.ts"
 
 const endMillis = 10_000
 /** File in the folder of a sandbox with the socket of its engine. */
 const record = "engine"
+/** File in the folder of a sandbox with its filter of system calls, which podman reads when the container starts. */
+const profileName = "seccomp.json"
 
 const failed = (cause: unknown): SandboxError =>
   cause instanceof SandboxError
@@ -108,17 +111,22 @@ const controlContainer = (container: Container, waiting: Promise<{ readonly Stat
 const start = Effect.fnUntraced(function* (
   kind: EngineKind,
   env: Env,
+  known: KnownEngines,
   image: string,
   request: SandboxRequest,
   slot: SandboxSlot
 ): Effect.fn.Return<StartedSandbox, SandboxError, Scope.Scope> {
   const engine = yield* open(kind, env)
   const options = yield* attempt(async () => {
-    await permitReading(request, [slot.inside])
+    const { folder, inside, mark } = slot
+    await permitReading(request, [inside])
+    const profile = known.get(engine.socket)?.isPodman === true ? join(folder, profileName) : undefined
+    if (profile !== undefined) await writeFile(profile, seccompProfile)
     return containerOptions(request, {
       image,
-      mark: slot.mark,
-      inside: slot.inside,
+      mark,
+      inside,
+      profile,
       toHost: await findPaths(kind, engine)
     })
   })
@@ -147,15 +155,14 @@ const start = Effect.fnUntraced(function* (
 })
 
 export const containerDriver = (kind: EngineKind, env: Env): SandboxDriver => {
-  /** Sockets of engines that hold limits. */
-  const limiting = new Set<string>()
+  const known: KnownEngines = new Map()
   return {
     problem: () =>
       open(kind, env).pipe(
-        Effect.flatMap((engine) => checkEngine(isNamed(kind, env) ? "failed" : "missing", kind, engine, limiting)),
+        Effect.flatMap((engine) => checkEngine(isNamed(kind, env) ? "failed" : "missing", kind, engine, known)),
         Effect.catch((error) => Effect.succeed(error))
       ),
-    start: ({ image = defaultImage }, request, slot) => start(kind, env, image, request, slot),
+    start: ({ image = defaultImage }, request, slot) => start(kind, env, known, image, request, slot),
     sweep: (mark, folder) =>
       attempt(async () => {
         // Without the record, no container was created.

@@ -16,6 +16,8 @@ export interface Engine {
 }
 
 const pingMillis = 5000
+/** Podman starts programs of its own for its facts. */
+const factsMillis = 20_000
 
 /** Loads the client on first use. */
 export const connectEngine = async (socket: string): Promise<Engine> => {
@@ -35,24 +37,45 @@ export const isStatus = (cause: unknown, ...codes: ReadonlyArray<number>): boole
 const unresponsive = (reason: SandboxError["reason"], kind: string, socket: string, why: Reason): SandboxError =>
   new SandboxError({ reason, why: { _tag: "EngineSilent", kind, socket, why } })
 
-/** Facts that an engine reports about itself. `Rootless` is podman's. */
+/** Facts that an engine reports about itself. `Rootless` is podman's alone. */
 interface EngineFacts {
   readonly MemoryLimit?: boolean
   readonly CpuCfsQuota?: boolean
   readonly PidsLimit?: boolean
-  readonly CgroupVersion?: string
   readonly Rootless?: boolean
 }
 
-/** Returns why the limits of a container would have no effect: engines create it without them, and do not report that. */
-export const findLimitProblem = (socket: string, facts: EngineFacts): SandboxError | undefined => {
-  const { CgroupVersion: version, CpuCfsQuota: cpus, MemoryLimit: memory, PidsLimit: processes, Rootless } = facts
-  if (![memory, cpus, processes].includes(false) && !(Rootless === true && version === "1")) return undefined
-  return new SandboxError({
-    reason: "failed",
-    why: { _tag: "EngineWithoutLimits", socket }
-  })
+/** Facts of podman's own API. Its other one looks for the files of control groups of version 1 only. */
+export interface PodmanFacts {
+  readonly host: { readonly cgroupControllers?: ReadonlyArray<string> | null; readonly cgroupManager?: string }
 }
+
+const readPodmanFacts = ({ modem }: Docker): Promise<PodmanFacts> =>
+  new Promise((resolve, reject) =>
+    modem.dial(
+      { path: "/v4.0.0/libpod/info", method: "GET", statusCodes: { 200: true } },
+      (error: unknown, facts: unknown) =>
+        isPodmanFacts(facts) ? resolve(facts) : reject(error ?? new Error("no facts"))
+    )
+  )
+
+const isPodmanFacts = (facts: unknown): facts is PodmanFacts =>
+  typeof facts === "object" && facts !== null && "host" in facts
+
+/** Returns whether the engine would create a container with its limits: one that cannot does so without them, and does not report that. */
+export const holdsLimits = (
+  { CpuCfsQuota: cpus, MemoryLimit: memory, PidsLimit: processes, Rootless }: EngineFacts,
+  podman?: PodmanFacts
+): boolean => {
+  if (podman === undefined) return ![memory, cpus, processes].includes(false)
+  const { cgroupControllers, cgroupManager } = podman.host
+  // Without root, only the service manager of the user gives a group to a container.
+  if (Rootless === true && cgroupManager !== "systemd") return false
+  return ["memory", "cpu", "pids"].every((controller) => cgroupControllers?.includes(controller))
+}
+
+/** Facts about engines that hold limits, by their sockets. */
+export type KnownEngines = Map<string, { readonly isPodman: boolean }>
 
 /**
  * Returns why the engine does not respond or cannot hold the limits, or undefined. One that the environment names has failed; another is
@@ -62,24 +85,30 @@ export const checkEngine = (
   reason: "missing" | "failed",
   kind: string,
   { docker, socket }: Engine,
-  limiting: Set<string>
-): Effect.Effect<SandboxError | undefined> =>
-  Effect.tryPromise({
+  known: KnownEngines
+): Effect.Effect<SandboxError | undefined> => {
+  const limit = known.has(socket) ? pingMillis : factsMillis
+  return Effect.tryPromise({
     try: async () => {
-      if (limiting.has(socket)) return void (await docker.ping())
-      const problem = findLimitProblem(socket, await docker.info())
-      if (problem === undefined) limiting.add(socket)
-      return problem
+      if (known.has(socket)) {
+        await docker.ping()
+        return
+      }
+      const facts: EngineFacts = await docker.info()
+      const isPodman = facts.Rootless !== undefined
+      if (!holdsLimits(facts, isPodman ? await readPodmanFacts(docker) : undefined))
+        return new SandboxError({ reason: "failed", why: { _tag: "EngineWithoutLimits", socket } })
+      known.set(socket, { isPodman })
     },
     catch: (cause) => unresponsive(reason, kind, socket, verbatimReason(errorText(cause)))
   }).pipe(
     Effect.timeoutOrElse({
-      duration: pingMillis,
-      orElse: () =>
-        Effect.fail(unresponsive(reason, kind, socket, { _tag: "NoResponseWithin", seconds: pingMillis / 1000 }))
+      duration: limit,
+      orElse: () => Effect.fail(unresponsive(reason, kind, socket, { _tag: "NoResponseWithin", seconds: limit / 1000 }))
     }),
     Effect.catch((error) => Effect.succeed(error))
   )
+}
 
 /** Creates a container, and pulls its image first if the engine does not have it. */
 export const createContainer = async (

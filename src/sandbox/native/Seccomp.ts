@@ -36,12 +36,12 @@ const archAt = 4
 const argumentAt = (index: number): number => 16 + 8 * index
 
 /** Flags of `clone` that make namespaces. */
-const namespaceFlags = 0x7e02_0000
+export const namespaceFlags = 0x7e02_0000
 /** Unix, IPv4, IPv6 and netlink sockets; the last only for the interfaces (protocol 0). */
-const families = [1, 2, 10]
-const netlink = 16
+export const families = [1, 2, 10]
+export const netlink = 16
 /** The usual execution domains: Linux, without randomised addresses or with another name of the kernel, and the query. */
-const domains = [0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff]
+export const domains = [0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff]
 /** Options of every socket: sizes of its buffers, which no process is measured by. */
 const socketLevel = 1
 const bufferSizes = [7, 8]

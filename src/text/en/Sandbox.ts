@@ -105,5 +105,5 @@ export const sandboxTexts = {
     "cannot write to the folder {folder}: {why}. Name a folder that this user can create and write in SVC_AGENTS_DIR or --dir",
   AgentInstallFailed: "{package} could not be installed in {folder}: {why}",
   EngineWithoutLimits:
-    "the engine at {socket} cannot limit memory, processors and processes of its containers, because it has no control groups of its own; use control groups of version 2 (kernel option systemd.unified_cgroup_hierarchy=1), an engine of root, or {=sandbox.kind} native"
+    "the engine at {socket} cannot limit memory, processors and processes of its containers. Without root, it needs control groups of version 2 (kernel option systemd.unified_cgroup_hierarchy=1) and the service manager of its user (loginctl enable-linger), to which cpu, memory and pids are delegated (Delegate= of user@.service); or use an engine of root, or {=sandbox.kind} native"
 } as const satisfies Record<keyof typeof sandboxReasons, string>

@@ -97,5 +97,5 @@ export const sandboxTexts = {
     "无法写入文件夹 {folder}：{why}。请在 SVC_AGENTS_DIR 或 --dir 中指定该用户可以创建和写入的文件夹",
   AgentInstallFailed: "无法在 {folder} 中安装 {package}：{why}",
   EngineWithoutLimits:
-    "{socket} 的引擎不能限制其容器的内存、处理器和进程，因为它没有自己的控制组；请使用版本 2 的控制组（内核选项 systemd.unified_cgroup_hierarchy=1）、root 的引擎，或 {=sandbox.kind} native"
+    "{socket} 的引擎不能限制其容器的内存、处理器和进程。没有 root 时，它需要版本 2 的控制组（内核选项 systemd.unified_cgroup_hierarchy=1）以及其用户的服务管理器（loginctl enable-linger），并把 cpu、memory 和 pids 委派给它（user@.service 的 Delegate=）；也可以使用 root 的引擎，或 {=sandbox.kind} native"
 } as const satisfies Record<keyof typeof sandboxReasons, string>

@@ -14,6 +14,7 @@ import { describeConformance, describeCore } from "../Conformance.ts"
 import { listOrphans, makeFixture, resolveConfig, run, using } from "../Fixture.ts"
 import type { Fixture } from "../Fixture.ts"
 import { isRoot, otherUser } from "../OtherUser.ts"
+import { attempts, attemptsProgram } from "../SystemCallAttempts.ts"
 
 let podman: Podman
 beforeAll(async () => {
@@ -75,6 +76,16 @@ describe("a container", () => {
   it.each(["docker", "docker_socket"])("runs with kind %s", async (name) => {
     const { exit, lines } = await run(fixture, kind({ kind: name, image: podman.image }), "id -u; cat $REPO/file.txt")
     expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: ["65534", "reviewed"] })
+  })
+
+  it("makes only the system calls that are permitted", async () => {
+    const { exit, lines } = await run(fixture, kind({ kind: "podman", image: podman.image }), attemptsProgram)
+    // With a control group, a process may hide its memory. Refused arguments fail as an unknown call.
+    const results = attempts.map(([name, result]) => {
+      if (name.startsWith("prctl")) return `${name} done`
+      return `${name} ${result === "done" ? result : "38"}`
+    })
+    expect({ exit, lines }).toEqual({ exit: { reason: "exited", code: 0 }, lines: results })
   })
 
   it.each([

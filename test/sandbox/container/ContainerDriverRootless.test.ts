@@ -11,28 +11,33 @@ import type { Conformance } from "../Conformance.ts"
 import { makeFixture, run } from "../Fixture.ts"
 import { mayDelegate, otherUser } from "../OtherUser.ts"
 
-/** Passes the API on, as that of an engine with control groups of another version. */
-const claim = async (engine: string, socket: string, version: string): Promise<Server> => {
+/** Passes the API on, as that of an engine whose containers have these controllers. */
+const claim = async (engine: string, socket: string, controllers: ReadonlyArray<string>): Promise<Server> => {
+  const facts = JSON.stringify({ host: { cgroupControllers: controllers, cgroupManager: "systemd" } })
+  const response = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${facts.length}\r\n\r\n${facts}`
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const service = connect({ path: engine, allowHalfOpen: true })
     for (const side of [client, service]) side.on("error", () => [client, service].map((other) => other.destroy()))
-    client.pipe(service)
-    service
-      .on("data", (chunk: Buffer) =>
-        client.write(chunk.toString("latin1").replace(/"CgroupVersion":"\d"/, `"CgroupVersion":"${version}"`), "latin1")
-      )
-      .on("end", () => client.end())
+    client
+      .on("data", (chunk: Buffer) => {
+        if (chunk.toString("latin1").startsWith("GET /v4.0.0/libpod/info ")) client.write(response)
+        else service.write(chunk)
+      })
+      .on("end", () => service.end())
+    service.pipe(client)
   })
   return new Promise((done) => server.listen(socket, () => done(server)))
 }
 
-// Without root, podman gives no group to a container where each controller has a hierarchy of its own. What else it holds is shown there.
+const all = ["cpu", "memory", "pids"]
+
+// Without root, podman gives no group to a container where each controller has a hierarchy of its own. What else it holds is shown there, and the limits in `ContainerDriverUnified.test.ts`.
 describe.runIf(mayDelegate)("podman without root", () => {
   let podman: Podman
   const servers: Array<Server> = []
-  const kindOf = async (name: "podman" | "docker", version: string): Promise<Conformance> => {
+  const kindOf = async (name: "podman" | "docker", controllers: ReadonlyArray<string>): Promise<Conformance> => {
     const socket = `${podman.socket}.${servers.length}`
-    servers.push(await claim(podman.socket, socket, version))
+    servers.push(await claim(podman.socket, socket, controllers))
     chownSync(socket, otherUser, otherUser)
     const environment = { [name === "podman" ? "CONTAINER_HOST" : "DOCKER_HOST"]: `unix://${socket}` }
     return {
@@ -54,15 +59,18 @@ describe.runIf(mayDelegate)("podman without root", () => {
   })
 
   describeCore([
-    ["kind podman", () => kindOf("podman", "2")],
-    ["kind docker", () => kindOf("docker", "2")]
+    ["kind podman", () => kindOf("podman", all)],
+    ["kind docker", () => kindOf("docker", all)]
   ])
 
-  it("is refused where it would ignore the limits", async () => {
+  it.each([
+    ["of this machine", []],
+    ["of a service manager that delegates a part", ["memory", "pids"]]
+  ])("is refused where it would ignore limits, with the control groups %s", async (_, controllers) => {
     const fixture = await makeFixture()
-    const refused = run(fixture, await kindOf("podman", "1"), "echo started")
+    const refused = run(fixture, await kindOf("podman", controllers), "echo started")
     await expect(refused).rejects.toThrow(
-      /cannot limit memory, processors and processes.*use control groups of version 2/
+      /cannot limit memory, processors and processes.*needs control groups of version 2/
     )
     await fixture.close()
   })

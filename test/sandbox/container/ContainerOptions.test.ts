@@ -36,6 +36,11 @@ it("isolates", () => {
   expect(options.HostConfig).not.toHaveProperty("Privileged")
 })
 
+it("has the filter of system calls of the path", () =>
+  expect(containerOptions(request, { ...settings, profile: "/f/p" }).HostConfig?.SecurityOpt).toContain(
+    "seccomp=/host/f/p"
+  ))
+
 it("limits", () =>
   expect(containerOptions(request, settings).HostConfig).toMatchObject({
     Memory: testLimits.memoryBytes,
@@ -44,6 +49,7 @@ it("limits", () =>
     PidsLimit: testLimits.processes,
     Tmpfs: {
       "/tmp": expect.stringContaining(`size=${testLimits.fileBytes}`),
+      "/run": expect.stringContaining("mode=755"),
       "/var/tmp": expect.stringMatching(/^ro,/)
     }
   }))

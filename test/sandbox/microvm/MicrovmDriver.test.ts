@@ -143,7 +143,7 @@ describe("a virtual machine", () => {
     writeFileSync(join(folder, "qemu-system-x86_64"), `#!/bin/sh\ntrap '' TERM HUP\nexec sleep ${seconds}\n`)
     const isReady = () => processesWith(seconds).length > 0
     const environment = { PATH: `${folder}:${process.env["PATH"]}` }
-    await killedService(fixture, { config: configOf(), environment }, "true", isReady)
+    await killedService(fixture, { config: configOf(), environment }, "true", { isReady })
     await waitUntil(() => !isReady(), { describe: () => processesWith(seconds).join(", ") })
     await using(fixture, { config: configOf(), drivers: makeDrivers(environment) }, Effect.void)
     expect(listOrphans(fixture)).toEqual([])

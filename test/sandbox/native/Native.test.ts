@@ -186,9 +186,7 @@ describe("native without bubblewrap", () => {
     const leave = `setsid env -i /bin/sh -c '(setsid /bin/sleep ${seconds} &)'; sleep 0.3`
     expect((await runFree(leave)).exit).toEqual({ reason: "exited", code: 0 })
     expect(processesWith(seconds)).toEqual([])
-    await killedService(fixture, { config: unconfined, environment }, `${leave}; echo started; sleep 60`, undefined, {
-      user
-    })
+    await killedService(fixture, { config: unconfined, environment }, `${leave}; echo started; sleep 60`, { user })
     await waitUntil(() => processesWith(seconds).length === 0, { describe: () => processesWith(seconds).join(", ") })
     await using(fixture, { config: unconfined, drivers }, Effect.void)
     expect(listOrphans(fixture)).toEqual([])
