@@ -64,7 +64,7 @@ export const checkFor = ({ operation }: Pick<Publication, "operation">, check: H
   check === "closed" && (operation._tag === "Summary" || operation._tag === "Chat") ? "newest" : check
 
 /** A host refuses what may succeed a moment later, such as a write to what it is still updating. The other conflicts are the service's own. */
-const isPassingConflict = ({ reason, status, why }: ForgeError): boolean =>
+export const isPassingConflict = ({ reason, status, why }: ForgeError): boolean =>
   reason === "conflict" && (status !== undefined || why._tag === "NoVersionOfHead")
 
 const isFinal = (error: ForgeError): boolean =>

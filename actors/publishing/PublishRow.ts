@@ -29,7 +29,7 @@ import type { Run } from "../../src/store/Runs.ts"
 import type { StoreError } from "../../src/database/StoreError.ts"
 import { readWithCurrent } from "../review/HostCredential.ts"
 import { noteLostCredential } from "./CredentialNotice.ts"
-import { afterFailure, checkFor, isContent, sentSummary, withNote } from "./PublishDecision.ts"
+import { afterFailure, checkFor, isContent, isPassingConflict, sentSummary, withNote } from "./PublishDecision.ts"
 import type { HeadCheck, SendFailure } from "./PublishDecision.ts"
 import { publishedRecords } from "./PublishedRecords.ts"
 import { openStatus, RowWrite } from "./RowWrite.ts"
@@ -237,6 +237,9 @@ export const sendRow = Effect.fnUntraced(function* (
   )
   const write = new RowWrite(hold, run, workspace.snapshot(), row)
   const result = yield* callHost(run, workspace, write, previous, { note, guard, hasNoOthers })
+  // A newer head explains a conflict that no repetition resolves.
+  if (result._tag === "Failure" && result.failure._tag === "ForgeError" && isPassingConflict(result.failure))
+    yield* Effect.ignore(guard)
   if (hold.isDoubtful()) return unsent
   const next = result._tag === "Success" ? result.success.next : []
   if (next.length > 0) yield* outbox.add(next, yield* Clock.currentTimeMillis)

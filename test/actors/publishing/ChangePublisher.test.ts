@@ -72,7 +72,8 @@ const refuse = (reason: ForgeError["reason"]) =>
     reason,
     operation: "POST /x",
     why: verbatimReason(reason),
-    ...(reason === "rate_limited" ? { retryAfterMillis: 40_000 } : {})
+    ...(reason === "rate_limited" ? { retryAfterMillis: 40_000 } : {}),
+    ...(reason === "conflict" ? { status: 409 } : {})
   })
 
 const outputs = Layer.effect(
@@ -283,6 +284,24 @@ describe("ChangePublisher", () => {
       assert.deepStrictEqual(
         (yield* Ref.get(host.done)).filter((name) => !name.startsWith("status:")),
         []
+      )
+    })
+  )
+
+  each("does not repeat a write that the host refuses because the head was replaced", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const run = yield* publishingRun()
+      const pushed = Ref.set(host.pull, { head: "h2", state: "open" } as const)
+      yield* Ref.set(host.asleep, Effect.andThen(Effect.sleep(2001), pushed))
+      yield* Ref.set(host.faults, ["conflict"])
+      yield* publish
+      assert.deepStrictEqual(
+        (yield* (yield* Outbox).ofRun(run)).slice(0, 2).map(({ attempts, status }) => [status, attempts]),
+        [
+          ["dropped", 0],
+          ["dropped", 0]
+        ]
       )
     })
   )
