@@ -22,7 +22,7 @@ import type { HookReport, RoutedEvent } from "./SelectTriggers.ts"
 
 const scanInterval = Duration.millis(250)
 /** Interval while no trigger is of Perforce or Subversion: only reports for one that was removed may wait. */
-const restInterval = Duration.seconds(5)
+const restInterval = Duration.seconds(30)
 /** Times the duration of reading receipts until they are read again, so that reports that arrive one after the other share scans. */
 const pauseFactor = 3
 /** Interval of scans of all waiting receipts; the others read the newest ones. */

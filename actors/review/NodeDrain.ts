@@ -7,7 +7,7 @@ import { NodeIdentity } from "../../src/domain/NodeIdentity.ts"
 import { findPause, QueueControl } from "../../src/queue/operator/QueueControl.ts"
 
 /** Poll interval of the pause state. */
-const pollInterval = "250 millis"
+const pollInterval = "1 second"
 
 /** Returns a latch that is open while the node accepts work, and updates it while the scope is open. */
 export const watchDrain = Effect.gen(function* () {

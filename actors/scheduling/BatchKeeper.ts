@@ -13,6 +13,8 @@ import { followBatch } from "./FollowBatch.ts"
 import type { ShardGroup } from "../Placement.ts"
 
 const scanInterval = Duration.seconds(2)
+/** Interval of the search for a first batch. Executors follow the batches of their reviews, and the queue has the entries. */
+const restInterval = Duration.seconds(10)
 /** Interval of full scans. Batches that are not due only change when operators or expiry change their entries. */
 const fullScanInterval = Duration.minutes(1)
 const pruneInterval = Duration.minutes(10)
@@ -44,20 +46,36 @@ export const prune = Effect.gen(function* () {
   yield* (yield* Batches).prune({ maxCount, before })
 })
 
-const logAndContinue = <E extends { readonly message: string }, R>(what: string, effect: Effect.Effect<void, E, R>) =>
-  Effect.catch(effect, (error) =>
-    limitWarning(`automatic commits ${what}`, (suppressed) =>
-      Effect.logError("scan of automatic commits failed, retry scheduled", {
-        operation: what,
-        error: error.message,
-        suppressed
-      })
-    )
+const logAndContinue = <E extends { readonly message: string }, R>(
+  what: string,
+  every: Duration.Duration,
+  effect: Effect.Effect<Duration.Duration | void, E, R>
+) =>
+  effect.pipe(
+    Effect.catch((error) =>
+      limitWarning(`automatic commits ${what}`, (suppressed) =>
+        Effect.logError("scan of automatic commits failed, retry scheduled", {
+          operation: what,
+          error: error.message,
+          suppressed
+        })
+      )
+    ),
+    Effect.map((next) => next ?? every)
   )
 
-const repeat = <R>(effect: Effect.Effect<void, never, R>, every: Duration.Duration) =>
+/** Scans the due batches, if any batch is unfinished. Returns the time until the next scan. */
+export const scanDue = Effect.gen(function* () {
+  const unfinished = yield* (yield* Batches).unfinished({ dueBy: undefined, after: undefined, limit: 1 })
+  if (unfinished.length === 0) return restInterval
+  yield* scan(false)
+  return scanInterval
+})
+
+/** Repeats an effect that returns the time until the next time. */
+const repeat = <R>(effect: Effect.Effect<Duration.Duration, never, R>) =>
   Effect.forever(
-    Effect.flatMap(Effect.timed(effect), ([took]) =>
+    Effect.flatMap(Effect.timed(effect), ([took, every]) =>
       // Scans become rarer when many batches wait.
       Effect.sleep(Duration.max(every, Duration.times(took, 10)))
     )
@@ -70,9 +88,9 @@ export const layer = Singleton.make(
   Effect.all(
     [
       countStart("BatchKeeper"),
-      repeat(logAndContinue("scan of due batches", scan(false)), scanInterval),
-      repeat(logAndContinue("scan of all batches", scan(true)), fullScanInterval),
-      repeat(logAndContinue("retention of batches", prune), pruneInterval)
+      repeat(logAndContinue("scan of due batches", scanInterval, scanDue)),
+      repeat(logAndContinue("scan of all batches", fullScanInterval, scan(true))),
+      repeat(logAndContinue("retention of batches", pruneInterval, prune))
     ],
     { concurrency: 4, discard: true }
   ),

@@ -12,7 +12,7 @@ import type { ShardGroup } from "../Placement.ts"
 import { WorkspaceScheduler } from "./WorkspaceScheduler.ts"
 
 /** Reading the pauses costs at most one request to the store of the queue. */
-const scanInterval = "250 millis"
+const scanInterval = "1 second"
 
 /** Returns the workspaces that were paused before and are not any more. */
 export const listResumed = (before: ReadonlySet<string>, pauses: ReadonlyArray<Pause>): ReadonlyArray<string> => {

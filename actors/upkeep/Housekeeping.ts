@@ -159,22 +159,21 @@ const reclaim = Effect.fnUntraced(function* (now: number) {
 const abandon = Effect.fnUntraced(function* (now: number) {
   const queue = yield* Queue
   const runs = yield* Runs
-  for (const status of ["queued", "preparing", "analyzing"] as const) {
-    const abandonOne = Effect.fnUntraced(function* (run: Run) {
-      const entry = yield* queue.get(run.entryId)
-      if (entry !== undefined && !isTerminal(entry.status)) return
-      const following = yield* runs.list({
-        targetKey: run.targetKey,
-        after: run.id,
-        oldestFirst: true,
-        limit: attempts
-      })
-      const [to, reason, verdict] = abandonedAs(run, entry, following)
-      if (yield* runs.move(run.id, afterEveryLease, to, now, reason, verdict))
-        yield* withStory(logEnded(run, to, reason), run)
+  const abandonOne = Effect.fnUntraced(function* (run: Run) {
+    const entry = yield* queue.get(run.entryId)
+    if (entry !== undefined && !isTerminal(entry.status)) return
+    const following = yield* runs.list({
+      targetKey: run.targetKey,
+      after: run.id,
+      oldestFirst: true,
+      limit: attempts
     })
-    yield* each(yield* runs.list({ statuses: [status], limit: page }), ({ id }) => ({ run_id: id }), abandonOne)
-  }
+    const [to, reason, verdict] = abandonedAs(run, entry, following)
+    if (yield* runs.move(run.id, afterEveryLease, to, now, reason, verdict))
+      yield* withStory(logEnded(run, to, reason), run)
+  })
+  const statuses = ["queued", "preparing", "analyzing"] as const
+  yield* each(yield* runs.list({ statuses, limit: statuses.length * page }), ({ id }) => ({ run_id: id }), abandonOne)
 })
 
 /** Returns the final status of a run whose entry ended while the run waited or was in progress, its reason, and a verdict of its own. */
@@ -202,15 +201,14 @@ const abandonedAs = (
 const endStatuses = Effect.fnUntraced(function* (now: number, endedSince: number) {
   const runs = yield* Runs
   const outbox = yield* Outbox
-  for (const status of ["failed", "timeout", "cancelled", "skipped"] as const) {
-    const endOne = Effect.fnUntraced(function* (run: Run) {
-      if (run.finishedAt === undefined || run.finishedAt < endedSince) return
-      const [newest] = yield* runs.list({ targetKey: run.targetKey, limit: 1 })
-      const row = statusEnd(run, yield* outbox.ofRun(run.id), newest)
-      if (row !== undefined) yield* outbox.add([row], now)
-    })
-    yield* each(yield* runs.list({ statuses: [status], limit: page }), ({ id }) => ({ run_id: id }), endOne)
-  }
+  const endOne = Effect.fnUntraced(function* (run: Run) {
+    if (run.finishedAt === undefined || run.finishedAt < endedSince) return
+    const [newest] = yield* runs.list({ targetKey: run.targetKey, limit: 1 })
+    const row = statusEnd(run, yield* outbox.ofRun(run.id), newest)
+    if (row !== undefined) yield* outbox.add([row], now)
+  })
+  const statuses = ["failed", "timeout", "cancelled", "skipped"] as const
+  yield* each(yield* runs.list({ statuses, limit: statuses.length * page }), ({ id }) => ({ run_id: id }), endOne)
 })
 
 const expire = Effect.fnUntraced(function* (now: number) {

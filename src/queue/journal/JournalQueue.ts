@@ -26,8 +26,11 @@ import type { TableOperation } from "./Transaction.ts"
 
 const maxBatch = 256
 const maxWaiting = 10_000
-/** Milliseconds between two reads of what other nodes appended, on a node without calls. */
-const pollMillis = 100
+/**
+ * Milliseconds between two reads of what other nodes appended. Each call reads it first, so this only keeps a node without calls from having much to
+ * apply at the next one.
+ */
+const pollMillis = 2000
 
 export const layerJournal = <R>(
   journal: Effect.Effect<Journal, QueueError, R>,

@@ -14,9 +14,16 @@ interface Watched {
   readonly end: (limit: ProcessLimit) => void
   /** Processor time of its processes. */
   used: ReadonlyMap<number, UsedTime>
+  bytes: number
+  /** Number of scans in a row in which its processes used no processor time. */
+  idleScans: number
+  /** Number of scans since it was read. */
+  skipped: number
 }
 
 const everyMillis = 200
+/** Scans after which an idle command, whose memory cannot grow, is read once in as many scans. */
+const idleAfter = 5
 /** Maximum number of processes per command; git starts three or four. */
 const maxProcesses = 64
 const watched = new Map<number, Watched>()
@@ -28,7 +35,7 @@ export const watchProcesses = (
   limits: ProcessLimits,
   end: (limit: ProcessLimit) => void
 ): (() => void) => {
-  watched.set(pid, { limits, end, used: new Map() })
+  watched.set(pid, { limits, end, used: new Map(), bytes: 0, idleScans: 0, skipped: 0 })
   timer ??= setInterval(look, everyMillis).unref()
   return () => {
     watched.delete(pid)
@@ -39,18 +46,28 @@ export const watchProcesses = (
 }
 
 const look = (): void => {
-  const sizes = [...watched].map(([pid, command]) => {
-    const pids = listProcesses(pid)
-    command.used = new Map(pids.map((one) => [one, updatePriority(one, command.used.get(one) ?? unused)]))
-    return { limits: command.limits, end: command.end, bytes: sumMemory(pids) }
-  })
-  for (const { limit, command } of overLimit(sizes)) command.end(limit)
+  for (const [pid, command] of watched) {
+    if (command.idleScans >= idleAfter && ++command.skipped < idleAfter) continue
+    readCommand(pid, command)
+  }
+  for (const { limit, command } of overLimit([...watched.values()])) command.end(limit)
 }
 
-const updatePriority = (pid: number, before: UsedTime): UsedTime => {
+const readCommand = (pid: number, command: Watched): void => {
+  const pids = listProcesses(pid)
+  const period = everyMillis * Math.max(1, command.skipped)
+  const used = new Map(pids.map((one) => [one, updatePriority(one, command.used.get(one) ?? unused, period)]))
+  const isIdle = pids.every((one) => used.get(one)?.totalMillis === command.used.get(one)?.totalMillis)
+  command.idleScans = isIdle ? command.idleScans + 1 : 0
+  command.skipped = 0
+  command.used = used
+  command.bytes = sumMemory(pids)
+}
+
+const updatePriority = (pid: number, before: UsedTime, periodMillis: number): UsedTime => {
   const total = readUsedMillis(pid)
   if (total === undefined) return before
-  const after = addUsedTime(before, total, everyMillis)
+  const after = addUsedTime(before, total, periodMillis)
   const isLowered = after.below === before.below || lowerPriority(pid, after.below)
   return isLowered ? after : { ...after, below: before.below }
 }

@@ -277,7 +277,7 @@ const busyStores = Layer.mergeAll(
 )
 
 it.effect.each<readonly [kind: "gitea" | "subversion", scans: number]>([
-  ["gitea", 3],
+  ["gitea", 1],
   ["subversion", 41]
 ])("with a trigger of kind %s alone, receipts are read %i times in ten seconds", ([kind, expected]) =>
   Effect.gen(function* () {

@@ -1,9 +1,9 @@
 /** The keeper of automatic commits: records follow the queue, receipts are settled, the next batch of a stream is queued. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import type { Sharding } from "effect/cluster"
 import { TestClock } from "effect/testing"
-import { scan } from "../../../actors/scheduling/BatchKeeper.ts"
+import { scan, scanDue } from "../../../actors/scheduling/BatchKeeper.ts"
 import * as Scheduler from "../../../actors/scheduling/WorkspaceScheduler.ts"
 import { ConfigStore } from "../../../src/config/ConfigStore.ts"
 import type { Change } from "../../../src/domain/Change.ts"
@@ -95,6 +95,16 @@ const placed = Effect.gen(function* () {
 
 const each = (name: string, test: () => Effect.Effect<void, unknown, Layer.Success<typeof world>>) =>
   layer(world)((it) => it.effect(name, () => Effect.andThen(placed, test())))
+
+each("a scan of due batches follows another after two seconds while one is unfinished, else after ten", () =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* scanDue, Duration.seconds(10))
+    assert.deepStrictEqual(yield* statuses, [])
+    yield* push("a", "b")
+    assert.deepStrictEqual(yield* scanDue, Duration.seconds(2))
+    assert.deepStrictEqual(yield* statuses, ["ready"])
+  })
+)
 
 each("waiting pushes are added one by one, in order, as the one before ends", () =>
   Effect.gen(function* () {

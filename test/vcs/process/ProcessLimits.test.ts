@@ -59,11 +59,14 @@ describe("a git command", () => {
     expect(error).toMatchObject({ reason: "limit", message: expect.stringContaining("workspaces.limits.git_file_mb") })
   })
 
-  it("whose processes together need too much memory", async () => {
+  it.each([
+    ["at once", ""],
+    ["after two seconds without work", "sleep 2; "]
+  ])("whose processes together need too much memory, %s", async (_, pause) => {
     const script = join(temporaryFolder(), "grow")
     // Each stays within what one process may have. A shell whose last command is `sleep` becomes it, and its memory is free.
     const one = `(x=$(head -c 15000000 /dev/zero | tr '\\0' x); sleep 20; :) &`
-    writeFileSync(script, `for i in 1 2 3 4; do ${one} done; wait`)
+    writeFileSync(script, `${pause}for i in 1 2 3 4; do ${one} done; wait`)
     const limits = { ...localLimits, memoryBytes: 50 * mib }
     const end = await Effect.runPromise(
       Effect.scoped(
